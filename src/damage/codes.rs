@@ -1,0 +1,332 @@
+//! The table of codes: name, level, title, what to do next, and the long story that `voxscope explain CODE` tells.
+
+use std::fmt;
+
+use super::Level;
+
+macro_rules! codes {
+    ($($variant:ident = $name:literal, $level:ident, $title:literal, next: $next:literal, story: $story:literal;)*) => {
+        /// A kind of damage. The name is a contract: it never changes its meaning and is never used again for another.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $title] $variant,)*
+        }
+
+        impl Code {
+            /// Every code there is, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The stable name, as in `--format jsonl` and `voxscope explain`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// How bad it is.
+            #[must_use]
+            pub const fn level(self) -> Level {
+                match self { $(Self::$variant => Level::$level,)* }
+            }
+
+            /// A few words that say what it is.
+            #[must_use]
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+
+            /// What to do next, in a sentence.
+            #[must_use]
+            pub const fn next(self) -> &'static str {
+                match self { $(Self::$variant => $next,)* }
+            }
+
+            /// What it means, how it comes about and what can be done.
+            #[must_use]
+            pub const fn story(self) -> &'static str {
+                match self { $(Self::$variant => $story,)* }
+            }
+
+            /// The code of that name.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl serde::Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+codes! {
+    // Files and names.
+    FileUnreadable = "file-unreadable", Error, "the file cannot be read",
+        next: "Look at its permissions and at the disk (`dmesg`, SMART), copy the save elsewhere and check the copy.",
+        story: "The operating system refused to open or to read the file, so nothing can be said about what is in it. A permission that is missing is harmless; an input/output error means that the disk or its file system is failing. In that case copy the whole save to another disk before anything else, and work on the copy. `check` exits with 8 for this, beside 4 for damage that it did find.";
+    FileChanged = "file-changed", Error, "the file changed while it was read",
+        next: "Stop the game or the server, or check a copy of the save.",
+        story: "The length or the time of the file was another after the check than before. A game has it open and is saving. What was read is a mixture of two states, so the other findings of this file may be false. Nothing locks a save: an editor and a game that have the same one open write over each other.";
+    NotAFile = "not-a-file", Error, "not a regular file",
+        next: "See what it is and move it out of the save; nothing is lost by that.",
+        story: "Something with the name of a region file or of the meta file is a directory, a pipe, a socket or a device. It is never opened: reading a pipe can wait for ever. The engine cannot use it either, and treats the place as empty or fails to save there.";
+    LinkSkipped = "link-skipped", Warning, "a symbolic link, not followed",
+        next: "If the link is meant, name its target to voxscope directly.",
+        story: "Inside a save, symbolic links are not followed: a save may come from anywhere, and a link in it can point at any file of this machine, or in a circle. The engine follows links. The path that is given on the command line may itself be a link.";
+    NameRegion = "name-region", Warning, "a name the game does not look for",
+        next: "If it is a region file, give it the name `r.X.Y.Z.vxr` of its region; the game ignores it as it is.",
+        story: "The engine looks for `r.X.Y.Z.vxr` with three plain decimal numbers (no plus sign, no leading zero, no capital letters), directly in `regions/lodN`, N from 0 to 23. A file or directory that is close to that, but not it, is never read by the game: often a copy made by hand (`r.0.0.0 (1).vxr`, `r.0.0.0.vxr.bak`) or a file moved by mistake.";
+    NameForeign = "name-foreign", Note, "a file that does not belong to the format",
+        next: "Nothing; the game ignores it.",
+        story: "The save holds a file that is no part of the format, such as one that a desktop puts into every directory. It is left alone and not read.";
+    OverLimit = "over-limit", Error, "more than voxscope is willing to read",
+        next: "If the file is what it says, report it: the limit can be raised. If not, it is damaged or hostile.",
+        story: "A size, a count or a depth that a file declares is over one of the caps in `Limits`, which are well above what the engine writes. This is not the same as damage: the data may be whole. It is refused so that no file can make the program use more memory or time than it justifies.";
+    FindingsCut = "findings-cut", Note, "more findings than are listed",
+        next: "Mend or set aside the file's larger damage first, then check again.",
+        story: "One file gave more findings than the cap for one file. The first ones are listed, the rest are counted by code. The exit code and the summary count all of them.";
+
+    // The meta file of a forest.
+    MetaMissing = "meta-missing", Error, "the meta file is missing",
+        next: "Put back `meta.vxrm` from a backup before the game is started: without it the game loses the session.",
+        story: "There is a `regions` directory and no `meta.vxrm`. The engine then takes its own settings, and if these differ from those of the files it refuses every load and every save without telling the player: a whole session is lost silently. Version 3 region files carry all that the meta file says, so it can be written anew from them; versions 1 and 2 do not.";
+    MetaUnreadable = "meta-unreadable", Error, "the meta file is not readable JSON",
+        next: "Put back `meta.vxrm` from a backup before the game is started.",
+        story: "`meta.vxrm` is a JSON object. It is empty, cut off, too large, not UTF-8 or not JSON at the place that is named. A game killed while it wrote the file leaves it empty or cut. The region files of version 3 carry the same settings, so they are still read here; the game does not start from them.";
+    MetaVersion = "meta-version", Error, "unknown version of the meta file",
+        next: "See whether a newer voxscope knows this version.",
+        story: "Versions 1, 2 and 3 of `meta.vxrm` are known. Another number means a newer engine or a damaged file. What can be read is still read.";
+    MetaField = "meta-field", Error, "a field of the meta file is missing or impossible",
+        next: "Correct the field: the region files of version 3 say what it must be.",
+        story: "A field that the engine needs is not there, has the wrong type, or holds a value that the format does not have: block_size_po2 1 to 8, region_size_po2 1 to 7, sector_size 1 to 65535, channel_depths eight codes from 0 to 3, lod_count 1 to 24. 65536 as sector size does not fit the 16 bits of the region header and becomes 0 there.";
+    MetaExtra = "meta-extra", Note, "a field of the meta file that is not known",
+        next: "Nothing; it is kept.",
+        story: "The meta file has a field that is not part of the format as it is known. The engine ignores it.";
+    MetaDiffers = "meta-differs", Warning, "the meta file and a region file disagree",
+        next: "Find out which is right before the game is started: the file's own header is believed here, and the game refuses the region.",
+        story: "A region file of version 3 carries block size, region size, sector size and depths in its header, and they are not those of `meta.vxrm`. The header is right for the layout of its own file, so that is what is read here. The engine refuses to read or to write such a region. It comes about when settings were changed, or files of two saves were mixed, or the header or the meta file is damaged.";
+    MetaLods = "meta-lods", Warning, "a LOD that the meta file does not have",
+        next: "If these files belong to the save, correct lod_count in `meta.vxrm`.",
+        story: "There are region files in `regions/lodN` for an N that is not below the `lod_count` of the meta file. The engine never looks there.";
+
+    // The header of a region file.
+    RegionEmpty = "region-empty", Error, "an empty file",
+        next: "Take the file from a backup; nothing is in this one. The game will treat the region as new or fail to open it.",
+        story: "The file has no byte. It was created, or truncated by a failing disk or a power loss, and nothing was written. There is nothing to bring back from the file itself.";
+    RegionNotRegion = "region-not-region", Error, "not a region file",
+        next: "See what the file is; if it should be a region, take it from a backup.",
+        story: "A region file begins with the four bytes `VXR_`. These are others: the file is of another kind, or its first sector was overwritten or lost. Zero bytes point to a power loss. The blocks behind the header may still be whole.";
+    RegionVersion = "region-version", Error, "unknown version of the region file",
+        next: "See whether a newer voxscope knows this version.",
+        story: "Versions 1, 2 and 3 of the region file are known. Another number means a newer engine or a damaged fifth byte. Nothing behind it can be located without knowing the version.";
+    RegionHeaderCut = "region-header-cut", Error, "the header is cut short",
+        next: "Take the file from a backup; no block is in this one.",
+        story: "The file ends inside its header, before the table of blocks. No block can be in it.";
+    RegionNeverStored = "region-never-stored", Warning, "a header and nothing else",
+        next: "Look at the settings of the stream: the engine refused them when it wanted to write the first block.",
+        story: "The file ends right after the 20 bytes of its header (1,044 with a palette): the region was created and nothing was ever stored. The engine does this when it refuses the settings at the first write, because the sector size is too small for the block size (a block has at most 255 sectors) or the region is too large. Nothing was lost in this file, but whatever the game wanted to save there was.";
+    RegionBlockSize = "region-block-size", Error, "an impossible block size",
+        next: "Compare with `meta.vxrm` and with the sizes that the blocks themselves declare.",
+        story: "The header gives the block size as a power of two, 1 to 8 (2 to 256 voxels). Blocks of version 2 and later carry their own size and are read by that.";
+    RegionSize = "region-size", Error, "an impossible region size",
+        next: "Compare with `meta.vxrm`; without the right size the table has no end and no block can be located.",
+        story: "The header gives the number of blocks along x, y and z. A zero makes the table empty; numbers that differ from each other or are not powers of two are never written by the engine. The place of every block follows from the size of the table.";
+    RegionSectorSize = "region-sector-size", Error, "a sector size of zero",
+        next: "Take the sector size from `meta.vxrm`: 65536 there does not fit the 16 bits here.",
+        story: "The header's sector size is zero, so that no block can be located. A sector size of 65536 in the meta file is stored as 0 in 16 bits; the engine lets that happen.";
+    RegionDepth = "region-depth", Error, "an impossible channel depth",
+        next: "Compare with `meta.vxrm`; blocks of version 2 and later carry their own depths.",
+        story: "The header gives a depth code for each of the eight channels: 0, 1, 2, 3 for 8, 16, 32 and 64 bits. Any other number is damage.";
+    RegionPalette = "region-palette", Error, "an impossible palette byte",
+        next: "Compare with other region files of the save; 0x00 is what nearly all have.",
+        story: "The byte before the table says whether a palette of 1,024 bytes comes first: 0x00 no, 0xff yes. Any other value is damage. It is read as no palette, as the engine does.";
+    RegionFormatUnknown = "region-format-unknown", Error, "the layout of the region is not known",
+        next: "Give --block-size, --region-size, --sector-size and --depths, or put `meta.vxrm` back.",
+        story: "Region files of versions 1 and 2 do not say how large blocks, regions and sectors are; `meta.vxrm` of the forest does. It is not there or not readable, so no block can be located.";
+    RegionTableCut = "region-table-cut", Error, "the table of blocks is cut short",
+        next: "Take the file from a backup; entries that were cut off are lost, and so is all data.",
+        story: "The file ends inside its table of blocks. All blocks are stored behind the table, so none of them is in the file. The entries that are there are listed.";
+
+    // The table of blocks.
+    TableEmpty = "table-empty", Error, "an empty table with blocks behind it",
+        next: "Do not start the game: it would write over the blocks. Copy the save first.",
+        story: "No entry of the table is in use, and whole blocks stand behind it. The game was killed before it wrote the table for the first time; it writes it only when it flushes or closes. A game that opens this file believes it to be empty and writes from the first sector on, over the blocks.";
+    TableCountZero = "table-count-zero", Error, "a table entry with no sectors",
+        next: "The block cannot be read through this entry; look among the unlisted blocks.",
+        story: "The entry names a first sector and a count of zero sectors. The engine writes either a whole entry of zero (no block) or a count of at least one.";
+    TableBeyondEnd = "table-beyond-end", Error, "a block that lies beyond the end of the file",
+        next: "Take the file from a backup; what is there of the block is still shown by `show`.",
+        story: "The entry's sectors reach past the end of the file. The file was cut (disk full, interrupted copy), or the entry is damaged. When only the end is missing, the start of the block may hold whole channels.";
+    TableOverlap = "table-overlap", Error, "two blocks claim the same sectors",
+        next: "Do not trust either block before both were looked at; do not let the game save into this file.",
+        story: "Two entries of the table claim the same sectors. At most one of them is right. The engine never writes this: the table is older than the sectors (a game killed while saving), was torn, or two programs wrote to the save at once.";
+    TableCount = "table-count", Warning, "a sector count that disagrees with the block's size",
+        next: "The block is readable; that the table disagrees means that it may be older than the sectors.",
+        story: "An entry's count of sectors is ceil((4 + size) / sector size), with the size that stands before the block. This one claims more sectors than its block needs. Either the entry is damaged, or the table is older than the sectors: the game was killed after a save and before it wrote the table. In that case other blocks of the region may be in the wrong place although they decode.";
+    TableGap = "table-gap", Error, "a gap that makes the next save overwrite a live block",
+        next: "Do not start the game on this save: its next append to this region writes over a live block. Copy the save first.",
+        story: "The engine packs sectors without holes and appends a new block at the sum of all sector counts. Here there is a gap between blocks, so the sum lies before the end of the last block, and the next block that the game appends will be written over one that is in use. An entry was lost or damaged.";
+
+    // The size prefix and the sectors of a block.
+    BlockPrefixCut = "block-prefix-cut", Error, "the block's size prefix is cut short",
+        next: "Take the file from a backup.",
+        story: "A block begins with its size in four bytes. The file ends before them.";
+    BlockPrefix = "block-prefix", Error, "a size that runs past the block's sectors",
+        next: "The entry or the prefix is wrong; see what the neighbouring findings say of this region.",
+        story: "The size that stands before the block is larger than the sectors of its table entry, or than what is left of the file. Most often the entry points into the middle of another block, because the table is older than the sectors: the game was killed after it moved blocks and before it wrote the table.";
+    BlockZeroed = "block-zeroed", Error, "a block of zero bytes",
+        next: "The block's bytes are gone; take it from a backup.",
+        story: "All sectors of the block are zero. This is what a power loss leaves when the file system had made the file longer and had not yet written the data. Nothing can be read from it.";
+    StaleTail = "stale-tail", Note, "old bytes after the last block",
+        next: "Nothing; the game leaves them there.",
+        story: "The engine never makes a file shorter. When blocks shrink, the sectors after the last one keep their old bytes: old copies of blocks or parts of them. That is normal.";
+    BlockUnlisted = "block-unlisted", Note, "a whole block after the last one, in no table entry",
+        next: "Usually an old state. If the game crashed, it may be the newest: look at it before the game runs again.",
+        story: "After the last block that the table knows stands a whole block that decodes and that is not a copy of a listed one. In a healthy file this is the old state of a block, left behind when the file's blocks shrank. After a crash it may also be a block that was saved after the table was last written. The bytes alone do not tell which. The next save of the game may overwrite it.";
+    BlockOrphan = "block-orphan", Warning, "a whole block that no table entry points to",
+        next: "Do not let the game save into this file: it may write over the block. Copy the save first.",
+        story: "A whole block that decodes stands where no entry of the table points, in a region whose table is damaged or older than its sectors. It is probably a live block that lost its entry, or one that was saved after the table was last written. A block on disk does not say where it belongs.";
+
+    // The compressed container.
+    ContainerEmpty = "container-empty", Error, "an empty container",
+        next: "The block is lost here; take it from a backup.",
+        story: "The block's size is zero, so that not even the byte that names the compression is there.";
+    ContainerMode = "container-mode", Error, "an unknown kind of compression",
+        next: "If the block's entry is right, its first byte is damaged: `show --hex` shows what is there.",
+        story: "The first byte of a stored block is 0 (as it is), 1 or 2 (LZ4) or 3 (Zstandard). Before 2021-01-31 there was no such byte and the size came first; that was tried and did not hold either. Most often the table entry points into the middle of another block.";
+    ContainerCut = "container-cut", Error, "the container's header is cut short",
+        next: "The block is lost here; take it from a backup.",
+        story: "After the byte that names the compression come four bytes with the decompressed size, and the data ends inside them.";
+    ContainerDeclared = "container-declared", Error, "a declared size that the format cannot justify",
+        next: "The size or the bytes after it are damaged; what decodes is still shown.",
+        story: "The container declares a decompressed size that its bytes cannot give: LZ4 expands at most 255 times. Nothing is allocated for it. The engine's own reader trusts this number up to 4 GiB.";
+    ContainerCorrupt = "container-corrupt", Error, "compressed data that does not decode",
+        next: "`show` lists the channels that are whole in the part that decodes; take the block from a backup.",
+        story: "The LZ4 block or the Zstandard frame is damaged at the place that is named. The part before it decodes, and it often holds whole channels, since TYPE and SDF come first. Either the bytes were overwritten (the game was killed while it rewrote the block), or the table entry points at other data.";
+    ContainerLength = "container-length", Error, "data that does not decode to the declared size",
+        next: "Compare what `show` lists with a backup of the block.",
+        story: "The compressed data decodes, but to another size than was declared before it. The declared size, or the compressed bytes, were altered. The engine refuses the block.";
+    ContainerChecksum = "container-checksum", Error, "a checksum that does not fit",
+        next: "Some voxels of the block are not what was saved; take it from a backup.",
+        story: "The Zstandard frame carries a checksum of its content and the content has another one. It decodes, but some byte of it is not what was saved.";
+    ContainerTrailing = "container-trailing", Warning, "bytes after the compressed data",
+        next: "Nothing is lost; the extra bytes are ignored.",
+        story: "The size before the block counts more bytes than the Zstandard frame needs.";
+
+    // Block data.
+    BlockVersion = "block-version", Error, "an unknown version of block data",
+        next: "See whether a newer voxscope knows it; otherwise the block's first byte is damaged.",
+        story: "Block data begins with its version, 2, 3 or 4; version 1 has none and begins with the storage of its first channel, 0 or 1. Another value means a newer engine, or bytes that are no block.";
+    BlockHeaderCut = "block-header-cut", Error, "the block's header is cut short",
+        next: "The block is lost here; take it from a backup.",
+        story: "The block data ends inside its version and size.";
+    BlockSizeZero = "block-size-zero", Error, "a block without voxels",
+        next: "Take the block from a backup.",
+        story: "The block declares a size of zero along an axis. The engine never writes such a block.";
+    BlockSize = "block-size", Error, "a size that is not the region's",
+        next: "Compare the block with its neighbours; it may belong to another save.",
+        story: "The block declares another size than its region (or its meta file) has for all blocks. The engine stores blocks of one size in a region; a block of another size is from another save, or the block's or the region's header is damaged. It is read by its own size.";
+    BlockDepth = "block-depth", Warning, "a channel depth that is not the region's",
+        next: "Nothing is lost: the block is read by its own depth. Look at what changed the depth.",
+        story: "The block stores a channel with another depth than the region's header names. The engine refuses to write that. The block is read by its own depth.";
+    ChannelStorage = "channel-storage", Error, "an unknown channel storage",
+        next: "The channels before it are whole; take the block from a backup.",
+        story: "A channel is stored raw (0) or uniform (1). Another value means damage, and since the length of the channel is then unknown, nothing after it can be located from here.";
+    ChannelDepth = "channel-depth", Error, "an impossible channel depth in the block",
+        next: "The channels before it are whole; take the block from a backup.",
+        story: "The upper half of a channel's format byte is its depth, 0 to 3 for 8 to 64 bits. Another value means damage, and since the length of the channel is then unknown, nothing after it can be located from here.";
+    ChannelCut = "channel-cut", Error, "channel data cut short",
+        next: "The channels before it are whole; take the block from a backup.",
+        story: "The block ends inside the data of a channel. The voxels that are there are still shown.";
+    BlockEpilogue = "block-epilogue", Error, "a wrong epilogue",
+        next: "The engine refuses the block; its channels may be whole: see `show`.",
+        story: "The last four bytes of a block are 0x900df00d. Others stand here, so the block was cut, overwritten or altered. The engine refuses to load it. Its channels may be whole all the same, because they come before.";
+    BlockEpilogueMissing = "block-epilogue-missing", Error, "a missing epilogue",
+        next: "The engine refuses the block; its channels may be whole: see `show`.",
+        story: "The block ends before the four bytes 0x900df00d that close it. It was cut.";
+
+    // Metadata of a block.
+    MetadataCut = "metadata-cut", Error, "metadata cut short",
+        next: "The channels are whole; items before this one are listed. Take the block's metadata from a backup.",
+        story: "The metadata ends inside the item that is named. What comes before is whole. The engine drops the rest, or refuses the block.";
+    MetadataSize = "metadata-size", Error, "a metadata size beyond the block",
+        next: "The channels are whole; what can be read of the metadata is listed.",
+        story: "The size that stands before the metadata is larger than what is left of the block before its epilogue.";
+    MetadataType = "metadata-type", Error, "an unknown type of metadata",
+        next: "Items before this one are listed; nothing after it can be read.",
+        story: "In blocks of version 4 each item has a type: 0 empty, 1 a 64-bit number, 32 a Variant, 33 and above defined by the application. 2 to 31 do not exist, so the length of the item is unknown and nothing after it can be read.";
+    MetadataCustom = "metadata-custom", Note, "metadata that only its game can read",
+        next: "Nothing; its bytes are shown as they are.",
+        story: "Types from 33 on are defined by the application, and their length is not stored. The item and everything after it are shown as bytes.";
+    MetadataPosition = "metadata-position", Error, "metadata for a voxel outside the block",
+        next: "The item is listed; the engine loses it and what follows.",
+        story: "An item of metadata names a voxel that the block does not have. The engine skips the position and then reads the item's bytes as the next position, so that it loses all that follows. Here the item is read and listed.";
+    MetadataTrailing = "metadata-trailing", Warning, "bytes between the metadata and the epilogue",
+        next: "Nothing is lost; the extra bytes are ignored here. The engine refuses the block.",
+        story: "The metadata's size leaves bytes between its end and the epilogue. The size or the data was altered.";
+    MetadataDialect = "metadata-dialect", Note, "metadata of the other engine generation",
+        next: "Nothing; it was read as what it is.",
+        story: "Blocks of version 2 hold Variants of Godot 3, and of Godot 4 in the last weeks before version 3. The two number their types differently. The reading that uses up exactly the metadata's size was taken.";
+
+    // Variants.
+    VariantCut = "variant-cut", Error, "a Variant cut short",
+        next: "What comes before it is listed; take the block's metadata from a backup.",
+        story: "A Variant ends inside the field that is named: a length or a count is larger than the bytes that follow, or the data was cut.";
+    VariantType = "variant-type", Error, "an unknown type of Variant",
+        next: "What comes before it is listed; nothing after it can be read.",
+        story: "The type number of a Variant is not one that the engine has. Godot 3 has 27 types and Godot 4 has 39, with other numbers.";
+    VariantFlags = "variant-flags", Error, "impossible flags of a Variant",
+        next: "What comes before it is listed; nothing after it can be read.",
+        story: "The upper half of a Variant's header holds flags: 64-bit numbers, objects stored as ids, and the kinds of typed arrays and dictionaries. These do not exist.";
+    VariantDepth = "variant-depth", Error, "a Variant nested too deep",
+        next: "The engine cannot load this either; take the block's metadata from a backup.",
+        story: "Arrays, dictionaries and objects are nested deeper than the engine's own limit of 1,024. A deeper one would make a reader that follows it run out of stack.";
+    VariantText = "variant-text", Error, "text that is not UTF-8",
+        next: "The bytes are kept and shown with replacement characters.",
+        story: "A string in a Variant is not valid UTF-8. The engine shows it altered. Its length is known, so that what follows is read.";
+    VariantPadding = "variant-padding", Note, "padding that is not zero",
+        next: "Nothing; the bytes are kept.",
+        story: "Strings and byte arrays are padded to a multiple of four. Godot 3 leaves whatever was in memory in the padding of node paths.";
+
+    // Negative coordinates.
+    SlotsOld = "slots-old", Note, "negative blocks in the slots of the old formula",
+        next: "Nothing to read it here. An engine of today shows these blocks moved by one: convert before use.",
+        story: "From 2019-08-17 to 2024-03-30 the engine put a block with a negative coordinate one slot too low in its region, turning around at the region's edge, and read it with the same formula. Block versions 1 to 3 were always written so. Positions here are those the game knew. For blocks of version 4 the file does not tell; `--slots old` reads them so.";
+    SlotsMixed = "slots-mixed", Warning, "block versions of both slot formulas in one region",
+        next: "Positions of the newer blocks may be off by one along negative axes: compare with `--slots old` and `--slots new`.",
+        story: "A region with negative coordinates holds blocks of versions 1 to 3, which the old formula placed, and of version 4, which either formula may have placed. One formula is used for the whole region, that of its first readable block.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_are_unique_and_lead_back() {
+        let mut seen = HashSet::new();
+        for &code in Code::ALL {
+            assert!(seen.insert(code.name()), "{code} twice");
+            assert_eq!(Code::from_name(code.name()), Some(code));
+            assert!(code.name().bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{code}");
+        }
+        assert_eq!(Code::from_name("no-such-code"), None);
+    }
+
+    #[test]
+    fn every_code_says_what_it_is_and_what_to_do() {
+        for &code in Code::ALL {
+            assert!(code.next().ends_with('.'), "{code}: a sentence");
+            assert!(code.story().ends_with('.') && code.story().len() > 60, "{code}: a story");
+            assert!(!code.title().ends_with('.'), "{code}: a few words, no sentence");
+        }
+    }
+}

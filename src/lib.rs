@@ -1,0 +1,9 @@
+//! Look inside voxel-game saves: what is in them, what is damaged, and why.
+#![forbid(unsafe_code)]
+
+#[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions)]
+pub mod bytes;
+pub mod damage;
+#[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions)]
+pub mod godot;
+pub mod limits;

@@ -1,0 +1,47 @@
+//! Every cap in one place. What goes over one is reported as [`Code::OverLimit`](crate::damage::Code::OverLimit), which
+//! is another thing than being corrupt.
+
+/// Caps on what reading may cost, whatever a file declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one decompressed block. The largest that the engine's own settings give (32 x 32 x 32 voxels, eight
+    /// channels of 64 bits) is 2 MiB and its metadata.
+    pub block_bytes: u64,
+    /// Bytes of one compressed block: 255 sectors of 65,535 bytes.
+    pub stored_bytes: u64,
+    /// Table entries in use in one region file.
+    pub entries: usize,
+    /// Nested arrays, dictionaries and objects in a Variant; the engine's own limit.
+    pub variant_depth: usize,
+    /// Values in one block's metadata.
+    pub variant_values: usize,
+    /// Bytes of a `meta.vxrm`.
+    pub meta_bytes: u64,
+    /// Files in one save.
+    pub files: usize,
+    /// Directories deep that a directory of saves is searched.
+    pub directory_depth: usize,
+    /// Findings listed for one file; what goes beyond is counted.
+    pub findings_per_file: usize,
+}
+
+impl Limits {
+    /// The caps that the program uses.
+    pub const DEFAULT: Self = Self {
+        block_bytes: 16 << 20,
+        stored_bytes: 255 * 65_535,
+        entries: 1 << 21,
+        variant_depth: 1024,
+        variant_values: 1 << 17,
+        meta_bytes: 1 << 20,
+        files: 1 << 20,
+        directory_depth: 6,
+        findings_per_file: 10_000,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
