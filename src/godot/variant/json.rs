@@ -1,0 +1,149 @@
+//! A compact JSON form, for programs.
+
+use serde_json::Value;
+
+use super::text::{kind, number};
+use super::{Component, Dialect, Float, Kind, Object, Packed, Type, Variant};
+
+impl Variant<'_> {
+    /// The value as JSON.
+    ///
+    /// - null, bool, int, float, String: what JSON has for them. A float that is not finite is a string: `"inf"`,
+    ///   `"-inf"`, `"nan"`. Bytes that are not UTF-8 become U+FFFD.
+    /// - Array: an array. One that declares a type: `{"type":"Array","of":"int","value":[1,2]}`.
+    /// - Dictionary: `{"type":"Dictionary","value":[[key,value],...]}` in stored order; with `"of":["String","int"]`
+    ///   when it declares types.
+    /// - All others: `{"type":T,"value":V}` with the type's name in the dialect and as V
+    ///   - vectors and the like: their numbers, `[1.0,2.0,3.0]`;
+    ///   - StringName, NodePath: a string;
+    ///   - RID: its number;
+    ///   - Object: null, `{"id":1}`, or `{"class":"Node","properties":[[name,value],...]}`;
+    ///   - Callable: null; Signal: `{"name":"hit","object":1}`;
+    ///   - PackedByteArray: its bytes as lower-case hex; other packed arrays: their numbers or strings, with one array
+    ///     for each vector or colour, `[[1.0,2.0],[3.0,4.0]]`.
+    #[must_use]
+    pub fn to_json(&self, dialect: Dialect) -> Value {
+        match self {
+            Self::Array(array) => {
+                let items = array.items.iter().map(|item| item.to_json(dialect)).collect();
+                match &array.kind {
+                    Kind::Untyped => Value::Array(items),
+                    typed => wrap_typed("Array", kind(typed, dialect, "").into(), Value::Array(items)),
+                }
+            }
+            Self::Dictionary(dictionary) => {
+                let pair = |(key, value): &(Self, Self)| pair(key.to_json(dialect), value.to_json(dialect));
+                let value = Value::Array(dictionary.pairs.iter().map(pair).collect());
+                match (&dictionary.key, &dictionary.value) {
+                    (Kind::Untyped, Kind::Untyped) => wrap("Dictionary", value),
+                    (k, v) => {
+                        let of = pair_of(kind(k, dialect, "Variant"), kind(v, dialect, "Variant"));
+                        wrap_typed("Dictionary", of, value)
+                    }
+                }
+            }
+            Self::Object(Object::Whole { class, properties }) => {
+                let pair = |(name, value): &(_, Self)| pair(text(name), value.to_json(dialect));
+                let properties = Value::Array(properties.iter().map(pair).collect());
+                wrap("Object", object([("class", text(class)), ("properties", properties)]))
+            }
+            _ => self.plain_json(dialect),
+        }
+    }
+
+    #[inline(never)]
+    fn plain_json(&self, dialect: Dialect) -> Value {
+        let value = match self {
+            Self::Bool(value) => return Value::Bool(*value != 0),
+            Self::Int { value, .. } => return Value::from(*value),
+            Self::Float(Float::Single(bits)) => return float(f64::from(f32::from_bits(*bits))),
+            Self::Float(Float::Double(bits)) => return float(f64::from_bits(*bits)),
+            Self::String(string) => return text(string),
+            Self::StringName(name) => text(name),
+            Self::Math(math) => Value::Array(math.components().map(component).collect()),
+            Self::NodePath(path) => path.lossy().into(),
+            Self::Rid(id) => Value::from(*id),
+            Self::Object(Object::Id(id)) => object([("id", Value::from(*id))]),
+            Self::Object(_) | Self::Callable => Value::Null,
+            Self::Signal { name, object: id } => object([("name", text(name)), ("object", Value::from(*id))]),
+            Self::Packed(packed) => packed_json(packed),
+            Self::Nil | Self::Array(_) | Self::Dictionary(_) => return Value::Null,
+        };
+        wrap(self.type_().name(dialect), value)
+    }
+}
+
+/// An object of these fields; they are moved, not copied as `json!` does.
+#[inline(never)]
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+fn wrap(ty: &str, value: Value) -> Value {
+    object([("type", ty.into()), ("value", value)])
+}
+
+fn wrap_typed(ty: &str, of: Value, value: Value) -> Value {
+    object([("type", ty.into()), ("of", of), ("value", value)])
+}
+
+fn pair(key: Value, value: Value) -> Value {
+    Value::Array(vec![key, value])
+}
+
+fn pair_of(key: String, value: String) -> Value {
+    pair(key.into(), value.into())
+}
+
+fn text(text: &super::Text<'_>) -> Value {
+    text.lossy().into()
+}
+
+/// With the digits that the number needs: an f32 of 0.1 is 0.1, not 0.10000000149011612.
+fn float(value: f64) -> Value {
+    if value.is_nan() {
+        return "nan".into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf" } else { "-inf" }.into();
+    }
+    number(value).parse::<f64>().map_or(Value::Null, Value::from)
+}
+
+fn component(component: Component) -> Value {
+    match component {
+        Component::Int(n) => n.into(),
+        Component::Single(n) => float(f64::from(n)),
+        Component::Double(n) => float(n),
+    }
+}
+
+fn packed_json(packed: &Packed<'_>) -> Value {
+    match packed.ty {
+        Type::PackedByteArray => {
+            let mut hex = String::new();
+            for byte in packed.raw() {
+                for digit in [byte >> 4, byte & 15] {
+                    hex.extend(char::from_digit(u32::from(digit), 16));
+                }
+            }
+            hex.into()
+        }
+        Type::PackedStringArray => packed.strings().map(|string| text(&string)).collect(),
+        _ => {
+            let mut components = packed.components();
+            let width = packed.width();
+            if width <= 1 {
+                return components.map(component).collect();
+            }
+            let mut elements = Vec::new();
+            loop {
+                let element: Vec<Value> = components.by_ref().take(width).map(component).collect();
+                if element.is_empty() {
+                    return Value::Array(elements);
+                }
+                elements.push(Value::Array(element));
+            }
+        }
+    }
+}
