@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::text::{kind, number};
-use super::{Component, Dialect, Float, Kind, Object, Packed, Type, Variant};
+use super::{Array, Component, Dialect, Dictionary, Float, Kind, Object, Packed, Type, Variant};
 
 impl Variant<'_> {
     /// The value as JSON.
@@ -24,28 +24,14 @@ impl Variant<'_> {
     #[must_use]
     pub fn to_json(&self, dialect: Dialect) -> Value {
         match self {
-            Self::Array(array) => {
-                let items = array.items.iter().map(|item| item.to_json(dialect)).collect();
-                match &array.kind {
-                    Kind::Untyped => Value::Array(items),
-                    typed => wrap_typed("Array", kind(typed, dialect, "").into(), Value::Array(items)),
-                }
-            }
-            Self::Dictionary(dictionary) => {
-                let pair = |(key, value): &(Self, Self)| pair(key.to_json(dialect), value.to_json(dialect));
-                let value = Value::Array(dictionary.pairs.iter().map(pair).collect());
-                match (&dictionary.key, &dictionary.value) {
-                    (Kind::Untyped, Kind::Untyped) => wrap("Dictionary", value),
-                    (k, v) => {
-                        let of = pair_of(kind(k, dialect, "Variant"), kind(v, dialect, "Variant"));
-                        wrap_typed("Dictionary", of, value)
-                    }
-                }
-            }
+            Self::Array(array) => array_json(array, dialect),
+            Self::Dictionary(dictionary) => dictionary_json(dictionary, dialect),
             Self::Object(Object::Whole { class, properties }) => {
-                let pair = |(name, value): &(_, Self)| pair(text(name), value.to_json(dialect));
-                let properties = Value::Array(properties.iter().map(pair).collect());
-                wrap("Object", object([("class", text(class)), ("properties", properties)]))
+                let mut values = Vec::new();
+                for (name, value) in properties {
+                    values.push(pair(text(name), value.to_json(dialect)));
+                }
+                whole_json(text(class), Value::Array(values))
             }
             _ => self.plain_json(dialect),
         }
@@ -79,6 +65,48 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
+// The functions that recurse are plain loops: chains of iterators take much more stack for every level.
+
+fn array_json(array: &Array<'_>, dialect: Dialect) -> Value {
+    let mut items = Vec::new();
+    for item in &array.items {
+        items.push(item.to_json(dialect));
+    }
+    declared_array(&array.kind, Value::Array(items), dialect)
+}
+
+fn dictionary_json(dictionary: &Dictionary<'_>, dialect: Dialect) -> Value {
+    let mut pairs = Vec::new();
+    for (key, value) in &dictionary.pairs {
+        pairs.push(pair(key.to_json(dialect), value.to_json(dialect)));
+    }
+    declared_dictionary(&dictionary.key, &dictionary.value, Value::Array(pairs), dialect)
+}
+
+#[inline(never)]
+fn declared_array(declared: &Kind<'_>, items: Value, dialect: Dialect) -> Value {
+    match declared {
+        Kind::Untyped => items,
+        typed => wrap_typed("Array", kind(typed, dialect, "").into(), items),
+    }
+}
+
+#[inline(never)]
+fn declared_dictionary(key: &Kind<'_>, value: &Kind<'_>, pairs: Value, dialect: Dialect) -> Value {
+    match (key, value) {
+        (Kind::Untyped, Kind::Untyped) => wrap("Dictionary", pairs),
+        _ => {
+            let of = pair(kind(key, dialect, "Variant").into(), kind(value, dialect, "Variant").into());
+            wrap_typed("Dictionary", of, pairs)
+        }
+    }
+}
+
+#[inline(never)]
+fn whole_json(class: Value, properties: Value) -> Value {
+    wrap("Object", object([("class", class), ("properties", properties)]))
+}
+
 fn wrap(ty: &str, value: Value) -> Value {
     object([("type", ty.into()), ("value", value)])
 }
@@ -89,10 +117,6 @@ fn wrap_typed(ty: &str, of: Value, value: Value) -> Value {
 
 fn pair(key: Value, value: Value) -> Value {
     Value::Array(vec![key, value])
-}
-
-fn pair_of(key: String, value: String) -> Value {
-    pair(key.into(), value.into())
 }
 
 fn text(text: &super::Text<'_>) -> Value {

@@ -31,6 +31,7 @@ mod types;
 mod values;
 
 #[cfg(test)]
+#[allow(clippy::as_conversions, clippy::arithmetic_side_effects)]
 mod tests;
 
 pub use decode::{Budget, decode};
