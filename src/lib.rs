@@ -3,7 +3,11 @@
 
 #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions)]
 pub mod bytes;
+pub mod check;
 pub mod damage;
 #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions)]
 pub mod godot;
 pub mod limits;
+pub mod printable;
+pub mod save;
+pub mod source;

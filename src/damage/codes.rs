@@ -138,7 +138,7 @@ codes! {
         story: "The header gives the block size as a power of two, 1 to 8 (2 to 256 voxels). Blocks of version 2 and later carry their own size and are read by that.";
     RegionSize = "region-size", Error, "an impossible region size",
         next: "Compare with `meta.vxrm`; without the right size the table has no end and no block can be located.",
-        story: "The header gives the number of blocks along x, y and z. A zero makes the table empty; numbers that differ from each other or are not powers of two are never written by the engine. The place of every block follows from the size of the table.";
+        story: "The header gives the number of blocks along x, y and z. A zero makes the table empty. The place of every block follows from the size of the table.";
     RegionSectorSize = "region-sector-size", Error, "a sector size of zero",
         next: "Take the sector size from `meta.vxrm`: 65536 there does not fit the 16 bits here.",
         story: "The header's sector size is zero, so that no block can be located. A sector size of 65536 in the meta file is stored as 0 in 16 bits; the engine lets that happen.";
@@ -165,6 +165,9 @@ codes! {
     TableBeyondEnd = "table-beyond-end", Error, "a block that lies beyond the end of the file",
         next: "Take the file from a backup; what is there of the block is still shown by `show`.",
         story: "The entry's sectors reach past the end of the file. The file was cut (disk full, interrupted copy), or the entry is damaged. When only the end is missing, the start of the block may hold whole channels.";
+    SectorCut = "sector-cut", Warning, "a last sector that is cut short",
+        next: "The block is whole; see that the disk is not full.",
+        story: "The file ends inside the last sector of a block, after the block's data. The engine pads sectors, so the end of the file was cut off, and only padding with it. The block is whole.";
     TableOverlap = "table-overlap", Error, "two blocks claim the same sectors",
         next: "Do not trust either block before both were looked at; do not let the game save into this file.",
         story: "Two entries of the table claim the same sectors. At most one of them is right. The engine never writes this: the table is older than the sectors (a game killed while saving), was torn, or two programs wrote to the save at once.";
@@ -227,7 +230,7 @@ codes! {
         story: "Block data begins with its version, 2, 3 or 4; version 1 has none and begins with the storage of its first channel, 0 or 1. Another value means a newer engine, or bytes that are no block.";
     BlockHeaderCut = "block-header-cut", Error, "the block's header is cut short",
         next: "The block is lost here; take it from a backup.",
-        story: "The block data ends inside its version and size.";
+        story: "The block data ends inside its version and size, before the first channel. There is nothing of it to show.";
     BlockSizeZero = "block-size-zero", Error, "a block without voxels",
         next: "Take the block from a backup.",
         story: "The block declares a size of zero along an axis. The engine never writes such a block.";

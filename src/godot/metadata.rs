@@ -1,0 +1,275 @@
+//! Metadata of a block and of its voxels.
+//!
+//! ```text
+//! size u32 · the block's item · (x, y, z u16 · item) until `size` bytes are used up
+//! item, versions 1 to 3:  a Variant
+//! item, version 4:        type u8 · 0 nothing · 1 u64 · 32 a Variant · 33.. bytes of the application, of unknown length
+//! ```
+//!
+//! Source: Godot Voxel's page "Voxel block format". The engine writes nothing at all when no metadata is set. A position
+//! outside the block is read here with its item; the engine skips it and takes the item's bytes for the next position.
+
+use crate::bytes::{Cursor, Span, index, len64};
+use crate::damage::{Code, Damage, Value};
+use crate::godot::variant::{self, Budget, Dialect, Variant};
+use crate::limits::Limits;
+
+/// What an item holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item<'a> {
+    /// Type 0.
+    Empty,
+    /// Type 1.
+    Number(u64),
+    /// Type 32, and every item of versions 1 to 3.
+    Variant(Variant<'a>),
+    /// Type 33 and above: only the game knows. The bytes go on to the end of the metadata.
+    Custom {
+        /// The type.
+        kind: u8,
+        /// Everything from there on.
+        bytes: &'a [u8],
+    },
+}
+
+/// The item of one voxel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VoxelItem<'a> {
+    /// Position in the block.
+    pub position: [u16; 3],
+    /// What it holds.
+    pub item: Item<'a>,
+    /// Its bytes in the block, with the position.
+    pub span: Span,
+}
+
+/// All metadata of a block, as far as it could be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metadata<'a> {
+    /// The size that it declares, in bytes.
+    pub declared: u32,
+    /// The dialect its Variants were read in.
+    pub dialect: Dialect,
+    /// The block's own item; `None` when it could not be read.
+    pub block: Option<Item<'a>>,
+    /// The voxels' items, in their order in the file.
+    pub voxels: Vec<VoxelItem<'a>>,
+    /// What could not be read, and where it begins in the block.
+    pub unread: (u64, &'a [u8]),
+}
+
+/// Decodes from `scope`, which holds everything between the channels and the epilogue; `version` and `size` are the
+/// block's.
+pub(super) fn decode<'a>(
+    mut scope: Cursor<'a>,
+    version: u8,
+    size: [u16; 3],
+    dialect: Option<Dialect>,
+    limits: &Limits,
+    damage: &mut Vec<Damage>,
+) -> Metadata<'a> {
+    let implied = if version >= 3 { Dialect::Godot4 } else { Dialect::Godot3 };
+    let field = Span::sized(scope.offset(), len64(scope.peek()).min(4));
+    let declared = match scope.u32() {
+        Ok(declared) => declared,
+        Err(short) => {
+            damage.push(Damage::short(Code::MetadataCut, short, "metadata size"));
+            let unread = (scope.offset(), scope.rest());
+            return Metadata { declared: 0, dialect: implied, block: None, voxels: Vec::new(), unread };
+        }
+    };
+    let there = len64(scope.peek());
+    let end = u64::from(declared).min(there);
+    if u64::from(declared) > there {
+        damage.push(
+            Damage::new(Code::MetadataSize, field, "metadata size")
+                .expected(Value::AtMost(there))
+                .found(Value::Number(u64::from(declared))),
+        );
+    }
+    let Ok(body) = scope.scope(index(end)) else {
+        // `end` is at most what is there.
+        return Metadata { declared, dialect: implied, block: None, voxels: Vec::new(), unread: (field.end, &[]) };
+    };
+    let reader = Reader { version, size, declared, limits };
+    let dialects = match (dialect, version) {
+        (Some(dialect), _) => [dialect, dialect],
+        (None, 2) => [Dialect::Godot3, Dialect::Godot4],
+        (None, _) => [implied, implied],
+    };
+    let metadata = reader.read(body, dialects, damage);
+    if !scope.is_empty() {
+        damage.push(
+            Damage::new(Code::MetadataTrailing, scope.span(), "bytes after the metadata")
+                .expected(Value::Bytes(0))
+                .found(Value::Bytes(len64(scope.peek()))),
+        );
+    }
+    metadata
+}
+
+struct Reader<'l> {
+    version: u8,
+    size: [u16; 3],
+    declared: u32,
+    limits: &'l Limits,
+}
+
+impl Reader<'_> {
+    /// Reads in the first dialect; if that leaves damage and the second leaves none, the second it is.
+    fn read<'a>(&self, body: Cursor<'a>, [first, second]: [Dialect; 2], damage: &mut Vec<Damage>) -> Metadata<'a> {
+        let from = damage.len();
+        let span = body.span();
+        let metadata = self.items(body.clone(), first, damage);
+        if first == second || damage.len() == from {
+            return metadata;
+        }
+        let mut other = Vec::new();
+        let alternative = self.items(body, second, &mut other);
+        if !other.is_empty() {
+            return metadata;
+        }
+        damage.truncate(from);
+        damage.push(Damage::new(Code::MetadataDialect, span, "metadata").found(Value::Words("Variants of Godot 4")));
+        alternative
+    }
+
+    fn items<'a>(&self, mut body: Cursor<'a>, dialect: Dialect, damage: &mut Vec<Damage>) -> Metadata<'a> {
+        let mut budget = Budget::from(self.limits);
+        let mut metadata = Metadata {
+            declared: self.declared,
+            dialect,
+            block: None,
+            voxels: Vec::new(),
+            unread: (body.offset(), &[]),
+        };
+        metadata.block = self.item(&mut body, dialect, &mut budget, damage);
+        let mut go_on = metadata.block.is_some();
+        while go_on && !body.is_empty() {
+            go_on = self.voxel(&mut body, dialect, &mut budget, &mut metadata.voxels, damage);
+        }
+        if !go_on {
+            metadata.unread = (body.offset(), body.rest());
+        }
+        metadata
+    }
+
+    fn voxel<'a>(
+        &self,
+        body: &mut Cursor<'a>,
+        dialect: Dialect,
+        budget: &mut Budget,
+        voxels: &mut Vec<VoxelItem<'a>>,
+        damage: &mut Vec<Damage>,
+    ) -> bool {
+        let start = body.offset();
+        // Every item counts, also an empty one of seven bytes.
+        let Some(left) = budget.values.checked_sub(1) else {
+            damage.push(
+                Damage::new(Code::OverLimit, Span::sized(start, 0), "number of values in the metadata")
+                    .expected(Value::AtMost(u64::try_from(self.limits.variant_values).unwrap_or(u64::MAX))),
+            );
+            return false;
+        };
+        budget.values = left;
+        let position = match position(body) {
+            Ok(position) => position,
+            Err(short) => {
+                damage.push(Damage::short(Code::MetadataCut, short, "position of a voxel's metadata"));
+                return false;
+            }
+        };
+        if position.iter().zip(self.size).any(|(&p, size)| p >= size) {
+            damage.push(
+                Damage::new(Code::MetadataPosition, Span::new(start, body.offset()), "position of a voxel's metadata")
+                    .expected(Value::Words("a voxel of the block"))
+                    .found(Value::triple(position)),
+            );
+        }
+        let Some(item) = self.item(body, dialect, budget, damage) else { return false };
+        voxels.push(VoxelItem { position, item, span: Span::new(start, body.offset()) });
+        true
+    }
+
+    fn item<'a>(
+        &self,
+        body: &mut Cursor<'a>,
+        dialect: Dialect,
+        budget: &mut Budget,
+        damage: &mut Vec<Damage>,
+    ) -> Option<Item<'a>> {
+        let start = body.offset();
+        if self.version < 4 {
+            return variant::decode(body, dialect, budget, damage).map(Item::Variant);
+        }
+        let cut = |short| Damage::short(Code::MetadataCut, short, "metadata item");
+        match body.u8() {
+            Err(short) => {
+                damage.push(cut(short));
+                None
+            }
+            Ok(0) => Some(Item::Empty),
+            Ok(1) => body.u64().map(Item::Number).map_err(|short| damage.push(cut(short))).ok(),
+            Ok(32) => variant::decode(body, dialect, budget, damage).map(Item::Variant),
+            Ok(kind @ 33..) => {
+                damage.push(
+                    Damage::new(Code::MetadataCustom, Span::new(start, body.span().end), "metadata type")
+                        .found(Value::Number(u64::from(kind))),
+                );
+                Some(Item::Custom { kind, bytes: body.rest() })
+            }
+            Ok(kind) => {
+                damage.push(
+                    Damage::new(Code::MetadataType, Span::sized(start, 1), "metadata type")
+                        .expected(Value::Words("0, 1, 32 or above"))
+                        .found(Value::Number(u64::from(kind))),
+                );
+                None
+            }
+        }
+    }
+}
+
+fn position(body: &mut Cursor<'_>) -> Result<[u16; 3], crate::bytes::Short> {
+    let [x0, x1, y0, y1, z0, z1] = body.array()?;
+    Ok([u16::from_le_bytes([x0, x1]), u16::from_le_bytes([y0, y1]), u16::from_le_bytes([z0, z1])])
+}
+
+/// Encodes with its size in front and appends it to `out`.
+pub(super) fn encode(metadata: &Metadata<'_>, version: u8, out: &mut Vec<u8>) {
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let start = out.len();
+    encode_item(metadata.block.as_ref().unwrap_or(&Item::Empty), version, metadata.dialect, out);
+    for voxel in &metadata.voxels {
+        for n in voxel.position {
+            out.extend_from_slice(&n.to_le_bytes());
+        }
+        encode_item(&voxel.item, version, metadata.dialect, out);
+    }
+    let size = u32::try_from(out.len().saturating_sub(start)).unwrap_or(u32::MAX);
+    if let Some(field) = out.get_mut(at..start) {
+        field.copy_from_slice(&size.to_le_bytes());
+    }
+}
+
+fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &mut Vec<u8>) {
+    match (item, version) {
+        (Item::Variant(variant), 4..) => {
+            out.push(32);
+            variant.encode(dialect, out);
+        }
+        (Item::Variant(variant), _) => variant.encode(dialect, out),
+        (Item::Number(n), 4..) => {
+            out.push(1);
+            out.extend_from_slice(&n.to_le_bytes());
+        }
+        (Item::Custom { kind, bytes }, 4..) => {
+            out.push(*kind);
+            out.extend_from_slice(bytes);
+        }
+        (Item::Empty, 4..) => out.push(0),
+        // Before version 4 there were only Variants; nothing is what comes closest.
+        _ => Variant::Nil.encode(dialect, out),
+    }
+}

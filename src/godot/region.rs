@@ -1,0 +1,400 @@
+//! Region files, `r.X.Y.Z.vxr`.
+//!
+//! ```text
+//! "VXR_" · version u8
+//! version 3 only:  block_size_po2 u8 · region_size x, y, z u8 · channel_depths u8[8] · sector_size u16
+//!                  palette_hint u8 (0x00 none, 0xff a palette follows) · palette 256 x RGBA8
+//! table:    u32[region_size x * y * z]:  sector_count = n & 0xff · first_sector = n >> 8 · 0 = no block
+//! sectors:  from the first byte after the table; a block is  size u32 · container
+//! ```
+//!
+//! Source: Godot Voxel's page "Region format". Versions 1 and 2 have no format fields: they come from `meta.vxrm`.
+//! Index in the table: see [`slots`](crate::godot::slots).
+
+use crate::bytes::{Cursor, Span, len64};
+use crate::damage::{Code, Damage, Value};
+use crate::godot::block::Layout;
+use crate::godot::channel::{CHANNELS, Depth};
+
+/// The first four bytes.
+pub const MAGIC: [u8; 4] = *b"VXR_";
+
+/// Bytes of the header of version 3 before the palette.
+pub const HEADER_BYTES: u64 = 20;
+
+/// Bytes of a palette.
+pub const PALETTE_BYTES: u64 = 1024;
+
+/// The most bytes that a header takes, so that one read has it all.
+pub const MAX_HEADER_BYTES: usize = 20 + 1024;
+
+/// Block sizes that the engine has, as powers of two.
+pub const BLOCK_SIZE_PO2: std::ops::RangeInclusive<u8> = 1..=8;
+
+/// How a region file is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Voxels along each axis of a block, as a power of two.
+    pub block_size_po2: u8,
+    /// Blocks along x, y, z of a region.
+    pub region_size: [u16; 3],
+    /// Depth of each channel.
+    pub depths: [Depth; CHANNELS],
+    /// Bytes of a sector.
+    pub sector_size: u32,
+}
+
+impl Format {
+    /// Voxels along each axis of a block.
+    #[must_use]
+    pub fn block_size(&self) -> u16 {
+        1u16.checked_shl(u32::from(self.block_size_po2)).unwrap_or(0)
+    }
+
+    /// What the region says of its blocks.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        Layout { size: [self.block_size(); 3], depths: self.depths }
+    }
+
+    /// Entries of the table.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        self.region_size.into_iter().map(u32::from).fold(1, u32::saturating_mul)
+    }
+}
+
+/// The header of a region file, as far as it can be believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// 1, 2 or 3.
+    pub version: u8,
+    /// The layout: the file's own, with the meta file's values for fields that are impossible.
+    pub format: Format,
+    /// 256 x RGBA8, when there is one.
+    pub palette: Option<Box<[u8]>>,
+    /// Where the table lies; it may reach beyond the end of the file.
+    pub table: Span,
+}
+
+impl Header {
+    /// Offset of sector 0.
+    #[must_use]
+    pub const fn sectors_at(&self) -> u64 {
+        self.table.end
+    }
+
+    /// The bytes of a run of sectors in the file.
+    #[must_use]
+    pub fn sector_span(&self, first: u64, count: u64) -> Span {
+        let size = u64::from(self.format.sector_size);
+        let start = self.sectors_at().saturating_add(first.saturating_mul(size));
+        Span::sized(start, count.saturating_mul(size))
+    }
+
+    /// Decodes the header from the first bytes of a file ([`MAX_HEADER_BYTES`] of them, or all of it) of `file_len`
+    /// bytes. `outside` is the layout that the meta file or the user gives, without which versions 1 and 2 cannot be
+    /// located.
+    ///
+    /// `None` when no block can be located; the damage says why.
+    pub fn decode(prefix: &[u8], file_len: u64, outside: Option<&Format>, damage: &mut Vec<Damage>) -> Option<Self> {
+        if file_len == 0 {
+            damage.push(Damage::new(Code::RegionEmpty, Span::default(), "file").found(Value::Bytes(0)));
+            return None;
+        }
+        let mut cursor = Cursor::new(prefix);
+        let all = cursor.span();
+        let (Ok(magic), Ok(version)) = (cursor.array::<4>(), cursor.u8()) else {
+            damage.push(
+                Damage::new(Code::RegionHeaderCut, all, "file")
+                    .expected(Value::AtLeast(5))
+                    .found(Value::Number(file_len)),
+            );
+            return None;
+        };
+        if magic != MAGIC {
+            damage.push(
+                Damage::new(Code::RegionNotRegion, Span::new(0, 4), "first four bytes")
+                    .expected(Value::Words("VXR_ (0x5658525f)"))
+                    .found(Value::Hex32(u32::from_be_bytes(magic))),
+            );
+            return None;
+        }
+        let header = match version {
+            3 => decode_v3(cursor, file_len, outside, damage)?,
+            1 | 2 => {
+                let Some(format) = outside else {
+                    damage.push(
+                        Damage::new(Code::RegionFormatUnknown, Span::new(4, 5), "layout of a region of version 1 or 2")
+                            .expected(Value::Words("a readable meta.vxrm above the file"))
+                            .found(Value::Words("nowhere")),
+                    );
+                    return None;
+                };
+                Self { version, format: *format, palette: None, table: table(5, format) }
+            }
+            _ => {
+                damage.push(
+                    Damage::new(Code::RegionVersion, Span::new(4, 5), "version")
+                        .expected(Value::Range(1, 3))
+                        .found(Value::Number(u64::from(version))),
+                );
+                return None;
+            }
+        };
+        if header.table.end > file_len {
+            let bare = version == 3 && file_len == header.table.start;
+            let code = if bare { Code::RegionNeverStored } else { Code::RegionTableCut };
+            damage.push(
+                Damage::new(code, Span::new(header.table.start, file_len), "table of blocks")
+                    .expected(Value::Bytes(header.table.len()))
+                    .found(Value::Bytes(file_len.saturating_sub(header.table.start))),
+            );
+        }
+        Some(header)
+    }
+
+    /// Encodes the header, up to where the table begins, and appends it to `out`.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&MAGIC);
+        out.push(self.version);
+        if self.version < 3 {
+            return;
+        }
+        out.push(self.format.block_size_po2);
+        for n in self.format.region_size {
+            out.push(u8::try_from(n).unwrap_or(0));
+        }
+        out.extend(self.format.depths.map(Depth::code));
+        out.extend_from_slice(&u16::try_from(self.format.sector_size).unwrap_or(0).to_le_bytes());
+        out.push(if self.palette.is_some() { 0xff } else { 0 });
+        out.extend_from_slice(self.palette.as_deref().unwrap_or_default());
+    }
+
+    /// A header of `version` for `format`, without a palette.
+    #[must_use]
+    pub fn new(version: u8, format: Format) -> Self {
+        let start = if version >= 3 { HEADER_BYTES } else { 5 };
+        Self { version, format, palette: None, table: table(start, &format) }
+    }
+}
+
+fn table(start: u64, format: &Format) -> Span {
+    Span::sized(start, u64::from(format.slots()).saturating_mul(4))
+}
+
+fn decode_v3(
+    mut cursor: Cursor<'_>,
+    file_len: u64,
+    outside: Option<&Format>,
+    damage: &mut Vec<Damage>,
+) -> Option<Header> {
+    let Ok([po2, rx, ry, rz, d0, d1, d2, d3, d4, d5, d6, d7, s0, s1, hint]) = cursor.array() else {
+        damage.push(
+            Damage::new(Code::RegionHeaderCut, Span::new(0, file_len), "header")
+                .expected(Value::Bytes(HEADER_BYTES))
+                .found(Value::Bytes(file_len)),
+        );
+        return None;
+    };
+    let mut fields = Fields { outside, damage, usable: true };
+    let format = Format {
+        block_size_po2: fields.block_size(po2),
+        region_size: fields.region_size([rx, ry, rz]),
+        depths: fields.depths([d0, d1, d2, d3, d4, d5, d6, d7]),
+        sector_size: fields.sector_size(u16::from_le_bytes([s0, s1])),
+    };
+    if !fields.usable {
+        return None;
+    }
+    let mut start = HEADER_BYTES;
+    let mut palette = None;
+    if hint == 0xff {
+        start = start.saturating_add(PALETTE_BYTES);
+        match cursor.array::<1024>() {
+            Ok(colours) => palette = Some(colours.into()),
+            Err(_) => {
+                damage.push(
+                    Damage::new(Code::RegionHeaderCut, Span::new(HEADER_BYTES, file_len), "palette")
+                        .expected(Value::Bytes(PALETTE_BYTES))
+                        .found(Value::Bytes(file_len.saturating_sub(HEADER_BYTES))),
+                );
+                return None;
+            }
+        }
+    } else if hint != 0 {
+        damage.push(
+            Damage::new(Code::RegionPalette, Span::new(19, 20), "palette byte")
+                .expected(Value::Words("0x00 or 0xff"))
+                .found(Value::Hex8(hint)),
+        );
+    }
+    Some(Header { version: 3, format, palette, table: table(start, &format) })
+}
+
+/// Checks the header's fields one by one; an impossible one is taken from the meta file where that has it.
+struct Fields<'d> {
+    outside: Option<&'d Format>,
+    damage: &'d mut Vec<Damage>,
+    /// False once a field without which nothing can be located has no value.
+    usable: bool,
+}
+
+impl Fields<'_> {
+    fn fallback<T: Default>(&mut self, take: impl Fn(&Format) -> T) -> T {
+        if self.outside.is_none() {
+            self.usable = false;
+        }
+        self.outside.map(take).unwrap_or_default()
+    }
+
+    fn block_size(&mut self, po2: u8) -> u8 {
+        if BLOCK_SIZE_PO2.contains(&po2) {
+            return po2;
+        }
+        self.damage.push(
+            Damage::new(Code::RegionBlockSize, Span::new(5, 6), "block size (power of two)")
+                .expected(Value::Range(1, 8))
+                .found(Value::Number(u64::from(po2))),
+        );
+        // Blocks from version 2 on carry their own size: not knowing the region's stops nothing.
+        self.outside.map_or(0, |format| format.block_size_po2)
+    }
+
+    fn region_size(&mut self, size: [u8; 3]) -> [u16; 3] {
+        let size = size.map(u16::from);
+        if !size.contains(&0) {
+            return size;
+        }
+        self.damage.push(
+            Damage::new(Code::RegionSize, Span::new(6, 9), "region size in blocks")
+                .expected(Value::Words("1 to 255 along each axis"))
+                .found(Value::triple(size)),
+        );
+        self.fallback(|format| format.region_size)
+    }
+
+    fn depths(&mut self, codes: [u8; CHANNELS]) -> [Depth; CHANNELS] {
+        let mut depths = [Depth::default(); CHANNELS];
+        for ((i, code), depth) in (0u64..).zip(codes).zip(&mut depths) {
+            if let Some(known) = Depth::from_code(code) {
+                *depth = known;
+                continue;
+            }
+            self.damage.push(
+                Damage::new(Code::RegionDepth, Span::sized(i.saturating_add(9), 1), "depth of a channel")
+                    .expected(Value::Range(0, 3))
+                    .found(Value::Number(u64::from(code))),
+            );
+            let other = self.outside.and_then(|format| format.depths.get(crate::bytes::index(i)));
+            *depth = other.copied().unwrap_or_default();
+        }
+        depths
+    }
+
+    fn sector_size(&mut self, size: u16) -> u32 {
+        if size > 0 {
+            return u32::from(size);
+        }
+        self.damage.push(
+            Damage::new(Code::RegionSectorSize, Span::new(17, 19), "sector size")
+                .expected(Value::Range(1, 65535))
+                .found(Value::Number(0)),
+        );
+        self.fallback(|format| format.sector_size)
+    }
+}
+
+/// An entry of the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Entry(pub u32);
+
+impl Entry {
+    /// The entry of `count` sectors from `first` on. Only the lower 24 bits of `first` are kept.
+    #[must_use]
+    pub const fn new(first: u32, count: u8) -> Self {
+        let [c, ..] = [count];
+        let [f0, f1, f2, _] = first.to_le_bytes();
+        Self(u32::from_le_bytes([c, f0, f1, f2]))
+    }
+
+    /// Whether there is a block.
+    #[must_use]
+    pub const fn is_used(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Sectors of the block.
+    #[must_use]
+    pub const fn count(self) -> u8 {
+        let [count, ..] = self.0.to_le_bytes();
+        count
+    }
+
+    /// First sector of the block.
+    #[must_use]
+    pub const fn first(self) -> u32 {
+        self.0 >> 8
+    }
+
+    /// The sector just past the block's last.
+    #[must_use]
+    pub fn end(self) -> u32 {
+        self.first().saturating_add(u32::from(self.count()))
+    }
+}
+
+/// Sectors that a block of `size` bytes takes, with the four bytes of its size.
+#[must_use]
+pub fn sectors_for(size: u64, sector_size: u32) -> u64 {
+    size.saturating_add(4).div_ceil(u64::from(sector_size).max(1))
+}
+
+/// Builds a region file as the engine does when it saves block after block into a new one: packed sectors, the last
+/// sector padded with zeros.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    header: Header,
+    table: Vec<Entry>,
+    sectors: Vec<u8>,
+}
+
+impl Builder {
+    /// An empty region.
+    #[must_use]
+    pub fn new(header: Header) -> Self {
+        let slots = crate::bytes::index(u64::from(header.format.slots()));
+        Self { header, table: vec![Entry::default(); slots], sectors: Vec::new() }
+    }
+
+    /// Appends a block's container and enters it at `slot`. `None`, and nothing is changed, when the slot does not
+    /// exist or the block takes more than 255 sectors.
+    pub fn push(&mut self, slot: u32, container: &[u8]) -> Option<Entry> {
+        let sector = self.header.format.sector_size;
+        let count = u8::try_from(sectors_for(len64(container), sector)).ok()?;
+        let first = u32::try_from(len64(&self.sectors).checked_div(u64::from(sector))?).ok()?;
+        let entry = Entry::new(first, count);
+        *self.table.get_mut(crate::bytes::index(u64::from(slot)))? = entry;
+        let size = u32::try_from(container.len()).ok()?;
+        self.sectors.extend_from_slice(&size.to_le_bytes());
+        self.sectors.extend_from_slice(container);
+        let end = u64::from(entry.end()).saturating_mul(u64::from(sector));
+        self.sectors.resize(crate::bytes::index(end), 0);
+        Some(entry)
+    }
+
+    /// The whole file.
+    #[must_use]
+    pub fn finish(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.header.encode(&mut out);
+        for entry in &self.table {
+            out.extend_from_slice(&entry.0.to_le_bytes());
+        }
+        out.extend_from_slice(&self.sectors);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! Text from a file, made fit for a terminal: nothing in it can move the cursor, hide or imitate other text.
+
+use std::fmt::{self, Write};
+use std::path::Path;
+
+/// `text` with control characters, line breaks and the characters that reorder or hide text shown as escapes.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_plain(c) {
+            out.push(c);
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{}", c.escape_unicode());
+        }
+    }
+    out
+}
+
+/// A path, made printable; bytes that are not UTF-8 are shown as `\xNN`.
+#[must_use]
+pub fn path(path: &Path) -> String {
+    let mut out = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        out.push_str(&printable(chunk.valid()));
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
+    }
+    out
+}
+
+/// Whether a character may reach the terminal as it is.
+fn is_plain(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A position or a size as `(x, y, z)`.
+pub fn triple<T: fmt::Display>([x, y, z]: [T; 3]) -> String {
+    format!("({x}, {y}, {z})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_moves_a_cursor_gets_through() {
+        assert_eq!(printable("体素 é"), "体素 é");
+        assert_eq!(printable("a\x1b[31mb\r\n\u{202e}\u{9b}"), "a\\u{1b}[31mb\\u{d}\\u{a}\\u{202e}\\u{9b}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_not_utf8_are_shown_byte_by_byte() {
+        use std::os::unix::ffi::OsStrExt;
+        let name = std::ffi::OsStr::from_bytes(b"r.\xff\x1b.vxr");
+        assert_eq!(path(Path::new(name)), "r.\\xff\\u{1b}.vxr");
+    }
+}

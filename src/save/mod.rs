@@ -1,0 +1,162 @@
+//! A save, whatever it is made of: what it holds, its region files, their sector maps, tables and blocks.
+//!
+//! [`Save::open`] recognises what it is given and reads directories, meta files and headers only; tables and blocks are
+//! read when asked for. What is odd already then is kept in [`Save::faults`] and [`RegionFile::damage`].
+
+mod region;
+mod scan;
+mod sectors;
+mod view;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::damage::Damage;
+use crate::godot::forest::Meta;
+use crate::godot::region::{Format, Header};
+use crate::godot::slots::Slots;
+use crate::limits::Limits;
+use crate::source::{FileSource, OpenError};
+
+pub use region::{Listed, Region};
+pub use sectors::{Owner, Run, SectorMap};
+pub use view::{Scratch, Stored, View};
+
+/// How to open a save.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The layout of region files of versions 1 and 2, when no meta file says it. It is believed before the meta file.
+    pub format: Option<Format>,
+    /// The formula of slots for negative coordinates; by the version of the blocks when it is not given.
+    pub slots: Option<Slots>,
+    /// Caps.
+    pub limits: Limits,
+}
+
+/// Why a path cannot be opened as a save.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is nothing of that name, or it cannot be read.
+    #[error("{}: {source}", crate::printable::path(path))]
+    Io {
+        /// What was opened.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// It is no file and no directory.
+    #[error("{}: {source}", crate::printable::path(path))]
+    Open {
+        /// What was opened.
+        path: PathBuf,
+        /// Why not.
+        source: OpenError,
+    },
+    /// A file that is none of the formats.
+    #[error("{}: this is not a region file (.vxr) nor a meta file (meta.vxrm)", crate::printable::path(.0))]
+    NotASave(PathBuf),
+    /// A directory with no save in it or below it.
+    #[error("{}: no save here: neither meta.vxrm, nor a directory `regions`, nor a region file (.vxr)", crate::printable::path(.0))]
+    NothingHere(PathBuf),
+}
+
+/// A save, open for reading.
+#[derive(Debug)]
+pub struct Save {
+    /// What was opened.
+    pub path: PathBuf,
+    /// The forests and loose region files in it, in order of their names.
+    pub forests: Vec<Forest>,
+    /// What is odd about files and directories that are no region files, in order.
+    pub faults: Vec<Fault>,
+    /// How it was opened.
+    pub options: Options,
+}
+
+/// Something that is wrong with a file or a directory as such.
+#[derive(Debug)]
+pub struct Fault {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub damage: Damage,
+    /// What the operating system said, or a name out of the file, made printable.
+    pub detail: Option<String>,
+}
+
+/// What holds region files together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory with a meta file and `regions/lodN`.
+    Forest,
+    /// Region files on their own.
+    Loose,
+}
+
+/// A forest, or region files that stand without one.
+#[derive(Debug)]
+pub struct Forest {
+    /// Forest or loose files.
+    pub kind: Kind,
+    /// The directory.
+    pub dir: PathBuf,
+    /// The meta file, when it is there and can be read.
+    pub meta: Option<Meta>,
+    /// The layout that was given or that the meta file says.
+    pub format: Option<Format>,
+    /// The region files, by LOD and then by position.
+    pub regions: Vec<RegionFile>,
+}
+
+/// A region file of a save, its header read.
+#[derive(Debug)]
+pub struct RegionFile {
+    /// Its path below the forest's directory.
+    pub name: Box<Path>,
+    /// Its LOD, from its directory; 0 for loose files.
+    pub lod: u8,
+    /// Its region coordinates, from its name.
+    pub position: [i32; 3],
+    /// Its length in bytes.
+    pub len: u64,
+    /// Its header, when blocks can be located by it.
+    pub header: Option<Header>,
+    /// What is wrong with the header, or with the file.
+    pub damage: Vec<Damage>,
+    /// What the operating system said when the file could not be read.
+    pub detail: Option<String>,
+}
+
+impl Save {
+    /// Opens a forest directory, one region file, or a directory that holds several of these.
+    ///
+    /// # Errors
+    /// When there is nothing at `path`, or nothing that is a save. Damage inside a save is no error.
+    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+        scan::open(path, options)
+    }
+
+    /// All region files with the forest that each is in.
+    pub fn regions(&self) -> impl Iterator<Item = (&Forest, &RegionFile)> {
+        self.forests.iter().flat_map(|forest| forest.regions.iter().map(move |file| (forest, file)))
+    }
+
+    /// The path of a file of this save as it is shown: below what was opened, or its name where that is the file itself.
+    #[must_use]
+    pub fn shown(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.path).ok().filter(|p| !p.as_os_str().is_empty());
+        let below = below.or_else(|| path.file_name().map(Path::new));
+        crate::printable::path(below.unwrap_or(path))
+    }
+
+    /// Opens a region file and reads its table.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or read. `Ok(None)` when its header locates no block.
+    pub fn region(&self, forest: &Forest, file: &RegionFile) -> Result<Option<Region<FileSource>>, OpenError> {
+        let Some(header) = &file.header else { return Ok(None) };
+        let source = FileSource::open(&forest.dir.join(&file.name))?;
+        let region = Region::load(source, header.clone(), file.lod, file.position, &self.options)?;
+        Ok(Some(region))
+    }
+}

@@ -1,0 +1,184 @@
+//! An open region: its table, and its blocks on demand.
+
+use std::io;
+
+use crate::bytes::{Span, index};
+use crate::damage::{Code, Damage, Value};
+use crate::godot::region::{Entry, Header};
+use crate::godot::slots::{self, Slots};
+use crate::limits::Limits;
+use crate::save::Options;
+use crate::save::view::{Scratch, View};
+use crate::source::Source;
+
+/// Bytes of the table that are read at once.
+const TABLE_CHUNK: usize = 1 << 16;
+
+/// Blocks that are tried for the version that tells which slots were used.
+pub(crate) const SLOT_PROBES: usize = 64;
+
+/// An entry of the table that is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Index in the table.
+    pub slot: u32,
+    /// What stands there.
+    pub entry: Entry,
+}
+
+/// A region file whose table has been read.
+#[derive(Debug)]
+pub struct Region<S> {
+    /// Where its bytes come from.
+    pub source: S,
+    /// Its header.
+    pub header: Header,
+    /// Its LOD.
+    pub lod: u8,
+    /// Its region coordinates.
+    pub position: [i32; 3],
+    /// The entries in use, by slot.
+    pub entries: Vec<Listed>,
+    /// What is wrong with the table as a whole.
+    pub damage: Vec<Damage>,
+    /// Caps.
+    pub limits: Limits,
+    slots: Option<Slots>,
+}
+
+impl<S: Source> Region<S> {
+    /// Reads the table. Entries that are zero cost nothing, so a table is never larger in memory than what is in use.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn load(source: S, header: Header, lod: u8, position: [i32; 3], options: &Options) -> io::Result<Self> {
+        let limits = options.limits;
+        let mut entries = Vec::new();
+        let mut damage = Vec::new();
+        let mut buffer = Vec::new();
+        let mut slot = 0u32;
+        let mut at = header.table.start;
+        let end = header.table.end.min(source.len());
+        'table: while at < end {
+            let len = TABLE_CHUNK.min(index(end.saturating_sub(at)));
+            source.read_into(at, len, &mut buffer)?;
+            let (words, _) = buffer.as_chunks::<4>();
+            for word in words {
+                let entry = Entry(u32::from_le_bytes(*word));
+                if entry.is_used() {
+                    if entries.len() >= limits.entries {
+                        let span = Span::new(at, end);
+                        damage.push(
+                            Damage::new(Code::OverLimit, span, "entries of the table in use")
+                                .expected(Value::AtMost(limits.entries as u64)),
+                        );
+                        break 'table;
+                    }
+                    entries.push(Listed { slot, entry });
+                }
+                slot = slot.saturating_add(1);
+            }
+            if buffer.len() < len {
+                break;
+            }
+            at = at.saturating_add(buffer.len() as u64);
+        }
+        entries.shrink_to_fit();
+        let slots = options.slots.or_else(|| (header.version < 3).then_some(Slots::Old));
+        Ok(Self { source, header, lod, position, entries, damage, limits, slots })
+    }
+
+    /// The span of a block's sectors in the file; it may reach beyond the end.
+    #[must_use]
+    pub fn span(&self, entry: Entry) -> Span {
+        self.header.sector_span(u64::from(entry.first()), u64::from(entry.count()))
+    }
+
+    /// The span of an entry of the table in the file.
+    #[must_use]
+    pub fn entry_span(&self, slot: u32) -> Span {
+        Span::sized(self.header.table.start.saturating_add(u64::from(slot).saturating_mul(4)), 4)
+    }
+
+    /// Sectors that the file has room for, the last one possibly in part.
+    #[must_use]
+    pub fn sectors_in_file(&self) -> u64 {
+        let bytes = self.source.len().saturating_sub(self.header.sectors_at());
+        bytes.div_ceil(u64::from(self.header.format.sector_size).max(1))
+    }
+
+    /// Whether the region's name has a negative coordinate, so that the formula of slots matters.
+    #[must_use]
+    pub fn is_negative(&self) -> bool {
+        self.position.iter().any(|&p| p < 0)
+    }
+
+    /// The formula of slots that is known without looking at a block: given, or by the version of the file.
+    #[must_use]
+    pub fn known_slots(&self) -> Option<Slots> {
+        if self.is_negative() { self.slots } else { Some(Slots::New) }
+    }
+
+    /// The formula of slots of this region: given, by the version of the file, or by that of its first readable block.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn slots(&mut self, scratch: &mut Scratch) -> io::Result<Slots> {
+        if let Some(slots) = self.known_slots() {
+            return Ok(slots);
+        }
+        let mut version = None;
+        for listed in self.by_sector().into_iter().take(SLOT_PROBES) {
+            let view = self.view(listed.entry, scratch)?;
+            version = view.block.map(|block| block.version).filter(|&v| v > 0);
+            if version.is_some() {
+                break;
+            }
+        }
+        let slots = slots_of_version(version);
+        self.slots = Some(slots);
+        Ok(slots)
+    }
+
+    /// Position in the world, in blocks of this LOD, of a slot; `None` for a slot outside the region.
+    #[must_use]
+    pub fn block_position(&self, slot: u32, slots: Slots) -> Option<[i32; 3]> {
+        let size = self.header.format.region_size;
+        let [x, y, z] = slots::position(size, slot)?;
+        let [rx, ry, rz] = self.position;
+        let [sx, sy, sz] = size;
+        Some([slots::block(rx, x, sx, slots)?, slots::block(ry, y, sy, slots)?, slots::block(rz, z, sz, slots)?])
+    }
+
+    /// The entry of a slot, when it is in use.
+    #[must_use]
+    pub fn find(&self, slot: u32) -> Option<Listed> {
+        let at = self.entries.binary_search_by_key(&slot, |listed| listed.slot).ok()?;
+        self.entries.get(at).copied()
+    }
+
+    /// The entries in the order of their sectors.
+    #[must_use]
+    pub fn by_sector(&self) -> Vec<Listed> {
+        let mut entries = self.entries.clone();
+        entries.sort_unstable_by_key(|listed| (listed.entry.first(), listed.entry.count(), listed.slot));
+        entries
+    }
+
+    /// Reads and decodes a block as far as it goes; what is wrong with it is in `scratch.damage` afterwards.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn view<'a>(&self, entry: Entry, scratch: &'a mut Scratch) -> io::Result<View<'a>> {
+        scratch.read(&self.source, self.span(entry), &self.limits)?;
+        Ok(scratch.interpret(&self.header, Some(entry), &self.limits))
+    }
+}
+
+/// The formula that a block version implies: versions 1 to 3 were always placed by the old one.
+pub(crate) fn slots_of_version(version: Option<u8>) -> Slots {
+    match version {
+        Some(1..=3) => Slots::Old,
+        _ => Slots::New,
+    }
+}

@@ -1,0 +1,374 @@
+//! Recognising what a path is, and finding the files of a save.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::bytes::Span;
+use crate::damage::{Code, Damage, Value};
+use crate::godot::forest::{MAX_LODS, Meta};
+use crate::godot::region::{Format, Header, MAGIC, MAX_HEADER_BYTES};
+use crate::save::{Error, Fault, Forest, Kind, Options, RegionFile, Save};
+use crate::source::{FileSource, OpenError, Source};
+
+/// Name of the meta file.
+const META: &str = "meta.vxrm";
+/// Name of the directory of LODs.
+const REGIONS: &str = "regions";
+/// Ending of region files.
+const ENDING: &str = "vxr";
+/// How far above a region file its meta file is looked for: `regions/lodN` is two directories down.
+const META_ABOVE: usize = 3;
+
+pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
+    let metadata = fs::metadata(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+    let mut scan = Scan { options, forests: Vec::new(), faults: Vec::new(), files: 0, over: false };
+    let mut root = path.to_owned();
+    if metadata.is_dir() {
+        root = forest_above(path).unwrap_or(root);
+        scan.directory(&root, 0);
+        if scan.forests.is_empty() {
+            return Err(match fs::read_dir(path) {
+                Err(source) => Error::Io { path: path.to_owned(), source },
+                Ok(_) => Error::NothingHere(path.to_owned()),
+            });
+        }
+    } else if path.file_name() == Some(OsStr::new(META)) {
+        root = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        scan.forest(&root);
+    } else {
+        // What the user names may itself be a link; inside a save none is followed.
+        let real = fs::canonicalize(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let file = FileSource::open(&real).map_err(|source| Error::Open { path: path.to_owned(), source })?;
+        let mut magic = [0; 4];
+        let read = file.read_at(0, &mut magic).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let is_region = magic.get(..read) == Some(&MAGIC[..]) || real.extension() == Some(OsStr::new(ENDING));
+        if !is_region {
+            return Err(Error::NotASave(path.to_owned()));
+        }
+        scan.one_file(&real);
+        root = real;
+    }
+    let Scan { mut forests, mut faults, .. } = scan;
+    for forest in &mut forests {
+        read_headers(forest);
+    }
+    faults.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(Save { path: root, forests, faults, options: options.clone() })
+}
+
+/// The forest, when `dir` is its `regions` directory.
+fn forest_above(dir: &Path) -> Option<PathBuf> {
+    let real = fs::canonicalize(dir).ok()?;
+    let parent = real.parent()?;
+    let is_regions = real.file_name() == Some(OsStr::new(REGIONS)) && parent.join(META).is_file();
+    is_regions.then(|| parent.to_owned())
+}
+
+struct Scan<'o> {
+    options: &'o Options,
+    forests: Vec<Forest>,
+    faults: Vec<Fault>,
+    files: usize,
+    over: bool,
+}
+
+/// What a directory entry is, links not followed.
+#[derive(PartialEq)]
+enum What {
+    Directory,
+    File,
+    Link,
+    Other,
+}
+
+impl Scan<'_> {
+    fn fault(&mut self, path: &Path, code: Code, what: &'static str, detail: Option<String>) {
+        let damage = Damage::new(code, Span::default(), what);
+        self.faults.push(Fault { path: path.to_owned(), damage, detail });
+    }
+
+    /// The entries of a directory in order of their names; what cannot be read is a fault.
+    fn entries(&mut self, dir: &Path) -> Vec<(PathBuf, What)> {
+        let list = match fs::read_dir(dir) {
+            Ok(list) => list,
+            Err(error) => {
+                self.fault(dir, Code::FileUnreadable, "directory", Some(error.to_string()));
+                return Vec::new();
+            }
+        };
+        let mut entries = Vec::new();
+        for entry in list {
+            match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
+                Ok((path, kind)) => {
+                    if self.files >= self.options.limits.files {
+                        if !self.over {
+                            self.over = true;
+                            self.fault(dir, Code::OverLimit, "number of files in the save", None);
+                        }
+                        break;
+                    }
+                    self.files += 1;
+                    let what = match kind {
+                        kind if kind.is_dir() => What::Directory,
+                        kind if kind.is_file() => What::File,
+                        kind if kind.is_symlink() => What::Link,
+                        _ => What::Other,
+                    };
+                    entries.push((path, what));
+                }
+                Err(error) => self.fault(dir, Code::FileUnreadable, "directory", Some(error.to_string())),
+            }
+        }
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        entries
+    }
+
+    /// A directory of any kind: a forest, region files, or saves further down.
+    fn directory(&mut self, dir: &Path, depth: usize) {
+        let entries = self.entries(dir);
+        let named = |name: &str| entries.iter().any(|(path, _)| path.file_name() == Some(OsStr::new(name)));
+        let has_regions = entries
+            .iter()
+            .any(|(path, what)| path.file_name() == Some(OsStr::new(REGIONS)) && *what == What::Directory);
+        if named(META) || has_regions {
+            self.forest(dir);
+            return;
+        }
+        let mut loose = Vec::new();
+        for (path, what) in entries {
+            let is_region = path.extension() == Some(OsStr::new(ENDING));
+            match what {
+                What::Directory if is_region => {
+                    self.fault(&path, Code::NotAFile, "file", Some("it is a directory".to_owned()));
+                }
+                What::Directory if depth < self.options.limits.directory_depth => self.directory(&path, depth + 1),
+                What::File if is_region => loose.push(path),
+                What::Link if is_region => self.fault(&path, Code::LinkSkipped, "file", None),
+                What::Other if is_region => self.fault(&path, Code::NotAFile, "file", None),
+                // A directory of saves may hold anything else.
+                _ => {}
+            }
+        }
+        if !loose.is_empty() {
+            self.loose(dir, &loose);
+        }
+    }
+
+    fn one_file(&mut self, path: &Path) {
+        let dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        self.loose(&dir, &[path.to_owned()]);
+    }
+
+    /// Region files without a forest around them, or with one further up.
+    fn loose(&mut self, dir: &Path, paths: &[PathBuf]) {
+        let lod = dir.file_name().and_then(parse_lod).unwrap_or(0);
+        let meta = dir.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file());
+        let meta = meta.and_then(|path| self.meta(&path));
+        let mut regions = Vec::new();
+        for path in paths {
+            let Some(name) = path.file_name() else { continue };
+            let position = parse_region(name);
+            if position.is_none() {
+                self.fault(path, Code::NameRegion, "name of the file", None);
+            }
+            regions.push(RegionFile::named(Path::new(name), lod, position.unwrap_or_default()));
+        }
+        self.push(Kind::Loose, dir, meta, regions);
+    }
+
+    fn forest(&mut self, dir: &Path) {
+        let mut meta = None;
+        let mut regions = Vec::new();
+        let mut found = false;
+        for (path, what) in self.entries(dir) {
+            let name = path.file_name().unwrap_or_default();
+            if name == META {
+                found = true;
+                match what {
+                    What::File => meta = self.meta(&path),
+                    What::Link => self.fault(&path, Code::LinkSkipped, "meta file", None),
+                    _ => self.fault(&path, Code::NotAFile, "meta file", None),
+                }
+            } else if name == REGIONS {
+                match what {
+                    What::Directory => self.lods(dir, &path, &mut regions),
+                    What::Link => self.fault(&path, Code::LinkSkipped, "directory of LODs", None),
+                    _ => self.fault(&path, Code::NameRegion, "directory of LODs", None),
+                }
+            }
+        }
+        if !found {
+            let path = dir.join(META);
+            self.fault(&path, Code::MetaMissing, "meta file", None);
+        }
+        if let Some(count) = meta.as_ref().and_then(|meta| meta.lod_count) {
+            let mut beyond: Vec<u8> = regions.iter().map(|file| file.lod).filter(|&lod| lod >= count).collect();
+            beyond.sort_unstable();
+            beyond.dedup();
+            for lod in beyond {
+                let damage = Damage::new(Code::MetaLods, Span::default(), "LOD")
+                    .expected(Value::AtMost(u64::from(count) - 1))
+                    .found(Value::Number(u64::from(lod)));
+                self.faults.push(Fault { path: dir.join(REGIONS).join(format!("lod{lod}")), damage, detail: None });
+            }
+        }
+        self.push(Kind::Forest, dir, meta, regions);
+    }
+
+    fn lods(&mut self, forest: &Path, dir: &Path, regions: &mut Vec<RegionFile>) {
+        for (path, what) in self.entries(dir) {
+            let name = path.file_name().unwrap_or_default();
+            match (parse_lod(name), what) {
+                (Some(lod), What::Directory) => self.lod(forest, &path, lod, regions),
+                (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
+                (Some(_), _) => self.fault(&path, Code::NameRegion, "directory of a LOD", None),
+                (None, _) => self.strange(&path, "lod"),
+            }
+        }
+    }
+
+    fn lod(&mut self, forest: &Path, dir: &Path, lod: u8, regions: &mut Vec<RegionFile>) {
+        for (path, what) in self.entries(dir) {
+            let name = path.file_name().unwrap_or_default();
+            match (parse_region(name), what) {
+                (Some(position), What::File) => {
+                    let below = path.strip_prefix(forest).unwrap_or(&path);
+                    regions.push(RegionFile::named(below, lod, position));
+                }
+                (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "region file", None),
+                (Some(_), What::Directory) => {
+                    self.fault(&path, Code::NotAFile, "region file", Some("it is a directory".to_owned()));
+                }
+                (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "region file", None),
+                (None, _) => self.strange(&path, "r."),
+            }
+        }
+    }
+
+    /// A name that the engine does not look for: close to one that it does, or something else altogether.
+    fn strange(&mut self, path: &Path, like: &str) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let close = name.starts_with(like) || name.contains(".vxr");
+        let code = if close { Code::NameRegion } else { Code::NameForeign };
+        self.fault(path, code, "name of the file", None);
+    }
+
+    fn meta(&mut self, path: &Path) -> Option<Meta> {
+        let limit = self.options.limits.meta_bytes;
+        let mut data = Vec::new();
+        let read = FileSource::open(path).and_then(|file| {
+            if file.len() <= limit {
+                file.read_into(0, usize::try_from(file.len()).unwrap_or(usize::MAX), &mut data)?;
+            }
+            Ok(file.len())
+        });
+        let mut damage = Vec::new();
+        let meta = match read {
+            Ok(len) if len > limit => {
+                let damage = Damage::new(Code::OverLimit, Span::sized(0, len), "meta file")
+                    .expected(Value::AtMost(limit))
+                    .found(Value::Number(len));
+                self.faults.push(Fault { path: path.to_owned(), damage, detail: None });
+                return None;
+            }
+            Ok(_) => Meta::decode(&data, &mut damage),
+            Err(error) => {
+                self.fault(path, error.code(), "meta file", Some(error.to_string()));
+                return None;
+            }
+        };
+        let mut extra = meta.iter().flat_map(|meta| &meta.extra);
+        for damage in damage {
+            let detail = (damage.code == Code::MetaExtra).then(|| extra.next()).flatten();
+            let detail = detail.map(|name| crate::printable::printable(name));
+            self.faults.push(Fault { path: path.to_owned(), damage, detail });
+        }
+        meta
+    }
+
+    fn push(&mut self, kind: Kind, dir: &Path, meta: Option<Meta>, mut regions: Vec<RegionFile>) {
+        regions.sort_by_key(|file| (file.lod, file.position[2], file.position[1], file.position[0]));
+        let format = self.options.format.or_else(|| meta.as_ref().and_then(Meta::format));
+        self.forests.push(Forest { kind, dir: dir.to_owned(), meta, format, regions });
+    }
+}
+
+impl RegionFile {
+    fn named(name: &Path, lod: u8, position: [i32; 3]) -> Self {
+        Self { name: name.into(), lod, position, len: 0, header: None, damage: Vec::new(), detail: None }
+    }
+
+    fn read_header(&mut self, dir: &Path, outside: Option<&Format>) {
+        let mut prefix = Vec::new();
+        let read = FileSource::open(&dir.join(&self.name)).and_then(|file| {
+            file.read_into(0, MAX_HEADER_BYTES, &mut prefix)?;
+            Ok(file.len())
+        });
+        match read {
+            Ok(len) => {
+                self.len = len;
+                self.header = Header::decode(&prefix, len, outside, &mut self.damage);
+            }
+            Err(error) => self.refuse(&error),
+        }
+    }
+
+    fn refuse(&mut self, error: &OpenError) {
+        self.damage.push(Damage::new(error.code(), Span::default(), "file"));
+        self.detail = Some(error.to_string());
+    }
+}
+
+fn read_headers(forest: &mut Forest) {
+    let Forest { dir, format, regions, .. } = forest;
+    regions.par_iter_mut().for_each(|file| file.read_header(dir, format.as_ref()));
+}
+
+/// `lodN`, N from 0 to 23 as the engine writes it.
+fn parse_lod(name: &OsStr) -> Option<u8> {
+    let digits = name.to_str()?.strip_prefix("lod")?;
+    canonical(digits)?.try_into().ok().filter(|&lod: &u8| lod < MAX_LODS)
+}
+
+/// `r.X.Y.Z.vxr` as the engine writes it.
+fn parse_region(name: &OsStr) -> Option<[i32; 3]> {
+    let mut parts = name.to_str()?.strip_prefix("r.")?.strip_suffix(".vxr")?.split('.');
+    let position = [canonical(parts.next()?)?, canonical(parts.next()?)?, canonical(parts.next()?)?];
+    parts.next().is_none().then_some(position)
+}
+
+/// A decimal number without plus sign, leading zeros or anything else.
+fn canonical(text: &str) -> Option<i32> {
+    text.parse().ok().filter(|n: &i32| n.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_names_that_the_engine_writes_are_taken() {
+        for (name, position) in [
+            ("r.0.0.0.vxr", Some([0, 0, 0])),
+            ("r.-1.20.-300.vxr", Some([-1, 20, -300])),
+            ("r.+1.0.0.vxr", None),
+            ("r.01.0.0.vxr", None),
+            ("r.-0.0.0.vxr", None),
+            ("r.0.0.vxr", None),
+            ("r.0.0.0.0.vxr", None),
+            ("r.0.0.0.vxr.bak", None),
+            ("R.0.0.0.vxr", None),
+            ("r.0.0.2147483648.vxr", None),
+            ("r.0.0. 0.vxr", None),
+        ] {
+            assert_eq!(parse_region(OsStr::new(name)), position, "{name}");
+        }
+        assert_eq!(parse_lod(OsStr::new("lod23")), Some(23));
+        for name in ["lod24", "lod-1", "lod", "lod01", "LOD0", "lod0 "] {
+            assert_eq!(parse_lod(OsStr::new(name)), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Who owns which sectors of a region file.
+
+use crate::save::region::{Listed, Region};
+use crate::source::Source;
+
+/// Who owns a run of sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The block in this slot.
+    Block(u32),
+    /// More than one block.
+    Shared,
+    /// Nobody, between blocks; the engine leaves no such gap.
+    Free,
+    /// Nobody, after the last block: old bytes.
+    Stale,
+    /// A block in this slot, but the file ends before it.
+    BeyondEnd(u32),
+    /// A whole block that no entry points to; only a walk over the sectors finds these.
+    Lost,
+}
+
+/// Sectors in a row with one owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// First sector.
+    pub first: u64,
+    /// Number of sectors.
+    pub count: u64,
+    /// Whose they are.
+    pub owner: Owner,
+}
+
+/// All sectors of a region file, in order, without gaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectorMap {
+    /// Bytes before sector 0: header, palette, table.
+    pub header_bytes: u64,
+    /// Bytes of a sector.
+    pub sector_size: u32,
+    /// Sectors that the file has room for.
+    pub in_file: u64,
+    /// The runs.
+    pub runs: Vec<Run>,
+}
+
+impl SectorMap {
+    /// Number of sectors whose owner fulfils `is`.
+    pub fn count(&self, is: impl Fn(Owner) -> bool) -> u64 {
+        self.runs.iter().filter(|run| is(run.owner)).map(|run| run.count).sum()
+    }
+}
+
+impl<S: Source> Region<S> {
+    /// The sector map by the table alone; it has no [`Owner::Lost`].
+    #[must_use]
+    pub fn sector_map(&self) -> SectorMap {
+        let in_file = self.sectors_in_file();
+        let mut map = SectorMap {
+            header_bytes: self.header.sectors_at(),
+            sector_size: self.header.format.sector_size,
+            in_file,
+            runs: Vec::new(),
+        };
+        sweep(&self.by_sector(), |first, end, owner| {
+            // What lies beyond the end of the file is nobody's until an entry claims it.
+            match owner {
+                Owner::Block(slot) | Owner::BeyondEnd(slot) => {
+                    push(&mut map.runs, first, end.min(in_file), Owner::Block(slot));
+                    push(&mut map.runs, first.max(in_file), end, Owner::BeyondEnd(slot));
+                }
+                Owner::Shared => push(&mut map.runs, first, end, owner),
+                _ => push(&mut map.runs, first, end.min(in_file), owner),
+            }
+        });
+        let last = map.runs.last().map_or(0, |run| run.first + run.count);
+        push(&mut map.runs, last, in_file, Owner::Stale);
+        map
+    }
+}
+
+fn push(runs: &mut Vec<Run>, first: u64, end: u64, owner: Owner) {
+    if end > first {
+        runs.push(Run { first, count: end - first, owner });
+    }
+}
+
+/// Goes over entries in the order of their sectors and gives each run of sectors up to the furthest end with its owner.
+fn sweep(by_sector: &[Listed], mut give: impl FnMut(u64, u64, Owner)) {
+    // Where a run begins or ends, with the change in the number of owners.
+    let mut edges: Vec<(u64, i32, u32)> = Vec::with_capacity(by_sector.len() * 2);
+    for listed in by_sector.iter().filter(|listed| listed.entry.count() > 0) {
+        edges.push((u64::from(listed.entry.first()), 1, listed.slot));
+        edges.push((u64::from(listed.entry.end()), -1, listed.slot));
+    }
+    edges.sort_unstable();
+    let (mut at, mut owners, mut xor) = (0u64, 0i32, 0u32);
+    for (sector, change, slot) in edges {
+        if sector > at {
+            let owner = match owners {
+                0 => Owner::Free,
+                // With one owner left, what remains of the exclusive-or of all slots is that owner's.
+                1 => Owner::Block(xor),
+                _ => Owner::Shared,
+            };
+            give(at, sector, owner);
+            at = sector;
+        }
+        owners += change;
+        xor ^= slot;
+    }
+}

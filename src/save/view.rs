@@ -1,0 +1,177 @@
+//! One stored block: its size prefix, its container, its data, with buffers that are used again.
+
+use std::io;
+
+use crate::bytes::{Span, index, len64};
+use crate::damage::{Code, Damage, Space, Value};
+use crate::godot::block::{self, Block};
+use crate::godot::container::{Container, Decoder};
+use crate::godot::region::{Entry, Header, sectors_for};
+use crate::limits::Limits;
+use crate::source::Source;
+
+/// Buffers above this are given back after a block that needed more.
+const KEEP: usize = 1 << 20;
+
+/// Buffers for reading block after block, and what was wrong with the last one.
+#[derive(Default)]
+pub struct Scratch {
+    /// Damage of the last block, in the order it was met.
+    pub damage: Vec<Damage>,
+    stored: Vec<u8>,
+    stored_at: u64,
+    decoder: Decoder,
+}
+
+/// Where a block is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The size that stands before it, in bytes; `None` when even that is cut.
+    pub size: Option<u32>,
+    /// The bytes of the prefix and of the container, as far as they are in the file.
+    pub span: Span,
+}
+
+/// A block with all that is around it.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    /// Where it is stored.
+    pub stored: Stored,
+    /// Its container, when there is one.
+    pub container: Option<Container<'a>>,
+    /// Its data, as far as it decodes; `None` when nothing was decompressed.
+    pub block: Option<Block<'a>>,
+}
+
+impl Scratch {
+    /// Reads the sectors at `span`, and beyond them when the size prefix asks for more, as the engine does.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn read<S: Source + ?Sized>(&mut self, source: &S, span: Span, limits: &Limits) -> io::Result<()> {
+        self.forget_large();
+        self.stored_at = span.start;
+        source.read_into(span.start, index(span.len()), &mut self.stored)?;
+        let wanted = wanted(&self.stored, limits);
+        if wanted > self.stored.len() && len64(&self.stored) == span.len() {
+            source.read_into(span.start, wanted, &mut self.stored)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes what was read last.
+    pub fn interpret<'a>(&'a mut self, header: &Header, entry: Option<Entry>, limits: &Limits) -> View<'a> {
+        let Self { damage, stored, stored_at, decoder } = self;
+        damage.clear();
+        interpret(stored, *stored_at, header, entry, decoder, limits, damage)
+    }
+
+    /// Decodes bytes that were read elsewhere, which begin at offset `at` of the file. When the size prefix asks for
+    /// more bytes than are given, the block is cut there.
+    pub fn interpret_bytes<'a>(
+        &'a mut self,
+        bytes: &'a [u8],
+        at: u64,
+        header: &Header,
+        entry: Option<Entry>,
+        limits: &Limits,
+    ) -> View<'a> {
+        self.forget_large();
+        self.damage.clear();
+        interpret(bytes, at, header, entry, &mut self.decoder, limits, &mut self.damage)
+    }
+
+    fn forget_large(&mut self) {
+        self.decoder.shrink(KEEP);
+        if self.stored.capacity() > KEEP {
+            self.stored = Vec::new();
+        }
+    }
+}
+
+/// Bytes that a block takes by its size prefix, with the prefix.
+pub(crate) fn wanted(bytes: &[u8], limits: &Limits) -> usize {
+    let Some(prefix) = bytes.first_chunk::<4>() else { return 0 };
+    index(u64::from(u32::from_le_bytes(*prefix)).min(limits.stored_bytes).saturating_add(4))
+}
+
+fn interpret<'a>(
+    bytes: &'a [u8],
+    at: u64,
+    header: &Header,
+    entry: Option<Entry>,
+    decoder: &'a mut Decoder,
+    limits: &Limits,
+    damage: &mut Vec<Damage>,
+) -> View<'a> {
+    let Some((prefix, rest)) = bytes.split_first_chunk::<4>() else {
+        let span = Span::sized(at, len64(bytes));
+        damage.push(
+            Damage::new(Code::BlockPrefixCut, span, "size before the block")
+                .expected(Value::Bytes(4))
+                .found(Value::Bytes(len64(bytes))),
+        );
+        return View { stored: Stored { size: None, span }, container: None, block: None };
+    };
+    let size = u32::from_le_bytes(*prefix);
+    if size == 0 && rest.iter().all(|&b| b == 0) {
+        let span = Span::sized(at, len64(bytes));
+        damage.push(Damage::new(Code::BlockZeroed, span, "sectors of the block").found(Value::Words("all zero")));
+        return View { stored: Stored { size: Some(0), span }, container: None, block: None };
+    }
+    let packed = rest.get(..index(u64::from(size))).unwrap_or(rest);
+    let stored = Stored { size: Some(size), span: Span::sized(at, len64(packed).saturating_add(4)) };
+    check_prefix(size, Span::sized(at, 4), len64(rest), header, entry, damage);
+
+    let from = damage.len();
+    let container = decoder.decode(packed, limits, damage);
+    for d in damage.iter_mut().skip(from) {
+        *d = d.shifted(at.saturating_add(4));
+    }
+    // Where nothing was decompressed, the container's damage says all there is to say.
+    let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty())).then(|| {
+        let layout = (header.format.block_size_po2 > 0).then(|| header.format.layout());
+        block::decode(container.plain, layout.as_ref(), None, limits, damage)
+    });
+    View { stored, container: Some(container), block }
+}
+
+/// Holds the size prefix against what is there and against the table's entry.
+fn check_prefix(size: u32, span: Span, there: u64, header: &Header, entry: Option<Entry>, damage: &mut Vec<Damage>) {
+    let size = u64::from(size);
+    let found = Value::Number(size);
+    if let Some(entry) = entry {
+        let sectors = u64::from(entry.count());
+        let needed = sectors_for(size, header.format.sector_size);
+        if needed > sectors {
+            let room = sectors.saturating_mul(u64::from(header.format.sector_size)).saturating_sub(4);
+            let expected = Value::AtMost(room);
+            damage.push(Damage::new(Code::BlockPrefix, span, "size before the block").expected(expected).found(found));
+            return;
+        }
+        if needed < sectors {
+            damage.push(
+                Damage::new(Code::TableCount, span, "sector count of the block's entry")
+                    .expected(Value::Number(needed))
+                    .found(Value::Number(sectors)),
+            );
+        }
+    }
+    if size > there {
+        let expected = Value::AtMost(there);
+        damage.push(Damage::new(Code::BlockPrefix, span, "size before the block").expected(expected).found(found));
+    }
+}
+
+/// Whether any of it is worse than a note.
+pub(crate) fn is_damaged(damage: &[Damage]) -> bool {
+    damage.iter().any(|d| d.code.level() > crate::damage::Level::Note)
+}
+
+/// The span in the file of a damage: its own, or the stored block's when it counts bytes of the decompressed data.
+pub(crate) fn file_span(damage: &Damage, stored: Span) -> Span {
+    match damage.space {
+        Space::File => damage.span,
+        Space::Block => stored,
+    }
+}

@@ -1,0 +1,254 @@
+//! Where bytes come from: files read at an offset, slices in tests and fuzzing.
+//!
+//! Files are never mapped: a game that shortens a mapped file kills the reader. They are opened for reading only, never
+//! through a symbolic link, and only when they are regular files, so that a pipe cannot make the reader wait.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::damage::Code;
+
+/// Bytes that can be read at an offset, from several threads at once.
+pub trait Source: Sync {
+    /// Number of bytes, as it was when the source was opened.
+    fn len(&self) -> u64;
+
+    /// Whether there is no byte.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads up to `buf.len()` bytes at `offset`; fewer only at the end.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
+
+    /// Makes `buf` the `len` bytes at `offset`, or as many of them as there are.
+    ///
+    /// # Errors
+    /// What the operating system says. `buf` is then empty.
+    fn read_into(&self, offset: u64, len: usize, buf: &mut Vec<u8>) -> io::Result<()> {
+        let there = usize::try_from(self.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        buf.resize(len.min(there), 0);
+        match self.read_at(offset, buf) {
+            Ok(n) => {
+                buf.truncate(n);
+                Ok(())
+            }
+            Err(error) => {
+                buf.clear();
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Source for [u8] {
+    fn len(&self) -> u64 {
+        crate::bytes::len64(self)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..)).unwrap_or_default();
+        let n = rest.len().min(buf.len());
+        if let (Some(to), Some(from)) = (buf.get_mut(..n), rest.get(..n)) {
+            to.copy_from_slice(from);
+        }
+        Ok(n)
+    }
+}
+
+impl Source for Vec<u8> {
+    fn len(&self) -> u64 {
+        self.as_slice().len().try_into().unwrap_or(u64::MAX)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.as_slice().read_at(offset, buf)
+    }
+}
+
+/// A regular file, open for reading.
+#[derive(Debug)]
+pub struct FileSource {
+    file: File,
+    stamp: Stamp,
+}
+
+/// What is compared to see whether a file changed while it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self { len: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+/// Why a file could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It is a directory, a pipe, a socket or a device.
+    #[error("it is {0}, not a regular file")]
+    NotAFile(&'static str),
+    /// It is a symbolic link.
+    #[error("it is a symbolic link, which is not followed inside a save")]
+    Link,
+    /// The operating system refused.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl OpenError {
+    /// The code that says the same.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        match self {
+            Self::NotAFile(_) => Code::NotAFile,
+            Self::Link => Code::LinkSkipped,
+            Self::Io(_) => Code::FileUnreadable,
+        }
+    }
+}
+
+impl FileSource {
+    /// Opens a regular file. A symbolic link at `path` itself is refused.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
+        }
+        let file = match options.open(path) {
+            Ok(file) => file,
+            Err(error) => return Err(refused(path, error)),
+        };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(OpenError::NotAFile(kind(&metadata)));
+        }
+        Ok(Self { file, stamp: Stamp::of(&metadata) })
+    }
+
+    /// Whether the file has another length or time than when it was opened.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn changed(&self) -> io::Result<bool> {
+        Ok(Stamp::of(&self.file.metadata()?) != self.stamp)
+    }
+}
+
+impl Source for FileSource {
+    fn len(&self) -> u64 {
+        self.stamp.len
+    }
+
+    fn read_at(&self, mut offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buf.get_mut(done..)
+            && !rest.is_empty()
+        {
+            match read_once(&self.file, rest, offset) {
+                Ok(0) => break,
+                Ok(n) => {
+                    done = done.saturating_add(n);
+                    offset = offset.saturating_add(u64::try_from(n).unwrap_or(0));
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+}
+
+#[cfg(unix)]
+fn read_once(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buf, offset)
+}
+
+#[cfg(windows)]
+fn read_once(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+/// Names what stood in the way better than the operating system does.
+fn refused(path: &Path, error: io::Error) -> OpenError {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => OpenError::Link,
+        Ok(metadata) if !metadata.is_file() => OpenError::NotAFile(kind(&metadata)),
+        _ => OpenError::Io(error),
+    }
+}
+
+fn kind(metadata: &Metadata) -> &'static str {
+    if metadata.is_dir() {
+        return "a directory";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = metadata.file_type();
+        if kind.is_fifo() {
+            return "a pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+    }
+    "a device"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_gives_what_is_there() {
+        let data = [1u8, 2, 3, 4];
+        let mut buf = Vec::new();
+        data[..].read_into(2, 9, &mut buf).unwrap();
+        assert_eq!(buf, [3, 4]);
+        data[..].read_into(u64::MAX, 9, &mut buf).unwrap();
+        assert!(buf.is_empty());
+    }
+
+    #[test]
+    fn a_file_is_read_at_offsets_and_a_change_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.0.0.0.vxr");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let source = FileSource::open(&path).unwrap();
+        let mut buf = Vec::new();
+        source.read_into(8, 100, &mut buf).unwrap();
+        assert_eq!(buf, b"89");
+        assert!(!source.changed().unwrap());
+        std::fs::write(&path, b"0123456789a").unwrap();
+        assert!(source.changed().unwrap());
+        assert_eq!(source.len(), 10);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&link, &link).unwrap();
+        assert!(matches!(FileSource::open(&link), Err(OpenError::Link)));
+        assert!(matches!(FileSource::open(dir.path()), Err(OpenError::NotAFile("a directory"))));
+        assert!(matches!(FileSource::open(&dir.path().join("none")), Err(OpenError::Io(_))));
+        assert!(matches!(FileSource::open(Path::new("/dev/null")), Err(OpenError::NotAFile("a device"))));
+    }
+}
