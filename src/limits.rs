@@ -4,9 +4,10 @@
 /// Caps on what reading may cost, whatever a file declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one decompressed block. The largest that the engine's own settings give (32 x 32 x 32 voxels, eight
-    /// channels of 64 bits) is 2 MiB and its metadata.
+    /// Bytes of one decompressed block, whatever its size in voxels.
     pub block_bytes: u64,
+    /// Bytes of one decompressed block beyond what its channels can take at most: room for metadata.
+    pub metadata_bytes: u64,
     /// Bytes of one compressed block: 255 sectors of 65,535 bytes.
     pub stored_bytes: u64,
     /// Table entries in use in one region file.
@@ -29,12 +30,13 @@ impl Limits {
     /// The caps that the program uses.
     pub const DEFAULT: Self = Self {
         block_bytes: 16 << 20,
+        metadata_bytes: 4 << 20,
         stored_bytes: 255 * 65_535,
-        entries: 1 << 21,
+        entries: 1 << 19,
         variant_depth: 1024,
         variant_values: 1 << 17,
         meta_bytes: 1 << 20,
-        files: 1 << 20,
+        files: 200_000,
         directory_depth: 6,
         findings_per_file: 10_000,
     };

@@ -32,7 +32,8 @@ pub fn path(path: &Path) -> String {
 }
 
 /// Whether a character may reach the terminal as it is.
-fn is_plain(c: char) -> bool {
+#[must_use]
+pub fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -40,6 +41,7 @@ fn is_plain(c: char) -> bool {
 }
 
 /// A position or a size as `(x, y, z)`.
+#[must_use]
 pub fn triple<T: fmt::Display>([x, y, z]: [T; 3]) -> String {
     format!("({x}, {y}, {z})")
 }

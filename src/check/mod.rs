@@ -1,1 +1,227 @@
-//! x
+//! The checker: rules over a save, run in parallel over files and blocks, that yield findings.
+//!
+//! [`run`] checks a whole save and hands out findings in the order of its files, whatever the number of threads;
+//! [`region`] checks one open region. Memory stays bounded: files are checked a window at a time, and of a block nothing
+//! is kept but what is wrong with it.
+
+mod blocks;
+mod filter;
+mod finding;
+mod leftovers;
+mod meta;
+mod report;
+mod rows;
+mod table;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use crate::bytes::Span;
+use crate::damage::{Code, Damage};
+use crate::godot::slots::Slots;
+use crate::save::{Forest, Region, RegionFile, SLOT_PROBES, Save, slots_of_version};
+use crate::source::{FileSource, Source};
+
+pub use filter::Filter;
+pub use finding::{BlockAt, Finding};
+use report::Report;
+pub use report::{Counts, Stats};
+pub use rows::{Row, rows};
+
+/// Files that are checked before their findings are handed out.
+const WINDOW: usize = 64;
+
+/// Tables from this size on are checked one at a time, so that no number of threads makes many of them stand in memory.
+const LARGE_TABLE: u64 = 256 << 10;
+
+/// How to check.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Stops the check soon after it is set.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Told the number of bytes after each part of the save that was checked; their sum is about [`total_bytes`].
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+}
+
+impl Options<'_> {
+    fn cancelled(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
+    fn advance(&self, bytes: u64) {
+        if let Some(progress) = self.progress {
+            progress(bytes);
+        }
+    }
+}
+
+/// What a check came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Findings by level.
+    pub counts: Counts,
+    /// Region files.
+    pub files: u64,
+    /// What was read of the blocks.
+    pub stats: Stats,
+    /// Files that could not be read, or changed while they were.
+    pub unread: u64,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// Bytes of all region files of a save.
+#[must_use]
+pub fn total_bytes(save: &Save) -> u64 {
+    save.regions().map(|(_, file)| file.len).sum()
+}
+
+/// Checks a save with the threads of the current `rayon` pool, handing each finding to `sink`.
+pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
+    let mut summary = Summary::default();
+    for fault in &save.faults {
+        let finding = Finding::of_file(save.shown(&fault.path).into(), fault.damage, fault.detail.clone());
+        summary.counts.add(finding.level());
+        summary.unread += u64::from(finding.is_unread());
+        sink(finding);
+    }
+    let files: Vec<(&Forest, &RegionFile)> = save.regions().collect();
+    for window in files.chunks(WINDOW) {
+        let is_large =
+            |file: &RegionFile| file.header.as_ref().is_some_and(|h| h.table.len().min(file.len) >= LARGE_TABLE);
+        let mut reports: Vec<Option<Report>> = window
+            .par_iter()
+            .map(|(forest, file)| (!is_large(file)).then(|| check_file(save, forest, file, options)))
+            .collect();
+        for ((forest, file), report) in window.iter().zip(&mut reports) {
+            let report = report.take().unwrap_or_else(|| check_file(save, forest, file, options));
+            summary.files += 1;
+            summary.counts.merge(&report.counts);
+            summary.stats.merge(&report.stats);
+            summary.unread += report.unread;
+            report.findings.into_iter().for_each(&mut sink);
+        }
+        if options.cancelled() {
+            summary.interrupted = true;
+            break;
+        }
+    }
+    summary
+}
+
+/// Checks one open region; `name` is how findings call its file.
+pub fn region<S: Source>(region: &Region<S>, name: &str) -> Vec<Finding> {
+    let mut report = Report::new(name.into(), region.lod, region.limits.findings_per_file);
+    check_region(region, &Options::default(), &mut report, None);
+    report.finish();
+    report.findings
+}
+
+fn check_file(save: &Save, forest: &Forest, file: &RegionFile, options: &Options<'_>) -> Report {
+    let path = forest.dir.join(&file.name);
+    let name: Arc<str> = save.shown(&path).into();
+    let mut report = Report::new(name, file.lod, save.options.limits.findings_per_file);
+    if options.cancelled() {
+        return report;
+    }
+    for damage in &file.damage {
+        let detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
+        report.file(*damage, detail);
+    }
+    meta::compare(forest, file, &mut report);
+    match save.region(forest, file) {
+        Ok(None) => options.advance(file.len),
+        Ok(Some(region)) => {
+            check_region(&region, options, &mut report, None);
+            unchanged(&region.source, &mut report);
+        }
+        Err(error) => {
+            report.file(Damage::new(error.code(), Span::default(), "file"), Some(error.to_string()));
+            options.advance(file.len);
+        }
+    }
+    report.finish();
+    report
+}
+
+fn unchanged(source: &FileSource, report: &mut Report) {
+    match source.changed() {
+        Ok(false) => {}
+        Ok(true) => report.file(Damage::new(Code::FileChanged, Span::default(), "file"), None),
+        Err(error) => report.unreadable(Span::default(), &error),
+    }
+}
+
+/// All rules over one region; `rows` takes the block table along, when it is wanted.
+fn check_region<S: Source>(
+    region: &Region<S>,
+    options: &Options<'_>,
+    report: &mut Report,
+    mut rows: Option<&mut Vec<Row>>,
+) {
+    let by_sector = region.by_sector();
+    for damage in &region.damage {
+        report.file(*damage, None);
+    }
+    table::check(region, &by_sector, report);
+
+    let blocks = blocks::examine(region, &by_sector, options, blocks::Outcome::of);
+    report.stats.blocks += by_sector.len() as u64;
+    let mut sizes = Vec::with_capacity(by_sector.len());
+    let (mut versions, mut probed) = (0u8, None);
+    for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
+        if let Some(rows) = rows.as_deref_mut() {
+            rows.push(Row::new(report.name(), region.lod, *listed, block.as_ref()));
+        }
+        let Some(block) = block else { continue };
+        versions |= 1u8.checked_shl(u32::from(block.version)).unwrap_or(0);
+        if i < SLOT_PROBES && probed.is_none() && block.version > 0 {
+            probed = Some(block.version);
+        }
+        sizes.push((block.size, *listed));
+        report.stats.add(&block);
+        report.block(listed.slot, block);
+    }
+    leftovers::check(region, &sizes, options, report);
+    name_blocks(region, versions, probed, report, rows);
+}
+
+/// Gives findings the positions of their blocks, once the blocks' versions have told which formula placed them.
+fn name_blocks<S: Source>(
+    region: &Region<S>,
+    versions: u8,
+    probed: Option<u8>,
+    report: &mut Report,
+    rows: Option<&mut Vec<Row>>,
+) {
+    let known = region.known_slots();
+    let slots = known.unwrap_or_else(|| slots_of_version(probed));
+    if let Some(rows) = rows {
+        rows.sort_unstable_by_key(|row| row.slot);
+        for row in rows.iter_mut() {
+            row.position = region.block_position(row.slot, slots);
+        }
+        for (slot, code) in report.codes() {
+            if let Ok(at) = rows.binary_search_by_key(&slot, |row| row.slot)
+                && let Some(row) = rows.get_mut(at)
+                && !row.codes.contains(&code)
+            {
+                row.codes.push(code);
+            }
+        }
+    }
+    report.place(|slot| region.block_position(slot, slots));
+    if !region.is_negative() || region.entries.is_empty() {
+        return;
+    }
+    let span = region.header.table;
+    if slots == Slots::Old {
+        report.file(Damage::new(Code::SlotsOld, span, "table of blocks"), None);
+    }
+    let (old, new) = (versions & 0b0_1110 != 0, versions & 0b1_0000 != 0);
+    if known.is_none() && old && new {
+        report.file(Damage::new(Code::SlotsMixed, span, "table of blocks"), None);
+    }
+}

@@ -161,6 +161,28 @@ impl Channel<'_> {
     }
 }
 
+/// What a channel's values are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Range {
+    /// The smallest raw value.
+    pub min: u64,
+    /// The largest raw value.
+    pub max: u64,
+    /// How many different values there are.
+    pub distinct: usize,
+}
+
+impl Channel<'_> {
+    /// The range of the values that are there and how many different ones; `None` when there is none.
+    #[must_use]
+    pub fn range(&self) -> Option<Range> {
+        let mut values: Vec<u64> = self.values().collect();
+        values.sort_unstable();
+        values.dedup();
+        Some(Range { min: *values.first()?, max: *values.last()?, distinct: values.len() })
+    }
+}
+
 /// The signed distance that the engine makes of a raw value of channel 1, in voxels.
 ///
 /// Block versions 3 and 4: `max(i8 / 127, -1) * 10`, `max(i16 / 32767, -1) * 500`, or the float as it is. Versions 1

@@ -119,11 +119,11 @@ impl Decoder {
             let better = holds(&second, input, &self.second)
                 || (second.whole && first.as_ref().is_none_or(|first| !first.whole));
             if better {
-                return finish(second, input, &self.second, damage);
+                return finish(&second, input, &self.second, damage);
             }
         }
         if let Some(first) = first {
-            return finish(first, input, &self.buffer, damage);
+            return finish(&first, input, &self.buffer, damage);
         }
         let found = Value::Hex8(byte);
         let expected = Value::Range(0, 3);
@@ -142,13 +142,13 @@ impl Decoder {
     }
 }
 
-fn finish<'a>(attempt: Attempt, input: &'a [u8], buffer: &'a [u8], damage: &mut Vec<Damage>) -> Container<'a> {
+fn finish<'a>(attempt: &Attempt, input: &'a [u8], buffer: &'a [u8], damage: &mut Vec<Damage>) -> Container<'a> {
     damage.extend(attempt.damage);
     Container {
         mode: Some(attempt.mode),
         declared: attempt.declared,
         body: attempt.body,
-        plain: plain(&attempt, input, buffer),
+        plain: plain(attempt, input, buffer),
         whole: attempt.whole,
     }
 }

@@ -57,6 +57,15 @@ impl Format {
         Layout { size: [self.block_size(); 3], depths: self.depths }
     }
 
+    /// The most bytes that the channels of a block of this size take: eight of 64 bits, each with its format byte.
+    /// `None` when the size is not known.
+    #[must_use]
+    pub fn most_channel_bytes(&self) -> Option<u64> {
+        let side = u64::from(self.block_size());
+        let volume = side.checked_mul(side)?.checked_mul(side)?;
+        (volume > 0).then(|| volume.saturating_mul(64).saturating_add(64))
+    }
+
     /// Entries of the table.
     #[must_use]
     pub fn slots(&self) -> u32 {

@@ -97,10 +97,9 @@ impl Decoder {
         };
         if outcome.stopped == Some(Stop::Block)
             && let Some(start) = outcome.last_block
+            && let Some(mended) = mend(packed, start, outcome.used)
         {
-            if let Some(mended) = mend(packed, start, outcome.used) {
-                outcome = self.run(&mended, buffer, cap);
-            }
+            outcome = self.run(&mended, buffer, cap);
         }
         (outcome.len, damage)
     }

@@ -19,8 +19,10 @@ use crate::limits::Limits;
 use crate::source::{FileSource, OpenError};
 
 pub use region::{Listed, Region};
+pub(crate) use region::{SLOT_PROBES, slots_of_version};
 pub use sectors::{Owner, Run, SectorMap};
 pub use view::{Scratch, Stored, View};
+pub(crate) use view::{file_span, wanted};
 
 /// How to open a save.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 use std::io;
 
 use crate::bytes::{Span, index, len64};
-use crate::damage::{Code, Damage, Space, Value};
-use crate::godot::block::{self, Block};
+use crate::damage::{Code, Damage, Level, Space, Value};
+use crate::godot::block::{self, Block, Layout};
 use crate::godot::container::{Container, Decoder};
 use crate::godot::region::{Entry, Header, sectors_for};
 use crate::limits::Limits;
@@ -41,6 +41,15 @@ pub struct View<'a> {
     pub container: Option<Container<'a>>,
     /// Its data, as far as it decodes; `None` when nothing was decompressed.
     pub block: Option<Block<'a>>,
+    /// What is wrong with it, in the order it was met.
+    pub damage: &'a [Damage],
+}
+
+/// A view before its damage is complete.
+type Parts<'a> = (Stored, Option<Container<'a>>, Option<Block<'a>>);
+
+fn view<'a>((stored, container, block): Parts<'a>, damage: &'a [Damage]) -> View<'a> {
+    View { stored, container, block, damage }
 }
 
 impl Scratch {
@@ -63,7 +72,8 @@ impl Scratch {
     pub fn interpret<'a>(&'a mut self, header: &Header, entry: Option<Entry>, limits: &Limits) -> View<'a> {
         let Self { damage, stored, stored_at, decoder } = self;
         damage.clear();
-        interpret(stored, *stored_at, header, entry, decoder, limits, damage)
+        let parts = interpret(stored, *stored_at, header, entry, decoder, limits, damage);
+        view(parts, damage)
     }
 
     /// Decodes bytes that were read elsewhere, which begin at offset `at` of the file. When the size prefix asks for
@@ -77,8 +87,10 @@ impl Scratch {
         limits: &Limits,
     ) -> View<'a> {
         self.forget_large();
-        self.damage.clear();
-        interpret(bytes, at, header, entry, &mut self.decoder, limits, &mut self.damage)
+        let Self { damage, decoder, .. } = self;
+        damage.clear();
+        let parts = interpret(bytes, at, header, entry, decoder, limits, damage);
+        view(parts, damage)
     }
 
     fn forget_large(&mut self) {
@@ -103,7 +115,7 @@ fn interpret<'a>(
     decoder: &'a mut Decoder,
     limits: &Limits,
     damage: &mut Vec<Damage>,
-) -> View<'a> {
+) -> Parts<'a> {
     let Some((prefix, rest)) = bytes.split_first_chunk::<4>() else {
         let span = Span::sized(at, len64(bytes));
         damage.push(
@@ -111,43 +123,81 @@ fn interpret<'a>(
                 .expected(Value::Bytes(4))
                 .found(Value::Bytes(len64(bytes))),
         );
-        return View { stored: Stored { size: None, span }, container: None, block: None };
+        return (Stored { size: None, span }, None, None);
     };
     let size = u32::from_le_bytes(*prefix);
     if size == 0 && rest.iter().all(|&b| b == 0) {
         let span = Span::sized(at, len64(bytes));
         damage.push(Damage::new(Code::BlockZeroed, span, "sectors of the block").found(Value::Words("all zero")));
-        return View { stored: Stored { size: Some(0), span }, container: None, block: None };
+        return (Stored { size: Some(0), span }, None, None);
     }
-    let packed = rest.get(..index(u64::from(size))).unwrap_or(rest);
+    let there = len64(rest);
+    let room = sector_room(header, entry).min(there);
+    let overrun = check_prefix(size, Span::sized(at, 4), there, header, entry, damage);
+    let channels = header.format.most_channel_bytes().unwrap_or(limits.block_bytes);
+    let block_bytes = channels.saturating_add(limits.metadata_bytes).min(limits.block_bytes);
+    let limits = Limits { block_bytes, ..*limits };
+    let layout = (header.format.block_size_po2 > 0).then(|| header.format.layout());
+    // A size that is too large is most often none at all: the entry points at something else. What it asks for is
+    // decoded when that gives a whole block; otherwise the sectors of the entry are all that there is to go by.
+    let mut len = u64::from(size).min(there);
+    if overrun && !is_whole(rest, len, layout.as_ref(), decoder, &limits) {
+        len = len.min(room);
+    }
+    let packed = rest.get(..index(len)).unwrap_or(rest);
     let stored = Stored { size: Some(size), span: Span::sized(at, len64(packed).saturating_add(4)) };
-    check_prefix(size, Span::sized(at, 4), len64(rest), header, entry, damage);
-
     let from = damage.len();
-    let container = decoder.decode(packed, limits, damage);
+    let container = decoder.decode(packed, &limits, damage);
     for d in damage.iter_mut().skip(from) {
         *d = d.shifted(at.saturating_add(4));
     }
     // Where nothing was decompressed, the container's damage says all there is to say.
-    let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty())).then(|| {
-        let layout = (header.format.block_size_po2 > 0).then(|| header.format.layout());
-        block::decode(container.plain, layout.as_ref(), None, limits, damage)
-    });
-    View { stored, container: Some(container), block }
+    let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty()))
+        .then(|| block::decode(container.plain, layout.as_ref(), None, &limits, damage));
+    if overrun {
+        // The wrong size says it all; what follows from it would only hide it.
+        damage.truncate(from);
+    }
+    (stored, Some(container), block)
 }
 
-/// Holds the size prefix against what is there and against the table's entry.
-fn check_prefix(size: u32, span: Span, there: u64, header: &Header, entry: Option<Entry>, damage: &mut Vec<Damage>) {
+/// Whether `len` bytes are a container that decodes to a block without errors.
+fn is_whole(bytes: &[u8], len: u64, layout: Option<&Layout>, decoder: &mut Decoder, limits: &Limits) -> bool {
+    let mut damage = Vec::new();
+    let packed = bytes.get(..index(len)).unwrap_or(bytes);
+    let container = decoder.decode(packed, limits, &mut damage);
+    if container.whole {
+        let block = block::decode(container.plain, layout, None, limits, &mut damage);
+        return block.epilogue.is_some() && damage.iter().all(|d| d.code.level() < Level::Error);
+    }
+    false
+}
+
+/// Bytes that an entry's sectors leave for a container.
+fn sector_room(header: &Header, entry: Option<Entry>) -> u64 {
+    let sectors = entry.map_or(u64::MAX, |entry| u64::from(entry.count()));
+    sectors.saturating_mul(u64::from(header.format.sector_size)).saturating_sub(4)
+}
+
+/// Holds the size prefix against what is there and against the table's entry; true when it is too large for the
+/// entry's sectors.
+fn check_prefix(
+    size: u32,
+    span: Span,
+    there: u64,
+    header: &Header,
+    entry: Option<Entry>,
+    damage: &mut Vec<Damage>,
+) -> bool {
     let size = u64::from(size);
     let found = Value::Number(size);
     if let Some(entry) = entry {
         let sectors = u64::from(entry.count());
         let needed = sectors_for(size, header.format.sector_size);
         if needed > sectors {
-            let room = sectors.saturating_mul(u64::from(header.format.sector_size)).saturating_sub(4);
-            let expected = Value::AtMost(room);
+            let expected = Value::AtMost(sector_room(header, Some(entry)).min(there));
             damage.push(Damage::new(Code::BlockPrefix, span, "size before the block").expected(expected).found(found));
-            return;
+            return true;
         }
         if needed < sectors {
             damage.push(
@@ -161,11 +211,7 @@ fn check_prefix(size: u32, span: Span, there: u64, header: &Header, entry: Optio
         let expected = Value::AtMost(there);
         damage.push(Damage::new(Code::BlockPrefix, span, "size before the block").expected(expected).found(found));
     }
-}
-
-/// Whether any of it is worse than a note.
-pub(crate) fn is_damaged(damage: &[Damage]) -> bool {
-    damage.iter().any(|d| d.code.level() > crate::damage::Level::Note)
+    false
 }
 
 /// The span in the file of a damage: its own, or the stored block's when it counts bytes of the decompressed data.

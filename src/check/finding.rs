@@ -1,0 +1,134 @@
+//! A finding: one thing that is wrong, where, in words, and what to do next.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::ser::SerializeStruct;
+
+use crate::bytes::Span;
+use crate::damage::{Code, Damage, Level, Space};
+use crate::printable::triple;
+
+/// Which block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BlockAt {
+    /// Its LOD.
+    pub lod: u8,
+    /// Its position in blocks of that LOD; `None` when it is not known.
+    pub position: Option<[i32; 3]>,
+}
+
+/// One thing that is wrong with a save.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The file, below the save, made printable.
+    pub file: Arc<str>,
+    /// The bytes of the file concerned; `None` when it is the file as such.
+    pub span: Option<Span>,
+    /// The block concerned.
+    pub block: Option<BlockAt>,
+    /// What is wrong.
+    pub damage: Damage,
+    /// What else is worth knowing, in sentences; made printable.
+    pub remark: Option<String>,
+}
+
+impl Finding {
+    /// A finding about a file.
+    #[must_use]
+    pub fn of_file(file: Arc<str>, damage: Damage, remark: Option<String>) -> Self {
+        let span = (!damage.span.is_empty()).then_some(damage.span);
+        Self { file, span, block: None, damage, remark }
+    }
+
+    /// Its code.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        self.damage.code
+    }
+
+    /// How bad it is.
+    #[must_use]
+    pub const fn level(&self) -> Level {
+        self.damage.code.level()
+    }
+
+    /// Whether it says that something could not be read at all, or not reliably.
+    #[must_use]
+    pub const fn is_unread(&self) -> bool {
+        matches!(self.damage.code, Code::FileUnreadable | Code::FileChanged)
+    }
+
+    /// What is wrong, without where: `a wrong epilogue: epilogue is 0x00000000, expected 0x900df00d`.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let numbers = self.damage.to_string();
+        let title = self.code().title();
+        let mut text = if numbers.contains(title) { numbers } else { format!("{title}: {numbers}") };
+        text.push('.');
+        if let Some(remark) = &self.remark {
+            text.push(' ');
+            text.push_str(remark);
+            if !remark.ends_with('.') {
+                text.push('.');
+            }
+        }
+        text
+    }
+
+    /// Where it is: `block (3, 0, 12), bytes 0x9014..0x97d3`; empty when it is the file as such.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(BlockAt { lod, position }) = self.block {
+            let lod = if lod > 0 { format!(" of LOD {lod}") } else { String::new() };
+            match position {
+                Some(position) => parts.push(format!("block {}{lod}", triple(position))),
+                None => parts.push(format!("a block{lod}")),
+            }
+        }
+        if let Some(span) = self.span {
+            parts.push(format!("bytes {span}"));
+        }
+        if self.damage.space == Space::Block {
+            parts.push(format!("decompressed bytes {}", self.damage.span));
+        }
+        parts.join(", ")
+    }
+}
+
+/// A sentence with the file's name in it.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.place();
+        let comma = if place.is_empty() { "" } else { ", " };
+        write!(f, "{}{comma}{place}: {}", self.file, self.message())
+    }
+}
+
+/// The form of `--format jsonl`; see the README.
+impl Serialize for Finding {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let in_block = (self.damage.space == Space::Block).then_some(self.damage.span);
+        let mut s = serializer.serialize_struct("finding", 12)?;
+        s.serialize_field("type", "finding")?;
+        s.serialize_field("code", &self.code())?;
+        s.serialize_field("level", &self.level())?;
+        s.serialize_field("file", &*self.file)?;
+        s.serialize_field("bytes", &self.span.map(|s| [s.start, s.end]))?;
+        s.serialize_field("block_bytes", &in_block.map(|s| [s.start, s.end]))?;
+        s.serialize_field("lod", &self.block.map(|b| b.lod))?;
+        s.serialize_field("block", &self.block.and_then(|b| b.position))?;
+        s.serialize_field("field", self.damage.field)?;
+        s.serialize_field("expected", &words(self.damage.expected))?;
+        s.serialize_field("found", &words(self.damage.found))?;
+        s.serialize_field("message", &self.message())?;
+        s.serialize_field("next", self.code().next())?;
+        s.end()
+    }
+}
+
+fn words(value: crate::damage::Value) -> Option<String> {
+    Some(value.to_string()).filter(|text| !text.is_empty())
+}

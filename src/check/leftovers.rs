@@ -1,0 +1,228 @@
+//! Sectors that no entry of the table claims: whole blocks in gaps and after the last block, and old bytes.
+//!
+//! The engine never makes a file shorter, so old copies of blocks after the last one are normal. A whole block there
+//! that is not a copy of a listed one is an old state, or a block that was saved after the table was last written: the
+//! bytes do not tell which. It counts as a note in a region without other trouble, and as a warning where the table is
+//! empty, has gaps, or something else is wrong: there the table is likely to be older than the sectors.
+
+use std::collections::HashMap;
+use std::io;
+
+use crate::bytes::{Span, index};
+use crate::check::Options;
+use crate::check::report::Report;
+use crate::damage::{Code, Damage, Level, Value};
+use crate::godot::region::sectors_for;
+use crate::save::{Listed, Owner, Region, Run, Scratch};
+use crate::source::Source;
+
+/// Bytes that are read at once while looking for the beginnings of blocks.
+const READ: usize = 256 << 10;
+
+/// Bytes that blocks may decode to in one file while looking; more is not worth the time.
+const BUDGET: u64 = 256 << 20;
+
+/// Listed blocks of the same size that a block is compared with.
+const COMPARISONS: usize = 64;
+
+/// The least bytes of a block's container: eight uniform channels and the epilogue, compressed.
+const LEAST: u32 = 8;
+
+/// A whole block in sectors that nobody claims.
+struct Found {
+    span: Span,
+    sector: u64,
+    owner: Owner,
+    /// Whether a listed block has the same bytes.
+    copy: bool,
+}
+
+/// `sizes` are the sizes of the listed blocks, as they stand before them.
+pub(super) fn check<S: Source>(
+    region: &Region<S>,
+    sizes: &[(u32, Listed)],
+    options: &Options<'_>,
+    report: &mut Report,
+) {
+    let map = region.sector_map();
+    let runs: Vec<&Run> = map.runs.iter().filter(|run| matches!(run.owner, Owner::Free | Owner::Stale)).collect();
+    if runs.is_empty() {
+        return;
+    }
+    let mut walk = Walk {
+        region,
+        by_size: by_size(sizes),
+        scratch: Scratch::default(),
+        window: Window::default(),
+        other: Vec::new(),
+        budget: BUDGET,
+    };
+    let mut found = Vec::new();
+    for run in &runs {
+        match walk.run(run, options, &mut found) {
+            Ok(true) => {}
+            Ok(false) => {
+                let span = region.header.sector_span(run.first, run.count);
+                let damage = Damage::new(Code::OverLimit, span, "bytes that unlisted blocks decode to")
+                    .expected(Value::AtMost(BUDGET));
+                report.file(damage, None);
+                break;
+            }
+            Err(error) => report.unreadable(region.header.sector_span(run.first, run.count), &error),
+        }
+    }
+    judge(region, &runs, &found, report);
+}
+
+fn judge<S: Source>(region: &Region<S>, runs: &[&Run], found: &[Found], report: &mut Report) {
+    let empty = region.entries.is_empty() && !found.is_empty();
+    if empty {
+        let damage = Damage::new(Code::TableEmpty, region.header.table, "entries of the table in use")
+            .expected(Value::AtLeast(1))
+            .found(Value::Number(0));
+        report.file(damage, Some(format!("{} behind it.", blocks(found.len()))));
+    }
+    let trouble = empty || report.has_trouble();
+    for block in found.iter().filter(|block| !block.copy) {
+        let code = if trouble || block.owner == Owner::Free { Code::BlockOrphan } else { Code::BlockUnlisted };
+        let damage = Damage::new(code, block.span, "first sector of the block").found(Value::Number(block.sector));
+        report.homeless(damage, None);
+    }
+    for run in runs.iter().filter(|run| run.owner == Owner::Stale) {
+        let span = region.header.sector_span(run.first, run.count);
+        let span = Span::new(span.start, span.end.min(region.source.len()));
+        let copies = found.iter().filter(|b| b.copy && span.contains(&b.span)).count();
+        let damage = Damage::new(Code::StaleTail, span, "their length").found(Value::Bytes(span.len()));
+        let remark = (copies > 0).then(|| format!("They hold {} of listed blocks.", copies_of(copies)));
+        report.file(damage, remark);
+    }
+}
+
+fn blocks(n: usize) -> String {
+    if n == 1 { "One whole block stands".to_owned() } else { format!("{n} whole blocks stand") }
+}
+
+fn copies_of(n: usize) -> String {
+    if n == 1 { "a copy".to_owned() } else { format!("{n} copies") }
+}
+
+fn by_size(sizes: &[(u32, Listed)]) -> HashMap<u32, Vec<Listed>> {
+    let mut map: HashMap<u32, Vec<Listed>> = HashMap::new();
+    for (size, listed) in sizes {
+        map.entry(*size).or_default().push(*listed);
+    }
+    map
+}
+
+struct Walk<'r, S> {
+    region: &'r Region<S>,
+    by_size: HashMap<u32, Vec<Listed>>,
+    scratch: Scratch,
+    window: Window,
+    other: Vec<u8>,
+    budget: u64,
+}
+
+/// A part of the file that is in memory.
+#[derive(Default)]
+struct Window {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// The bytes from `at` on, at least `len` of them unless the file ends before.
+    fn get<S: Source>(&mut self, source: &S, at: u64, len: usize) -> io::Result<&[u8]> {
+        let end = self.at + self.bytes.len() as u64;
+        if at < self.at || at.saturating_add(len as u64).min(source.len()) > end {
+            self.at = at;
+            source.read_into(at, READ.max(len), &mut self.bytes)?;
+        }
+        Ok(self.bytes.get(index(at - self.at)..).unwrap_or_default())
+    }
+}
+
+impl<S: Source> Walk<'_, S> {
+    /// Goes over the sectors of a run; false when the budget is used up.
+    fn run(&mut self, run: &Run, options: &Options<'_>, found: &mut Vec<Found>) -> io::Result<bool> {
+        let header = &self.region.header;
+        let end = run.first + run.count;
+        let mut sector = run.first;
+        while sector < end && !options.cancelled() {
+            let at = header.sector_span(sector, 1).start;
+            let last = header.sector_span(end, 0).end.min(self.region.source.len());
+            let Some(size) = self.candidate(at, last)? else {
+                sector += 1;
+                continue;
+            };
+            let span = Span::sized(at, 4 + u64::from(size));
+            if self.budget == 0 {
+                return Ok(false);
+            }
+            if self.is_whole(span)? {
+                let copy = self.is_copy(span, size)?;
+                found.push(Found { span, sector, owner: run.owner, copy });
+                sector += sectors_for(size.into(), header.format.sector_size);
+            } else {
+                sector += 1;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The size prefix at `at`, when a block could begin there and end before `last`. Cheap: nothing is decoded.
+    fn candidate(&mut self, at: u64, last: u64) -> io::Result<Option<u32>> {
+        let head = self.window.get(&self.region.source, at, 16)?;
+        let Some(([s0, s1, s2, s3], container)) = head.split_first_chunk::<4>() else { return Ok(None) };
+        let size = u32::from_le_bytes([*s0, *s1, *s2, *s3]);
+        let fits = size >= LEAST
+            && at + 4 + u64::from(size) <= last
+            && sectors_for(size.into(), self.region.header.format.sector_size) <= 255;
+        Ok((fits && is_container(container, size)).then_some(size))
+    }
+
+    fn is_whole(&mut self, span: Span) -> io::Result<bool> {
+        let len = index(span.len());
+        let bytes = self.window.get(&self.region.source, span.start, len)?;
+        let Some(bytes) = bytes.get(..len) else { return Ok(false) };
+        let view = self.scratch.interpret_bytes(bytes, span.start, &self.region.header, None, &self.region.limits);
+        let plain = view.container.map_or(0, |c| c.plain.len() as u64);
+        let whole = view.container.is_some_and(|c| c.whole)
+            && view.block.is_some_and(|block| block.epilogue.is_some())
+            && view.damage.iter().all(|d| d.code.level() < Level::Error);
+        // Even a block that fails at once costs something.
+        self.budget = self.budget.saturating_sub(plain.max(1 << 10));
+        Ok(whole)
+    }
+
+    /// Whether a listed block has the same stored bytes.
+    fn is_copy(&mut self, span: Span, size: u32) -> io::Result<bool> {
+        let Some(same) = self.by_size.get(&size) else { return Ok(false) };
+        for listed in same.iter().take(COMPARISONS) {
+            let other = self.region.span(listed.entry);
+            self.region.source.read_into(other.start, index(span.len()), &mut self.other)?;
+            let bytes = self.window.get(&self.region.source, span.start, index(span.len()))?;
+            if bytes.get(..index(span.len())) == Some(&self.other[..]) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Whether the first bytes look like a container: a mode and a block version, or a declared size that LZ4 can give.
+fn is_container(head: &[u8], size: u32) -> bool {
+    let Some((&mode, rest)) = head.split_first() else { return false };
+    let can_give = |declared: Option<u32>| {
+        declared.is_some_and(|n| (LEAST..=1 << 26).contains(&n) && u64::from(n) <= u64::from(size) * 255)
+    };
+    let little = rest.first_chunk::<4>().map(|b| u32::from_le_bytes(*b));
+    let by_mode = match mode {
+        0 => rest.first().is_some_and(|&version| version <= 4),
+        1 => can_give(rest.first_chunk::<4>().map(|b| u32::from_be_bytes(*b))),
+        2 => can_give(little),
+        3 => little.is_some_and(|n| (LEAST..=1 << 26).contains(&n)),
+        _ => false,
+    };
+    by_mode || can_give(head.first_chunk::<4>().map(|b| u32::from_le_bytes(*b)))
+}

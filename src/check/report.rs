@@ -1,0 +1,238 @@
+//! What the check of one file gathers.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use crate::bytes::Span;
+use crate::check::blocks::Outcome;
+use crate::check::finding::{BlockAt, Finding};
+use crate::damage::{Code, Damage, Level, Value};
+use crate::save::file_span;
+
+/// Findings by level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    /// Errors.
+    pub errors: u64,
+    /// Warnings.
+    pub warnings: u64,
+    /// Notes.
+    pub notes: u64,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, level: Level) {
+        match level {
+            Level::Error => self.errors += 1,
+            Level::Warning => self.warnings += 1,
+            Level::Note => self.notes += 1,
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.errors += other.errors;
+        self.warnings += other.warnings;
+        self.notes += other.notes;
+    }
+
+    /// How many are of `level` or worse.
+    #[must_use]
+    pub const fn at_least(&self, level: Level) -> u64 {
+        match level {
+            Level::Error => self.errors,
+            Level::Warning => self.errors + self.warnings,
+            Level::Note => self.errors + self.warnings + self.notes,
+        }
+    }
+}
+
+/// What was read of blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Stats {
+    /// Blocks in tables.
+    pub blocks: u64,
+    /// Those with a finding above note.
+    pub damaged: u64,
+    /// Bytes as stored, with their size prefixes.
+    pub stored_bytes: u64,
+    /// Bytes after decompression.
+    pub plain_bytes: u64,
+}
+
+impl Stats {
+    pub(super) fn add(&mut self, block: &Outcome) {
+        self.stored_bytes += block.stored.len();
+        self.plain_bytes += block.plain;
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.blocks += other.blocks;
+        self.damaged += other.damaged;
+        self.stored_bytes += other.stored_bytes;
+        self.plain_bytes += other.plain_bytes;
+    }
+}
+
+/// Findings and figures of one file, while they are gathered and afterwards.
+pub(super) struct Report {
+    pub findings: Vec<Finding>,
+    pub counts: Counts,
+    pub stats: Stats,
+    /// 1 when the file could not be read or changed while it was.
+    pub unread: u64,
+    name: Arc<str>,
+    lod: u8,
+    cap: usize,
+    /// Slots of blocks, by index of their findings.
+    slots: Vec<(usize, u32)>,
+    /// Slots with a finding above note.
+    damaged: Vec<u32>,
+    /// How many findings of each code were not kept.
+    cut: BTreeMap<Code, u64>,
+}
+
+impl Report {
+    pub fn new(name: Arc<str>, lod: u8, cap: usize) -> Self {
+        Self {
+            findings: Vec::new(),
+            counts: Counts::default(),
+            stats: Stats::default(),
+            unread: 0,
+            name,
+            lod,
+            cap,
+            slots: Vec::new(),
+            damaged: Vec::new(),
+            cut: BTreeMap::new(),
+        }
+    }
+
+    /// How findings call the file.
+    pub fn name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
+    /// The slots of blocks with findings, with their codes, before they are placed.
+    pub fn codes(&self) -> impl Iterator<Item = (u32, Code)> {
+        self.slots.iter().filter_map(|(i, slot)| Some((*slot, self.findings.get(*i)?.code())))
+    }
+
+    /// Whether anything above a note was found.
+    pub fn has_trouble(&self) -> bool {
+        self.counts.errors + self.counts.warnings > 0
+    }
+
+    /// Adds a finding about the file.
+    pub fn file(&mut self, damage: Damage, remark: Option<String>) {
+        self.push(Finding::of_file(Arc::clone(&self.name), damage, remark), None);
+    }
+
+    /// Adds that a part of the file could not be read.
+    pub fn unreadable(&mut self, span: Span, error: &io::Error) {
+        self.file(Damage::new(Code::FileUnreadable, span, "file"), Some(error.to_string()));
+    }
+
+    /// Adds a finding about the block of a slot.
+    pub fn slot(&mut self, slot: u32, damage: Damage, remark: Option<String>) {
+        self.push(Finding::of_file(Arc::clone(&self.name), damage, remark), Some(slot));
+    }
+
+    /// Adds a finding about a block of which no slot is known.
+    pub fn homeless(&mut self, damage: Damage, remark: Option<String>) {
+        let mut finding = Finding::of_file(Arc::clone(&self.name), damage, remark);
+        finding.block = Some(BlockAt { lod: self.lod, position: None });
+        self.push(finding, None);
+    }
+
+    /// Adds what the examination of a listed block gave.
+    pub fn block(&mut self, slot: u32, block: Outcome) {
+        if let Some(error) = &block.error {
+            let damage = Damage::new(Code::FileUnreadable, block.stored, "sectors of the block");
+            self.slot(slot, damage, Some(error.to_string()));
+        }
+        for damage in block.damage {
+            let remark = block.whole_channels.filter(|_| is_inside(damage.code)).map(whole_channels);
+            let mut finding = Finding::of_file(Arc::clone(&self.name), damage, remark);
+            finding.span = Some(file_span(&damage, block.stored));
+            self.push(finding, Some(slot));
+        }
+    }
+
+    fn push(&mut self, mut finding: Finding, slot: Option<u32>) {
+        self.counts.add(finding.level());
+        if finding.is_unread() {
+            self.unread = 1;
+        }
+        if let Some(slot) = slot {
+            finding.block = Some(BlockAt { lod: self.lod, position: None });
+            if finding.level() > Level::Note && self.damaged.len() < self.cap {
+                self.damaged.push(slot);
+            }
+        }
+        if self.findings.len() >= self.cap {
+            *self.cut.entry(finding.code()).or_default() += 1;
+            return;
+        }
+        if let Some(slot) = slot {
+            self.slots.push((self.findings.len(), slot));
+        }
+        self.findings.push(finding);
+    }
+
+    /// Gives the findings of blocks their positions.
+    pub fn place(&mut self, position: impl Fn(u32) -> Option<[i32; 3]>) {
+        for (i, slot) in self.slots.drain(..) {
+            if let Some(block) = self.findings.get_mut(i).and_then(|finding| finding.block.as_mut()) {
+                block.position = position(slot);
+            }
+        }
+    }
+
+    /// Adds what is to be said once all findings are there.
+    pub fn finish(&mut self) {
+        self.damaged.sort_unstable();
+        self.damaged.dedup();
+        self.stats.damaged += self.damaged.len() as u64;
+        self.damaged.clear();
+        let cut = std::mem::take(&mut self.cut);
+        let total: u64 = cut.values().sum();
+        if total == 0 {
+            return;
+        }
+        let by_code: Vec<String> = cut.iter().map(|(code, n)| format!("{n} {code}")).collect();
+        let damage = Damage::new(Code::FindingsCut, Span::default(), "findings of this file that are not listed")
+            .found(Value::Number(total));
+        let mut finding = Finding::of_file(Arc::clone(&self.name), damage, None);
+        finding.remark = Some(format!("Not listed: {}.", by_code.join(", ")));
+        self.counts.add(finding.level());
+        self.findings.push(finding);
+    }
+}
+
+/// Whether damage of this code leaves it open which channels can still be read.
+const fn is_inside(code: Code) -> bool {
+    matches!(
+        code,
+        Code::BlockPrefix
+            | Code::ContainerCorrupt
+            | Code::ContainerLength
+            | Code::ContainerDeclared
+            | Code::BlockEpilogue
+            | Code::BlockEpilogueMissing
+            | Code::ChannelCut
+            | Code::ChannelDepth
+            | Code::ChannelStorage
+            | Code::MetadataCut
+            | Code::MetadataSize
+    )
+}
+
+fn whole_channels(count: usize) -> String {
+    match count {
+        0 => "No channel is whole.".to_owned(),
+        1 => "Channel 0 is whole.".to_owned(),
+        8 => "All channels are whole.".to_owned(),
+        n => format!("Channels 0 to {} are whole.", n - 1),
+    }
+}

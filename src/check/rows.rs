@@ -1,0 +1,93 @@
+//! The block table: a row for each entry of a region's table, with what its block holds and what is wrong with it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::check::blocks::Outcome;
+use crate::check::{Options, Report, check_region};
+use crate::damage::{Code, Level};
+use crate::godot::container::Mode;
+use crate::save::{Forest, Listed, RegionFile, Save};
+use crate::source::OpenError;
+
+/// One block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The file, below the save, made printable.
+    pub file: Arc<str>,
+    /// Its LOD.
+    pub lod: u8,
+    /// Its position in blocks of that LOD.
+    pub position: Option<[i32; 3]>,
+    /// Index in the table.
+    pub slot: u32,
+    /// Its first sector.
+    pub sector: u32,
+    /// Its sectors.
+    pub sectors: u8,
+    /// Bytes as stored, without the size prefix; as far as they are in the file.
+    pub bytes: u64,
+    /// Bytes after decompression, as far as it decodes.
+    pub plain: u64,
+    /// Version of the block data.
+    pub version: Option<u8>,
+    /// How it is packed.
+    #[serde(serialize_with = "mode_name")]
+    pub container: Option<Mode>,
+    /// What is wrong with it: each code once.
+    pub codes: Vec<Code>,
+}
+
+fn mode_name<S: serde::Serializer>(mode: &Option<Mode>, serializer: S) -> Result<S::Ok, S::Error> {
+    mode.map(Mode::name).serialize(serializer)
+}
+
+impl Row {
+    /// The worst level of its findings; `None` when there is none.
+    #[must_use]
+    pub fn level(&self) -> Option<Level> {
+        self.codes.iter().map(|code| code.level()).max()
+    }
+
+    /// `ok`, `note`, `warning` or `error`.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        self.level().map_or("ok", Level::name)
+    }
+
+    /// Decompressed bytes for each stored one.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        if self.bytes == 0 { 0.0 } else { self.plain as f64 / self.bytes as f64 }
+    }
+
+    pub(super) fn new(file: Arc<str>, lod: u8, listed: Listed, block: Option<&Outcome>) -> Self {
+        Self {
+            file,
+            lod,
+            position: None,
+            slot: listed.slot,
+            sector: listed.entry.first(),
+            sectors: listed.entry.count(),
+            bytes: block.map_or(0, |block| block.stored.len().saturating_sub(4)),
+            plain: block.map_or(0, |block| block.plain),
+            version: block.map(|block| block.version).filter(|&version| version > 0),
+            container: block.and_then(|block| block.mode),
+            codes: Vec::new(),
+        }
+    }
+}
+
+/// The rows of one region file, by slot; empty when its header locates no block.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn rows(save: &Save, forest: &Forest, file: &RegionFile, options: &Options<'_>) -> Result<Vec<Row>, OpenError> {
+    let Some(region) = save.region(forest, file)? else { return Ok(Vec::new()) };
+    let name = save.shown(&forest.dir.join(&file.name)).into();
+    let mut report = Report::new(name, file.lod, usize::MAX);
+    let mut rows = Vec::with_capacity(region.entries.len());
+    check_region(&region, options, &mut report, Some(&mut rows));
+    Ok(rows)
+}

@@ -1,0 +1,190 @@
+//! `ls`: the blocks of a save, filtered, as a table, JSON lines or CSV.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use voxscope::check::{self, Filter, Row};
+use voxscope::damage::Code;
+
+use super::exit::{Exit, Failure};
+use super::output::{Align, DIM, count, grouped, stdout, write_json};
+use super::target;
+
+const AFTER_HELP: &str = "\
+Filters, all of which must hold: FIELD OPERATOR VALUE without spaces, such as lod=0 bytes>4096 state!=ok
+  numbers   lod x y z slot sector sectors bytes plain ratio version   with = != < <= > >=
+  state     ok note warning error                                     with = != < <= > >=, by how bad
+  container plain lz4-be lz4 zstd headerless                          with = !=
+  code      any code of `voxscope explain`                            with = !=
+  file      a part of the file's name                                 with = !=";
+
+/// Arguments of `ls`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// A forest directory, a region file (.vxr), or a directory that holds some of these
+    path: PathBuf,
+    /// Filters; quote those with < or >
+    filter: Vec<String>,
+    /// What to print
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    #[command(flatten)]
+    options: target::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Format {
+    /// Columns
+    Table,
+    /// A JSON object a line
+    Json,
+    /// Comma-separated values with a header
+    Csv,
+}
+
+const COLUMNS: [(&str, usize, Align); 13] = [
+    ("lod", 3, Align::Right),
+    ("x", 6, Align::Right),
+    ("y", 6, Align::Right),
+    ("z", 6, Align::Right),
+    ("sector", 7, Align::Right),
+    ("count", 5, Align::Right),
+    ("bytes", 8, Align::Right),
+    ("plain", 8, Align::Right),
+    ("ratio", 6, Align::Right),
+    ("ver", 3, Align::Right),
+    ("container", 10, Align::Left),
+    ("state", 7, Align::Left),
+    ("findings", 0, Align::Left),
+];
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let filter = Filter::parse(&arguments.filter.join(" ")).map_err(Failure::Usage)?;
+    let save = arguments.options.open(&arguments.path)?;
+    let mut printer = Printer::new(stdout(), arguments.format)?;
+    let mut exit = Exit::CLEAN;
+    for (forest, file) in save.regions() {
+        match check::rows(&save, forest, file, &check::Options::default()) {
+            Ok(rows) => {
+                for row in rows.iter().filter(|row| filter.matches(row)) {
+                    printer.row(row)?;
+                }
+            }
+            Err(error) => {
+                let name = save.shown(&forest.dir.join(&file.name));
+                anstream::eprintln!("voxscope: {name}: {error}");
+                exit = Exit::FAILED;
+            }
+        }
+    }
+    printer.finish()?;
+    Ok(exit)
+}
+
+struct Printer<W: Write> {
+    out: W,
+    format: Format,
+    csv: csv::Writer<Vec<u8>>,
+    file: Option<std::sync::Arc<str>>,
+    rows: u64,
+}
+
+impl<W: Write> Printer<W> {
+    fn new(mut out: W, format: Format) -> std::io::Result<Self> {
+        let csv = csv::Writer::from_writer(Vec::new());
+        if format == Format::Csv {
+            writeln!(out, "file,lod,x,y,z,slot,sector,sectors,bytes,plain,ratio,version,container,state,codes")?;
+        }
+        Ok(Self { out, format, csv, file: None, rows: 0 })
+    }
+
+    fn row(&mut self, row: &Row) -> std::io::Result<()> {
+        self.rows += 1;
+        match self.format {
+            Format::Table => self.table_row(row),
+            Format::Json => write_json(&mut self.out, row),
+            Format::Csv => self.csv_row(row),
+        }
+    }
+
+    /// Columns of a fixed width, so that rows can be written as they come, a heading a file.
+    fn table_row(&mut self, row: &Row) -> std::io::Result<()> {
+        if self.file.as_ref() != Some(&row.file) {
+            let gap = if self.file.is_some() { "\n" } else { "" };
+            writeln!(self.out, "{gap}{DIM}{}{DIM:#}", row.file)?;
+            let heads = COLUMNS.map(|(name, ..)| name.to_owned());
+            writeln!(self.out, "{DIM}{}{DIM:#}", line(&heads))?;
+            self.file = Some(std::sync::Arc::clone(&row.file));
+        }
+        let [x, y, z] = row.position.map_or_else(|| ["?"; 3].map(str::to_owned), |p| p.map(|n| n.to_string()));
+        let cells = [
+            row.lod.to_string(),
+            x,
+            y,
+            z,
+            row.sector.to_string(),
+            row.sectors.to_string(),
+            grouped(row.bytes),
+            grouped(row.plain),
+            format!("{:.1}", row.ratio()),
+            row.version.map_or_else(|| "-".to_owned(), |v| v.to_string()),
+            row.container.map_or("-", |mode| mode.name()).to_owned(),
+            row.state().to_owned(),
+            codes(row, ", "),
+        ];
+        writeln!(self.out, "{}", line(&cells))
+    }
+
+    fn csv_row(&mut self, row: &Row) -> std::io::Result<()> {
+        let [x, y, z] = row.position.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
+        let numbers = [
+            row.lod.to_string(),
+            x,
+            y,
+            z,
+            row.slot.to_string(),
+            row.sector.to_string(),
+            row.sectors.to_string(),
+            row.bytes.to_string(),
+            row.plain.to_string(),
+            format!("{:.3}", row.ratio()),
+            row.version.map_or_else(String::new, |v| v.to_string()),
+        ];
+        let codes = codes(row, " ");
+        let words = [row.container.map_or("", |mode| mode.name()), row.state(), &codes];
+        let record = std::iter::once(&*row.file).chain(numbers.iter().map(String::as_str)).chain(words);
+        self.csv.write_record(record).map_err(std::io::Error::other)?;
+        self.csv.flush()?;
+        let full = std::mem::replace(&mut self.csv, csv::Writer::from_writer(Vec::new()));
+        let bytes = full.into_inner().map_err(|error| std::io::Error::other(error.to_string()))?;
+        self.out.write_all(&bytes)
+    }
+
+    fn finish(mut self) -> std::io::Result<()> {
+        if self.format == Format::Table {
+            let gap = if self.rows > 0 { "\n" } else { "" };
+            writeln!(self.out, "{gap}{DIM}{}{DIM:#}", count(self.rows, "block"))?;
+        }
+        self.out.flush()
+    }
+}
+
+fn codes(row: &Row, between: &str) -> String {
+    row.codes.iter().copied().map(Code::name).collect::<Vec<_>>().join(between)
+}
+
+fn line(cells: &[String; COLUMNS.len()]) -> String {
+    let mut line = String::new();
+    for (cell, (_, width, align)) in cells.iter().zip(COLUMNS) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        match align {
+            Align::Right => line.push_str(&format!("{cell:>width$}")),
+            Align::Left => line.push_str(&format!("{cell:<width$}")),
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}

@@ -1,0 +1,112 @@
+//! The command line: a file a command.
+
+mod check;
+mod demo;
+mod exit;
+mod explain;
+mod info;
+mod ls;
+mod output;
+mod show;
+mod target;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use exit::{Exit, Failure};
+
+const AFTER_HELP: &str = "\
+Exit codes, OR-ed: 0 clean, 4 damage found, 8 something could not be done, 16 wrong usage, 32 interrupted.
+A save is never written to.";
+
+/// Look inside voxel-game saves: what is in them, what is damaged, and why.
+#[derive(Parser)]
+#[command(version, about, after_help = AFTER_HELP, args_conflicts_with_subcommands = true, max_term_width = 110)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// A forest directory, a region file (.vxr), or a directory that holds some of these
+    path: Option<PathBuf>,
+    #[command(flatten)]
+    options: target::Options,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
+    color: Color,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check every block and say what is damaged, why, and what to do
+    Check(check::Arguments),
+    /// What a save is made of
+    Info(info::Arguments),
+    /// List blocks
+    Ls(ls::Arguments),
+    /// Look at one block or one voxel
+    Show(show::Arguments),
+    /// The long story behind a finding's code
+    Explain(explain::Arguments),
+    /// Sample saves, healthy and damaged, that the program makes itself
+    Demo(demo::Arguments),
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse_from(attach_negatives(std::env::args_os())) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are no errors; where they cannot be printed there is nobody to tell.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::USAGE.into() } else { Exit::CLEAN.into() };
+        }
+    };
+    match arguments.color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    let result = match arguments.command {
+        Some(Command::Check(arguments)) => check::run(&arguments),
+        Some(Command::Info(arguments)) => info::run(&arguments),
+        Some(Command::Ls(arguments)) => ls::run(&arguments),
+        Some(Command::Show(arguments)) => show::run(&arguments),
+        Some(Command::Explain(arguments)) => explain::run(&arguments),
+        Some(Command::Demo(arguments)) => demo::run(&arguments),
+        None => info::browse(arguments.path, arguments.options),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(Failure::ClosedPipe) => Exit::FAILED.into(),
+        Err(failure) => {
+            anstream::eprintln!("voxscope: {failure}");
+            failure.exit().into()
+        }
+    }
+}
+
+/// Attaches the value in `--block -1,0,2`, so that a negative number after a space is not taken for an option.
+fn attach_negatives(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let takes_triple = |s: &OsString| s == "--block" || s == "--voxel";
+    let is_negative = |s: &str| s.strip_prefix('-').is_some_and(|s| s.starts_with(|c: char| c.is_ascii_digit()));
+    let mut out: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        match out.last_mut() {
+            Some(last) if takes_triple(last) && argument.to_str().is_some_and(is_negative) => {
+                last.push("=");
+                last.push(argument);
+            }
+            _ => out.push(argument),
+        }
+    }
+    out
+}

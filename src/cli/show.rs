@@ -1,0 +1,151 @@
+//! `show`: one block, or one voxel, with everything that can be said about it.
+
+mod block;
+mod metadata;
+mod voxel;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use voxscope::godot::slots;
+use voxscope::printable::triple;
+use voxscope::save::{Forest, Listed, Region, Save, Scratch};
+use voxscope::source::FileSource;
+
+use super::exit::{Exit, Failure};
+use super::output::stdout;
+use super::target::{self, parse_triple};
+
+/// Arguments of `show`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A forest directory, a region file (.vxr), or a directory that holds some of these
+    path: PathBuf,
+    /// A block, by its position in blocks of its LOD
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
+    #[arg(required_unless_present = "voxel", conflicts_with = "voxel")]
+    block: Option<[i32; 3]>,
+    /// A voxel, by its position in the world
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
+    voxel: Option<[i32; 3]>,
+    /// The LOD to look in
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    lod: u8,
+    /// What to print
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    format: Format,
+    /// Also the bytes of the block as they are stored
+    #[arg(long, conflicts_with = "voxel")]
+    hex: bool,
+    #[command(flatten)]
+    options: target::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Format {
+    /// Sentences and tables
+    Human,
+    /// A JSON object a block
+    Json,
+}
+
+/// A block that was asked for and is in a table.
+struct Place<'s> {
+    forest: &'s Forest,
+    /// The file's name as it is shown.
+    file: String,
+    region: Region<FileSource>,
+    listed: Listed,
+    lod: u8,
+    position: [i32; 3],
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let save = arguments.options.open(&arguments.path)?;
+    let mut out = stdout();
+    let mut scratch = Scratch::default();
+    let mut shown = 0;
+    let mut failures = Vec::new();
+    for forest in &save.forests {
+        let Some(wanted) = wanted_block(arguments, forest) else { continue };
+        match find(&save, forest, arguments.lod, wanted, &mut scratch) {
+            Ok(Some(place)) => {
+                if shown > 0 && arguments.format == Format::Human {
+                    writeln!(out)?;
+                }
+                shown += 1;
+                match arguments.voxel {
+                    Some(voxel) => voxel::show(&mut out, arguments.format, &place, voxel, &mut scratch)?,
+                    None => block::show(&mut out, arguments, &place, &mut scratch)?,
+                }
+            }
+            Ok(None) => {}
+            Err(failure) => failures.push(failure),
+        }
+    }
+    out.flush()?;
+    match failures.into_iter().next() {
+        Some(failure) => Err(failure),
+        None if shown == 0 => Err(Failure::Failed(not_there(arguments, &save))),
+        None => Ok(Exit::CLEAN),
+    }
+}
+
+/// The block that is asked for, or the one that has the voxel, in blocks of the LOD.
+fn wanted_block(arguments: &Arguments, forest: &Forest) -> Option<[i32; 3]> {
+    match arguments.voxel {
+        None => arguments.block,
+        Some(voxel) => Some(voxel::block_of(voxel, arguments.lod, side(forest)?)),
+    }
+}
+
+/// Voxels along each axis of the forest's blocks.
+fn side(forest: &Forest) -> Option<u16> {
+    let own = || forest.regions.iter().find_map(|file| file.header.as_ref().map(|header| header.format));
+    forest.format.or_else(own).map(|format| format.block_size()).filter(|&side| side > 0)
+}
+
+fn find<'s>(
+    save: &Save,
+    forest: &'s Forest,
+    lod: u8,
+    position: [i32; 3],
+    scratch: &mut Scratch,
+) -> Result<Option<Place<'s>>, Failure> {
+    for file in forest.regions.iter().filter(|file| file.lod == lod) {
+        let Some(header) = &file.header else { continue };
+        let size = header.format.region_size;
+        // Both formulas agree on the region; which slot it is needs a look into the file.
+        let regions =
+            [0, 1, 2].map(|i| slots::place(position[i], size[i], slots::Slots::New).map(|(region, _)| region));
+        if regions != file.position.map(Some) {
+            continue;
+        }
+        let name = save.shown(&forest.dir.join(&file.name));
+        let failed = |error: String| Failure::Failed(format!("{name}: {error}"));
+        let Some(mut region) = save.region(forest, file).map_err(|error| failed(error.to_string()))? else { continue };
+        let formula = region.slots(scratch).map_err(|error| failed(error.to_string()))?;
+        let inside = [0, 1, 2].map(|i| slots::place(position[i], size[i], formula).map_or(0, |(_, slot)| slot));
+        if let Some(listed) = slots::index(size, inside).and_then(|slot| region.find(slot)) {
+            return Ok(Some(Place { forest, file: name, region, listed, lod, position }));
+        }
+    }
+    Ok(None)
+}
+
+fn not_there(arguments: &Arguments, save: &Save) -> String {
+    let path = voxscope::printable::path(&arguments.path);
+    let lod = arguments.lod;
+    match (arguments.voxel, arguments.block) {
+        (Some(voxel), _) => {
+            let block = save.forests.first().and_then(|forest| wanted_block(arguments, forest));
+            let block = block.map_or_else(String::new, |block| format!(" {}", triple(block)));
+            format!("{path}: voxel {} would be in block{block} of LOD {lod}, which is not in any table", triple(voxel))
+        }
+        (None, Some(block)) => format!(
+            "{path}: block {} of LOD {lod} is not in any table; `voxscope ls {path} lod={lod}` lists those that are",
+            triple(block)
+        ),
+        (None, None) => format!("{path}: neither a block nor a voxel was asked for"),
+    }
+}

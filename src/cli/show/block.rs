@@ -1,0 +1,212 @@
+//! `show --block`: where a block is stored, its channels, its metadata, what is wrong with it.
+
+use std::io::{self, Write};
+
+use serde_json::{Value as Json, json};
+use voxscope::bytes::Span;
+use voxscope::check::{BlockAt, Finding};
+use voxscope::damage::Space;
+use voxscope::godot::block::Block;
+use voxscope::godot::channel::{self, Channel, NAMES, SDF};
+use voxscope::printable::triple;
+use voxscope::save::{Scratch, View};
+use voxscope::source::Source;
+
+use super::{Arguments, Format, Place, metadata};
+use crate::cli::exit::Failure;
+use crate::cli::output::{Align, BOLD, DIM, count, grouped, level_style, table, write_json_pretty, write_table};
+
+pub fn show(
+    out: &mut impl Write,
+    arguments: &Arguments,
+    place: &Place<'_>,
+    scratch: &mut Scratch,
+) -> Result<(), Failure> {
+    let region = &place.region;
+    let view = region
+        .view(place.listed.entry, scratch)
+        .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
+    let findings = findings(place, &view);
+    if arguments.format == Format::Json {
+        write_json_pretty(out, &to_json(place, &view, &findings))?;
+        return Ok(());
+    }
+    head(out, place, &view)?;
+    if let Some(block) = &view.block {
+        channels(out, block)?;
+        if let Some(metadata) = &block.metadata {
+            writeln!(out)?;
+            metadata::print(out, metadata)?;
+        }
+    }
+    writeln!(out)?;
+    if findings.is_empty() {
+        writeln!(out, "Nothing is wrong with it.")?;
+    }
+    for finding in &findings {
+        let (level, style) = (finding.level(), level_style(finding.level()));
+        writeln!(out, "{style}{level}{style:#}: {}: {}", finding.place(), finding.message())?;
+        writeln!(out, "  {DIM}{}:{DIM:#} {}", finding.code(), finding.code().next())?;
+    }
+    if arguments.hex {
+        writeln!(out)?;
+        hex(out, place, region.span(place.listed.entry))?;
+    }
+    Ok(())
+}
+
+fn findings(place: &Place<'_>, view: &View<'_>) -> Vec<Finding> {
+    let file: std::sync::Arc<str> = place.file.as_str().into();
+    let at = BlockAt { lod: place.lod, position: Some(place.position) };
+    let finding = |damage: &voxscope::damage::Damage| {
+        let span = if damage.space == Space::Block { view.stored.span } else { damage.span };
+        Finding { file: file.clone(), span: Some(span), block: Some(at), damage: *damage, remark: None }
+    };
+    view.damage.iter().map(finding).collect()
+}
+
+fn head(out: &mut impl Write, place: &Place<'_>, view: &View<'_>) -> io::Result<()> {
+    let entry = place.listed.entry;
+    writeln!(out, "{BOLD}block {} of LOD {}{BOLD:#} · {}", triple(place.position), place.lod, place.file)?;
+    writeln!(
+        out,
+        "  slot {} · {} from sector {} · bytes {}",
+        place.listed.slot,
+        count(entry.count().into(), "sector"),
+        entry.first(),
+        view.stored.span,
+    )?;
+    if let Some(container) = &view.container {
+        let mode = container.mode.map_or("unknown container", |mode| mode.name());
+        let whole = if container.whole { "" } else { ", not whole" };
+        writeln!(
+            out,
+            "  {mode} · {} stored, {} decompressed{whole}",
+            count(view.stored.span.len().saturating_sub(4), "byte"),
+            grouped(container.plain.len() as u64),
+        )?;
+    }
+    if let Some(block) = &view.block {
+        let [x, y, z] = block.size;
+        writeln!(out, "  version {} · {x} x {y} x {z} voxels", block.version)?;
+    }
+    Ok(())
+}
+
+fn channels(out: &mut impl Write, block: &Block<'_>) -> io::Result<()> {
+    let columns = [
+        ("  channel", Align::Left),
+        ("depth", Align::Right),
+        ("storage", Align::Left),
+        ("values", Align::Right),
+        ("from", Align::Right),
+        ("to", Align::Right),
+        ("", Align::Left),
+    ];
+    let mut rows = table(&columns);
+    for (i, channel) in block.channels.iter().enumerate() {
+        let range = channel.range();
+        let [from, to] = range.map_or(["-".to_owned(), "-".to_owned()], |r| [r.min, r.max].map(|n| n.to_string()));
+        let mut remark = String::new();
+        if let Some([low, high]) = (i == SDF).then(|| sdf_range(block.version, channel)).flatten() {
+            remark = format!("distance {low:.3} to {high:.3}");
+        }
+        if !channel.is_whole() {
+            let there = count(channel.data.len() as u64, "byte");
+            remark = format!("cut short: {there} of {}", grouped(channel.size));
+        }
+        rows.add_row([
+            format!("  {i} {}", NAMES.get(i).unwrap_or(&"")),
+            channel.depth.to_string(),
+            channel.storage.name().to_owned(),
+            range.map_or_else(|| "-".to_owned(), |r| grouped(r.distinct as u64)),
+            from,
+            to,
+            remark,
+        ]);
+    }
+    writeln!(out)?;
+    write_table(out, &rows)
+}
+
+/// The smallest and the largest distance in a channel, as the engine converts them. Fixed-point values are signed, so
+/// the order of distances is not that of raw values.
+fn sdf_range(version: u8, channel: &Channel<'_>) -> Option<[f64; 2]> {
+    let mut values = channel.values().map(|raw| channel::sdf(version, channel.depth, raw));
+    let first = values.next()?;
+    Some(values.fold([first; 2], |[low, high], n| [low.min(n), high.max(n)]))
+}
+
+fn to_json(place: &Place<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
+    let entry = place.listed.entry;
+    let container = view.container.as_ref().map(|container| {
+        json!({
+            "mode": container.mode.map(|mode| mode.name()),
+            "declared": container.declared,
+            "plain": container.plain.len(),
+            "whole": container.whole,
+        })
+    });
+    let block = view.block.as_ref();
+    let channels = block.map(|block| {
+        let channels = block.channels.iter().enumerate();
+        channels.map(|(i, channel)| channel_json(block.version, i, channel)).collect::<Vec<_>>()
+    });
+    let span = |span: Span| json!([span.start, span.end]);
+    json!({
+        "file": place.file,
+        "lod": place.lod,
+        "position": place.position,
+        "slot": place.listed.slot,
+        "sector": entry.first(),
+        "sectors": entry.count(),
+        "bytes": span(view.stored.span),
+        "container": container,
+        "version": block.map(|block| block.version),
+        "size": block.map(|block| block.size),
+        "channels": channels,
+        "metadata": block.and_then(|block| block.metadata.as_ref()).map(metadata::to_json),
+        "findings": findings,
+    })
+}
+
+fn channel_json(version: u8, index: usize, channel: &Channel<'_>) -> Json {
+    let range = channel.range();
+    let sdf = (index == SDF).then(|| sdf_range(version, channel)).flatten();
+    json!({
+        "index": index,
+        "name": NAMES.get(index),
+        "depth_bits": channel.depth.bits(),
+        "storage": channel.storage.name(),
+        "min": range.map(|r| r.min),
+        "max": range.map(|r| r.max),
+        "distinct": range.map(|r| r.distinct),
+        "sdf": sdf.map(|range| range.map(number)),
+        "whole": channel.is_whole(),
+    })
+}
+
+/// A number as JSON; text where JSON has none (infinities, NaN).
+pub fn number(n: f64) -> Json {
+    serde_json::Number::from_f64(n).map_or_else(|| Json::String(n.to_string()), Json::Number)
+}
+
+/// The stored bytes: offset, 16 bytes, text.
+fn hex(out: &mut impl Write, place: &Place<'_>, span: Span) -> Result<(), Failure> {
+    let mut line = Vec::new();
+    let mut at = span.start;
+    while at < span.end.min(place.region.source.len()) {
+        let len = usize::try_from(span.end.saturating_sub(at).min(16)).unwrap_or(16);
+        place
+            .region
+            .source
+            .read_into(at, len, &mut line)
+            .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
+        let bytes: Vec<String> = line.iter().map(|b| format!("{b:02x}")).collect();
+        let text: String =
+            line.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' }).collect();
+        writeln!(out, "{DIM}{at:08x}{DIM:#}  {:<47}  {text}", bytes.join(" "))?;
+        at += 16;
+    }
+    Ok(())
+}

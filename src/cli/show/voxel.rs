@@ -1,0 +1,127 @@
+//! `show --voxel`: every channel of one voxel of the world, and its metadata.
+
+use std::io::Write;
+
+use serde_json::json;
+use voxscope::godot::block::Block;
+use voxscope::godot::channel::{self, NAMES, SDF};
+use voxscope::printable::triple;
+use voxscope::save::Scratch;
+
+use super::block::number;
+use super::{Format, Place, metadata, side};
+use crate::cli::exit::Failure;
+use crate::cli::output::{Align, BOLD, table, write_json_pretty, write_table};
+
+/// The block of `lod` that has a voxel of the world; `side` is the number of voxels along a block.
+pub fn block_of(voxel: [i32; 3], lod: u8, side: u16) -> [i32; 3] {
+    in_lod(voxel, lod).map(|v| v.div_euclid(i32::from(side)))
+}
+
+/// Position in voxels of a LOD: each of them stands for 2^lod voxels of the world along an axis.
+fn in_lod(voxel: [i32; 3], lod: u8) -> [i32; 3] {
+    voxel.map(|v| v >> u32::from(lod).min(31))
+}
+
+pub fn show(
+    out: &mut impl Write,
+    format: Format,
+    place: &Place<'_>,
+    voxel: [i32; 3],
+    scratch: &mut Scratch,
+) -> Result<(), Failure> {
+    let failed = |what: &str| Failure::Failed(format!("{}, block {}: {what}", place.file, triple(place.position)));
+    let view = place.region.view(place.listed.entry, scratch).map_err(|error| failed(&error.to_string()))?;
+    let block = view.block.ok_or_else(|| failed("it cannot be read; `show --block` says why"))?;
+    let side = i32::from(side(place.forest).unwrap_or(1));
+    let inside = in_lod(voxel, place.lod).map(|v| u16::try_from(v.rem_euclid(side)).unwrap_or(u16::MAX));
+    let damaged = !view.damage.is_empty();
+    match format {
+        Format::Json => write_json_pretty(out, &to_json(place, &block, voxel, inside, damaged))?,
+        Format::Human => print(out, place, &block, voxel, inside, damaged)?,
+    }
+    Ok(())
+}
+
+fn print(
+    out: &mut impl Write,
+    place: &Place<'_>,
+    block: &Block<'_>,
+    voxel: [i32; 3],
+    inside: [u16; 3],
+    damaged: bool,
+) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "{BOLD}voxel {}{BOLD:#} · {} in block {} of LOD {} · {}",
+        triple(voxel),
+        triple(inside),
+        triple(place.position),
+        place.lod,
+        place.file,
+    )?;
+    writeln!(out)?;
+    let columns = [
+        ("  channel", Align::Left),
+        ("depth", Align::Right),
+        ("value", Align::Right),
+        ("hex", Align::Right),
+        ("", Align::Left),
+    ];
+    let mut rows = table(&columns);
+    for (i, channel) in block.channels.iter().enumerate() {
+        let value = block.voxel(i, inside);
+        let distance = value.filter(|_| i == SDF).map(|raw| channel::sdf(block.version, channel.depth, raw));
+        rows.add_row([
+            format!("  {i} {}", NAMES.get(i).unwrap_or(&"")),
+            channel.depth.to_string(),
+            value.map_or_else(|| "cut off".to_owned(), |n| n.to_string()),
+            value.map_or_else(String::new, |n| format!("0x{n:x}")),
+            distance.map_or_else(String::new, |n| format!("distance {n:.4}")),
+        ]);
+    }
+    write_table(out, &rows)?;
+    let items = block.metadata.iter().flat_map(|m| m.voxels.iter().map(move |item| (m.dialect, item)));
+    for (dialect, item) in items.filter(|(_, item)| item.position == inside) {
+        writeln!(out)?;
+        metadata::item(out, "  ", "metadata", &item.item, dialect)?;
+    }
+    if damaged {
+        writeln!(out, "\n  Something is wrong with this block: `show --block` says what.")?;
+    }
+    Ok(())
+}
+
+fn to_json(
+    place: &Place<'_>,
+    block: &Block<'_>,
+    voxel: [i32; 3],
+    inside: [u16; 3],
+    damaged: bool,
+) -> serde_json::Value {
+    let channels = block.channels.iter().enumerate().map(|(i, channel)| {
+        let value = block.voxel(i, inside);
+        let distance = value.filter(|_| i == SDF).map(|raw| channel::sdf(block.version, channel.depth, raw));
+        json!({
+            "index": i,
+            "name": NAMES.get(i),
+            "depth_bits": channel.depth.bits(),
+            "value": value,
+            "sdf": distance.map(number),
+        })
+    });
+    let items = block.metadata.iter().flat_map(|m| m.voxels.iter().map(move |item| (m.dialect, item)));
+    let items = items
+        .filter(|(_, item)| item.position == inside)
+        .map(|(dialect, item)| metadata::item_json(&item.item, dialect));
+    json!({
+        "voxel": voxel,
+        "file": place.file,
+        "lod": place.lod,
+        "block": place.position,
+        "inside": inside,
+        "channels": channels.collect::<Vec<_>>(),
+        "metadata": items.collect::<Vec<_>>(),
+        "block_damaged": damaged,
+    })
+}

@@ -1,0 +1,99 @@
+//! What a command works on: the save, opened by the options that all commands share.
+
+use std::path::{Path, PathBuf};
+
+use voxscope::godot::channel::{CHANNELS, Depth};
+use voxscope::godot::region::Format;
+use voxscope::godot::slots::Slots;
+use voxscope::save::{self, Save};
+
+use super::exit::Failure;
+
+const HEADING: &str = "Layout of old region files";
+
+/// Options of every command that opens a save.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Options {
+    /// Voxels along each axis of a block, for region files of versions 1 and 2 without meta.vxrm
+    #[arg(long, value_name = "N", help_heading = HEADING)]
+    block_size: Option<u16>,
+    /// Blocks along each axis of a region
+    #[arg(long, value_name = "N", help_heading = HEADING)]
+    region_size: Option<u16>,
+    /// Bytes of a sector
+    #[arg(long, value_name = "BYTES", help_heading = HEADING)]
+    sector_size: Option<u32>,
+    /// Bits of the eight channels, such as 16,16,8,8,8,8,8,8
+    #[arg(long, value_name = "BITS", value_delimiter = ',', help_heading = HEADING)]
+    depths: Option<Vec<u8>>,
+    /// Formula that placed blocks of negative coordinates; by the version of the blocks when not given
+    #[arg(long, value_name = "FORMULA", help_heading = HEADING)]
+    slots: Option<SlotsArgument>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum SlotsArgument {
+    /// That of 2019 to 2024
+    Old,
+    /// The Euclidean remainder
+    New,
+}
+
+impl Options {
+    /// Opens the save at `path`.
+    pub fn open(&self, path: &Path) -> Result<Save, Failure> {
+        let slots = self.slots.map(|slots| match slots {
+            SlotsArgument::Old => Slots::Old,
+            SlotsArgument::New => Slots::New,
+        });
+        Ok(Save::open(path, &save::Options { format: self.format()?, slots, ..save::Options::default() })?)
+    }
+
+    fn format(&self) -> Result<Option<Format>, Failure> {
+        let (block_size, region_size, sector_size) = match (self.block_size, self.region_size, self.sector_size) {
+            (None, None, None) if self.depths.is_none() => return Ok(None),
+            (Some(block_size), Some(region_size), Some(sector_size)) => (block_size, region_size, sector_size),
+            _ => return usage("--block-size, --region-size and --sector-size go together; --depths may be added"),
+        };
+        if !block_size.is_power_of_two() || !(2..=256).contains(&block_size) {
+            return usage("--block-size must be a power of two from 2 to 256");
+        }
+        if !(1..=255).contains(&region_size) {
+            return usage("--region-size must be 1 to 255");
+        }
+        if !(1..=65_535).contains(&sector_size) {
+            return usage("--sector-size must be 1 to 65535");
+        }
+        let block_size_po2 = u8::try_from(block_size.trailing_zeros()).unwrap_or(0);
+        let depths = match &self.depths {
+            None => [Depth::Bits8; CHANNELS],
+            Some(bits) => match parse_depths(bits) {
+                Some(depths) => depths,
+                None => return usage("--depths must be eight numbers, each 8, 16, 32 or 64"),
+            },
+        };
+        Ok(Some(Format { block_size_po2, region_size: [region_size; 3], depths, sector_size }))
+    }
+}
+
+fn parse_depths(bits: &[u8]) -> Option<[Depth; CHANNELS]> {
+    let find = |bits: &u8| Depth::ALL.into_iter().find(|depth| depth.bits() == *bits);
+    bits.iter().map(find).collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+fn usage<T>(text: &str) -> Result<T, Failure> {
+    Err(Failure::Usage(text.to_owned()))
+}
+
+/// The path that a command was given, or this directory.
+pub fn path_or_here(path: Option<&PathBuf>) -> &Path {
+    path.map_or(Path::new("."), PathBuf::as_path)
+}
+
+/// `X,Y,Z` as three whole numbers.
+pub fn parse_triple(text: &str) -> Result<[i32; 3], String> {
+    let numbers: Option<Vec<i32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    numbers
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or_else(|| "three whole numbers with commas between them are needed, such as 3,-1,12".to_owned())
+}
