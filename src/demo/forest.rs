@@ -122,7 +122,7 @@ impl ForestSpec {
     /// TYPE and SDF: 287 MB decompressed, 100 MB stored.
     #[must_use]
     pub fn bench() -> Self {
-        let terrain = Terrain { base: 0.0, relief: 24.0, reach: 20.0, ..Terrain::new(20_480) };
+        let terrain = Terrain { base: 7.0, relief: 30.0, reach: 8.25, ..Terrain::new(20_480) };
         Self {
             terrain,
             region_size_po2: 4,

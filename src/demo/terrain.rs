@@ -87,12 +87,14 @@ impl Terrain {
         let origin = position.map(|p| i64::from(p) * i64::from(block_size) * step);
         let (types, distances) = self.voxels(origin, step, block_size);
         let [d0, d1, d2, d3, d4, d5, d6, d7] = *depths;
+        // Before version 3 these two channels had no meaning and no default.
+        let (indices, weights) = if version < 3 { (0, 0) } else { (INDICES, WEIGHTS) };
         let channels = [
             OwnedChannel::of_values(d0, pack(&types, d0, |&material| material as u64)),
             OwnedChannel::of_values(d1, pack(&distances, d1, |&distance| store_sdf(version, d1, distance))),
             OwnedChannel::uniform(d2, 0),
-            OwnedChannel::uniform(d3, INDICES),
-            OwnedChannel::uniform(d4, WEIGHTS),
+            OwnedChannel::uniform(d3, indices),
+            OwnedChannel::uniform(d4, weights),
             OwnedChannel::uniform(d5, 0),
             OwnedChannel::uniform(d6, 0),
             OwnedChannel::uniform(d7, 0),
