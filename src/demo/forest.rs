@@ -114,8 +114,11 @@ impl Default for ForestSpec {
 struct Plan {
     lod: u8,
     region: [i32; 3],
-    blocks: Vec<(u32, [i32; 3])>,
+    blocks: Slotted,
 }
+
+/// Slots and block positions.
+type Slotted = Vec<(u32, [i32; 3])>;
 
 impl ForestSpec {
     /// The forest that the benchmarks read: 20,480 blocks of 16 x 16 x 16 voxels in two LODs, most of them with raw
@@ -179,7 +182,7 @@ impl ForestSpec {
     /// The region files, in order, each with its blocks in the order of their positions.
     fn plans(&self) -> io::Result<Vec<Plan>> {
         let size = self.format().region_size;
-        let mut regions: BTreeMap<(u8, [i32; 3]), Vec<(u32, [i32; 3])>> = BTreeMap::new();
+        let mut regions: BTreeMap<(u8, [i32; 3]), Slotted> = BTreeMap::new();
         for (lod, extent) in (0u8..).zip(&self.lods) {
             for position in extent.positions() {
                 let placed = place(position, size, self.slots);

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use crate::damage::Code;
 use crate::demo::Sample;
-use crate::demo::draft::{Draft, REGION, alter_of, plain, spec, unmade, victim};
+use crate::demo::draft::{REGION, alter_of, plain, spec, unmade, victim};
 use crate::demo::forest::{Extent, ForestSpec};
 use crate::demo::game::Game;
 use crate::demo::owned::{OwnedBlock, OwnedChannel};
 use crate::godot::channel::Depth;
-use crate::godot::slots::Slots;
+use crate::godot::slots::{self, Slots};
 
 /// Bytes of a block's version and size.
 const HEADER: usize = 7;
@@ -84,8 +84,13 @@ pub(super) const SAMPLES: &[Sample] = &[
         &[Code::BlockUnlisted],
         |dir| {
             alter_of(&spec(), dir, |draft| {
-                let block = spec().block(0, [0, 1, 2]);
-                append(draft, &block)
+                let position = [0, 0, 2];
+                let mut game = Game::open(draft.read(REGION)?);
+                let slot = slots::index(spec().format().region_size, position.map(|n| n as u16));
+                let slot = slot.ok_or_else(|| unmade("a block outside the region"))?;
+                game.save(slot, &spec().block(0, position).pack(spec().mode));
+                draft.put(REGION, game.bytes);
+                Ok(())
             })
         },
     ),
@@ -120,14 +125,4 @@ fn instead(dir: &Path, make: impl FnOnce(&ForestSpec) -> OwnedBlock) -> io::Resu
 fn instead_bytes(dir: &Path, make: impl FnOnce(&ForestSpec) -> Vec<u8>) -> io::Result<()> {
     let new = make(&spec());
     plain(dir, |data| *data = new)
-}
-
-/// Saves a block at the end without writing the table.
-fn append(draft: &mut Draft, block: &OwnedBlock) -> io::Result<()> {
-    let spec = spec();
-    let mut game = Game::open(draft.read(REGION)?);
-    let free = (0..spec.format().slots()).find(|&slot| !game.entry(slot).is_used());
-    game.save(free.ok_or_else(|| unmade("a region without a free slot"))?, &block.pack(spec.mode));
-    draft.put(REGION, game.bytes);
-    Ok(())
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::damage::Code;
-use crate::demo::draft::{At, Draft, REGION, alter_of, put, put_u32, region, spec, unmade, victim};
+use crate::demo::draft::{At, Draft, REGION, alter_of, put, put_u32, region, region_of, spec, unmade, victim};
 use crate::demo::forest::{Extent, ForestSpec};
 use crate::demo::game::Game;
 use crate::demo::{Sample, healthy};
@@ -71,7 +71,7 @@ pub(super) const SAMPLES: &[Sample] = &[
         &[Code::TableCount],
         |dir| {
             session(dir, &spec(), |game, _, at| {
-                game.killed_while_moving(at.slot, 9);
+                game.killed_while_moving(at.slot, u32::from(at.entry.count()) + 3);
                 Ok(())
             })
         },
@@ -79,19 +79,14 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged(
         "crash-torn-table",
         "A block shrank, and of the new table only the first 4,096 bytes of the file were written.",
-        &[Code::TableOverlap],
+        &[Code::TableGap, Code::BlockPrefix],
         torn_table,
     ),
     Sample::damaged(
         "crash-migration",
         "A game was killed while it made room for the header of version 3 in a file of version 2.",
-        &[Code::BlockPrefix],
-        |dir| {
-            region_of_version_2(dir, |bytes| {
-                let room = [0; HEADER_BYTES as usize - 5];
-                bytes.splice(5..5, room);
-            })
-        },
+        &[Code::ContainerEmpty],
+        migration,
     ),
     Sample::damaged(
         "disk-full",
@@ -171,11 +166,15 @@ fn torn_table(dir: &Path) -> io::Result<()> {
     })
 }
 
-fn region_of_version_2(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+/// The engine moves the file up from its end, piece by piece: what is behind the last piece moved is 15 bytes further on,
+/// what is before it stands where it was.
+fn migration(dir: &Path) -> io::Result<()> {
     let spec = ForestSpec { meta_version: 2, region_version: 2, lod_count: true, ..spec() };
-    alter_of(&spec, dir, |draft| {
-        change(draft.file(REGION)?);
-        Ok(())
+    region_of(&spec, dir, |bytes, _, at| {
+        let moved = (bytes.len() - at.end) / 512 * 512;
+        let from = bytes.len() - moved;
+        let doubled = bytes[from..from + HEADER_BYTES as usize - 5].to_vec();
+        bytes.splice(from..from, doubled);
     })
 }
 
@@ -185,7 +184,7 @@ fn two_writers(dir: &Path) -> io::Result<()> {
     session(dir, &spec(), |game, draft, _| {
         let blocks = draft.blocks(REGION)?;
         let used = blocks.iter().map(|at| at.entry.end()).max().unwrap_or(0);
-        let block = spec().block(0, [0, 1, 2]).pack(Mode::Lz4);
+        let block = spec().block(0, [0, 0, 2]).pack(Mode::Lz4);
         let free: Vec<u32> = (0..spec().format().slots()).filter(|&slot| !game.entry(slot).is_used()).take(2).collect();
         let [first, second] = free[..] else { return Err(unmade("a region without free slots")) };
         game.save(first, &block);

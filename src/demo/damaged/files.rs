@@ -76,9 +76,8 @@ pub(super) const SAMPLES: &[Sample] = &[
         |dir| meta(dir, "\"sector_size\": 512", "\"sector_size\": 1024"),
     ),
     Sample::damaged("meta-lods", "There is a LOD that the meta file does not count.", &[Code::MetaLods], |dir| {
-        let Extent { from, to } = Extent { from: [0; 3], to: [1; 3] };
         let mut lods = spec().lods;
-        lods.push(Extent { from, to });
+        lods.push(Extent { from: [0; 3], to: [1; 3] });
         let spec = ForestSpec { lods, lod_count: true, ..spec() };
         alter_of(&spec, dir, |draft| {
             let file = draft.file(META)?;
