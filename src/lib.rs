@@ -5,6 +5,7 @@
 pub mod bytes;
 pub mod check;
 pub mod damage;
+pub mod demo;
 #[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions)]
 pub mod godot;
 pub mod limits;

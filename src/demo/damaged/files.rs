@@ -1,0 +1,100 @@
+//! Files that are missing, strange or not files, and the meta file.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::damage::Code;
+use crate::demo::Sample;
+use crate::demo::draft::{META, REGION, alter, alter_of, meta, put_u32, spec};
+use crate::demo::forest::{Extent, ForestSpec};
+use crate::godot::region::{Entry, HEADER_BYTES};
+
+pub(super) const SAMPLES: &[Sample] = &[
+    Sample::damaged("not-a-file", "A directory has the name of a region file.", &[Code::NotAFile], |dir| {
+        alter(dir, |_| Ok(()))?;
+        fs::create_dir(dir.join("regions/lod0/r.1.0.0.vxr"))
+    }),
+    #[cfg(unix)]
+    Sample::damaged("link-skipped", "A region file is a symbolic link.", &[Code::LinkSkipped], |dir| {
+        alter(dir, |_| Ok(()))?;
+        std::os::unix::fs::symlink("r.0.0.0.vxr", dir.join("regions/lod0/r.1.0.0.vxr"))
+    }),
+    Sample::damaged("name-region", "A copy of a region file made by hand.", &[Code::NameRegion], |dir| {
+        alter(dir, |draft| {
+            let copy = draft.file(REGION)?.clone();
+            draft.put("regions/lod0/r.0.0.0 (1).vxr", copy);
+            Ok(())
+        })
+    }),
+    Sample::damaged("name-foreign", "A file that a desktop left behind.", &[Code::NameForeign], |dir| {
+        alter(dir, |draft| {
+            draft.put("regions/lod0/Thumbs.db", *b"not a region");
+            Ok(())
+        })
+    }),
+    Sample::damaged(
+        "findings-cut",
+        "A table with more impossible entries than are listed.",
+        &[Code::TableBeyondEnd, Code::FindingsCut],
+        findings_cut,
+    ),
+    Sample::damaged("meta-missing", "The meta file is gone.", &[Code::MetaMissing], |dir| {
+        alter(dir, |draft| {
+            draft.remove(META);
+            Ok(())
+        })
+    }),
+    Sample::damaged("meta-unreadable", "The meta file was cut while it was written.", &[Code::MetaUnreadable], |dir| {
+        alter(dir, |draft| {
+            draft.file(META)?.truncate(60);
+            Ok(())
+        })
+    }),
+    Sample::damaged("meta-empty", "The meta file is empty.", &[Code::MetaUnreadable], |dir| {
+        alter(dir, |draft| {
+            draft.file(META)?.clear();
+            Ok(())
+        })
+    }),
+    Sample::damaged("meta-version", "The meta file has version 9.", &[Code::MetaVersion], |dir| {
+        meta(dir, "\"version\": 3", "\"version\": 9")
+    }),
+    Sample::damaged("meta-field", "The meta file has blocks of 2^40 voxels.", &[Code::MetaField], |dir| {
+        meta(dir, "\"block_size_po2\": 4", "\"block_size_po2\": 40")
+    }),
+    Sample::damaged("meta-sector-size", "The meta file has a sector size of 65,536.", &[Code::MetaField], |dir| {
+        meta(dir, "\"sector_size\": 512", "\"sector_size\": 65536")
+    }),
+    Sample::damaged("meta-extra", "The meta file has a field that nobody knows.", &[Code::MetaExtra], |dir| {
+        meta(dir, "{", "{\n\t\"generator\": \"none\",")
+    }),
+    Sample::damaged(
+        "meta-differs",
+        "The meta file has another sector size than the region files.",
+        &[Code::MetaDiffers],
+        |dir| meta(dir, "\"sector_size\": 512", "\"sector_size\": 1024"),
+    ),
+    Sample::damaged("meta-lods", "There is a LOD that the meta file does not count.", &[Code::MetaLods], |dir| {
+        let mut lods = spec().lods;
+        lods.push(Extent { from: [0; 3], to: [1; 3] });
+        let spec = ForestSpec { lods, lod_count: true, ..spec() };
+        alter_of(&spec, dir, |draft| {
+            let file = draft.file(META)?;
+            *file = String::from_utf8_lossy(file).replace("\"lod_count\": 2", "\"lod_count\": 1").into_bytes();
+            Ok(())
+        })
+    }),
+];
+
+/// 12,000 entries that point beyond the end, in a region of 32 x 32 x 32 blocks.
+fn findings_cut(dir: &Path) -> io::Result<()> {
+    let lods = vec![Extent { from: [0; 3], to: [1; 3] }];
+    alter_of(&ForestSpec { region_size_po2: 5, lods, ..spec() }, dir, |draft| {
+        let bytes = draft.file(REGION)?;
+        for slot in 1..12_000 {
+            put_u32(bytes, HEADER_BYTES as usize + slot as usize * 4, Entry::new(1000 + slot, 1).0);
+        }
+        Ok(())
+    })
+}
