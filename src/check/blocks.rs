@@ -78,7 +78,7 @@ thread_local! {
 }
 
 /// Examines blocks and keeps what `keep` makes of each, in the order given (which should be that of the sectors).
-/// `None` for blocks that were not come to because the check was stopped, and for those wholly beyond the file's end.
+/// `None` for blocks that were not come to because the check was stopped, and those without sectors in the file.
 pub(super) fn examine<S: Source, T: Send>(
     region: &Region<S>,
     by_sector: &[Listed],
@@ -149,7 +149,8 @@ fn examine_run<S: Source, T>(
     let mut kept = Vec::with_capacity(run.blocks.len());
     for &listed in run.blocks {
         let span = region.span(listed.entry);
-        if span.start >= region.source.len() {
+        // The table's own rules say all there is to say of these.
+        if span.is_empty() || span.start >= region.source.len() {
             kept.push(None);
             continue;
         }

@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// Checks with a progress bar on standard error, handing findings to `print` as they come, on the calling thread.
-fn run_to(
+pub fn run_to(
     save: &Save,
     jobs: Option<usize>,
     cancel: &AtomicBool,
@@ -113,7 +113,7 @@ fn run_to(
 }
 
 /// Set by the first SIGINT or SIGTERM; the second one ends the program.
-fn cancelled_by_signals() -> Arc<AtomicBool> {
+pub fn cancelled_by_signals() -> Arc<AtomicBool> {
     let cancel = Arc::new(AtomicBool::new(false));
     let on_signal = Arc::clone(&cancel);
     // Where no handler can be set, the signal ends the program at once, which loses nothing.
@@ -143,7 +143,7 @@ fn progress_bar(save: &Save) -> ProgressBar {
 }
 
 /// Prints findings as they come.
-struct Printer {
+pub struct Printer {
     format: Format,
     notes: bool,
     /// The file whose findings are being printed.
@@ -204,6 +204,15 @@ impl Printer {
             size(stats.stored_bytes),
             size(stats.plain_bytes),
         )?;
+        if self.unlisted > 0 {
+            let stand = if self.unlisted == 1 { "stands" } else { "stand" };
+            writeln!(
+                out,
+                "{} {stand} after the last listed ones: old states, or saved after the table was last written.\n\
+                 If the game crashed, look at them before it runs again.",
+                count(self.unlisted, "whole block"),
+            )?;
+        }
         let hints =
             [(self.hidden > 0, "--notes lists the notes"), (self.file.is_some(), "voxscope explain CODE tells more")];
         let hints: Vec<&str> = hints.into_iter().filter(|(show, _)| *show).map(|(_, hint)| hint).collect();

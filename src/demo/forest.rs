@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::bytes::{Span, len64};
+use crate::bytes::len64;
 use crate::demo::noise;
 use crate::demo::owned::OwnedBlock;
 use crate::demo::terrain::Terrain;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::container::{self, Mode};
 use crate::godot::forest::Meta;
-use crate::godot::region::{Builder, Format, Header, PALETTE_BYTES};
+use crate::godot::region::{Builder, Format, Header};
 use crate::godot::slots::{self, Slots};
 
 /// A box of blocks: from the first up to, not including, the second.
@@ -194,13 +194,10 @@ impl ForestSpec {
     }
 
     fn header(&self) -> Header {
-        let mut header = Header::new(self.region_version, self.format());
         if self.palette && self.region_version >= 3 {
-            let Span { start, end } = header.table;
-            header.table = Span::new(start + PALETTE_BYTES, end + PALETTE_BYTES);
-            header.palette = Some(palette());
+            return Header::with_palette(self.format(), palette());
         }
-        header
+        Header::new(self.region_version, self.format())
     }
 
     /// A region file, and how long its blocks are, decompressed.
@@ -278,7 +275,7 @@ fn place([x, y, z]: [i32; 3], size: [u16; 3], slots: Slots) -> Option<([i32; 3],
 }
 
 /// 256 colours: those of the materials first.
-fn palette() -> Box<[u8]> {
+fn palette() -> [u8; 1024] {
     let materials: [[u8; 3]; 9] = [
         [0, 0, 0],
         [86, 152, 64],
@@ -295,7 +292,11 @@ fn palette() -> Box<[u8]> {
         let [r, g, b] = materials.get(i).copied().unwrap_or([random[0], random[1], random[2]]);
         [r, g, b, if i == 0 { 0 } else { 255 }]
     };
-    (0..256).flat_map(colour).collect()
+    let mut palette = [0; 1024];
+    for (i, rgba) in palette.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        *rgba = colour(i);
+    }
+    palette
 }
 
 fn impossible(what: &str) -> io::Error {

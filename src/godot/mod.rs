@@ -1,8 +1,8 @@
 //! The formats of Godot Voxel: what the engine's region streams write, from 2019 to today.
 //!
 //! A forest is a directory with a [meta file](forest) and [region files](region); a region is a table of
-//! [slots](slots) over sectors, which hold [containers](container), which hold [blocks](block) of eight
-//! [channels](channel) and [metadata](metadata), which is made of [Variants](variant).
+//! [slots] over sectors, which hold [containers](container), which hold [blocks](block) of eight
+//! [channels](channel) and [metadata], which is made of [Variants](variant).
 
 pub mod block;
 pub mod channel;

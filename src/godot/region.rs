@@ -186,6 +186,13 @@ impl Header {
         let start = if version >= 3 { HEADER_BYTES } else { 5 };
         Self { version, format, palette: None, table: table(start, &format) }
     }
+
+    /// A header of version 3 with a palette of 256 x RGBA8.
+    #[must_use]
+    pub fn with_palette(format: Format, palette: [u8; 1024]) -> Self {
+        let start = HEADER_BYTES.saturating_add(PALETTE_BYTES);
+        Self { version: 3, format, palette: Some(palette.into()), table: table(start, &format) }
+    }
 }
 
 fn table(start: u64, format: &Format) -> Span {
