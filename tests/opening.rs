@@ -441,7 +441,7 @@ mod unix {
         forest(&path, &["lod0/r.0.0.0.vxr", "lod0/r.1.0.0.vxr", "lod1/r.0.0.0.vxr"]);
         let deny = |name: &str| {
             let path = path.join("regions").join(name);
-            fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
             fs::metadata(&path).is_ok_and(|m| m.is_dir() && fs::read_dir(&path).is_ok())
                 || fs::File::open(&path).is_ok()
         };
