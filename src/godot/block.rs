@@ -169,8 +169,9 @@ impl<'a> Reader<'a, '_> {
             }
         }
         if block.size.contains(&0) {
-            self.damage
-                .push(Damage::new(Code::BlockSizeZero, Span::new(1, 7), "block size").found(Value::triple(block.size)));
+            // In version 1 no byte of the block says it.
+            let span = if block.version == 1 { Span::default() } else { Span::new(1, 7) };
+            self.damage.push(Damage::new(Code::BlockSizeZero, span, "block size").found(Value::triple(block.size)));
             return false;
         }
         true

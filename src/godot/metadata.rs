@@ -54,7 +54,7 @@ pub struct Metadata<'a> {
     pub block: Option<Item<'a>>,
     /// The voxels' items, in their order in the file.
     pub voxels: Vec<VoxelItem<'a>>,
-    /// What could not be read, and where it begins in the block.
+    /// What could not be read, from the item on that stopped it, and where that begins in the block.
     pub unread: (u64, &'a [u8]),
 }
 
@@ -143,13 +143,16 @@ impl Reader<'_> {
             voxels: Vec::new(),
             unread: (body.offset(), &[]),
         };
+        // Where the item begins that is being read: what stops inside it leaves all of it unread.
+        let mut begin = body.clone();
         metadata.block = self.item(&mut body, dialect, &mut budget, damage);
         let mut go_on = metadata.block.is_some();
         while go_on && !body.is_empty() {
+            begin = body.clone();
             go_on = self.voxel(&mut body, dialect, &mut budget, &mut metadata.voxels, damage);
         }
         if !go_on {
-            metadata.unread = (body.offset(), body.rest());
+            metadata.unread = (begin.offset(), begin.rest());
         }
         metadata
     }

@@ -36,7 +36,9 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
             });
         }
     } else if path.file_name() == Some(OsStr::new(META)) {
-        root = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        // A bare name has an empty parent, which is no directory that can be read.
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        root = parent.unwrap_or(Path::new(".")).to_owned();
         scan.forest(&root);
     } else {
         // What the user names may itself be a link; inside a save none is followed.
@@ -164,8 +166,10 @@ impl Scan<'_> {
 
     /// Region files without a forest around them, or with one further up.
     fn loose(&mut self, dir: &Path, paths: &[PathBuf]) {
-        let lod = dir.file_name().and_then(parse_lod).unwrap_or(0);
-        let meta = dir.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file());
+        // What is above a relative path is not in its text.
+        let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+        let lod = real.file_name().and_then(parse_lod).unwrap_or(0);
+        let meta = real.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file());
         let meta = meta.and_then(|path| self.meta(&path));
         let mut regions = Vec::new();
         for path in paths {

@@ -1,0 +1,77 @@
+//! What several test programs need.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, dead_code)]
+
+use std::path::{Path, PathBuf};
+
+use voxscope::bytes::Span;
+use voxscope::damage::{Code, Damage};
+use voxscope::godot::channel::{CHANNELS, Depth};
+use voxscope::godot::region::{Format, MAGIC};
+
+/// A directory of the reference files; `None`, and it says so, where there is none.
+pub fn golden(name: &str) -> Option<PathBuf> {
+    let dir = std::env::var_os("VOXSCOPE_GOLDEN")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden"), PathBuf::from);
+    let path = dir.join(name);
+    if !path.is_dir() {
+        println!("skipped: no reference files at {} (set VOXSCOPE_GOLDEN)", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// The lines of a file of JSON lines.
+pub fn json_lines(path: &Path) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// Codes and spans, without the rest.
+pub fn codes(damage: &[Damage]) -> Vec<(Code, Span)> {
+    damage.iter().map(|d| (d.code, d.span)).collect()
+}
+
+/// The files below a directory, in order.
+pub fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() {
+            files.extend(files_below(&entry));
+        } else {
+            files.push(entry);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Blocks of 2 x 2 x 2 voxels, regions of 2 x 2 x 2 blocks, sectors of 64 bytes, all depths 8 bit.
+pub const SMALL: Format =
+    Format { block_size_po2: 1, region_size: [2; 3], depths: [Depth::Bits8; CHANNELS], sector_size: 64 };
+
+/// The header of a region file of version 3 in the layout [`SMALL`], byte by byte.
+pub fn small_header() -> Vec<u8> {
+    [&MAGIC[..], &[3, 1, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0]].concat()
+}
+
+/// A region file: its header, a table of eight entries of (first sector, count), and its sectors.
+pub fn small_region(header: &[u8], entries: [(u32, u8); 8], sectors: &[u8]) -> Vec<u8> {
+    let table = entries.into_iter().flat_map(|(first, count)| (first << 8 | u32::from(count)).to_le_bytes());
+    [header, &table.collect::<Vec<_>>(), sectors].concat()
+}
+
+/// One stored block in one sector of 64 bytes: its size, mode 0, and a block of 2 x 2 x 2 voxels whose channels are
+/// uniform, TYPE being `value`. Version 1 has no header.
+pub fn small_sector(version: u8, value: u8) -> Vec<u8> {
+    let mut plain = vec![0];
+    if version >= 2 {
+        plain.extend([version, 2, 0, 2, 0, 2, 0]);
+    }
+    plain.extend([1, value]);
+    plain.extend([1, 0].repeat(7));
+    plain.extend([0x0d, 0xf0, 0x0d, 0x90]);
+    let mut sector = u32::try_from(plain.len()).unwrap().to_le_bytes().to_vec();
+    sector.extend(plain);
+    sector.resize(64, 0);
+    sector
+}
