@@ -1,4 +1,23 @@
 //! Look inside voxel-game saves: what is in them, what is damaged, and why.
+//!
+//! One way leads through the library: [bytes] come from a [source], a format ([godot]) decodes them and lists the
+//! [damage], a [save] is made of files of that format, and [check] holds rules against it. Nothing here writes, except
+//! [demo], which makes sample saves.
+//!
+//! ```
+//! use voxscope::{check, demo, save};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("world");
+//! let spec = demo::ForestSpec::default();
+//! demo::write_forest(&path, &spec, None)?;
+//!
+//! let save = save::Save::open(&path, &save::Options::default())?;
+//! let summary = check::run(&save, &check::Options::default(), |finding| println!("{finding}"));
+//! assert_eq!(summary.counts.errors, 0);
+//! assert_eq!(summary.stats.blocks, spec.blocks());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]

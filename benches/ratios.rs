@@ -1,0 +1,176 @@
+//! What the project promises about speed and memory, measured as ratios in one run: the machine is noisy, so what is
+//! compared is measured in turns, and the best of each is taken.
+//!
+//! `cargo bench --bench ratios` (or `just bench`).
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use voxscope::check;
+use voxscope::demo::{Extent, ForestSpec, write_forest};
+use voxscope::godot::container::Mode;
+use voxscope::save::{Options, Save, Scratch};
+use voxscope::source::Source;
+
+/// Turns in which each of two things is measured.
+const TURNS: usize = 15;
+
+fn main() {
+    // `cargo test --benches` runs this too, and only wants to know that it builds.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let threads = rayon::current_num_threads();
+    println!("{threads} threads, best of {TURNS} turns each\n");
+    let forest = forest("bench", &ForestSpec::bench());
+    let save = Save::open(&forest, &Options::default()).unwrap();
+    check_against_bare_lz4(&save);
+    let zstd = self::forest("bench-zstd", &ForestSpec { mode: Mode::Zstd, ..ForestSpec::bench() });
+    check_zstd(&Save::open(&zstd, &Options::default()).unwrap());
+    opening(&self::forest("regions-2000", &two_thousand_regions()));
+    memory(&forest, "check, 20,480 blocks, LZ4");
+    memory(&zstd, "check, 20,480 blocks, Zstandard");
+    let large = self::forest("large", &large());
+    memory(&large, "check, 163,840 blocks, 0.8 GB");
+}
+
+/// A forest, made once and kept in the target directory.
+fn forest(name: &str, spec: &ForestSpec) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("forest-{name}"));
+    let done = dir.with_extension("done");
+    if !done.exists() {
+        let _ = std::fs::remove_dir_all(&dir);
+        let stats = write_forest(&dir, spec, None).unwrap();
+        std::fs::write(&done, format!("{stats:?}")).unwrap();
+    }
+    dir
+}
+
+fn two_thousand_regions() -> ForestSpec {
+    // Regions of two blocks a side, one block in each of 2,000 along x and z.
+    let extent = Extent { from: [0, 0, 0], to: [80, 2, 100] };
+    ForestSpec { region_size_po2: 1, lods: vec![extent], ..ForestSpec::default() }
+}
+
+fn large() -> ForestSpec {
+    let spec = ForestSpec::bench();
+    let lods = spec.lods.iter().map(|lod| {
+        let [x, y, z] = lod.to;
+        Extent { from: lod.from, to: [x + (x - lod.from[0]) * 3, y, z + (z - lod.from[2])] }
+    });
+    ForestSpec { lods: lods.collect(), ..spec }
+}
+
+/// All containers of a save, in memory.
+fn containers(save: &Save) -> Vec<Vec<u8>> {
+    let mut containers = Vec::new();
+    for (forest, file) in save.regions() {
+        let region = save.region(forest, file).unwrap().unwrap();
+        for listed in region.by_sector() {
+            let mut bytes = Vec::new();
+            let span = region.span(listed.entry);
+            region.source.read_into(span.start, span.len() as usize, &mut bytes).unwrap();
+            let size = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+            containers.push(bytes[4..4 + size].to_vec());
+        }
+    }
+    containers
+}
+
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// Measures both in turns; gives the best of each.
+fn in_turns(mut a: impl FnMut(), mut b: impl FnMut()) -> (Duration, Duration) {
+    a();
+    b();
+    let mut best = (Duration::MAX, Duration::MAX);
+    for _ in 0..TURNS {
+        best.0 = best.0.min(time(&mut a));
+        best.1 = best.1.min(time(&mut b));
+    }
+    best
+}
+
+fn run_check(save: &Save) -> check::Summary {
+    let summary = check::run(save, &check::Options::default(), |finding| panic!("{finding}"));
+    assert_eq!(summary.counts.errors, 0);
+    summary
+}
+
+fn report(what: &str, value: &str, promise: &str, kept: bool) {
+    println!("{what:<58} {value:>22}   {promise:<18} {}", if kept { "kept" } else { "NOT KEPT" });
+}
+
+fn check_against_bare_lz4(save: &Save) {
+    let containers = containers(save);
+    let mut plain = 0;
+    let bare = || {
+        containers.par_iter().for_each_init(Vec::new, |out: &mut Vec<u8>, container| {
+            let size = u32::from_le_bytes(container[1..5].try_into().unwrap()) as usize;
+            out.resize(out.len().max(size), 0);
+            let n = lz4_flex::block::decompress_into(&container[5..], &mut out[..size]).unwrap();
+            assert_eq!(n, size);
+            black_box(&out[..size]);
+        });
+    };
+    let (bare, check) = in_turns(bare, || plain = run_check(save).stats.plain_bytes);
+    let rate = |time: Duration| format!("{:.0} MB/s", plain as f64 / 1e6 / time.as_secs_f64());
+    println!("{:<58} {:>22}", "bare lz4_flex, in memory, decompressed", rate(bare));
+    println!("{:<58} {:>22}", "check, from files, decompressed", rate(check));
+    let ratio = bare.as_secs_f64() / check.as_secs_f64();
+    report("check against bare lz4_flex", &format!("{ratio:.2}"), "at least 0.80", ratio >= 0.8);
+}
+
+fn check_zstd(save: &Save) {
+    let which = if cfg!(feature = "zstd-c") { "zstd (C)" } else { "ruzstd" };
+    let mut plain = 0;
+    run_check(save);
+    let best = (0..5).map(|_| time(|| plain = run_check(save).stats.plain_bytes)).min().unwrap_or_default();
+    let rate = format!("{:.0} MB/s", plain as f64 / 1e6 / best.as_secs_f64());
+    println!("{:<58} {rate:>22}", format!("check of a Zstandard forest by {which}, decompressed"));
+}
+
+fn opening(dir: &Path) {
+    let open = || Save::open(black_box(dir), &Options::default()).unwrap();
+    let files = open().regions().count();
+    let best = (0..TURNS).map(|_| time(|| drop(black_box(open())))).min().unwrap_or_default();
+    let what = format!("opening {files} region files");
+    report(&what, &format!("{:.1} ms", best.as_secs_f64() * 1e3), "under 50 ms", best < Duration::from_millis(50));
+
+    let save = open();
+    let (forest, file) = save.regions().next().unwrap();
+    let mut region = save.region(forest, file).unwrap().unwrap();
+    black_box(region.slots(&mut Scratch::default()).unwrap());
+}
+
+/// The most memory that the program itself has while it checks.
+fn memory(dir: &Path, what: &str) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_voxscope"))
+        .args(["check", "--format", "jsonl"])
+        .arg(dir)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0.0f64;
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib: Option<f64> = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        peak = peak.max(kib.unwrap_or(0.0) / 1024.0);
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    if peak == 0.0 {
+        println!("{what:<58} {:>22}", "not measured here");
+        return;
+    }
+    report(&format!("memory of {what}"), &format!("{peak:.1} MiB"), "under 64 MiB", peak < 64.0);
+}

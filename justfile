@@ -1,0 +1,33 @@
+# The recipes of voxscope. `just` alone lists them.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+_list:
+    @just --list --unsorted
+
+# Everything that has to pass: format, lints, tests
+check:
+    cargo fmt --check
+    cargo fmt --check --manifest-path fuzz/Cargo.toml
+    cargo clippy --all-targets -- -D warnings
+    cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
+    cargo check --no-default-features --lib
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
+    cargo test
+    cargo test --manifest-path fuzz/Cargo.toml
+
+# All tests
+test:
+    cargo test
+
+# Speed and memory, as ratios in one run
+bench:
+    cargo bench
+
+# Sample saves, healthy and damaged, in ./demo
+demo:
+    cargo run --release -- demo --write demo
+
+# What `just fuzz` needs
+setup:
+    cargo install --locked cargo-fuzz
