@@ -166,7 +166,7 @@ impl Report {
         }
         if let Some(slot) = slot {
             finding.block = Some(BlockAt { lod: self.lod, position: None });
-            if finding.level() > Level::Note && self.damaged.len() < self.cap {
+            if finding.level() > Level::Note && self.damaged.last() != Some(&slot) {
                 self.damaged.push(slot);
             }
         }

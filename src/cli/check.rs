@@ -12,7 +12,7 @@ use voxscope::damage::{Code, Level};
 use voxscope::save::Save;
 
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, DIM, GOOD, count, level_style, size, stdout, write_json};
+use super::output::{BOLD, DIM, GOOD, count, grouped, level_style, size, stdout, wrapped, write_json};
 use super::target;
 
 /// Arguments of `check`.
@@ -142,6 +142,9 @@ fn progress_bar(save: &Save) -> ProgressBar {
     ProgressBar::new(check::total_bytes(save)).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
+/// As wide as a finding's level and the spaces around it.
+const INDENT: &str = "           ";
+
 /// Prints findings as they come.
 pub struct Printer {
     format: Format,
@@ -172,8 +175,10 @@ impl Printer {
         }
         let (style, code, place) = (level_style(level), finding.code(), finding.place());
         let colon = if place.is_empty() { "" } else { ": " };
-        writeln!(out, "  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message())?;
-        writeln!(out, "           {DIM}{code}:{DIM:#} {}", code.next())
+        let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
+        writeln!(out, "{}", wrapped(&what, INDENT))?;
+        let next = format!("{INDENT}{DIM}{code}:{DIM:#} {}", code.next());
+        writeln!(out, "{}", wrapped(&next, INDENT))
     }
 
     fn summary(&self, out: &mut impl Write, summary: &Summary) -> io::Result<()> {
@@ -194,16 +199,16 @@ impl Printer {
         let levels = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
         verdict.extend(levels.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| count(n, word)));
         let style = if clean { GOOD } else { level_style(Level::Error) };
-        let damaged = if stats.damaged > 0 { format!(", {} damaged", stats.damaged) } else { String::new() };
-        writeln!(
-            out,
+        let damaged = if stats.damaged > 0 { format!(", {} damaged", grouped(stats.damaged)) } else { String::new() };
+        let line = format!(
             "{style}{}{style:#} · {}{damaged} · {} · {} stored, {} decompressed",
             verdict.join(", "),
             count(stats.blocks, "block"),
             count(*files, "region file"),
             size(stats.stored_bytes),
             size(stats.plain_bytes),
-        )?;
+        );
+        writeln!(out, "{}", wrapped(&line, ""))?;
         if self.unlisted > 0 {
             let stand = if self.unlisted == 1 { "stands" } else { "stand" };
             writeln!(

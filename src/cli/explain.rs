@@ -5,7 +5,7 @@ use std::io::Write;
 use voxscope::damage::Code;
 
 use super::exit::{Exit, Failure};
-use super::output::{Align, BOLD, level_style, stdout, table, write_table};
+use super::output::{Align, BOLD, level_style, paragraph, stdout, table, write_table};
 
 /// Arguments of `explain`.
 #[derive(clap::Args)]
@@ -34,31 +34,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             };
             let style = level_style(code.level());
             writeln!(out, "{BOLD}{code}{BOLD:#} · {style}{}{style:#} · {}", code.level(), code.title())?;
-            writeln!(out, "\n{}", wrap(code.story()))?;
-            writeln!(out, "\n{BOLD}Next:{BOLD:#} {}", wrap(code.next()))?;
+            writeln!(out, "\n{}", paragraph(code.story()))?;
+            writeln!(out, "\n{}", paragraph(&format!("{BOLD}Next:{BOLD:#} {}", code.next())))?;
         }
     }
     out.flush()?;
     Ok(Exit::CLEAN)
-}
-
-/// Breaks a text into lines of at most 100 characters.
-fn wrap(text: &str) -> String {
-    let mut out = String::new();
-    let mut column = 0;
-    for word in text.split(' ') {
-        let len = word.chars().count();
-        if column > 0 && column + 1 + len > 100 {
-            out.push('\n');
-            column = 0;
-        } else if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += len;
-    }
-    out
 }
 
 /// The code that shares the most words, and then the longest beginning, with `name`.

@@ -1,7 +1,7 @@
 //! Writing: styles, tables of text, machine formats, numbers for people.
 
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -57,6 +57,28 @@ pub fn write_table(out: &mut impl Write, table: &Table) -> io::Result<()> {
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// Characters in a line of the terminal; `None` when the output is none.
+fn terminal_width() -> Option<usize> {
+    let size = if io::stdout().is_terminal() { terminal_size::terminal_size() } else { None };
+    size.map(|(terminal_size::Width(width), _)| usize::from(width).clamp(40, 120))
+}
+
+/// Breaks a text into lines as wide as the terminal, later ones beginning with `indent`. Where the output is no
+/// terminal it stays on one line, for `grep`.
+pub fn wrapped(text: &str, indent: &str) -> String {
+    terminal_width().map_or_else(|| text.to_owned(), |width| fill(text, indent, width))
+}
+
+/// Breaks a longer text into lines as wide as the terminal, or 100 characters.
+pub fn paragraph(text: &str) -> String {
+    fill(text, "", terminal_width().unwrap_or(100))
+}
+
+fn fill(text: &str, indent: &str, width: usize) -> String {
+    let words = textwrap::WordSplitter::NoHyphenation;
+    textwrap::fill(text, textwrap::Options::new(width).subsequent_indent(indent).word_splitter(words))
 }
 
 /// Writes a value as JSON on a line of its own.
