@@ -43,16 +43,16 @@ enum Format {
     Csv,
 }
 
-const COLUMNS: [(&str, usize, Align); 13] = [
+/// What a table has of a row: 80 columns are enough for all but the findings.
+const COLUMNS: [(&str, usize, Align); 12] = [
     ("lod", 3, Align::Right),
-    ("x", 6, Align::Right),
-    ("y", 6, Align::Right),
-    ("z", 6, Align::Right),
+    ("x", 5, Align::Right),
+    ("y", 5, Align::Right),
+    ("z", 5, Align::Right),
     ("sector", 7, Align::Right),
-    ("count", 5, Align::Right),
+    ("n", 3, Align::Right),
     ("bytes", 8, Align::Right),
     ("plain", 8, Align::Right),
-    ("ratio", 6, Align::Right),
     ("ver", 3, Align::Right),
     ("container", 10, Align::Left),
     ("state", 7, Align::Left),
@@ -127,7 +127,6 @@ impl<W: Write> Printer<W> {
             row.sectors.to_string(),
             grouped(row.bytes),
             grouped(row.plain),
-            format!("{:.1}", row.ratio()),
             row.version.map_or_else(|| "-".to_owned(), |v| v.to_string()),
             row.container.map_or("-", |mode| mode.name()).to_owned(),
             row.state().to_owned(),
