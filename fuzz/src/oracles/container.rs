@@ -18,6 +18,7 @@ pub fn check(data: &[u8]) -> Reach {
     used_decoder(data, &found, &damage);
 
     let Some(mode) = found.mode else { return Reach::Refused };
+    another_claim(mode, data, found.plain);
     if found.whole || !found.plain.is_empty() {
         round_trip(mode, found.whole, data, found.plain);
     }
@@ -83,6 +84,21 @@ fn used_decoder(data: &[u8], found: &Container<'_>, damage: &[Damage]) {
     );
 }
 
+/// What is declared says what is right, not what is there: with another claim the same bytes come out, or more.
+fn another_claim(mode: Mode, data: &[u8], plain: &[u8]) {
+    let (true, Some((head, rest))) =
+        (matches!(mode, Mode::Lz4BigEndian | Mode::Lz4 | Mode::Zstd), data.split_at_checked(5))
+    else {
+        return;
+    };
+    let lie = [&head[..1], &[0xff; 4], rest].concat();
+    let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
+    let found = decoder.decode(&lie, &limits(), &mut damage);
+    damage_inside(&damage, Space::File, lie.len());
+    assert!(!found.whole && damage.len() == 1, "4 GiB are declared, and it is whole: {damage:?}");
+    assert!(found.plain.starts_with(plain), "less comes out because more is declared");
+}
+
 /// The plain data packed again is healthy, reads the same, and mode 0 gives the very bytes.
 fn round_trip(mode: Mode, whole: bool, data: &[u8], plain: &[u8]) {
     if mode == Mode::Plain {
@@ -100,4 +116,18 @@ fn round_trip(mode: Mode, whole: bool, data: &[u8], plain: &[u8]) {
     assert_eq!(damage, [], "{} does not read what it wrote", mode.name());
     assert!(again.whole && again.plain == plain, "{} reads other data than it wrote", mode.name());
     assert_eq!(again.mode, Some(mode), "{} is taken for another mode", mode.name());
+
+    // The last byte is part of the data or of its checksum, and nothing may follow it.
+    let last = packed.len() - 1;
+    let noticed = |what: &str, bytes: &[u8]| {
+        let mut damage = Vec::new();
+        let found = Decoder::default().decode(bytes, &limits(), &mut damage).mode;
+        assert!(found != Some(mode) || damage.len() == 1, "{what}, and {} is healthy", mode.name());
+    };
+    noticed("a byte is missing", &packed[..last]);
+    noticed("a byte is too many", &[packed.as_slice(), &[0]].concat());
+    if mode == Mode::Zstd {
+        packed[last] ^= 0x10;
+        noticed("the checksum is wrong", &packed);
+    }
 }

@@ -51,6 +51,14 @@ pub fn check(data: &[u8]) -> Reach {
     );
     if damage.iter().all(|d| d.code == Code::MetaExtra) {
         assert_eq!(second, [], "healthy before it was written, damaged after");
+        // The ranges of the format's description.
+        let within = meta.version.is_some_and(|n| (1..=3).contains(&n))
+            && meta.block_size_po2.is_some_and(|n| (1..=8).contains(&n))
+            && meta.region_size_po2.is_some_and(|n| (1..=7).contains(&n))
+            && meta.sector_size.is_some_and(|n| (1..=65535).contains(&n))
+            && meta.depths.is_some()
+            && meta.lod_count.is_none_or(|n| (1..=24).contains(&n));
+        assert!(within && meta.format().is_some(), "healthy, but not possible: {meta:?}");
     }
     match all.iter().filter(|&&there| there).count() {
         _ if damage.is_empty() => Reach::Healthy,

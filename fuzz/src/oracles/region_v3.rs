@@ -2,13 +2,13 @@
 //! alone (versions 1 and 2, and headers with impossible fields) are tried again with a layout from outside.
 
 use voxscope::bytes::{Span, len64};
-use voxscope::damage::{Damage, Space};
+use voxscope::damage::{Code, Damage, Space};
 use voxscope::godot::channel::{CHANNELS, Depth};
-use voxscope::godot::region::{Builder, Entry, Format, Header, MAX_HEADER_BYTES, sectors_for};
+use voxscope::godot::region::{Builder, Entry, Format, Header, MAX_HEADER_BYTES};
 use voxscope::godot::slots::{self, Slots};
 use voxscope::save::{Listed, Options, Owner, Region, Scratch, View};
 
-use super::{Reach, bytes, damage_inside, limits};
+use super::{Reach, bytes, damage_inside, has, limits};
 
 /// Blocks that are looked at in one file.
 const BLOCKS: usize = 256;
@@ -181,6 +181,11 @@ fn blocks(data: &[u8], region: &Region<Vec<u8>>) -> (usize, bool) {
         let plain = view.container.map_or(0, |container| container.plain.len());
         let start = region.span(listed.entry).start;
         view_inside(data, start, plain, &snapshot, &scratch.damage);
+        let fits = !has(&scratch.damage, Code::TableCount) && !has(&scratch.damage, Code::BlockPrefix);
+        if let (true, true, Some(size)) = (fits, snapshot.block.is_some(), snapshot.stored.size) {
+            let sectors = (u64::from(size) + 4).div_ceil(u64::from(region.header.format.sector_size));
+            assert_eq!(u64::from(listed.entry.count()), sectors, "the count of slot {}, unnoticed", listed.slot);
+        }
         clean &= scratch.damage.is_empty();
         if i < BLOCKS_AGAIN {
             again(data, region, listed.entry, &snapshot, &scratch.damage);
@@ -254,7 +259,7 @@ fn rebuild(data: &[u8], region: &Region<Vec<u8>>, options: &Options) {
         let entry = builder.push(listed.slot, &stored[4..]);
         assert!(entry.is_some(), "slot {} cannot be written again", listed.slot);
         let count = entry.map_or(0, Entry::count);
-        assert_eq!(u64::from(count), sectors_for(len64(stored) - 4, sector));
+        assert_eq!(u64::from(count), len64(stored).div_ceil(u64::from(sector)), "sectors of slot {}", listed.slot);
         packed &= listed.entry.first() == next && listed.entry.count() == count;
         next = listed.entry.end();
         containers.push((listed.slot, stored.to_vec()));

@@ -23,7 +23,7 @@ pub fn targets(fuzz: &Path) -> io::Result<Vec<String>> {
 /// Runs every target's oracle over its seeds and over what once was a regression. Prints how far they get, and says
 /// where a property failed (the panic itself is printed where it happens).
 ///
-/// Fails when a target has no oracle or no seeds, and when not more than half of its seeds get past the header or none
+/// A seed whose name has "healthy" in it must be that. Fails also when a target has no oracle or no seeds, and when not more than half of its seeds get past the header or none
 /// is healthy: such a corpus tests nothing.
 pub fn replay(root: &Path, run: impl Fn(Oracle, &[u8]) -> Reach) {
     let names = targets(&root.join("fuzz")).unwrap_or_default();
@@ -42,9 +42,15 @@ pub fn replay(root: &Path, run: impl Fn(Oracle, &[u8]) -> Reach) {
         {
             let data = fs::read(path).unwrap_or_default();
             match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(oracle, &data))) {
-                Ok(reach) if is_seed => *reached.entry(reach).or_default() += 1,
+                Ok(reach) if is_seed => {
+                    *reached.entry(reach).or_default() += 1;
+                    let called = path.file_name().is_some_and(|name| name.to_string_lossy().contains("healthy"));
+                    if called && reach != Reach::Healthy {
+                        failures.push(format!("{} is {reach:?}", shown(root, path)));
+                    }
+                }
                 Ok(_) => {}
-                Err(_) => failures.push(path.strip_prefix(root).unwrap_or(path).display().to_string()),
+                Err(_) => failures.push(shown(root, path)),
             }
         }
         let far: usize = reached.range(Reach::Content..).map(|(_, n)| n).sum();
@@ -55,6 +61,10 @@ pub fn replay(root: &Path, run: impl Fn(Oracle, &[u8]) -> Reach) {
         assert!(healthy || !failures.is_empty(), "{name}: no seed is healthy");
     }
     assert!(failures.is_empty(), "{} files failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+fn shown(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {

@@ -53,15 +53,15 @@ pub(super) fn seeds() -> Seeds {
         .into();
     set.add("healthy", healthy.clone());
     set.add("empty_table", v3(&[]));
-    set.add("one_block", v3(&three[..1]));
-    set.add("full", v3(&(0..8).map(|slot| (slot, block(4))).collect::<Vec<_>>()));
-    set.add("blocks_in_another_order", v3(&[(7, block(4)), (0, block(4)), (3, block(4))]));
+    set.add("one_block_healthy", v3(&three[..1]));
+    set.add("full_healthy", v3(&(0..8).map(|slot| (slot, block(4))).collect::<Vec<_>>()));
+    set.add("blocks_in_another_order_healthy", v3(&[(7, block(4)), (0, block(4)), (3, block(4))]));
     for version in 1..=4 {
         set.add(format!("blocks_of_version_{version}"), v3(&[(0, block(version)), (6, block(version))]));
     }
     for mode in Mode::ALL {
         let containers = [(1, container(mode, &Plan::new(4).bytes())), (2, container(mode, &Plan::new(1).bytes()))];
-        set.add(format!("containers_{}", mode.name().replace('-', "_")), v3(&containers));
+        set.add(format!("containers_{}_healthy", mode.name().replace('-', "_")), v3(&containers));
     }
     set.add("block_versions_mixed", v3(&[(0, block(4)), (1, block(2))]));
     layouts(&mut set, &three);

@@ -82,7 +82,7 @@ fn wrong(set: &mut Set, dialect: Dialect, short: &str) {
     add("string_padding_not_zero", patched(&text, text.len() - 1, &[9]));
     add("string_length_4gi", patched(&text, 4, &[0xff; 4]));
     add("string_without_padding", cut(&text, 3));
-    add("string_hostile", of(&Variant::string("\u{1b}[2J\r\n\0\u{202e}\u{200b}\u{180e}\u{feff}\"\\")));
+    add("string_hostile", of(&Variant::string("\u{1b}[2J\u{9b}31m\r\n\0\u{202e}\u{200b}\u{180e}\u{feff}\"\\")));
     add("string_empty", of(&Variant::string("")));
     let path = of(&sample(Type::NodePath));
     add("node_path_old", patched(&path, 7, &[0]));
