@@ -1,7 +1,7 @@
 //! The compressed container, all modes.
 
 use voxscope::bytes::Span;
-use voxscope::damage::{Code, Damage, Space};
+use voxscope::damage::{Code, Damage, Space, Value};
 use voxscope::godot::container::{self, Container, Decoder, Mode};
 
 use super::{Reach, bytes, damage_inside, limits};
@@ -51,6 +51,12 @@ fn words(data: &[u8], found: &Container<'_>, damage: &[Damage]) {
     assert_eq!(found.whole, fatal.is_none(), "whole: {}, damage: {damage:?}", found.whole);
     if let (true, Some(declared)) = (found.whole, found.declared) {
         assert_eq!(found.plain.len() as u64, u64::from(declared), "whole, but not of the declared size");
+    }
+    // Sequences that are whole decode to all that they say.
+    if let (Some(Mode::Lz4 | Mode::Lz4BigEndian), Some(d)) = (found.mode, damage.first())
+        && d.code == Code::ContainerLength
+    {
+        assert_eq!(d.found, Value::Bytes(found.plain.len() as u64), "another length than that of the data");
     }
     let nameless = matches!(damage.first().map(|d| d.code), Some(Code::ContainerMode | Code::ContainerEmpty));
     assert_eq!(found.mode.is_none(), nameless, "mode {:?}, damage {damage:?}", found.mode);

@@ -40,7 +40,7 @@ pub fn check(data: &[u8]) -> Reach {
     let written = meta.encode();
     let mut second = Vec::new();
     let again = Meta::decode(&written, &mut second);
-    let mut expected = Meta { extra: Vec::new(), ..meta.clone() };
+    let mut expected = Meta { extra: Vec::new(), ..meta };
     if expected.version == Some(1) && expected.depths.is_none() {
         expected.depths = Some([Depth::Bits8; CHANNELS]);
     }

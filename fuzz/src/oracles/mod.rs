@@ -42,7 +42,7 @@ pub enum Reach {
 /// The library's caps, with those lowered that an input of a few KiB could not reach, or would need seconds to.
 #[must_use]
 pub const fn limits() -> Limits {
-    Limits { block_bytes: 256 << 10, entries: 512, variant_values: 4096, ..Limits::DEFAULT }
+    Limits { block_bytes: 256 << 10, entries: 512, variant_depth: 1000, variant_values: 4096, ..Limits::DEFAULT }
 }
 
 /// Damage lies inside the input, is counted in the right bytes, and can be said in words.

@@ -2,7 +2,7 @@
 
 use voxscope::bytes::{Cursor, len64};
 use voxscope::damage::{Code, Damage, Space};
-use voxscope::godot::variant::{self, Budget, Dialect, Variant};
+use voxscope::godot::variant::{self, Budget, Dialect, Object, Variant};
 use voxscope::printable::printable;
 
 use super::{Reach, damage_inside, limits};
@@ -38,6 +38,8 @@ fn one(data: &[u8], dialect: Dialect) -> Reach {
     let read = &data[..used];
     assert!(used >= 4 && used.is_multiple_of(4) && values >= 1, "{used} bytes, {values} values");
 
+    assert!(depth(&found) <= all.depth, "nested deeper than allowed");
+
     let mut again = Vec::new();
     found.encode(dialect, &mut again);
     assert!(again == read, "{} writes other bytes than it read: {found:?}", dialect.name());
@@ -59,6 +61,17 @@ fn one(data: &[u8], dialect: Dialect) -> Reach {
     assert!(poor.is_none() && why.last().is_some_and(|d| d.code == Code::OverLimit), "one value too many: {why:?}");
 
     if damage.is_empty() && used as u64 == len64(data) { Reach::Healthy } else { Reach::Content }
+}
+
+/// How deep a value is nested.
+fn depth(value: &Variant<'_>) -> usize {
+    let below = match value {
+        Variant::Array(array) => array.items.iter().map(depth).max(),
+        Variant::Dictionary(dictionary) => dictionary.pairs.iter().map(|(k, v)| depth(k).max(depth(v))).max(),
+        Variant::Object(Object::Whole { properties, .. }) => properties.iter().map(|(_, v)| depth(v)).max(),
+        _ => None,
+    };
+    below.map_or(0, |below| below + 1)
 }
 
 /// Neither form panics, and the text cannot take hold of a terminal. Line feeds are the text's own: the engine writes

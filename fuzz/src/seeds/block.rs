@@ -6,13 +6,16 @@ use voxscope::godot::variant::{Dialect, Variant};
 
 use super::{Seeds, Set, cut, joined, noise, patched};
 
+/// The block's own item, and those of voxels.
+type Items = (Item<'static>, Vec<([u16; 3], Item<'static>)>);
+
 /// A block that is to be: which channels are raw, and what metadata it has.
 pub(super) struct Plan {
     pub version: u8,
     pub size: [u16; 3],
     pub depths: [Depth; CHANNELS],
     pub raw: [bool; CHANNELS],
-    pub metadata: Option<(Item<'static>, Vec<([u16; 3], Item<'static>)>)>,
+    pub metadata: Option<Items>,
 }
 
 impl Plan {
@@ -76,7 +79,7 @@ impl Plan {
     }
 }
 
-fn metadata(version: u8) -> (Item<'static>, Vec<([u16; 3], Item<'static>)>) {
+fn metadata(version: u8) -> Items {
     let string = Item::Variant(Variant::string("chest"));
     let pairs = vec![
         (Variant::string("items"), Variant::array(vec![Variant::int(3), Variant::int(1 << 40)])),

@@ -80,6 +80,10 @@ fn layouts(set: &mut Set, three: &[(u32, Vec<u8>)]) {
     add("region_1_2_3", Format { region_size: [1, 2, 3], ..format() }, &three[..2]);
     add("region_8_8_8", Format { region_size: [8; 3], ..format() }, &[(511, block(4)), (0, block(4))]);
     add("region_255_1_1", Format { region_size: [255, 1, 1], ..format() }, &[(254, block(4))]);
+    // With its size in front the block fills a sector to the last byte, or is one byte too long for it.
+    let filled = block(4).len() as u32 + 4;
+    add("sector_filled_healthy", Format { sector_size: filled, ..format() }, three);
+    add("one_byte_over_healthy", Format { sector_size: filled - 1, ..format() }, three);
     let mut big = Plan::new(4);
     big.size = [16; 3];
     let big = [(0, container(Mode::Lz4, &big.bytes()))];

@@ -113,8 +113,9 @@ fn wrong(set: &mut Set, dialect: Dialect, short: &str) {
 
     let nested = |depth: usize| [&number(Type::Array)[..], &[1, 0, 0, 0]].concat().repeat(depth);
     add("nested_20", joined(&nested(20), &[0; 4]));
-    add("nested_1000_deep", nested(1000));
-    // As deep as is allowed does not fit a seed with its values; one too many of them does.
+    // As deep as `limits()` allows, and one more.
+    add("nested_1000_deep_healthy", joined(&nested(1000), &[0; 4]));
+    add("nested_1001_deep", joined(&nested(1001), &[0; 4]));
     let objects = [&number(Type::Object)[..], &[1, 0, 0, 0, 65, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]].concat();
     add("nested_objects", joined(&objects.repeat(30), &[0; 4]));
     let keys = [&number(Type::Dictionary)[..], &[1, 0, 0, 0]].concat();
