@@ -31,3 +31,7 @@ demo:
 # What `just fuzz` needs
 setup:
     cargo install --locked cargo-fuzz
+
+# Fuzzes a target, such as `just fuzz region_v3 60`; without seconds until it is stopped
+fuzz TARGET SECONDS="0":
+    fuzz/run {{TARGET}} {{SECONDS}}

@@ -243,14 +243,11 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
             let bits = layout.depth_bits.map(|bits| bits.to_string()).join(", ");
             writeln!(
                 out,
-                "  blocks of {0} x {0} x {0} voxels · regions of {1} x {2} x {3} blocks · sectors of {4}",
-                layout.block_size,
-                layout.region_size[0],
-                layout.region_size[1],
-                layout.region_size[2],
-                count(layout.sector_size.into(), "byte"),
+                "  blocks of {0} x {0} x {0} voxels · regions of {1} x {2} x {3} blocks",
+                layout.block_size, layout.region_size[0], layout.region_size[1], layout.region_size[2],
             )?;
-            writeln!(out, "  channels of {bits} bits")?;
+            let sector = count(layout.sector_size.into(), "byte");
+            writeln!(out, "  sectors of {sector} · channels of {bits} bits")?;
         }
     }
     writeln!(out)?;

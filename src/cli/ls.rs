@@ -56,7 +56,8 @@ const COLUMNS: [(&str, usize, Align); 12] = [
     ("ver", 3, Align::Right),
     ("container", 10, Align::Left),
     ("state", 7, Align::Left),
-    ("findings", 0, Align::Left),
+    // What follows is not always there: the codes of its findings.
+    ("", 0, Align::Left),
 ];
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {

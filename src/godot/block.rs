@@ -169,7 +169,7 @@ impl<'a> Reader<'a, '_> {
             }
         }
         if block.size.contains(&0) {
-            // In version 1 no byte of the block says it.
+            // The size of version 1 comes from the layout and has no bytes here.
             let span = if block.version == 1 { Span::default() } else { Span::new(1, 7) };
             self.damage.push(Damage::new(Code::BlockSizeZero, span, "block size").found(Value::triple(block.size)));
             return false;

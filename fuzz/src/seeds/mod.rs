@@ -1,0 +1,73 @@
+//! The inputs to begin with, one file a target: small, named for what they are, the same at every run.
+//!
+//! `cargo run --manifest-path fuzz/Cargo.toml --example seeds` writes them to `corpus/`; a test holds what is there
+//! against them.
+
+mod block;
+mod container;
+mod forest_meta;
+mod region_v3;
+mod variant;
+
+use std::collections::BTreeMap;
+
+/// The most bytes of one seed: libFuzzer takes the longest for the length of what it makes.
+pub const MOST_BYTES: usize = 8 << 10;
+
+/// The seeds of one target, by name.
+pub type Seeds = BTreeMap<String, Vec<u8>>;
+
+/// The seeds of every target, by its name.
+#[must_use]
+pub fn all() -> BTreeMap<&'static str, Seeds> {
+    BTreeMap::from([
+        ("block", block::seeds()),
+        ("container", container::seeds()),
+        ("forest_meta", forest_meta::seeds()),
+        ("region_v3", region_v3::seeds()),
+        ("variant", variant::seeds()),
+    ])
+}
+
+/// Seeds as they are made.
+#[derive(Default)]
+struct Set(Seeds);
+
+impl Set {
+    fn add(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) {
+        let (name, bytes) = (name.into(), bytes.into());
+        assert!(bytes.len() <= MOST_BYTES, "{name} has {} bytes", bytes.len());
+        assert!(name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_')), "{name} is no name for a file");
+        let new = self.0.insert(name.clone(), bytes).is_none();
+        assert!(new, "there are two seeds {name}");
+    }
+}
+
+/// `bytes` with those from `at` on replaced.
+fn patched(bytes: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    out[at..at + with.len()].copy_from_slice(with);
+    out
+}
+
+/// `bytes` without the last `n`.
+fn cut(bytes: &[u8], n: usize) -> Vec<u8> {
+    bytes[..bytes.len() - n].to_vec()
+}
+
+/// Both, one after the other.
+fn joined(a: &[u8], b: &[u8]) -> Vec<u8> {
+    [a, b].concat()
+}
+
+/// Bytes that do not compress.
+fn noise(len: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_u32;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state.to_le_bytes()[1]
+    };
+    (0..len).map(next).collect()
+}
