@@ -1,10 +1,12 @@
 //! The checker on sample saves: it finds what was damaged, and nothing in what is healthy.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod common;
+
 use std::path::Path;
 
 use voxscope::check::{self, Finding, Summary};
-use voxscope::damage::Level;
+use voxscope::damage::{Code, Level};
 use voxscope::demo;
 use voxscope::save::{Options, Save};
 
@@ -56,4 +58,32 @@ fn findings_are_the_same_whatever_the_number_of_threads() {
     assert!(!one.0.is_empty());
     assert_eq!(one.0, many.0);
     assert_eq!(one.1, many.1);
+}
+
+#[test]
+fn saves_of_the_real_engine_are_healthy() {
+    let Some(golden) = common::golden("") else { return };
+    let mut notes = Vec::new();
+    for (dir, blocks) in [("godot_voxel", 165), ("godot_voxel_old", 189)] {
+        let (findings, summary) = check(&golden.join(dir));
+        assert_eq!(summary.stats.blocks, blocks, "{dir}");
+        let above: Vec<Finding> = findings.iter().filter(|f| f.level() > Level::Note).cloned().collect();
+        assert!(above.is_empty(), "{dir}:\n{}", words(&above));
+        notes.extend(findings.iter().map(Finding::code));
+    }
+    notes.sort_unstable();
+    notes.dedup();
+    // What is normal in them: sectors of blocks that shrank, the slots of before 2024, and what Godot 3 left in padding.
+    assert_eq!(notes, [Code::StaleTail, Code::VariantPadding, Code::SlotsOld]);
+}
+
+#[test]
+fn saves_of_a_killed_engine_are_not() {
+    let Some(golden) = common::golden("") else { return };
+    for dir in ["crash_random", "crash_terrain", "two_writers"] {
+        for case in std::fs::read_dir(golden.join(dir)).unwrap() {
+            let path = case.unwrap().path().join("world");
+            assert!(check(&path).1.counts.errors > 0, "{}", path.display());
+        }
+    }
 }

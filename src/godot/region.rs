@@ -11,10 +11,14 @@
 //! Source: Godot Voxel's page "Region format". Versions 1 and 2 have no format fields: they come from `meta.vxrm`.
 //! Index in the table: see [`slots`](crate::godot::slots).
 
-use crate::bytes::{Cursor, Span, len64};
+use crate::bytes::{Cursor, Span};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::block::Layout;
 use crate::godot::channel::{CHANNELS, Depth};
+
+mod builder;
+
+pub use builder::Builder;
 
 /// The first four bytes.
 pub const MAGIC: [u8; 4] = *b"VXR_";
@@ -364,52 +368,6 @@ impl Entry {
 #[must_use]
 pub fn sectors_for(size: u64, sector_size: u32) -> u64 {
     size.saturating_add(4).div_ceil(u64::from(sector_size).max(1))
-}
-
-/// Builds a region file as the engine does when it saves block after block into a new one: packed sectors, the last
-/// sector padded with zeros.
-#[derive(Clone, Debug)]
-pub struct Builder {
-    header: Header,
-    table: Vec<Entry>,
-    sectors: Vec<u8>,
-}
-
-impl Builder {
-    /// An empty region.
-    #[must_use]
-    pub fn new(header: Header) -> Self {
-        let slots = crate::bytes::index(u64::from(header.format.slots()));
-        Self { header, table: vec![Entry::default(); slots], sectors: Vec::new() }
-    }
-
-    /// Appends a block's container and enters it at `slot`. `None`, and nothing is changed, when the slot does not
-    /// exist or the block takes more than 255 sectors.
-    pub fn push(&mut self, slot: u32, container: &[u8]) -> Option<Entry> {
-        let sector = self.header.format.sector_size;
-        let count = u8::try_from(sectors_for(len64(container), sector)).ok()?;
-        let first = u32::try_from(len64(&self.sectors).checked_div(u64::from(sector))?).ok()?;
-        let entry = Entry::new(first, count);
-        *self.table.get_mut(crate::bytes::index(u64::from(slot)))? = entry;
-        let size = u32::try_from(container.len()).ok()?;
-        self.sectors.extend_from_slice(&size.to_le_bytes());
-        self.sectors.extend_from_slice(container);
-        let end = u64::from(entry.end()).saturating_mul(u64::from(sector));
-        self.sectors.resize(crate::bytes::index(end), 0);
-        Some(entry)
-    }
-
-    /// The whole file.
-    #[must_use]
-    pub fn finish(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.header.encode(&mut out);
-        for entry in &self.table {
-            out.extend_from_slice(&entry.0.to_le_bytes());
-        }
-        out.extend_from_slice(&self.sectors);
-        out
-    }
 }
 
 #[cfg(test)]
