@@ -278,12 +278,3 @@ fn distances_are_stored_as_the_engine_reads_them() {
     assert_eq!(terrain::store_sdf(4, Depth::Bits16, 1e9), 32767);
     assert_eq!(terrain::store_sdf(4, Depth::Bits16, -1e9), 0x8001);
 }
-
-#[test]
-#[ignore = "writes 100 MB; for measuring"]
-fn measure_the_forest_of_the_benchmarks() {
-    let dir = tempfile::tempdir().unwrap();
-    let start = std::time::Instant::now();
-    let stats = write_forest(dir.path(), &ForestSpec::bench(), None).unwrap();
-    println!("{stats:?} in {:?}", start.elapsed());
-}
