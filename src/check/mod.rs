@@ -20,6 +20,7 @@ use rayon::prelude::*;
 
 use crate::bytes::Span;
 use crate::damage::{Code, Damage};
+use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::godot::slots::Slots;
 use crate::save::{Forest, Region, RegionFile, SLOT_PROBES, Save, slots_of_version};
 use crate::source::{FileSource, Source};
@@ -115,6 +116,30 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
 pub fn region<S: Source>(region: &Region<S>, name: &str) -> Vec<Finding> {
     let mut report = Report::new(name.into(), region.lod, region.limits.findings_per_file);
     check_region(region, &Options::default(), &mut report, None);
+    report.finish();
+    report.findings
+}
+
+/// Checks the bytes of a region file, its header first; `name` is how findings call it.
+pub fn region_bytes(
+    data: &[u8],
+    name: &str,
+    lod: u8,
+    position: [i32; 3],
+    options: &crate::save::Options,
+) -> Vec<Finding> {
+    let mut report = Report::new(name.into(), lod, options.limits.findings_per_file);
+    let prefix = data.get(..MAX_HEADER_BYTES).unwrap_or(data);
+    let mut damage = Vec::new();
+    let header = Header::decode(prefix, crate::bytes::len64(data), options.format.as_ref(), &mut damage);
+    for damage in damage {
+        report.file(damage, None);
+    }
+    match header.map(|header| Region::load(data, header, lod, position, options)) {
+        None => {}
+        Some(Ok(region)) => check_region(&region, &Options::default(), &mut report, None),
+        Some(Err(error)) => report.unreadable(Span::default(), &error),
+    }
     report.finish();
     report.findings
 }
