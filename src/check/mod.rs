@@ -14,7 +14,7 @@ mod rows;
 mod table;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -36,6 +36,13 @@ const WINDOW: usize = 64;
 
 /// Tables from this size on are checked one at a time, so that no number of threads makes many of them stand in memory.
 const LARGE_TABLE: u64 = 256 << 10;
+
+/// Findings of a window's files from which on its other files are checked one at a time, each after those before it
+/// were handed out.
+const HELD: usize = 20_000;
+
+/// Blocks of one file that are examined before what they gave is turned into findings.
+const BLOCKS: usize = 1 << 14;
 
 /// How to check.
 #[derive(Default)]
@@ -92,10 +99,16 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
     for window in files.chunks(WINDOW) {
         let is_large =
             |file: &RegionFile| file.header.as_ref().is_some_and(|h| h.table.len().min(file.len) >= LARGE_TABLE);
-        let mut reports: Vec<Option<Report>> = window
-            .par_iter()
-            .map(|(forest, file)| (!is_large(file)).then(|| check_file(save, forest, file, options)))
-            .collect();
+        let held = AtomicUsize::new(0);
+        let early = |forest: &Forest, file: &RegionFile| {
+            if is_large(file) || held.load(Ordering::Relaxed) >= HELD {
+                return None;
+            }
+            let report = check_file(save, forest, file, options);
+            held.fetch_add(report.findings.len(), Ordering::Relaxed);
+            Some(report)
+        };
+        let mut reports: Vec<Option<Report>> = window.par_iter().map(|(forest, file)| early(forest, file)).collect();
         for ((forest, file), report) in window.iter().zip(&mut reports) {
             let report = report.take().unwrap_or_else(|| check_file(save, forest, file, options));
             summary.files += 1;
@@ -192,10 +205,10 @@ fn check_region<S: Source>(
     }
     table::check(region, &by_sector, report);
 
-    let blocks = blocks::examine(region, &by_sector, options, blocks::Outcome::of);
     report.stats.blocks += by_sector.len() as u64;
     let mut sizes = Vec::with_capacity(by_sector.len());
     let (mut versions, mut probed) = (0u8, None);
+    let blocks = by_sector.chunks(BLOCKS).flat_map(|part| blocks::examine(region, part, options, blocks::Outcome::of));
     for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
         if let Some(rows) = rows.as_deref_mut() {
             rows.push(Row::new(report.name(), region.lod, *listed, block.as_ref()));
@@ -209,7 +222,7 @@ fn check_region<S: Source>(
         report.stats.add(&block);
         report.block(listed.slot, block);
     }
-    leftovers::check(region, &sizes, options, report);
+    leftovers::check(region, &by_sector, sizes, options, report);
     name_blocks(region, versions, probed, report, rows);
 }
 
@@ -228,7 +241,7 @@ fn name_blocks<S: Source>(
         for row in rows.iter_mut() {
             row.position = region.block_position(row.slot, slots);
         }
-        for (slot, code) in report.codes() {
+        for &(slot, code) in report.codes() {
             if let Ok(at) = rows.binary_search_by_key(&slot, |row| row.slot)
                 && let Some(row) = rows.get_mut(at)
                 && !row.codes.contains(&code)
