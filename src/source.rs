@@ -71,6 +71,16 @@ impl Source for Vec<u8> {
     }
 }
 
+impl<S: Source + ?Sized> Source for &S {
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, buf)
+    }
+}
+
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub struct FileSource {

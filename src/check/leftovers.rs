@@ -5,7 +5,6 @@
 //! bytes do not tell which. It counts as a note in a region without other trouble, and as a warning where the table is
 //! empty, has gaps, or something else is wrong: there the table is likely to be older than the sectors.
 
-use std::collections::HashMap;
 use std::io;
 
 use crate::bytes::{Span, index};
@@ -40,18 +39,20 @@ struct Found {
 /// `sizes` are the sizes of the listed blocks, as they stand before them.
 pub(super) fn check<S: Source>(
     region: &Region<S>,
-    sizes: &[(u32, Listed)],
+    by_sector: &[Listed],
+    mut sizes: Vec<(u32, Listed)>,
     options: &Options<'_>,
     report: &mut Report,
 ) {
-    let map = region.sector_map();
-    let runs: Vec<&Run> = map.runs.iter().filter(|run| matches!(run.owner, Owner::Free | Owner::Stale)).collect();
+    let runs = unclaimed(region, by_sector);
     if runs.is_empty() {
         return;
     }
+    // In the order of their sectors among those of one size.
+    sizes.sort_by_key(|(size, _)| *size);
     let mut walk = Walk {
         region,
-        by_size: by_size(sizes),
+        sizes,
         scratch: Scratch::default(),
         window: Window::default(),
         other: Vec::new(),
@@ -74,7 +75,25 @@ pub(super) fn check<S: Source>(
     judge(region, &runs, &found, report);
 }
 
-fn judge<S: Source>(region: &Region<S>, runs: &[&Run], found: &[Found], report: &mut Report) {
+/// The sectors of the file that no entry claims, those after the last block at the end.
+fn unclaimed<S: Source>(region: &Region<S>, by_sector: &[Listed]) -> Vec<Run> {
+    let in_file = region.sectors_in_file();
+    let mut runs = Vec::new();
+    let mut reach = 0u64;
+    let mut push = |first: u64, end: u64, owner| {
+        if end > first {
+            runs.push(Run { first, count: end - first, owner });
+        }
+    };
+    for entry in by_sector.iter().map(|listed| listed.entry).filter(|entry| entry.count() > 0) {
+        push(reach, in_file.min(entry.first().into()), Owner::Free);
+        reach = reach.max(entry.end().into());
+    }
+    push(reach, in_file, Owner::Stale);
+    runs
+}
+
+fn judge<S: Source>(region: &Region<S>, runs: &[Run], found: &[Found], report: &mut Report) {
     let empty = region.entries.is_empty() && !found.is_empty();
     if empty {
         let damage = Damage::new(Code::TableEmpty, region.header.table, "entries of the table in use")
@@ -106,17 +125,10 @@ fn copies_of(n: usize) -> String {
     if n == 1 { "a copy".to_owned() } else { format!("{n} copies") }
 }
 
-fn by_size(sizes: &[(u32, Listed)]) -> HashMap<u32, Vec<Listed>> {
-    let mut map: HashMap<u32, Vec<Listed>> = HashMap::new();
-    for (size, listed) in sizes {
-        map.entry(*size).or_default().push(*listed);
-    }
-    map
-}
-
 struct Walk<'r, S> {
     region: &'r Region<S>,
-    by_size: HashMap<u32, Vec<Listed>>,
+    /// Listed blocks by their sizes.
+    sizes: Vec<(u32, Listed)>,
     scratch: Scratch,
     window: Window,
     other: Vec<u8>,
@@ -197,8 +209,9 @@ impl<S: Source> Walk<'_, S> {
 
     /// Whether a listed block has the same stored bytes.
     fn is_copy(&mut self, span: Span, size: u32) -> io::Result<bool> {
-        let Some(same) = self.by_size.get(&size) else { return Ok(false) };
-        for listed in same.iter().take(COMPARISONS) {
+        let from = self.sizes.partition_point(|(other, _)| *other < size);
+        let same = self.sizes.get(from..).unwrap_or_default().iter().take_while(|(other, _)| *other == size);
+        for (_, listed) in same.take(COMPARISONS) {
             let other = self.region.span(listed.entry);
             self.region.source.read_into(other.start, index(span.len()), &mut self.other)?;
             let bytes = self.window.get(&self.region.source, span.start, index(span.len()))?;

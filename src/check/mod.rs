@@ -14,12 +14,13 @@ mod rows;
 mod table;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use crate::bytes::Span;
 use crate::damage::{Code, Damage};
+use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::godot::slots::Slots;
 use crate::save::{Forest, Region, RegionFile, SLOT_PROBES, Save, slots_of_version};
 use crate::source::{FileSource, Source};
@@ -35,6 +36,13 @@ const WINDOW: usize = 64;
 
 /// Tables from this size on are checked one at a time, so that no number of threads makes many of them stand in memory.
 const LARGE_TABLE: u64 = 256 << 10;
+
+/// Findings of a window's files from which on its other files are checked one at a time, each after those before it
+/// were handed out.
+const HELD: usize = 20_000;
+
+/// Blocks of one file that are examined before what they gave is turned into findings.
+const BLOCKS: usize = 1 << 14;
 
 /// How to check.
 #[derive(Default)]
@@ -91,10 +99,16 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
     for window in files.chunks(WINDOW) {
         let is_large =
             |file: &RegionFile| file.header.as_ref().is_some_and(|h| h.table.len().min(file.len) >= LARGE_TABLE);
-        let mut reports: Vec<Option<Report>> = window
-            .par_iter()
-            .map(|(forest, file)| (!is_large(file)).then(|| check_file(save, forest, file, options)))
-            .collect();
+        let held = AtomicUsize::new(0);
+        let early = |forest: &Forest, file: &RegionFile| {
+            if is_large(file) || held.load(Ordering::Relaxed) >= HELD {
+                return None;
+            }
+            let report = check_file(save, forest, file, options);
+            held.fetch_add(report.findings.len(), Ordering::Relaxed);
+            Some(report)
+        };
+        let mut reports: Vec<Option<Report>> = window.par_iter().map(|(forest, file)| early(forest, file)).collect();
         for ((forest, file), report) in window.iter().zip(&mut reports) {
             let report = report.take().unwrap_or_else(|| check_file(save, forest, file, options));
             summary.files += 1;
@@ -115,6 +129,30 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
 pub fn region<S: Source>(region: &Region<S>, name: &str) -> Vec<Finding> {
     let mut report = Report::new(name.into(), region.lod, region.limits.findings_per_file);
     check_region(region, &Options::default(), &mut report, None);
+    report.finish();
+    report.findings
+}
+
+/// Checks the bytes of a region file, its header first; `name` is how findings call it.
+pub fn region_bytes(
+    data: &[u8],
+    name: &str,
+    lod: u8,
+    position: [i32; 3],
+    options: &crate::save::Options,
+) -> Vec<Finding> {
+    let mut report = Report::new(name.into(), lod, options.limits.findings_per_file);
+    let prefix = data.get(..MAX_HEADER_BYTES).unwrap_or(data);
+    let mut damage = Vec::new();
+    let header = Header::decode(prefix, crate::bytes::len64(data), options.format.as_ref(), &mut damage);
+    for damage in damage {
+        report.file(damage, None);
+    }
+    match header.map(|header| Region::load(data, header, lod, position, options)) {
+        None => {}
+        Some(Ok(region)) => check_region(&region, &Options::default(), &mut report, None),
+        Some(Err(error)) => report.unreadable(Span::default(), &error),
+    }
     report.finish();
     report.findings
 }
@@ -167,10 +205,10 @@ fn check_region<S: Source>(
     }
     table::check(region, &by_sector, report);
 
-    let blocks = blocks::examine(region, &by_sector, options, blocks::Outcome::of);
     report.stats.blocks += by_sector.len() as u64;
     let mut sizes = Vec::with_capacity(by_sector.len());
     let (mut versions, mut probed) = (0u8, None);
+    let blocks = by_sector.chunks(BLOCKS).flat_map(|part| blocks::examine(region, part, options, blocks::Outcome::of));
     for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
         if let Some(rows) = rows.as_deref_mut() {
             rows.push(Row::new(report.name(), region.lod, *listed, block.as_ref()));
@@ -184,7 +222,7 @@ fn check_region<S: Source>(
         report.stats.add(&block);
         report.block(listed.slot, block);
     }
-    leftovers::check(region, &sizes, options, report);
+    leftovers::check(region, &by_sector, sizes, options, report);
     name_blocks(region, versions, probed, report, rows);
 }
 
@@ -203,7 +241,7 @@ fn name_blocks<S: Source>(
         for row in rows.iter_mut() {
             row.position = region.block_position(row.slot, slots);
         }
-        for (slot, code) in report.codes() {
+        for &(slot, code) in report.codes() {
             if let Ok(at) = rows.binary_search_by_key(&slot, |row| row.slot)
                 && let Some(row) = rows.get_mut(at)
                 && !row.codes.contains(&code)

@@ -86,6 +86,8 @@ pub(super) struct Report {
     cap: usize,
     /// Slots of blocks, by index of their findings.
     slots: Vec<(usize, u32)>,
+    /// Where findings are not kept: the codes of those about blocks, by slot.
+    codes: Option<Vec<(u32, Code)>>,
     /// Slots with a finding above note.
     damaged: Vec<u32>,
     /// How many findings of each code were not kept.
@@ -103,9 +105,15 @@ impl Report {
             lod,
             cap,
             slots: Vec::new(),
+            codes: None,
             damaged: Vec::new(),
             cut: BTreeMap::new(),
         }
+    }
+
+    /// A report that keeps the codes of blocks only, of all of them.
+    pub fn of_codes(name: Arc<str>, lod: u8) -> Self {
+        Self { codes: Some(Vec::new()), ..Self::new(name, lod, 0) }
     }
 
     /// How findings call the file.
@@ -113,9 +121,9 @@ impl Report {
         Arc::clone(&self.name)
     }
 
-    /// The slots of blocks with findings, with their codes, before they are placed.
-    pub fn codes(&self) -> impl Iterator<Item = (u32, Code)> {
-        self.slots.iter().filter_map(|(i, slot)| Some((*slot, self.findings.get(*i)?.code())))
+    /// The slots of blocks with findings, with their codes, of a report of codes.
+    pub fn codes(&self) -> &[(u32, Code)] {
+        self.codes.as_deref().unwrap_or_default()
     }
 
     /// Whether anything above a note was found.
@@ -169,6 +177,10 @@ impl Report {
             if finding.level() > Level::Note && self.damaged.last() != Some(&slot) {
                 self.damaged.push(slot);
             }
+        }
+        if let Some(codes) = &mut self.codes {
+            codes.extend(slot.map(|slot| (slot, finding.code())));
+            return;
         }
         if self.findings.len() >= self.cap {
             *self.cut.entry(finding.code()).or_default() += 1;

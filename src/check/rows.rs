@@ -86,7 +86,7 @@ impl Row {
 pub fn rows(save: &Save, forest: &Forest, file: &RegionFile, options: &Options<'_>) -> Result<Vec<Row>, OpenError> {
     let Some(region) = save.region(forest, file)? else { return Ok(Vec::new()) };
     let name = save.shown(&forest.dir.join(&file.name)).into();
-    let mut report = Report::new(name, file.lod, usize::MAX);
+    let mut report = Report::of_codes(name, file.lod);
     let mut rows = Vec::with_capacity(region.entries.len());
     check_region(&region, options, &mut report, Some(&mut rows));
     Ok(rows)

@@ -42,8 +42,12 @@ pub(super) fn check<S: Source>(region: &Region<S>, by_sector: &[Listed], report:
             reach = Some((entry.end(), slot));
         }
     }
+    if gaps.is_empty() {
+        return;
+    }
+    let next_save = next_save(region, sum, by_sector);
     for (end, next) in gaps {
-        gap(region, end, &next, sum, by_sector, report);
+        gap(region, end, &next, &next_save, report);
     }
 }
 
@@ -80,21 +84,24 @@ fn overlap<S: Source>(region: &Region<S>, listed: &Listed, end: u32, owner: u32,
     report.slot(listed.slot, damage, remark);
 }
 
-fn gap<S: Source>(region: &Region<S>, end: u32, next: &Listed, sum: u64, by_sector: &[Listed], report: &mut Report) {
+fn gap<S: Source>(region: &Region<S>, end: u32, next: &Listed, next_save: &str, report: &mut Report) {
     let count = u64::from(next.entry.first().saturating_sub(end));
     let span = region.header.sector_span(u64::from(end), count);
     let damage = Damage::new(Code::TableGap, span, "sectors without a block")
         .expected(Value::Number(0))
         .found(Value::Number(count));
-    // The engine appends at the sum of all counts.
+    report.file(damage, Some(next_save.to_owned()));
+}
+
+/// What the game's next save does to a region with gaps: the engine appends at the sum of all counts.
+fn next_save<S: Source>(region: &Region<S>, sum: u64, by_sector: &[Listed]) -> String {
     let hit = by_sector.iter().find(|l| u64::from(l.entry.first()) <= sum && sum < u64::from(l.entry.end()));
     let place = hit.and_then(|l| slots::position(region.header.format.region_size, l.slot));
-    let remark = match place {
+    match place {
         Some(inside) => format!(
             "The game will append its next block at sector {sum}, over the block in slot {} of the region.",
             triple(inside)
         ),
         None => format!("The game will append its next block at sector {sum}."),
-    };
-    report.file(damage, Some(remark));
+    }
 }

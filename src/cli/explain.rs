@@ -42,13 +42,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(Exit::CLEAN)
 }
 
-/// The code that shares the most words, and then the longest beginning, with `name`.
+/// The code that shares the most words, and then the longest beginning, with `name`; of several the shortest.
 fn closest(name: &str) -> Code {
     let words: Vec<&str> = name.split(['-', '_', ' ']).collect();
     let likeness = |code: &&Code| {
         let shared = code.name().split('-').filter(|word| words.contains(word)).count();
         let prefix = code.name().bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-        (shared, prefix)
+        (shared, prefix, std::cmp::Reverse(code.name().len()))
     };
     Code::ALL.iter().max_by_key(likeness).copied().unwrap_or(Code::BlockEpilogue)
 }

@@ -62,9 +62,12 @@ enum Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse_from(attach_negatives(std::env::args_os())) {
+    let given = attach_negatives(std::env::args_os());
+    let arguments = match Arguments::try_parse_from(&given) {
         Ok(arguments) => arguments,
         Err(error) => {
+            // The message repeats arguments as they are, so it is made anew of printable ones.
+            let error = Arguments::try_parse_from(given.iter().map(printable)).err().unwrap_or(error);
             // Help and version are no errors; where they cannot be printed there is nobody to tell.
             let _ = error.print();
             return if error.use_stderr() { Exit::USAGE.into() } else { Exit::CLEAN.into() };
@@ -92,6 +95,10 @@ pub fn main() -> ExitCode {
             failure.exit().into()
         }
     }
+}
+
+fn printable(argument: &OsString) -> String {
+    voxscope::printable::path(argument.as_ref())
 }
 
 /// Attaches the value in `--block -1,0,2`, so that a negative number after a space is not taken for an option.

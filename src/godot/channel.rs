@@ -176,11 +176,25 @@ impl Channel<'_> {
     /// The range of the values that are there and how many different ones; `None` when there is none.
     #[must_use]
     pub fn range(&self) -> Option<Range> {
-        let mut values: Vec<u64> = self.values().collect();
-        values.sort_unstable();
-        values.dedup();
-        Some(Range { min: *values.first()?, max: *values.last()?, distinct: values.len() })
+        let min = self.values().min()?;
+        let max = self.values().max()?;
+        // As small as the values allow: a block can have sixteen million.
+        let distinct = match self.depth {
+            Depth::Bits8 => distinct(self.values().map(|n| u8::try_from(n).unwrap_or(u8::MAX))),
+            Depth::Bits16 => distinct(self.values().map(|n| u16::try_from(n).unwrap_or(u16::MAX))),
+            Depth::Bits32 => distinct(self.values().map(|n| u32::try_from(n).unwrap_or(u32::MAX))),
+            Depth::Bits64 => distinct(self.values()),
+        };
+        Some(Range { min, max, distinct })
     }
+}
+
+/// How many different values there are.
+fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> usize {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values.len()
 }
 
 /// The signed distance that the engine makes of a raw value of channel 1, in voxels.
