@@ -57,6 +57,8 @@ pub enum Value {
     Nothing,
     /// A plain number.
     Number(u64),
+    /// A number that may be negative.
+    Signed(i64),
     /// A count of bytes.
     Bytes(u64),
     /// A byte, shown as hex.
@@ -87,6 +89,7 @@ impl fmt::Display for Value {
         match *self {
             Self::Nothing => Ok(()),
             Self::Number(n) => write!(f, "{n}"),
+            Self::Signed(n) => write!(f, "{n}"),
             Self::Bytes(1) => f.write_str("1 byte"),
             Self::Bytes(n) => write!(f, "{n} bytes"),
             Self::Hex8(n) => write!(f, "0x{n:02x}"),

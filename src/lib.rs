@@ -1,6 +1,6 @@
 //! Look inside voxel-game saves: what is in them, what is damaged, and why.
 //!
-//! One way leads through the library: [bytes] come from a [source], a format ([godot]) decodes them and lists the
+//! One way leads through the library: [bytes] come from a [source], a format ([godot], [pak]) decodes them and lists the
 //! [damage], a [save] is made of files of that format, and [check] holds rules against it. Nothing here writes, except
 //! [demo], which makes sample saves.
 //!
@@ -28,6 +28,8 @@ pub mod demo;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod godot;
 pub mod limits;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
+pub mod pak;
 pub mod printable;
 pub mod save;
 pub mod source;

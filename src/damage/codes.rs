@@ -306,6 +306,68 @@ codes! {
     SlotsMixed = "slots-mixed", Warning, "block versions of both slot formulas in one region",
         next: "Positions of the newer blocks may be off by one along negative axes: compare with `--slots old` and `--slots new`.",
         story: "A region with negative coordinates holds blocks of versions 1 to 3, which the old formula placed, and of version 4, which either formula may have placed. One formula is used for the whole region, that of its first readable block.";
+
+    // Pak regions.
+    PakHeaderCut = "pak-header-cut", Error, "the header of the pak region is cut short",
+        next: "Take the file from a backup; no chunk is in this one.",
+        story: "A pak region begins with 16 bytes: a tag, the version, the number of records and the first block. The file ends before or inside them, so nothing in it can be located. An empty file is what a power loss, or a disk that was full, leaves behind.";
+    PakVersion = "pak-version", Warning, "unknown version of the pak region",
+        next: "See whether the chunks make sense; a newer voxscope may know this version.",
+        story: "Versions 6 and 7 of the pak region are known; they differ only in what is inside the chunks. The file is read as these are. Where the other fields make no sense either, the file is something else or its first bytes were overwritten.";
+    PakRecordCount = "pak-record-count", Error, "an impossible number of records",
+        next: "Take the file from a backup, or compare the number with that of its neighbours: today's files have 1024.",
+        story: "The header gives the number of records as a signed number. This one is zero, negative or larger than the 32,768 blocks that a record can name. Nothing is reserved for it. When the version is a known one, the 1,024 records of today's files are read instead, as far as the file holds them, and this is said.";
+    PakRecordsCut = "pak-records-cut", Error, "the records are cut short",
+        next: "Take the file from a backup; all data stands behind the records, so none is in this one.",
+        story: "The file ends inside its records, 8 bytes for each chunk behind the header. All data lies behind them. The records that are there are listed.";
+    PakFirstBlock = "pak-first-block", Error, "an impossible first block",
+        next: "Compare the header with that of its neighbours: with 1024 records the first block is 3.",
+        story: "The header says where the data begins, in blocks of 4,096 bytes (some writers: in bytes). The number is negative, so the records point before the start of the file or into the header, and most chunks cannot be located.";
+    PakOffsetReading = "pak-offset-reading", Note, "a first block that can be read in two ways",
+        next: "Nothing when the chunks decode; if they do not, try `--pak-offset bytes` or `--pak-offset blocks`.",
+        story: "The format's notes contradict themselves: the first block is counted in blocks of 4,096 bytes in one passage and in bytes in another. Blocks are taken unless only bytes make sense, which means that the data of all records then fits the file and clears the header. Here bytes were taken, or both readings fit, or neither does. `--pak-offset` decides it by hand.";
+    PakRecordOffset = "pak-record-offset", Error, "an impossible block in a record",
+        next: "The chunk cannot be located; take the file from a backup.",
+        story: "A record gives its first block as a signed number of 16 bits, and -1 says that there is no chunk. Other negative numbers do not exist: the record was overwritten, or the header's number of records is wrong and this is no record.";
+    PakRecordBlocks = "pak-record-blocks", Error, "an impossible number of blocks in a record",
+        next: "What the record's length in bytes covers is read all the same: see whether the chunk decodes.",
+        story: "A record that has a chunk gives at least one block for it. This one gives zero or a negative number. The number of blocks is taken from the record's length in bytes where that makes sense.";
+    PakFileLength = "pak-file-length", Error, "a length that is larger than the record's blocks",
+        next: "All blocks of the record are read instead: see whether the chunk decodes.",
+        story: "A record gives the length of its compressed stream in bytes, which must be at least 1 and fit into the record's blocks of 4,096 bytes. This one is zero, negative or larger. Since a zlib stream says itself where it ends, all blocks of the record are read, and nothing is read that another record may own.";
+    PakInHeader = "pak-in-header", Error, "a chunk that lies in the header",
+        next: "Do not trust this record; try the other reading with `--pak-offset` if there are many of them.",
+        story: "The data of a record begins before the end of the header and the records, where no chunk can be. The record, or the header's first block, was overwritten, or the first block is counted in another unit than was taken.";
+    PakBeyondEnd = "pak-beyond-end", Error, "a chunk that lies beyond the end of the file",
+        next: "Take the file from a backup; what is there of the chunk is still shown by `show`.",
+        story: "The data of a record reaches past the end of the file. The file was cut (disk full, interrupted copy), or the record is damaged. When only the end of the stream is missing, the part before it decodes.";
+    PakOverlap = "pak-overlap", Error, "two records claim the same blocks",
+        next: "Do not trust either chunk before both were looked at; do not let the game save into this file.",
+        story: "Two records claim the same blocks of the file. At most one of them is right. Either a record was overwritten, or the records are older than the blocks: the game was stopped while it saved.";
+    PakZlib = "pak-zlib", Error, "zlib data that does not decode",
+        next: "The part before the fault is shown; take the chunk from a backup.",
+        story: "The compressed data of a chunk is no zlib stream, or is damaged at the place that is named. The part before it decodes and is kept. Either the bytes were overwritten, or the record points at other data.";
+    PakZlibCut = "pak-zlib-cut", Error, "a zlib stream that is cut short",
+        next: "The part that is there is shown; take the chunk from a backup.",
+        story: "The bytes of the record end before the zlib stream does: the file was cut, or the record's length is smaller than what was written. The part that is there decodes and is kept.";
+    PakZlibTrailing = "pak-zlib-trailing", Warning, "bytes after the zlib stream",
+        next: "Nothing is lost; the extra bytes are ignored.",
+        story: "The record's length counts more bytes than the zlib stream needs. The chunk is whole. The length, or the stream, was altered, or an older and longer chunk stood here before.";
+    PakZlibChecksum = "pak-zlib-checksum", Error, "a checksum that does not fit the chunk",
+        next: "Some bytes of the chunk are not what was saved; take it from a backup.",
+        story: "A zlib stream ends with the Adler-32 of its content, and the content has another one. It decodes, but some byte of it, or the checksum itself, is not what was saved. The game refuses such a chunk.";
+    PakShape = "pak-shape", Warning, "a length that fits no shape of a chunk",
+        next: "The bytes are shown as hex; give `--chunk-shape` and `--voxel-bytes` if you know them.",
+        story: "A chunk is a plain array of voxels of which neither the shape nor the voxel size is stored. Known are 32 x 32 x 32 voxels of 1, 2, 4 or 8 bytes, and 16 x n x 16 with n a multiple of 16. The decompressed length fits none of these, or not the shape that was given. The chunk may be of another kind or cut when it was written.";
+    PakName = "pak-name", Warning, "a name that the game does not look for",
+        next: "If it is a pak region, give it the name `xX_yY_zZ.region` of its place; the game ignores it as it is.",
+        story: "The game looks for `xX_yY_zZ.region` with three plain decimal numbers: no plus sign, no leading zero, no capital letters. A name that is close to that, but not it, is never read by the game. It is often a copy made by hand, or a file moved by mistake.";
+    PakPlace = "pak-place", Warning, "a place in the file's name that its chunks cannot have",
+        next: "Compare with the neighbouring files; the file was probably renamed by hand.",
+        story: "The name of a pak region is its place in regions. The chunks of such a place must have coordinates that fit 32 bits, and a file of 1,024 records holds one layer of chunks only, that with y = 0, so its name has y0. The name says something else. The chunks are read all the same, at the place that the name gives where there is one.";
+    PakDuplicate = "pak-duplicate", Warning, "two files for one region",
+        next: "See which of the two the game reads, the one with the plain name, and move the other out of the directory.",
+        story: "Two files of the directory name the same region, such as `x0_y0_z0.region` and `x00_y0_z0.region`. The game reads only the one whose name it writes itself. The other is often a copy, and may be older or newer.";
 }
 
 #[cfg(test)]
