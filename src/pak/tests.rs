@@ -155,3 +155,30 @@ fn damage_in_a_stream_is_told_where_it_is_in_the_file() {
     assert_eq!(damage.to_string(), "Adler-32 is 0x113d0372, expected 0x113d0373");
     assert_eq!(read.chunks[0].1, b"abcabcabc");
 }
+
+#[test]
+fn any_byte_of_the_header_may_be_anything() {
+    let file = by_hand(1);
+    for at in 0..48 {
+        for byte in [0, 1, 2, 0x7f, 0x80, 0xfe, 0xff] {
+            let mut file = file.clone();
+            file[at] = byte;
+            let read = read(&file);
+            assert!(read.chunks.len() <= 1024, "nothing is made of a count");
+            for d in &read.damage {
+                let end = if d.space == crate::damage::Space::Block { u64::MAX } else { file.len() as u64 };
+                assert!(d.span.end <= end, "{d}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_of_nothing_but_ones_or_zeros_is_told() {
+    assert_eq!(codes(&read(&[])), [Code::PakHeaderCut]);
+    for byte in [0, 0xff] {
+        let read = read(&[byte; 20_000]);
+        assert!(codes(&read).starts_with(&[Code::PakVersion, Code::PakRecordCount]));
+        assert_eq!(read.chunks, []);
+    }
+}
