@@ -26,6 +26,7 @@ const LARGE: u64 = 1 << 20;
 const LARGE_PLAIN: u64 = 3 << 20;
 
 /// What is kept of an examined block.
+#[derive(Default)]
 pub(super) struct Outcome {
     /// The size before it; 0 when there is none.
     pub size: u32,
@@ -34,7 +35,7 @@ pub(super) struct Outcome {
     /// Bytes after decompression.
     pub plain: u64,
     /// How it is packed.
-    pub mode: Option<Mode>,
+    pub container: Option<&'static str>,
     /// Version of the block; 0 when it is not known.
     pub version: u8,
     /// Channels that are whole, when something is wrong with it.
@@ -52,22 +53,13 @@ impl Outcome {
                 size: view.stored.size.unwrap_or(0),
                 stored: view.stored.span,
                 plain: view.container.map_or(0, |c| c.plain.len() as u64),
-                mode: view.container.and_then(|c| c.mode),
+                container: view.container.and_then(|c| c.mode).map(Mode::name),
                 version: view.block.as_ref().map_or(0, |block| block.version),
                 whole_channels: (!view.damage.is_empty()).then(|| view.block.as_ref().map_or(0, Block::whole_channels)),
                 damage: view.damage.to_vec(),
                 error: None,
             },
-            Err(error) => Self {
-                size: 0,
-                stored: Span::default(),
-                plain: 0,
-                mode: None,
-                version: 0,
-                whole_channels: None,
-                damage: Vec::new(),
-                error: Some(error),
-            },
+            Err(error) => Self { error: Some(error), ..Self::default() },
         }
     }
 }

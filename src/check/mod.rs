@@ -9,6 +9,7 @@ mod filter;
 mod finding;
 mod leftovers;
 mod meta;
+mod pak;
 mod report;
 mod rows;
 mod table;
@@ -22,8 +23,8 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::godot::slots::Slots;
-use crate::save::{Forest, Region, RegionFile, SLOT_PROBES, Save, slots_of_version};
-use crate::source::{FileSource, Source};
+use crate::save::{File, Forest, PakFile, Region, RegionFile, Room, SLOT_PROBES, Save, slots_of_version};
+use crate::source::{FileSource, OpenError, Source};
 
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
@@ -80,10 +81,10 @@ pub struct Summary {
     pub interrupted: bool,
 }
 
-/// Bytes of all region files of a save.
+/// Bytes of all files of a save that have blocks.
 #[must_use]
 pub fn total_bytes(save: &Save) -> u64 {
-    save.regions().map(|(_, file)| file.len).sum()
+    save.files().map(|file| file.len()).sum()
 }
 
 /// Checks a save with the threads of the current `rayon` pool, handing each finding to `sink`.
@@ -95,22 +96,20 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         summary.unread += u64::from(finding.is_unread());
         sink(finding);
     }
-    let files: Vec<(&Forest, &RegionFile)> = save.regions().collect();
+    let files: Vec<File<'_>> = save.files().collect();
     for window in files.chunks(WINDOW) {
-        let is_large =
-            |file: &RegionFile| file.header.as_ref().is_some_and(|h| h.table.len().min(file.len) >= LARGE_TABLE);
         let held = AtomicUsize::new(0);
-        let early = |forest: &Forest, file: &RegionFile| {
+        let early = |file: File<'_>| {
             if is_large(file) || held.load(Ordering::Relaxed) >= HELD {
                 return None;
             }
-            let report = check_file(save, forest, file, options);
+            let report = check_file(save, file, options);
             held.fetch_add(report.findings.len(), Ordering::Relaxed);
             Some(report)
         };
-        let mut reports: Vec<Option<Report>> = window.par_iter().map(|(forest, file)| early(forest, file)).collect();
-        for ((forest, file), report) in window.iter().zip(&mut reports) {
-            let report = report.take().unwrap_or_else(|| check_file(save, forest, file, options));
+        let mut reports: Vec<Option<Report>> = window.par_iter().map(|file| early(*file)).collect();
+        for (file, report) in window.iter().zip(&mut reports) {
+            let report = report.take().unwrap_or_else(|| check_file(save, *file, options));
             summary.files += 1;
             summary.counts.merge(&report.counts);
             summary.stats.merge(&report.stats);
@@ -157,31 +156,76 @@ pub fn region_bytes(
     report.findings
 }
 
-fn check_file(save: &Save, forest: &Forest, file: &RegionFile, options: &Options<'_>) -> Report {
-    let path = forest.dir.join(&file.name);
-    let name: Arc<str> = save.shown(&path).into();
-    let mut report = Report::new(name, file.lod, save.options.limits.findings_per_file);
+/// Whether the table of a file takes much memory.
+fn is_large(file: File<'_>) -> bool {
+    match file {
+        File::Region(_, file) => {
+            file.header.as_ref().is_some_and(|header| header.table.len().min(file.len) >= LARGE_TABLE)
+        }
+        File::Pak(..) => false,
+    }
+}
+
+fn check_file(save: &Save, file: File<'_>, options: &Options<'_>) -> Report {
+    let name: Arc<str> = save.shown(&file.path()).into();
+    let mut report = Report::new(name, file.lod(), save.options.limits.findings_per_file);
     if options.cancelled() {
         return report;
     }
+    let checked = match file {
+        File::Region(forest, file) => check_region_file(save, forest, file, options, &mut report),
+        File::Pak(room, file) => check_pak_file(save, room, file, options, &mut report),
+    };
+    if let Err(error) = checked {
+        report.file(Damage::new(error.code(), Span::default(), "file"), Some(error.to_string()));
+        options.advance(file.len());
+    }
+    report.finish();
+    report
+}
+
+fn check_region_file(
+    save: &Save,
+    forest: &Forest,
+    file: &RegionFile,
+    options: &Options<'_>,
+    report: &mut Report,
+) -> Result<(), OpenError> {
     for damage in &file.damage {
         let detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
         report.file(*damage, detail);
     }
-    meta::compare(forest, file, &mut report);
-    match save.region(forest, file) {
-        Ok(None) => options.advance(file.len),
-        Ok(Some(region)) => {
-            check_region(&region, options, &mut report, None);
-            unchanged(&region.source, &mut report);
-        }
-        Err(error) => {
-            report.file(Damage::new(error.code(), Span::default(), "file"), Some(error.to_string()));
-            options.advance(file.len);
+    meta::compare(forest, file, report);
+    match save.region(forest, file)? {
+        None => options.advance(file.len),
+        Some(region) => {
+            check_region(&region, options, report, None);
+            unchanged(&region.source, report);
         }
     }
-    report.finish();
-    report
+    Ok(())
+}
+
+fn check_pak_file(
+    save: &Save,
+    room: &Room,
+    file: &PakFile,
+    options: &Options<'_>,
+    report: &mut Report,
+) -> Result<(), OpenError> {
+    let mut damage = Vec::new();
+    let region = save.pak(room, file, &mut damage)?;
+    for damage in damage {
+        report.file(damage, None);
+    }
+    match region {
+        None => options.advance(file.len),
+        Some(region) => {
+            pak::check(&region, options, report, None);
+            unchanged(&region.source, report);
+        }
+    }
+    Ok(())
 }
 
 fn unchanged(source: &FileSource, report: &mut Report) {
@@ -241,14 +285,7 @@ fn name_blocks<S: Source>(
         for row in rows.iter_mut() {
             row.position = region.block_position(row.slot, slots);
         }
-        for &(slot, code) in report.codes() {
-            if let Ok(at) = rows.binary_search_by_key(&slot, |row| row.slot)
-                && let Some(row) = rows.get_mut(at)
-                && !row.codes.contains(&code)
-            {
-                row.codes.push(code);
-            }
-        }
+        report.give_codes(rows);
     }
     report.place(|slot| region.block_position(slot, slots));
     if !region.is_negative() || region.entries.is_empty() {

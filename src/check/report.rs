@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::bytes::Span;
 use crate::check::blocks::Outcome;
 use crate::check::finding::{BlockAt, Finding};
+use crate::check::rows::Row;
 use crate::damage::{Code, Damage, Level, Value};
 use crate::save::file_span;
 
@@ -121,9 +122,16 @@ impl Report {
         Arc::clone(&self.name)
     }
 
-    /// The slots of blocks with findings, with their codes, of a report of codes.
-    pub fn codes(&self) -> &[(u32, Code)] {
-        self.codes.as_deref().unwrap_or_default()
+    /// Gives rows, which are in the order of their slots, the codes of their blocks; for a report of codes.
+    pub fn give_codes(&self, rows: &mut [Row]) {
+        for (slot, code) in self.codes.iter().flatten() {
+            if let Ok(at) = rows.binary_search_by_key(slot, |row| row.slot)
+                && let Some(row) = rows.get_mut(at)
+                && !row.codes.contains(code)
+            {
+                row.codes.push(*code);
+            }
+        }
     }
 
     /// Whether anything above a note was found.

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::check::blocks::Outcome;
-use crate::check::{Options, Report, check_region};
+use crate::check::{Options, Report, check_region, pak};
 use crate::damage::{Code, Level};
-use crate::godot::container::Mode;
-use crate::save::{Forest, Listed, RegionFile, Save};
+use crate::save::{File, Listed, Save};
 use crate::source::OpenError;
 
 /// One block.
@@ -25,7 +24,7 @@ pub struct Row {
     /// Its first sector.
     pub sector: u32,
     /// Its sectors.
-    pub sectors: u8,
+    pub sectors: u32,
     /// Bytes as stored, without the size prefix; as far as they are in the file.
     pub bytes: u64,
     /// Bytes after decompression, as far as it decodes.
@@ -33,14 +32,9 @@ pub struct Row {
     /// Version of the block data.
     pub version: Option<u8>,
     /// How it is packed.
-    #[serde(serialize_with = "mode_name")]
-    pub container: Option<Mode>,
+    pub container: Option<&'static str>,
     /// What is wrong with it: each code once.
     pub codes: Vec<Code>,
-}
-
-fn mode_name<S: serde::Serializer>(mode: &Option<Mode>, serializer: S) -> Result<S::Ok, S::Error> {
-    mode.map(Mode::name).serialize(serializer)
 }
 
 impl Row {
@@ -69,25 +63,34 @@ impl Row {
             position: None,
             slot: listed.slot,
             sector: listed.entry.first(),
-            sectors: listed.entry.count(),
+            sectors: listed.entry.count().into(),
             bytes: block.map_or(0, |block| block.stored.len().saturating_sub(4)),
             plain: block.map_or(0, |block| block.plain),
             version: block.map(|block| block.version).filter(|&version| version > 0),
-            container: block.and_then(|block| block.mode),
+            container: block.and_then(|block| block.container),
             codes: Vec::new(),
         }
     }
 }
 
-/// The rows of one region file, by slot; empty when its header locates no block.
+/// The rows of one file, by slot; empty when its header locates no block.
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn rows(save: &Save, forest: &Forest, file: &RegionFile, options: &Options<'_>) -> Result<Vec<Row>, OpenError> {
-    let Some(region) = save.region(forest, file)? else { return Ok(Vec::new()) };
-    let name = save.shown(&forest.dir.join(&file.name)).into();
-    let mut report = Report::of_codes(name, file.lod);
-    let mut rows = Vec::with_capacity(region.entries.len());
-    check_region(&region, options, &mut report, Some(&mut rows));
+pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Row>, OpenError> {
+    let mut rows = Vec::new();
+    let mut report = Report::of_codes(save.shown(&file.path()).into(), file.lod());
+    match file {
+        File::Region(forest, file) => {
+            if let Some(region) = save.region(forest, file)? {
+                check_region(&region, options, &mut report, Some(&mut rows));
+            }
+        }
+        File::Pak(room, file) => {
+            if let Some(region) = save.pak(room, file, &mut Vec::new())? {
+                pak::check(&region, options, &mut report, Some(&mut rows));
+            }
+        }
+    }
     Ok(rows)
 }

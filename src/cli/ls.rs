@@ -14,7 +14,7 @@ const AFTER_HELP: &str = "\
 Filters, all of which must hold: FIELD OPERATOR VALUE without spaces, such as lod=0 bytes>4096 state!=ok
   numbers   lod x y z slot sector sectors bytes plain ratio version   with = != < <= > >=
   state     ok note warning error                                     with = != < <= > >=, by how bad
-  container plain lz4-be lz4 zstd headerless                          with = !=
+  container plain lz4-be lz4 zstd headerless zlib                     with = !=
   code      any code of `voxscope explain`                            with = !=
   file      a part of the file's name                                 with = !=";
 
@@ -65,15 +65,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.path)?;
     let mut printer = Printer::new(stdout(), arguments.format)?;
     let mut exit = Exit::CLEAN;
-    for (forest, file) in save.regions() {
-        match check::rows(&save, forest, file, &check::Options::default()) {
+    for file in save.files() {
+        match check::rows(&save, file, &check::Options::default()) {
             Ok(rows) => {
                 for row in rows.iter().filter(|row| filter.matches(row)) {
                     printer.row(row)?;
                 }
             }
             Err(error) => {
-                let name = save.shown(&forest.dir.join(&file.name));
+                let name = save.shown(&file.path());
                 anstream::eprintln!("voxscope: {name}: {error}");
                 exit = Exit::FAILED;
             }
@@ -129,7 +129,7 @@ impl<W: Write> Printer<W> {
             grouped(row.bytes),
             grouped(row.plain),
             row.version.map_or_else(|| "-".to_owned(), |v| v.to_string()),
-            row.container.map_or("-", |mode| mode.name()).to_owned(),
+            row.container.unwrap_or("-").to_owned(),
             row.state().to_owned(),
             codes(row, ", "),
         ];
@@ -152,7 +152,7 @@ impl<W: Write> Printer<W> {
             row.version.map_or_else(String::new, |v| v.to_string()),
         ];
         let codes = codes(row, " ");
-        let words = [row.container.map_or("", |mode| mode.name()), row.state(), &codes];
+        let words = [row.container.unwrap_or(""), row.state(), &codes];
         let record = std::iter::once(&*row.file).chain(numbers.iter().map(String::as_str)).chain(words);
         self.csv.write_record(record).map_err(std::io::Error::other)?;
         self.csv.flush()?;

@@ -3,6 +3,7 @@
 //! [`Save::open`] recognises what it is given and reads directories, meta files and headers only; tables and blocks are
 //! read when asked for. What is odd already then is kept in [`Save::faults`] and [`RegionFile::damage`].
 
+mod pak;
 mod region;
 mod scan;
 mod sectors;
@@ -18,6 +19,7 @@ use crate::godot::slots::Slots;
 use crate::limits::Limits;
 use crate::source::{FileSource, OpenError};
 
+pub use pak::{Pak, PakOptions, PakScratch, PakView};
 pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
 pub use sectors::{Owner, Run, SectorMap};
@@ -31,6 +33,8 @@ pub struct Options {
     pub format: Option<Format>,
     /// The formula of slots for negative coordinates; by the version of the blocks when it is not given.
     pub slots: Option<Slots>,
+    /// What is known of pak regions.
+    pub pak: PakOptions,
     /// Caps.
     pub limits: Limits,
 }
@@ -55,10 +59,16 @@ pub enum Error {
         source: OpenError,
     },
     /// A file that is none of the formats.
-    #[error("{}: this is not a region file (.vxr) nor a meta file (meta.vxrm)", crate::printable::path(.0))]
+    #[error(
+        "{}: this is not a region file (.vxr), a meta file (meta.vxrm) or a pak region (.region)",
+        crate::printable::path(.0)
+    )]
     NotASave(PathBuf),
     /// A directory with no save in it or below it.
-    #[error("{}: no save here: neither meta.vxrm, nor a directory `regions`, nor a region file (.vxr)", crate::printable::path(.0))]
+    #[error(
+        "{}: no save here: neither meta.vxrm, nor a directory `regions`, nor a region file (.vxr or .region)",
+        crate::printable::path(.0)
+    )]
     NothingHere(PathBuf),
 }
 
@@ -69,6 +79,8 @@ pub struct Save {
     pub path: PathBuf,
     /// The forests and loose region files in it, in order of their names.
     pub forests: Vec<Forest>,
+    /// The directories of pak regions in it, in order of their names.
+    pub rooms: Vec<Room>,
     /// What is odd about files and directories that are no region files, in order.
     pub faults: Vec<Fault>,
     /// How it was opened.
@@ -129,6 +141,70 @@ pub struct RegionFile {
     pub detail: Option<String>,
 }
 
+/// A directory of pak regions, or one of them.
+#[derive(Debug)]
+pub struct Room {
+    /// The directory.
+    pub dir: PathBuf,
+    /// The files, by their regions.
+    pub files: Vec<PakFile>,
+}
+
+/// A pak region file of a save.
+#[derive(Debug)]
+pub struct PakFile {
+    /// Its name.
+    pub name: Box<Path>,
+    /// Its region, from its name; (0, 0, 0) where that does not say.
+    pub region: [i32; 3],
+    /// Its length in bytes.
+    pub len: u64,
+}
+
+/// A file of a save that has blocks.
+#[derive(Clone, Copy, Debug)]
+pub enum File<'s> {
+    /// A Godot Voxel region.
+    Region(&'s Forest, &'s RegionFile),
+    /// A pak region.
+    Pak(&'s Room, &'s PakFile),
+}
+
+impl File<'_> {
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        match self {
+            Self::Region(forest, file) => forest.dir.join(&file.name),
+            Self::Pak(room, file) => room.dir.join(&file.name),
+        }
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        match self {
+            Self::Region(_, file) => file.len,
+            Self::Pak(_, file) => file.len,
+        }
+    }
+
+    /// Whether there is no byte in it.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its LOD; 0 where the format has none.
+    #[must_use]
+    pub const fn lod(&self) -> u8 {
+        match self {
+            Self::Region(_, file) => file.lod,
+            Self::Pak(..) => 0,
+        }
+    }
+}
+
 impl Save {
     /// Opens a forest directory, one region file, or a directory that holds several of these.
     ///
@@ -141,6 +217,13 @@ impl Save {
     /// All region files with the forest that each is in.
     pub fn regions(&self) -> impl Iterator<Item = (&Forest, &RegionFile)> {
         self.forests.iter().flat_map(|forest| forest.regions.iter().map(move |file| (forest, file)))
+    }
+
+    /// All files that have blocks.
+    pub fn files(&self) -> impl Iterator<Item = File<'_>> {
+        let regions = self.regions().map(|(forest, file)| File::Region(forest, file));
+        let paks = self.rooms.iter().flat_map(|room| room.files.iter().map(move |file| File::Pak(room, file)));
+        regions.chain(paks)
     }
 
     /// The path of a file of this save as it is shown: below what was opened, or its name where that is the file itself.
@@ -160,5 +243,19 @@ impl Save {
         let source = FileSource::open(&forest.dir.join(&file.name))?;
         let region = Region::load(source, header.clone(), file.lod, file.position, &self.options)?;
         Ok(Some(region))
+    }
+
+    /// Opens a pak region and reads its records, pushing what is wrong when they cannot be.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or read. `Ok(None)` when it ends inside its header.
+    pub fn pak(
+        &self,
+        room: &Room,
+        file: &PakFile,
+        damage: &mut Vec<Damage>,
+    ) -> Result<Option<Pak<FileSource>>, OpenError> {
+        let source = FileSource::open(&room.dir.join(&file.name))?;
+        Ok(Pak::load(source, file.region, &self.options.pak, &self.options.limits, damage)?)
     }
 }

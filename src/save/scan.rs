@@ -1,5 +1,7 @@
 //! Recognising what a path is, and finding the files of a save.
 
+mod rooms;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::forest::{MAX_LODS, Meta};
 use crate::godot::region::{Format, Header, MAGIC, MAX_HEADER_BYTES};
-use crate::save::{Error, Fault, Forest, Kind, Options, RegionFile, Save};
+use crate::save::{Error, Fault, Forest, Kind, Options, RegionFile, Room, Save};
 use crate::source::{FileSource, OpenError, Source};
 
 /// Name of the meta file.
@@ -24,12 +26,12 @@ const META_ABOVE: usize = 3;
 
 pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     let metadata = fs::metadata(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    let mut scan = Scan { options, forests: Vec::new(), faults: Vec::new(), files: 0, over: false };
+    let mut scan = Scan { options, forests: Vec::new(), rooms: Vec::new(), faults: Vec::new(), files: 0, over: false };
     let mut root = path.to_owned();
     if metadata.is_dir() {
         root = forest_above(path).unwrap_or(root);
         scan.directory(&root, 0);
-        if scan.forests.is_empty() {
+        if scan.forests.is_empty() && scan.rooms.is_empty() {
             return Err(match fs::read_dir(path) {
                 Err(source) => Error::Io { path: path.to_owned(), source },
                 Ok(_) => Error::NothingHere(path.to_owned()),
@@ -46,19 +48,23 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         let file = FileSource::open(&real).map_err(|source| Error::Open { path: path.to_owned(), source })?;
         let mut magic = [0; 4];
         let read = file.read_at(0, &mut magic).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let is_pak = real.extension() == Some(OsStr::new(rooms::ENDING));
         let is_region = magic.get(..read) == Some(&MAGIC[..]) || real.extension() == Some(OsStr::new(ENDING));
-        if !is_region {
-            return Err(Error::NotASave(path.to_owned()));
+        let dir = real.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let only = std::slice::from_ref(&real);
+        match (is_region, is_pak) {
+            (true, _) => scan.loose(&dir, only),
+            (false, true) => scan.room(&dir, only),
+            (false, false) => return Err(Error::NotASave(path.to_owned())),
         }
-        scan.one_file(&real);
         root = real;
     }
-    let Scan { mut forests, mut faults, .. } = scan;
+    let Scan { mut forests, rooms, mut faults, .. } = scan;
     for forest in &mut forests {
         read_headers(forest);
     }
     faults.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Save { path: root, forests, faults, options: options.clone() })
+    Ok(Save { path: root, forests, rooms, faults, options: options.clone() })
 }
 
 /// The forest, when `dir` is its `regions` directory.
@@ -72,6 +78,7 @@ fn forest_above(dir: &Path) -> Option<PathBuf> {
 struct Scan<'o> {
     options: &'o Options,
     forests: Vec<Forest>,
+    rooms: Vec<Room>,
     faults: Vec<Fault>,
     files: usize,
     over: bool,
@@ -139,14 +146,16 @@ impl Scan<'_> {
             self.forest(dir);
             return;
         }
-        let mut loose = Vec::new();
+        let (mut loose, mut paks) = (Vec::new(), Vec::new());
         for (path, what) in entries {
-            let is_region = path.extension() == Some(OsStr::new(ENDING));
+            let is_pak = path.extension() == Some(OsStr::new(rooms::ENDING));
+            let is_region = is_pak || path.extension() == Some(OsStr::new(ENDING));
             match what {
                 What::Directory if is_region => {
                     self.fault(&path, Code::NotAFile, "file", Some("it is a directory".to_owned()));
                 }
                 What::Directory if depth < self.options.limits.directory_depth => self.directory(&path, depth + 1),
+                What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),
                 What::Link if is_region => self.fault(&path, Code::LinkSkipped, "file", None),
                 What::Other if is_region => self.fault(&path, Code::NotAFile, "file", None),
@@ -157,11 +166,9 @@ impl Scan<'_> {
         if !loose.is_empty() {
             self.loose(dir, &loose);
         }
-    }
-
-    fn one_file(&mut self, path: &Path) {
-        let dir = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        self.loose(&dir, &[path.to_owned()]);
+        if !paks.is_empty() {
+            self.room(dir, &paks);
+        }
     }
 
     /// Region files without a forest around them, or with one further up.

@@ -6,6 +6,8 @@ use crate::source::Source;
 /// Who owns a run of sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
+    /// The header and the table, where they take sectors themselves (pak regions).
+    Header,
     /// The block in this slot.
     Block(u32),
     /// More than one block.
@@ -55,28 +57,36 @@ impl<S: Source> Region<S> {
     /// The sector map by the table alone; it has no [`Owner::Lost`].
     #[must_use]
     pub fn sector_map(&self) -> SectorMap {
+        let listed = self.entries.iter().filter(|listed| listed.entry.count() > 0);
+        let claims = listed.map(|Listed { slot, entry }| (entry.first().into(), entry.end().into(), *slot));
         let in_file = self.sectors_in_file();
-        let mut map = SectorMap {
+        SectorMap {
             header_bytes: self.header.sectors_at(),
             sector_size: self.header.format.sector_size,
             in_file,
-            runs: Vec::new(),
-        };
-        sweep(&self.by_sector(), |first, end, owner| {
-            // What lies beyond the end of the file is nobody's until an entry claims it.
-            match owner {
-                Owner::Block(slot) | Owner::BeyondEnd(slot) => {
-                    push(&mut map.runs, first, end.min(in_file), Owner::Block(slot));
-                    push(&mut map.runs, first.max(in_file), end, Owner::BeyondEnd(slot));
-                }
-                Owner::Shared => push(&mut map.runs, first, end, owner),
-                _ => push(&mut map.runs, first, end.min(in_file), owner),
-            }
-        });
-        let last = map.runs.last().map_or(0, |run| run.first + run.count);
-        push(&mut map.runs, last, in_file, Owner::Stale);
-        map
+            runs: runs(claims, 0, in_file),
+        }
     }
+}
+
+/// The runs of sectors that claims (first sector, end, slot) make, from `from` to the end of the file or of the furthest
+/// claim.
+pub(super) fn runs(claims: impl Iterator<Item = (u64, u64, u32)>, from: u64, in_file: u64) -> Vec<Run> {
+    let mut runs = Vec::new();
+    sweep(claims, from, |first, end, owner| {
+        // What lies beyond the end of the file is nobody's until an entry claims it.
+        match owner {
+            Owner::Block(slot) | Owner::BeyondEnd(slot) => {
+                push(&mut runs, first, end.min(in_file), Owner::Block(slot));
+                push(&mut runs, first.max(in_file), end, Owner::BeyondEnd(slot));
+            }
+            Owner::Shared => push(&mut runs, first, end, owner),
+            _ => push(&mut runs, first, end.min(in_file), owner),
+        }
+    });
+    let last = runs.last().map_or(from, |run| run.first + run.count);
+    push(&mut runs, last, in_file, Owner::Stale);
+    runs
 }
 
 fn push(runs: &mut Vec<Run>, first: u64, end: u64, owner: Owner) {
@@ -85,16 +95,13 @@ fn push(runs: &mut Vec<Run>, first: u64, end: u64, owner: Owner) {
     }
 }
 
-/// Goes over entries in the order of their sectors and gives each run of sectors up to the furthest end with its owner.
-fn sweep(by_sector: &[Listed], mut give: impl FnMut(u64, u64, Owner)) {
-    // Where a run begins or ends, with the change in the number of owners.
-    let mut edges: Vec<(u64, i32, u32)> = Vec::with_capacity(by_sector.len() * 2);
-    for listed in by_sector.iter().filter(|listed| listed.entry.count() > 0) {
-        edges.push((u64::from(listed.entry.first()), 1, listed.slot));
-        edges.push((u64::from(listed.entry.end()), -1, listed.slot));
-    }
+/// Gives each run of sectors from `at` up to the furthest end with its owner.
+fn sweep(claims: impl Iterator<Item = (u64, u64, u32)>, mut at: u64, mut give: impl FnMut(u64, u64, Owner)) {
+    // Where a claim begins or ends, with the change in the number of owners.
+    let mut edges: Vec<(u64, i32, u32)> =
+        claims.flat_map(|(first, end, slot)| [(first, 1, slot), (end, -1, slot)]).collect();
     edges.sort_unstable();
-    let (mut at, mut owners, mut xor) = (0u64, 0i32, 0u32);
+    let (mut owners, mut xor) = (0i32, 0u32);
     for (sector, change, slot) in edges {
         if sector > at {
             let owner = match owners {
