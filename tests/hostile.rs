@@ -467,7 +467,7 @@ fn a_file_that_may_not_be_read() {
     let (_dir, path) = temp();
     fs::write(path.join("r.0.0.0.vxr"), head_of(2, |_| Entry::default())).unwrap();
     fs::write(path.join("r.1.0.0.vxr"), head_of(2, |_| Entry::default())).unwrap();
-    fs::set_permissions(path.join("r.0.0.0.vxr"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(path.join("r.0.0.0.vxr"), fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     // The superuser reads everything, so it must not be the one who runs the program.
     let is_root = fs::read(path.join("r.0.0.0.vxr")).is_ok();
