@@ -151,7 +151,7 @@ fn exit_codes_are_or_ed() {
     let dir = tempdir().unwrap();
     let [unreadable, empty] = ["r.0.0.0.vxr", "r.1.0.0.vxr"].map(|name| dir.path().join(name));
     fs::write(&unreadable, b"VXR_").unwrap();
-    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let path = dir.path().to_str().unwrap();
     let is_root = fs::read(&unreadable).is_ok();
@@ -562,7 +562,7 @@ fn demo_shows_every_sample_and_leaves_nothing() {
     for sample in demo::samples() {
         assert!(run.out.contains(sample.about), "{}", sample.name);
     }
-    assert_eq!(files_below(dir.path()), [PathBuf::new(); 0]);
+    assert_eq!(files_below(dir.path()), Vec::<PathBuf>::new());
 }
 
 #[test]
