@@ -1,5 +1,7 @@
 //! `info`: what a save is made of. Reads tables, no blocks.
 
+mod rooms;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -38,6 +40,7 @@ enum OutputFormat {
 struct Info {
     path: String,
     forests: Vec<ForestInfo>,
+    rooms: Vec<rooms::RoomInfo>,
     /// Files and directories that something is odd about.
     faults: usize,
 }
@@ -129,7 +132,8 @@ fn is_nothing_here() -> bool {
 fn gather(save: &Save) -> Info {
     let mut scratch = Scratch::default();
     let forests = save.forests.iter().map(|forest| forest_info(save, forest, &mut scratch)).collect();
-    Info { path: voxscope::printable::path(&save.path), forests, faults: save.faults.len() }
+    let rooms = save.rooms.iter().map(|room| rooms::gather(save, room)).collect();
+    Info { path: voxscope::printable::path(&save.path), forests, rooms, faults: save.faults.len() }
 }
 
 fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInfo {
@@ -223,6 +227,12 @@ fn print(out: &mut impl Write, info: &Info) -> io::Result<()> {
             writeln!(out)?;
         }
         print_forest(out, info, forest)?;
+    }
+    for (i, room) in info.rooms.iter().enumerate() {
+        if i + info.forests.len() > 0 {
+            writeln!(out)?;
+        }
+        rooms::print(out, room)?;
     }
     if info.faults > 0 {
         writeln!(out)?;

@@ -2,18 +2,20 @@
 
 mod block;
 mod metadata;
+mod pak;
 mod voxel;
 
 use std::io::Write;
 use std::path::PathBuf;
 
+use voxscope::check::Finding;
 use voxscope::godot::slots;
 use voxscope::printable::triple;
 use voxscope::save::{Forest, Listed, Region, Save, Scratch};
 use voxscope::source::FileSource;
 
 use super::exit::{Exit, Failure};
-use super::output::stdout;
+use super::output::{DIM, level_style, stdout, wrapped};
 use super::target::{self, parse_triple};
 
 /// Arguments of `show`.
@@ -23,11 +25,14 @@ pub struct Arguments {
     path: PathBuf,
     /// A block, by its position in blocks of its LOD
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
-    #[arg(required_unless_present = "voxel", conflicts_with = "voxel")]
+    #[arg(required_unless_present_any = ["voxel", "record"], conflicts_with = "voxel")]
     block: Option<[i32; 3]>,
     /// A voxel, by its position in the world
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
     voxel: Option<[i32; 3]>,
+    /// A chunk of a pak region, by the number of its record
+    #[arg(long, value_name = "N", conflicts_with_all = ["block", "voxel"])]
+    record: Option<u32>,
     /// The LOD to look in
     #[arg(long, value_name = "N", default_value_t = 0)]
     lod: u8,
@@ -80,6 +85,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 }
             }
             Ok(None) => {}
+            Err(failure) => failures.push(failure),
+        }
+    }
+    for room in &save.rooms {
+        match pak::show(&mut out, arguments, &save, room) {
+            Ok(places) => shown += places,
             Err(failure) => failures.push(failure),
         }
     }
@@ -146,6 +157,27 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
             "{path}: block {} of LOD {lod} is not in any table; `voxscope ls {path} lod={lod}` lists those that are",
             triple(block)
         ),
-        (None, None) => format!("{path}: neither a block nor a voxel was asked for"),
+        (None, None) => {
+            let record = arguments.record.map_or_else(String::new, |n| format!("{n} "));
+            format!("{path}: no record {record}with a chunk in a pak region here")
+        }
     }
+}
+
+/// What is wrong with a block, or that nothing is.
+fn print_findings(out: &mut impl Write, findings: &[Finding]) -> std::io::Result<()> {
+    if findings.is_empty() {
+        writeln!(out, "Nothing is wrong with it.")?;
+    }
+    for finding in findings {
+        let (level, style) = (finding.level(), level_style(finding.level()));
+        writeln!(
+            out,
+            "{}",
+            wrapped(&format!("{style}{level}{style:#}: {}: {}", finding.place(), finding.message()), "  ")
+        )?;
+        let next = format!("  {DIM}{}:{DIM:#} {}", finding.code(), finding.code().next());
+        writeln!(out, "{}", wrapped(&next, "  "))?;
+    }
+    Ok(())
 }

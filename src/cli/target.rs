@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use voxscope::godot::channel::{CHANNELS, Depth};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::Slots;
-use voxscope::save::{self, Save};
+use voxscope::pak::chunk::Given;
+use voxscope::pak::offset::Reading;
+use voxscope::save::{self, PakOptions, Save};
 
 use super::exit::Failure;
 
 const HEADING: &str = "Layout of old region files";
+const PAK: &str = "Pak regions";
 
 /// Options of every command that opens a save.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -29,6 +32,23 @@ pub struct Options {
     /// Formula that placed blocks of negative coordinates; by the version of the blocks when not given
     #[arg(long, value_name = "FORMULA", help_heading = HEADING)]
     slots: Option<SlotsArgument>,
+    /// Voxels along x, y and z of a chunk; by the length of chunks when not given
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, help_heading = PAK)]
+    chunk_shape: Option<[i32; 3]>,
+    /// Bytes of a voxel
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8), help_heading = PAK)]
+    voxel_bytes: Option<u8>,
+    /// How first_block_offset is counted; by what fits the file when not given
+    #[arg(long, value_name = "UNIT", help_heading = PAK)]
+    pak_offset: Option<PakOffset>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum PakOffset {
+    /// Blocks of 4,096 bytes
+    Blocks,
+    /// Bytes
+    Bytes,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -46,7 +66,21 @@ impl Options {
             SlotsArgument::Old => Slots::Old,
             SlotsArgument::New => Slots::New,
         });
-        Ok(Save::open(path, &save::Options { format: self.format()?, slots, ..save::Options::default() })?)
+        let options = save::Options { format: self.format()?, slots, pak: self.pak()?, ..save::Options::default() };
+        Ok(Save::open(path, &options)?)
+    }
+
+    fn pak(&self) -> Result<PakOptions, Failure> {
+        let reading = self.pak_offset.map(|unit| match unit {
+            PakOffset::Blocks => Reading::Blocks,
+            PakOffset::Bytes => Reading::Bytes,
+        });
+        let size = match self.chunk_shape {
+            None => None,
+            Some(size) if size.iter().all(|n| (1..=4096).contains(n)) => Some(size.map(i32::unsigned_abs)),
+            Some(_) => return usage("--chunk-shape must be three numbers of 1 to 4096"),
+        };
+        Ok(PakOptions { reading, shape: Given { size, voxel_bytes: self.voxel_bytes } })
     }
 
     fn format(&self) -> Result<Option<Format>, Failure> {

@@ -14,7 +14,7 @@ use voxscope::source::Source;
 
 use super::{Arguments, Format, Place, metadata};
 use crate::cli::exit::Failure;
-use crate::cli::output::{Align, BOLD, DIM, count, grouped, level_style, table, write_json_pretty, write_table};
+use crate::cli::output::{Align, BOLD, DIM, count, grouped, table, write_json_pretty, write_table};
 
 pub fn show(
     out: &mut impl Write,
@@ -40,14 +40,7 @@ pub fn show(
         }
     }
     writeln!(out)?;
-    if findings.is_empty() {
-        writeln!(out, "Nothing is wrong with it.")?;
-    }
-    for finding in &findings {
-        let (level, style) = (finding.level(), level_style(finding.level()));
-        writeln!(out, "{style}{level}{style:#}: {}: {}", finding.place(), finding.message())?;
-        writeln!(out, "  {DIM}{}:{DIM:#} {}", finding.code(), finding.code().next())?;
-    }
+    super::print_findings(out, &findings)?;
     if arguments.hex {
         writeln!(out)?;
         hex(out, place, region.span(place.listed.entry))?;

@@ -1,0 +1,184 @@
+//! `show` for pak regions: a chunk by its coordinates or the number of its record, or a voxel of one.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+use voxscope::check::{BlockAt, Finding};
+use voxscope::damage::Space;
+use voxscope::pak::chunk::{Order, Shape, Voxels};
+use voxscope::pak::record::Record;
+use voxscope::pak::{Inferred, strings};
+use voxscope::printable::{printable, triple};
+use voxscope::save::{Pak, PakScratch, PakView, Room, Save};
+use voxscope::source::FileSource;
+
+use super::{Arguments, Format};
+use crate::cli::exit::Failure;
+use crate::cli::output::{BOLD, DIM, count, grouped, write_json_pretty};
+
+/// Strings of a chunk that are listed.
+const STRINGS: usize = 100;
+
+/// A chunk that was asked for and has a record.
+struct Place<'s> {
+    file: String,
+    pak: &'s Pak<FileSource>,
+    number: u32,
+    record: Record,
+    /// The voxel that was asked for: in the world, and in the chunk.
+    voxel: Option<([i32; 3], [u32; 3])>,
+}
+
+/// Shows what was asked for in the files of a room; gives how many places there were.
+pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, room: &Room) -> Result<usize, Failure> {
+    let mut scratch = PakScratch::default();
+    let mut shown = 0;
+    for file in &room.files {
+        let name = save.shown(&room.dir.join(&file.name));
+        let failed = |error: String| Failure::Failed(format!("{name}: {error}"));
+        let Some(pak) = save.pak(room, file, &mut Vec::new()).map_err(|error| failed(error.to_string()))? else {
+            continue;
+        };
+        let Some((number, voxel)) = wanted(arguments, &pak, &mut scratch) else { continue };
+        let Some(record) = pak.records.get(number as usize).copied().filter(|record| !record.is_absent()) else {
+            continue;
+        };
+        let place = Place { file: name.clone(), pak: &pak, number, record, voxel };
+        let view = pak.view(number, record, &mut scratch).map_err(|error| failed(error.to_string()))?;
+        shown += 1;
+        match arguments.format {
+            Format::Json => write_json_pretty(out, &to_json(&place, &view))?,
+            Format::Human => print(out, &place, &view)?,
+        }
+    }
+    Ok(shown)
+}
+
+/// The record that is asked for, and the voxel in it.
+#[allow(clippy::type_complexity)]
+fn wanted(
+    arguments: &Arguments,
+    pak: &Pak<FileSource>,
+    scratch: &mut PakScratch,
+) -> Option<(u32, Option<([i32; 3], [u32; 3])>)> {
+    if let Some(number) = arguments.record {
+        return Some((number, None));
+    }
+    let grid = pak.grid.as_ref()?.value;
+    let (chunk, voxel) = match arguments.voxel {
+        None => (arguments.block?, None),
+        Some(voxel) => {
+            let size = shape_of_first(pak, scratch)?.size.map(|n| i32::try_from(n).unwrap_or(i32::MAX).max(1));
+            let chunk = [0, 1, 2].map(|i| voxel[i].div_euclid(size[i]));
+            let inside = [0, 1, 2].map(|i| voxel[i].rem_euclid(size[i]).unsigned_abs());
+            (chunk, Some((voxel, inside)))
+        }
+    };
+    let (region, record) = grid.find(chunk);
+    Some((record.filter(|_| region == pak.region)?, voxel))
+}
+
+/// The shape of the first chunk that has one: which chunk a voxel is in depends on it.
+fn shape_of_first(pak: &Pak<FileSource>, scratch: &mut PakScratch) -> Option<Shape> {
+    pak.present().take(64).find_map(|(number, record)| Some(pak.view(number, record, scratch).ok()?.shape?.value))
+}
+
+fn print(out: &mut impl Write, place: &Place<'_>, view: &PakView<'_>) -> io::Result<()> {
+    let chunk = place.pak.chunk(place.number).map_or_else(String::new, |chunk| format!("chunk {} · ", triple(chunk)));
+    writeln!(out, "{BOLD}{chunk}record {}{BOLD:#} · {}", place.number, place.file)?;
+    let Record { block_offset, block_length, file_length } = place.record;
+    writeln!(out, "  block offset {block_offset} · {block_length} blocks · length {file_length}")?;
+    inferred(out, "first block", &place.pak.reading, |reading| reading.name().to_owned())?;
+    if let Some(grid) = &place.pak.grid {
+        inferred(out, "records", grid, |grid| format!("{} chunks", sizes(grid.size())))?;
+    }
+    if let (Some(located), Some(payload)) = (view.located, view.payload) {
+        let whole = if payload.whole { "" } else { ", not whole" };
+        writeln!(
+            out,
+            "  bytes {} · {} stored, {} decompressed{whole}",
+            located.stored,
+            count(located.stored.len(), "byte"),
+            grouped(payload.plain.len() as u64),
+        )?;
+    }
+    if let (Some(shape), Some(payload)) = (&view.shape, view.payload) {
+        inferred(out, "shape", shape, shape_words)?;
+        if let Some((world, inside)) = place.voxel {
+            let voxels = Voxels { data: payload.plain, shape: shape.value, order: Order::default() };
+            let value = voxels.get(inside).map_or_else(|| "not there".to_owned(), |n| format!("{n} (0x{n:x})"));
+            writeln!(out, "  voxel {} · {} in the chunk: {value}", triple(world), triple(inside))?;
+            writeln!(
+                out,
+                "  {DIM}the order of voxels is an assumption: {} fastest to slowest{DIM:#}",
+                Order::default().name()
+            )?;
+        }
+    }
+    if let Some(payload) = view.payload.filter(|_| place.pak.header.version >= 7 && place.voxel.is_none()) {
+        let found = strings::find(payload.plain, STRINGS);
+        for text in &found.texts {
+            writeln!(out, "  {DIM}text at 0x{:x}{DIM:#} {}", text.offset, printable(text.text))?;
+        }
+        if found.total > found.texts.len() as u64 {
+            writeln!(out, "  and {} more", count(found.total - found.texts.len() as u64, "text"))?;
+        }
+    }
+    writeln!(out)?;
+    super::print_findings(out, &findings(place, view))
+}
+
+fn inferred<T>(out: &mut impl Write, what: &str, value: &Inferred<T>, words: impl Fn(&T) -> String) -> io::Result<()> {
+    let others: Vec<String> = value.alternatives.iter().map(&words).collect();
+    let others = if others.is_empty() { String::new() } else { format!("; as well: {}", others.join(", ")) };
+    writeln!(out, "  {what}: {} {DIM}· {}: {}{others}{DIM:#}", words(&value.value), value.how.name(), value.why)
+}
+
+fn sizes([x, y, z]: [u32; 3]) -> String {
+    format!("{x} x {y} x {z}")
+}
+
+fn shape_words(shape: &Shape) -> String {
+    format!("{} voxels of {}", sizes(shape.size), count(shape.voxel_bytes.into(), "byte"))
+}
+
+fn findings(place: &Place<'_>, view: &PakView<'_>) -> Vec<Finding> {
+    let file: std::sync::Arc<str> = place.file.as_str().into();
+    let at = BlockAt { lod: 0, position: place.pak.chunk(place.number) };
+    let stored = view.located.map(|located| located.stored);
+    let finding = |damage: &voxscope::damage::Damage| {
+        let span = if damage.space == Space::Block { stored } else { Some(damage.span) };
+        Finding { file: file.clone(), span, block: Some(at), damage: *damage, remark: None }
+    };
+    view.damage.iter().map(finding).collect()
+}
+
+fn to_json(place: &Place<'_>, view: &PakView<'_>) -> serde_json::Value {
+    let payload = view.payload;
+    let texts = payload.filter(|_| place.pak.header.version >= 7).map(|payload| {
+        let found = strings::find(payload.plain, STRINGS);
+        found.texts.iter().map(|text| json!({ "offset": text.offset, "text": text.text })).collect::<Vec<_>>()
+    });
+    let voxel = place.voxel.zip(payload).zip(view.shape.as_ref()).map(|(((world, inside), payload), shape)| {
+        let voxels = Voxels { data: payload.plain, shape: shape.value, order: Order::default() };
+        json!({ "voxel": world, "inside": inside, "value": voxels.get(inside), "order": Order::default().name() })
+    });
+    json!({
+        "file": place.file,
+        "record": place.number,
+        "chunk": place.pak.chunk(place.number),
+        "version": place.pak.header.version,
+        "block_offset": place.record.block_offset,
+        "block_length": place.record.block_length,
+        "file_length": place.record.file_length,
+        "bytes": view.located.map(|located| [located.stored.start, located.stored.end]),
+        "plain": payload.map(|payload| payload.plain.len()),
+        "whole": payload.map(|payload| payload.whole),
+        "reading": place.pak.reading,
+        "grid": place.pak.grid,
+        "shape": view.shape,
+        "voxel": voxel,
+        "texts": texts,
+        "findings": findings(place, view),
+    })
+}
