@@ -10,7 +10,7 @@ pub struct Limits {
     pub metadata_bytes: u64,
     /// Bytes of one compressed block: 255 sectors of 65,535 bytes.
     pub stored_bytes: u64,
-    /// Table entries in use in one region file.
+    /// Table entries in use in one region file: all of one of 64 x 64 x 64 blocks.
     pub entries: usize,
     /// Nested arrays, dictionaries and objects in a Variant; the engine's own limit.
     pub variant_depth: usize,
@@ -32,7 +32,7 @@ impl Limits {
         block_bytes: 16 << 20,
         metadata_bytes: 4 << 20,
         stored_bytes: 255 * 65_535,
-        entries: 1 << 19,
+        entries: 1 << 18,
         variant_depth: 1024,
         variant_values: 1 << 17,
         meta_bytes: 1 << 20,

@@ -26,6 +26,11 @@ pub trait Source: Sync {
     /// What the operating system says.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
 
+    /// The first offset, from `offset` on, where bytes may be other than zero: holes of a sparse file are passed over.
+    fn next_data(&self, offset: u64) -> u64 {
+        offset
+    }
+
     /// Makes `buf` the `len` bytes at `offset`, or as many of them as there are.
     ///
     /// # Errors
@@ -78,6 +83,10 @@ impl<S: Source + ?Sized> Source for &S {
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
         (**self).read_at(offset, buf)
+    }
+
+    fn next_data(&self, offset: u64) -> u64 {
+        (**self).next_data(offset)
     }
 }
 
@@ -138,7 +147,9 @@ impl FileSource {
         #[cfg(unix)]
         {
             use std::os::unix::fs::OpenOptionsExt;
-            options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
+            use rustix::fs::OFlags;
+            let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+            options.custom_flags(flags.bits().cast_signed());
         }
         let file = match options.open(path) {
             Ok(file) => file,
@@ -163,6 +174,10 @@ impl FileSource {
 impl Source for FileSource {
     fn len(&self) -> u64 {
         self.stamp.len
+    }
+
+    fn next_data(&self, offset: u64) -> u64 {
+        next_data(&self.file, offset).unwrap_or(offset).clamp(offset, self.len().max(offset))
     }
 
     fn read_at(&self, mut offset: u64, buf: &mut [u8]) -> io::Result<usize> {
@@ -192,6 +207,22 @@ fn read_once(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
 #[cfg(windows)]
 fn read_once(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+/// Where the next data of a sparse file is; the end where there is none. Moves the file's own position, which nothing
+/// here uses.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_vendor = "apple"))]
+fn next_data(file: &File, offset: u64) -> Option<u64> {
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
+        Ok(at) => Some(at),
+        Err(rustix::io::Errno::NXIO) => Some(u64::MAX),
+        Err(_) => None,
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_vendor = "apple")))]
+fn next_data(_: &File, _: u64) -> Option<u64> {
+    None
 }
 
 /// Names what stood in the way better than the operating system does.
@@ -248,6 +279,23 @@ mod tests {
         std::fs::write(&path, b"0123456789a").unwrap();
         assert!(source.changed().unwrap());
         assert_eq!(source.len(), 10);
+    }
+
+    #[test]
+    fn holes_are_passed_over_but_never_data() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sparse");
+        let file = File::create(&path).unwrap();
+        file.set_len(64 << 20).unwrap();
+        drop(file);
+        let source = FileSource::open(&path).unwrap();
+        // Where the file system or the machine does not know holes, every byte counts as data.
+        assert!([5, 64 << 20].contains(&source.next_data(5)));
+        std::fs::write(&path, vec![0; 100_000]).unwrap();
+        let source = FileSource::open(&path).unwrap();
+        assert_eq!(source.next_data(99_999), 99_999);
+        assert_eq!(source.next_data(200_000), 200_000);
+        assert_eq!(vec![0u8; 9].next_data(3), 3);
     }
 
     #[cfg(unix)]

@@ -143,6 +143,10 @@ struct Window {
 }
 
 impl Window {
+    fn has(&self, at: u64) -> bool {
+        (self.at..self.at + self.bytes.len() as u64).contains(&at)
+    }
+
     /// The bytes from `at` on, at least `len` of them unless the file ends before.
     fn get<S: Source>(&mut self, source: &S, at: u64, len: usize) -> io::Result<&[u8]> {
         let end = self.at + self.bytes.len() as u64;
@@ -162,6 +166,15 @@ impl<S: Source> Walk<'_, S> {
         let mut sector = run.first;
         while sector < end && !options.cancelled() {
             let at = header.sector_span(sector, 1).start;
+            if !self.window.has(at) {
+                // No block begins in a hole: its size would be zero.
+                let data = self.region.source.next_data(at).saturating_sub(header.sectors_at());
+                let next = data / u64::from(header.format.sector_size).max(1);
+                if next > sector {
+                    sector = next;
+                    continue;
+                }
+            }
             let last = header.sector_span(end, 0).end.min(self.region.source.len());
             let Some(size) = self.candidate(at, last)? else {
                 sector += 1;
