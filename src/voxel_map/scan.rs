@@ -35,7 +35,8 @@ pub struct Report {
     pub counts: Histogram,
     /// What the depth map holds, when there is one.
     pub depths: Option<DepthStats>,
-    /// The smallest and largest depth of water in the upper half of the voxels, in centimetres, where depths are there.
+    /// The smallest and largest depth of water in the upper half of the voxels, in centimetres, where they are and there is no
+    /// depth map.
     pub packed: Option<(i32, i32)>,
     /// Bytes of the data that were read.
     pub bytes: u64,

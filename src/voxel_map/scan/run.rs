@@ -84,26 +84,26 @@ impl<'a, S: Source> Run<'a, S> {
 
     /// Counts voxels whose flags are all known and in their lower halves; `any` is all of them together.
     fn known(&self, any: u64, place: u64, tally: &mut Tally) {
-        let low = self.low.as_slice();
+        let voxels = self.low.as_slice();
         let mut counts = Histogram {
-            voxels: u64::try_from(low.len()).unwrap_or(u64::MAX),
-            set: how_many(low, |v| v != 0),
+            voxels: u64::try_from(voxels.len()).unwrap_or(u64::MAX),
+            set: how_many(voxels, |v| v != 0),
             ..Histogram::default()
         };
         for (to, flag) in counts.flags.iter_mut().zip(ALL) {
             let mask = low(flag.mask());
             if any & flag.mask() != 0 {
-                *to = how_many(low, |v| v & mask != 0);
+                *to = how_many(voxels, |v| v & mask != 0);
             }
         }
         if any & WATER != 0 {
-            counts.open_water = how_many(low, |v| v & KNOWN_32 == WATER_32);
+            counts.open_water = how_many(voxels, |v| v & KNOWN_32 == WATER_32);
         }
         // Structures are in all that is set and is not open water; dry is what has no water of these.
         counts.dry = counts.set.saturating_sub(counts.water());
         if counts.dry > 0 && tally.dry.is_none_or(|first| first > place) {
             let dry = |v: &u32| v & WATER_32 == 0 && v & STRUCTURES_32 != 0;
-            tally.dry = earlier(tally.dry, (place..).zip(low).find(|(_, v)| dry(v)).map(|(place, _)| place));
+            tally.dry = earlier(tally.dry, (place..).zip(voxels).find(|(_, v)| dry(v)).map(|(place, _)| place));
         }
         tally.counts.merge(&counts);
     }
