@@ -279,4 +279,4 @@ fn at(n: u32) -> usize {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
