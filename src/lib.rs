@@ -1,8 +1,8 @@
 //! Look inside voxel-game saves: what is in them, what is damaged, and why.
 //!
-//! One way leads through the library: [bytes] come from a [source], a format ([godot], [pak]) decodes them and lists the
-//! [damage], a [save] is made of files of that format, and [check] holds rules against it. Nothing here writes, except
-//! [demo], which makes sample saves.
+//! One way leads through the library: [bytes] come from a [source], a format ([godot], [pak], [voxel_map]) decodes them
+//! and lists the [damage], a [save] is made of files of that format, and [check] holds rules against it. Nothing here
+//! writes, except [demo], which makes sample saves.
 //!
 //! ```
 //! use voxscope::{check, demo, save};
@@ -33,3 +33,5 @@ pub mod pak;
 pub mod printable;
 pub mod save;
 pub mod source;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
+pub mod voxel_map;

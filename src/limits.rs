@@ -24,6 +24,14 @@ pub struct Limits {
     pub directory_depth: usize,
     /// Findings listed for one file; what goes beyond is counted.
     pub findings_per_file: usize,
+    /// Bytes of a voxel map's `map_data.json`.
+    pub map_json_bytes: u64,
+    /// Layers of a voxel map.
+    pub map_layers: usize,
+    /// Blocks in one layer of a voxel map.
+    pub map_blocks: usize,
+    /// Cells of one depth map.
+    pub map_depth_cells: u64,
 }
 
 impl Limits {
@@ -39,6 +47,10 @@ impl Limits {
         files: 200_000,
         directory_depth: 6,
         findings_per_file: 10_000,
+        map_json_bytes: 4 << 20,
+        map_layers: 4096,
+        map_blocks: 1 << 21,
+        map_depth_cells: 1 << 28,
     };
 }
 

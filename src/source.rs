@@ -146,8 +146,8 @@ impl FileSource {
         options.read(true);
         #[cfg(unix)]
         {
-            use std::os::unix::fs::OpenOptionsExt;
             use rustix::fs::OFlags;
+            use std::os::unix::fs::OpenOptionsExt;
             let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
             options.custom_flags(flags.bits().cast_signed());
         }

@@ -368,6 +368,95 @@ codes! {
     PakDuplicate = "pak-duplicate", Warning, "two files for one region",
         next: "See which of the two the game reads, the one with the plain name, and move the other out of the directory.",
         story: "Two files of the directory name the same region, such as `x0_y0_z0.region` and `x00_y0_z0.region`. The game reads only the one whose name it writes itself. The other is often a copy, and may be older or newer.";
+
+    // Voxel maps.
+    MapUnreadable = "map-unreadable", Error, "the map's description is not readable JSON",
+        next: "Export the map again, or take `map_data.json` from a backup; the `.npy` files beside it are whole on their own.",
+        story: "`map_data.json` is a JSON object that says which layers there are, where they lie and in which files. It is empty, cut off, not UTF-8 or not JSON at the place that is named, so no layer can be located. The arrays themselves are in the `.npy` files and are not touched by this.";
+    MapField = "map-field", Error, "a field of the map's description is missing or has the wrong type",
+        next: "Correct the field in `map_data.json`, or export the map again.",
+        story: "A field of `map_data.json` that is needed is not there, has the wrong type, or holds a value that cannot be: origin and step are three finite numbers, the step larger than zero, dim three whole numbers from 1 up, blockSize and blockCount whole numbers from 0 up, file names are text. What can be read without the field is still read.";
+    MapFormat = "map-format", Error, "an unknown format of layer",
+        next: "See whether a newer voxscope knows this format.",
+        story: "A layer's format is `dense` or `block_sparse`. Another word means a newer exporter or a damaged description. How the arrays of such a layer are to be read is not known, so they are not read.";
+    MapExtra = "map-extra", Note, "fields of the map's description that are not known",
+        next: "Nothing; they are kept.",
+        story: "`map_data.json` or one of its layers has fields that are not part of the format as it is known. They are kept, also when the description is written anew.";
+    MapLayerName = "map-layer-name", Note, "layers of the same name",
+        next: "Nothing; tell such layers apart by their place or by the name of their data file.",
+        story: "Two or more layers of a map have the same name. Real exports do this: the same zone is exported once for each place that it has in the scene, with its own origin and its own data file.";
+    MapFileName = "map-file-name", Error, "a file name that is not a plain name",
+        next: "If the map is meant to be so, move the file beside `map_data.json` and give its plain name; otherwise do not trust this map.",
+        story: "The files of a layer lie beside `map_data.json` and are given by their plain names. This name is empty where a file is needed, or has a separator, a drive, `..` or a zero byte in it, and so could lead out of the directory of the map to any file of this machine. It is refused and nothing is opened.";
+    MapFileMissing = "map-file-missing", Error, "a file of the map is missing",
+        next: "Put the file back beside `map_data.json`, or export the map again.",
+        story: "A layer names a file that is not in the directory of the map. Exports are often copied by hand and a file is left behind, or it was renamed. What the layer's other files hold is still read.";
+    MapDtype = "map-dtype", Error, "an array of the wrong type of number",
+        next: "Export the layer again; the array is whole but is not what its place asks for.",
+        story: "Voxels are 32-bit or 64-bit integers, block coordinates 32-bit integers (64-bit ones are read too), depths 32-bit floating-point numbers. The array has another of these types than its place in the layer asks for: perhaps two files were mixed up.";
+    MapShape = "map-shape", Error, "an array whose shape does not fit the layer",
+        next: "Find out which of the two is right; what both have in common is read.",
+        story: "A dense layer's data has the shape of dim, a sparse layer's data is [blocks, 16, 16, 16] and its index [blocks, 3], a depth map is [dim x, dim z]. This array has another shape: the description and the array are of different exports, or one of them is damaged. Positions outside either are not read.";
+    MapBlockSize = "map-block-size", Warning, "a block size that the format does not have",
+        next: "Compare with the shape of the data, by which blocks are read.",
+        story: "A layer with sparse blocks has blocks of 16 voxels along each axis, and a dense layer gives its block size as 0. Another number is in the description. The shape of the data says what the blocks are.";
+    MapBlockCount = "map-block-count", Error, "counts of blocks that disagree",
+        next: "Blocks without an index row have no place and rows without a block have no voxels; export the layer again.",
+        story: "The description's blockCount, the rows of the index and the blocks of the data are one number in a healthy layer (0 in the description of a dense one). They are not, so a file was cut or is of another export. As many blocks are read as both the index and the data have.";
+    MapIndexTwice = "map-index-twice", Error, "two blocks at the same place",
+        next: "Compare the blocks; the first is the one that is read here.",
+        story: "Two or more rows of the index have the same block coordinates, and only one of their blocks can be at that place. The one in the first row is read. Which one a game takes depends on how it loads the index.";
+    MapIndexRange = "map-index-range", Error, "a block outside the layer",
+        next: "Its voxels cannot be reached by any position; look at them by their number.",
+        story: "A row of the index has a negative coordinate, or one at or beyond dim divided by 16. No position in the layer leads to that block. The row is damaged, or dim is too small.";
+    MapBeyondDim = "map-beyond-dim", Warning, "voxels set beyond the layer's extent",
+        next: "Nothing is lost if the extent is right; if not, correct dim.",
+        story: "Where dim is no multiple of 16, the blocks at the edge reach beyond it, and what is there should be 0. Voxels are set there. No position leads to them. The extent may be too small, or the exporter filled whole blocks.";
+    MapFlagUnknown = "map-flag-unknown", Warning, "flags that are not known",
+        next: "See whether a newer voxscope knows them; if the exporter is not new, suspect damage.",
+        story: "Bits 0 to 24 of a voxel have a meaning. Higher ones are set here: a newer exporter, or damaged data. In 64-bit data whose upper half holds the depth, only the lower half is meant.";
+    MapFlagDry = "map-flag-dry", Note, "structures without water",
+        next: "Nothing; real exports have such voxels.",
+        story: "Voxels have structure flags but not WATER. They are air, ground or culled whatever else is set. The exporter marks the inside of stones, piers and the like, so that every real export has them.";
+    MapWaterDepth = "map-water-depth", Warning, "water without a depth",
+        next: "Compare the depth map with the layer: they may be of different exports.",
+        story: "Voxels are water and the depth of their column is 0, negative, infinite or not a number. The depth comes from the depth map, or from the upper half of 64-bit voxels. Bottom and surface cannot be told apart there.";
+    MapPackedDepth = "map-packed-depth", Note, "depths in the upper half of the voxels",
+        next: "Nothing; this is inferred from the numbers, the file does not say it.",
+        story: "Some exports with 64-bit voxels put the depth, in centimetres, into the upper 32 bits and the flags into the lower 32. Nothing in the files says so. It is inferred when at least half of the water has a plausible number there.";
+    MapNoDepth = "map-no-depth", Note, "sparse blocks without a depth map",
+        next: "Nothing, unless the export should have depths.",
+        story: "The layer names no depth file. Dense layers often have none; layers of sparse blocks usually do. Flags are read all the same, and depths are not known.";
+    NpyCut = "npy-cut", Error, "an array file that ends in its header",
+        next: "Export the layer again or take the file from a backup: no number of the array is in it.",
+        story: "The file is empty or ends before its header does, so nothing of the array is in it. It was created or copied and never written to the end.";
+    NpyMagic = "npy-magic", Error, "not a NumPy array file",
+        next: "See what the file is; if it should be an array, export it again.",
+        story: "A `.npy` file begins with the byte 0x93 and the letters NUMPY. These bytes are others: the file is of another kind, or its beginning was overwritten. Zero bytes point to a power loss.";
+    NpyVersion = "npy-version", Error, "unknown version of the array file",
+        next: "See whether a newer voxscope knows this version.",
+        story: "Versions 1.0, 2.0 and 3.0 of `.npy` are known, and NumPy has no other. They differ in how the length of the header is written, so that nothing behind it can be located without knowing the version.";
+    NpyHeader = "npy-header", Error, "an impossible header of an array file",
+        next: "Export the layer again; if the shape is known, a new header can be written before the same data.",
+        story: "The header of a `.npy` file is a dictionary of exactly `descr`, `fortran_order` and `shape`, followed by spaces and a line break. It is not that here. It is also refused when it is 10,000 bytes or longer, as NumPy does: a hostile header can keep a reader busy for minutes.";
+    NpyShape = "npy-shape", Error, "an impossible shape of an array",
+        next: "Export the layer again; the numbers behind the header may be whole.",
+        story: "The shape has more than four dimensions, or so many numbers that their size in bytes does not fit 64 bits. No file can hold such an array.";
+    NpyDtype = "npy-dtype", Error, "a type of number that maps do not have",
+        next: "Export the layer with int32, int64 or float32.",
+        story: "Voxel maps have arrays of int32, int64 (flags and coordinates) and float32 (depths), little-endian or big-endian. The header says another type. The array is not read, because it would not mean what is read into it.";
+    NpyTruncated = "npy-truncated", Error, "an array file that is cut short",
+        next: "Export the layer again or take the file from a backup; what is there is read.",
+        story: "The header claims more numbers than the file holds: the file was cut (disk full, interrupted copy), or the shape is damaged. Numbers up to the end of the file are read, the others are missing. Nothing is allocated from the claim.";
+    NpyTrailing = "npy-trailing", Note, "bytes behind the array",
+        next: "Nothing; they are not read.",
+        story: "The file is longer than its header says. Unity's exporter leaves bytes behind the array when it writes over a longer file. NumPy ignores them too. If the shape is too small by damage, the layer's dim disagrees with it and that is reported.";
+    NpyBigEndian = "npy-big-endian", Note, "a big-endian array",
+        next: "Nothing; it is read correctly.",
+        story: "The numbers of the array are stored with the highest byte first. NumPy reads both orders, and so does voxscope. The exporter writes the lowest byte first, so that the file went through another program.";
+    NpyFortran = "npy-fortran", Note, "an array in Fortran order",
+        next: "Nothing; it is read correctly, only more slowly where blocks are looked up.",
+        story: "The first index of the array runs fastest instead of the last. NumPy reads both orders, and so does voxscope. The exporter writes the last index fastest, so that the file went through another program, such as `np.save` of a transposed array.";
 }
 
 #[cfg(test)]

@@ -1,0 +1,55 @@
+//! The directory of a map.
+
+use std::path::{Path, PathBuf};
+
+use crate::bytes::{Span, index};
+use crate::damage::{Code, Damage, Value};
+use crate::limits::Limits;
+use crate::source::{FileSource, OpenError, Source};
+use crate::voxel_map::grid::Grid;
+use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData};
+
+/// A map whose description has been read.
+#[derive(Debug)]
+pub struct Map {
+    /// The directory.
+    pub dir: PathBuf,
+    /// What the description says, when it can be read.
+    pub data: Option<MapData>,
+    /// What is wrong with the description.
+    pub damage: Vec<Damage>,
+    /// Bytes of the description.
+    pub len: u64,
+}
+
+impl Map {
+    /// Reads the description of the map in a directory.
+    ///
+    /// # Errors
+    /// When `map_data.json` cannot be opened or read. Damage in it is no error.
+    pub fn open(dir: &Path, limits: &Limits) -> Result<Self, OpenError> {
+        let file = FileSource::open(&dir.join(FILE_NAME))?;
+        let len = file.len();
+        let mut map = Self { dir: dir.to_owned(), data: None, damage: Vec::new(), len };
+        if len > limits.map_json_bytes {
+            let damage = Damage::new(Code::OverLimit, Span::sized(0, len), FILE_NAME);
+            map.damage.push(damage.expected(Value::AtMost(limits.map_json_bytes)).found(Value::Number(len)));
+            return Ok(map);
+        }
+        let mut text = Vec::new();
+        file.read_into(0, index(len), &mut text)?;
+        map.data = MapData::decode(&text, &mut map.damage);
+        Ok(map)
+    }
+
+    /// All layers that the description has: `global`, if there is one, and then `locals` in their order.
+    pub fn layers(&self) -> impl Iterator<Item = &Layer> {
+        self.data.iter().flat_map(MapData::layers)
+    }
+
+    /// Opens the files of a layer. Nothing outside the map's directory is opened.
+    #[must_use]
+    pub fn grid(&self, layer: &Layer, limits: &Limits) -> Grid<FileSource> {
+        Grid::open(layer, limits, |name| FileSource::open(&self.dir.join(name)))
+    }
+}

@@ -1,0 +1,19 @@
+//! Voxel maps as a Unity game exports them.
+//!
+//! ```text
+//! map_data.json   mapID, timestamp, waterSurfaceLevel, global (a layer), locals (layers)
+//! *.npy           the arrays that the layers name: voxels, block coordinates, depths
+//! ```
+//!
+//! Source: the format's published page and real exports. [`Map`] reads the description, [`grid`] the voxels of a layer
+//! on demand, [`scan`] all of them in one pass. Everything is read as far as it goes; what is wrong is a list.
+
+pub mod flags;
+pub mod grid;
+mod map;
+pub mod map_json;
+pub mod npy;
+pub mod place;
+pub mod scan;
+
+pub use map::Map;

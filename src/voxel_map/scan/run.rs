@@ -1,0 +1,232 @@
+//! Up to 4,096 voxels that lie one after the other: a block, where the layer has blocks.
+
+use crate::source::Source;
+use crate::voxel_map::flags::{self, ALL, Histogram, KNOWN, STRUCTURES, WATER};
+use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Grid, centimetres};
+use crate::voxel_map::map_json::Format;
+use crate::voxel_map::npy::{Dtype, Npy, low};
+use crate::voxel_map::scan::depths::Shallow;
+use crate::voxel_map::scan::{Tally, earlier};
+
+/// The same bits of 32-bit voxels.
+const KNOWN_32: u32 = low(KNOWN);
+const WATER_32: u32 = low(WATER);
+const STRUCTURES_32: u32 = low(STRUCTURES);
+
+/// The last place along an axis of a block.
+const LAST: i64 = 15;
+
+/// What is needed to count runs of a layer, one after the other.
+pub(super) struct Run<'a, S> {
+    grid: &'a Grid<S>,
+    shallow: Option<&'a Shallow>,
+    /// Whether a run is a block.
+    blocks: bool,
+    /// The lower halves of the run's voxels.
+    low: Vec<u32>,
+}
+
+impl<'a, S: Source> Run<'a, S> {
+    pub(super) fn new(grid: &'a Grid<S>, shallow: Option<&'a Shallow>) -> Self {
+        let fortran = grid.data.as_ref().is_some_and(|data| data.npy.fortran);
+        let blocks = grid.format == Some(Format::BlockSparse) && !fortran;
+        Self { grid, shallow, blocks, low: Vec::new() }
+    }
+
+    /// Counts the voxels in `bytes`, the first of which is at `place` in the order of the file.
+    pub(super) fn count(&mut self, place: u64, bytes: &[u8], tally: &mut Tally) {
+        let Some(npy) = self.grid.data.as_ref().map(|data| &data.npy) else { return };
+        let (any, all, number) = union(npy, bytes);
+        if any == 0 {
+            tally.counts.add(0, number);
+            return;
+        }
+        lower(npy, bytes, &mut self.low);
+        let flags = self.grid.flags(any);
+        if any == all {
+            let before = tally.counts.unknown;
+            tally.counts.add(flags, number);
+            if tally.counts.unknown > before {
+                tally.unknown = earlier(tally.unknown, Some(place));
+            }
+            if flags::is_dry(flags) {
+                tally.dry = earlier(tally.dry, Some(place));
+            }
+        } else if flags::unknown(flags) == 0 {
+            self.known(flags, place, tally);
+        } else {
+            for (place, bits) in (place..).zip(npy.bits(bytes)) {
+                self.one(self.grid.flags(bits), place, tally);
+            }
+        }
+        let by_voxel = self.grid.packed && self.grid.depth.is_none();
+        if by_voxel {
+            packed(npy, bytes, place, tally);
+        }
+        if self.grid.format == Some(Format::BlockSparse) {
+            self.beyond(npy, bytes, place, tally);
+        }
+        if flags::is_water(flags) && !by_voxel {
+            self.water(place, tally);
+        }
+    }
+
+    /// Counts one voxel.
+    fn one(&self, flags: u64, place: u64, tally: &mut Tally) {
+        tally.counts.add(flags, 1);
+        if flags::unknown(flags) != 0 {
+            tally.unknown = earlier(tally.unknown, Some(place));
+        }
+        if flags::is_dry(flags) {
+            tally.dry = earlier(tally.dry, Some(place));
+        }
+    }
+
+    /// Counts voxels whose flags are all known and in their lower halves; `any` is all of them together.
+    fn known(&self, any: u64, place: u64, tally: &mut Tally) {
+        let voxels = self.low.as_slice();
+        let mut counts = Histogram {
+            voxels: u64::try_from(voxels.len()).unwrap_or(u64::MAX),
+            set: how_many(voxels, |v| v != 0),
+            ..Histogram::default()
+        };
+        for (to, flag) in counts.flags.iter_mut().zip(ALL) {
+            let mask = low(flag.mask());
+            if any & flag.mask() != 0 {
+                *to = how_many(voxels, |v| v & mask != 0);
+            }
+        }
+        if any & WATER != 0 {
+            counts.open_water = how_many(voxels, |v| v & KNOWN_32 == WATER_32);
+        }
+        // Structures are in all that is set and is not open water; dry is what has no water of these.
+        counts.dry = counts.set.saturating_sub(counts.water());
+        if counts.dry > 0 && tally.dry.is_none_or(|first| first > place) {
+            let dry = |v: &u32| v & WATER_32 == 0 && v & STRUCTURES_32 != 0;
+            tally.dry = earlier(tally.dry, (place..).zip(voxels).find(|(_, v)| dry(v)).map(|(place, _)| place));
+        }
+        tally.counts.merge(&counts);
+    }
+
+    /// Voxels that are set beyond `dim`, in a block at the edge of the layer.
+    fn beyond(&self, npy: &Npy, bytes: &[u8], place: u64, tally: &mut Tally) {
+        let Some(dim) = self.grid.dim else { return };
+        if self.blocks {
+            let Some(corner) = self.corner(place) else { return };
+            // A block outside the layer altogether is damage of the index.
+            let edge = corner.iter().zip(dim).all(|(&at, size)| at < u64::from(size))
+                && corner.iter().zip(dim).any(|(&at, size)| at.saturating_add(u64::from(BLOCK)) > u64::from(size));
+            if !edge {
+                return;
+            }
+        }
+        let dim = dim.map(i64::from);
+        // The end of the last block.
+        let end = dim.map(|size| size.saturating_add(LAST) & !LAST);
+        for (place, bits) in (place..).zip(npy.bits(bytes)) {
+            if self.grid.flags(bits) == 0 {
+                continue;
+            }
+            let Some(cell) = self.grid.cell_at(place) else { continue };
+            let inside = cell.iter().zip(dim).all(|(&at, size)| at < size);
+            let edge = cell.iter().zip(end).all(|(&at, end)| at >= 0 && at < end);
+            if !inside && edge {
+                tally.beyond.add(1, place);
+            }
+        }
+    }
+
+    /// The first cell of the block that begins at `place`.
+    fn corner(&self, place: u64) -> Option<[u64; 3]> {
+        let row = u32::try_from(place / BLOCK_VOXELS).ok()?;
+        let [x, y, z] = self.grid.index.get(row)?;
+        let first = |n: i32| u64::try_from(n).ok().map(|n| n.saturating_mul(u64::from(BLOCK)));
+        Some([first(x)?, first(y)?, first(z)?])
+    }
+
+    /// Water in columns without a depth.
+    fn water(&self, place: u64, tally: &mut Tally) {
+        let Some(shallow) = self.shallow else { return };
+        if !self.blocks {
+            for (place, bits) in (place..).zip(&self.low) {
+                if bits & WATER_32 == 0 {
+                    continue;
+                }
+                if let Some([x, _, z]) = self.grid.cell_at(place)
+                    && let (Ok(x), Ok(z)) = (u64::try_from(x), u64::try_from(z))
+                    && shallow.is(x, z)
+                {
+                    tally.shallow.add(1, place);
+                }
+            }
+            return;
+        }
+        let Some([x0, _, z0]) = self.corner(place) else { return };
+        // Lines of 16 along z; 16 of them have one x.
+        for (line, sixteen) in (0u64..).zip(self.low.chunks(16)) {
+            let x = x0.saturating_add(line / 16);
+            let without = shallow.sixteen(x, z0);
+            if without == 0 {
+                continue;
+            }
+            let (mut bit, mut water) = (1u16, 0u16);
+            for v in sixteen {
+                water |= if v & WATER_32 == 0 { 0 } else { bit };
+                bit = bit.rotate_left(1);
+            }
+            let found = water & without;
+            if found != 0 {
+                let first =
+                    place.saturating_add(line.saturating_mul(16)).saturating_add(u64::from(found.trailing_zeros()));
+                tally.shallow.add(u64::from(found.count_ones()), first);
+            }
+        }
+    }
+}
+
+/// Depths in the upper halves, and water whose depth is none.
+fn packed(npy: &Npy, bytes: &[u8], place: u64, tally: &mut Tally) {
+    for (place, bits) in (place..).zip(npy.bits(bytes)) {
+        if !flags::is_water(bits) {
+            continue;
+        }
+        let depth = centimetres(bits);
+        tally.packed = Some(tally.packed.map_or((depth, depth), |(a, b)| (a.min(depth), b.max(depth))));
+        if depth <= 0 {
+            tally.shallow.add(1, place);
+        }
+    }
+}
+
+/// How many of these are so; a sum that a compiler can do several of at once.
+fn how_many(of: &[u32], is: impl Fn(u32) -> bool) -> u64 {
+    u64::from(of.iter().fold(0u32, |n, &v| n.wrapping_add(u32::from(is(v)))))
+}
+
+/// The bits that any voxel has, those that all have, and how many voxels there are.
+fn union(npy: &Npy, bytes: &[u8]) -> (u64, u64, u64) {
+    fn of<const N: usize>(words: &[[u8; N]], read: impl Fn([u8; N]) -> u64) -> (u64, u64, u64) {
+        let (any, all) = words.iter().fold((0, u64::MAX), |(any, all), &word| {
+            let bits = read(word);
+            (any | bits, all & bits)
+        });
+        (any, all, u64::try_from(words.len()).unwrap_or(u64::MAX))
+    }
+    match (npy.dtype, npy.big_endian) {
+        (Dtype::I64, false) => of(bytes.as_chunks::<8>().0, u64::from_le_bytes),
+        (Dtype::I64, true) => of(bytes.as_chunks::<8>().0, u64::from_be_bytes),
+        (_, false) => of(bytes.as_chunks::<4>().0, |b| u64::from(u32::from_le_bytes(b))),
+        (_, true) => of(bytes.as_chunks::<4>().0, |b| u64::from(u32::from_be_bytes(b))),
+    }
+}
+
+/// The lower halves of all voxels.
+fn lower(npy: &Npy, bytes: &[u8], out: &mut Vec<u32>) {
+    out.clear();
+    match (npy.dtype, npy.big_endian) {
+        (Dtype::I64, false) => out.extend(bytes.as_chunks::<8>().0.iter().map(|b| low(u64::from_le_bytes(*b)))),
+        (Dtype::I64, true) => out.extend(bytes.as_chunks::<8>().0.iter().map(|b| low(u64::from_be_bytes(*b)))),
+        (_, false) => out.extend(bytes.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b))),
+        (_, true) => out.extend(bytes.as_chunks::<4>().0.iter().map(|b| u32::from_be_bytes(*b))),
+    }
+}
