@@ -163,6 +163,7 @@ mod tests {
             version: Some(4),
             container: Some("lz4"),
             codes: vec![Code::TableCount, Code::StaleTail],
+            flags: None,
         }
     }
 

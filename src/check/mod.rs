@@ -8,6 +8,7 @@ mod blocks;
 mod filter;
 mod finding;
 mod leftovers;
+mod map;
 mod meta;
 mod pak;
 mod report;
@@ -162,7 +163,7 @@ fn is_large(file: File<'_>) -> bool {
         File::Region(_, file) => {
             file.header.as_ref().is_some_and(|header| header.table.len().min(file.len) >= LARGE_TABLE)
         }
-        File::Pak(..) => false,
+        File::Pak(..) | File::Map(_) => false,
     }
 }
 
@@ -175,6 +176,10 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>) -> Report {
     let checked = match file {
         File::Region(forest, file) => check_region_file(save, forest, file, options, &mut report),
         File::Pak(room, file) => check_pak_file(save, room, file, options, &mut report),
+        File::Map(map) => {
+            map::check(save, map, options, &mut report);
+            Ok(())
+        }
     };
     if let Err(error) = checked {
         report.file(Damage::new(error.code(), Span::default(), "file"), Some(error.to_string()));

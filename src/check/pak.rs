@@ -137,5 +137,6 @@ fn row<S: Source>(pak: &Pak<S>, report: &Report, claim: &Claim, outcome: Option<
         version: u8::try_from(pak.header.version).ok(),
         container: outcome.and_then(|outcome| outcome.container),
         codes: Vec::new(),
+        flags: None,
     }
 }

@@ -144,6 +144,11 @@ impl Report {
         self.push(Finding::of_file(Arc::clone(&self.name), damage, remark), None);
     }
 
+    /// Adds a finding about another file that belongs to this one.
+    pub fn of_file(&mut self, name: Arc<str>, damage: Damage, remark: Option<String>) {
+        self.push(Finding::of_file(name, damage, remark), None);
+    }
+
     /// Adds that a part of the file could not be read.
     pub fn unreadable(&mut self, span: Span, error: &io::Error) {
         self.file(Damage::new(Code::FileUnreadable, span, "file"), Some(error.to_string()));

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::check::blocks::Outcome;
-use crate::check::{Options, Report, check_region, pak};
+use crate::check::{Options, Report, check_region, map, pak};
 use crate::damage::{Code, Level};
 use crate::save::{File, Listed, Save};
 use crate::source::OpenError;
+use crate::voxel_map::flags::Histogram;
 
 /// One block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -35,6 +36,14 @@ pub struct Row {
     pub container: Option<&'static str>,
     /// What is wrong with it: each code once.
     pub codes: Vec<Code>,
+    /// How many voxels have which flags; only in voxel maps.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "flag_counts")]
+    pub flags: Option<Box<Histogram>>,
+}
+
+/// `{"WATER": 4096, ..., "OPEN_WATER": 17}`, without those that no voxel has.
+fn flag_counts<S: serde::Serializer>(flags: &Option<Box<Histogram>>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(flags.iter().flat_map(|counts| counts.named()))
 }
 
 impl Row {
@@ -69,6 +78,7 @@ impl Row {
             version: block.map(|block| block.version).filter(|&version| version > 0),
             container: block.and_then(|block| block.container),
             codes: Vec::new(),
+            flags: None,
         }
     }
 }
@@ -91,6 +101,7 @@ pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Ro
                 pak::check(&region, options, &mut report, Some(&mut rows));
             }
         }
+        File::Map(map) => return Ok(map::rows(save, map)),
     }
     Ok(rows)
 }

@@ -204,7 +204,7 @@ impl Printer {
             "{style}{}{style:#} · {}{damaged} · {} · {} stored, {} decompressed",
             verdict.join(", "),
             count(stats.blocks, "block"),
-            count(*files, "region file"),
+            count(*files, "file"),
             size(stats.stored_bytes),
             size(stats.plain_bytes),
         );

@@ -1,5 +1,6 @@
 //! `info`: what a save is made of. Reads tables, no blocks.
 
+mod maps;
 mod rooms;
 
 use std::io::{self, Write};
@@ -41,6 +42,7 @@ struct Info {
     path: String,
     forests: Vec<ForestInfo>,
     rooms: Vec<rooms::RoomInfo>,
+    maps: Vec<maps::MapInfo>,
     /// Files and directories that something is odd about.
     faults: usize,
 }
@@ -133,7 +135,8 @@ fn gather(save: &Save) -> Info {
     let mut scratch = Scratch::default();
     let forests = save.forests.iter().map(|forest| forest_info(save, forest, &mut scratch)).collect();
     let rooms = save.rooms.iter().map(|room| rooms::gather(save, room)).collect();
-    Info { path: voxscope::printable::path(&save.path), forests, rooms, faults: save.faults.len() }
+    let maps = save.maps.iter().map(|map| maps::gather(save, map)).collect();
+    Info { path: voxscope::printable::path(&save.path), forests, rooms, maps, faults: save.faults.len() }
 }
 
 fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInfo {
@@ -233,6 +236,12 @@ fn print(out: &mut impl Write, info: &Info) -> io::Result<()> {
             writeln!(out)?;
         }
         rooms::print(out, room)?;
+    }
+    for (i, map) in info.maps.iter().enumerate() {
+        if i + info.forests.len() + info.rooms.len() > 0 {
+            writeln!(out)?;
+        }
+        maps::print(out, map)?;
     }
     if info.faults > 0 {
         writeln!(out)?;

@@ -56,7 +56,7 @@ const COLUMNS: [(&str, usize, Align); 12] = [
     ("ver", 3, Align::Right),
     ("container", 10, Align::Left),
     ("state", 7, Align::Left),
-    // What follows is not always there: the codes of its findings.
+    // What follows is not always there: the codes of its findings, and the flags of a voxel map.
     ("", 0, Align::Left),
 ];
 
@@ -95,7 +95,7 @@ impl<W: Write> Printer<W> {
     fn new(mut out: W, format: Format) -> std::io::Result<Self> {
         let csv = csv::Writer::from_writer(Vec::new());
         if format == Format::Csv {
-            writeln!(out, "file,lod,x,y,z,slot,sector,sectors,bytes,plain,ratio,version,container,state,codes")?;
+            writeln!(out, "file,lod,x,y,z,slot,sector,sectors,bytes,plain,ratio,version,container,state,codes,flags")?;
         }
         Ok(Self { out, format, csv, file: None, rows: 0 })
     }
@@ -131,7 +131,7 @@ impl<W: Write> Printer<W> {
             row.version.map_or_else(|| "-".to_owned(), |v| v.to_string()),
             row.container.unwrap_or("-").to_owned(),
             row.state().to_owned(),
-            codes(row, ", "),
+            [codes(row, ", "), flags(row, " ", " · ")].concat(),
         ];
         writeln!(self.out, "{}", line(&cells))
     }
@@ -153,6 +153,8 @@ impl<W: Write> Printer<W> {
         ];
         let codes = codes(row, " ");
         let words = [row.container.unwrap_or(""), row.state(), &codes];
+        let flags = flags(row, "=", " ");
+        let words = words.into_iter().chain([flags.as_str()]);
         let record = std::iter::once(&*row.file).chain(numbers.iter().map(String::as_str)).chain(words);
         self.csv.write_record(record).map_err(std::io::Error::other)?;
         self.csv.flush()?;
@@ -168,6 +170,12 @@ impl<W: Write> Printer<W> {
         }
         self.out.flush()
     }
+}
+
+/// The flags of a block of a voxel map, with their counts.
+fn flags(row: &Row, is: &str, between: &str) -> String {
+    let flags = row.flags.iter().flat_map(|counts| counts.named());
+    flags.map(|(name, count)| format!("{name}{is}{count}")).collect::<Vec<_>>().join(between)
 }
 
 fn codes(row: &Row, between: &str) -> String {

@@ -103,8 +103,9 @@ fn printable(argument: &OsString) -> String {
 
 /// Attaches the value in `--block -1,0,2`, so that a negative number after a space is not taken for an option.
 fn attach_negatives(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let takes_triple = |s: &OsString| s == "--block" || s == "--voxel";
-    let is_negative = |s: &str| s.strip_prefix('-').is_some_and(|s| s.starts_with(|c: char| c.is_ascii_digit()));
+    let takes_triple = |s: &OsString| s == "--block" || s == "--voxel" || s == "--at";
+    let is_negative =
+        |s: &str| s.strip_prefix('-').is_some_and(|s| s.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
     let mut out: Vec<OsString> = Vec::new();
     for argument in arguments {
         match out.last_mut() {

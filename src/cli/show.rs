@@ -1,6 +1,7 @@
 //! `show`: one block, or one voxel, with everything that can be said about it.
 
 mod block;
+mod map;
 mod metadata;
 mod pak;
 mod voxel;
@@ -16,7 +17,7 @@ use voxscope::source::FileSource;
 
 use super::exit::{Exit, Failure};
 use super::output::{DIM, level_style, stdout, wrapped};
-use super::target::{self, parse_triple};
+use super::target::{self, parse_position, parse_triple};
 
 /// Arguments of `show`.
 #[derive(clap::Args)]
@@ -25,11 +26,15 @@ pub struct Arguments {
     path: PathBuf,
     /// A block, by its position in blocks of its LOD
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
-    #[arg(required_unless_present_any = ["voxel", "record"], conflicts_with = "voxel")]
+    #[arg(required_unless_present_any = ["voxel", "record", "at"], conflicts_with = "voxel")]
     block: Option<[i32; 3]>,
-    /// A voxel, by its position in the world
+    /// A voxel, by its position in the world; in a voxel map, a cell of the grid
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
     voxel: Option<[i32; 3]>,
+    /// A position in the world of a voxel map
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_position, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["block", "voxel", "record"])]
+    at: Option<[f64; 3]>,
     /// A chunk of a pak region, by the number of its record
     #[arg(long, value_name = "N", conflicts_with_all = ["block", "voxel"])]
     record: Option<u32>,
@@ -91,6 +96,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     for room in &save.rooms {
         match pak::show(&mut out, arguments, &save, room) {
             Ok(places) => shown += places,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    for map in &save.maps {
+        match map::show(&mut out, arguments, &save, map) {
+            Ok(layers) => shown += layers,
             Err(failure) => failures.push(failure),
         }
     }
@@ -157,6 +168,7 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
             "{path}: block {} of LOD {lod} is not in any table; `voxscope ls {path} lod={lod}` lists those that are",
             triple(block)
         ),
+        (None, None) if arguments.at.is_some() => format!("{path}: --at is for voxel maps, and there is none here"),
         (None, None) => {
             let record = arguments.record.map_or_else(String::new, |n| format!("{n} "));
             format!("{path}: no record {record}with a chunk in a pak region here")

@@ -124,6 +124,15 @@ pub fn path_or_here(path: Option<&PathBuf>) -> &Path {
     path.map_or(Path::new("."), PathBuf::as_path)
 }
 
+/// `X,Y,Z` as three numbers.
+pub fn parse_position(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Option<Vec<f64>> =
+        text.split(',').map(|part| part.trim().parse().ok().filter(|n: &f64| n.is_finite())).collect();
+    numbers
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or_else(|| "three numbers with commas between them are needed, such as 79.5,-2,-90.25".to_owned())
+}
+
 /// `X,Y,Z` as three whole numbers.
 pub fn parse_triple(text: &str) -> Result<[i32; 3], String> {
     let numbers: Option<Vec<i32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();

@@ -18,6 +18,8 @@ use crate::godot::region::{Format, Header};
 use crate::godot::slots::Slots;
 use crate::limits::Limits;
 use crate::source::{FileSource, OpenError};
+use crate::voxel_map::Map;
+use crate::voxel_map::map_json::FILE_NAME;
 
 pub use pak::{Pak, PakOptions, PakScratch, PakView};
 pub use region::{Listed, Region};
@@ -60,13 +62,13 @@ pub enum Error {
     },
     /// A file that is none of the formats.
     #[error(
-        "{}: this is not a region file (.vxr), a meta file (meta.vxrm) or a pak region (.region)",
+        "{}: this is not a region file (.vxr or .region), a meta file (meta.vxrm) or a map's description (map_data.json)",
         crate::printable::path(.0)
     )]
     NotASave(PathBuf),
     /// A directory with no save in it or below it.
     #[error(
-        "{}: no save here: neither meta.vxrm, nor a directory `regions`, nor a region file (.vxr or .region)",
+        "{}: no save here: neither meta.vxrm, nor a directory `regions`, nor map_data.json, nor a region file (.vxr or .region)",
         crate::printable::path(.0)
     )]
     NothingHere(PathBuf),
@@ -81,6 +83,8 @@ pub struct Save {
     pub forests: Vec<Forest>,
     /// The directories of pak regions in it, in order of their names.
     pub rooms: Vec<Room>,
+    /// The voxel maps in it, in order of their names.
+    pub maps: Vec<Map>,
     /// What is odd about files and directories that are no region files, in order.
     pub faults: Vec<Fault>,
     /// How it was opened.
@@ -168,6 +172,8 @@ pub enum File<'s> {
     Region(&'s Forest, &'s RegionFile),
     /// A pak region.
     Pak(&'s Room, &'s PakFile),
+    /// A voxel map with its arrays.
+    Map(&'s Map),
 }
 
 impl File<'_> {
@@ -177,21 +183,23 @@ impl File<'_> {
         match self {
             Self::Region(forest, file) => forest.dir.join(&file.name),
             Self::Pak(room, file) => room.dir.join(&file.name),
+            Self::Map(map) => map.dir.join(FILE_NAME),
         }
     }
 
-    /// Its length in bytes.
+    /// Its length in bytes; of a map, that of all its files.
     #[must_use]
-    pub const fn len(&self) -> u64 {
+    pub fn len(&self) -> u64 {
         match self {
             Self::Region(_, file) => file.len,
             Self::Pak(_, file) => file.len,
+            Self::Map(map) => map.bytes(),
         }
     }
 
     /// Whether there is no byte in it.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
@@ -200,7 +208,7 @@ impl File<'_> {
     pub const fn lod(&self) -> u8 {
         match self {
             Self::Region(_, file) => file.lod,
-            Self::Pak(..) => 0,
+            Self::Pak(..) | Self::Map(_) => 0,
         }
     }
 }
@@ -223,7 +231,7 @@ impl Save {
     pub fn files(&self) -> impl Iterator<Item = File<'_>> {
         let regions = self.regions().map(|(forest, file)| File::Region(forest, file));
         let paks = self.rooms.iter().flat_map(|room| room.files.iter().map(move |file| File::Pak(room, file)));
-        regions.chain(paks)
+        regions.chain(paks).chain(self.maps.iter().map(File::Map))
     }
 
     /// The path of a file of this save as it is shown: below what was opened, or its name where that is the file itself.

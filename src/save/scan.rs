@@ -14,6 +14,8 @@ use crate::godot::forest::{MAX_LODS, Meta};
 use crate::godot::region::{Format, Header, MAGIC, MAX_HEADER_BYTES};
 use crate::save::{Error, Fault, Forest, Kind, Options, RegionFile, Room, Save};
 use crate::source::{FileSource, OpenError, Source};
+use crate::voxel_map::Map;
+use crate::voxel_map::map_json::FILE_NAME;
 
 /// Name of the meta file.
 const META: &str = "meta.vxrm";
@@ -26,22 +28,35 @@ const META_ABOVE: usize = 3;
 
 pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     let metadata = fs::metadata(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    let mut scan = Scan { options, forests: Vec::new(), rooms: Vec::new(), faults: Vec::new(), files: 0, over: false };
+    let mut scan = Scan {
+        options,
+        forests: Vec::new(),
+        rooms: Vec::new(),
+        maps: Vec::new(),
+        faults: Vec::new(),
+        files: 0,
+        over: false,
+    };
     let mut root = path.to_owned();
     if metadata.is_dir() {
         root = forest_above(path).unwrap_or(root);
         scan.directory(&root, 0);
-        if scan.forests.is_empty() && scan.rooms.is_empty() {
-            return Err(match fs::read_dir(path) {
-                Err(source) => Error::Io { path: path.to_owned(), source },
-                Ok(_) => Error::NothingHere(path.to_owned()),
-            });
+        if scan.forests.is_empty() && scan.rooms.is_empty() && scan.maps.is_empty() {
+            fs::read_dir(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+            // Something that has the name of a save but is none is better told as a fault.
+            if scan.faults.is_empty() {
+                return Err(Error::NothingHere(path.to_owned()));
+            }
         }
-    } else if path.file_name() == Some(OsStr::new(META)) {
+    } else if [META, FILE_NAME].iter().any(|name| path.file_name() == Some(OsStr::new(name))) {
         // A bare name has an empty parent, which is no directory that can be read.
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         root = parent.unwrap_or(Path::new(".")).to_owned();
-        scan.forest(&root);
+        if path.file_name() == Some(OsStr::new(META)) {
+            scan.forest(&root);
+        } else {
+            scan.map(&root);
+        }
     } else {
         // What the user names may itself be a link; inside a save none is followed.
         let real = fs::canonicalize(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
@@ -59,12 +74,12 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         }
         root = real;
     }
-    let Scan { mut forests, rooms, mut faults, .. } = scan;
+    let Scan { mut forests, rooms, maps, mut faults, .. } = scan;
     for forest in &mut forests {
         read_headers(forest);
     }
     faults.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Save { path: root, forests, rooms, faults, options: options.clone() })
+    Ok(Save { path: root, forests, rooms, maps, faults, options: options.clone() })
 }
 
 /// The forest, when `dir` is its `regions` directory.
@@ -79,6 +94,7 @@ struct Scan<'o> {
     options: &'o Options,
     forests: Vec<Forest>,
     rooms: Vec<Room>,
+    maps: Vec<Map>,
     faults: Vec<Fault>,
     files: usize,
     over: bool,
@@ -146,6 +162,9 @@ impl Scan<'_> {
             self.forest(dir);
             return;
         }
+        if named(FILE_NAME) {
+            self.map(dir);
+        }
         let (mut loose, mut paks) = (Vec::new(), Vec::new());
         for (path, what) in entries {
             let is_pak = path.extension() == Some(OsStr::new(rooms::ENDING));
@@ -168,6 +187,16 @@ impl Scan<'_> {
         }
         if !paks.is_empty() {
             self.room(dir, &paks);
+        }
+    }
+
+    /// The voxel map of a directory.
+    fn map(&mut self, dir: &Path) {
+        match Map::open(dir, &self.options.limits) {
+            Ok(map) => self.maps.push(map),
+            Err(error) => {
+                self.fault(&dir.join(FILE_NAME), error.code(), "the map's description", Some(error.to_string()));
+            }
         }
     }
 

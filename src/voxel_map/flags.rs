@@ -168,6 +168,13 @@ impl Histogram {
         water
     }
 
+    /// The names of flags that some voxel has, with their counts; open water, which is derived, at the end.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let open = (OPEN_WATER.0, self.open_water);
+        let flags = self.counted().map(|(flag, count)| (flag.name, count));
+        flags.chain([open]).filter(|(_, count)| *count > 0)
+    }
+
     /// The flags that occur, with how often, in the order of their bits.
     pub fn counted(&self) -> impl Iterator<Item = (Flag, u64)> {
         ALL.into_iter().zip(self.flags).filter(|&(_, n)| n > 0)

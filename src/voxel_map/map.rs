@@ -7,7 +7,7 @@ use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
 use crate::source::{FileSource, OpenError, Source};
 use crate::voxel_map::grid::Grid;
-use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData};
+use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData, plain_name};
 
 /// A map whose description has been read.
 #[derive(Debug)]
@@ -40,6 +40,15 @@ impl Map {
         file.read_into(0, index(len), &mut text)?;
         map.data = MapData::decode(&text, &mut map.damage);
         Ok(map)
+    }
+
+    /// Bytes of the description and of all files that it names, as the file system has them.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let names = |layer: &Layer| [layer.data_file.clone(), layer.index_file.clone(), layer.depth_file.clone()];
+        let names = self.layers().flat_map(names).flatten().filter(|name| plain_name(name).is_ok());
+        let sizes = names.filter_map(|name| std::fs::symlink_metadata(self.dir.join(name)).ok());
+        sizes.fold(self.len, |sum, metadata| sum.saturating_add(metadata.len()))
     }
 
     /// All layers that the description has: `global`, if there is one, and then `locals` in their order.

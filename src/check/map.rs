@@ -1,0 +1,126 @@
+//! Rules over a voxel map: its description, the files that it names, and every voxel of its layers.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::bytes::Span;
+use crate::check::{Options, Report, Row};
+use crate::printable::printable;
+use crate::save::Save;
+use crate::source::FileSource;
+use crate::voxel_map::flags::Histogram;
+use crate::voxel_map::grid::{Fault, Grid, Part};
+use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
+use crate::voxel_map::{Map, scan};
+
+pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut Report) {
+    for damage in &map.damage {
+        report.file(*damage, None);
+    }
+    options.advance(map.len);
+    let limits = &save.options.limits;
+    for layer in map.layers() {
+        let grid = map.grid(layer, limits);
+        for fault in &grid.faults {
+            add(save, map, layer, fault, report);
+        }
+        let go_on = |bytes| {
+            options.advance(bytes);
+            !options.cancelled()
+        };
+        let scanned = scan::scan(&grid, limits, &go_on);
+        for fault in &scanned.faults {
+            add(save, map, layer, fault, report);
+        }
+        report.stats.blocks += u64::from(grid.blocks().max(1));
+        report.stats.stored_bytes += scanned.bytes;
+        report.stats.plain_bytes += scanned.bytes;
+        if options.cancelled() {
+            break;
+        }
+    }
+}
+
+/// Adds a fault of a layer as a finding about the file it is in.
+fn add(save: &Save, map: &Map, layer: &Layer, fault: &Fault, report: &mut Report) {
+    let mut remark = fault.detail.clone().map(|detail| format!("{detail}.")).unwrap_or_default();
+    let layer_name = printable(layer.name.as_deref().unwrap_or("without a name"));
+    let space = if remark.is_empty() { "" } else { " " };
+    remark.push_str(&format!("{space}Layer {layer_name}"));
+    if fault.count > 1 {
+        remark.push_str(&format!(", {} times", fault.count));
+    }
+    if let Some(first) = fault.first {
+        let what = if fault.part == Part::Index { "block" } else { "cell" };
+        let first_of = if fault.count > 1 { "first at" } else { "at" };
+        remark.push_str(&format!(", {first_of} {what} {}", crate::printable::triple(first)));
+    }
+    remark.push('.');
+    report.of_file(part_name(save, map, layer, fault.part), fault.damage, Some(remark));
+}
+
+/// The file that a part of a layer is in, as it is shown.
+fn part_name(save: &Save, map: &Map, layer: &Layer, part: Part) -> Arc<str> {
+    let name = match part {
+        Part::Map => None,
+        Part::Data => layer.data_file.as_deref(),
+        Part::Index => layer.index_file.as_deref(),
+        Part::Depth => layer.depth_file.as_deref(),
+    };
+    let name = name.filter(|name| plain_name(name).is_ok()).unwrap_or(FILE_NAME);
+    save.shown(&map.dir.join(name)).into()
+}
+
+/// The blocks of all layers with their flags; a dense layer is one row.
+pub(super) fn rows(save: &Save, map: &Map) -> Vec<Row> {
+    let limits = &save.options.limits;
+    map.layers()
+        .flat_map(|layer| {
+            let grid = map.grid(layer, limits);
+            let file = part_name(save, map, layer, Part::Data);
+            if grid.index.is_empty() {
+                return dense_row(&grid, file, limits).into_iter().collect::<Vec<_>>();
+            }
+            let blocks: Vec<(u32, [i32; 3])> = grid.index.rows().collect();
+            blocks
+                .into_par_iter()
+                .map_init(Default::default, |buffers, block| block_row(&grid, &file, block, buffers))
+                .collect()
+        })
+        .collect()
+}
+
+fn dense_row(grid: &Grid<FileSource>, file: Arc<str>, limits: &crate::limits::Limits) -> Option<Row> {
+    let data = grid.data.as_ref()?;
+    let counts = scan::scan(grid, limits, &|_| true).counts;
+    Some(row(file, 0, None, data.npy.data, counts))
+}
+
+fn block_row(
+    grid: &Grid<FileSource>,
+    file: &Arc<str>,
+    (number, position): (u32, [i32; 3]),
+    (bytes, voxels): &mut (Vec<u8>, Vec<u64>),
+) -> Row {
+    // What cannot be read counts nothing; `check` says why.
+    let counts = grid.count_block(number, bytes, voxels).unwrap_or_default();
+    row(Arc::clone(file), number, Some(position), grid.block_span(number), counts)
+}
+
+fn row(file: Arc<str>, slot: u32, position: Option<[i32; 3]>, span: Span, counts: Histogram) -> Row {
+    Row {
+        file,
+        lod: 0,
+        position,
+        slot,
+        sector: 0,
+        sectors: 0,
+        bytes: span.len(),
+        plain: span.len(),
+        version: None,
+        container: None,
+        codes: Vec::new(),
+        flags: Some(Box::new(counts)),
+    }
+}

@@ -1,0 +1,125 @@
+//! `show` for voxel maps: what is at a position in the world, or at a cell of the grid, in every layer that has it.
+
+use std::io::{self, Write};
+
+use serde_json::{Value as Json, json};
+use voxscope::printable::{printable, triple};
+use voxscope::save::Save;
+use voxscope::voxel_map::Map;
+use voxscope::voxel_map::flags::{self, OPEN_WATER};
+use voxscope::voxel_map::grid::Voxel;
+use voxscope::voxel_map::map_json::Layer;
+
+use super::block::number;
+use super::{Arguments, Format};
+use crate::cli::exit::Failure;
+use crate::cli::output::{BOLD, DIM, write_json_pretty};
+
+/// A layer that has the position.
+struct Hit<'m> {
+    layer: &'m Layer,
+    cell: [u32; 3],
+    voxel: Voxel,
+}
+
+/// Shows what was asked for in a map; gives how many layers have it.
+pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, map: &Map) -> Result<usize, Failure> {
+    let mut hits = Vec::new();
+    for layer in map.layers() {
+        let Some(cell) = cell(arguments, layer) else { continue };
+        let grid = map.grid(layer, &save.options.limits);
+        let name = layer.data_file.as_deref().map(printable).unwrap_or_default();
+        let failed = |error: io::Error| Failure::Failed(format!("{name}: {error}"));
+        if let Some(voxel) = grid.voxel(cell).map_err(failed)? {
+            hits.push(Hit { layer, cell, voxel });
+        }
+    }
+    // Outside of every layer there is nothing, which is an answer too.
+    if arguments.at.is_none() && hits.is_empty() {
+        return Ok(0);
+    }
+    match arguments.format {
+        Format::Json => write_json_pretty(out, &to_json(arguments, map, &hits))?,
+        Format::Human => print(out, arguments, map, &hits)?,
+    }
+    Ok(1)
+}
+
+fn cell(arguments: &Arguments, layer: &Layer) -> Option<[u32; 3]> {
+    match (arguments.at, arguments.voxel) {
+        (Some(world), _) => layer.frame()?.cell(world),
+        (None, Some(voxel)) => {
+            let [x, y, z] = voxel.map(|v| u32::try_from(v).ok());
+            Some([x?, y?, z?])
+        }
+        (None, None) => None,
+    }
+}
+
+fn asked(arguments: &Arguments) -> String {
+    match (arguments.at, arguments.voxel) {
+        (Some(world), _) => format!("world {}", triple(world)),
+        (None, voxel) => format!("cell {}", triple(voxel.unwrap_or_default())),
+    }
+}
+
+fn print(out: &mut impl Write, arguments: &Arguments, map: &Map, hits: &[Hit<'_>]) -> io::Result<()> {
+    writeln!(out, "{BOLD}{}{BOLD:#} · {}", asked(arguments), voxscope::printable::path(&map.dir))?;
+    if hits.is_empty() {
+        writeln!(out, "  outside of every layer")?;
+    }
+    for Hit { layer, cell, voxel } in hits {
+        writeln!(out)?;
+        let name = printable(layer.name.as_deref().unwrap_or("a layer without a name"));
+        writeln!(
+            out,
+            "  {BOLD}{name}{BOLD:#} {DIM}· {}{DIM:#}",
+            layer.data_file.as_deref().map(printable).unwrap_or_default()
+        )?;
+        let block =
+            voxel.block.map_or_else(String::new, |(row, block)| format!(" · block {}, row {row}", triple(block)));
+        writeln!(out, "    cell {}{block}", triple(*cell))?;
+        match voxel.bits {
+            None => writeln!(out, "    nothing is stored there")?,
+            Some(_) if flags::is_water(voxel.flags) => writeln!(out, "    flags 0x{:x}", voxel.flags)?,
+            Some(_) => writeln!(out, "    flags 0x{:x} {DIM}· no water: air, ground or culled{DIM:#}", voxel.flags)?,
+        }
+        for flag in flags::names(voxel.flags) {
+            writeln!(out, "      {:<15} {}", flag.name, flag.chinese)?;
+        }
+        if flags::is_open_water(voxel.flags) {
+            writeln!(out, "      {:<15} {} {DIM}derived: water and nothing else{DIM:#}", OPEN_WATER.0, OPEN_WATER.1)?;
+        }
+        if flags::unknown(voxel.flags) != 0 {
+            writeln!(out, "      unknown bits 0x{:x}", flags::unknown(voxel.flags))?;
+        }
+        if let Some(depth) = voxel.depth {
+            writeln!(out, "    water depth {depth:.2} m")?;
+        }
+    }
+    Ok(())
+}
+
+fn to_json(arguments: &Arguments, map: &Map, hits: &[Hit<'_>]) -> Json {
+    let layers = hits.iter().map(|Hit { layer, cell, voxel }| {
+        let names: Vec<&str> = flags::names(voxel.flags).map(|flag| flag.name).collect();
+        json!({
+            "layer": layer.name,
+            "data_file": layer.data_file,
+            "cell": cell,
+            "block": voxel.block.map(|(_, block)| block),
+            "row": voxel.block.map(|(row, _)| row),
+            "stored": voxel.bits.is_some(),
+            "flags": voxel.flags,
+            "flag_names": names,
+            "open_water": flags::is_open_water(voxel.flags),
+            "water_depth": voxel.depth.map(|depth| number(depth.into())),
+        })
+    });
+    json!({
+        "map": voxscope::printable::path(&map.dir),
+        "at": arguments.at,
+        "voxel": arguments.voxel,
+        "layers": layers.collect::<Vec<_>>(),
+    })
+}
