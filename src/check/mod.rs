@@ -93,7 +93,7 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
     let mut summary = Summary::default();
     for fault in &save.faults {
         let finding = Finding::of_file(save.shown(&fault.path).into(), fault.damage, fault.detail.clone());
-        summary.counts.add(finding.level());
+        summary.counts.add(&finding);
         summary.unread += u64::from(finding.is_unread());
         sink(finding);
     }

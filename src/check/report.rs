@@ -20,30 +20,35 @@ pub struct Counts {
     pub warnings: u64,
     /// Notes.
     pub notes: u64,
+    /// Those of the errors that say that something could not be read, or not reliably.
+    pub unread: u64,
 }
 
 impl Counts {
-    pub(super) fn add(&mut self, level: Level) {
-        match level {
+    pub(super) fn add(&mut self, finding: &Finding) {
+        match finding.level() {
             Level::Error => self.errors += 1,
             Level::Warning => self.warnings += 1,
             Level::Note => self.notes += 1,
         }
+        self.unread += u64::from(finding.is_unread());
     }
 
     pub(super) fn merge(&mut self, other: &Self) {
         self.errors += other.errors;
         self.warnings += other.warnings;
         self.notes += other.notes;
+        self.unread += other.unread;
     }
 
-    /// How many are of `level` or worse.
+    /// How many are of `level` or worse, without those that say that something could not be read: that is no damage.
     #[must_use]
-    pub const fn at_least(&self, level: Level) -> u64 {
+    pub const fn damage_at_least(&self, level: Level) -> u64 {
+        let errors = self.errors - self.unread;
         match level {
-            Level::Error => self.errors,
-            Level::Warning => self.errors + self.warnings,
-            Level::Note => self.errors + self.warnings + self.notes,
+            Level::Error => errors,
+            Level::Warning => errors + self.warnings,
+            Level::Note => errors + self.warnings + self.notes,
         }
     }
 }
@@ -181,7 +186,7 @@ impl Report {
     }
 
     fn push(&mut self, mut finding: Finding, slot: Option<u32>) {
-        self.counts.add(finding.level());
+        self.counts.add(&finding);
         if finding.is_unread() {
             self.unread = 1;
         }
@@ -230,7 +235,7 @@ impl Report {
             .found(Value::Number(total));
         let mut finding = Finding::of_file(Arc::clone(&self.name), damage, None);
         finding.remark = Some(format!("Not listed: {}.", by_code.join(", ")));
-        self.counts.add(finding.level());
+        self.counts.add(&finding);
         self.findings.push(finding);
     }
 }

@@ -18,7 +18,7 @@ use super::target;
 /// Arguments of `check`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A forest directory, a region file (.vxr), or a directory that holds some of these
+    /// A save: a directory or a file of one, or a directory that holds several
     path: Option<PathBuf>,
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "human")]
@@ -126,10 +126,8 @@ pub fn cancelled_by_signals() -> Arc<AtomicBool> {
 }
 
 fn exit(summary: &Summary, fail_on: Level) -> Exit {
-    // What could not be read is no damage: it has a code of its own.
-    let damage = summary.counts.at_least(fail_on) > summary.unread;
     Exit::DAMAGED
-        .when(damage)
+        .when(summary.counts.damage_at_least(fail_on) > 0)
         .and(Exit::FAILED.when(summary.unread > 0))
         .and(Exit::INTERRUPTED.when(summary.interrupted))
 }

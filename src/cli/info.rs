@@ -19,7 +19,7 @@ use super::target;
 /// Arguments of `info`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A forest directory, a region file (.vxr), or a directory that holds some of these
+    /// A save: a directory or a file of one, or a directory that holds several
     path: Option<PathBuf>,
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "human")]

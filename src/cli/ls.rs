@@ -22,7 +22,7 @@ Filters, all of which must hold: FIELD OPERATOR VALUE without spaces, such as lo
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// A forest directory, a region file (.vxr), or a directory that holds some of these
+    /// A save: a directory or a file of one, or a directory that holds several
     path: PathBuf,
     /// Filters; quote those with < or >
     filter: Vec<String>,

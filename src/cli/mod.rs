@@ -28,7 +28,7 @@ A save is never written to.";
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// A forest directory, a region file (.vxr), or a directory that holds some of these
+    /// A save: a directory or a file of one, or a directory that holds several
     path: Option<PathBuf>,
     #[command(flatten)]
     options: target::Options,

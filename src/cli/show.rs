@@ -22,7 +22,7 @@ use super::target::{self, parse_position, parse_triple};
 /// Arguments of `show`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// A forest directory, a region file (.vxr), or a directory that holds some of these
+    /// A save: a directory or a file of one, or a directory that holds several
     path: PathBuf,
     /// A block, by its position in blocks of its LOD
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
