@@ -1,7 +1,7 @@
 //! Up to 4,096 voxels that lie one after the other: a block, where the layer has blocks.
 
 use crate::source::Source;
-use crate::voxel_map::flags::{self, FLAGS, Histogram, STRUCTURES, WATER};
+use crate::voxel_map::flags::{self, FLAGS, Histogram, KNOWN, STRUCTURES, WATER};
 use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Grid, centimetres};
 use crate::voxel_map::map_json::Format;
 use crate::voxel_map::npy::{Dtype, Npy, low};
@@ -9,6 +9,7 @@ use crate::voxel_map::scan::depths::Shallow;
 use crate::voxel_map::scan::{Tally, earlier, sums};
 
 /// The bits of 32-bit voxels.
+const KNOWN_32: u32 = low(KNOWN);
 const WATER_32: u32 = low(WATER);
 const STRUCTURES_32: u32 = low(STRUCTURES);
 
@@ -55,11 +56,10 @@ impl<'a, S: Source> Run<'a, S> {
             if flags::is_dry(flags) {
                 tally.dry = earlier(tally.dry, Some(place));
             }
-        } else if flags::unknown(flags) == 0 {
-            self.known(flags, place, tally);
         } else {
-            for (place, bits) in (place..).zip(npy.bits(bytes)) {
-                self.one(self.grid.flags(bits), place, tally);
+            self.known(flags, place, tally);
+            if flags::unknown(flags) != 0 {
+                self.unknown(npy, bytes, place, tally);
             }
         }
         let by_voxel = self.grid.packed && self.grid.depth.is_none();
@@ -74,21 +74,26 @@ impl<'a, S: Source> Run<'a, S> {
         }
     }
 
-    /// Counts one voxel.
-    fn one(&self, flags: u64, place: u64, tally: &mut Tally) {
-        tally.counts.add(flags, 1);
-        if flags::unknown(flags) != 0 {
-            tally.unknown = earlier(tally.unknown, Some(place));
+    /// Counts the voxels with bits that are not known, which [`known`](Self::known) does not look at.
+    fn unknown(&self, npy: &Npy, bytes: &[u8], place: u64, tally: &mut Tally) {
+        let (mut unknown, mut alone) = (0u64, 0u64);
+        for (place, bits) in (place..).zip(npy.bits(bytes)) {
+            let flags = self.grid.flags(bits);
+            if flags::unknown(flags) != 0 {
+                unknown = unknown.saturating_add(1);
+                alone = alone.saturating_add(u64::from(flags & KNOWN == 0));
+                tally.unknown = earlier(tally.unknown, Some(place));
+            }
         }
-        if flags::is_dry(flags) {
-            tally.dry = earlier(tally.dry, Some(place));
-        }
+        let counts = Histogram { unknown, set: alone, ..Histogram::default() };
+        tally.counts.merge(&counts);
     }
 
-    /// Counts voxels whose flags are all known and in their lower halves; `any` is all of them together.
+    /// Counts voxels by the flags that are known; `any` is those of all of them together.
     fn known(&self, any: u64, place: u64, tally: &mut Tally) {
         let voxels = self.low.as_slice();
-        let sums = sums::of(voxels, low(any) | OPEN | SET, |v| {
+        let sums = sums::of(voxels, low(any & KNOWN) | OPEN | SET, |v| {
+            let v = v & KNOWN_32;
             v | if v == WATER_32 { OPEN } else { 0 } | if v == 0 { 0 } else { SET }
         });
         let mut counts = Histogram { voxels: u64::try_from(voxels.len()).unwrap_or(u64::MAX), ..Histogram::default() };
