@@ -5,6 +5,7 @@
 
 mod depths;
 mod run;
+mod sums;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

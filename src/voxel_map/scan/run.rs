@@ -1,17 +1,21 @@
 //! Up to 4,096 voxels that lie one after the other: a block, where the layer has blocks.
 
 use crate::source::Source;
-use crate::voxel_map::flags::{self, ALL, Histogram, KNOWN, STRUCTURES, WATER};
+use crate::voxel_map::flags::{self, FLAGS, Histogram, KNOWN, STRUCTURES, WATER};
 use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Grid, centimetres};
 use crate::voxel_map::map_json::Format;
 use crate::voxel_map::npy::{Dtype, Npy, low};
 use crate::voxel_map::scan::depths::Shallow;
-use crate::voxel_map::scan::{Tally, earlier};
+use crate::voxel_map::scan::{Tally, earlier, sums};
 
-/// The same bits of 32-bit voxels.
+/// The bits of 32-bit voxels.
 const KNOWN_32: u32 = low(KNOWN);
 const WATER_32: u32 = low(WATER);
 const STRUCTURES_32: u32 = low(STRUCTURES);
+
+/// Bits that no flag has, for what is counted beside them: open water, and what is not 0.
+const OPEN: u32 = 1 << 25;
+const SET: u32 = 1 << 26;
 
 /// The last place along an axis of a block.
 const LAST: i64 = 15;
@@ -36,12 +40,12 @@ impl<'a, S: Source> Run<'a, S> {
     /// Counts the voxels in `bytes`, the first of which is at `place` in the order of the file.
     pub(super) fn count(&mut self, place: u64, bytes: &[u8], tally: &mut Tally) {
         let Some(npy) = self.grid.data.as_ref().map(|data| &data.npy) else { return };
-        let (any, all, number) = union(npy, bytes);
+        let (any, all) = lower(npy, bytes, &mut self.low);
+        let number = u64::try_from(self.low.len()).unwrap_or(u64::MAX);
         if any == 0 {
             tally.counts.add(0, number);
             return;
         }
-        lower(npy, bytes, &mut self.low);
         let flags = self.grid.flags(any);
         if any == all {
             let before = tally.counts.unknown;
@@ -52,11 +56,10 @@ impl<'a, S: Source> Run<'a, S> {
             if flags::is_dry(flags) {
                 tally.dry = earlier(tally.dry, Some(place));
             }
-        } else if flags::unknown(flags) == 0 {
-            self.known(flags, place, tally);
         } else {
-            for (place, bits) in (place..).zip(npy.bits(bytes)) {
-                self.one(self.grid.flags(bits), place, tally);
+            self.known(flags, place, tally);
+            if flags::unknown(flags) != 0 {
+                self.unknown(npy, bytes, place, tally);
             }
         }
         let by_voxel = self.grid.packed && self.grid.depth.is_none();
@@ -71,35 +74,37 @@ impl<'a, S: Source> Run<'a, S> {
         }
     }
 
-    /// Counts one voxel.
-    fn one(&self, flags: u64, place: u64, tally: &mut Tally) {
-        tally.counts.add(flags, 1);
-        if flags::unknown(flags) != 0 {
-            tally.unknown = earlier(tally.unknown, Some(place));
-        }
-        if flags::is_dry(flags) {
-            tally.dry = earlier(tally.dry, Some(place));
-        }
-    }
-
-    /// Counts voxels whose flags are all known and in their lower halves; `any` is all of them together.
-    fn known(&self, any: u64, place: u64, tally: &mut Tally) {
-        let voxels = self.low.as_slice();
-        let mut counts = Histogram {
-            voxels: u64::try_from(voxels.len()).unwrap_or(u64::MAX),
-            set: how_many(voxels, |v| v != 0),
-            ..Histogram::default()
-        };
-        for (to, flag) in counts.flags.iter_mut().zip(ALL) {
-            let mask = low(flag.mask());
-            if any & flag.mask() != 0 {
-                *to = how_many(voxels, |v| v & mask != 0);
+    /// Counts the voxels with bits that are not known, which [`known`](Self::known) does not look at.
+    fn unknown(&self, npy: &Npy, bytes: &[u8], place: u64, tally: &mut Tally) {
+        let (mut unknown, mut alone) = (0u64, 0u64);
+        for (place, bits) in (place..).zip(npy.bits(bytes)) {
+            let flags = self.grid.flags(bits);
+            if flags::unknown(flags) != 0 {
+                unknown = unknown.saturating_add(1);
+                alone = alone.saturating_add(u64::from(flags & KNOWN == 0));
+                tally.unknown = earlier(tally.unknown, Some(place));
             }
         }
-        if any & WATER != 0 {
-            counts.open_water = how_many(voxels, |v| v & KNOWN_32 == WATER_32);
+        let counts = Histogram { unknown, set: alone, ..Histogram::default() };
+        tally.counts.merge(&counts);
+    }
+
+    /// Counts voxels by the flags that are known; `any` is those of all of them together.
+    fn known(&self, any: u64, place: u64, tally: &mut Tally) {
+        let voxels = self.low.as_slice();
+        let sums = sums::of(voxels, low(any & KNOWN) | OPEN | SET, |v| {
+            let v = v & KNOWN_32;
+            v | if v == WATER_32 { OPEN } else { 0 } | if v == 0 { 0 } else { SET }
+        });
+        let mut counts = Histogram { voxels: u64::try_from(voxels.len()).unwrap_or(u64::MAX), ..Histogram::default() };
+        let (flags, others) = sums.split_at(FLAGS);
+        for (to, &n) in counts.flags.iter_mut().zip(flags) {
+            *to = u64::from(n);
         }
-        // Structures are in all that is set and is not open water; dry is what has no water of these.
+        if let [open, set, ..] = *others {
+            (counts.open_water, counts.set) = (u64::from(open), u64::from(set));
+        }
+        // What is set and is no water can only have structures.
         counts.dry = counts.set.saturating_sub(counts.water());
         if counts.dry > 0 && tally.dry.is_none_or(|first| first > place) {
             let dry = |v: &u32| v & WATER_32 == 0 && v & STRUCTURES_32 != 0;
@@ -163,23 +168,35 @@ impl<'a, S: Source> Run<'a, S> {
         }
         let Some([x0, _, z0]) = self.corner(place) else { return };
         // Lines of 16 along z; 16 of them have one x.
-        for (line, sixteen) in (0u64..).zip(self.low.chunks(16)) {
-            let x = x0.saturating_add(line / 16);
-            let without = shallow.sixteen(x, z0);
+        for (slice, lines) in (0u64..).zip(self.low.chunks(256)) {
+            let without = shallow.sixteen(x0.saturating_add(slice), z0);
             if without == 0 {
                 continue;
             }
-            let (mut bit, mut water) = (1u16, 0u16);
-            for v in sixteen {
-                water |= if v & WATER_32 == 0 { 0 } else { bit };
-                bit = bit.rotate_left(1);
+            let mut columns = [0u32; 16];
+            for (z, column) in (0u32..).zip(&mut columns) {
+                *column = u32::from(without.checked_shr(z).unwrap_or(0)) & WATER_32;
             }
-            let found = water & without;
-            if found != 0 {
-                let first =
-                    place.saturating_add(line.saturating_mul(16)).saturating_add(u64::from(found.trailing_zeros()));
-                tally.shallow.add(u64::from(found.count_ones()), first);
+            let mut found = [0u32; 16];
+            let (whole, rest) = lines.as_chunks::<16>();
+            for line in whole {
+                for ((n, v), column) in found.iter_mut().zip(line).zip(&columns) {
+                    *n = n.wrapping_add(v & column);
+                }
             }
+            for ((n, v), column) in found.iter_mut().zip(rest).zip(&columns) {
+                *n = n.wrapping_add(v & column);
+            }
+            let found = found.iter().fold(0u64, |sum, &n| sum.saturating_add(u64::from(n)));
+            if found == 0 {
+                continue;
+            }
+            let mut first = place.saturating_add(slice.saturating_mul(256));
+            if tally.shallow.first.is_none_or(|earlier| earlier > first) {
+                let mut at = (first..).zip(lines).zip(columns.iter().cycle());
+                first = at.find(|((_, v), column)| *v & **column != 0).map_or(first, |((place, _), _)| place);
+            }
+            tally.shallow.add(found, first);
         }
     }
 }
@@ -198,35 +215,23 @@ fn packed(npy: &Npy, bytes: &[u8], place: u64, tally: &mut Tally) {
     }
 }
 
-/// How many of these are so; a sum that a compiler can do several of at once.
-fn how_many(of: &[u32], is: impl Fn(u32) -> bool) -> u64 {
-    u64::from(of.iter().fold(0u32, |n, &v| n.wrapping_add(u32::from(is(v)))))
-}
-
-/// The bits that any voxel has, those that all have, and how many voxels there are.
-fn union(npy: &Npy, bytes: &[u8]) -> (u64, u64, u64) {
-    fn of<const N: usize>(words: &[[u8; N]], read: impl Fn([u8; N]) -> u64) -> (u64, u64, u64) {
-        let (any, all) = words.iter().fold((0, u64::MAX), |(any, all), &word| {
+/// Puts the lower halves of all voxels into `out`; the bits that any voxel has, and those that all have.
+fn lower(npy: &Npy, bytes: &[u8], out: &mut Vec<u32>) -> (u64, u64) {
+    fn of<const N: usize>(words: &[[u8; N]], out: &mut Vec<u32>, read: impl Fn([u8; N]) -> u64) -> (u64, u64) {
+        out.resize(words.len(), 0);
+        let (mut any, mut all) = (0, u64::MAX);
+        for (to, &word) in out.iter_mut().zip(words) {
             let bits = read(word);
-            (any | bits, all & bits)
-        });
-        (any, all, u64::try_from(words.len()).unwrap_or(u64::MAX))
+            any |= bits;
+            all &= bits;
+            *to = low(bits);
+        }
+        (any, all)
     }
     match (npy.dtype, npy.big_endian) {
-        (Dtype::I64, false) => of(bytes.as_chunks::<8>().0, u64::from_le_bytes),
-        (Dtype::I64, true) => of(bytes.as_chunks::<8>().0, u64::from_be_bytes),
-        (_, false) => of(bytes.as_chunks::<4>().0, |b| u64::from(u32::from_le_bytes(b))),
-        (_, true) => of(bytes.as_chunks::<4>().0, |b| u64::from(u32::from_be_bytes(b))),
-    }
-}
-
-/// The lower halves of all voxels.
-fn lower(npy: &Npy, bytes: &[u8], out: &mut Vec<u32>) {
-    out.clear();
-    match (npy.dtype, npy.big_endian) {
-        (Dtype::I64, false) => out.extend(bytes.as_chunks::<8>().0.iter().map(|b| low(u64::from_le_bytes(*b)))),
-        (Dtype::I64, true) => out.extend(bytes.as_chunks::<8>().0.iter().map(|b| low(u64::from_be_bytes(*b)))),
-        (_, false) => out.extend(bytes.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b))),
-        (_, true) => out.extend(bytes.as_chunks::<4>().0.iter().map(|b| u32::from_be_bytes(*b))),
+        (Dtype::I64, false) => of(bytes.as_chunks::<8>().0, out, u64::from_le_bytes),
+        (Dtype::I64, true) => of(bytes.as_chunks::<8>().0, out, u64::from_be_bytes),
+        (_, false) => of(bytes.as_chunks::<4>().0, out, |b| u64::from(u32::from_le_bytes(b))),
+        (_, true) => of(bytes.as_chunks::<4>().0, out, |b| u64::from(u32::from_be_bytes(b))),
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::voxel_map::flags::KNOWN;
 use crate::voxel_map::grid::tests::{Files, array, codes, dense, open, sparse};
 use crate::voxel_map::map_json::Layer;
 use crate::voxel_map::npy::Dtype;
@@ -75,7 +76,7 @@ fn water_without_a_depth() {
     let mut depth = [2.0f32; 640];
     (depth[0], depth[17], depth[33], depth[19 * 32 + 31]) = (0.0, f32::NAN, -1.0, f32::INFINITY);
     files.insert("z", array(Dtype::F32, &[20, 32], depth.map(|d| u64::from(d.to_bits()))));
-    let all = report(&(layer.clone(), files));
+    let all = report(&(layer, files));
     // Columns (0, 0) and (1, 1) of the block at the origin, (0, 17) of the other; no block is at (19, 31).
     let first = Some([0, 0, 17]);
     assert_eq!(found(&all), [(Code::MapWaterDepth, 48, first)]);
@@ -116,4 +117,23 @@ fn every_cut_is_read_as_far_as_it_goes() {
 fn a_pass_can_be_stopped() {
     let report = scan(&open(&sparse()), &Limits::DEFAULT, &|_| false);
     assert!(report.stopped);
+}
+
+#[test]
+fn a_pass_counts_what_counting_one_by_one_does() {
+    let mut n = 1u64;
+    let mut random = || {
+        n = n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        n >> 20
+    };
+    for mask in [1, 5, KNOWN, 0xffff_ffff, u64::MAX, 1 << 25 | 1, 1 << 40] {
+        let voxels: Vec<u64> = (0..8192).map(|_| random() & random() & mask).collect();
+        let mut counts = Histogram::default();
+        voxels.iter().for_each(|&bits| counts.add(bits, 1));
+        let (layer, mut files) = sparse();
+        files.insert("d", array(Dtype::I64, &[2, 16, 16, 16], voxels.iter().copied()));
+        let mut grid = open(&(layer, files));
+        grid.packed = false;
+        assert_eq!(scan(&grid, &Limits::DEFAULT, &|_| true).counts, counts, "{mask:x}");
+    }
 }
