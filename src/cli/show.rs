@@ -9,11 +9,12 @@ mod voxel;
 use std::io::Write;
 use std::path::PathBuf;
 
+use voxscope::bytes::Span;
 use voxscope::check::Finding;
 use voxscope::godot::slots;
 use voxscope::printable::triple;
 use voxscope::save::{Forest, Listed, Region, Save, Scratch};
-use voxscope::source::FileSource;
+use voxscope::source::{FileSource, Source};
 
 use super::exit::{Exit, Failure};
 use super::output::{DIM, level_style, stdout, wrapped};
@@ -190,6 +191,23 @@ fn print_findings(out: &mut impl Write, findings: &[Finding]) -> std::io::Result
         )?;
         let next = format!("  {DIM}{}:{DIM:#} {}", finding.code(), finding.code().next());
         writeln!(out, "{}", wrapped(&next, "  "))?;
+    }
+    Ok(())
+}
+
+/// Bytes of a file: offset, 16 bytes, text.
+fn print_hex(out: &mut impl Write, source: &impl Source, file: &str, span: Span) -> Result<(), Failure> {
+    let end = span.end.min(source.len());
+    let mut line = Vec::new();
+    let mut at = span.start;
+    while at < end {
+        let len = usize::try_from((end - at).min(16)).unwrap_or(16);
+        source.read_into(at, len, &mut line).map_err(|error| Failure::Failed(format!("{file}: {error}")))?;
+        let bytes: Vec<String> = line.iter().map(|b| format!("{b:02x}")).collect();
+        let text: String =
+            line.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' }).collect();
+        writeln!(out, "{DIM}{at:08x}{DIM:#}  {:<47}  {text}", bytes.join(" "))?;
+        at += 16;
     }
     Ok(())
 }

@@ -10,11 +10,10 @@ use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF};
 use voxscope::printable::triple;
 use voxscope::save::{Scratch, View};
-use voxscope::source::Source;
 
 use super::{Arguments, Format, Place, metadata};
 use crate::cli::exit::Failure;
-use crate::cli::output::{Align, BOLD, DIM, count, grouped, table, write_json_pretty, write_table};
+use crate::cli::output::{Align, BOLD, count, grouped, table, write_json_pretty, write_table};
 
 pub fn show(
     out: &mut impl Write,
@@ -43,7 +42,7 @@ pub fn show(
     super::print_findings(out, &findings)?;
     if arguments.hex {
         writeln!(out)?;
-        hex(out, place, region.span(place.listed.entry))?;
+        super::print_hex(out, &region.source, &place.file, region.span(place.listed.entry))?;
     }
     Ok(())
 }
@@ -182,24 +181,4 @@ fn channel_json(version: u8, index: usize, channel: &Channel<'_>) -> Json {
 /// A number as JSON; text where JSON has none (infinities, NaN).
 pub fn number(n: f64) -> Json {
     serde_json::Number::from_f64(n).map_or_else(|| Json::String(n.to_string()), Json::Number)
-}
-
-/// The stored bytes: offset, 16 bytes, text.
-fn hex(out: &mut impl Write, place: &Place<'_>, span: Span) -> Result<(), Failure> {
-    let mut line = Vec::new();
-    let mut at = span.start;
-    while at < span.end.min(place.region.source.len()) {
-        let len = usize::try_from(span.end.saturating_sub(at).min(16)).unwrap_or(16);
-        place
-            .region
-            .source
-            .read_into(at, len, &mut line)
-            .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
-        let bytes: Vec<String> = line.iter().map(|b| format!("{b:02x}")).collect();
-        let text: String =
-            line.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' }).collect();
-        writeln!(out, "{DIM}{at:08x}{DIM:#}  {:<47}  {text}", bytes.join(" "))?;
-        at += 16;
-    }
-    Ok(())
 }

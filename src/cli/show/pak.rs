@@ -48,7 +48,13 @@ pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, room: &Roo
         shown += 1;
         match arguments.format {
             Format::Json => write_json_pretty(out, &to_json(&place, &view))?,
-            Format::Human => print(out, &place, &view)?,
+            Format::Human => {
+                print(out, &place, &view)?;
+                if let Some(located) = view.located.filter(|_| arguments.hex) {
+                    writeln!(out)?;
+                    super::print_hex(out, &pak.source, &name, located.stored)?;
+                }
+            }
         }
     }
     Ok(shown)
