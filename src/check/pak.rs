@@ -1,6 +1,8 @@
 //! Rules over a pak region: its records, whom its blocks belong to, and every chunk.
 
 use std::cell::RefCell;
+use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -8,6 +10,7 @@ use crate::bytes::Span;
 use crate::check::blocks::Outcome;
 use crate::check::{Options, Report, Row};
 use crate::damage::{Code, Damage, Value};
+use crate::limits::Limits;
 use crate::pak::place;
 use crate::pak::record::{self, Record};
 use crate::save::{Pak, PakScratch, PakView};
@@ -19,9 +22,17 @@ pub(super) const CONTAINER: &str = "zlib";
 /// Chunks that are examined before what they gave is turned into findings.
 const CHUNKS: usize = 1 << 12;
 
+/// Chunks that are stored in more than this, or decompress to more than [`LARGE_PLAIN`], are examined one at a time:
+/// the chunks that the game writes take a quarter of it.
+const LARGE: u64 = 1 << 20;
+const LARGE_PLAIN: u64 = 1 << 20;
+
 thread_local! {
     static SCRATCH: RefCell<PakScratch> = RefCell::default();
 }
+
+/// Held while a large chunk is in memory, so that no number of threads makes many of them be there.
+static ONE_LARGE: Mutex<()> = Mutex::new(());
 
 pub(super) fn check<S: Source>(
     pak: &Pak<S>,
@@ -37,7 +48,7 @@ pub(super) fn check<S: Source>(
     }
     let mut chunks: Vec<Claim> = pak.present().map(|(number, record)| Claim::of(pak, number, record)).collect();
     chunks.sort_by_key(|claim| (claim.blocks.start, claim.number));
-    overlaps(&mut chunks, report);
+    overlaps(&mut chunks, pak.source.len(), report);
     for part in chunks.chunks(CHUNKS) {
         let outcomes: Vec<Option<Outcome>> = part.par_iter().map(|claim| examine(pak, claim, options)).collect();
         for (claim, outcome) in part.iter().zip(outcomes) {
@@ -62,8 +73,8 @@ struct Claim {
     number: u32,
     record: Record,
     blocks: Span,
-    /// Whether its data begins where that of an earlier claim does: it is decoded once only, so that no number of
-    /// records can make one chunk be decoded again and again.
+    /// Whether it is left alone, because what it claims is examined as another's: no number of records can make the
+    /// same bytes be decoded again and again. It has a finding for it.
     again: bool,
 }
 
@@ -74,20 +85,31 @@ impl Claim {
     }
 }
 
-/// Claims in the order of their blocks: each that begins before the furthest end so far overlaps its owner.
-fn overlaps(chunks: &mut [Claim], report: &mut Report) {
+/// Claims in the order of their blocks: each that begins before the furthest end so far overlaps its owner. It is
+/// examined all the same, unless the one before it begins there too, or those that overlap take more than the file.
+fn overlaps(chunks: &mut [Claim], file_len: u64, report: &mut Report) {
     let mut reach: Option<(Span, u32)> = None;
+    let (mut before, mut twice) = (None, 0u64);
     for claim in chunks.iter_mut().filter(|claim| !claim.blocks.is_empty()) {
         if let Some((other, owner)) = reach
             && claim.blocks.start < other.end
         {
-            claim.again = claim.blocks.start == other.start;
+            if before == Some(claim.blocks.start) {
+                claim.again = true;
+            } else {
+                twice = twice.saturating_add(claim.blocks.end.min(file_len).saturating_sub(claim.blocks.start));
+                claim.again = twice > file_len;
+            }
             let shared = Span::new(claim.blocks.start, claim.blocks.end.min(other.end));
-            let damage = Damage::new(Code::PakOverlap, shared, "blocks of the record")
+            let in_file = Span::new(shared.start.min(file_len), shared.end.min(file_len));
+            // Beyond the end there is nothing to point at but the record.
+            let span = if in_file.is_empty() { record::span(claim.number) } else { in_file };
+            let damage = Damage::new(Code::PakOverlap, span, "blocks of the record")
                 .expected(Value::Words("blocks of its own"))
                 .found(Value::Bytes(shared.len()));
             report.slot(claim.number, damage, Some(format!("They are shared with record {owner}.")));
         }
+        before = Some(claim.blocks.start);
         if reach.is_none_or(|(other, _)| claim.blocks.end > other.end) {
             reach = Some((claim.blocks, claim.number));
         }
@@ -99,17 +121,24 @@ fn examine<S: Source>(pak: &Pak<S>, claim: &Claim, options: &Options<'_>) -> Opt
         return None;
     }
     options.advance(claim.blocks.len().min(pak.source.len()));
-    SCRATCH.with_borrow_mut(|scratch| {
-        let view = pak.view(claim.number, claim.record, scratch);
-        let version = u8::try_from(pak.header.version).unwrap_or(0);
-        Some(match view {
-            Ok(view) => outcome(&view, claim, version),
-            Err(error) => Outcome { error: Some(error), stored: claim.blocks, ..Outcome::default() },
+    let small = Limits { block_bytes: pak.limits.block_bytes.min(LARGE_PLAIN), ..pak.limits };
+    let first = (claim.blocks.len() <= LARGE).then(|| {
+        SCRATCH.with_borrow_mut(|scratch| {
+            outcome(pak.view_within(claim.number, claim.record, &small, scratch), pak, claim)
         })
-    })
+    });
+    let over = |outcome: &Outcome| outcome.damage.iter().any(|damage| damage.code == Code::OverLimit);
+    Some(first.filter(|outcome| small == pak.limits || !over(outcome)).unwrap_or_else(|| {
+        let _one = ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+        outcome(pak.view(claim.number, claim.record, &mut PakScratch::default()), pak, claim)
+    }))
 }
 
-fn outcome(view: &PakView<'_>, claim: &Claim, version: u8) -> Outcome {
+fn outcome<S: Source>(view: io::Result<PakView<'_>>, pak: &Pak<S>, claim: &Claim) -> Outcome {
+    let view = match view {
+        Ok(view) => view,
+        Err(error) => return Outcome { error: Some(error), stored: claim.blocks, ..Outcome::default() },
+    };
     // Where nothing is located, the damage lies in the record itself.
     let stored = view.located.map_or(record::span(claim.number), |located| located.stored);
     Outcome {
@@ -117,7 +146,7 @@ fn outcome(view: &PakView<'_>, claim: &Claim, version: u8) -> Outcome {
         stored,
         plain: view.payload.map_or(0, |payload| payload.plain.len() as u64),
         container: view.payload.map(|_| CONTAINER),
-        version,
+        version: u8::try_from(pak.header.version).unwrap_or(0),
         damage: view.damage.to_vec(),
         ..Outcome::default()
     }

@@ -8,10 +8,12 @@ use crate::demo::draft::{self, Draft, REGION};
 use crate::demo::forest::{DEPTHS, Extent, ForestSpec, write_forest};
 use crate::demo::owned::OwnedChannel;
 use crate::demo::terrain::Terrain;
-use crate::demo::{Sample, game::Game};
+use crate::demo::{Sample, game::Game, pak, pak::PakSpec};
 use crate::godot::channel::{CHANNELS, Depth, SDF};
 use crate::godot::container::Mode;
 use crate::godot::slots::Slots;
+use crate::pak::chunk::Shape;
+use crate::pak::offset::Reading;
 
 /// The healthy samples.
 pub const HEALTHY: &[Sample] = &[
@@ -81,6 +83,43 @@ pub const HEALTHY: &[Sample] = &[
         &[Code::StaleTail],
         stale_tail,
     ),
+    Sample::healthy(
+        "pak-room",
+        "A room of four pak regions around the origin, voxels of one and two bytes.",
+        &[],
+        |dir| {
+            let two = Shape { voxel_bytes: 2, ..pak::CUBE };
+            for (region, chunks, shape) in [
+                ([0, 0, 0], &[0, 1, 32, 1023][..], pak::CUBE),
+                ([-1, 0, 0], &[31, 63], pak::CUBE),
+                ([0, 0, -1], &[992, 993], two),
+                ([-1, 0, -1], &[1023, 0, 1022], two),
+            ] {
+                PakSpec { region, chunks, shape, ..PakSpec::default() }.write(dir)?;
+            }
+            Ok(())
+        },
+    ),
+    Sample::healthy(
+        "pak-version-6",
+        "Pak regions of older games: version 6, 4,096 records, chunks of 16 x 48 x 16.",
+        &[],
+        |dir| {
+            for region in [[0; 3], [-1, -1, 2]] {
+                PakSpec { region, chunks: &[0, 17, 256, 4095], ..PakSpec::old() }.write(dir)?;
+            }
+            Ok(())
+        },
+    ),
+    Sample::healthy(
+        "pak-offset-bytes",
+        "A pak region whose first block is counted in bytes.",
+        &[Code::PakOffsetReading],
+        |dir| PakSpec { reading: Reading::Bytes, ..PakSpec::default() }.write(dir),
+    ),
+    Sample::healthy("pak-numbers", "A pak region of 64 records: its chunks have numbers only.", &[], |dir| {
+        PakSpec { records: 64, chunks: &[63, 0, 5], ..PakSpec::default() }.write(dir)
+    }),
 ];
 
 /// A small world around the origin.

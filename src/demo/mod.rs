@@ -10,6 +10,7 @@ mod game;
 pub mod healthy;
 pub mod noise;
 pub mod owned;
+mod pak;
 pub mod terrain;
 
 pub use damaged::SAMPLES;

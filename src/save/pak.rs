@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::bytes::{index, len64};
-use crate::damage::Damage;
+use crate::bytes::{Span, index, len64};
+use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
 use crate::pak::chunk::{self, Shape};
 use crate::pak::header::{Header, MAX_PREFIX_BYTES};
@@ -119,6 +119,17 @@ impl<S: Source> Pak<S> {
     /// # Errors
     /// What the operating system says.
     pub fn view<'a>(&self, number: u32, record: Record, scratch: &'a mut PakScratch) -> io::Result<PakView<'a>> {
+        self.view_within(number, record, &self.limits, scratch)
+    }
+
+    /// As [`view`](Self::view), with other caps.
+    pub(crate) fn view_within<'a>(
+        &self,
+        number: u32,
+        record: Record,
+        limits: &Limits,
+        scratch: &'a mut PakScratch,
+    ) -> io::Result<PakView<'a>> {
         let PakScratch { damage, stored, decoder } = scratch;
         damage.clear();
         decoder.shrink(1 << 20);
@@ -126,9 +137,19 @@ impl<S: Source> Pak<S> {
         let Some(Located { stored: span, exact, .. }) = located.filter(|located| !located.stored.is_empty()) else {
             return Ok(PakView { located, payload: None, shape: None, damage });
         };
-        self.source.read_into(span.start, index(span.len()), stored)?;
+        let len = span.len().min(limits.stored_bytes);
+        self.source.read_into(span.start, index(len), stored)?;
         let from = damage.len();
-        let payload = decoder.decode(stored, exact, &self.limits, damage);
+        let over = len < span.len();
+        let payload = decoder.decode(stored, exact && !over, limits, damage);
+        if over && (exact || !payload.whole) {
+            damage.retain(|d| d.code != Code::PakZlibCut);
+            damage.push(
+                Damage::new(Code::OverLimit, Span::sized(0, len), "stored chunk")
+                    .expected(Value::AtMost(limits.stored_bytes))
+                    .found(Value::Number(span.len())),
+            );
+        }
         for d in damage.iter_mut().skip(from) {
             *d = d.shifted(span.start);
         }

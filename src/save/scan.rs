@@ -63,7 +63,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         let file = FileSource::open(&real).map_err(|source| Error::Open { path: path.to_owned(), source })?;
         let mut magic = [0; 4];
         let read = file.read_at(0, &mut magic).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        let is_pak = real.extension() == Some(OsStr::new(rooms::ENDING));
+        let is_pak = rooms::is_pak(&real);
         let is_region = magic.get(..read) == Some(&MAGIC[..]) || real.extension() == Some(OsStr::new(ENDING));
         let dir = real.parent().map_or_else(PathBuf::new, Path::to_owned);
         let only = std::slice::from_ref(&real);
@@ -167,7 +167,7 @@ impl Scan<'_> {
         }
         let (mut loose, mut paks) = (Vec::new(), Vec::new());
         for (path, what) in entries {
-            let is_pak = path.extension() == Some(OsStr::new(rooms::ENDING));
+            let is_pak = rooms::is_pak(&path);
             let is_region = is_pak || path.extension() == Some(OsStr::new(ENDING));
             match what {
                 What::Directory if is_region => {

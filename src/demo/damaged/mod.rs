@@ -12,11 +12,12 @@ mod crash;
 mod files;
 mod header;
 mod metadata;
+mod pak;
 mod table;
 
 use crate::demo::Sample;
 
-const GROUPS: [&[Sample]; 7] = [
+const GROUPS: [&[Sample]; 8] = [
     files::SAMPLES,
     header::SAMPLES,
     table::SAMPLES,
@@ -24,6 +25,7 @@ const GROUPS: [&[Sample]; 7] = [
     block::SAMPLES,
     metadata::SAMPLES,
     crash::SAMPLES,
+    pak::SAMPLES,
 ];
 
 /// The damaged samples.

@@ -11,7 +11,13 @@ use crate::pak::place;
 use crate::save::{Fault, PakFile, Room};
 
 /// Ending of pak regions.
-pub(super) const ENDING: &str = "region";
+const ENDING: &str = "region";
+
+/// Whether a file is meant to be a pak region, by its name.
+pub(super) fn is_pak(path: &Path) -> bool {
+    let close = |name: &OsStr| place::is_close(&name.to_string_lossy());
+    path.extension() == Some(OsStr::new(ENDING)) || path.file_name().is_some_and(close)
+}
 
 impl Scan<'_> {
     /// The pak regions of one directory.
