@@ -37,43 +37,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         files: 0,
         over: false,
     };
-    let mut root = path.to_owned();
-    if metadata.is_dir() {
-        root = forest_above(path).unwrap_or(root);
-        scan.directory(&root, 0);
-        if scan.forests.is_empty() && scan.rooms.is_empty() && scan.maps.is_empty() {
-            fs::read_dir(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-            // Something that has the name of a save but is none is better told as a fault.
-            if scan.faults.is_empty() {
-                return Err(Error::NothingHere(path.to_owned()));
-            }
-        }
-    } else if [META, FILE_NAME].iter().any(|name| path.file_name() == Some(OsStr::new(name))) {
-        // A bare name has an empty parent, which is no directory that can be read.
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        root = parent.unwrap_or(Path::new(".")).to_owned();
-        if path.file_name() == Some(OsStr::new(META)) {
-            scan.forest(&root);
-        } else {
-            scan.map(&root);
-        }
-    } else {
-        // What the user names may itself be a link; inside a save none is followed.
-        let real = fs::canonicalize(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        let file = FileSource::open(&real).map_err(|source| Error::Open { path: path.to_owned(), source })?;
-        let mut magic = [0; 4];
-        let read = file.read_at(0, &mut magic).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        let is_pak = rooms::is_pak(&real);
-        let is_region = magic.get(..read) == Some(&MAGIC[..]) || real.extension() == Some(OsStr::new(ENDING));
-        let dir = real.parent().map_or_else(PathBuf::new, Path::to_owned);
-        let only = std::slice::from_ref(&real);
-        match (is_region, is_pak) {
-            (true, _) => scan.loose(&dir, only),
-            (false, true) => scan.room(&dir, only),
-            (false, false) => return Err(Error::NotASave(path.to_owned())),
-        }
-        root = real;
-    }
+    let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
     let Scan { mut forests, rooms, maps, mut faults, .. } = scan;
     for forest in &mut forests {
         read_headers(forest);
@@ -110,6 +74,51 @@ enum What {
 }
 
 impl Scan<'_> {
+    /// The directory that is opened; gives what paths are shown below.
+    fn root_directory(&mut self, path: &Path) -> Result<PathBuf, Error> {
+        let root = forest_above(path).unwrap_or_else(|| path.to_owned());
+        self.directory(&root, 0);
+        if self.forests.is_empty() && self.rooms.is_empty() && self.maps.is_empty() {
+            fs::read_dir(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+            // Something that has the name of a save but is none is better told as a fault.
+            if self.faults.is_empty() {
+                return Err(Error::NothingHere(path.to_owned()));
+            }
+        }
+        Ok(root)
+    }
+
+    /// The file that is opened; gives what paths are shown below.
+    fn root_file(&mut self, path: &Path) -> Result<PathBuf, Error> {
+        let is_meta = path.file_name() == Some(OsStr::new(META));
+        if is_meta || path.file_name() == Some(OsStr::new(FILE_NAME)) {
+            // A bare name has an empty parent, which is no directory that can be read.
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let root = parent.unwrap_or(Path::new("."));
+            if is_meta {
+                self.forest(root);
+            } else {
+                self.map(root);
+            }
+            return Ok(root.to_owned());
+        }
+        // What the user names may itself be a link; inside a save none is followed.
+        let real = fs::canonicalize(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let file = FileSource::open(&real).map_err(|source| Error::Open { path: path.to_owned(), source })?;
+        let mut magic = [0; 4];
+        let read = file.read_at(0, &mut magic).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let dir = real.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let only = std::slice::from_ref(&real);
+        if magic.get(..read) == Some(&MAGIC[..]) || real.extension() == Some(OsStr::new(ENDING)) {
+            self.loose(&dir, only);
+        } else if rooms::is_pak(&real) {
+            self.room(&dir, only);
+        } else {
+            return Err(Error::NotASave(path.to_owned()));
+        }
+        Ok(real)
+    }
+
     fn fault(&mut self, path: &Path, code: Code, what: &'static str, detail: Option<String>) {
         let damage = Damage::new(code, Span::default(), what);
         self.faults.push(Fault { path: path.to_owned(), damage, detail });
