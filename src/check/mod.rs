@@ -157,6 +157,23 @@ pub fn region_bytes(
     report.findings
 }
 
+/// Checks the bytes of a pak region at a place; `name` is how findings call it.
+pub fn pak_bytes(data: &[u8], name: &str, region: [i32; 3], options: &crate::save::Options) -> Vec<Finding> {
+    let mut report = Report::new(name.into(), 0, options.limits.findings_per_file);
+    let mut damage = Vec::new();
+    let loaded = crate::save::Pak::load(data, region, &options.pak, &options.limits, &mut damage);
+    for damage in damage {
+        report.file(damage, None);
+    }
+    match loaded {
+        Ok(None) => {}
+        Ok(Some(region)) => pak::check(&region, &Options::default(), &mut report, None),
+        Err(error) => report.unreadable(Span::default(), &error),
+    }
+    report.finish();
+    report.findings
+}
+
 /// Whether the table of a file takes much memory.
 fn is_large(file: File<'_>) -> bool {
     match file {

@@ -6,11 +6,13 @@
 pub mod block;
 pub mod container;
 pub mod forest_meta;
+pub mod pak;
 pub mod region_v3;
 pub mod replay;
 pub mod variant;
 
 use voxscope::bytes::Span;
+use voxscope::check::Finding;
 use voxscope::damage::{Code, Damage, Level, Space};
 use voxscope::limits::Limits;
 
@@ -22,6 +24,7 @@ pub const ALL: &[(&str, Oracle)] = &[
     ("block", block::check),
     ("container", container::check),
     ("forest_meta", forest_meta::check),
+    ("pak", pak::check),
     ("region_v3", region_v3::check),
     ("variant", variant::check),
 ];
@@ -61,6 +64,30 @@ fn has(damage: &[Damage], code: Code) -> bool {
 
 fn worse_than_note(damage: &[Damage]) -> bool {
     damage.iter().any(|d| d.code.level() > Level::Note)
+}
+
+/// Findings that point at where sectors should be, also where the file ends before them.
+const OF_SECTORS: [Code; 3] = [Code::TableBeyondEnd, Code::SectorCut, Code::TableOverlap];
+
+/// Findings point into the file, and those about decompressed bytes at no more of them than there may be.
+fn findings_inside(findings: &[Finding], len: usize, most_plain: u64) {
+    let all = Span::sized(0, len as u64);
+    for f in findings {
+        let span = f.span.unwrap_or_default();
+        let inside = all.contains(&span) || span.is_empty() || OF_SECTORS.contains(&f.code());
+        assert!(inside && span.start <= span.end, "{f:?} lies outside the file of {len} bytes");
+        assert!(f.damage.space == Space::File || f.damage.span.end <= most_plain, "{f:?} counts more than was decoded");
+        assert!(!f.to_string().is_empty() && !f.message().is_empty(), "{f:?} says nothing");
+    }
+}
+
+fn worst_of(findings: &[Finding]) -> Option<Level> {
+    findings.iter().map(Finding::level).max()
+}
+
+/// Whether there are more findings than are listed.
+fn has_cut(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.code() == Code::FindingsCut)
 }
 
 /// The bytes of a span, which must be inside.

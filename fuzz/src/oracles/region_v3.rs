@@ -2,13 +2,14 @@
 //! alone (versions 1 and 2, and headers with impossible fields) are tried again with a layout from outside.
 
 use voxscope::bytes::{Span, len64};
-use voxscope::damage::{Code, Damage, Space};
+use voxscope::check;
+use voxscope::damage::{Code, Damage, Level, Space};
 use voxscope::godot::channel::{CHANNELS, Depth};
 use voxscope::godot::region::{Builder, Entry, Format, Header, MAX_HEADER_BYTES};
 use voxscope::godot::slots::{self, Slots};
 use voxscope::save::{Listed, Options, Owner, Region, Scratch, View};
 
-use super::{Reach, bytes, damage_inside, has, limits};
+use super::{Reach, bytes, damage_inside, findings_inside, has, has_cut, limits, worst_of};
 
 /// Blocks that are looked at in one file.
 const BLOCKS: usize = 256;
@@ -61,7 +62,7 @@ fn with_layout(data: &[u8], outside: Option<&Format>) -> Reach {
     let (views, clean_views) = blocks(data, &region);
     formula(data, &header, &options);
 
-    // Here belongs the checker, once there is one: its findings against what was seen above.
+    checker(data, &region, outside, clean && clean_views);
 
     let clean = clean && region.damage.is_empty() && clean_views;
     if clean && region.entries.len() <= BLOCKS {
@@ -192,6 +193,31 @@ fn blocks(data: &[u8], region: &Region<Vec<u8>>) -> (usize, bool) {
         }
     }
     (read, clean)
+}
+
+/// The checker says what the views said, inside the file, and nothing is wrong with what it passes.
+fn checker(data: &[u8], region: &Region<Vec<u8>>, outside: Option<&Format>, clean: bool) {
+    let options = Options { limits: limits(), format: outside.copied(), ..Options::default() };
+    let findings = check::region_bytes(data, "r", 0, region.position, &options);
+    findings_inside(&findings, data.len(), limits().block_bytes);
+    if !worst_of(&findings).is_some_and(|level| level > Level::Note) {
+        assert!(region.damage.iter().all(|d| d.code.level() == Level::Note), "passed: {:?}", region.damage);
+    }
+    assert!(clean || !findings.is_empty(), "damage was seen, and the checker says nothing");
+    let mut scratch = Scratch::default();
+    for listed in region.by_sector().into_iter().take(BLOCKS) {
+        let Ok(_) = region.view(listed.entry, &mut scratch) else { unreachable!("memory does not fail") };
+        let at = region.block_position(listed.slot, Slots::New);
+        for d in &scratch.damage {
+            // A block without sectors in the file is not read; that is said instead.
+            let instead = |f: &check::Finding| {
+                f.block.is_some_and(|block| block.position == at)
+                    && matches!(f.code(), Code::TableCountZero | Code::TableBeyondEnd)
+            };
+            let found = findings.iter().any(|finding| finding.damage == *d || instead(finding));
+            assert!(found || has_cut(&findings), "{d:?} of slot {} is not among the findings", listed.slot);
+        }
+    }
 }
 
 /// What is compared of a view; it outlives the buffers.

@@ -6,6 +6,7 @@
 mod block;
 mod container;
 mod forest_meta;
+mod pak;
 mod region_v3;
 mod variant;
 
@@ -24,6 +25,7 @@ pub fn all() -> BTreeMap<&'static str, Seeds> {
         ("block", block::seeds()),
         ("container", container::seeds()),
         ("forest_meta", forest_meta::seeds()),
+        ("pak", pak::seeds()),
         ("region_v3", region_v3::seeds()),
         ("variant", variant::seeds()),
     ])
