@@ -8,7 +8,7 @@ use crate::demo::draft::{self, Draft, REGION};
 use crate::demo::forest::{DEPTHS, Extent, ForestSpec, write_forest};
 use crate::demo::owned::OwnedChannel;
 use crate::demo::terrain::Terrain;
-use crate::demo::{Sample, game::Game};
+use crate::demo::{Sample, game::Game, maps};
 use crate::godot::channel::{CHANNELS, Depth, SDF};
 use crate::godot::container::Mode;
 use crate::godot::slots::Slots;
@@ -80,6 +80,25 @@ pub const HEALTHY: &[Sample] = &[
         "Blocks shrank while the game ran: old bytes stay behind the last one.",
         &[Code::StaleTail],
         stale_tail,
+    ),
+    Sample::healthy("map-sparse", "A voxel map of sparse blocks: a depth map, two finer layers.", &[], maps::sparse),
+    Sample::healthy(
+        "map-dense",
+        "A voxel map of dense layers, as Unity exports them: structures without water, layers of one name.",
+        &[Code::MapFlagDry, Code::MapLayerName],
+        maps::dense,
+    ),
+    Sample::healthy(
+        "map-packed-depth",
+        "A voxel map with the depth of the water in the upper half of the voxels.",
+        &[Code::MapPackedDepth],
+        maps::packed,
+    ),
+    Sample::healthy(
+        "map-fortran-big-endian",
+        "A voxel map whose arrays went through another program: Fortran order, highest byte first.",
+        &[Code::NpyFortran, Code::NpyBigEndian],
+        maps::fortran_big_endian,
     ),
 ];
 

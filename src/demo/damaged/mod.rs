@@ -11,12 +11,13 @@ mod container;
 mod crash;
 mod files;
 mod header;
+mod map;
 mod metadata;
 mod table;
 
 use crate::demo::Sample;
 
-const GROUPS: [&[Sample]; 7] = [
+const GROUPS: &[&[Sample]] = &[
     files::SAMPLES,
     header::SAMPLES,
     table::SAMPLES,
@@ -24,6 +25,7 @@ const GROUPS: [&[Sample]; 7] = [
     block::SAMPLES,
     metadata::SAMPLES,
     crash::SAMPLES,
+    map::SAMPLES,
 ];
 
 /// The damaged samples.
