@@ -8,7 +8,7 @@ use crate::demo::draft::{self, Draft, REGION};
 use crate::demo::forest::{DEPTHS, Extent, ForestSpec, write_forest};
 use crate::demo::owned::OwnedChannel;
 use crate::demo::terrain::Terrain;
-use crate::demo::{Sample, game::Game, pak, pak::PakSpec};
+use crate::demo::{Sample, game::Game, maps, pak, pak::PakSpec};
 use crate::godot::channel::{CHANNELS, Depth, SDF};
 use crate::godot::container::Mode;
 use crate::godot::slots::Slots;
@@ -120,6 +120,25 @@ pub const HEALTHY: &[Sample] = &[
     Sample::healthy("pak-numbers", "A pak region of 64 records: its chunks have numbers only.", &[], |dir| {
         PakSpec { records: 64, chunks: &[63, 0, 5], ..PakSpec::default() }.write(dir)
     }),
+    Sample::healthy("map-sparse", "A voxel map of sparse blocks: a depth map, two finer layers.", &[], maps::sparse),
+    Sample::healthy(
+        "map-dense",
+        "A voxel map of dense layers, as Unity exports them: structures without water, layers of one name.",
+        &[Code::MapFlagDry, Code::MapLayerName],
+        maps::dense,
+    ),
+    Sample::healthy(
+        "map-packed-depth",
+        "A voxel map with the depth of the water in the upper half of the voxels.",
+        &[Code::MapPackedDepth],
+        maps::packed,
+    ),
+    Sample::healthy(
+        "map-fortran-big-endian",
+        "A voxel map whose arrays went through another program: Fortran order, highest byte first.",
+        &[Code::NpyFortran, Code::NpyBigEndian],
+        maps::fortran_big_endian,
+    ),
 ];
 
 /// A small world around the origin.

@@ -8,6 +8,7 @@ mod draft;
 pub mod forest;
 mod game;
 pub mod healthy;
+pub mod maps;
 pub mod noise;
 pub mod owned;
 mod pak;

@@ -11,13 +11,14 @@ mod container;
 mod crash;
 mod files;
 mod header;
+mod map;
 mod metadata;
 mod pak;
 mod table;
 
 use crate::demo::Sample;
 
-const GROUPS: [&[Sample]; 8] = [
+const GROUPS: &[&[Sample]] = &[
     files::SAMPLES,
     header::SAMPLES,
     table::SAMPLES,
@@ -26,6 +27,7 @@ const GROUPS: [&[Sample]; 8] = [
     metadata::SAMPLES,
     crash::SAMPLES,
     pak::SAMPLES,
+    map::SAMPLES,
 ];
 
 /// The damaged samples.
