@@ -107,28 +107,30 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 
 /// `voxscope [PATH]`: what `info` prints, until there is an explorer.
 pub fn browse(path: Option<PathBuf>, options: target::Options) -> Result<Exit, Failure> {
-    let nothing_given = path.is_none();
-    let arguments = Arguments { path, format: OutputFormat::Human, options };
-    match arguments.options.open(target::path_or_here(arguments.path.as_ref())) {
-        Err(Failure::Failed(_)) if nothing_given && is_nothing_here() => {
-            let mut out = stdout();
-            writeln!(out, "There is no save in this directory.")?;
-            writeln!(out)?;
-            writeln!(out, "  voxscope PATH                what the save at PATH is made of")?;
-            writeln!(out, "  voxscope check PATH          check every block of it")?;
-            writeln!(out, "  voxscope demo                see how that looks on made-up saves, some of them damaged")?;
-            writeln!(out, "  voxscope demo --write DIR    write these saves, to try things on")?;
-            writeln!(out, "  voxscope --help              everything else")?;
-            out.flush()?;
-            Ok(Exit::CLEAN)
-        }
-        Err(failure) => Err(failure),
-        Ok(_) => run(&arguments),
+    if path.is_some() {
+        return run(&Arguments { path, format: OutputFormat::Human, options });
     }
+    // Here means here: not what may lie somewhere below.
+    let mut options = options.to_library()?;
+    options.limits.directory_depth = 1;
+    let mut out = stdout();
+    match Save::open(target::path_or_here(None), &options) {
+        Ok(save) => print(&mut out, &gather(&save))?,
+        Err(Error::NothingHere(_)) => nothing_here(&mut out)?,
+        Err(error) => return Err(error.into()),
+    }
+    out.flush()?;
+    Ok(Exit::CLEAN)
 }
 
-fn is_nothing_here() -> bool {
-    matches!(Save::open(".".as_ref(), &voxscope::save::Options::default()), Err(Error::NothingHere(_)))
+fn nothing_here(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "There is no save in this directory.")?;
+    writeln!(out)?;
+    writeln!(out, "  voxscope PATH                what the save at PATH is made of")?;
+    writeln!(out, "  voxscope check PATH          check every block of it")?;
+    writeln!(out, "  voxscope demo                see how that looks on made-up saves, some of them damaged")?;
+    writeln!(out, "  voxscope demo --write DIR    write these saves, to try things on")?;
+    writeln!(out, "  voxscope --help              everything else")
 }
 
 fn gather(save: &Save) -> Info {

@@ -62,12 +62,16 @@ enum SlotsArgument {
 impl Options {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
+        Ok(Save::open(path, &self.to_library()?)?)
+    }
+
+    /// As the library takes them.
+    pub fn to_library(&self) -> Result<save::Options, Failure> {
         let slots = self.slots.map(|slots| match slots {
             SlotsArgument::Old => Slots::Old,
             SlotsArgument::New => Slots::New,
         });
-        let options = save::Options { format: self.format()?, slots, pak: self.pak()?, ..save::Options::default() };
-        Ok(Save::open(path, &options)?)
+        Ok(save::Options { format: self.format()?, slots, pak: self.pak()?, ..save::Options::default() })
     }
 
     fn pak(&self) -> Result<PakOptions, Failure> {
