@@ -616,7 +616,7 @@ fn a_pak_region_whose_records_all_reach_to_the_end() {
 #[test]
 fn eight_pak_regions_of_large_chunks_at_once() {
     let bomb = pak::payload::encode(&vec![0; 17 << 20]);
-    let one = [pak_head(4, |n| if n == 0 { (0, 9, bomb.len() as i32) } else { (-1, 0, 0) }), bomb.clone()].concat();
+    let one = [pak_head(4, |n| if n == 0 { (0, 9, bomb.len() as i32) } else { (-1, 0, 0) }), bomb].concat();
     let names: Vec<String> = (0..8).map(|x| format!("x{x}_y0_z0.region")).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), one.as_slice())).collect();
     let (_dir, path) = paks(&files);
