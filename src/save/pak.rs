@@ -119,10 +119,11 @@ impl<S: Source> Pak<S> {
     /// # Errors
     /// What the operating system says.
     pub fn view<'a>(&self, number: u32, record: Record, scratch: &'a mut PakScratch) -> io::Result<PakView<'a>> {
+        scratch.decoder.shrink(1 << 20);
         self.view_within(number, record, &self.limits, scratch)
     }
 
-    /// As [`view`](Self::view), with other caps.
+    /// As [`view`](Self::view), with other caps, and keeping the buffers of large chunks.
     pub(crate) fn view_within<'a>(
         &self,
         number: u32,
@@ -132,7 +133,6 @@ impl<S: Source> Pak<S> {
     ) -> io::Result<PakView<'a>> {
         let PakScratch { damage, stored, decoder } = scratch;
         damage.clear();
-        decoder.shrink(1 << 20);
         let located = self.locate(number, record, damage);
         let Some(Located { stored: span, exact, .. }) = located.filter(|located| !located.stored.is_empty()) else {
             return Ok(PakView { located, payload: None, shape: None, damage });

@@ -9,7 +9,7 @@ use voxscope::godot::region::{Builder, Entry, Format, Header, MAX_HEADER_BYTES};
 use voxscope::godot::slots::{self, Slots};
 use voxscope::save::{Listed, Options, Owner, Region, Scratch, View};
 
-use super::{Reach, bytes, damage_inside, findings_inside, has, has_cut, limits, worst_of};
+use super::{Reach, bytes, damage_inside, findings_inside, has, has_cut, limits, worse_than_note, worst_of};
 
 /// Blocks that are looked at in one file.
 const BLOCKS: usize = 256;
@@ -200,13 +200,13 @@ fn checker(data: &[u8], region: &Region<Vec<u8>>, outside: Option<&Format>, clea
     let options = Options { limits: limits(), format: outside.copied(), ..Options::default() };
     let findings = check::region_bytes(data, "r", 0, region.position, &options);
     findings_inside(&findings, data.len(), limits().block_bytes);
-    if worst_of(&findings).is_none_or(|level| level <= Level::Note) {
-        assert!(region.damage.iter().all(|d| d.code.level() == Level::Note), "passed: {:?}", region.damage);
-    }
+    let passed = worst_of(&findings).is_none_or(|level| level == Level::Note);
+    assert!(!passed || !worse_than_note(&region.damage), "passed: {:?}", region.damage);
     assert!(clean || !findings.is_empty(), "damage was seen, and the checker says nothing");
     let mut scratch = Scratch::default();
     for listed in region.by_sector().into_iter().take(BLOCKS) {
         let Ok(_) = region.view(listed.entry, &mut scratch) else { unreachable!("memory does not fail") };
+        assert!(!passed || !worse_than_note(&scratch.damage), "passed: {:?}", scratch.damage);
         let at = region.block_position(listed.slot, Slots::New);
         for d in &scratch.damage {
             // A block without sectors in the file is not read; that is said instead.
