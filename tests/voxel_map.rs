@@ -134,10 +134,10 @@ fn a_real_export_is_read_and_is_not_called_damaged() {
         assert_eq!(frame.cell(frame.centre(first)), Some(first));
         assert!(flags::is_dry(grid.voxel(first).unwrap().unwrap().flags));
     }
-    // The first numbers of the last layer are 0, 0x800, 0x800.
+    // The first numbers of the last layer are 0, 0, 0x800.
     let grid = map.grid(layers[4], &Limits::DEFAULT);
-    let cell = layers[4].frame().unwrap().cell([159.4, -4.0, -57.1]).unwrap();
-    assert_eq!((cell, block_of(cell)), ([0, 0, 1], [0; 3]));
+    let cell = layers[4].frame().unwrap().cell([159.4, -4.0, -56.6]).unwrap();
+    assert_eq!((cell, block_of(cell)), ([0, 0, 2], [0; 3]));
     assert_eq!(grid.voxel(cell).unwrap().unwrap().bits, Some(0x800));
     assert_eq!(grid.voxel([49, 0, 0]).unwrap(), None);
     // The description, written anew, says the same.
