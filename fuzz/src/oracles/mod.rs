@@ -1,11 +1,13 @@
 //! What must hold for any input, one file a format.
 //!
 //! Each `check` panics with the property that failed and says how far the input got. The library's own tests take this
-//! directory in by path, so it uses nothing but `voxscope` and the standard library.
+//! directory in by path, so it uses nothing but `voxscope`, the standard library and `arbitrary`.
 
 pub mod block;
 pub mod container;
 pub mod forest_meta;
+pub mod map_json;
+pub mod npy_map;
 pub mod pak;
 pub mod region_v3;
 pub mod replay;
@@ -24,6 +26,8 @@ pub const ALL: &[(&str, Oracle)] = &[
     ("block", block::check),
     ("container", container::check),
     ("forest_meta", forest_meta::check),
+    ("map_json", map_json::check),
+    ("npy_map", npy_map::check),
     ("pak", pak::check),
     ("region_v3", region_v3::check),
     ("variant", variant::check),

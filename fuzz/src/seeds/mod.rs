@@ -6,6 +6,8 @@
 mod block;
 mod container;
 mod forest_meta;
+mod map_json;
+mod npy_map;
 mod pak;
 mod region_v3;
 mod variant;
@@ -25,6 +27,8 @@ pub fn all() -> BTreeMap<&'static str, Seeds> {
         ("block", block::seeds()),
         ("container", container::seeds()),
         ("forest_meta", forest_meta::seeds()),
+        ("map_json", map_json::seeds()),
+        ("npy_map", npy_map::seeds()),
         ("pak", pak::seeds()),
         ("region_v3", region_v3::seeds()),
         ("variant", variant::seeds()),

@@ -1,0 +1,72 @@
+use voxscope::demo::maps::{Arrays, Draft, Lake};
+use voxscope::voxel_map::map_json::Format;
+
+use super::{Seeds, Set, cut};
+
+pub(super) fn seeds() -> Seeds {
+    let mut set = Set::default();
+    let mut draft = Draft::new();
+    let lake = Lake::new(1, [5, 4, 3]);
+    draft.add(&lake, [-10.5, 0.25, 1e6], Format::BlockSparse, Arrays::PLAIN, true);
+    draft.add(&lake, [0.1, 0.2, 0.3], Format::Dense, Arrays::PLAIN, false);
+    let text = String::from_utf8(draft.data.encode()).unwrap_or_default();
+    set.add("healthy", text.as_bytes());
+    draft.data.locals.clear();
+    set.add("healthy_without_locals", draft.data.encode());
+    let mut with = |name: &str, from: &str, to: &str| {
+        assert!(text.contains(from), "{name}: no {from} in the description");
+        set.add(name, text.replacen(from, to, 1));
+    };
+    with("healthy_byte_order_mark", "{", "\u{feff}{");
+    with("healthy_spaces", "{", " \r\n\t{");
+    with("healthy_no_level", "\"waterSurfaceLevel\": 9.5,", "");
+    with("healthy_names", "Lake_Global.npy", "a [b] (c) \u{6e56} \\u6e56.npy");
+    with("healthy_field_twice", "\"mapID\"", "\"mapID\": 5, \"mapID\"");
+    with("extra_field", "\"mapID\"", "\"mods\": {\"a\": [1, {\"b\": \"}]\"}]}, \"mapID\"");
+    with("extra_field_of_layer", "\"type\"", "\"\\u001b[2J\": 1e300, \"type\"");
+    with("format_unknown", "block_sparse", "octree");
+    with("format_number", "\"block_sparse\"", "3");
+    with("dim_0", "5,", "0,");
+    with("dim_too_large", "5,", "2147483648,");
+    with("dim_a_float", "5,", "5.0,");
+    with("dim_two", "5,", "");
+    with("step_0", "0.5", "0.0");
+    with("step_subnormal", "0.5", "1e-46");
+    with("step_infinite", "0.5", "1e39");
+    with("step_negative", "0.5", "-0.5");
+    with("step_text", "0.5", "\"0.5\"");
+    with("origin_long", "-10.5", "-10.500000000000000000000000000001");
+    with("origin_null", "-10.5", "null");
+    with("map_id_huge", "1006001", "18446744073709551615");
+    with("map_id_text", "1006001", "\"1006001\"");
+    with("level_text", "9.5", "\"9.5\"");
+    with("level_long", "9.5", "9.49999999999999999999999999999999999999999999991e-7");
+    with("block_size_negative", "\"blockSize\": 16", "\"blockSize\": -16");
+    with("block_count_huge", "\"blockCount\": 1", "\"blockCount\": 18446744073709551615");
+    with("name_leads_out", "Lake_Global.npy", "../Lake_Global.npy");
+    with("name_with_drive", "Lake_Global.npy", "C:Lake_Global.npy");
+    with("name_absolute", "Lake_Global.npy", "/etc/passwd");
+    with("name_with_backslash", "Lake_Global.npy", "..\\\\x");
+    with("name_with_zero", "Lake_Global.npy", "a\\u0000b");
+    with("name_number", "\"Lake_Global.npy\"", "7");
+    with("name_of_dots", "Lake_Global.npy", ".. ");
+    with("names_same", "Lake_Local (stock 1)", "Lake_Global");
+    with("global_missing", "\"global\"", "\"globe\"");
+    with("global_list", "\"global\": {", "\"global\": [{}], \"other\": {");
+    with("global_twice", "\"global\": {", "\"global\": {}, \"gl\\u006fbal\": {");
+    with("locals_missing", "\"locals\"", "\"local\"");
+    with("locals_object", "\"locals\": [", "\"locals\": {}, \"other\": [");
+    with("locals_of_numbers", "\"locals\": [", "\"locals\": [1, null, \"]\", [], ");
+    with("comment", "{", "{ // why");
+    with("not_utf8_escape", "Global.npy", "\\ud800.npy");
+    set.add("cut", cut(text.as_bytes(), 100));
+    set.add("cut_by_one", cut(text.as_bytes(), 1));
+    set.add("twice", text.repeat(2));
+    set.add("empty", []);
+    set.add("zeros", [0; 64]);
+    set.add("empty_object", "{}");
+    set.add("a_list", "[]");
+    set.add("nested_deep", "[".repeat(4000));
+    set.add("nested_inside", format!("{{\"mapID\": {}{}}}", "[".repeat(120), "]".repeat(120)));
+    set.0
+}
