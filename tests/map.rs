@@ -561,3 +561,12 @@ fn a_directory_of_maps_is_one_save() {
     assert_eq!(output(&["ls", path, "--format=csv"]).lines().count(), 6);
     assert_eq!(run(&["check", path]).0, Some(4));
 }
+
+#[test]
+fn a_number_is_the_nearest_to_what_is_written() {
+    let text = br#"{"waterSurfaceLevel": 9.49999999999999999999999999999999999999999999991e-7}"#;
+    let map = voxscope::voxel_map::map_json::MapData::decode(text, &mut Vec::new()).unwrap();
+    assert_eq!(map.water_surface_level, Some(9.5e-7));
+    let again = voxscope::voxel_map::map_json::MapData::decode(&map.encode(), &mut Vec::new()).unwrap();
+    assert_eq!(again.water_surface_level, map.water_surface_level);
+}

@@ -217,6 +217,11 @@ impl Model {
         array(&Npy { version, big_endian, fortran, ..Npy::new(dtype, shape) }, number)
     }
 
+    fn index(&self, blocks: &[[i32; 3]]) -> Vec<u8> {
+        let number = |at: &[u64]| u64::from(blocks[at[0] as usize][at[1] as usize].cast_unsigned());
+        self.array(Dtype::I32, &[blocks.len() as u64, 3], number)
+    }
+
     fn files(&self) -> Files {
         let [x, y, z] = self.dim.map(u64::from);
         let mut files = Files::new();
@@ -234,8 +239,7 @@ impl Model {
             },
         );
         if self.sparse {
-            let number = |at: &[u64]| u64::from(self.blocks[at[0] as usize][at[1] as usize].cast_unsigned());
-            files.insert("i", self.array(Dtype::I32, &[count, 3], number));
+            files.insert("i", self.index(&self.blocks));
         }
         if self.depths {
             let number = |at: &[u64]| u64::from(self.depth(at[0] as u32, at[1] as u32).to_bits());
@@ -392,9 +396,6 @@ impl Damage {
             }
             12 => {
                 bytes[length - 1] = 0xff;
-                if model.version == 1 {
-                    return own(Code::NpyHeader);
-                }
                 return own(Code::NpyHeader);
             }
             13 => {
@@ -445,8 +446,7 @@ impl Damage {
                     let end = model.dim[axis].div_ceil(16) as i32;
                     blocks[row][axis] = [-1, end, i32::MIN, i32::MAX][amount / 16 % 4];
                 }
-                let damaged = Model { blocks, salt: model.salt, ..*model };
-                files.insert("i", damaged.files().remove("i")?);
+                files.insert("i", model.index(&blocks));
                 let code = if self.kind == 20 { Code::MapIndexTwice } else { Code::MapIndexRange };
                 return Some((Part::Index, code));
             }
