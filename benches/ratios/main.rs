@@ -1,0 +1,87 @@
+//! What the project promises about speed and memory, measured as ratios in one run: the machine is noisy, so what is
+//! compared is measured in turns, and the best of each is taken.
+//!
+//! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod forest;
+mod map;
+mod pak;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use voxscope::check;
+use voxscope::save::Save;
+
+/// Turns in which each of two things is measured.
+const TURNS: usize = 15;
+
+fn main() {
+    // `cargo test --benches` runs this too, and only wants to know that it builds.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let threads = rayon::current_num_threads();
+    println!("{threads} threads, best of {TURNS} turns each\n");
+    let only_map = std::env::args().any(|argument| argument == "map");
+    if !only_map {
+        forest::measure();
+        pak::measure();
+    }
+    map::measure();
+}
+
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// Measures both in turns; gives the best of each.
+fn in_turns(mut a: impl FnMut(), mut b: impl FnMut()) -> (Duration, Duration) {
+    a();
+    b();
+    let mut best = (Duration::MAX, Duration::MAX);
+    for _ in 0..TURNS {
+        best.0 = best.0.min(time(&mut a));
+        best.1 = best.1.min(time(&mut b));
+    }
+    best
+}
+
+fn run_check(save: &Save) -> check::Summary {
+    let summary = check::run(save, &check::Options::default(), |finding| panic!("{finding}"));
+    assert_eq!(summary.counts.errors, 0);
+    summary
+}
+
+fn report(what: &str, value: &str, promise: &str, kept: bool) {
+    println!("{what:<58} {value:>22}   {promise:<18} {}", if kept { "kept" } else { "NOT KEPT" });
+}
+
+/// The most memory that the program itself has while it checks, which should be under `most` MiB.
+fn memory_under(dir: &Path, what: &str, most: f64) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_voxscope"))
+        .args(["check", "--format", "jsonl"])
+        .arg(dir)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0.0f64;
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib: Option<f64> = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        peak = peak.max(kib.unwrap_or(0.0) / 1024.0);
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    if peak == 0.0 {
+        println!("{what:<58} {:>22}", "not measured here");
+        return;
+    }
+    let promise = format!("under {most:.0} MiB");
+    report(&format!("memory of {what}"), &format!("{peak:.1} MiB"), &promise, peak < most);
+}
