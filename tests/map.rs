@@ -324,7 +324,7 @@ fn findings_name_their_file_bytes_and_place() {
         layer,
     );
     let deep: Vec<u8> =
-        [1u64, 1, 1, 0, 0, 0, 0, 0].into_iter().flat_map(|n| (n | n * 250 << 32).to_le_bytes()).collect();
+        [1u64, 1, 1, 0, 0, 0, 0, 0].into_iter().flat_map(|n| (n | (n * 250) << 32).to_le_bytes()).collect();
     one(
         dense().with("d.npy", npy("<i8", "False", "(2, 2, 2)", &deep)),
         Code::MapPackedDepth,

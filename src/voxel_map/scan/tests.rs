@@ -75,7 +75,7 @@ fn water_without_a_depth() {
     let mut depth = [2.0f32; 640];
     (depth[0], depth[17], depth[33], depth[19 * 32 + 31]) = (0.0, f32::NAN, -1.0, f32::INFINITY);
     files.insert("z", array(Dtype::F32, &[20, 32], depth.map(|d| u64::from(d.to_bits()))));
-    let all = report(&(layer.clone(), files.clone()));
+    let all = report(&(layer, files.clone()));
     // Columns (0, 0) and (1, 1) of the block at the origin, (0, 17) of the other; no block is at (19, 31).
     let first = Some([0, 0, 17]);
     assert_eq!(found(&all), [(Code::MapWaterDepth, 48, first)]);
