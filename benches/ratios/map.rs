@@ -73,7 +73,7 @@ fn map() -> PathBuf {
 }
 
 /// Loads the array of the file that is named, and passes over it once: one bit of every voxel, the plainest question
-/// (`(a & 1).sum()` takes several times as long). Once for each line of its input.
+/// (`(a & 1).sum()` would make a copy of the array first). Once for each line of its input.
 const NUMPY: &str = "
 import sys, time, numpy
 for line in sys.stdin:
