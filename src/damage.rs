@@ -4,11 +4,13 @@
 //! carries no text of the file, so nothing hostile can travel in it.
 
 mod codes;
+mod set;
 
 use std::fmt;
 
 use crate::bytes::{Short, Span};
 pub use codes::Code;
+pub use set::CodeSet;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]

@@ -81,7 +81,7 @@ impl Filter {
                 operator.holds(state, *value)
             }
             Term::Container(equal, name) => (row.container.unwrap_or("none") == name) == *equal,
-            Term::Code(equal, code) => row.codes.contains(code) == *equal,
+            Term::Code(equal, code) => row.codes.contains(*code) == *equal,
             Term::File(equal, part) => row.file.contains(part.as_str()) == *equal,
         })
     }
@@ -162,7 +162,7 @@ mod tests {
             plain: 16_000,
             version: Some(4),
             container: Some("lz4"),
-            codes: vec![Code::TableCount, Code::StaleTail],
+            codes: [Code::TableCount, Code::StaleTail].into_iter().collect(),
             flags: None,
         }
     }

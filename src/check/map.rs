@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::bytes::Span;
 use crate::check::{Options, Report, Row};
+use crate::damage::CodeSet;
 use crate::printable::printable;
 use crate::save::Save;
 use crate::source::FileSource;
@@ -120,7 +121,7 @@ fn row(file: Arc<str>, slot: u32, position: Option<[i32; 3]>, span: Span, counts
         plain: span.len(),
         version: None,
         container: None,
-        codes: Vec::new(),
+        codes: CodeSet::default(),
         flags: Some(Box::new(counts)),
     }
 }

@@ -272,7 +272,10 @@ fn check_region<S: Source>(
     table::check(region, &by_sector, report);
 
     report.stats.blocks += by_sector.len() as u64;
-    let mut sizes = Vec::with_capacity(by_sector.len());
+    if let Some(rows) = rows.as_deref_mut() {
+        rows.reserve_exact(by_sector.len());
+    }
+    let mut sizes = Vec::new();
     let (mut versions, mut probed) = (0u8, None);
     let blocks = by_sector.chunks(BLOCKS).flat_map(|part| blocks::examine(region, part, options, blocks::Outcome::of));
     for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
@@ -284,11 +287,16 @@ fn check_region<S: Source>(
         if i < SLOT_PROBES && probed.is_none() && block.version > 0 {
             probed = Some(block.version);
         }
-        sizes.push((block.size, *listed));
+        if rows.is_none() {
+            sizes.push((block.size, *listed));
+        }
         report.stats.add(&block);
         report.block(listed.slot, block);
     }
-    leftovers::check(region, &by_sector, sizes, options, report);
+    // Blocks that no entry points to have no row.
+    if rows.is_none() {
+        leftovers::check(region, &by_sector, sizes, options, report);
+    }
     name_blocks(region, versions, probed, report, rows);
 }
 

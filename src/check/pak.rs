@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::bytes::Span;
 use crate::check::blocks::Outcome;
 use crate::check::{Options, Report, Row};
-use crate::damage::{Code, Damage, Value};
+use crate::damage::{Code, CodeSet, Damage, Value};
 use crate::limits::Limits;
 use crate::pak::place;
 use crate::pak::record::{self, Record};
@@ -167,7 +167,7 @@ fn row<S: Source>(pak: &Pak<S>, report: &Report, claim: &Claim, outcome: Option<
         plain: outcome.map_or(0, |outcome| outcome.plain),
         version: u8::try_from(pak.header.version).ok(),
         container: outcome.and_then(|outcome| outcome.container),
-        codes: Vec::new(),
+        codes: CodeSet::default(),
         flags: None,
     }
 }

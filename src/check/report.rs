@@ -132,9 +132,8 @@ impl Report {
         for (slot, code) in self.codes.iter().flatten() {
             if let Ok(at) = rows.binary_search_by_key(slot, |row| row.slot)
                 && let Some(row) = rows.get_mut(at)
-                && !row.codes.contains(code)
             {
-                row.codes.push(*code);
+                row.codes.insert(*code);
             }
         }
     }

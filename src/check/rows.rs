@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::check::blocks::Outcome;
 use crate::check::{Options, Report, check_region, map, pak};
-use crate::damage::{Code, Level};
+use crate::damage::{CodeSet, Level};
 use crate::save::{File, Listed, Save};
 use crate::source::OpenError;
 use crate::voxel_map::flags::Histogram;
@@ -35,7 +35,7 @@ pub struct Row {
     /// How it is packed.
     pub container: Option<&'static str>,
     /// What is wrong with it: each code once.
-    pub codes: Vec<Code>,
+    pub codes: CodeSet,
     /// How many voxels have which flags; only in voxel maps.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "flag_counts")]
     pub flags: Option<Box<Histogram>>,
@@ -77,7 +77,7 @@ impl Row {
             plain: block.map_or(0, |block| block.plain),
             version: block.map(|block| block.version).filter(|&version| version > 0),
             container: block.and_then(|block| block.container),
-            codes: Vec::new(),
+            codes: CodeSet::default(),
             flags: None,
         }
     }

@@ -179,7 +179,7 @@ fn flags(row: &Row, is: &str, between: &str) -> String {
 }
 
 fn codes(row: &Row, between: &str) -> String {
-    row.codes.iter().copied().map(Code::name).collect::<Vec<_>>().join(between)
+    row.codes.iter().map(Code::name).collect::<Vec<_>>().join(between)
 }
 
 fn line(cells: &[String; COLUMNS.len()]) -> String {
