@@ -42,6 +42,16 @@ impl Finding {
         Self { file, span, block: None, damage, remark }
     }
 
+    /// A finding about a block that is stored at `stored`; damage inside the decompressed block is shown at all of it.
+    #[must_use]
+    pub const fn of_block(file: Arc<str>, block: BlockAt, stored: Span, damage: Damage) -> Self {
+        let span = match damage.space {
+            Space::File => damage.span,
+            Space::Block => stored,
+        };
+        Self { file, span: Some(span), block: Some(block), damage, remark: None }
+    }
+
     /// Its code.
     #[must_use]
     pub const fn code(&self) -> Code {

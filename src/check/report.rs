@@ -9,7 +9,6 @@ use crate::check::blocks::Outcome;
 use crate::check::finding::{BlockAt, Finding};
 use crate::check::rows::Row;
 use crate::damage::{Code, Damage, Level, Value};
-use crate::save::file_span;
 
 /// Findings by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -145,7 +144,7 @@ impl Report {
 
     /// Adds a finding about the file.
     pub fn file(&mut self, damage: Damage, remark: Option<String>) {
-        self.push(Finding::of_file(Arc::clone(&self.name), damage, remark), None);
+        self.of_file(Arc::clone(&self.name), damage, remark);
     }
 
     /// Adds a finding about another file that belongs to this one.
@@ -177,9 +176,9 @@ impl Report {
             self.slot(slot, damage, Some(error.to_string()));
         }
         for damage in block.damage {
-            let remark = block.whole_channels.filter(|_| is_inside(damage.code)).map(whole_channels);
-            let mut finding = Finding::of_file(Arc::clone(&self.name), damage, remark);
-            finding.span = Some(file_span(&damage, block.stored));
+            let at = BlockAt { lod: self.lod, position: None };
+            let mut finding = Finding::of_block(Arc::clone(&self.name), at, block.stored, damage);
+            finding.remark = block.whole_channels.filter(|_| is_inside(damage.code)).map(whole_channels);
             self.push(finding, Some(slot));
         }
     }
@@ -232,8 +231,8 @@ impl Report {
         let by_code: Vec<String> = cut.iter().map(|(code, n)| format!("{n} {code}")).collect();
         let damage = Damage::new(Code::FindingsCut, Span::default(), "findings of this file that are not listed")
             .found(Value::Number(total));
-        let mut finding = Finding::of_file(Arc::clone(&self.name), damage, None);
-        finding.remark = Some(format!("Not listed: {}.", by_code.join(", ")));
+        let remark = format!("Not listed: {}.", by_code.join(", "));
+        let finding = Finding::of_file(Arc::clone(&self.name), damage, Some(remark));
         self.counts.add(&finding);
         self.findings.push(finding);
     }

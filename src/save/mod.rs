@@ -25,8 +25,8 @@ pub use pak::{Pak, PakOptions, PakScratch, PakView};
 pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
 pub use sectors::{Owner, Run, SectorMap};
+pub(crate) use view::wanted;
 pub use view::{Scratch, Stored, View};
-pub(crate) use view::{file_span, wanted};
 
 /// How to open a save.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::bytes::{Span, index, len64};
-use crate::damage::{Code, Damage, Level, Space, Value};
+use crate::damage::{Code, Damage, Level, Value};
 use crate::godot::block::{self, Block, Layout};
 use crate::godot::container::{Container, Decoder};
 use crate::godot::region::{Entry, Header, sectors_for};
@@ -212,12 +212,4 @@ fn check_prefix(
         damage.push(Damage::new(Code::BlockPrefix, span, "size before the block").expected(expected).found(found));
     }
     false
-}
-
-/// The span in the file of a damage: its own, or the stored block's when it counts bytes of the decompressed data.
-pub(crate) fn file_span(damage: &Damage, stored: Span) -> Span {
-    match damage.space {
-        Space::File => damage.span,
-        Space::Block => stored,
-    }
 }

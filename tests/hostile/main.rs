@@ -94,15 +94,10 @@ fn high_water(id: u32) -> u64 {
 
 /// Runs the program, which must end by itself, within its bounds, and without a character that a terminal acts on.
 fn run(arguments: &[&OsStr]) -> Run {
-    within(MOST, arguments)
-}
-
-/// As [`run`], with another bound.
-fn within(most: u64, arguments: &[&OsStr]) -> Run {
     let run = run_as(&[], arguments);
     let what = format!("{arguments:?}: {:?}\n{}", run.status, head(&run.err));
     assert!(run.status.code().is_some_and(|code| code & !0b1100 == 0), "{what}");
-    assert!(run.peak < most, "{} KiB: {what}", run.peak);
+    assert!(run.peak < MOST, "{} KiB: {what}", run.peak);
     plain(&run.out);
     plain(&run.err);
     println!("{:>6} KiB {:?} {arguments:?}", run.peak, run.status.code().unwrap());
@@ -137,11 +132,6 @@ fn finds(path: &Path, code: &str) {
 
 /// Every command that reads a save, for what it prints and needs.
 fn every_command(path: &Path) {
-    every_command_within(MOST, path);
-}
-
-/// As [`every_command`], with another bound for lists of blocks.
-fn every_command_within(rows: u64, path: &Path) {
     for arguments in [
         &["info"][..],
         &["info", "--format=json"],
@@ -158,7 +148,7 @@ fn every_command_within(rows: u64, path: &Path) {
     ] {
         let mut arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
         arguments.insert(1, path.as_ref());
-        within(if arguments[0] == "ls" { rows } else { MOST }, &arguments);
+        run(&arguments);
     }
 }
 

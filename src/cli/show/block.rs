@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use serde_json::{Value as Json, json};
 use voxscope::bytes::Span;
 use voxscope::check::{BlockAt, Finding};
-use voxscope::damage::Space;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF};
 use voxscope::printable::triple;
@@ -50,11 +49,7 @@ pub fn show(
 fn findings(place: &Place<'_>, view: &View<'_>) -> Vec<Finding> {
     let file: std::sync::Arc<str> = place.file.as_str().into();
     let at = BlockAt { lod: place.lod, position: Some(place.position) };
-    let finding = |damage: &voxscope::damage::Damage| {
-        let span = if damage.space == Space::Block { view.stored.span } else { damage.span };
-        Finding { file: file.clone(), span: Some(span), block: Some(at), damage: *damage, remark: None }
-    };
-    view.damage.iter().map(finding).collect()
+    view.damage.iter().map(|damage| Finding::of_block(file.clone(), at, view.stored.span, *damage)).collect()
 }
 
 fn head(out: &mut impl Write, place: &Place<'_>, view: &View<'_>) -> io::Result<()> {

@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::json;
 use voxscope::check::{BlockAt, Finding};
-use voxscope::damage::Space;
 use voxscope::pak::chunk::{Order, Shape, Voxels};
-use voxscope::pak::record::Record;
+use voxscope::pak::record::{self, Record};
 use voxscope::pak::{Inferred, strings};
 use voxscope::printable::{printable, triple};
 use voxscope::save::{Pak, PakScratch, PakView, Room, Save};
@@ -151,12 +150,9 @@ fn shape_words(shape: &Shape) -> String {
 fn findings(place: &Place<'_>, view: &PakView<'_>) -> Vec<Finding> {
     let file: std::sync::Arc<str> = place.file.as_str().into();
     let at = BlockAt { lod: 0, position: place.pak.chunk(place.number) };
-    let stored = view.located.map(|located| located.stored);
-    let finding = |damage: &voxscope::damage::Damage| {
-        let span = if damage.space == Space::Block { stored } else { Some(damage.span) };
-        Finding { file: file.clone(), span, block: Some(at), damage: *damage, remark: None }
-    };
-    view.damage.iter().map(finding).collect()
+    // Where nothing is located, the damage lies in the record itself.
+    let stored = view.located.map_or(record::span(place.number), |located| located.stored);
+    view.damage.iter().map(|damage| Finding::of_block(file.clone(), at, stored, *damage)).collect()
 }
 
 fn to_json(place: &Place<'_>, view: &PakView<'_>) -> serde_json::Value {
