@@ -33,5 +33,7 @@ pub mod pak;
 pub mod printable;
 pub mod save;
 pub mod source;
+#[cfg(feature = "tui")]
+pub mod tui;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod voxel_map;

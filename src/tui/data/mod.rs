@@ -1,0 +1,14 @@
+//! What the explorer holds of a save: the tree, what is open, one block. All of it is owned, made in the background and
+//! handed over whole.
+
+mod block;
+mod cell;
+mod index;
+mod metadata;
+mod opened;
+
+pub use block::{BlockData, ChannelData, HISTOGRAM};
+pub use cell::{Cell, State};
+pub use index::{Index, Item, ItemId, Node, NodeId, NodeKind};
+pub use metadata::MetaLine;
+pub use opened::{Opened, Part, Slot, Store};

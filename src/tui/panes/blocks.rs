@@ -1,0 +1,50 @@
+//! TITLE
+
+use super::Click;
+use crate::tui::action::Action;
+use crate::tui::app::App;
+use crate::tui::canvas::Canvas;
+
+/// What the pane keeps.
+#[derive(Debug, Default)]
+pub struct Keep {
+    /// Whether the view goes to where the selection is.
+    pub follow: bool,
+}
+
+/// Does an action; true when it meant something here.
+pub fn act(_app: &mut App, _action: Action) -> bool {
+    false
+}
+
+/// Does a click.
+pub fn click(_app: &mut App, _click: Click, _x: u16, _y: u16) {}
+
+/// Asks for what is needed.
+pub fn want(_app: &mut App) {}
+
+/// Draws the pane.
+pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    super::nothing_yet(app, canvas);
+}
+
+/// Filters the table.
+///
+/// # Errors
+/// A sentence that says which term is wrong.
+pub fn filter(_app: &mut App, _text: &str) -> Result<(), String> {
+    Ok(())
+}
+
+/// The filter as it was typed.
+pub fn filter_text(_app: &App) -> String {
+    String::new()
+}
+
+/// Writes the rows that are shown.
+///
+/// # Errors
+/// A sentence that says why not.
+pub fn export(_app: &mut App, _name: &str) -> Result<(), String> {
+    Ok(())
+}
