@@ -1,4 +1,4 @@
-//! `demo`: sample saves that the program makes itself. Until there is an explorer, they are checked, or only written.
+//! `demo`: sample saves that the program makes itself, to explore, to check where there is no terminal, or to keep.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,10 @@ use voxscope::damage::{Code, Level};
 use voxscope::demo::{self, Sample};
 use voxscope::save::{Options, Save};
 
+use super::Color;
 use super::exit::{Exit, Failure};
+#[cfg(feature = "tui")]
+use super::explore;
 use super::output::{BOLD, DIM, GOOD, count, level_style, stdout};
 
 /// Arguments of `demo`.
@@ -18,16 +21,26 @@ pub struct Arguments {
     /// Write the saves into this directory, which must be new or empty
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
+    #[cfg(feature = "tui")]
+    #[command(flatten)]
+    look: explore::Look,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    match &arguments.write {
-        Some(dir) => write(dir),
-        None => {
-            let dir = TemporaryDirectory::new()?;
-            tour(&dir.0)
-        }
+pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
+    if let Some(dir) = &arguments.write {
+        return write(dir);
     }
+    let dir = TemporaryDirectory::new()?;
+    #[cfg(feature = "tui")]
+    if explore::has_terminal() {
+        make(&dir.0)?;
+        let look = &arguments.look;
+        let greeting =
+            Some("Made-up saves, half of them damaged: n goes to the next finding, ? shows all keys.".to_owned());
+        return explore::explore(dir.0.clone(), Options::default(), look, color, greeting);
+    }
+    let _ = color;
+    tour(&dir.0)
 }
 
 fn write(dir: &Path) -> Result<Exit, Failure> {
