@@ -1,5 +1,7 @@
 //! The explorer without a terminal: keys go in, screens come out.
 
+mod document;
+
 use std::path::Path;
 
 use voxscope::tui::{Driver, Settings};
