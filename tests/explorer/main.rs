@@ -1,6 +1,8 @@
 //! The explorer without a terminal: keys go in, screens come out.
 
+mod anything;
 mod document;
+mod screens;
 
 use std::path::Path;
 
