@@ -42,7 +42,11 @@ struct Told {
 fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
     let save = Arc::clone(&index.save);
     let total = total_bytes(&save);
-    worker.answer(move |app| app.findings.total = total);
+    worker.answer(move |app| {
+        if app.generation == generation {
+            app.findings.total = total;
+        }
+    });
     let done = AtomicU64::new(0);
     let told = Mutex::new(Told { at: Instant::now(), waiting: Vec::new() });
     let tell = |finding: Option<Finding>, now: bool| {

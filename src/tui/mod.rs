@@ -8,9 +8,12 @@ pub mod action;
 pub mod app;
 mod canvas;
 mod check;
+pub mod config;
 pub mod data;
 pub mod draw;
 pub mod driver;
+#[cfg(debug_assertions)]
+mod fault;
 pub mod findings;
 mod go;
 pub mod history;
@@ -22,9 +25,13 @@ pub mod pane;
 mod panes;
 pub mod popup;
 pub mod prompt;
+mod run;
 mod scroll;
+mod terminal;
 pub mod theme;
 pub mod update;
+mod watch;
 
 pub use app::{App, Settings};
 pub use driver::Driver;
+pub use run::{End, Error, run};

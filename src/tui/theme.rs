@@ -119,9 +119,10 @@ impl Theme {
             Role::Key => (Some(Color::Cyan), Modifier::BOLD),
             Role::Error | Role::Beyond => (Some(Color::Red), Modifier::BOLD),
             Role::Warning | Role::Shared => (Some(Color::Yellow), Modifier::BOLD),
-            Role::Note => (Some(Color::Blue), Modifier::empty()),
+            // The plain blue of most terminals cannot be read on black.
+            Role::Note => (Some(Color::LightBlue), Modifier::empty()),
             Role::Good => (Some(Color::Green), Modifier::empty()),
-            Role::Header => (Some(Color::Blue), Modifier::empty()),
+            Role::Header => (Some(Color::LightBlue), Modifier::empty()),
             Role::Block => (Some(Color::Green), Modifier::empty()),
             Role::BlockOther => (Some(Color::Cyan), Modifier::empty()),
             Role::Selected => (Some(Color::Yellow), Modifier::REVERSED),
@@ -142,6 +143,7 @@ impl Theme {
             (_, Some(Color::DarkGray)) => plain.fg(if self == Self::Bright { Color::Gray } else { Color::DarkGray }),
             (Self::Bright, Some(color)) => plain.fg(bright(color)).add_modifier(modifier),
             (Self::Light, Some(Color::Yellow)) => plain.fg(Color::Magenta).add_modifier(modifier),
+            (Self::Light, Some(Color::LightBlue)) => plain.fg(Color::Blue).add_modifier(modifier),
             (Self::Light, Some(Color::Cyan)) => plain.fg(Color::Blue).add_modifier(modifier),
             (_, Some(color)) => plain.fg(color).add_modifier(modifier),
         }

@@ -165,7 +165,8 @@ pub fn act(app: &mut App, action: Action) {
             app.say("Everything is read again.".into());
             app.open_save();
         }
-        Action::Check => check::start(app),
+        Action::Check if app.can_check() => check::start(app),
+        Action::Check => app.say("A check is running already; ctrl-c stops it.".into()),
         Action::Cancel if app.is_checking() && !app.findings.stopped => {
             app.findings.stopped = true;
             check::stop(app);

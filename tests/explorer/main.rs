@@ -6,6 +6,10 @@ mod findings;
 mod look;
 mod sectors;
 
+mod anything;
+mod document;
+mod screens;
+
 use std::path::Path;
 
 use voxscope::tui::{Driver, Settings};

@@ -3,6 +3,7 @@
 
 mod block;
 mod cell;
+pub mod field;
 mod index;
 mod metadata;
 mod opened;
