@@ -1,6 +1,6 @@
 //! The columns of the table: which there are, which have room, what is in them.
 
-use super::table::{Chunk, Facts};
+use super::table::{Chunk, Facts, name};
 use crate::check::Row;
 use crate::damage::Code;
 use crate::tui::inspector::grouped;
@@ -141,16 +141,18 @@ impl Column {
 
     fn width(self, facts: Facts) -> u16 {
         match self {
-            Self::File => 18,
+            Self::File => facts.name.clamp(6, 18),
             Self::Lod => 4,
             Self::Position => (u16::from(facts.digits.max(2)) + 1) * 3,
-            Self::Sector => 8,
-            Self::Count => 4,
-            Self::Bytes | Self::Plain => 9,
+            Self::Sector => facts.sector.max(7),
+            Self::Count => 3,
+            Self::Bytes => facts.bytes.max(6),
+            Self::Plain => facts.plain.max(6),
             Self::Ratio => 6,
             Self::Version => 4,
             Self::Container => 10,
-            Self::State | Self::Flags => LAST,
+            Self::State => (facts.code + 2).max(LAST),
+            Self::Flags => LAST,
         }
     }
 }
@@ -181,7 +183,7 @@ pub fn fit(facts: Facts, files: usize, width: u16) -> Vec<Placed> {
             Column::State | Column::Flags => width += left,
             // Half of what is left is more than findings need, and names are long.
             Column::File => {
-                let more = (left / 2).min(18);
+                let more = (left / 2).min(facts.name.saturating_sub(width)).min(18);
                 (width, left) = (width + more, left - more);
             }
             _ => {}
@@ -198,9 +200,7 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
     let unread = chunk.provisional;
     let text = match column {
         Column::File => {
-            // What is the same in all names is at their beginning, and a long name is cut at its end.
-            let name = row.file.rsplit('/').next().unwrap_or(&row.file);
-            return (name.to_owned(), Role::Text);
+            return (name(&row.file).to_owned(), Role::Text);
         }
         Column::Lod => row.lod.to_string(),
         Column::Position => {

@@ -351,8 +351,8 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
         out.push((Role::Dim, format!("{dot}filter ")));
         out.push((Role::Key, keep.filter.clone()));
     }
-    let files = table.items.len();
-    if files > 1 && !table.reading {
+    let files = table.files;
+    if files > 1 && !table.reading && keep.filter.is_empty() {
         out.push((Role::Dim, format!(" in {} files", grouped(files as u64))));
     }
     let Facts { damaged, .. } = table.facts;
@@ -361,7 +361,7 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
         out.push((Role::Error, format!("{} {} damaged", app.glyphs.error, grouped(damaged))));
     }
     if table.reading {
-        let read = table.chunks.iter().filter(|chunk| !chunk.provisional).count();
+        let read = table.chunks.iter().filter(|chunk| !chunk.provisional).count().min(files);
         let words = if files > 1 { format!("{dot}read {read} of {files} files") } else { format!("{dot}reading") };
         out.push((Role::Note, words));
     } else if table.stopped {
