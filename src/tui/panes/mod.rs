@@ -6,6 +6,7 @@ pub mod depth;
 pub mod findings;
 pub mod hex;
 pub mod meta;
+mod raster;
 pub mod sectors;
 pub mod slice;
 pub mod tree;
