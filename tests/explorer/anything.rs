@@ -26,7 +26,8 @@ fn anything_may_be_done_on_any_sample() {
     let dir = tempfile::tempdir().unwrap();
     let samples = voxscope::demo::write_all(dir.path()).unwrap();
     let keys: Vec<Key> = ACTIONS.iter().flat_map(|spec| spec.keys).map(|key| Key::parse(key).unwrap()).collect();
-    let texts = ["0x40", "s3", "b1", "0,0,0", "1,0,-1", "end-16", "lod=0", "bytes>1", "error", "水", "/nowhere/rows.csv"];
+    let texts =
+        ["0x40", "s3", "b1", "0,0,0", "1,0,-1", "end-16", "lod=0", "bytes>1", "error", "水", "/nowhere/rows.csv"];
     let mut numbers = Numbers(1);
     for sample in samples {
         let path = dir.path().join(sample.path());
@@ -40,11 +41,8 @@ fn anything_may_be_done_on_any_sample() {
                     driver.event(&Event::Resize(u16::try_from(columns).unwrap(), u16::try_from(rows).unwrap()));
                 }
                 1 => {
-                    let kinds = [
-                        MouseEventKind::Down(MouseButton::Left),
-                        MouseEventKind::ScrollDown,
-                        MouseEventKind::ScrollUp,
-                    ];
+                    let kinds =
+                        [MouseEventKind::Down(MouseButton::Left), MouseEventKind::ScrollDown, MouseEventKind::ScrollUp];
                     let kind = kinds[numbers.below(3)];
                     let (column, row) = (numbers.below(130), numbers.below(45));
                     let (column, row) = (u16::try_from(column).unwrap(), u16::try_from(row).unwrap());

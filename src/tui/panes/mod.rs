@@ -7,6 +7,7 @@ pub mod findings;
 pub mod hex;
 mod marks;
 pub mod meta;
+mod raster;
 pub mod sectors;
 pub mod slice;
 pub mod tree;
