@@ -103,7 +103,12 @@ fn idle_and_memory(dir: &Path) {
         report("processor time in three idle seconds", &format!("{used} ticks"), "none", used == 0);
     }
     if let Some(peak) = terminal.peak() {
-        report("memory of the explorer, 163,840 blocks, 0.8 GB, all rows", &format!("{peak:.1} MiB"), "under 96 MiB", peak < 96.0);
+        report(
+            "memory of the explorer, 163,840 blocks, 0.8 GB, all rows",
+            &format!("{peak:.1} MiB"),
+            "under 96 MiB",
+            peak < 96.0,
+        );
     }
 }
 
