@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::check::{self, Options, Row};
 use crate::damage::{CodeSet, Level};
-use crate::tui::app::App;
+use crate::tui::app::{App, Effect};
 use crate::tui::data::{Index, Item, ItemId, NodeId, Opened, Store};
 use crate::tui::jobs::{Kind, Worker};
 
@@ -213,6 +213,8 @@ pub fn want(app: &mut App) {
         keep.before = Some(was);
     }
     if let Some(chunks) = known {
+        app.effects.push(Effect::Cancel(Kind::Rows));
+        let keep = &mut app.panes.blocks;
         table.reading = false;
         table.push(chunks);
         keep.table = Some(table);
