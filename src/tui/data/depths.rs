@@ -52,8 +52,7 @@ impl Depths {
             };
             (0..request.right.count).map(cell).collect()
         };
-        let rows: Vec<Vec<Option<f32>>> =
-            (0..request.down.count).into_par_iter().map_init(Vec::new, work).collect();
+        let rows: Vec<Vec<Option<f32>>> = (0..request.down.count).into_par_iter().map_init(Vec::new, work).collect();
         if cancel.load(Ordering::Relaxed) {
             return None;
         }

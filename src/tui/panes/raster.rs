@@ -112,8 +112,7 @@ impl Raster {
     #[must_use]
     pub fn new(place: [u16; 4], letters: bool, size: [u32; 2], zoom: Option<Zoom>, most_ring: u32) -> Self {
         let [left, top, columns, lines] = place;
-        let mut out =
-            Self { left, top, columns, lines, letters, size, zoom: Zoom::Out(1), ring: 0, first: [0; 2] };
+        let mut out = Self { left, top, columns, lines, letters, size, zoom: Zoom::Out(1), ring: 0, first: [0; 2] };
         let fits = |out: &Self, ring: u32| {
             let [across, down] = out.room();
             let [w, h] = size.map(|n| n.saturating_add(2 * ring).div_ceil(out.zoom.stride()));

@@ -75,9 +75,7 @@ pub(super) fn read(opened: &Opened, request: &Request, plane: &mut Plane, cancel
 fn parts(opened: &Opened, request: &Request) -> Vec<Part> {
     let window = &request.window;
     let (size, corner, own) = match request.scope {
-        Scope::Block(slot) => {
-            (request.bounds.high, opened.slot(slot).and_then(|slot| slot.position), Some(slot))
-        }
+        Scope::Block(slot) => (request.bounds.high, opened.slot(slot).and_then(|slot| slot.position), Some(slot)),
         Scope::Whole => match (opened.block_size(), first_block(opened)) {
             (Some(size), Some(corner)) => (size, Some(corner), None),
             _ => return Vec::new(),

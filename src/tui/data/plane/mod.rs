@@ -186,9 +186,7 @@ impl Bounds {
     /// Whether a voxel is inside.
     #[must_use]
     pub fn contains(&self, at: [i64; 3]) -> bool {
-        let inside = |axis: Axis| {
-            (i64::from(axis.of(self.low))..i64::from(axis.of(self.high))).contains(&axis.of(at))
-        };
+        let inside = |axis: Axis| (i64::from(axis.of(self.low))..i64::from(axis.of(self.high))).contains(&axis.of(at));
         inside(Axis::X) && inside(Axis::Y) && inside(Axis::Z)
     }
 

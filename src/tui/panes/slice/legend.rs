@@ -149,7 +149,11 @@ fn flags(app: &App, scene: &Scene, part: &mut Canvas<'_>, letters: bool) {
 fn unreadable(plane: &Plane, part: &mut Canvas<'_>) {
     if plane.unreadable > 0 {
         let y = part.height().saturating_sub(1);
-        part.line(0, y, &[(Role::Error, "? "), (Role::Error, &grouped(plane.unreadable.into())), (Role::Error, " unreadable")]);
+        part.line(
+            0,
+            y,
+            &[(Role::Error, "? "), (Role::Error, &grouped(plane.unreadable.into())), (Role::Error, " unreadable")],
+        );
     }
 }
 

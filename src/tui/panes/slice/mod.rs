@@ -7,6 +7,8 @@ mod words;
 
 use super::Click;
 use super::raster::Zoom;
+use crate::damage::Space;
+use crate::godot::channel::{CHANNELS, SDF};
 use crate::printable::triple;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Bytes, ItemKey};
@@ -17,12 +19,11 @@ use crate::tui::draw::pane_inside;
 use crate::tui::jobs::Kind;
 use crate::tui::pane::Pane;
 use crate::tui::theme::Role;
-use crate::damage::Space;
-use crate::godot::channel::{CHANNELS, SDF};
 use crate::voxel_map::grid::{BLOCK, Voxel};
 
-pub use ink::{Line, Mode};
+pub(super) use ink::Line;
 use scene::{Scene, locate};
+pub(super) use words::short;
 
 /// What the pane keeps.
 #[derive(Debug, Default)]
@@ -77,7 +78,11 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Action::LegendDown => legend::step(app, true),
         Action::Toggle => legend::toggle(app),
         Action::ToggleAll => legend::toggle_all(app),
-        Action::Enter if app.panes.slice.whole && locate(app, &scene).is_some() && app.opened_item().is_some_and(|opened| opened.region().is_some()) => {
+        Action::Enter
+            if app.panes.slice.whole
+                && locate(app, &scene).is_some()
+                && app.opened_item().is_some_and(|opened| opened.region().is_some()) =>
+        {
             publish(app, &scene);
             widen(app, &scene);
         }
