@@ -2,7 +2,7 @@
 //!
 //! One way leads through the library: [bytes] come from a [source], a format ([godot], [pak], [voxel_map]) decodes them
 //! and lists the [damage], a [save] is made of files of that format, and [check] holds rules against it. Nothing here
-//! writes, except [demo], which makes sample saves.
+//! writes, except [demo], which makes sample saves, and `export`, which makes lists of what was found, outside of saves.
 //!
 //! ```
 //! use voxscope::{check, demo, save};
@@ -25,6 +25,8 @@ pub mod bytes;
 pub mod check;
 pub mod damage;
 pub mod demo;
+#[cfg(feature = "cli")]
+pub mod export;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod godot;
 pub mod limits;

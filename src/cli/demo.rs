@@ -8,6 +8,8 @@ use voxscope::check;
 use voxscope::damage::{Code, Level};
 use voxscope::demo::{self, Sample};
 use voxscope::save::{Options, Save};
+#[cfg(feature = "tui")]
+use voxscope::tui::Settings;
 
 use super::Color;
 use super::exit::{Exit, Failure};
@@ -33,11 +35,14 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
     let dir = TemporaryDirectory::new()?;
     #[cfg(feature = "tui")]
     if explore::has_terminal() {
-        make(&dir.0)?;
-        let look = &arguments.look;
-        let greeting =
-            Some("Made-up saves, half of them damaged: n goes to the next finding, ? shows all keys.".to_owned());
-        return explore::explore(dir.0.clone(), Options::default(), look, color, greeting);
+        let greeting = "Made-up saves, many of them damaged: n goes to the next finding, ? shows all keys.";
+        let settings = Settings {
+            path: dir.0.clone(),
+            prepare: Some(|dir| demo::write_all(dir).map(|_| ())),
+            greeting: Some(greeting.to_owned()),
+            ..Settings::default()
+        };
+        return explore::explore(settings, &arguments.look, color);
     }
     let _ = color;
     tour(&dir.0)

@@ -50,17 +50,12 @@ pub fn run(path: Option<PathBuf>, options: target::Options, look: Look, color: C
             return info::browse(path, options);
         }
     }
-    explore(target::path_or_here(path.as_ref()).to_owned(), library, &look, color, None)
+    let path = target::path_or_here(path.as_ref()).to_owned();
+    explore(Settings { path, options: library, ..Settings::default() }, &look, color)
 }
 
 /// Explores a save until it is left.
-pub fn explore(
-    path: PathBuf,
-    options: save::Options,
-    look: &Look,
-    color: Color,
-    greeting: Option<String>,
-) -> Result<Exit, Failure> {
+pub fn explore(settings: Settings, look: &Look, color: Color) -> Result<Exit, Failure> {
     let config = Config::read(look.config.as_deref()).map_err(Failure::Usage)?;
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colourless = match color {
@@ -71,12 +66,10 @@ pub fn explore(
     let configured = config.theme().map_err(Failure::Usage)?;
     let theme = look.theme.or((colourless).then_some(Theme::Mono)).or(configured).unwrap_or_default();
     let settings = Settings {
-        path,
-        options,
         theme,
         ascii: look.ascii || config.ascii,
         keymap: config.keymap().map_err(Failure::Usage)?,
-        greeting,
+        ..settings
     };
     match tui::run(settings) {
         Ok(End::Left) => Ok(Exit::CLEAN),

@@ -1,6 +1,6 @@
 //! The state of the explorer. Nothing here draws, reads files or knows a terminal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::action::{Action, Keymap};
@@ -21,6 +21,8 @@ use crate::save::{Options, Save};
 /// What the program is started with.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
+    /// Makes what is to be opened, where that has to be made first; in the background, and once.
+    pub prepare: Option<fn(&Path) -> std::io::Result<()>>,
     /// What to open.
     pub path: PathBuf,
     /// How.
@@ -171,11 +173,15 @@ impl App {
     pub fn open_save(&mut self) {
         let path = self.settings.path.clone();
         let options = self.settings.options.clone();
+        let prepare = self.settings.prepare.take();
         self.job(
             Kind::Save,
             move |worker| {
-                let index = Save::open(&path, &options).map(|save| Index::new(Arc::new(save)));
-                worker.answer(move |app| app.opened(index.map_err(|error| error.to_string())));
+                let prepared = prepare.map_or(Ok(()), |prepare| prepare(&path).map_err(|error| error.to_string()));
+                let index = prepared
+                    .and_then(|()| Save::open(&path, &options).map_err(|error| error.to_string()))
+                    .map(|save| Index::new(Arc::new(save)));
+                worker.answer(move |app| app.opened(index));
             },
             |app, why| app.failure = Some(why),
         );

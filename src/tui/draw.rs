@@ -42,7 +42,7 @@ fn path_line(app: &App, canvas: &mut Canvas<'_>) {
     let state = check_words(app);
     let room = state.iter().map(|(_, text)| text.width()).sum::<usize>();
     let room = u16::try_from(room).unwrap_or(u16::MAX);
-    let left = width.saturating_sub(room + 1);
+    let left = width.saturating_sub(room + 2);
     let place = place(app).join(app.glyphs.into);
     let mut x = canvas.put(0, 0, " ", Role::Text);
     if width >= 60 {

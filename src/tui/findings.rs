@@ -65,17 +65,20 @@ pub struct Findings {
     pub summary: Option<Summary>,
     /// Changes whenever findings are added or begin anew.
     pub version: u64,
+    /// How many checks there were.
+    pub run: u64,
     by_node: Vec<Tally>,
 }
 
 impl Findings {
     /// Forgets everything: a check begins.
     pub fn begin(&mut self, index: &Index, total: u64) {
-        let version = self.version + 1;
+        let (version, run) = (self.version + 1, self.run + 1);
         *self = Self {
             running: true,
             total,
             version,
+            run,
             by_node: vec![Tally::default(); index.nodes.len()],
             ..Self::default()
         };

@@ -14,8 +14,20 @@ use crate::save::Owner;
 #[derive(Clone, Debug)]
 pub struct Going {
     item: ItemId,
+    slot: Option<u32>,
     block: Option<[i32; 3]>,
     bytes: Option<Bytes>,
+}
+
+/// Goes to the block in a slot of a file.
+pub fn to_slot(app: &mut App, item: ItemId, slot: u32) {
+    let Some(index) = app.index.clone() else { return };
+    let Some(node) = index.node_of(item) else { return };
+    app.select_node(node);
+    app.panes.tree.show(&index, node);
+    app.going = Some(Going { item, slot: Some(slot), block: None, bytes: None });
+    app.want_item();
+    arrive(app);
 }
 
 /// Goes to a finding, by its number: the line of the tree, the block, the bytes.
@@ -31,7 +43,7 @@ pub fn to_finding(app: &mut App, number: usize) {
     (app.selection.slot, app.selection.sector, app.selection.voxel, app.selection.bytes) = (None, None, None, None);
     let block = finding.block.and_then(|block| block.position);
     let bytes = finding_bytes(app, &finding);
-    app.going = Some(Going { item, block, bytes });
+    app.going = Some(Going { item, slot: None, block, bytes });
     app.want_item();
     arrive(app);
 }
@@ -63,15 +75,16 @@ fn finding_part(app: &App, finding: &Finding) -> Part {
 
 /// Reaches the place that was on the way, if its file is open now.
 pub fn arrive(app: &mut App) {
-    let Some(Going { item, block, bytes }) = app.going.clone() else { return };
+    let Some(Going { item, slot, block, bytes }) = app.going.clone() else { return };
     if app.selected_item() != Some(item) {
         app.going = None;
         return;
     }
     let Some(opened) = app.opened_item().cloned() else { return };
     app.going = None;
-    if let Some(slot) = block.and_then(|position| opened.at(position)) {
-        app.select_slot(slot.slot);
+    let at = block.and_then(|position| opened.at(position)).map(|slot| slot.slot);
+    if let Some(slot) = slot.or(at) {
+        app.select_slot(slot);
     }
     if let Some(bytes) = bytes {
         app.selection.bytes = Some(bytes);

@@ -21,6 +21,8 @@ pub enum Kind {
     Rows,
     /// Their order under sort and filter.
     Order,
+    /// Which findings pass the filter.
+    Findings,
     /// One block.
     Block,
     /// A cut through voxels.

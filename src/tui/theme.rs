@@ -114,14 +114,18 @@ impl Theme {
             Role::Dim | Role::Border | Role::Stale | Role::Free | Role::Zero => (Some(Color::DarkGray), Modifier::DIM),
             Role::Strong => (None, Modifier::BOLD),
             Role::Focus => (Some(Color::Cyan), Modifier::BOLD),
-            Role::Cursor => return plain.add_modifier(Modifier::REVERSED),
+            // The colours go, or a row of many would be a patchwork of backgrounds.
+            Role::Cursor => {
+                return plain.fg(Color::Reset).bg(Color::Reset).add_modifier(Modifier::REVERSED);
+            }
             Role::CursorAway => return plain.add_modifier(Modifier::UNDERLINED),
             Role::Key => (Some(Color::Cyan), Modifier::BOLD),
             Role::Error | Role::Beyond => (Some(Color::Red), Modifier::BOLD),
             Role::Warning | Role::Shared => (Some(Color::Yellow), Modifier::BOLD),
-            Role::Note => (Some(Color::Blue), Modifier::empty()),
+            // The plain blue of most terminals cannot be read on black.
+            Role::Note => (Some(Color::LightBlue), Modifier::empty()),
             Role::Good => (Some(Color::Green), Modifier::empty()),
-            Role::Header => (Some(Color::Blue), Modifier::empty()),
+            Role::Header => (Some(Color::LightBlue), Modifier::empty()),
             Role::Block => (Some(Color::Green), Modifier::empty()),
             Role::BlockOther => (Some(Color::Cyan), Modifier::empty()),
             Role::Selected => (Some(Color::Yellow), Modifier::REVERSED),
@@ -142,6 +146,7 @@ impl Theme {
             (_, Some(Color::DarkGray)) => plain.fg(if self == Self::Bright { Color::Gray } else { Color::DarkGray }),
             (Self::Bright, Some(color)) => plain.fg(bright(color)).add_modifier(modifier),
             (Self::Light, Some(Color::Yellow)) => plain.fg(Color::Magenta).add_modifier(modifier),
+            (Self::Light, Some(Color::LightBlue)) => plain.fg(Color::Blue).add_modifier(modifier),
             (Self::Light, Some(Color::Cyan)) => plain.fg(Color::Blue).add_modifier(modifier),
             (_, Some(color)) => plain.fg(color).add_modifier(modifier),
         }
@@ -315,9 +320,10 @@ mod tests {
 
     #[test]
     fn without_colours_there_are_none() {
-        for role in [Role::Error, Role::Selected, Role::Zero, Role::Key, Role::Note, Role::High] {
+        for role in [Role::Error, Role::Selected, Role::Cursor, Role::Zero, Role::Key, Role::Note, Role::High] {
             let style = Theme::Mono.style(role);
-            assert_eq!((style.fg, style.bg), (None, None), "{role:?}");
+            assert!(style.fg.is_none_or(|color| color == Color::Reset), "{role:?}");
+            assert!(style.bg.is_none_or(|color| color == Color::Reset), "{role:?}");
         }
     }
 

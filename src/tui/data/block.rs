@@ -58,6 +58,8 @@ pub struct BlockData {
     pub prefix: Option<u32>,
     /// How it is packed.
     pub container: Option<&'static str>,
+    /// The packed data in the file, behind the container's own fields.
+    pub body: Span,
     /// The decompressed size that the container declares.
     pub declared: Option<u64>,
     /// Whether everything decoded.
@@ -106,6 +108,7 @@ impl BlockData {
             stored: Span::default(),
             prefix: None,
             container: None,
+            body: Span::default(),
             declared: None,
             whole: false,
             plain: Vec::new(),
@@ -134,6 +137,8 @@ impl BlockData {
         if let Some(container) = &view.container {
             out.container = container.mode.map(|mode| mode.name());
             out.declared = container.declared.map(u64::from);
+            let start = view.stored.span.start.saturating_add(4);
+            out.body = Span::sized(start.saturating_add(container.body.start), container.body.len());
             out.whole = container.whole;
             out.plain = container.plain.to_vec();
         }
@@ -253,6 +258,27 @@ impl BlockData {
         };
         let start = info.span.start.checked_add(number.checked_mul(width)?)?;
         Some(Span::sized(start, width))
+    }
+
+    /// The voxel whose bytes in a raw channel begin at an offset of the decompressed block.
+    #[must_use]
+    pub fn voxel_at(&self, channel: usize, offset: u64) -> Option<[u32; 3]> {
+        let start = self.channels.get(channel)?.span.start;
+        let mut rest = offset.checked_sub(start)?;
+        // How far apart neighbours along each axis lie; an axis of one voxel has none.
+        let stride = |axis: usize| {
+            let mut at = [0u32; 3];
+            *at.get_mut(axis)? = 1;
+            self.place(channel, at).and_then(|span| span.start.checked_sub(start)).filter(|&n| n > 0)
+        };
+        let mut axes: Vec<(u64, usize)> = (0..3).filter_map(|axis| Some((stride(axis)?, axis))).collect();
+        axes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut at = [0u32; 3];
+        for (stride, axis) in axes {
+            *at.get_mut(axis)? = u32::try_from(rest / stride).ok()?;
+            rest %= stride;
+        }
+        (self.place(channel, at)?.start == offset).then_some(at)
     }
 
     /// Whether a channel holds distances.

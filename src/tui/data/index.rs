@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::printable::printable;
-use crate::save::{File, Forest, Kind, Save};
+use crate::save::{File, Forest, Kind, Room, Save};
+use crate::voxel_map::Map;
 use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
 
 /// Something that can be opened, by its number in [`Index::items`].
@@ -93,32 +94,55 @@ impl Index {
             .path
             .file_name()
             .map_or_else(|| crate::printable::path(&save.path), |name| crate::printable::path(name.as_ref()));
-        let root = index.push(NodeKind::Save, &name, 0, None);
+        // One forest, room or map that is all there is needs no line above it.
+        let alone = save.forests.len() + save.rooms.len() + save.maps.len() == 1;
+        let dir = save.forests.first().map(|forest| &forest.dir);
+        let dir = dir.or(save.rooms.first().map(|room| &room.dir)).or(save.maps.first().map(|map| &map.dir));
+        if alone && dir == Some(&save.path) {
+            if let Some(forest) = save.forests.first() {
+                index.forest(None, &name, 0, forest);
+            }
+            if let Some(room) = save.rooms.first() {
+                index.room(None, &name, 0, room);
+            }
+            if let Some(map) = save.maps.first() {
+                index.map(None, &name, 0, map);
+            }
+            return index;
+        }
+        let root = index.push(NodeKind::Save, &name, None);
         for (number, forest) in save.forests.iter().enumerate() {
-            index.forest(root, number, forest);
+            index.forest(Some(root), &save.shown(&forest.dir), number, forest);
         }
         for (number, room) in save.rooms.iter().enumerate() {
-            let node = index.push(NodeKind::Room(number), &save.shown(&room.dir), 1, Some(root));
-            for (at, file) in room.files.iter().enumerate() {
-                index.item(node, Item::Pak(number, at), room.dir.join(&file.name), &crate::printable::path(&file.name));
-            }
-            index.close(node);
+            index.room(Some(root), &save.shown(&room.dir), number, room);
         }
         for (number, map) in save.maps.iter().enumerate() {
-            let node = index.push(NodeKind::Map(number), &save.shown(&map.dir), 1, Some(root));
-            index.item(node, Item::Plain, map.dir.join(FILE_NAME), FILE_NAME);
-            for (at, layer) in map.layers().enumerate() {
-                index.layer(node, number, at, layer);
-            }
-            index.close(node);
+            index.map(Some(root), &save.shown(&map.dir), number, map);
         }
         index.close(root);
         index
     }
 
-    fn forest(&mut self, root: NodeId, number: usize, forest: &Forest) {
-        let save = Arc::clone(&self.save);
-        let node = self.push(NodeKind::Forest(number), &save.shown(&forest.dir), 1, Some(root));
+    fn room(&mut self, root: Option<NodeId>, name: &str, number: usize, room: &Room) {
+        let node = self.push(NodeKind::Room(number), name, root);
+        for (at, file) in room.files.iter().enumerate() {
+            self.item(node, Item::Pak(number, at), room.dir.join(&file.name), &crate::printable::path(&file.name));
+        }
+        self.close(node);
+    }
+
+    fn map(&mut self, root: Option<NodeId>, name: &str, number: usize, map: &Map) {
+        let node = self.push(NodeKind::Map(number), name, root);
+        self.item(node, Item::Plain, map.dir.join(FILE_NAME), FILE_NAME);
+        for (at, layer) in map.layers().enumerate() {
+            self.layer(node, number, at, layer);
+        }
+        self.close(node);
+    }
+
+    fn forest(&mut self, root: Option<NodeId>, name: &str, number: usize, forest: &Forest) {
+        let node = self.push(NodeKind::Forest(number), name, root);
         let meta = forest.dir.join("meta.vxrm");
         if forest.kind == Kind::Forest && std::fs::symlink_metadata(&meta).is_ok_and(|data| data.is_file()) {
             self.item(node, Item::Plain, meta, "meta.vxrm");
@@ -131,7 +155,7 @@ impl Index {
                     self.close(parent);
                 }
                 lod = Some(file.lod);
-                parent = self.push(NodeKind::Lod(number, file.lod), &format!("lod{}", file.lod), 2, Some(node));
+                parent = self.push(NodeKind::Lod(number, file.lod), &format!("lod{}", file.lod), Some(node));
             }
             let name = file.name.file_name().map_or_else(String::new, |name| crate::printable::path(name.as_ref()));
             self.item(parent, Item::Region(number, at), forest.dir.join(&file.name), &name);
@@ -155,8 +179,9 @@ impl Index {
         }
     }
 
-    fn push(&mut self, kind: NodeKind, label: &str, depth: u8, parent: Option<NodeId>) -> NodeId {
+    fn push(&mut self, kind: NodeKind, label: &str, parent: Option<NodeId>) -> NodeId {
         let id = self.nodes.len();
+        let depth = parent.and_then(|parent| self.nodes.get(parent)).map_or(0, |node| node.depth.saturating_add(1));
         let items = self.items.len()..self.items.len();
         self.nodes.push(Node { kind, label: label.into(), depth, parent, end: id + 1, items });
         id
@@ -164,11 +189,10 @@ impl Index {
 
     fn item(&mut self, parent: NodeId, item: Item, path: PathBuf, label: &str) -> ItemId {
         let id = self.items.len();
-        let depth = self.nodes.get(parent).map_or(1, |node| node.depth.saturating_add(1));
         self.by_name.entry(self.save.shown(&path)).or_insert(id);
         self.items.push(item);
         self.paths.push(path);
-        let node = self.push(NodeKind::Item(id), label, depth, Some(parent));
+        let node = self.push(NodeKind::Item(id), label, Some(parent));
         if let Some(node) = self.nodes.get_mut(node) {
             node.items = id..id + 1;
         }

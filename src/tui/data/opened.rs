@@ -10,7 +10,7 @@ use crate::save::{Owner, Pak, Region, Run, Scratch, SectorMap};
 use crate::source::{FileSource, Source};
 pub use crate::voxel_map::grid::Part;
 use crate::voxel_map::grid::{BLOCK_VOXELS, Grid};
-use crate::voxel_map::map_json::Layer;
+use crate::voxel_map::map_json::{Layer, plain_name};
 
 /// What a file holds.
 #[derive(Debug)]
@@ -51,6 +51,8 @@ pub struct Opened {
     pub slots: Vec<Slot>,
     /// What is wrong with header and table.
     pub damage: Vec<Damage>,
+    /// The file of a layer's block coordinates.
+    pub index_file: Option<FileSource>,
 }
 
 impl Opened {
@@ -101,8 +103,15 @@ impl Opened {
             Some(store) => store,
             None => Store::Bytes(FileSource::open(path).map_err(|error| failed(&error))?),
         };
+        let index_file = match (&store, path.parent()) {
+            (Store::Layer(_, layer), Some(dir)) => {
+                let name = layer.index_file.as_deref().filter(|name| plain_name(name).is_ok());
+                name.and_then(|name| FileSource::open(&dir.join(name)).ok())
+            }
+            _ => None,
+        };
         let (sectors, slots) = contents(&store);
-        Ok(Self { item, store, sectors, slots, damage })
+        Ok(Self { item, store, sectors, slots, damage, index_file })
     }
 
     /// The block in a slot.
@@ -141,7 +150,7 @@ impl Opened {
             Store::Bytes(source) => Some(source),
             Store::Layer(grid, _) => match part {
                 Part::Map | Part::Data => grid.data.as_ref().map(|array| &array.source),
-                Part::Index => None,
+                Part::Index => self.index_file.as_ref(),
                 Part::Depth => grid.depth.as_ref().map(|array| &array.source),
             },
         }

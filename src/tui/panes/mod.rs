@@ -5,6 +5,7 @@ pub mod channels;
 pub mod depth;
 pub mod findings;
 pub mod hex;
+mod marks;
 pub mod meta;
 mod raster;
 pub mod sectors;
@@ -23,6 +24,8 @@ use super::theme::Role;
 pub struct Panes {
     /// The tree.
     pub tree: tree::Keep,
+    /// What the check says of the sectors of the open file.
+    pub marks: marks::Keep,
     /// The sector map.
     pub sectors: sectors::Keep,
     /// The table of blocks.
