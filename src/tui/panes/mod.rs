@@ -128,6 +128,7 @@ pub fn copy(app: &App) -> Option<String> {
         Pane::Hex => hex::copy(app),
         Pane::Meta => meta::copy(app),
         Pane::Slice => slice::copy(app),
+        Pane::Depth => depth::copy(app),
         _ => {
             let index = app.index.as_ref()?;
             let file =

@@ -21,8 +21,9 @@ use crate::tui::pane::Pane;
 use crate::tui::theme::Role;
 use crate::voxel_map::grid::{BLOCK, Voxel};
 
-pub use ink::{Line, Mode};
+pub(super) use ink::Line;
 use scene::{Scene, locate};
+pub(super) use words::short;
 
 /// What the pane keeps.
 #[derive(Debug, Default)]

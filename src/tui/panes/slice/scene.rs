@@ -79,7 +79,7 @@ pub(super) fn of(app: &App) -> Result<Scene, String> {
     let cursor = bounds.clamp(keep.cursor);
     let [right, down] = keep.axis.across();
     let size = [bounds.len(right), bounds.len(down)];
-    // A ring of neighbours is for a block; in a layer a block's neighbours are seen by leaving it.
+    // Around a block there are neighbours, around the whole there is nothing.
     let ring = if matches!(scope, Scope::Block(_)) { 2 } else { 0 };
     let mut raster = Raster::new([1, top, columns, lines], letters(app), size, keep.zoom, ring);
     let at = Scene::place(keep.axis, &bounds, cursor);

@@ -2,7 +2,7 @@
 
 use super::ink::{Line, Mode};
 use super::scene::{self, Scene, locate};
-use crate::godot::channel::{Depth, NAMES, sdf};
+use crate::godot::channel::{Depth, NAMES};
 use crate::printable::triple;
 use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
@@ -147,7 +147,7 @@ pub(super) fn value(app: &App, scene: &Scene) -> Option<String> {
 }
 
 /// A number without zeros at its end.
-pub(crate) fn short(n: f64) -> String {
+pub fn short(n: f64) -> String {
     let text = format!("{n:.3}");
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
