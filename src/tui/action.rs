@@ -46,6 +46,8 @@ pub enum Action {
     NextChannel,
     Mode,
     Whole,
+    LegendUp,
+    LegendDown,
     Toggle,
     ToggleAll,
     Bytes,
@@ -168,6 +170,8 @@ actions! {
     Slice: Action::NextChannel, "next-channel", ["c"], "channel", "The next channel", App::in_slice;
     Slice: Action::Mode, "mode", ["m"], "mode", "Shows values, distances or flags", App::in_slice;
     Slice: Action::Whole, "whole", ["v"], "whole", "From the block to the whole region, and back", App::can_widen;
+    Slice: Action::LegendUp, "legend-up", ["{", "<"], "legend -", "The line of the legend before", App::can_toggle;
+    Slice: Action::LegendDown, "legend-down", ["}", ">"], "legend +", "The next line of the legend", App::can_toggle;
     Slice: Action::Toggle, "toggle", ["space"], "on/off", "Switches what is under the cursor of the legend on or off", App::can_toggle;
     Slice: Action::ToggleAll, "toggle-all", ["a"], "all", "Switches all of the legend on or off", App::can_toggle;
     Slice: Action::ZoomIn, "zoom-in", ["+", "="], "nearer", "Nearer: fewer sectors or voxels a cell", App::can_zoom;
@@ -253,7 +257,7 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
         (Focus::Pane, Pane::Sectors) => &[A::Enter, A::ZoomOut, A::ZoomIn],
         (Focus::Pane, Pane::Blocks) => &[A::Enter, A::Filter, A::Sort, A::Reverse, A::Export],
         (Focus::Pane, Pane::Slice) => {
-            &[A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel, A::Mode, A::Whole, A::Toggle]
+            &[A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel, A::Mode, A::Whole, A::LegendDown, A::Toggle]
         }
         (Focus::Pane, Pane::Channels) => &[A::Enter],
         (Focus::Pane, Pane::Meta) => &[A::Enter, A::Copy],

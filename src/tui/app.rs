@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::action::{Action, Keymap};
-use super::data::{BlockData, Cell, Index, ItemId, NodeId, NodeKind, Opened, Part, Slot, Store};
+use super::data::{BlockData, Cell, Counts, Index, ItemId, NodeId, NodeKind, Opened, Part, Slot, Store};
 use super::findings::Findings;
 use super::history::History;
 use super::jobs::{Job, Kind};
@@ -115,6 +115,8 @@ pub struct App {
     pub item: Cell<ItemKey, Opened>,
     /// The block that is looked at.
     pub block: Cell<(ItemKey, u32), BlockData>,
+    /// What the voxels of the layer come to.
+    pub counts: Counts,
     /// What is wrong, as far as it is known.
     pub findings: Findings,
     /// What each pane keeps.
@@ -152,6 +154,7 @@ impl App {
             pane: Pane::Findings,
             item: Cell::default(),
             block: Cell::default(),
+            counts: Counts::default(),
             findings: Findings::default(),
             panes: Panes::default(),
             prompt: None,
@@ -427,6 +430,12 @@ impl App {
     #[must_use]
     pub fn in_hex(&self) -> bool {
         self.pane == Pane::Hex
+    }
+
+    /// How many rows the table of blocks has.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.panes.blocks.rows()
     }
 
     /// Goes to another pane, remembering this place.

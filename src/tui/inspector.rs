@@ -41,14 +41,14 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
 
 fn lines(app: &App) -> (String, Lines) {
     let mut out: Lines = Vec::new();
-    let title = what(app, &mut out);
+    // What is wrong comes first: there may be no room for more.
     if let Some(finding) = app.selection.finding.and_then(|at| app.findings.list.get(at)) {
-        let level = finding.level();
-        let mark = app.glyphs.level(Some(level));
-        out.push(("finding", format!("{mark} {} {}", level.name(), finding.code().name()), level_role(Some(level))));
-        out.push(("", finding.message(), Role::Text));
-        out.push(("", finding.code().next().to_owned(), Role::Dim));
+        let level = Some(finding.level());
+        let mark = app.glyphs.level(level);
+        out.push(("", format!("{mark} {}: {}", finding.level().name(), finding.message()), level_role(level)));
+        out.push(("", finding.code().next().to_owned(), Role::Text));
     }
+    let title = what(app, &mut out);
     (title, out)
 }
 

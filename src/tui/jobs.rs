@@ -29,6 +29,8 @@ pub enum Kind {
     Plane,
     /// Bytes for the hex view.
     Bytes,
+    /// What is at the cursor in a layer.
+    Voxel,
     /// Counts of a layer's flags.
     Counts,
     /// The depth map.

@@ -114,7 +114,10 @@ impl Theme {
             Role::Dim | Role::Border | Role::Stale | Role::Free | Role::Zero => (Some(Color::DarkGray), Modifier::DIM),
             Role::Strong => (None, Modifier::BOLD),
             Role::Focus => (Some(Color::Cyan), Modifier::BOLD),
-            Role::Cursor => return plain.add_modifier(Modifier::REVERSED),
+            // The colours go, or a row of many would be a patchwork of backgrounds.
+            Role::Cursor => {
+                return plain.fg(Color::Reset).bg(Color::Reset).add_modifier(Modifier::REVERSED);
+            }
             Role::CursorAway => return plain.add_modifier(Modifier::UNDERLINED),
             Role::Key => (Some(Color::Cyan), Modifier::BOLD),
             Role::Error | Role::Beyond => (Some(Color::Red), Modifier::BOLD),
@@ -317,9 +320,10 @@ mod tests {
 
     #[test]
     fn without_colours_there_are_none() {
-        for role in [Role::Error, Role::Selected, Role::Zero, Role::Key, Role::Note, Role::High] {
+        for role in [Role::Error, Role::Selected, Role::Cursor, Role::Zero, Role::Key, Role::Note, Role::High] {
             let style = Theme::Mono.style(role);
-            assert_eq!((style.fg, style.bg), (None, None), "{role:?}");
+            assert!(style.fg.is_none_or(|color| color == Color::Reset), "{role:?}");
+            assert!(style.bg.is_none_or(|color| color == Color::Reset), "{role:?}");
         }
     }
 

@@ -5,6 +5,7 @@ use super::opened::{Opened, Slot, Store};
 use crate::bytes::{Span, index, len64};
 use crate::damage::Damage;
 use crate::godot::channel::{Channel, Depth, NAMES, Range, SDF, Storage, index_zxy};
+use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::save::{PakScratch, Scratch};
 use crate::voxel_map::flags::Histogram;
@@ -40,8 +41,10 @@ pub struct ChannelData {
     pub size: u64,
     /// Smallest, largest, and how many different ones.
     pub range: Option<Range>,
-    /// How many voxels have values in each sixteenth of the range.
+    /// How many voxels have values in each sixteenth of the range, of the distances where there are some.
     pub histogram: [u64; HISTOGRAM],
+    /// The smallest and the largest distance.
+    pub distances: Option<(f64, f64)>,
 }
 
 /// A block that was read.
@@ -79,6 +82,8 @@ pub struct BlockData {
     pub flags: Option<Histogram>,
     /// Of a map's block: whether the upper half of a voxel is a depth.
     pub packed: bool,
+    /// Of a pak's chunk: its shape, and how it was come by.
+    pub shape: Option<Inferred<Shape>>,
     layout: Layout,
 }
 
@@ -115,6 +120,7 @@ impl BlockData {
             damage: Vec::new(),
             flags: None,
             packed: false,
+            shape: None,
             layout,
         }
     }
@@ -144,6 +150,9 @@ impl BlockData {
             let channels = block.channels.iter().zip(NAMES).zip(depths);
             out.channels =
                 channels.map(|((channel, name), declared)| described(channel, name, Some(declared.bits()))).collect();
+            if let (Some(to), Some(channel)) = (out.channels.get_mut(SDF), block.channels.get(SDF)) {
+                measure(to, channel, block.version);
+            }
             out.metadata = block.metadata.as_ref().map(metadata::lines).unwrap_or_default();
         }
         Ok(out)
@@ -156,10 +165,12 @@ impl BlockData {
         let view = pak.view(slot.slot, record, &mut scratch).map_err(|error| error.to_string())?;
         let shape = view.shape.as_ref().map(|shape| shape.value);
         let order = Order::default();
+        let inferred = view.shape.clone();
         let mut out = Self::new(slot, shape.map_or(Layout::Zxy, |shape| Layout::Chunk(shape, order)));
         out.stored = view.located.map(|located| located.stored).unwrap_or_default();
         out.damage = view.damage.to_vec();
         out.container = Some("zlib");
+        out.shape = inferred;
         if let Some(payload) = &view.payload {
             out.whole = payload.whole;
             out.plain = payload.plain.to_vec();
@@ -312,5 +323,27 @@ fn described(channel: &Channel<'_>, name: &'static str, declared: Option<u8>) ->
         size: channel.size,
         range,
         histogram,
+        distances: None,
+    }
+}
+
+/// The range of distances and how many there are in each sixteenth of it: raw values of both signs have no such order.
+fn measure(to: &mut ChannelData, channel: &Channel<'_>, version: u8) {
+    let distances = || channel.values().map(|raw| crate::godot::channel::sdf(version, channel.depth, raw));
+    let finite = || distances().filter(|d| d.is_finite());
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    if low > high {
+        return;
+    }
+    to.distances = Some((low, high));
+    to.histogram = [0; HISTOGRAM];
+    let bars = 16.0;
+    for distance in finite() {
+        let share = if high > low { (distance - low) / (high - low) } else { 0.0 };
+        // From 0 to 15, also where rounding would give more.
+        let at = (share * bars).clamp(0.0, bars - 1.0) as usize;
+        if let Some(bar) = to.histogram.get_mut(at) {
+            *bar = bar.saturating_add(1);
+        }
     }
 }

@@ -7,6 +7,7 @@ pub mod findings;
 pub mod hex;
 mod marks;
 pub mod meta;
+mod raster;
 pub mod sectors;
 pub mod slice;
 pub mod tree;
@@ -127,6 +128,7 @@ pub fn copy(app: &App) -> Option<String> {
         Pane::Hex => hex::copy(app),
         Pane::Meta => meta::copy(app),
         Pane::Slice => slice::copy(app),
+        Pane::Depth => depth::copy(app),
         _ => {
             let index = app.index.as_ref()?;
             let file =

@@ -56,6 +56,11 @@ pub struct Keep {
 }
 
 impl Keep {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.table.as_ref().map_or(0, Table::len)
+    }
+
     fn arrived_at_another_table(&mut self) {
         (self.cursor, self.first, self.at, self.find_cursor) = (0, 0, None, false);
         self.follow = true;
