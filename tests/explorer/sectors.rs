@@ -11,13 +11,10 @@ fn cells(driver: &Driver) -> String {
     let screen = driver.text_screen();
     let mut out = String::new();
     for line in screen.lines() {
-        let inside = line.split('│').map(str::trim_end).find(|part| {
-            let part = part.trim_start();
-            part.split_once(' ').is_some_and(|(number, _)| !number.is_empty() && number.parse::<u64>().is_ok())
-        });
-        if let Some((_, cells)) = inside.and_then(|part| part.trim_start().split_once(' ')) {
-            out.push_str(cells.split(' ').next().unwrap_or_default());
-        }
+        let parts = line.split('│').filter_map(|part| part.trim().split_once(' '));
+        let row = parts.filter(|(number, _)| number.parse::<u64>().is_ok()).map(|(_, cells)| cells);
+        // Neither words nor figures.
+        out.extend(row.filter(|cells| !cells.contains(' ')));
     }
     out
 }
@@ -41,7 +38,7 @@ fn each_block_has_a_letter_of_its_own() {
     }
     // The selected block stands out by its letter.
     driver.keys("right");
-    assert!(super::sectors::cells(&driver).starts_with('A'), "{}", driver.text_screen());
+    assert!(cells(&driver).starts_with('A'), "{}", driver.text_screen());
 }
 
 #[test]

@@ -157,12 +157,6 @@ impl Column {
     }
 }
 
-/// The columns that there are.
-#[must_use]
-pub fn there(facts: Facts, files: usize) -> Vec<Column> {
-    ALL.into_iter().filter(|column| column.is_there(facts, files)).collect()
-}
-
 /// The columns that have room.
 #[must_use]
 pub fn fit(facts: Facts, files: usize, width: u16) -> Vec<Placed> {

@@ -22,7 +22,7 @@ use crate::tui::jobs::Kind;
 use crate::tui::pane::Pane;
 use crate::tui::scroll;
 use crate::tui::theme::Role;
-use columns::{Column, Placed, fit, there};
+use columns::{Column, Placed, fit};
 use order::{Order, Shown, Sort, Wanted, is_settled, shown};
 use table::{Facts, Table};
 
@@ -103,15 +103,17 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Action::Last => to(app, last),
         Action::Enter => look(app),
         Action::Sort => {
-            let columns = there(table.facts, table.items.len());
+            // Those that are seen: what cannot be seen cannot be seen to be sorted.
+            let width = pane_inside(app).width;
+            let columns = fit(table.facts, table.items.len(), width);
+            let columns: Vec<Column> = columns.into_iter().map(|placed| placed.column).collect();
             let at = app.panes.blocks.sort.and_then(|sort| columns.iter().position(|column| *column == sort.column));
             // After the last column comes the order in which the rows were read.
             let next = columns.get(at.map_or(0, |at| at + 1)).copied();
             sort_by(app, next.map(|column| Sort { column, down: column.begins_down() }));
         }
         Action::Reverse => {
-            let first = there(table.facts, table.items.len()).first().copied().unwrap_or(Column::Position);
-            let sort = app.panes.blocks.sort.unwrap_or(Sort { column: first, down: false });
+            let sort = app.panes.blocks.sort.unwrap_or(Sort { column: Column::Position, down: false });
             sort_by(app, Some(Sort { down: !sort.down, ..sort }));
         }
         Action::Close if !app.panes.blocks.filter.is_empty() => {
