@@ -25,13 +25,13 @@ fn each_block_has_a_letter_of_its_own() {
     select(&mut driver, "lod0/r.0.0.0.vxr");
     driver.keys("1");
     let opened = driver.app.opened_item().unwrap().clone();
-    let cells: Vec<char> = cells(&driver).chars().collect();
+    let map: Vec<char> = cells(&driver).chars().collect();
     let sectors = &opened.sectors;
     let per = driver.text_screen().contains("1 cell = 1 sector");
     assert!(per, "{}", driver.text_screen());
-    assert_eq!(cells.len() as u64, sectors.runs.iter().map(|run| run.count).sum::<u64>(), "{}", driver.text_screen());
+    assert_eq!(map.len() as u64, sectors.runs.iter().map(|run| run.count).sum::<u64>(), "{}", driver.text_screen());
     for pair in sectors.runs.windows(2) {
-        let at = |sector: u64| cells[usize::try_from(sector).unwrap()];
+        let at = |sector: u64| map[usize::try_from(sector).unwrap()];
         assert!(matches!(pair[0].owner, Owner::Block(_)));
         assert_eq!(at(pair[0].first), at(pair[0].first + pair[0].count - 1), "one block, one letter");
         assert_ne!(at(pair[0].first), at(pair[1].first), "neighbours differ");
