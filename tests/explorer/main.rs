@@ -3,7 +3,6 @@
 
 mod blocks;
 mod findings;
-mod look;
 mod sectors;
 
 mod anything;
