@@ -161,3 +161,16 @@ fn what_has_no_blocks_says_so() {
     driver.keys("2 down enter s");
     assert!(row_with(&driver, "There are no blocks").contains("here"));
 }
+
+#[test]
+fn a_mixed_save_shows_states_and_flags() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["block-epilogue", "map-sparse"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let mut driver = super::sized(dir.path(), 200, 40);
+    driver.keys("2");
+    let screen = driver.text_screen();
+    assert!(screen.contains("✗ block-epilogue") && screen.contains("WATER "), "{screen}");
+}

@@ -129,11 +129,11 @@ impl Column {
             Self::File => files > 1,
             Self::Lod => facts.lods,
             Self::Sector | Self::Count => facts.sectors,
-            Self::Plain | Self::Ratio => !facts.flags,
+            Self::Plain | Self::Ratio => facts.states,
             Self::Version => facts.versions,
             Self::Container => facts.containers,
             // Of maps, what is wrong is known by file and not by block.
-            Self::State => !facts.flags,
+            Self::State => facts.states || !facts.flags,
             Self::Flags => facts.flags,
             Self::Position | Self::Bytes => true,
         }
@@ -171,10 +171,13 @@ pub fn fit(facts: Facts, files: usize, width: u16) -> Vec<Placed> {
     }
     let mut x = 1;
     let mut out = Vec::new();
+    let has_flags = chosen.contains(&Column::Flags);
     for column in ALL.into_iter().filter(|column| chosen.contains(column)) {
         let mut width = column.width(facts);
         match column {
-            Column::State | Column::Flags => width += left,
+            // The last one takes what is left.
+            Column::Flags => width += left,
+            Column::State if !has_flags => width += left,
             // Half of what is left is more than findings need, and names are long.
             Column::File => {
                 let more = (left / 2).min(facts.name.saturating_sub(width)).min(18);
@@ -213,6 +216,7 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
         Column::Ratio => format!("{:.1}", row.ratio()),
         Column::Version => row.version.map_or_else(|| "-".into(), |version| version.to_string()),
         Column::Container => row.container.unwrap_or("-").to_owned(),
+        Column::State if row.flags.is_some() => return ("-".into(), Role::Dim),
         Column::State => {
             let level = row.level();
             let mark = glyphs.level(level);
@@ -225,6 +229,9 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
         Column::Flags => {
             let flags = row.flags.iter().flat_map(|counts| counts.named());
             let named: Vec<String> = flags.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
+            if row.flags.is_none() {
+                return ("-".into(), Role::Dim);
+            }
             if named.is_empty() {
                 return ("none".into(), Role::Dim);
             }

@@ -380,6 +380,12 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
         let files = if count == 1 { "1 file".into() } else { format!("{count} files") };
         out.push((Role::Error, format!("{dot}{files} could not be read")));
     }
+    // The column has the name only, and several directories may have files of one name.
+    if files > 1
+        && let Some((_, row)) = shown.number(keep.cursor).and_then(|number| table.row(number))
+    {
+        out.push((Role::Dim, format!("{dot}{}", row.file)));
+    }
     out
 }
 

@@ -40,6 +40,8 @@ pub struct Facts {
     pub containers: bool,
     /// Whether there are flags.
     pub flags: bool,
+    /// Whether there are rows without flags, whose blocks are checked one by one.
+    pub states: bool,
     /// Whether rows have sectors.
     pub sectors: bool,
     /// Digits of the longest coordinate.
@@ -69,6 +71,7 @@ impl Facts {
             facts.versions |= row.version.is_some();
             facts.containers |= row.container.is_some();
             facts.flags |= row.flags.is_some();
+            facts.states |= row.flags.is_none();
             facts.sectors |= row.sectors > 0;
             sector = sector.max(row.sector);
             bytes = bytes.max(row.bytes);
@@ -94,6 +97,7 @@ impl Facts {
             versions: self.versions || other.versions,
             containers: self.containers || other.containers,
             flags: self.flags || other.flags,
+            states: self.states || other.states,
             sectors: self.sectors || other.sectors,
             digits: self.digits.max(other.digits),
             name: self.name.max(other.name),
