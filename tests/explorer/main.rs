@@ -2,9 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod blocks;
+mod channels;
+mod depth;
 mod findings;
 mod look;
 mod sectors;
+mod slice;
 
 mod anything;
 mod document;
