@@ -175,7 +175,7 @@ fn the_whole_region_has_the_voxels_of_its_blocks() {
 
 #[test]
 fn a_block_that_does_not_decode_is_marked_in_the_region() {
-    let (mut driver, _dir) = on("container-corrupt", 120, 40);
+    let (mut driver, _dir) = on("container-mode", 120, 40);
     open(&mut driver, "lod0", "r.0.0.0.vxr");
     driver.keys("3");
     let unreadable = (0..200).any(|_| {
