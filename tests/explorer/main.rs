@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod blocks;
+mod channels;
+mod depth;
 mod findings;
 mod sectors;
+mod slice;
 
 mod anything;
 mod document;

@@ -1,5 +1,7 @@
 //! The channels of a block, or the arrays and flags of a map's layer.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::{Click, slice};
 use crate::bytes::len64;
 use crate::damage::Level;
@@ -135,16 +137,16 @@ fn summary(block: &BlockData, glyphs: &Glyphs) -> Vec<(Role, String)> {
     if block.size != [0; 3] {
         out.push((Role::Text, format!("{x} x {y} x {z}")));
     }
-    out.push((Role::Text, block.container.unwrap_or("container not known").to_owned()));
-    let arrow = if glyphs.ascii { "->" } else { "→" };
-    let (stored, plain) = (grouped(block.stored.len()), grouped(len64(&block.plain)));
-    out.push((Role::Text, format!("{stored} {arrow} {plain} bytes")));
     if block.version > 0 {
         out.push(match block.epilogue {
             Some(_) => (Role::Good, "epilogue ok".into()),
             None => (Role::Error, "epilogue wrong".into()),
         });
     }
+    let arrow = if glyphs.ascii { "->" } else { "→" };
+    let (stored, plain) = (grouped(block.stored.len()), grouped(len64(&block.plain)));
+    let container = block.container.unwrap_or("container not known");
+    out.push((Role::Text, format!("{container}, {stored} {arrow} {plain} bytes")));
     if !block.whole {
         out.push((Role::Error, "does not decode to its end".into()));
     }
@@ -183,12 +185,17 @@ fn widths(width: u16) -> [u16; 6] {
 
 fn of_block(app: &App, block: &BlockData, canvas: &mut Canvas<'_>) {
     let glyphs = canvas.glyphs;
-    let mut x = 1;
-    for (i, (role, text)) in summary(block, &glyphs).iter().enumerate() {
-        if i > 0 {
-            x = canvas.put(x, 0, glyphs.dot, Role::Dim);
+    // In two lines where one is too short: the third is that of the table's head.
+    let (mut x, mut y) = (1u16, 0u16);
+    for (role, text) in summary(block, &glyphs) {
+        let width = u16::try_from(text.width()).unwrap_or(u16::MAX);
+        if x > 1 && x.saturating_add(width).saturating_add(4) > canvas.width() && y == 0 {
+            (x, y) = (1, 1);
         }
-        x = canvas.put(x, 0, text, *role);
+        if x > 1 {
+            x = canvas.put(x, y, glyphs.dot, Role::Dim);
+        }
+        x = canvas.put(x, y, &text, role);
     }
     if block.channels.is_empty() {
         let y = canvas.wrap(1, 2, "No channel of this block can be located.", Role::Text);

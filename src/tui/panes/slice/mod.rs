@@ -14,7 +14,7 @@ use crate::tui::action::Action;
 use crate::tui::app::{App, Bytes, ItemKey};
 use crate::tui::canvas::Canvas;
 use crate::tui::data::plane::{Axis, Plane, Request, Scope};
-use crate::tui::data::{Cell, Part, Store, want_counts};
+use crate::tui::data::{Cell, Part, Slot, Store, want_counts};
 use crate::tui::draw::pane_inside;
 use crate::tui::jobs::Kind;
 use crate::tui::pane::Pane;
@@ -301,17 +301,27 @@ fn middle(app: &App, scene: &Scene) -> [u32; 3] {
     let (Some(size), first) = (opened.block_size(), crate::tui::data::plane::first_block(opened)) else {
         return middle;
     };
-    let first = first.map_or(0, |first| Axis::Y.of(first));
-    let mut heights: Vec<i32> = opened.slots.iter().filter_map(|slot| Some(Axis::Y.of(slot.position?))).collect();
-    let half = heights.len() / 2;
-    if half == 0 {
-        return middle;
-    }
-    let (_, height, _) = heights.select_nth_unstable(half);
-    let block = i64::from(*height) - i64::from(first);
-    let side = i64::from(Axis::Y.of(size));
-    let y = block.saturating_mul(side).saturating_add(side / 2);
-    scene.bounds.clamp(Axis::Y.with(middle, u32::try_from(y).unwrap_or(0)))
+    let first = first.unwrap_or_default();
+    let Some(block) = typical(&opened.slots) else { return middle };
+    let one = |axis: Axis| {
+        let (block, side) = (i64::from(axis.of(block)) - i64::from(axis.of(first)), i64::from(axis.of(size)));
+        u32::try_from(block.saturating_mul(side).saturating_add(side / 2)).unwrap_or(0)
+    };
+    scene.bounds.clamp([one(Axis::X), one(Axis::Y), one(Axis::Z)])
+}
+
+/// The block nearest to where most are.
+fn typical(slots: &[Slot]) -> Option<[i32; 3]> {
+    let positions = || slots.iter().filter_map(|slot| slot.position);
+    let median = |axis: Axis| {
+        let mut all: Vec<i32> = positions().map(|at| axis.of(at)).collect();
+        let half = all.len() / 2;
+        (half < all.len()).then(|| *all.select_nth_unstable(half).1)
+    };
+    let centre = [median(Axis::X)?, median(Axis::Y)?, median(Axis::Z)?];
+    let far = |axis: Axis, at: [i32; 3]| u64::from(axis.of(at).abs_diff(axis.of(centre)));
+    // The height counts more than the rest: a layer without blocks shows nothing.
+    positions().min_by_key(|at| far(Axis::X, *at) + far(Axis::Z, *at) + far(Axis::Y, *at) * 1024)
 }
 
 /// Asks for what is needed.

@@ -1,5 +1,7 @@
 //! What the slice says: what is shown, and what is at the cursor.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::ink::{Line, Mode};
 use super::scene::{self, Scene, locate};
 use crate::godot::channel::{Depth, NAMES};
@@ -46,6 +48,8 @@ pub(super) fn header(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
     let (to_right, up, to_bottom) = if glyphs.ascii { ("right", "up", "down") } else { ("→", "↑", "↓") };
     let rises = if down.rises() { up } else { to_bottom };
     let axes = format!("{to_right} {}  {rises} {}", right.name(), down.name());
+    let tight = scene.raster.top == 1 && !fits(canvas, &[&what, &shown, &cut, &scale, &axes]);
+    let shown = if tight { shown.trim_start_matches("channel ").to_owned() } else { shown };
     let mut pieces: Vec<(Role, String)> = vec![(Role::Strong, what), (Role::Text, shown), (Role::Key, cut)];
     if mode == Mode::Distances {
         pieces.push((Role::Text, mode.name().into()));
@@ -54,25 +58,36 @@ pub(super) fn header(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
     if scene.raster.is_cut() {
         pieces.push((Role::Dim, "more outside".into()));
     }
-    joined(canvas, 0, &pieces);
+    let first = joined(canvas, 0, &pieces);
+    // The line between this one and the picture, where there is one.
+    if scene.raster.top > 1 {
+        joined(canvas, 1, pieces.get(first..).unwrap_or_default());
+    }
 }
 
-/// Pieces with dots between them, as many as fit.
-fn joined(canvas: &mut Canvas<'_>, y: u16, pieces: &[(Role, String)]) {
-    use unicode_width::UnicodeWidthStr;
+/// Whether texts fit in a line, with dots between them.
+fn fits(canvas: &Canvas<'_>, texts: &[&str]) -> bool {
+    let dots = texts.len().saturating_sub(1) * canvas.glyphs.dot.width();
+    let all: usize = texts.iter().map(|text| text.width()).sum();
+    all + dots < usize::from(canvas.width().saturating_sub(1))
+}
+
+/// Pieces with dots between them, as many as fit; how many these are.
+fn joined(canvas: &mut Canvas<'_>, y: u16, pieces: &[(Role, String)]) -> usize {
     let dot = canvas.glyphs.dot;
     let width = usize::from(canvas.width().saturating_sub(1));
     let mut x = 1u16;
     for (i, (role, text)) in pieces.iter().enumerate() {
         let before = if i == 0 { 0 } else { dot.width() };
         if i > 0 && usize::from(x) + before + text.width() > width {
-            break;
+            return i;
         }
         if i > 0 {
             x = canvas.put(x, y, dot, Role::Dim);
         }
         x = canvas.put(x, y, text, *role);
     }
+    pieces.len()
 }
 
 /// A raw value as it is copied and shown.
