@@ -145,8 +145,10 @@ impl Marks {
 
     /// The runs from one on, with their numbers and places.
     pub fn from(&self, run: usize) -> impl Iterator<Item = (usize, u64, Run)> {
-        let runs = self.runs.iter().copied().zip(self.places.iter().copied()).enumerate().skip(run);
-        runs.map(|(at, (run, place))| (at, place, run))
+        // From slices: skipping over an iterator walks all that is before, for each cell anew.
+        let (runs, places) = (self.runs.get(run..), self.places.get(run..));
+        let both = runs.unwrap_or_default().iter().copied().zip(places.unwrap_or_default().iter().copied());
+        (run..).zip(both).map(|(at, (run, place))| (at, place, run))
     }
 
     fn new(app: &App, opened: &Opened) -> Self {
