@@ -32,12 +32,17 @@ const REGIONS: [[i32; 3]; 4] = [[0; 3], [-1, 0, 2], [i32::MIN / 32, -3, i32::MAX
 
 /// The input is a whole file, or a spread one.
 pub fn check(data: &[u8]) -> Reach {
-    let data = if data.first() == Some(&b'~') { spread(data) } else { Cow::Borrowed(data) };
+    let data = whole(data);
     for reading in Reading::ALL {
         let shape = Given { size: Some([16, 3, 5]), voxel_bytes: None };
         with(&data, &PakOptions { reading: Some(reading), shape });
     }
     with(&data, &PakOptions::default())
+}
+
+/// The file that an input stands for.
+pub(super) fn whole(data: &[u8]) -> Cow<'_, [u8]> {
+    if data.first() == Some(&b'~') { spread(data) } else { Cow::Borrowed(data) }
 }
 
 fn spread(data: &[u8]) -> Cow<'_, [u8]> {
@@ -49,7 +54,7 @@ fn spread(data: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-fn with(data: &[u8], options: &PakOptions) -> Reach {
+pub(super) fn with(data: &[u8], options: &PakOptions) -> Reach {
     let mut damage = Vec::new();
     let loaded = Pak::load(data, REGIONS[1], options, &limits(), &mut damage);
     let Ok(loaded) = loaded else { unreachable!("memory does not fail") };
