@@ -3,6 +3,7 @@
 //! (`mutators`), and a memory cap that no input may break.
 
 pub mod differential;
+pub mod faults;
 pub mod mutators;
 #[path = "../../tests/naive/mod.rs"]
 pub mod naive;
@@ -30,7 +31,11 @@ static ALLOCATOR: Cap<System> = Cap::new(System, PROCESS_BYTES);
 /// Runs an oracle on an input with a cap on the memory it may use meanwhile. Not for several threads at once: the cap is
 /// the process's.
 pub fn run(oracle: Oracle, data: &[u8]) -> Reach {
-    HOOK.call_once(uncap_when_panicking);
+    HOOK.call_once(|| {
+        uncap_when_panicking();
+        // Where there is a pool already, as in a test of several threads, that one does.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+    });
     let room = INPUT_BYTES.saturating_add(data.len().saturating_mul(INPUT_BYTES_EACH));
     let limit = ALLOCATOR.allocated().saturating_add(room).min(PROCESS_BYTES);
     assert!(ALLOCATOR.set_limit(limit).is_ok(), "memory is used up before the input is looked at");

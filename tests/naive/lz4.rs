@@ -1,7 +1,25 @@
 //! An LZ4 block, byte after byte.
 
-/// The decompressed bytes; `None` when something is wrong with the block or it gives more than `most`.
-pub fn decode(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+/// What is wrong with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It ends inside a sequence.
+    Cut,
+    /// A match reaches before the start.
+    Offset,
+    /// A match is no bytes back, which the format forbids and the C library lets pass.
+    Zero,
+    /// It gives more than it may.
+    Long,
+}
+
+/// The decompressed bytes, `most` of them at the most.
+pub fn decode(packed: &[u8], most: usize) -> Result<Vec<u8>, Fault> {
+    decoded(packed, most).unwrap_or(Err(Fault::Cut))
+}
+
+/// `None` when the block ends inside a sequence.
+fn decoded(packed: &[u8], most: usize) -> Option<Result<Vec<u8>, Fault>> {
     let (mut out, mut at) = (Vec::new(), 0);
     loop {
         let token = *packed.get(at)?;
@@ -14,11 +32,11 @@ pub fn decode(packed: &[u8], most: usize) -> Option<Vec<u8>> {
             out.push(*packed.get(at)?);
             at += 1;
             if out.len() > most {
-                return None;
+                return Some(Err(Fault::Long));
             }
         }
         if at == packed.len() {
-            return Some(out);
+            return Some(Ok(out));
         }
         let offset = usize::from(*packed.get(at)?) | usize::from(*packed.get(at + 1)?) << 8;
         at += 2;
@@ -27,12 +45,12 @@ pub fn decode(packed: &[u8], most: usize) -> Option<Vec<u8>> {
             length += more(packed, &mut at)?;
         }
         if offset == 0 || offset > out.len() {
-            return None;
+            return Some(Err(if offset == 0 { Fault::Zero } else { Fault::Offset }));
         }
         for _ in 0..length {
             out.push(out[out.len() - offset]);
             if out.len() > most {
-                return None;
+                return Some(Err(Fault::Long));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use arbitrary::{Result, Unstructured};
-use voxscope::damage::Level;
+use voxscope::damage::{Code, Level};
 use voxscope::limits::Limits;
 use voxscope::source::OpenError;
 use voxscope::voxel_map::grid::{Grid, Part};
@@ -46,6 +46,12 @@ pub(super) fn open(layer: &Layer, files: &Files) -> (Grid<Vec<u8>>, Report) {
         let span = fault.damage.span;
         assert!(span.start <= span.end && span.end <= len, "{fault:?} lies outside a file of {len} bytes");
         assert!(fault.count > 0 && !fault.damage.to_string().is_empty(), "{fault:?} says nothing");
+    }
+    for array in [&grid.data, &grid.depth].into_iter().flatten() {
+        let product = array.npy.shape.iter().try_fold(1u128, |n, &d| n.checked_mul(d.into())).unwrap_or(u128::MAX);
+        let all = product.saturating_mul(array.npy.dtype.size().into());
+        let cut = codes(&grid, &report).contains(Code::NpyTruncated.name());
+        assert!(cut || u128::from(array.npy.data.len()) == all, "another size than that of the shape: {:?}", array.npy);
     }
     let there = grid.data.as_ref().map_or(0, |data| data.npy.there());
     assert_eq!(report.counts.voxels, there, "voxels that were not counted, or twice");

@@ -193,6 +193,7 @@ fn view_inside(pak: &Pak<&[u8]>, view: &PakView<'_>) {
         assert!(worse_than_note(view.damage), "nothing to decode, and nobody says why");
         return;
     };
+    assert!(!located.exact || located.stored.len() <= located.blocks.len(), "more than the blocks of the record");
     let stored = bytes(pak.source, located.stored);
     assert!(payload.used <= len64(stored) && len64(plain) <= limits().block_bytes, "more than there may be");
     assert!(len64(plain) <= payload.used.max(1) * payload::MAX_EXPANSION, "more than deflate can give");

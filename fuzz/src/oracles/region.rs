@@ -111,6 +111,9 @@ fn table(data: &[u8], region: &Region<Vec<u8>>) {
     for listed in &region.entries {
         assert!(listed.slot < region.header.format.slots(), "slot {} is outside the region", listed.slot);
         assert_eq!(region.find(listed.slot), Some(*listed), "slot {} is not found", listed.slot);
+        let start =
+            region.header.table.end + u64::from(listed.entry.first()) * u64::from(region.header.format.sector_size);
+        assert_eq!(region.span(listed.entry).start, start, "sectors begin behind the table");
         let stored = bytes(data, region.entry_span(listed.slot));
         assert_eq!(stored, listed.entry.0.to_le_bytes(), "slot {} is elsewhere", listed.slot);
         assert_eq!(

@@ -41,6 +41,7 @@ pub(super) fn seeds() -> Seeds {
     with("block_size_8", "\"block_size_po2\": 4", "\"block_size_po2\": 8");
     with("block_size_9", "\"block_size_po2\": 4", "\"block_size_po2\": 9");
     with("block_size_missing", "\"block_size_po2\": 4,", "");
+    with("region_size_0", "\"region_size_po2\": 4", "\"region_size_po2\": 0");
     with("region_size_7", "\"region_size_po2\": 4", "\"region_size_po2\": 7");
     with("region_size_8", "\"region_size_po2\": 4", "\"region_size_po2\": 8");
     with("region_size_255", "\"region_size_po2\": 4", "\"region_size_po2\": 255");

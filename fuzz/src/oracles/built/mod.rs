@@ -176,10 +176,13 @@ impl Dice {
         Ok(Self { numbers: choices.arbitrary()?, next: 0 })
     }
 
-    /// A number below `n`; 0 when there is none.
+    /// A number below `n`; 0 when there is none. A quarter of all are one of the last four: faults are at the ends.
     pub fn below(&mut self, n: usize) -> usize {
         let number = usize::from(self.numbers[self.next % 4]);
         self.next += 1;
+        if number >= 0xc000 {
+            return n.saturating_sub(1 + number % 4);
+        }
         number.checked_rem(n).unwrap_or(0)
     }
 
