@@ -8,6 +8,7 @@ pub mod block;
 pub mod built;
 pub mod container;
 pub mod describe;
+pub mod explorer;
 pub mod forest;
 pub mod map_json;
 pub mod npy_map;
@@ -64,6 +65,8 @@ pub const ALL: &[Target] = &[
     built::<built::block::Block<4>>("block_v4_built"),
     raw("container", container::check, describe::container),
     built::<built::container::Container>("container_built"),
+    raw("explorer", explorer::check, explorer::describe),
+    built::<built::explorer::Explorer>("explorer_built"),
     raw("forest", forest::check, describe::forest),
     built::<built::forest::Forest>("forest_built"),
     raw("map_json", map_json::check, describe::map_json),

@@ -6,6 +6,7 @@
 mod block;
 mod built;
 mod container;
+mod explorer;
 mod forest;
 mod map_json;
 mod npy_map;
@@ -32,6 +33,7 @@ pub fn all() -> BTreeMap<&'static str, Seeds> {
     let formats = [
         ("block", block::seeds()),
         ("container", container::seeds()),
+        ("explorer", explorer::seeds()),
         ("forest", forest::seeds()),
         ("map_json", map_json::seeds()),
         ("npy_map", npy_map::seeds()),

@@ -7,6 +7,7 @@
 pub mod block;
 mod block_kinds;
 pub mod container;
+pub mod explorer;
 pub mod forest;
 pub mod map_json;
 mod npy_kinds;

@@ -14,10 +14,10 @@ use super::container::{declaring, packed};
 use super::region::{File, Region, Stored};
 use super::{Case, Dice, Expected, Kind, Place, Whose, block_kinds, spliced};
 
-type Apply = fn(&File, Vec<u8>, &mut Dice) -> Option<Case>;
+pub(super) type Apply = fn(&File, Vec<u8>, &mut Dice) -> Option<Case>;
 
 /// All of them, those last that only version 3 has.
-const ALL: [(&str, Apply); 31] = [
+pub(super) const ALL: [(&str, Apply); 31] = [
     ("magic_changed", magic_changed),
     ("version_unknown", version_unknown),
     ("file_cut_in_the_header", file_cut_in_the_header),
