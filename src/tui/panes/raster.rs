@@ -333,7 +333,7 @@ fn halves(canvas: &Canvas<'_>, upper: Ink, lower: Ink, cursor: Option<bool>) -> 
     };
     if let Some(is_upper) = cursor {
         let at = colour(if is_upper { upper } else { lower });
-        let mark = if is_upper { "▴" } else { "▾" };
+        let mark = if is_upper { "▲" } else { "▼" };
         return match at {
             Some(color) => (mark, Style::new().bg(color).fg(contrast(color)).add_modifier(Modifier::BOLD)),
             None => (mark, theme.style(Role::Key)),

@@ -310,9 +310,10 @@ fn middle(app: &App, scene: &Scene) -> [u32; 3] {
     scene.bounds.clamp([one(Axis::X), one(Axis::Y), one(Axis::Z)])
 }
 
-/// The block nearest to where most are.
+/// The block that takes most room in the file, where most is to be seen; of several, the one nearest to where most are.
 fn typical(slots: &[Slot]) -> Option<[i32; 3]> {
-    let positions = || slots.iter().filter_map(|slot| slot.position);
+    let largest = slots.iter().filter(|slot| slot.position.is_some()).map(|slot| slot.count).max()?;
+    let positions = || slots.iter().filter(|slot| slot.count == largest).filter_map(|slot| slot.position);
     let median = |axis: Axis| {
         let mut all: Vec<i32> = positions().map(|at| axis.of(at)).collect();
         let half = all.len() / 2;
@@ -320,8 +321,7 @@ fn typical(slots: &[Slot]) -> Option<[i32; 3]> {
     };
     let centre = [median(Axis::X)?, median(Axis::Y)?, median(Axis::Z)?];
     let far = |axis: Axis, at: [i32; 3]| u64::from(axis.of(at).abs_diff(axis.of(centre)));
-    // The height counts more than the rest: a layer without blocks shows nothing.
-    positions().min_by_key(|at| far(Axis::X, *at) + far(Axis::Z, *at) + far(Axis::Y, *at) * 1024)
+    positions().min_by_key(|at| far(Axis::X, *at) + far(Axis::Z, *at) + far(Axis::Y, *at))
 }
 
 /// Asks for what is needed.
@@ -331,6 +331,11 @@ pub fn want(app: &mut App) {
     if app.panes.slice.centre {
         app.panes.slice.cursor = middle(app, &scene);
         app.panes.slice.centre = false;
+        if let Ok(again) = scene::of(app) {
+            // On a cell of the picture, so that what is there is known at once.
+            let stride = again.raster.zoom.stride().max(1);
+            app.panes.slice.cursor = again.voxel(again.at.map(|n| n / stride * stride));
+        }
         if let Ok(again) = scene::of(app) {
             scene = again;
         }
@@ -383,8 +388,8 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
         Click::Wheel(up) if in_legend.is_some() => legend::step(app, !up),
         Click::Wheel(up) => cut(app, &scene, up),
         Click::Press => {
-            if let Some([_, top, ..]) = in_legend {
-                legend::press(app, &scene, y.saturating_sub(top));
+            if let Some([left, top, ..]) = in_legend {
+                legend::press(app, &scene, x.saturating_sub(left), y.saturating_sub(top));
             } else if let Some(at) = scene.raster.at(x, y) {
                 app.panes.slice.cursor = scene.voxel(at);
                 publish(app, &scene);
