@@ -56,7 +56,7 @@ pub struct Lines<W: Write, R> {
 }
 
 enum Out<W: Write> {
-    Csv(csv::Writer<W>),
+    Csv(Box<csv::Writer<W>>),
     Jsonl(W),
 }
 
@@ -70,7 +70,7 @@ impl<W: Write, R: Record> Lines<W, R> {
             Format::Csv => {
                 let mut out = csv::Writer::from_writer(out);
                 out.write_record(R::COLUMNS).map_err(plain)?;
-                Out::Csv(out)
+                Out::Csv(Box::new(out))
             }
             Format::Jsonl => Out::Jsonl(out),
         };

@@ -432,6 +432,12 @@ impl App {
         self.pane == Pane::Hex
     }
 
+    /// How many rows the table of blocks has.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.panes.blocks.rows()
+    }
+
     /// Goes to another pane, remembering this place.
     pub fn show(&mut self, pane: Pane) {
         if pane == Pane::Depth && !self.has_depth() {

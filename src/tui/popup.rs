@@ -1,6 +1,6 @@
 //! What lies on top of the screen: help, the command palette, the story of a code.
 
-use super::action::{ACTIONS, Spec};
+use super::action::{ACTIONS, Group, Spec};
 use super::app::App;
 use crate::damage::Code;
 
@@ -27,6 +27,8 @@ pub fn commands(app: &App, typed: &str) -> Vec<&'static Spec> {
     };
     let mut found: Vec<&'static Spec> = ACTIONS.iter().filter(fits).collect();
     let first = words.first().copied().unwrap_or_default();
-    found.sort_by_key(|spec| (!spec.name.starts_with(first), !spec.name.contains(first)));
+    // Nobody opens this to move the cursor.
+    let moves = |spec: &Spec| typed.is_empty() && spec.group == Group::Move;
+    found.sort_by_key(|spec| (moves(spec), !spec.name.starts_with(first), !spec.name.contains(first)));
     found
 }

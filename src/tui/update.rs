@@ -1,6 +1,7 @@
 //! What events do to the state.
 
-use ratatui::crossterm::event::{KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::KeyEventKind;
+pub use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 use super::action::Action;
@@ -73,7 +74,6 @@ fn on_key(app: &mut App, event: &KeyEvent) {
 
 fn on_prompt_key(app: &mut App, event: &KeyEvent) {
     if let Some(Popup::Commands(chosen)) = &mut app.popup {
-        use ratatui::crossterm::event::KeyCode;
         match event.code {
             KeyCode::Up => *chosen = chosen.saturating_sub(1),
             KeyCode::Down => *chosen += 1,

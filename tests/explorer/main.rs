@@ -5,7 +5,6 @@ mod blocks;
 mod channels;
 mod depth;
 mod findings;
-mod look;
 mod sectors;
 mod slice;
 
@@ -15,6 +14,7 @@ mod screens;
 
 use std::path::Path;
 
+use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use voxscope::tui::{Driver, Settings};
 
 fn driver(path: &Path) -> Driver {
@@ -37,6 +37,38 @@ fn sample(name: &str) -> tempfile::TempDir {
 fn on(name: &str, columns: u16, rows: u16) -> (Driver, tempfile::TempDir) {
     let dir = sample(name);
     (sized(dir.path(), columns, rows), dir)
+}
+
+/// Selects the first file whose name ends like this.
+fn select(driver: &mut Driver, end: &str) {
+    let index = driver.app.index.clone().unwrap();
+    let item = (0..index.items.len()).find(|item| index.shown(*item).ends_with(end)).unwrap();
+    driver.app.select_node(index.node_of(item).unwrap());
+    driver.settle();
+}
+
+/// The line of the screen that has a text in it.
+fn row_with(driver: &Driver, text: &str) -> String {
+    let screen = driver.text_screen();
+    let row = screen.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no {text} in\n{screen}"));
+    row.to_owned()
+}
+
+/// Where a text begins on the screen, right of a column and not in the frame of the pane.
+fn find(driver: &Driver, text: &str, left: usize) -> Option<(u16, u16)> {
+    let screen = driver.text_screen();
+    let mut rows = screen.lines().enumerate().skip(3);
+    rows.find_map(|(y, line)| {
+        let line: Vec<char> = line.chars().collect();
+        let text: Vec<char> = text.chars().collect();
+        let x = (left..line.len()).find(|x| line[*x..].starts_with(&text))?;
+        Some((u16::try_from(x).unwrap(), u16::try_from(y).unwrap()))
+    })
+}
+
+fn mouse_press(column: u16, row: u16) -> MouseEvent {
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }
 }
 
 #[test]

@@ -37,7 +37,13 @@ fn sample(ty: Type) -> Variant<'static> {
     }
 }
 
-pub(super) fn seeds() -> Seeds {
+/// Those of one engine, `g3` or `g4`; what is of none is of both.
+pub(super) fn seeds(of: &str) -> Seeds {
+    let other = if of == "g3" { "g4" } else { "g3" };
+    every().into_iter().filter(|(name, _)| !name.starts_with(other)).collect()
+}
+
+fn every() -> Seeds {
     let mut set = Set::default();
     for (dialect, short) in [(Dialect::Godot3, "g3"), (Dialect::Godot4, "g4")] {
         for &ty in Type::all(dialect) {

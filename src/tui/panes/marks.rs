@@ -67,6 +67,9 @@ impl Kind {
 pub struct Marks {
     /// The runs of the sector map, where blocks that nobody owns are runs of their own.
     pub runs: Vec<Run>,
+    /// The place of each run: its first sector, counted without the gap between the end of the file and what claims to be
+    /// beyond it. A single wrong entry would otherwise make of the file itself one cell.
+    places: Vec<u64>,
     /// The worst finding above a note for each run, by its number.
     findings: Vec<u32>,
     /// How many sectors are of each kind.
@@ -112,10 +115,40 @@ impl Marks {
         self.counts.get(kind as usize).copied().unwrap_or(0)
     }
 
-    /// How many sectors there are, with those that only the table knows.
+    /// How many places there are, with those of sectors that only the table knows.
     #[must_use]
-    pub fn sectors(&self) -> u64 {
-        self.runs.last().map_or(0, |run| run.first.saturating_add(run.count))
+    pub fn len(&self) -> u64 {
+        let last = self.places.last().zip(self.runs.last());
+        last.map_or(0, |(place, run)| place.saturating_add(run.count))
+    }
+
+    /// The place of a sector.
+    #[must_use]
+    pub fn place_of(&self, sector: u64) -> Option<u64> {
+        let run = self.run_at(sector)?;
+        Some(self.places.get(run)? + (sector - self.runs.get(run)?.first))
+    }
+
+    /// The sector at a place.
+    #[must_use]
+    pub fn sector_at(&self, place: u64) -> Option<u64> {
+        let run = self.run_at_place(place)?;
+        Some(self.runs.get(run)?.first + (place - self.places.get(run)?))
+    }
+
+    /// The number of the run at a place.
+    #[must_use]
+    pub fn run_at_place(&self, place: u64) -> Option<usize> {
+        let at = self.places.partition_point(|first| *first <= place).checked_sub(1)?;
+        (place - self.places.get(at)? < self.runs.get(at)?.count).then_some(at)
+    }
+
+    /// The runs from one on, with their numbers and places.
+    pub fn from(&self, run: usize) -> impl Iterator<Item = (usize, u64, Run)> {
+        // From slices: skipping over an iterator walks all that is before, for each cell anew.
+        let (runs, places) = (self.runs.get(run..), self.places.get(run..));
+        let both = runs.unwrap_or_default().iter().copied().zip(places.unwrap_or_default().iter().copied());
+        (run..).zip(both).map(|(at, (run, place))| (at, place, run))
     }
 
     fn new(app: &App, opened: &Opened) -> Self {
@@ -136,6 +169,11 @@ impl Marks {
         lost.sort_unstable_by_key(|run| run.first);
         marks.runs = with_lost(&opened.sectors.runs, &lost);
         marks.findings = vec![NONE; marks.runs.len()];
+        let mut place = 0u64;
+        for run in &marks.runs {
+            marks.places.push(place);
+            place = place.saturating_add(run.count);
+        }
         let mut worst: Option<Level> = None;
         // Only a finding about the table needs the block's place looked up.
         let mut places: Option<HashMap<[i32; 3], u64>> = None;

@@ -1,6 +1,6 @@
 //! The columns of the table: which there are, which have room, what is in them.
 
-use super::table::{Chunk, Facts};
+use super::table::{Chunk, Facts, name};
 use crate::check::Row;
 use crate::damage::Code;
 use crate::tui::inspector::grouped;
@@ -129,11 +129,11 @@ impl Column {
             Self::File => files > 1,
             Self::Lod => facts.lods,
             Self::Sector | Self::Count => facts.sectors,
-            Self::Plain | Self::Ratio => !facts.flags,
+            Self::Plain | Self::Ratio => facts.states,
             Self::Version => facts.versions,
             Self::Container => facts.containers,
             // Of maps, what is wrong is known by file and not by block.
-            Self::State => !facts.flags,
+            Self::State => facts.states || !facts.flags,
             Self::Flags => facts.flags,
             Self::Position | Self::Bytes => true,
         }
@@ -141,24 +141,20 @@ impl Column {
 
     fn width(self, facts: Facts) -> u16 {
         match self {
-            Self::File => 18,
+            Self::File => facts.name.clamp(6, 18),
             Self::Lod => 4,
             Self::Position => (u16::from(facts.digits.max(2)) + 1) * 3,
-            Self::Sector => 8,
-            Self::Count => 4,
-            Self::Bytes | Self::Plain => 9,
+            Self::Sector => facts.sector.max(7),
+            Self::Count => 3,
+            Self::Bytes => facts.bytes.max(6),
+            Self::Plain => facts.plain.max(6),
             Self::Ratio => 6,
             Self::Version => 4,
             Self::Container => 10,
-            Self::State | Self::Flags => LAST,
+            Self::State => (facts.code + 2).max(LAST),
+            Self::Flags => LAST,
         }
     }
-}
-
-/// The columns that there are.
-#[must_use]
-pub fn there(facts: Facts, files: usize) -> Vec<Column> {
-    ALL.into_iter().filter(|column| column.is_there(facts, files)).collect()
 }
 
 /// The columns that have room.
@@ -175,13 +171,16 @@ pub fn fit(facts: Facts, files: usize, width: u16) -> Vec<Placed> {
     }
     let mut x = 1;
     let mut out = Vec::new();
+    let has_flags = chosen.contains(&Column::Flags);
     for column in ALL.into_iter().filter(|column| chosen.contains(column)) {
         let mut width = column.width(facts);
         match column {
-            Column::State | Column::Flags => width += left,
+            // The last one takes what is left.
+            Column::Flags => width += left,
+            Column::State if !has_flags => width += left,
             // Half of what is left is more than findings need, and names are long.
             Column::File => {
-                let more = (left / 2).min(18);
+                let more = (left / 2).min(facts.name.saturating_sub(width)).min(18);
                 (width, left) = (width + more, left - more);
             }
             _ => {}
@@ -198,9 +197,7 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
     let unread = chunk.provisional;
     let text = match column {
         Column::File => {
-            // What is the same in all names is at their beginning, and a long name is cut at its end.
-            let name = row.file.rsplit('/').next().unwrap_or(&row.file);
-            return (name.to_owned(), Role::Text);
+            return (name(&row.file).to_owned(), Role::Text);
         }
         Column::Lod => row.lod.to_string(),
         Column::Position => {
@@ -219,6 +216,7 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
         Column::Ratio => format!("{:.1}", row.ratio()),
         Column::Version => row.version.map_or_else(|| "-".into(), |version| version.to_string()),
         Column::Container => row.container.unwrap_or("-").to_owned(),
+        Column::State if row.flags.is_some() => return ("-".into(), Role::Dim),
         Column::State => {
             let level = row.level();
             let mark = glyphs.level(level);
@@ -231,6 +229,9 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
         Column::Flags => {
             let flags = row.flags.iter().flat_map(|counts| counts.named());
             let named: Vec<String> = flags.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
+            if row.flags.is_none() {
+                return ("-".into(), Role::Dim);
+            }
             if named.is_empty() {
                 return ("none".into(), Role::Dim);
             }

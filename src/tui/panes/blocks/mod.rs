@@ -22,7 +22,7 @@ use crate::tui::jobs::Kind;
 use crate::tui::pane::Pane;
 use crate::tui::scroll;
 use crate::tui::theme::Role;
-use columns::{Column, Placed, fit, there};
+use columns::{Column, Placed, fit};
 use order::{Order, Shown, Sort, Wanted, is_settled, shown};
 use table::{Facts, Table};
 
@@ -56,6 +56,11 @@ pub struct Keep {
 }
 
 impl Keep {
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.table.as_ref().map_or(0, Table::len)
+    }
+
     fn arrived_at_another_table(&mut self) {
         (self.cursor, self.first, self.at, self.find_cursor) = (0, 0, None, false);
         self.follow = true;
@@ -98,15 +103,17 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Action::Last => to(app, last),
         Action::Enter => look(app),
         Action::Sort => {
-            let columns = there(table.facts, table.items.len());
+            // Those that are seen: what cannot be seen cannot be seen to be sorted.
+            let width = pane_inside(app).width;
+            let columns = fit(table.facts, table.items.len(), width);
+            let columns: Vec<Column> = columns.into_iter().map(|placed| placed.column).collect();
             let at = app.panes.blocks.sort.and_then(|sort| columns.iter().position(|column| *column == sort.column));
             // After the last column comes the order in which the rows were read.
             let next = columns.get(at.map_or(0, |at| at + 1)).copied();
             sort_by(app, next.map(|column| Sort { column, down: column.begins_down() }));
         }
         Action::Reverse => {
-            let first = there(table.facts, table.items.len()).first().copied().unwrap_or(Column::Position);
-            let sort = app.panes.blocks.sort.unwrap_or(Sort { column: first, down: false });
+            let sort = app.panes.blocks.sort.unwrap_or(Sort { column: Column::Position, down: false });
             sort_by(app, Some(Sort { down: !sort.down, ..sort }));
         }
         Action::Close if !app.panes.blocks.filter.is_empty() => {
@@ -351,8 +358,8 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
         out.push((Role::Dim, format!("{dot}filter ")));
         out.push((Role::Key, keep.filter.clone()));
     }
-    let files = table.items.len();
-    if files > 1 && !table.reading {
+    let files = table.files;
+    if files > 1 && !table.reading && keep.filter.is_empty() {
         out.push((Role::Dim, format!(" in {} files", grouped(files as u64))));
     }
     let Facts { damaged, .. } = table.facts;
@@ -361,7 +368,7 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
         out.push((Role::Error, format!("{} {} damaged", app.glyphs.error, grouped(damaged))));
     }
     if table.reading {
-        let read = table.chunks.iter().filter(|chunk| !chunk.provisional).count();
+        let read = table.chunks.iter().filter(|chunk| !chunk.provisional).count().min(files);
         let words = if files > 1 { format!("{dot}read {read} of {files} files") } else { format!("{dot}reading") };
         out.push((Role::Note, words));
     } else if table.stopped {
@@ -372,6 +379,12 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
     if let Some((_, count)) = table.failure() {
         let files = if count == 1 { "1 file".into() } else { format!("{count} files") };
         out.push((Role::Error, format!("{dot}{files} could not be read")));
+    }
+    // The column has the name only, and several directories may have files of one name.
+    if files > 1
+        && let Some((_, row)) = shown.number(keep.cursor).and_then(|number| table.row(number))
+    {
+        out.push((Role::Dim, format!("{dot}{}", row.file)));
     }
     out
 }

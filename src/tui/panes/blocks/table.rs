@@ -4,11 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use unicode_width::UnicodeWidthStr;
 
 use crate::check::{self, Options, Row};
 use crate::damage::{CodeSet, Level};
-use crate::tui::app::App;
+use crate::tui::app::{App, Effect};
 use crate::tui::data::{Index, Item, ItemId, NodeId, Opened, Store};
+use crate::tui::inspector::grouped;
 use crate::tui::jobs::{Kind, Worker};
 
 /// Files that are read at the same time and handed over together.
@@ -38,10 +40,22 @@ pub struct Facts {
     pub containers: bool,
     /// Whether there are flags.
     pub flags: bool,
+    /// Whether there are rows without flags, whose blocks are checked one by one.
+    pub states: bool,
     /// Whether rows have sectors.
     pub sectors: bool,
     /// Digits of the longest coordinate.
     pub digits: u8,
+    /// Columns that the longest name of a file takes.
+    pub name: u16,
+    /// Columns of the largest first sector, of stored and of plain bytes.
+    pub sector: u16,
+    /// Stored bytes.
+    pub bytes: u16,
+    /// Plain bytes.
+    pub plain: u16,
+    /// Columns that the longest name of a code takes.
+    pub code: u16,
     /// Rows with something worse than a note.
     pub damaged: u64,
 }
@@ -50,18 +64,29 @@ impl Facts {
     fn of(rows: &[Row]) -> Self {
         let mut facts = Self::default();
         let (mut least, mut most) = (0, 0);
+        let (mut sector, mut bytes, mut plain) = (0, 0, 0);
+        facts.name = rows.first().map_or(0, |row| columns(name(&row.file)));
         for row in rows {
             facts.lods |= row.lod > 0;
             facts.versions |= row.version.is_some();
             facts.containers |= row.container.is_some();
             facts.flags |= row.flags.is_some();
+            facts.states |= row.flags.is_none();
             facts.sectors |= row.sectors > 0;
+            sector = sector.max(row.sector);
+            bytes = bytes.max(row.bytes);
+            plain = plain.max(row.plain);
+            let codes = row.codes.iter().map(|code| columns(code.name()));
+            facts.code = facts.code.max(codes.max().unwrap_or(0));
             facts.damaged += u64::from(row.level() > Some(Level::Note));
             for n in row.position.into_iter().flatten() {
                 least = least.min(n);
                 most = most.max(n);
             }
         }
+        facts.sector = columns(&grouped(sector.into()));
+        facts.bytes = columns(&grouped(bytes));
+        facts.plain = columns(&grouped(plain));
         facts.digits = u8::try_from(least.to_string().len().max(most.to_string().len())).unwrap_or(11);
         facts
     }
@@ -72,11 +97,27 @@ impl Facts {
             versions: self.versions || other.versions,
             containers: self.containers || other.containers,
             flags: self.flags || other.flags,
+            states: self.states || other.states,
             sectors: self.sectors || other.sectors,
             digits: self.digits.max(other.digits),
+            name: self.name.max(other.name),
+            code: self.code.max(other.code),
+            sector: self.sector.max(other.sector),
+            bytes: self.bytes.max(other.bytes),
+            plain: self.plain.max(other.plain),
             damaged: self.damaged + other.damaged,
         }
     }
+}
+
+/// The name of a file without what is before it: what is the same in all of them is at their beginning.
+#[must_use]
+pub fn name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+fn columns(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
 impl Chunk {
@@ -100,6 +141,8 @@ pub struct Table {
     pub version: u64,
     /// The files that it is of.
     pub items: Range<ItemId>,
+    /// How many of them have blocks.
+    pub files: usize,
     /// The rows of those that were read, in their order.
     pub chunks: Vec<Arc<Chunk>>,
     /// Whether more come.
@@ -119,6 +162,7 @@ impl Table {
             key,
             serial,
             version: 0,
+            files: 0,
             items,
             chunks: Vec::new(),
             reading: true,
@@ -205,6 +249,7 @@ pub fn want(app: &mut App) {
     keep.serial += 1;
     let serial = keep.serial;
     let mut table = Table::new(key, serial, items.clone());
+    table.files = items.clone().filter(|item| index.file(*item).is_some()).count();
     keep.arrived_at_another_table();
     let known = [&keep.table, &keep.before].into_iter().flatten().find_map(|old| old.part(app.generation, &items));
     let was = keep.table.take();
@@ -213,6 +258,8 @@ pub fn want(app: &mut App) {
         keep.before = Some(was);
     }
     if let Some(chunks) = known {
+        app.effects.push(Effect::Cancel(Kind::Rows));
+        let keep = &mut app.panes.blocks;
         table.reading = false;
         table.push(chunks);
         keep.table = Some(table);

@@ -56,7 +56,7 @@ struct Geometry {
 fn geometry(app: &App, height: u16) -> Geometry {
     let summary = u16::from(height >= 3);
     let hidden = app.layout().inspector.area() == 0;
-    let story = if hidden && height >= 12 && app.selection.finding.is_some() { height / 3 } else { 0 };
+    let story = if hidden && height >= 6 && app.selection.finding.is_some() { (height / 3).max(3) } else { 0 };
     Geometry { summary, rows: height.saturating_sub(summary + story), story }
 }
 

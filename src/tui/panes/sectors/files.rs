@@ -131,7 +131,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
                 x = canvas.put(x, 0, &text, level_role(Some(level)));
             }
         }
-        let words = format!("{}1 cell = 1 file, with its worst finding", app.glyphs.dot);
+        let words = format!("{}1 cell = 1 file", app.glyphs.dot);
         canvas.put(x, 0, &words, Role::Dim);
     }
     for row in 0..layout.rows {

@@ -44,8 +44,10 @@ pub struct Grid {
     pub per: u64,
     /// Sectors a cell when all of the file is to be seen.
     pub fit: u64,
-    /// All sectors.
-    pub sectors: u64,
+    /// All places.
+    pub places: u64,
+    /// The place under the cursor.
+    pub cursor: u64,
     /// The first row that is seen.
     pub first: usize,
 }
@@ -54,23 +56,24 @@ impl Grid {
     /// The parts of a pane of a size.
     #[must_use]
     pub fn new(app: &App, marks: &Marks, width: u16, height: u16) -> Self {
-        let sectors = marks.sectors();
+        let places = marks.len();
         let summary = height >= 4;
         let has_words = height >= 12 || (height >= 5 && app.layout().inspector.area() == 0);
         let legend = match height {
             0..3 => 0,
             3..9 => 1,
-            _ => u16::try_from(words::legend(app, marks, width).len()).unwrap_or(1),
+            _ => u16::try_from(words::legend(app, marks, width, true).len()).unwrap_or(1),
         };
         let taken = u16::from(summary) + u16::from(has_words) + legend;
         let rows = height.saturating_sub(taken);
-        let label = u16::try_from(sectors.saturating_sub(1).to_string().len()).unwrap_or(20).max(3) + 1;
+        let last = marks.runs.last().map_or(0, |run| run.first);
+        let label = u16::try_from(last.to_string().len()).unwrap_or(20).max(3) + 1;
         let room = u64::from(width.saturating_sub(label + 3));
         // A multiple of eight makes numbers at the left that are easy to count from.
         let columns = if room >= 8 { room / 8 * 8 } else { room.max(1) };
         let seen = columns.saturating_mul(rows.into()).max(1);
         let mut fit = 1u64;
-        while sectors.div_ceil(fit) > seen && fit < 1 << 40 {
+        while places.div_ceil(fit) > seen && fit < 1 << 40 {
             fit *= 2;
         }
         let per = app.panes.sectors.zoom.map_or(fit, |zoom| (1u64 << zoom.min(40)).min(fit));
@@ -84,24 +87,25 @@ impl Grid {
             columns,
             per,
             fit,
-            sectors,
+            places,
+            cursor: marks.place_of(cursor(app)).unwrap_or(0),
             first: 0,
         };
-        let cursor = usize::try_from(grid.cell_of(cursor(app)) / columns).unwrap_or(usize::MAX - 1);
+        let cursor = usize::try_from(grid.cell_at_cursor() / columns).unwrap_or(usize::MAX - 1);
         grid.first = scroll::follow(app.panes.sectors.first, cursor, rows.into(), grid.all_rows());
         grid
     }
 
-    /// The cell that a sector is in.
+    /// The cell under the cursor.
     #[must_use]
-    pub fn cell_of(&self, sector: u64) -> u64 {
-        sector.min(self.sectors.saturating_sub(1)) / self.per
+    pub fn cell_at_cursor(&self) -> u64 {
+        self.cursor.min(self.places.saturating_sub(1)) / self.per
     }
 
     /// How many cells there are.
     #[must_use]
     pub fn cells(&self) -> u64 {
-        self.sectors.div_ceil(self.per)
+        self.places.div_ceil(self.per)
     }
 
     /// How many rows there are.
@@ -134,8 +138,8 @@ impl Grid {
         let mut block = None;
         let mut several = false;
         let mut selected = false;
-        let from = marks.run_at(start)?;
-        for (run, at) in marks.runs.iter().zip(0usize..).skip(from).take_while(|(run, _)| run.first < end) {
+        let from = marks.run_at_place(start)?;
+        for (at, place, run) in marks.from(from).take_while(|(_, place, _)| *place < end) {
             let kind = marks.kind(at)?;
             if let Owner::Block(owner) | Owner::BeyondEnd(owner) = run.owner {
                 several |= block.is_some_and(|before| before != owner);
@@ -143,7 +147,7 @@ impl Grid {
                 selected |= slot == Some(owner);
             }
             if out.is_none_or(|worst| worst.kind < kind) {
-                let sector = run.first.max(start);
+                let sector = run.first.saturating_add(start.saturating_sub(place));
                 out = Some(Cell { kind, sector, run: at, several: false, selected: false });
             }
         }

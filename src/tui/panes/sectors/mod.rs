@@ -39,7 +39,7 @@ fn grid(app: &App) -> Option<(Grid, &Marks)> {
     let opened = app.opened_item()?;
     let marks = marks::current(app)?;
     let inside = pane_inside(app);
-    let is_map = !matches!(opened.store, Store::Bytes(_)) && marks.sectors() > 0;
+    let is_map = !matches!(opened.store, Store::Bytes(_)) && marks.len() > 0;
     is_map.then(|| (Grid::new(app, marks, inside.width, inside.height), marks))
 }
 
@@ -53,7 +53,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
         return true;
     }
     let Some((grid, _)) = grid(app) else { return false };
-    let at = grid.cell_of(cursor(app));
+    let at = grid.cell_at_cursor();
     let last = grid.cells().saturating_sub(1);
     let (columns, page) = (grid.columns, grid.columns.saturating_mul(u64::from(grid.rows).max(1)));
     let to = match action {
@@ -115,15 +115,14 @@ fn go_to_cell(app: &mut App, cell: u64) {
 
 /// Enter: the block in the pane that tells most of it.
 fn enter(app: &mut App) {
-    let Some((grid, marks)) = grid(app) else {
+    let Some((_, marks)) = grid(app) else {
         app.show(Pane::Hex);
         return;
     };
     let Some(run) = marks.run_at(cursor(app)) else { return };
     let (kind, finding) = (marks.kind(run), marks.finding(run));
     if app.selection.sector.is_none() {
-        let cell = grid.cell_of(0);
-        go_to_cell(app, cell);
+        go_to_cell(app, 0);
     }
     match (kind, finding) {
         (Some(Kind::Block), _) => app.show(Pane::Slice),
@@ -147,7 +146,7 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
     }
     let Some((grid, _)) = grid(app) else { return };
     let Some(cell) = grid.cell_at(x, y) else { return };
-    if app.selection.sector.is_some() && grid.cell_of(cursor(app)) == cell {
+    if app.selection.sector.is_some() && grid.cell_at_cursor() == cell {
         enter(app);
     } else {
         go_to_cell(app, cell);
@@ -185,7 +184,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.put(1, 0, "Reading the file.", Role::Dim);
         return;
     };
-    if marks.sectors() == 0 {
+    if marks.len() == 0 {
         canvas.wrap(1, 0, "There is no sector in this file: nothing was ever stored.", Role::Dim);
         faults(app, opened, 2, canvas);
         return;
@@ -197,14 +196,15 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     }
     cells(app, opened, marks, &grid, canvas);
     if let Some(y) = grid.words {
-        let cell = grid.cell(marks, grid.cell_of(cursor(app)), None);
-        let narrow = canvas.width() < 60;
-        line(&words::under_cursor(app, opened, marks, cell, cursor(app), narrow), y, canvas);
+        let cell = grid.cell(marks, grid.cell_at_cursor(), None);
+        let width = canvas.width();
+        line(&words::under_cursor(app, opened, marks, cell, cursor(app), width), y, canvas);
     }
     if grid.legend < canvas.height() {
         let width = canvas.width();
         let shown = canvas.height() - grid.legend;
-        for (y, pieces) in (grid.legend..).zip(words::legend(app, marks, width).iter().take(shown.into())) {
+        for (y, pieces) in (grid.legend..).zip(words::legend(app, marks, width, grid.per > 1).iter().take(shown.into()))
+        {
             line(pieces, y, canvas);
         }
     }
@@ -218,14 +218,15 @@ fn line(pieces: &words::Line, y: u16, canvas: &mut Canvas<'_>) {
 fn cells(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, canvas: &mut Canvas<'_>) {
     let top = u16::from(grid.summary);
     let focused = app.focus == Focus::Pane;
-    let at_cursor = grid.cell_of(cursor(app));
+    let at_cursor = grid.cell_at_cursor();
     for row in 0..grid.rows {
         let from = grid.row_start(row);
         if from >= grid.cells() {
             break;
         }
         let y = top + row;
-        canvas.put_right(grid.label, y, &from.saturating_mul(grid.per).to_string(), Role::Dim);
+        let sector = marks.sector_at(from.saturating_mul(grid.per)).unwrap_or(0);
+        canvas.put_right(grid.label, y, &sector.to_string(), Role::Dim);
         for (x, number) in (grid.label + 1..).zip(from..grid.cells().min(from.saturating_add(grid.columns))) {
             let Some(cell) = grid.cell(marks, number, app.selection.slot) else { continue };
             let (glyph, style) = look(cell, marks, opened, app.settings.theme, &app.glyphs);

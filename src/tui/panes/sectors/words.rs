@@ -21,21 +21,23 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
     let unit = if matches!(opened.store, Store::Layer(..)) { "block" } else { "sector" };
     let mut out: Line = Vec::new();
     let header = format!("header {} B", grouped(map.header_bytes));
-    match marks.header.and_then(|number| app.findings.list.get(number)) {
+    let header = match marks.header.and_then(|number| app.findings.list.get(number)) {
         Some(finding) => {
             let level = Some(finding.level());
-            out.push((level_role(level), format!("{} {header}", app.glyphs.level(level))));
+            Some((level_role(level), format!("{} {header}", app.glyphs.level(level))))
         }
-        None => out.push((Role::Dim, header)),
-    }
+        None if map.header_bytes > 0 => Some((Role::Dim, header)),
+        None => None,
+    };
     let used: u64 = [Kind::Header, Kind::Block, Kind::Damaged, Kind::Shared].map(|kind| marks.count(kind)).iter().sum();
-    out.push((Role::Text, format!("{} of {} B in use", count(used, unit), grouped(map.sector_size.into()))));
+    out.push((Role::Text, format!("{} of {} B", count(used, unit), grouped(map.sector_size.into()))));
     for kind in [Kind::Damaged, Kind::Beyond, Kind::Lost, Kind::Shared, Kind::Free, Kind::Stale] {
         let (_, role, words) = kind.look(&app.glyphs);
         if marks.count(kind) > 0 {
             out.push((role, format!("{} {words}", grouped(marks.count(kind)))));
         }
     }
+    out.extend(header);
     // What is last goes first when there is no room; the scale is always said where a cell is not a sector.
     let scale = format!("1 cell = {}", count(grid.per, unit));
     let dot = app.glyphs.dot;
@@ -44,7 +46,7 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
     let mut used = 0;
     for (role, text) in out {
         if used + text.width() + dot.width() > room {
-            break;
+            continue;
         }
         used += text.width() + dot.width();
         line.push((role, text));
@@ -60,7 +62,7 @@ fn count(n: u64, thing: &str) -> String {
 
 /// What occurs in the map and what it looks like, in lines of a width.
 #[must_use]
-pub fn legend(app: &App, marks: &Marks, width: u16) -> Vec<Line> {
+pub fn legend(app: &App, marks: &Marks, width: u16, several: bool) -> Vec<Line> {
     let glyphs = &app.glyphs;
     let mut entries: Vec<(&str, Role, &str)> = Vec::new();
     for kind in Kind::ALL {
@@ -70,7 +72,9 @@ pub fn legend(app: &App, marks: &Marks, width: u16) -> Vec<Line> {
         if kind == Kind::Block {
             entries.push(("abc", Role::Block, "blocks"));
             entries.push(("A", Role::Selected, "selected"));
-            entries.push(("+", Role::Block, "several"));
+            if several {
+                entries.push(("+", Role::Block, "several"));
+            }
         } else {
             entries.push(kind.look(glyphs));
         }
@@ -94,7 +98,8 @@ pub fn legend(app: &App, marks: &Marks, width: u16) -> Vec<Line> {
 
 /// What is under the cursor.
 #[must_use]
-pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell>, sector: u64, narrow: bool) -> Line {
+pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell>, sector: u64, width: u16) -> Line {
+    let narrow = width < 60;
     let dot = app.glyphs.dot;
     let Some(run) = marks.run_at(sector).and_then(|at| Some((at, *marks.runs.get(at)?))) else { return Vec::new() };
     let (at, run) = run;
@@ -133,8 +138,11 @@ pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell
     } else if kind == Some(Kind::Beyond) {
         out.push((Role::Beyond, format!("{dot}the file ends before it")));
     }
-    let span = opened.sector_span(sector, 1);
-    out.push((Role::Dim, format!("{dot}{}{span}", if narrow { "" } else { "bytes " })));
+    let bytes = format!("{dot}{}{}", if narrow { "" } else { "bytes " }, opened.sector_span(sector, 1));
+    let used: usize = out.iter().map(|(_, text)| text.width()).sum();
+    if used + bytes.width() < usize::from(width) {
+        out.push((Role::Dim, bytes));
+    }
     out
 }
 
