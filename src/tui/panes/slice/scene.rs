@@ -74,7 +74,7 @@ pub(super) fn of(app: &App) -> Result<Scene, String> {
     let top = 1 + airy;
     let lines = height.saturating_sub(top + words + airy);
     // Beside the picture, or below it where there is more height than width.
-    let below = if height >= 26 && width < 90 && width >= 26 { (height / 4).min(9) } else { 0 };
+    let below = if height >= 26 && (26..90).contains(&width) { (height / 4).min(9) } else { 0 };
     let side = if below == 0 && width >= LEGEND { (width * 2 / 5).clamp(26, 42) } else { 0 };
     let gap = u16::from(side > 0);
     let columns = width.saturating_sub(1 + side + gap);

@@ -49,8 +49,17 @@ pub(super) fn header(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
     let (to_right, up, to_bottom) = if glyphs.ascii { ("right", "up", "down") } else { ("→", "↑", "↓") };
     let rises = if down.rises() { up } else { to_bottom };
     let axes = format!("{to_right} {}  {rises} {}", right.name(), down.name());
-    let tight = scene.raster.top == 1 && !fits(canvas, &[&what, &shown, &cut, &scale, &axes]);
-    let shown = if tight { shown.trim_start_matches("channel ").to_owned() } else { shown };
+    // Shorter words where there is one line only, and still shorter ones where that is narrow.
+    let one_line = scene.raster.top == 1;
+    let (mut what, mut shown, mut cut, mut scale) = (what, shown, cut, scale);
+    if one_line && !fits(canvas, &[&what, &shown, &cut, &scale, &axes]) {
+        shown = shown.trim_start_matches("channel ").to_owned();
+    }
+    if one_line && !fits(canvas, &[&what, &shown, &cut, &scale]) {
+        what = what.trim_start_matches("block ").trim_start_matches("whole ").to_owned();
+        cut = cut.replace(" = ", " ").replace(" of ", "/");
+        scale = scene.raster.zoom.short();
+    }
     let mut pieces: Vec<(Role, String)> = vec![(Role::Strong, what), (Role::Text, shown), (Role::Key, cut)];
     pieces.extend([(Role::Dim, scale), (Role::Dim, axes)]);
     if scene.raster.is_cut() {
