@@ -250,7 +250,7 @@ fn a_flag_that_is_switched_off_is_not_in_the_picture() {
     let before = driver.screen();
     let text = pane(&driver);
     assert!(text.contains("[x]") && text.contains("OPEN_WATER"), "{text}");
-    // The last lines of the legend are open water, the first is WATER.
+    // The last line of the legend is open water.
     driver.keys("} } } } } } } } } } } } } } } } } } } } } } } } } } }");
     driver.keys("space");
     let text = pane(&driver);

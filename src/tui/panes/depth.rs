@@ -264,11 +264,20 @@ fn draw_scale(range: Option<(f32, f32)>, letters: bool, y: u16, canvas: &mut Can
     }
     x = canvas.put(x, y, &format!(" {} m", slice::short(high.into())), Role::Text);
     let none = if letters { "." } else { "·" };
-    x = canvas.line(x + 3, y, &[(Role::Dim, none), (Role::Dim, " no water")]);
-    let style = if mono { Style::new() } else { Style::new().fg(NEGATIVE.0) };
-    x = canvas.put_styled(x + 3, y, if letters { NEGATIVE.1 } else { "█" }, style);
-    x = canvas.put(x, y, " below 0", Role::Dim);
-    canvas.line(x + 3, y, &[(Role::Error, "?"), (Role::Dim, " no number")]);
+    let below = if mono { Style::new() } else { Style::new().fg(NEGATIVE.0) };
+    let rest = [
+        (none, canvas.theme.style(Role::Dim), " no water"),
+        (if letters { NEGATIVE.1 } else { "█" }, below, " below 0"),
+        ("?", canvas.theme.style(Role::Error), " no number"),
+    ];
+    for (symbol, style, words) in rest {
+        let width = u16::try_from(words.len()).unwrap_or(u16::MAX);
+        if x.saturating_add(width).saturating_add(3) > canvas.width() {
+            break;
+        }
+        x = canvas.put_styled(x + 2, y, symbol, style);
+        x = canvas.put(x, y, words, Role::Dim);
+    }
 }
 
 /// What is at the cursor.

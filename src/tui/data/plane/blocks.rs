@@ -139,14 +139,11 @@ fn first_channel(opened: &Opened, parts: &[Part]) -> usize {
     0
 }
 
+/// What is done with a block's size and its voxels.
+type Then<'t> = dyn FnMut(Option<[u32; 3]>, &dyn Fn([u32; 3]) -> Sample) + 't;
+
 /// Reads a block and gives its size and its voxels; without a size when nothing of it can be read.
-fn with_block(
-    opened: &Opened,
-    slot: u32,
-    channel: usize,
-    buffers: &mut Buffers,
-    then: &mut dyn FnMut(Option<[u32; 3]>, &dyn Fn([u32; 3]) -> Sample),
-) {
+fn with_block(opened: &Opened, slot: u32, channel: usize, buffers: &mut Buffers, then: &mut Then<'_>) {
     let unreadable = |_| Sample::Unreadable;
     match &opened.store {
         Store::Region(region, _) => {

@@ -258,7 +258,7 @@ mod tests {
         let name = |flags, off| line_of(flags, off).map(|line| line.names().0);
         let off = |name: &str| Line::all().find(|line| line.names().0 == name).map_or(0, Line::mask);
         assert_eq!(name(all, 0), Some("STONE"));
-        assert_eq!(name(all, off("STONE")), Some("MUD"));
+        assert_eq!(name(all, off("STONE")), Some("BAY"));
         assert_eq!(name(all, off("STONE") | off("MUD") | off("BAY")), Some("WATER"));
         assert_eq!(name(1, 0), Some("OPEN_WATER"));
         assert_eq!(name(1, off("OPEN_WATER")), Some("WATER"));

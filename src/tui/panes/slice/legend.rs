@@ -1,6 +1,7 @@
 //! What colours and letters stand for, with how often they occur; flags can be switched on and off.
 
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr;
 
 use super::ink::{BANDS, Line, Look, Mode, value_look};
 use super::scene::Scene;
@@ -57,15 +58,50 @@ pub(super) fn toggle_all(app: &mut App) {
     app.panes.slice.off = if app.panes.slice.off == 0 { u32::MAX } else { 0 };
 }
 
+/// Where the lines of a legend stand: below its title, in as many columns as have room.
+#[derive(Clone, Copy)]
+struct Grid {
+    columns: u16,
+    width: u16,
+    rows: u16,
+}
+
+impl Grid {
+    fn new(width: u16, height: u16) -> Self {
+        let columns = (width / 28).max(1);
+        Self { columns, width: width / columns, rows: height.saturating_sub(1) }
+    }
+
+    fn seen(self) -> usize {
+        usize::from(self.rows) * usize::from(self.columns)
+    }
+
+    /// Left, top and width of a line, counted from the first that is seen.
+    fn place(self, line: usize) -> [u16; 3] {
+        let rows = usize::from(self.rows).max(1);
+        let small = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        let gap = if self.columns > 1 { 2 } else { 0 };
+        [small(line / rows).saturating_mul(self.width), small(line % rows) + 1, self.width.saturating_sub(gap)]
+    }
+
+    /// The line at a place.
+    fn line(self, x: u16, y: u16) -> Option<usize> {
+        let row = y.checked_sub(1).filter(|row| *row < self.rows)?;
+        let column = (x / self.width.max(1)).min(self.columns.saturating_sub(1));
+        Some(usize::from(column) * usize::from(self.rows) + usize::from(row))
+    }
+}
+
 /// A click on a line of the legend.
-pub(super) fn press(app: &mut App, scene: &Scene, y: u16) {
+pub(super) fn press(app: &mut App, scene: &Scene, x: u16, y: u16) {
     if Mode::of(app) != Mode::Flags {
         return;
     }
     let lines = lines(app);
-    let (Some(row), Some([.., height])) = (y.checked_sub(1), scene.legend) else { return };
-    let first = follow(0, cursor(app, &lines), usize::from(height.saturating_sub(1)), lines.len());
-    if let Some((line, _)) = lines.get(first.saturating_add(row.into())) {
+    let Some([_, _, width, height]) = scene.legend else { return };
+    let grid = Grid::new(width, height);
+    let first = follow(0, cursor(app, &lines), grid.seen(), lines.len());
+    if let Some((line, _)) = grid.line(x, y).and_then(|at| lines.get(first.saturating_add(at))) {
         app.panes.slice.line = Some(*line);
         toggle(app);
     }
@@ -77,10 +113,11 @@ pub(super) fn draw(app: &App, scene: &Scene, plane: &Plane, canvas: &mut Canvas<
     let look = Look::new(app, plane);
     let mut part = canvas.part(left, top, width, height);
     let letters = scene.raster.letters;
+    let grid = Grid::new(width, height);
     match look.mode {
-        Mode::Flags => flags(app, scene, &mut part, letters),
-        Mode::Values => values(&look, plane, &mut part, letters),
-        Mode::Distances => distances(&look, plane, &mut part, letters),
+        Mode::Flags => flags(app, scene, &mut part, letters, grid),
+        Mode::Values => values(&look, plane, &mut part, letters, grid),
+        Mode::Distances => distances(&look, plane, &mut part, letters, grid),
     }
 }
 
@@ -100,82 +137,80 @@ fn swatch(part: &mut Canvas<'_>, x: u16, y: u16, letters: bool, look: Option<(ra
     }
 }
 
-fn flags(app: &App, scene: &Scene, part: &mut Canvas<'_>, letters: bool) {
+fn flags(app: &App, scene: &Scene, part: &mut Canvas<'_>, letters: bool, grid: Grid) {
     let lines = lines(app);
     let at = cursor(app, &lines);
+    let seen = grid.seen();
+    let first = follow(0, at, seen, lines.len());
     let waiting = app.item_key().and_then(|key| app.counts.words(&key));
-    part.put(1, 0, "flags of the layer", Role::Dim);
+    let mut title = vec![(Role::Dim, "flags of the layer".to_owned())];
     if let Some(waiting) = waiting {
-        let end = part.width();
-        part.put_right(end, 0, &waiting, Role::Dim);
+        title.push((Role::Dim, format!(", {waiting}")));
+    } else if lines.len() > seen {
+        title.push((Role::Dim, format!(", {} of {}", at + 1, lines.len())));
     }
+    let pieces: Vec<(Role, &str)> = title.iter().map(|(role, text)| (*role, text.as_str())).collect();
+    part.line(1, 0, &pieces);
     if lines.is_empty() {
         part.put(1, 1, "no voxel has any", Role::Dim);
         return;
     }
-    let seen = usize::from(part.height().saturating_sub(1));
-    let first = follow(0, at, seen, lines.len());
     let carried = words::flags_at(app, scene).unwrap_or(0);
     for (i, (line, count)) in lines.iter().enumerate().skip(first).take(seen) {
-        let y = u16::try_from(i - first).unwrap_or(u16::MAX).saturating_add(1);
+        let [x, y, width] = grid.place(i - first);
+        let mut part = part.part(x, y, width, 1);
         let on = app.panes.slice.off & line.mask() == 0;
         let here = line.is_in(carried);
         let role = if here { Role::Strong } else { Role::Text };
         let glyphs = part.glyphs;
-        part.put(0, y, if here { glyphs.closed } else { " " }, Role::Key);
-        part.put(1, y, if on { "[x]" } else { "[ ]" }, if on { Role::Text } else { Role::Dim });
-        swatch(part, 5, y, letters, Some(line.look()));
+        part.put(0, 0, if here { glyphs.closed } else { " " }, Role::Key);
+        part.put(1, 0, if on { "[x]" } else { "[ ]" }, if on { Role::Text } else { Role::Dim });
+        swatch(&mut part, 5, 0, letters, Some(line.look()));
         let count = count.map(grouped).unwrap_or_default();
-        let end = part.width();
-        let room = end.saturating_sub(8 + u16::try_from(count.len()).unwrap_or(0));
+        let room = width.saturating_sub(8 + u16::try_from(count.len()).unwrap_or(0));
         let (name, chinese) = line.names();
-        let wide = part.width() >= 36 && !glyphs.ascii;
-        let text = if wide { format!("{name} {chinese}") } else { name.to_owned() };
-        part.put_within(7, y, room, &text, role);
-        part.put_right(end, y, &count, role);
+        let both = format!("{name} {chinese}");
+        let text = if both.width() <= usize::from(room) && !glyphs.ascii { &both } else { name };
+        part.put_within(7, 0, room, text, role);
+        part.put_right(width, 0, &count, role);
         if i == at {
-            part.restyle(1, y, 3, Role::Cursor);
+            part.restyle(1, 0, 3, Role::Cursor);
         }
     }
-    if lines.len() > seen {
-        // The counts stand where the bar would be: what is cut is said in the first line instead.
-        let text = format!("{} of {}", at + 1, lines.len());
-        let end = part.width();
-        part.put_right(end, 0, &text, Role::Dim);
-    }
 }
 
-/// What could not be read, in the last line.
-fn unreadable(plane: &Plane, part: &mut Canvas<'_>) {
-    if plane.unreadable > 0 {
-        let y = part.height().saturating_sub(1);
-        part.line(
-            0,
-            y,
-            &[(Role::Error, "? "), (Role::Error, &grouped(plane.unreadable.into())), (Role::Error, " unreadable")],
-        );
-    }
-}
-
-fn values(look: &Look<'_>, plane: &Plane, part: &mut Canvas<'_>, letters: bool) {
-    let title = match plane.distinct {
+fn values(look: &Look<'_>, plane: &Plane, part: &mut Canvas<'_>, letters: bool, grid: Grid) {
+    let mut title = match plane.distinct {
         1 => "1 value in view".to_owned(),
         n => format!("{} values in view", grouped(n.try_into().unwrap_or(u64::MAX))),
     };
-    part.put(0, 0, &title, Role::Dim);
-    let seen = usize::from(part.height().saturating_sub(1 + u16::from(plane.unreadable > 0)));
-    for (y, (value, count)) in (1u16..).zip(plane.values.iter().take(seen)) {
-        swatch(part, 0, y, letters, value_look(*value, look.palette));
-        let count = grouped((*count).into());
-        let end = part.width();
-        let room = end.saturating_sub(3 + u16::try_from(count.len()).unwrap_or(0));
-        part.put_within(2, y, room, &format!("{value:#04x} {value}"), Role::Text);
-        part.put_right(end, y, &count, Role::Dim);
+    if look.palette.is_some() {
+        title.push_str(", palette");
     }
-    unreadable(plane, part);
+    part.put(0, 0, &title, Role::Dim);
+    let faults = usize::from(plane.unreadable > 0);
+    let seen = grid.seen();
+    for (i, (value, count)) in plane.values.iter().enumerate().take(seen.saturating_sub(faults)) {
+        let [x, y, width] = grid.place(i);
+        let mut part = part.part(x, y, width, 1);
+        swatch(&mut part, 0, 0, letters, value_look(*value, look.palette));
+        let count = grouped((*count).into());
+        let room = width.saturating_sub(3 + u16::try_from(count.len()).unwrap_or(0));
+        part.put_within(2, 0, room, &format!("{value:#04x} {value}"), Role::Text);
+        part.put_right(width, 0, &count, Role::Dim);
+    }
+    unreadable(plane, part, grid, plane.values.len().min(seen.saturating_sub(faults)));
 }
 
-fn distances(look: &Look<'_>, plane: &Plane, part: &mut Canvas<'_>, letters: bool) {
+/// What could not be read, behind the other lines.
+fn unreadable(plane: &Plane, part: &mut Canvas<'_>, grid: Grid, line: usize) {
+    if plane.unreadable > 0 {
+        let [x, y, width] = grid.place(line);
+        part.put_within(x, y, width, &format!("? unreadable {}", grouped(plane.unreadable.into())), Role::Error);
+    }
+}
+
+fn distances(look: &Look<'_>, plane: &Plane, part: &mut Canvas<'_>, letters: bool, grid: Grid) {
     let title = match plane.distances {
         Some((low, high)) => format!("distances {low:.2} to {high:.2}"),
         None => "no distance in view".to_owned(),
@@ -190,14 +225,12 @@ fn distances(look: &Look<'_>, plane: &Plane, part: &mut Canvas<'_>, letters: boo
         format!("to {far:.2}"),
         format!("above {far:.2}"),
     ];
-    for (y, ((name, color, letter), text)) in (1u16..).zip(BANDS.into_iter().zip(bounds)) {
-        if y >= part.height() {
-            break;
-        }
-        swatch(part, 0, y, letters, Some((color, letter)));
-        part.put(2, y, name, Role::Text);
-        let end = part.width();
-        part.put_right(end, y, &text, Role::Dim);
+    for (i, ((name, color, letter), text)) in BANDS.into_iter().zip(bounds).enumerate().take(grid.seen()) {
+        let [x, y, width] = grid.place(i);
+        let mut part = part.part(x, y, width, 1);
+        swatch(&mut part, 0, 0, letters, Some((color, letter)));
+        part.put(2, 0, name, Role::Text);
+        part.put_right(width, 0, &text, Role::Dim);
     }
-    unreadable(plane, part);
+    unreadable(plane, part, grid, BANDS.len());
 }

@@ -73,9 +73,17 @@ pub(super) fn of(app: &App) -> Result<Scene, String> {
     };
     let top = 1 + airy;
     let lines = height.saturating_sub(top + words + airy);
-    let side = if width >= LEGEND { (width * 2 / 5).clamp(26, 42) } else { 0 };
-    let columns = width.saturating_sub(1 + side + u16::from(side > 0));
-    let legend = (side > 0 && lines > 1).then(|| [width - side, top, side, lines]);
+    // Beside the picture, or below it where there is more height than width.
+    let below = if height >= 26 && (26..90).contains(&width) { (height / 4).min(9) } else { 0 };
+    let side = if below == 0 && width >= LEGEND { (width * 2 / 5).clamp(26, 42) } else { 0 };
+    let gap = u16::from(side > 0);
+    let columns = width.saturating_sub(1 + side + gap);
+    let lines = lines.saturating_sub(if below > 0 { below + 1 } else { 0 });
+    let legend = if below > 0 {
+        Some([1, top + lines + 1, width.saturating_sub(2), below])
+    } else {
+        (side > 0 && lines > 1).then(|| [width - side, top, side, lines])
+    };
     let cursor = bounds.clamp(keep.cursor);
     let [right, down] = keep.axis.across();
     let size = [bounds.len(right), bounds.len(down)];

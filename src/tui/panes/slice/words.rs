@@ -4,12 +4,12 @@ use unicode_width::UnicodeWidthStr;
 
 use super::ink::{Line, Mode};
 use super::scene::{self, Scene, locate};
-use crate::godot::channel::{Depth, NAMES};
+use crate::godot::channel::{Depth, NAMES, SDF};
 use crate::printable::triple;
 use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::Store;
 use crate::tui::data::plane::{Axis, Sample, Scope};
+use crate::tui::data::{State, Store};
 use crate::tui::theme::Role;
 use crate::voxel_map::flags;
 use crate::voxel_map::grid::Voxel;
@@ -31,7 +31,8 @@ pub(super) fn header(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
         Some(Store::Region(..)) => {
             let channel = super::channel(app);
             let name = NAMES.get(channel).copied().unwrap_or("?");
-            format!("channel {channel} {name}")
+            let raw = if channel == SDF && mode == Mode::Values { ", raw" } else { "" };
+            format!("channel {channel} {name}{raw}")
         }
         _ => mode.name().to_owned(),
     };
@@ -48,12 +49,18 @@ pub(super) fn header(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
     let (to_right, up, to_bottom) = if glyphs.ascii { ("right", "up", "down") } else { ("→", "↑", "↓") };
     let rises = if down.rises() { up } else { to_bottom };
     let axes = format!("{to_right} {}  {rises} {}", right.name(), down.name());
-    let tight = scene.raster.top == 1 && !fits(canvas, &[&what, &shown, &cut, &scale, &axes]);
-    let shown = if tight { shown.trim_start_matches("channel ").to_owned() } else { shown };
-    let mut pieces: Vec<(Role, String)> = vec![(Role::Strong, what), (Role::Text, shown), (Role::Key, cut)];
-    if mode == Mode::Distances {
-        pieces.push((Role::Text, mode.name().into()));
+    // Shorter words where there is one line only, and still shorter ones where that is narrow.
+    let one_line = scene.raster.top == 1;
+    let (mut what, mut shown, mut cut, mut scale) = (what, shown, cut, scale);
+    if one_line && !fits(canvas, &[&what, &shown, &cut, &scale, &axes]) {
+        shown = shown.trim_start_matches("channel ").to_owned();
     }
+    if one_line && !fits(canvas, &[&what, &shown, &cut, &scale]) {
+        what = what.trim_start_matches("block ").trim_start_matches("whole ").to_owned();
+        cut = cut.replace(" = ", " ").replace(" of ", "/");
+        scale = scene.raster.zoom.short();
+    }
+    let mut pieces: Vec<(Role, String)> = vec![(Role::Strong, what), (Role::Text, shown), (Role::Key, cut)];
     pieces.extend([(Role::Dim, scale), (Role::Dim, axes)]);
     if scene.raster.is_cut() {
         pieces.push((Role::Dim, "more outside".into()));
@@ -133,6 +140,16 @@ fn raw(app: &App, scene: &Scene) -> Option<(u64, u8, Option<f64>)> {
     match plane.at(column, row) {
         Sample::Value(raw, distance) => Some((raw, bits, distance.map(f64::from))),
         Sample::Nothing | Sample::Unreadable => None,
+    }
+}
+
+/// Whether a block has been read, so that what is missing is not there.
+fn is_read(app: &App, slot: u32) -> bool {
+    match app.block_key().map(|key| (key.1 == slot, app.block.state(&key))) {
+        Some((true, State::Reading | State::Unasked)) => false,
+        Some((true, _)) => true,
+        // Not the selected block: what the picture has is all there is.
+        _ => app.panes.slice.plane.latest().is_some(),
     }
 }
 
@@ -220,7 +237,8 @@ pub(super) fn cursor(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
                         what.push((Role::Dim, side.into()));
                     }
                 }
-                None => what.push((Role::Error, "not readable".into())),
+                None if is_read(app, slot.slot) => what.push((Role::Error, "not readable".into())),
+                None => what.push((Role::Dim, "reading".into())),
             }
         }
     }
