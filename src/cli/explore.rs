@@ -38,7 +38,7 @@ pub fn has_terminal() -> bool {
 }
 
 /// `voxscope [PATH]`.
-pub fn run(path: Option<PathBuf>, options: target::Options, look: Look, color: Color) -> Result<Exit, Failure> {
+pub fn run(path: Option<PathBuf>, options: target::Options, look: &Look, color: Color) -> Result<Exit, Failure> {
     if !has_terminal() {
         return info::browse(path, options);
     }
@@ -51,7 +51,7 @@ pub fn run(path: Option<PathBuf>, options: target::Options, look: Look, color: C
         }
     }
     let path = target::path_or_here(path.as_ref()).to_owned();
-    explore(Settings { path, options: library, ..Settings::default() }, &look, color)
+    explore(Settings { path, options: library, ..Settings::default() }, look, color)
 }
 
 /// Explores a save until it is left.

@@ -92,7 +92,7 @@ pub fn main() -> ExitCode {
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments, color),
         #[cfg(feature = "tui")]
-        None => explore::run(arguments.path, arguments.options, arguments.look, color),
+        None => explore::run(arguments.path, arguments.options, &arguments.look, color),
         #[cfg(not(feature = "tui"))]
         None => info::browse(arguments.path, arguments.options),
     };

@@ -180,7 +180,7 @@ impl App {
                 let prepared = prepare.map_or(Ok(()), |prepare| prepare(&path).map_err(|error| error.to_string()));
                 let index = prepared
                     .and_then(|()| Save::open(&path, &options).map_err(|error| error.to_string()))
-                    .map(|save| Index::new(Arc::new(save)));
+                    .map(Index::new);
                 worker.answer(move |app| app.opened(index));
             },
             |app, why| app.failure = Some(why),

@@ -1,5 +1,6 @@
 //! The explorer in a real pseudo-terminal: what it shows, and that it leaves the terminal as it was, however it ends.
 #![cfg(all(unix, feature = "tui"))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod pty;
 

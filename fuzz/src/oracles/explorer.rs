@@ -85,8 +85,11 @@ pub fn describe(data: &[u8]) -> String {
     out + &driver.text_screen()
 }
 
+/// Events, the file, its kind.
+type Parts<'a> = (&'a [[u8; 3]], &'a [u8], u8);
+
 /// The events, the file, and what kind of file it is.
-fn parts(data: &[u8]) -> Option<(&[[u8; 3]], &[u8], u8)> {
+fn parts(data: &[u8]) -> Option<Parts<'_>> {
     let (&[kind, number], rest) = data.split_first_chunk::<2>()?;
     let (events, file) = rest.split_at_checked(usize::from(number).min(MOST) * 3)?;
     Some((events.as_chunks().0, file, kind % 5))

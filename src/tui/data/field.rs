@@ -273,9 +273,12 @@ fn text(at: u64, window: Window<'_>) -> Option<Field> {
     Some(Field::new(start, u64::try_from(len).ok()?.max(1), name, printable(&line)))
 }
 
+/// A voxel: its channel and its place in the block.
+pub type VoxelAt = (usize, [u32; 3]);
+
 /// The field of a decompressed block that a byte is part of, and the voxel, when it is one's.
 #[must_use]
-pub fn of_block(block: &BlockData, at: u64) -> Option<(Field, Option<(usize, [u32; 3])>)> {
+pub fn of_block(block: &BlockData, at: u64) -> Option<(Field, Option<VoxelAt>)> {
     let window = Window { start: 0, bytes: &block.plain };
     for (number, channel) in block.channels.iter().enumerate() {
         let format = channel.span.start.wrapping_sub(1);

@@ -81,7 +81,8 @@ pub struct Index {
 impl Index {
     /// Makes the tree of a save.
     #[must_use]
-    pub fn new(save: Arc<Save>) -> Self {
+    pub fn new(save: Save) -> Self {
+        let save = Arc::new(save);
         let mut index = Self {
             items: Vec::new(),
             paths: Vec::new(),
