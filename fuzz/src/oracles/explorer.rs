@@ -50,6 +50,7 @@ pub fn check(data: &[u8]) -> Reach {
     let mut driver = Driver::new(Settings { path, options, ..Settings::default() }, 80, 24);
     is_clean(&driver);
     if driver.app.index.is_none() {
+        clean();
         return Reach::Refused;
     }
     for event in events {
@@ -60,8 +61,8 @@ pub fn check(data: &[u8]) -> Reach {
         }
         is_clean(&driver);
     }
-    let opened = driver.app.opened_item();
-    match opened {
+    clean();
+    match driver.app.opened_item() {
         None => Reach::Header,
         Some(opened) if opened.slots.is_empty() => Reach::Content,
         Some(_) => Reach::Healthy,
@@ -82,6 +83,7 @@ pub fn describe(data: &[u8]) -> String {
         out.push_str(&named.map_or_else(|| format!("  {key} {a} {b}\n"), |key| format!("  {key}\n")));
         happen(&mut driver, *event);
     }
+    clean();
     out + &driver.text_screen()
 }
 
@@ -95,14 +97,22 @@ fn parts(data: &[u8]) -> Option<Parts<'_>> {
     Some((events.as_chunks().0, file, kind % 5))
 }
 
-/// A directory for the files of this thread; the tests look at several inputs at once.
+/// Where the files of this thread are; the tests look at several inputs at once.
+fn base() -> PathBuf {
+    let thread = format!("{:?}", std::thread::current().id()).replace(['(', ')'], "");
+    std::env::temp_dir().join(format!("voxscope-explorer-{}-{thread}", std::process::id()))
+}
+
 fn directory(name: &str) -> PathBuf {
-    static BASE: OnceLock<PathBuf> = OnceLock::new();
-    let base = BASE.get_or_init(|| std::env::temp_dir().join(format!("voxscope-explorer-{}", std::process::id())));
-    let thread = format!("{:?}", std::thread::current().id()).replace(['(', ')'], "-");
-    let dir = base.join(thread).join(name);
+    let dir = base().join(name);
     std::fs::create_dir_all(&dir).expect("the directory for temporary files can be written");
     dir
+}
+
+/// Takes the files of this thread away.
+pub fn clean() {
+    // What cannot be removed is left to the system's own cleaning.
+    let _ = std::fs::remove_dir_all(base());
 }
 
 /// Writes a file of a name where it can be opened, and gives its path.

@@ -41,6 +41,7 @@ impl Model for Explorer {
             let selected = driver.app.selected_slot().and_then(|slot| slot.position);
             assert!(position.is_none() || selected == position, "{finding}, but {selected:?} is selected");
         }
+        explorer::clean();
         findings.iter().map(|finding| Seen::from(&**finding)).collect()
     }
 
