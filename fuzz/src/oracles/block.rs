@@ -6,7 +6,7 @@
 use voxscope::bytes::{Span, len64};
 use voxscope::damage::{Code, Damage, Space};
 use voxscope::godot::block::{self, Block, EPILOGUE, Layout};
-use voxscope::godot::channel::{CHANNELS, Depth, Storage};
+use voxscope::godot::channel::{CHANNELS, Depth, Storage, sdf};
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::variant::Dialect;
 
@@ -161,6 +161,18 @@ fn channels(data: &[u8], found: &Block<'_>, damage: &[Damage]) {
         let corner = found.voxel(i, found.size.map(|n| n.saturating_sub(1)));
         assert_eq!(corner.is_some(), channel.is_whole(), "the last voxel of channel {i}");
         assert_eq!(found.voxel(i, found.size), None, "a voxel outside the block");
+        let range = channel.range();
+        let (least, most) = (channel.values().min(), channel.values().max());
+        assert_eq!(range.map(|range| (range.min, range.max)), least.zip(most), "the range of channel {i}");
+        assert!(range.is_none_or(|range| (range.distinct == 1) == (range.min == range.max)), "{range:?}");
+        for raw in least.into_iter().chain(most) {
+            let distance = sdf(found.version, channel.depth, raw);
+            let scale = if found.version < 3 { 1.01 } else { 500.0 };
+            let fixed = channel.depth <= Depth::Bits16;
+            assert!(!fixed || distance.abs() <= scale, "a distance of {distance}");
+            // The most negative number and the one above it are the same distance.
+            assert!(!fixed || distance.is_finite() && !channel.storage.name().is_empty());
+        }
         assert_eq!(channel.values().next(), found.voxel(i, [0; 3]), "the first voxel of channel {i}");
     }
     assert!(found.whole_channels() == CHANNELS || !damage.is_empty(), "channels are missing, and nobody says so");

@@ -55,6 +55,8 @@ pub(super) fn open(layer: &Layer, files: &Files) -> (Grid<Vec<u8>>, Report) {
     }
     let there = grid.data.as_ref().map_or(0, |data| data.npy.there());
     assert_eq!(report.counts.voxels, there, "voxels that were not counted, or twice");
+    let named: u64 = report.counts.named().map(|(_, count)| count).max().unwrap_or(0);
+    assert!(named <= report.counts.voxels && report.counts.counted().count() <= 25, "more flags than voxels");
     assert!(!report.stopped);
     (grid, report)
 }
@@ -68,9 +70,16 @@ pub(super) fn read_some(grid: &Grid<Vec<u8>>) {
         assert!(!(outside && voxel.is_some()), "{voxel:?} outside the layer");
     }
     let (mut buffer, mut voxels) = (Vec::new(), Vec::new());
+    for place in [0, 15, 4095, 4096, u64::MAX] {
+        let cell = grid.cell_at(place);
+        assert!(cell.is_none() || grid.data.is_some(), "{cell:?} of no data");
+    }
     for row in [0, 1, grid.blocks().saturating_sub(1), grid.blocks(), u32::MAX] {
         let read = grid.read_block(row, &mut buffer, &mut voxels);
         assert!(read.is_ok() && voxels.len() <= 4096, "block {row}");
+        let span = grid.block_span(row);
+        let counted = grid.count_block(row, &mut buffer, &mut voxels).map(|counts| counts.voxels);
+        assert_eq!(counted.ok(), Some(voxels.len() as u64), "block {row} at {span}");
         assert!(row < grid.blocks() || voxels.is_empty(), "a block that is not there");
     }
 }

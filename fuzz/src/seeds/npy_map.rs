@@ -14,6 +14,8 @@ pub(super) fn seeds() -> Seeds {
     let dense = array(&Npy::new(Dtype::I64, &[4, 3, 2]), |at| at[0] | at[1] << 33);
     let water = array(&Npy::new(Dtype::I32, &[4, 3, 2]), |_| 1);
     set.add("healthy_dense", raw(0, &water, &[], &[]));
+    let big = Npy { big_endian: true, ..Npy::new(Dtype::I32, &[4, 3, 2]) };
+    set.add("healthy_dense_big_endian", raw(0, &array(&big, |at| 1 + (at[0] << 1)), &[], &[]));
     let block = array(&Npy::new(Dtype::I32, &[1, 16, 16, 16]), |_| 0);
     set.add("sparse_cut_in_the_depths", raw(3, &block[..1000], &[], &[1, 2, 3]));
     let depth = array(&Npy::new(Dtype::F32, &[4, 2]), |at| (at[0] as f32).to_bits().into());
@@ -29,6 +31,7 @@ pub(super) fn seeds() -> Seeds {
         [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[1; 200]].concat()
     };
     set.add("shape_of_zeros", raw(0, &text("(0, 0, 0)", "True"), &[], &[]));
+    set.add("shape_of_2_to_the_64", raw(4, &text("(4294967296, 4294967296, 2)", "False"), &[], &[]));
     set.add("shape_mixed", raw(0, &text("(1099511627776, 1, 4)", "True"), &[], &[]));
     set.add("rows_of_nothing", raw(1, &text("(9, 16, 16, 16)", "False"), &text("(4294967295, 3)", "True"), &[]));
     set.add("zeros", [0; 63]);

@@ -301,10 +301,11 @@ fn with_index(map: &Map, blocks: &[[i32; 3]], code: Code) -> Option<Case> {
 
 fn index_row_doubled(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let mut blocks = map.blocks.clone();
-    let (from, to) = (dice.below(blocks.len()), dice.below(blocks.len()));
-    if from == to {
+    if blocks.len() < 2 {
         return None;
     }
+    let from = dice.below(blocks.len());
+    let to = (from + 1 + dice.below(blocks.len() - 1)) % blocks.len();
     blocks[to] = blocks[from];
     with_index(map, &blocks, Code::MapIndexTwice)
 }
