@@ -31,6 +31,24 @@ pub(super) fn seeds() -> Seeds {
         [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[1; 200]].concat()
     };
     set.add("shape_of_zeros", raw(0, &text("(0, 0, 0)", "True"), &[], &[]));
+    for descr in ["i1", "i2", "u1", "u2", "u4", "u8", "f2", "f8", "c8", "c16", "b1", "?", "O", "S3", "i4"] {
+        let header = format!("{{\"descr\": \"<{descr}\", 'fortran_order': False, 'shape': (4, 3, 2)}}");
+        let array =
+            [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[1; 96]].concat();
+        let name = descr.to_lowercase().replace('?', "bool");
+        set.add(format!("type_{name}"), raw(2, &water, &[], &array));
+    }
+    for (name, shape) in
+        [("none", "()"), ("one", "(24,)"), ("two", "(4, 6)"), ("four", "(4, 3, 2, 1)"), ("five", "(1, 1, 1, 1, 1)")]
+    {
+        set.add(format!("dimensions_{name}"), raw(2, &water, &[], &text(shape, "False")));
+        set.add(format!("dimensions_{name}_of_the_index"), raw(1, &part[..2000], &text(shape, "False"), &[]));
+    }
+    set.add("name_twice", raw(2, &water, &[], &text("(1,), 'shape': (1,)", "True")));
+    set.add("name_unknown", raw(2, &water, &[], &text("(1,), 'more': (1,)", "True")));
+    set.add("boolean_a_number", raw(2, &water, &[], &text("(1,)", "0")));
+    set.add("shape_no_numbers", raw(2, &water, &[], &text("(a, b)", "True")));
+    set.add("shape_not_closed", raw(2, &water, &[], &text("(1, 2", "True")));
     set.add("shape_of_2_to_the_64", raw(4, &text("(4294967296, 4294967296, 2)", "False"), &[], &[]));
     set.add("shape_mixed", raw(0, &text("(1099511627776, 1, 4)", "True"), &[], &[]));
     set.add("rows_of_nothing", raw(1, &text("(9, 16, 16, 16)", "False"), &text("(4294967295, 3)", "True"), &[]));

@@ -328,28 +328,13 @@ fn index_moved(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     with_index(map, &blocks, Code::MapIndexRange)
 }
 
-/// The place in the file of the n-th voxel in C order.
-fn place(map: &Map, n: usize, cell: [u32; 3], row: Option<u32>) -> usize {
-    if !map.fortran {
-        return n;
-    }
-    let (shape, at) = match row {
-        Some(row) => {
-            let [x, y, z] = cell.map(|n| n as usize % 16);
-            (vec![map.blocks.len(), 16, 16, 16], vec![row as usize, x, y, z])
-        }
-        None => (map.dim.map(|n| n as usize).to_vec(), cell.map(|n| n as usize).to_vec()),
-    };
-    shape.iter().zip(&at).rev().fold(0, |sum, (size, at)| sum * size + at)
-}
-
 /// Some voxel for which this is so: its place in the file, and its cell.
 fn voxel(map: &Map, dice: &mut Dice, fits: impl Fn([u32; 3]) -> bool) -> Option<(usize, [u32; 3])> {
     let stored = map.stored();
     let from = dice.below(stored.len());
     let found = (from..stored.len()).chain(0..from).find(|&n| fits(stored[n].1))?;
     let (row, cell) = stored[found];
-    Some((place(map, found, cell, row), cell))
+    Some((map.place(found, cell, row), cell))
 }
 
 /// Another number in a file, of which this must be reported.

@@ -121,6 +121,21 @@ impl Map {
         rows.flat_map(|(row, &block)| all([16; 3]).map(move |at| (Some(row), cell(block, at)))).collect()
     }
 
+    /// The place in the file of the n-th voxel in C order.
+    pub(super) fn place(&self, n: usize, cell: [u32; 3], row: Option<u32>) -> usize {
+        if !self.fortran {
+            return n;
+        }
+        let (shape, at) = match row {
+            Some(row) => {
+                let [x, y, z] = cell.map(|n| n as usize % 16);
+                (vec![self.blocks.len(), 16, 16, 16], vec![row as usize, x, y, z])
+            }
+            None => (self.dim.map(|n| n as usize).to_vec(), cell.map(|n| n as usize).to_vec()),
+        };
+        shape.iter().zip(&at).rev().fold(0, |sum, (size, at)| sum * size + at)
+    }
+
     pub(super) fn layer(&self) -> Layer {
         let name = |is: bool, name: &str| Some(if is { name } else { "" }.to_owned());
         Layer {
