@@ -57,7 +57,7 @@ corpus-min TARGET:
     fuzz/minimize {{TARGET}}
 
 # Plants known faults and shows each found; NAME is a part of the names of faults or targets
-fuzz-prove SECONDS="60" NAME="":
+fuzz-prove SECONDS="120" NAME="":
     fuzz/prove {{SECONDS}} {{NAME}}
 
 # The seeds, written anew
