@@ -50,7 +50,7 @@ fuzz-crash TARGET FILE:
 
 # The lines of the library that the inputs of a target reach; `all` for every target
 fuzz-coverage TARGET="all":
-    fuzz/coverage {{TARGET}}
+    fuzz/cover {{TARGET}}
 
 # Leaves those new inputs of a target that reach something which its seeds do not
 corpus-min TARGET:

@@ -11,6 +11,9 @@ use voxscope_fuzz::seeds::{self, Seeds};
 /// The most bytes of all seeds together.
 const MOST_BYTES: usize = 1 << 20;
 
+/// The most seeds: 5 MB of disk, in pages of 4 KiB.
+const MOST_FILES: usize = 1200;
+
 #[test]
 fn the_corpus_is_what_the_seeds_example_writes() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
@@ -31,6 +34,9 @@ fn the_corpus_is_what_the_seeds_example_writes() {
     }
     let bytes: usize = all.values().flat_map(BTreeMap::values).map(Vec::len).sum();
     assert!(bytes <= MOST_BYTES, "the seeds have {bytes} bytes");
+    // A file takes a page of the disk at least.
+    let files: usize = all.values().map(BTreeMap::len).sum();
+    assert!(files <= MOST_FILES, "there are {files} seeds");
 }
 
 #[test]
