@@ -75,7 +75,11 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
         tell(None, false);
     };
     let options = Options { cancel: Some(worker.cancel()), progress: Some(&progress) };
-    let summary = run(&save, &options, |finding| tell(Some(finding), false));
+    let check = || run(&save, &options, |finding| tell(Some(finding), false));
+    // Threads of its own, one fewer than there are processors: whoever looks at a block meanwhile does not wait for it.
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build();
+    let summary = pool.map_or_else(|_| check(), |pool| pool.install(check));
     tell(None, true);
     worker.answer(move |app| {
         if app.generation == generation {
