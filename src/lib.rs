@@ -33,5 +33,6 @@ pub mod pak;
 pub mod printable;
 pub mod save;
 pub mod source;
+pub mod trace;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod voxel_map;

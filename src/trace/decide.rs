@@ -1,0 +1,53 @@
+//! What is sure enough to be written, and what is only likely.
+
+use crate::trace::region::Case;
+use crate::trace::solve::Solver;
+
+/// How sure a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// Good enough to be looked at.
+    Candidate,
+    /// Good enough to be written when asked for.
+    Likely,
+    /// Good enough to be written.
+    Certain,
+}
+
+/// A block put into a slot.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// The slot.
+    pub slot: u32,
+    /// Its position in the world.
+    pub position: [i32; 3],
+    /// Index of the walked block.
+    pub block: usize,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// How likely, 0 to 1.
+    pub p: f64,
+    /// Whether it was taken out of the order and appended.
+    pub moved: bool,
+}
+
+/// Decides for one region; sorted by slot.
+#[must_use]
+pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
+    let (case, state): (&Case, _) = (&solver.cases[r], &solver.states[r]);
+    let mut placed = Vec::new();
+    for (i, entry) in case.entries.iter().enumerate() {
+        let Some((block, p)) = state.best(case, i) else { continue };
+        let moved = state.options[i].iter().any(|o| o.block == block && o.moved);
+        let certainty = if p >= 0.999 {
+            Certainty::Certain
+        } else if p >= 0.7 {
+            Certainty::Likely
+        } else {
+            Certainty::Candidate
+        };
+        placed.push(Placed { slot: entry.slot, position: entry.position, block, certainty, p, moved });
+    }
+    placed.sort_by_key(|p| p.slot);
+    placed
+}

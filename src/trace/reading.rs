@@ -1,0 +1,180 @@
+//! The ways to read what the walk found: which blocks stand in the file one after the other, once what was being
+//! written when the game was killed is set apart.
+
+use std::collections::HashMap;
+
+use crate::trace::walk::Walk;
+
+/// Readings that are followed.
+const MOST: usize = 24;
+
+/// Places where the walk breaks that are read in every way; after these only in one.
+const BREAKS: usize = 3;
+
+/// One place in the sequence of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// First sector.
+    pub first: u32,
+    /// Sectors.
+    pub count: u32,
+    /// Index of the whole block that stands there; `None` for one that is torn.
+    pub block: Option<usize>,
+}
+
+/// A sequence of blocks without anything between.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The blocks.
+    pub items: Vec<Item>,
+    /// Logarithm of how likely this way to read is, before anything else.
+    pub prior: f64,
+    /// Sectors of a second copy that was set apart: the game was killed while it moved sectors by so many.
+    pub moving: Option<u32>,
+    /// Items that are torn.
+    pub torn: usize,
+}
+
+/// A hole: sectors without a whole block, and the index of the block behind it.
+struct Hole {
+    first: u32,
+    end: u32,
+    next: usize,
+}
+
+/// Every way to read a walk, the likelier first. `entries` are the first sectors and counts of the table's entries in
+/// the order of their sectors.
+#[must_use]
+pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
+    let holes = holes(walk);
+    let mut open = vec![Reading { items: Vec::new(), prior: 0.0, moving: None, torn: 0 }];
+    let mut done: Vec<Reading> = Vec::new();
+    let mut from = 0;
+    for (n, hole) in holes.iter().enumerate() {
+        for reading in &mut open {
+            reading.items.extend((from..hole.next).map(|b| item(walk, b)));
+        }
+        from = hole.next;
+        let mut next = Vec::new();
+        for reading in open {
+            let size = hole.end - hole.first;
+            // Everything from here on is old.
+            let mut end = reading.clone();
+            end.prior -= if hole.next < walk.blocks.len() { 2.0 } else { 0.0 };
+            done.push(end);
+            if let Some(tiles) = tiles(entries, hole) {
+                let mut torn = reading.clone();
+                torn.prior -= 3.0 + 0.5 * tiles.len() as f64;
+                torn.torn += tiles.len();
+                torn.items.extend(tiles);
+                next.push(torn);
+            } else if size <= 255 && n < BREAKS {
+                let mut torn = reading.clone();
+                torn.prior -= 3.5;
+                torn.torn += 1;
+                torn.items.push(Item { first: hole.first, count: size, block: None });
+                next.push(torn);
+            }
+            if size <= 255 && n < BREAKS && reading.moving.is_none() && hole.next < walk.blocks.len() {
+                let mut moved = reading;
+                moved.prior -= 3.0;
+                moved.moving = Some(size);
+                next.push(moved);
+            }
+        }
+        next.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+        next.truncate(MOST);
+        open = next;
+    }
+    for mut reading in open {
+        reading.items.extend((from..walk.blocks.len()).map(|b| item(walk, b)));
+        done.push(reading);
+    }
+    for reading in &mut done {
+        let splice = reading.items.iter().filter_map(|i| walk.blocks.get(i.block?)?.splice).next();
+        reading.moving = reading.moving.or(splice.map(|s| s.gap));
+    }
+    let mut all = Vec::new();
+    for reading in done {
+        if reading.moving.is_none() {
+            all.extend(doubled(walk, &reading));
+        }
+        all.push(reading);
+    }
+    all.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    all.truncate(2 * MOST);
+    all
+}
+
+fn item(walk: &Walk, block: usize) -> Item {
+    let b = &walk.blocks[block];
+    Item { first: b.first, count: b.count, block: Some(block) }
+}
+
+fn holes(walk: &Walk) -> Vec<Hole> {
+    let mut holes = Vec::new();
+    let mut at = 0;
+    for (next, block) in walk.blocks.iter().enumerate() {
+        if block.first > at {
+            holes.push(Hole { first: at, end: block.first, next });
+        }
+        at = block.end();
+    }
+    if walk.sectors > at {
+        holes.push(Hole { first: at, end: walk.sectors, next: walk.blocks.len() });
+    }
+    holes
+}
+
+/// The entries of the table that fill a hole just so.
+fn tiles(entries: &[(u32, u32)], hole: &Hole) -> Option<Vec<Item>> {
+    let from = entries.partition_point(|(first, _)| *first < hole.first);
+    let mut at = hole.first;
+    let mut tiles = Vec::new();
+    for &(first, count) in entries.get(from..)? {
+        if first != at || count == 0 || at >= hole.end {
+            break;
+        }
+        tiles.push(Item { first, count, block: None });
+        at += count;
+    }
+    // The last one may reach beyond the end of the file.
+    (at >= hole.end && !tiles.is_empty()).then_some(tiles)
+}
+
+/// The same reading without a run of blocks that stands there twice.
+fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
+    let items = &reading.items;
+    let content = |i: usize| items[i].block.map(|b| walk.blocks[b].content);
+    let mut common: HashMap<u128, f64> = HashMap::new();
+    for i in 0..items.len() {
+        if let Some(content) = content(i) {
+            *common.entry(content).or_default() += 1.0;
+        }
+    }
+    let mut found = Vec::new();
+    for at in 1..items.len() {
+        for len in 1..=at.min(items.len() - at).min(48) {
+            let same = |at: usize| (0..len).all(|k| content(at + k).is_some() && content(at + k) == content(at + k - len));
+            let sectors: u32 = items[at..at + len].iter().map(|i| i.count).sum();
+            if sectors > 255 {
+                break;
+            }
+            if content(at) != content(at - len) || !same(at) || (at > len && same(at - 1)) {
+                continue;
+            }
+            // Blocks that are common stand side by side by themselves; others do not.
+            let chance: f64 = (at..at + len)
+                .filter_map(content)
+                .map(|c| ((common[&c] - 2.0) / items.len() as f64).max(1e-4).ln())
+                .sum();
+            let mut items = items.clone();
+            items.drain(at..at + len);
+            let prior = reading.prior - 3.0 - (items.len() as f64).max(1.0).ln() - chance.max(-40.0);
+            found.push(Reading { items, prior, moving: Some(sectors), torn: reading.torn });
+        }
+    }
+    found.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    found.truncate(MOST);
+    found
+}

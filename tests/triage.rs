@@ -1,0 +1,104 @@
+//! The share of blocks that come back in the right place, and of those in a wrong one.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use voxscope::godot::channel::Storage;
+use voxscope::limits::Limits;
+use voxscope::save::{Options, Save, Scratch};
+use voxscope::source::Source;
+use voxscope::trace::decide::{Certainty, decide};
+use voxscope::trace::region::{Case, Listing};
+use voxscope::trace::solve::Solver;
+use voxscope::trace::walk;
+
+type Signature = Vec<String>;
+
+fn truth(path: &Path) -> Vec<([i32; 3], Signature)> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| {
+            let v: serde_json::Value = serde_json::from_str(line).unwrap();
+            let p: Vec<i32> = v["position"].as_array().unwrap().iter().map(|n| n.as_i64().unwrap() as i32).collect();
+            let sig = v["channels"].as_array().unwrap().iter().map(|c| {
+                if c["uniform"].as_bool().unwrap() { format!("u{}", c["value"].as_str().unwrap()) } else { c["sha256"].as_str().unwrap().to_owned() }
+            });
+            ([p[0], p[1], p[2]], sig.collect())
+        })
+        .collect()
+}
+
+#[derive(Default, Debug, Clone)]
+struct Score { present: u32, right: u32, older: u32, wrong: u32, lost: u32 }
+
+fn golden(case: &Path, least: Certainty) -> Score {
+    let mut history: HashMap<[i32; 3], Vec<Signature>> = HashMap::new();
+    for name in ["before.jsonl", "written_after.jsonl"] {
+        for (p, s) in truth(&case.join(name)) { history.entry(p).or_default().push(s); }
+    }
+    let save = Save::open(&case.join("world"), &Options::default()).unwrap();
+    let mut cases = Vec::new();
+    let mut sigs: Vec<Vec<Signature>> = Vec::new();
+    let mut boxes = Vec::new();
+    for (forest, file) in save.regions() {
+        let region = save.region(forest, file).unwrap().unwrap();
+        let w = walk::walk(&region.source, &region.header, &Limits::DEFAULT, walk::Options { faces: true, budget: u64::MAX }).unwrap();
+        let slots = region.known_slots().unwrap_or_default();
+        let entries = region.by_sector().into_iter().map(|l| Listing { slot: l.slot, first: l.entry.first(), count: l.entry.count().into(), position: region.block_position(l.slot, slots).unwrap() }).collect();
+        let mut scratch = Scratch::default();
+        sigs.push(w.blocks.iter().map(|b| {
+            let mut bytes = Vec::new();
+            for span in walk::pieces(&region.header, b) { let mut part = Vec::new(); region.source.read_into(span.start, span.len() as usize, &mut part).unwrap(); bytes.extend(part); }
+            let v = scratch.interpret_bytes(&bytes, 0, &region.header, None, &Limits::DEFAULT);
+            v.block.unwrap().channels.iter().map(|c| match c.storage {
+                Storage::Uniform => format!("u{}", c.value(0).unwrap()),
+                Storage::Raw => Sha256::digest(c.data).iter().map(|b| format!("{b:02x}")).collect(),
+            }).collect()
+        }).collect());
+        boxes.push((region.position, region.header.format.region_size));
+        cases.push(Case { lod: 0, entries, empty: vec![], walk: w });
+    }
+    let t = std::time::Instant::now();
+    let solver = Solver::solve(&cases);
+    let mut score = Score::default();
+    let verbose = std::env::var("V").is_ok();
+    for r in 0..cases.len() {
+        let placed: HashMap<[i32; 3], _> = decide(&solver, r).into_iter().filter(|p| p.certainty >= least).map(|p| (p.position, p)).collect();
+        let have: HashSet<&Signature> = sigs[r].iter().collect();
+        for (p, states) in &history {
+            let (rp, size) = boxes[r];
+            if (0..3).any(|a| p[a].div_euclid(size[a] as i32) != rp[a]) { continue; }
+            let newest = states.last().unwrap();
+            let present = have.contains(newest);
+            score.present += present as u32;
+            match placed.get(p) {
+                None => { score.lost += present as u32;
+                    if present && verbose { let i = cases[r].entries.iter().position(|e| e.position == *p); println!("  lost {p:?} saved {} {:?}", states.len()-1, i.map(|i| solver.states[r].options[i].iter().take(3).map(|o| (o.p, o.moved, sigs[r][o.block]==*newest, (o.p*1e4) as u32)).collect::<Vec<_>>())); } }
+                Some(x) if sigs[r][x.block] == *newest => score.right += 1,
+                Some(x) if states.contains(&sigs[r][x.block]) => { score.older += 1; if verbose { println!("  older {p:?} {} {} {:?}", x.p, x.moved, cases[r].walk.blocks[x.block].first); } }
+                Some(x) => { score.wrong += 1; if verbose { println!("  WRONG {p:?} p {} moved {} present {present}", x.p, x.moved); } }
+            }
+        }
+    }
+    println!("{} {least:?} {score:?} trust {:.2} {:?}", case.file_name().unwrap().to_str().unwrap(), solver.odds.trust, t.elapsed());
+    score
+}
+
+#[test]
+fn golden_cases() {
+    let root = PathBuf::from(std::env::var("SHARED").unwrap_or("/work/shared".into())).join("golden");
+    for group in ["crash_terrain", "crash_random", "crash_noise"] {
+        for least in [Certainty::Certain, Certainty::Likely] {
+            let mut total = Score::default();
+            let mut dirs: Vec<_> = std::fs::read_dir(root.join(group)).unwrap().map(|e| e.unwrap().path()).collect();
+            dirs.sort();
+            for dir in dirs {
+                let s = golden(&dir, least);
+                total.present += s.present; total.right += s.right; total.older += s.older; total.wrong += s.wrong; total.lost += s.lost;
+            }
+            println!("TOTAL {group} {least:?} {total:?} right {:.1} %", 100.0 * total.right as f64 / total.present as f64);
+        }
+    }
+}
