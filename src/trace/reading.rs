@@ -77,7 +77,7 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
             }
             if size <= 255 && n < BREAKS && reading.moving.is_none() && hole.next < walk.blocks.len() {
                 let mut moved = reading;
-                moved.prior -= 3.0;
+                moved.prior -= 7.0;
                 moved.moving = Some(size);
                 next.push(moved);
             }
@@ -142,7 +142,7 @@ fn tiles(entries: &[(u32, u32)], hole: &Hole) -> Option<Vec<Item>> {
     (at >= hole.end && !tiles.is_empty()).then_some(tiles)
 }
 
-/// The same reading without a run of blocks that stands there twice.
+/// The same walk without sectors that stand there twice: the game was killed while it moved sectors down by as many.
 fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
     let items = &reading.items;
     let content = |i: usize| items[i].block.map(|b| walk.blocks[b].content);
@@ -152,29 +152,68 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
             *common.entry(content).or_default() += 1.0;
         }
     }
-    let mut found = Vec::new();
-    for at in 1..items.len() {
-        for len in 1..=at.min(items.len() - at).min(48) {
-            let same = |at: usize| (0..len).all(|k| content(at + k).is_some() && content(at + k) == content(at + k - len));
-            let sectors: u32 = items[at..at + len].iter().map(|i| i.count).sum();
-            if sectors > 255 {
-                break;
-            }
-            if content(at) != content(at - len) || !same(at) || (at > len && same(at - 1)) {
+    let by_first: HashMap<u32, usize> = walk.blocks.iter().enumerate().map(|(b, block)| (block.first, b)).collect();
+    let mut found: Vec<Reading> = Vec::new();
+    for at in 0..items.len() {
+        // The sector up to which they were moved.
+        let tear = items[at].first + items[at].count;
+        for by in 1..=255u32 {
+            let rest = by_first.get(&(tear + by));
+            if tear + by > walk.sectors || !walk.same(tear - 1, tear + by - 1, 1) {
                 continue;
             }
+            let moved = (1..by.min(tear)).take_while(|k| walk.same(tear - 1 - k, tear + by - 1 - k, 1)).count() + 1;
+            let Some(&rest) = rest else { continue };
+            let doubled: Vec<u128> =
+                walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.content).collect();
+            let covered: u32 = walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.count).sum();
+            let broken = covered < by;
             // Blocks that are common stand side by side by themselves; others do not.
-            let chance: f64 = (at..at + len)
-                .filter_map(content)
-                .map(|c| ((common[&c] - 2.0) / items.len() as f64).max(1e-4).ln())
+            let chance: f64 = doubled
+                .iter()
+                .map(|c| ((common.get(c).unwrap_or(&1.0) - 2.0) / items.len() as f64).clamp(1e-4, 1.0).ln())
                 .sum();
-            let mut items = items.clone();
-            items.drain(at..at + len);
-            let prior = reading.prior - 3.0 - (items.len() as f64).max(1.0).ln() - chance.max(-40.0);
-            found.push(Reading { items, prior, moving: Some(sectors), torn: reading.torn });
+            if !broken && at > 0 && content(at).is_some() && doubled.len() == 1 && content(at) == content(at - 1) {
+                // In a row of the same blocks it does not matter which is taken for the second one.
+                continue;
+            }
+            let mut items: Vec<Item> = items[..=at].to_vec();
+            items.extend(chain(walk, rest));
+            let mut prior = reading.prior - 4.0 - (items.len() as f64).max(1.0).ln();
+            prior += if broken { 6.0 + (moved as f64).min(8.0) } else { 1.0 - chance.max(-40.0) };
+            if moved < by as usize && !broken {
+                continue;
+            }
+            let torn = items.iter().filter(|i| i.block.is_none()).count();
+            found.push(Reading { items, prior, moving: Some(by), torn });
         }
     }
     found.sort_by(|a, b| b.prior.total_cmp(&a.prior));
     found.truncate(MOST);
     found
+}
+
+/// The blocks from one on, as far as they stand in a row.
+fn chain(walk: &Walk, from: usize) -> impl Iterator<Item = Item> + '_ {
+    let rest = &walk.blocks[from..];
+    let ends = std::iter::once(None).chain(rest.iter().map(|b| Some(b.end())));
+    let row = rest.iter().zip(ends).take_while(|(b, end)| end.is_none_or(|end| end == b.first));
+    row.enumerate().map(move |(k, _)| item(walk, from + k))
+}
+
+/// Whether a run of blocks that are not common stands there twice.
+#[must_use]
+pub fn is_doubled(walk: &Walk, entries: &[(u32, u32)]) -> bool {
+    let items = (0..entries.len().min(walk.blocks.len())).map(|b| item(walk, b)).collect();
+    let reading = Reading { items, prior: 0.0, moving: None, torn: 0 };
+    // Cheap first: nearly always no block is like one before it.
+    let alike = walk.blocks.windows(2).any(|w| w[0].content == w[1].content)
+        || walk.hashed() && (1..entries.len()).any(|i| repeats(walk, i));
+    alike && doubled(walk, &reading).iter().any(|r| r.prior > -6.0)
+}
+
+/// Whether a block of a walk is the same as one of the last few.
+fn repeats(walk: &Walk, at: usize) -> bool {
+    let content = walk.blocks.get(at).map(|b| b.content);
+    walk.blocks[..at.min(walk.blocks.len())].iter().rev().take(48).any(|b| Some(b.content) == content)
 }

@@ -1,7 +1,7 @@
 //! What is known of one region while a save is solved.
 
 use crate::trace::align::{Posterior, Rates};
-use crate::trace::reading::Reading;
+use crate::trace::reading::{Reading, is_doubled};
 use crate::trace::walk::Walk;
 
 /// An entry of the table that is taken for true when the table was written.
@@ -73,8 +73,8 @@ impl Case {
             }
             at += entry.count;
         }
-        let (live, rest) = blocks.split_at(self.entries.len().min(blocks.len()));
-        rest.iter().all(|b| live.iter().any(|l| l.content == b.content))
+        let entries: Vec<(u32, u32)> = self.entries.iter().map(|e| (e.first, e.count)).collect();
+        self.walk.sectors == at && !is_doubled(&self.walk, &entries)
     }
 
     /// The sector after the last that the table knows.

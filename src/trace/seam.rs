@@ -165,7 +165,9 @@ impl Odds {
         let near = gain(kinds, &self.kinds, *total) + gain(sdf, &self.sdf, *total);
         let far = gain(&self.random.kinds, &self.kinds, self.random.total)
             + gain(&self.random.sdf, &self.sdf, self.random.total);
-        ((near - far - 0.15) / 0.5).clamp(0.0, 1.0)
+        // By chance alone a few seams may look good.
+        let doubt = 1.5 / total.sqrt();
+        ((near - far - 0.1 - doubt) / 0.4).clamp(0.0, 1.0)
     }
 
     /// Logarithm of the odds that a seam is one between neighbours.

@@ -85,6 +85,12 @@ impl Walk {
         }
     }
 
+    /// Whether sectors can be compared.
+    #[must_use]
+    pub const fn hashed(&self) -> bool {
+        !self.hashes.is_empty()
+    }
+
     /// Whether the whole file was looked at.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
@@ -222,7 +228,9 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         let count = sectors_for(size.into(), self.header.format.sector_size) as u32;
         for tear in first + 1..first + count {
             for gap in 1..=255u32.min(tear) {
-                if tear + gap >= walk.sectors || !walk.same(tear - gap, tear, gap) {
+                // What was moved last still stands where it was moved from.
+                let moved = gap.min(tear - first);
+                if tear + gap >= walk.sectors || !walk.same(tear - moved, tear + gap - moved, moved) {
                     continue;
                 }
                 let head = self.header.sector_span(u64::from(first), u64::from(tear - first));
