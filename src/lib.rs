@@ -31,6 +31,7 @@ pub mod limits;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod pak;
 pub mod printable;
+pub mod repair;
 pub mod save;
 pub mod source;
 pub mod trace;

@@ -58,10 +58,11 @@ fn golden(case: &Path, least: Certainty) -> Score {
             }).collect()
         }).collect());
         boxes.push((region.position, region.header.format.region_size));
-        cases.push(Case { lod: 0, entries, empty: vec![], walk: w });
+        cases.push(Case { lod: 0, entries, walk: w });
     }
     let t = std::time::Instant::now();
-    let solver = Solver::solve(&cases);
+    let refs: Vec<&Case> = cases.iter().collect();
+    let solver = Solver::solve(&refs);
     let mut score = Score::default();
     let verbose = std::env::var("V").is_ok();
     for r in 0..cases.len() {

@@ -60,9 +60,10 @@ fn score(history: &History, disks: &[Vec<u8>], saves: usize, scores: &mut [Score
             let bytes: Vec<u8> = walk::pieces(&file.header, b).iter().flat_map(|s| disk[s.start as usize..s.end as usize].to_vec()).collect();
             scratch.interpret_bytes(&bytes, 0, &file.header, None, &Limits::DEFAULT).container.unwrap().plain.to_vec()
         }).collect());
-        cases.push(Case { lod: 0, entries, empty: vec![], walk: w });
+        cases.push(Case { lod: 0, entries, walk: w });
     }
-    let solver = Solver::solve(&cases);
+    let refs: Vec<&Case> = cases.iter().collect();
+    let solver = Solver::solve(&refs);
     if std::env::var("AT").is_ok() {
         for (r, file) in history.world.files.iter().enumerate() {
             if std::env::var("REGION").is_ok_and(|s| s != format!("{:?}", file.position)) { continue; }

@@ -34,7 +34,7 @@ pub struct Placed {
 /// Decides for one region; sorted by slot.
 #[must_use]
 pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
-    let (case, state): (&Case, _) = (&solver.cases[r], &solver.states[r]);
+    let (case, state): (&Case, _) = (solver.cases[r], &solver.states[r]);
     let mut placed = Vec::new();
     for (i, entry) in case.entries.iter().enumerate() {
         let Some((block, p)) = state.best(case, i) else { continue };

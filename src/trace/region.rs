@@ -24,8 +24,6 @@ pub struct Case {
     pub lod: u8,
     /// The entries of the table, in the order of their sectors.
     pub entries: Vec<Listing>,
-    /// Slots without an entry, with their positions.
-    pub empty: Vec<(u32, [i32; 3])>,
     /// The walk over its sectors.
     pub walk: Walk,
 }

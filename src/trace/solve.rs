@@ -25,7 +25,7 @@ const CLIP: f64 = 14.0;
 /// All regions of a save while they are solved.
 pub struct Solver<'c> {
     /// The regions.
-    pub cases: &'c [Case],
+    pub cases: &'c [&'c Case],
     /// What is known of each.
     pub states: Vec<State>,
     /// What seams look like.
@@ -52,8 +52,8 @@ impl Evidence for Table<'_> {
 impl<'c> Solver<'c> {
     /// Solves all regions of a save.
     #[must_use]
-    pub fn solve(cases: &'c [Case]) -> Self {
-        let states = cases.par_iter().map(first).collect();
+    pub fn solve(cases: &'c [&'c Case]) -> Self {
+        let states = cases.par_iter().map(|case| first(case)).collect();
         let mut by_position = HashMap::new();
         for (r, case) in cases.iter().enumerate() {
             for (i, entry) in case.entries.iter().enumerate() {
@@ -134,7 +134,7 @@ impl<'c> Solver<'c> {
 
     /// The block of an entry, when it is known.
     fn known(&self, r: usize, i: usize) -> Option<usize> {
-        let (first, p) = self.states[r].best(&self.cases[r], i)?;
+        let (first, p) = self.states[r].best(self.cases[r], i)?;
         (p >= KNOWN).then_some(first)
     }
 
@@ -151,7 +151,7 @@ impl<'c> Solver<'c> {
     }
 
     fn again(&self, r: usize) -> State {
-        let (case, old) = (&self.cases[r], &self.states[r]);
+        let (case, old) = (self.cases[r], &self.states[r]);
         let appended: Vec<usize> =
             (0..case.walk.blocks.len()).filter(|&b| old.posterior.appended[b] > 1e-3).collect();
         let mut cache = HashMap::new();
