@@ -31,7 +31,7 @@ fn truth(path: &Path) -> Vec<([i32; 3], Signature)> {
 }
 
 #[derive(Default, Debug, Clone)]
-struct Score { present: u32, right: u32, older: u32, wrong: u32, lost: u32 }
+struct Score { unsaved: u32, unsaved_right: u32, present: u32, right: u32, older: u32, wrong: u32, lost: u32 }
 
 fn golden(case: &Path, least: Certainty) -> Score {
     let mut history: HashMap<[i32; 3], Vec<Signature>> = HashMap::new();
@@ -63,6 +63,16 @@ fn golden(case: &Path, least: Certainty) -> Score {
     let t = std::time::Instant::now();
     let refs: Vec<&Case> = cases.iter().collect();
     let solver = Solver::solve(&refs);
+    if std::env::var("V").is_ok() && least == Certainty::Certain {
+        for r in 0..cases.len() {
+            let c = &cases[r];
+            println!("{:?} T: {}", case, c.entries.iter().map(|e| format!("{}+{}", e.first, e.count)).collect::<Vec<_>>().join(" "));
+            println!("W: {}", c.walk.blocks.iter().enumerate().map(|(i, b)| format!("{i}:{}+{}{}/{}", b.first, b.count, if b.padded { "" } else { "*" }, b.slack)).collect::<Vec<_>>().join(" "));
+            for rd in solver.states[r].readings.iter().take(5) { println!("  reading prior {:.2} items {} moving {:?} torn {}", rd.prior, rd.items.len(), rd.moving, rd.torn); }
+            println!("rates {:?} lost {:.3} appended {:?}", solver.states[r].rates, solver.states[r].posterior.lost, solver.states[r].posterior.appended.iter().enumerate().filter(|a| *a.1 > 0.001).map(|(i, a)| format!("{i}:{a:.3}")).collect::<Vec<_>>());
+            for (i, e) in c.entries.iter().enumerate() { let truth = history.get(&e.position).and_then(|h| sigs[r].iter().position(|s| s == h.last().unwrap())); println!("  {i} {:?} +{} is {truth:?} gone {:.4} torn {:.4} {}", e.position, e.count, solver.states[r].posterior.gone[i], solver.states[r].posterior.torn[i], solver.states[r].options[i].iter().take(5).map(|o| format!("{}{}:{:.4}", if o.moved {"m"} else {""}, o.block, o.p)).collect::<Vec<_>>().join(" ")); }
+        }
+    }
     let mut score = Score::default();
     let verbose = std::env::var("V").is_ok();
     for r in 0..cases.len() {
@@ -74,6 +84,9 @@ fn golden(case: &Path, least: Certainty) -> Score {
             let newest = states.last().unwrap();
             let present = have.contains(newest);
             score.present += present as u32;
+            let unsaved = present && states.len() == 1;
+            score.unsaved += unsaved as u32;
+            if placed.get(p).is_some_and(|x| unsaved && sigs[r][x.block] == *newest) { score.unsaved_right += 1; }
             match placed.get(p) {
                 None => { score.lost += present as u32;
                     if present && verbose { let i = cases[r].entries.iter().position(|e| e.position == *p); println!("  lost {p:?} saved {} {:?}", states.len()-1, i.map(|i| solver.states[r].options[i].iter().take(3).map(|o| (o.p, o.moved, sigs[r][o.block]==*newest, (o.p*1e4) as u32)).collect::<Vec<_>>())); } }
@@ -97,9 +110,9 @@ fn golden_cases() {
             dirs.sort();
             for dir in dirs {
                 let s = golden(&dir, least);
-                total.present += s.present; total.right += s.right; total.older += s.older; total.wrong += s.wrong; total.lost += s.lost;
+                total.present += s.present; total.unsaved += s.unsaved; total.unsaved_right += s.unsaved_right; total.right += s.right; total.older += s.older; total.wrong += s.wrong; total.lost += s.lost;
             }
-            println!("TOTAL {group} {least:?} {total:?} right {:.1} %", 100.0 * total.right as f64 / total.present as f64);
+            println!("TOTAL {group} {least:?} {total:?} right {:.1} % unsaved {:.1} %", 100.0 * total.right as f64 / total.present as f64, 100.0 * total.unsaved_right as f64 / total.unsaved as f64);
         }
     }
 }

@@ -7,7 +7,6 @@ mod writer;
 use std::collections::HashMap;
 
 use rayon::prelude::*;
-use voxscope::godot::container::Mode;
 use voxscope::limits::Limits;
 use voxscope::save::{Options, Region, Scratch};
 use voxscope::trace::decide::{Certainty, decide};
@@ -16,7 +15,7 @@ use voxscope::trace::solve::Solver;
 use voxscope::trace::walk;
 use writer::{Content, History};
 
-#[derive(Default, Debug, Clone, Copy)]
+#[derive(Default, Clone, Copy)]
 pub struct Score {
     cases: u64,
     present: u64,
@@ -27,6 +26,7 @@ pub struct Score {
     unsaved_right: u64,
     invented: u64,
     torn: u64,
+    bins: [[u64; 2]; 24],
 }
 
 impl std::ops::AddAssign for Score {
@@ -40,6 +40,13 @@ impl std::ops::AddAssign for Score {
         self.unsaved_right += o.unsaved_right;
         self.invented += o.invented;
         self.torn += o.torn;
+        for (a, b) in self.bins.iter_mut().zip(o.bins) { a[0] += b[0]; a[1] += b[1]; }
+    }
+}
+
+impl std::fmt::Debug for Score {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cases {} present {} right {} older {} wrong {} torn {} invented {}", self.cases, self.present, self.right, self.older, self.wrong, self.torn, self.invented)
     }
 }
 
@@ -76,6 +83,14 @@ fn score(history: &History, disks: &[Vec<u8>], saves: usize, scores: &mut [Score
         }
         println!("saves {:?}", history.world.saves[..saves].iter().map(|s| s.0).collect::<Vec<_>>());
     }
+    for (r, file) in history.world.files.iter().enumerate() {
+        for put in decide(&solver, r) {
+            let k = [0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999].iter().filter(|t| put.p > **t).count();
+            let ok = states.get(&put.position).is_some_and(|s| s.iter().any(|s| **s == plains[r][put.block]));
+            let _ = file;
+            scores[0].bins[k + 12 * usize::from(put.moved)][usize::from(ok)] += 1;
+        }
+    }
     for (level, score) in [Certainty::Certain, Certainty::Likely].into_iter().zip(scores) {
         score.cases += 1;
         for (r, file) in history.world.files.iter().enumerate() {
@@ -95,8 +110,8 @@ fn score(history: &History, disks: &[Vec<u8>], saves: usize, scores: &mut [Score
                     score.unsaved_right += u64::from(unsaved);
                 } else if states.contains(&got) {
                     score.older += u64::from(present);
-                } else if history.world.mode == Mode::Plain && history.world.saves[..saves].last().is_some_and(|s| s.0 == *p) {
-                    // Half of the old, half of the new, in its own place: without compression nothing tells.
+                } else if history.world.saves[..saves].last().is_some_and(|s| s.0 == *p) {
+                    // Half of the old, half of the new, in its own place: and it decodes: nothing tells.
                     score.torn += 1;
                 } else {
                     score.wrong += 1;
@@ -145,6 +160,8 @@ fn killed_after_every_write() {
         let mut total = [Score::default(); 2];
         for s in &all { for k in 0..2 { total[k] += s[k]; } }
         for (level, s) in ["certain", "likely"].iter().zip(&total) {
+            let bins: Vec<String> = s.bins.chunks(12).map(|b| b.iter().map(|[w, r]| format!("{w}/{}", w + r)).collect::<Vec<_>>().join(" ")).collect();
+            println!("   kept {} | moved {}", bins[0], bins[1]);
             println!("{content:?} {level} {s:?} right {:.2} % unsaved {:.2} % wrong {:.3} per 1000", 100.0 * s.right as f64 / s.present.max(1) as f64, 100.0 * s.unsaved_right as f64 / s.unsaved.max(1) as f64, 1000.0 * s.wrong as f64 / s.present.max(1) as f64);
         }
     }

@@ -65,9 +65,10 @@ pub fn align(
     table_end: u32,
     evidence: &dyn Evidence,
 ) -> Posterior {
+    let sizes = sizes(counts, walk);
     let mut parts = Vec::new();
     for reading in readings {
-        let pass = Pass { counts, walk, reading, rates, table_end, evidence };
+        let pass = Pass { counts, walk, reading, rates, table_end, evidence, sizes: &sizes };
         let rows = pass.matches();
         let most = counts.len().min(MOST_GONE);
         for gone in 0..=most {
@@ -94,7 +95,7 @@ pub fn align(
         if weight < LEAST {
             continue;
         }
-        let pass = Pass { counts, walk, reading, rates, table_end, evidence };
+        let pass = Pass { counts, walk, reading, rates, table_end, evidence, sizes: &sizes };
         if last.as_ref().is_none_or(|(r, _)| !std::ptr::eq(*r, reading)) {
             last = Some((reading, pass.matches()));
         }
@@ -106,6 +107,16 @@ pub fn align(
         kept.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     }
     posterior
+}
+
+/// Logarithms of how common blocks are, by their sectors.
+fn sizes(counts: &[u32], walk: &Walk) -> Vec<f64> {
+    let all = || walk.blocks.iter().map(|b| b.count).chain(counts.iter().copied());
+    let most = all().max().unwrap_or(0) + 2;
+    let mut common = vec![0.5; most as usize + 1];
+    all().for_each(|n| common[n as usize] += 1.0);
+    let sum: f64 = common.iter().sum();
+    common.iter().map(|n| (n / sum).ln()).collect()
 }
 
 /// Logarithms of the odds of a match of entry `i` with item `i - g`, by `i` and `g`.
@@ -127,6 +138,8 @@ struct Pass<'a> {
     rates: Rates,
     table_end: u32,
     evidence: &'a dyn Evidence,
+    /// Logarithms of how common blocks of so many sectors are.
+    sizes: &'a [f64],
 }
 
 const NEVER: f64 = f64::NEG_INFINITY;
@@ -211,7 +224,14 @@ impl Pass<'_> {
     fn tail(&self, gone: usize, mut each: impl FnMut(usize, f64)) -> f64 {
         let Some(appended) = self.appended(gone) else { return NEVER };
         let mut total = NEVER;
+        let mut fresh = 0.0;
         for live in 0..=appended.len() {
+            if let Some(item) = live.checked_sub(1).and_then(|l| appended.get(l)) {
+                // An appended block is as long as blocks are, and is padded unless it was written once more.
+                let again = item.block.is_some_and(|b| !self.walk.blocks[b].padded);
+                fresh += self.sizes.get(item.count as usize).copied().unwrap_or(-6.0);
+                fresh -= if again { 1.5 } else { 0.0 };
+            }
             let lost = gone.saturating_sub(live);
             let new = live - (gone - lost);
             let lost = match lost {
@@ -221,7 +241,7 @@ impl Pass<'_> {
                 n => -1.5 - 7.0 * (n - 1) as f64,
             };
             let old: f64 = appended[live..].iter().map(|item| self.old(item)).sum();
-            let odds = lost + new as f64 * -2.5 + old;
+            let odds = lost + new as f64 * -2.5 + old + fresh;
             each(live, odds);
             total = add_log(total, odds);
         }

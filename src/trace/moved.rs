@@ -26,8 +26,10 @@ pub fn options(case: &Case, posterior: &Posterior, rates: Rates, evidence: &dyn 
     };
     let k: Vec<Vec<f64>> = rows.iter().map(|&b| columns.iter().map(|&i| odds(b, i)).collect()).collect();
     // Blocks that are new, or old, and blocks that are lost.
-    let new = 0.02;
-    let lost = 0.02 + posterior.lost / columns.len().max(1) as f64;
+    let there: f64 = rows.iter().map(|&b| posterior.appended[b]).sum();
+    let gone: f64 = columns.iter().map(|&i| posterior.gone[i]).sum();
+    let new = 0.001 + (there - gone).max(0.0) / rows.len().max(1) as f64;
+    let lost = 0.001 + (gone - there).max(posterior.lost).max(0.0) / columns.len().max(1) as f64;
     let (mut u, mut v) = (vec![1.0; rows.len()], vec![1.0; columns.len()]);
     for _ in 0..ROUNDS {
         for (a, row) in k.iter().enumerate() {

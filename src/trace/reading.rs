@@ -163,7 +163,10 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
                 continue;
             }
             let moved = (1..by.min(tear)).take_while(|k| walk.same(tear - 1 - k, tear + by - 1 - k, 1)).count() + 1;
-            let Some(&rest) = rest else { continue };
+            // Or it was the end that was being moved.
+            if rest.is_none() && tear + by < walk.sectors {
+                continue;
+            }
             let doubled: Vec<u128> =
                 walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.content).collect();
             let covered: u32 = walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.count).sum();
@@ -178,9 +181,9 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
                 continue;
             }
             let mut items: Vec<Item> = items[..=at].to_vec();
-            items.extend(chain(walk, rest));
-            let mut prior = reading.prior - 4.0 - (items.len() as f64).max(1.0).ln();
-            prior += if broken { 6.0 + (moved as f64).min(8.0) } else { 1.0 - chance.max(-40.0) };
+            items.extend(rest.into_iter().flat_map(|&rest| chain(walk, rest)));
+            let mut prior = reading.prior - 3.0;
+            prior -= if broken { 1.0 } else { (items.len() as f64).max(1.0).ln() + chance.max(-40.0) };
             if moved < by as usize && !broken {
                 continue;
             }

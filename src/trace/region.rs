@@ -50,6 +50,8 @@ pub struct State {
     pub posterior: Posterior,
     /// For each entry its possible blocks, the likeliest first.
     pub options: Vec<Vec<Option_>>,
+    /// What the order alone said: the same as `options`.
+    pub order: Vec<Vec<Option_>>,
     /// Odds of the seams of each entry with each possible block, as logarithms.
     pub seams: Vec<Vec<(usize, f64)>>,
     /// For each entry, how many neighbours these odds come from.

@@ -152,8 +152,7 @@ impl<'c> Solver<'c> {
 
     fn again(&self, r: usize) -> State {
         let (case, old) = (self.cases[r], &self.states[r]);
-        let appended: Vec<usize> =
-            (0..case.walk.blocks.len()).filter(|&b| old.posterior.appended[b] > 1e-3).collect();
+        let appended: Vec<usize> = (0..case.walk.blocks.len()).filter(|&b| old.posterior.appended[b] > 1e-3).collect();
         let mut cache = HashMap::new();
         let mut seams = Vec::with_capacity(case.entries.len());
         let mut neighbours = Vec::with_capacity(case.entries.len());
@@ -175,10 +174,9 @@ impl<'c> Solver<'c> {
             shrunk: ((old.posterior.shrunk + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
         };
         let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
-        let posterior =
-            align(&counts, &case.walk, &old.readings, rates, case.table_end(), &Table { seams: &seams });
+        let posterior = align(&counts, &case.walk, &old.readings, rates, case.table_end(), &Table { seams: &seams });
         let options = moved::options(case, &posterior, rates, &Table { seams: &seams });
-        State { readings: old.readings.clone(), rates, posterior, options, seams, neighbours }
+        State { readings: old.readings.clone(), rates, posterior, options, order: old.order.clone(), seams, neighbours }
     }
 
     /// The neighbours of a position that have possible blocks: the region and entry of each, its axis and whether it is
@@ -253,7 +251,15 @@ fn first(case: &Case) -> State {
     }
     let options = moved::options(case, &posterior, rates, &align::Nothing);
     let none = vec![Vec::new(); counts.len()];
-    State { readings, rates, posterior, options, seams: none, neighbours: vec![0; counts.len()] }
+    State {
+        readings,
+        rates,
+        posterior,
+        order: options.clone(),
+        options,
+        seams: none,
+        neighbours: vec![0; counts.len()],
+    }
 }
 
 impl State {
@@ -272,6 +278,7 @@ impl State {
             readings: Vec::new(),
             rates: Rates { gone: 0.0, shrunk: 0.0 },
             posterior,
+            order: Vec::new(),
             options,
             seams: vec![Vec::new(); n],
             neighbours: vec![0; n],
@@ -291,14 +298,19 @@ impl State {
     /// The likeliest content of an entry: a block that has it, and the probability of all that have it.
     #[must_use]
     pub fn best(&self, case: &Case, i: usize) -> Option<(usize, f64)> {
-        let options = &self.options[i];
-        let sums = options.iter().map(|o| {
-            let content = case.content(o.block);
-            (o.block, options.iter().filter(|p| case.content(p.block) == content).map(|p| p.p).sum::<f64>())
-        });
-        sums.fold(None, |best, (block, p)| match best {
-            Some((_, q)) if q >= p => best,
-            _ => Some((block, p)),
-        })
+        best(case, self.options.get(i)?)
     }
+}
+
+/// The likeliest content among options: a block that has it, and the probability of all that have it.
+#[must_use]
+pub fn best(case: &Case, options: &[Option_]) -> Option<(usize, f64)> {
+    let sums = options.iter().map(|o| {
+        let content = case.content(o.block);
+        (o.block, options.iter().filter(|p| case.content(p.block) == content).map(|p| p.p).sum::<f64>())
+    });
+    sums.fold(None, |best, (block, p)| match best {
+        Some((_, q)) if q >= p => best,
+        _ => Some((block, p)),
+    })
 }

@@ -85,6 +85,20 @@ impl Walk {
         }
     }
 
+    /// Whether the first sector of the block behind another one stands inside of that too: it decodes, but the next
+    /// block was being moved over its end.
+    fn is_overrun(&self, block: &Walked, next: &Walked) -> bool {
+        if block.end() != next.first {
+            return false;
+        }
+        let own = self.hashes.get(block.first as usize + 1..(block.first + block.count) as usize);
+        let next = self.hashes.get((block.first + block.count) as usize).filter(|h| **h != ZERO);
+        match (own, next) {
+            (Some(own), Some(next)) => own.contains(next),
+            _ => false,
+        }
+    }
+
     /// Whether sectors can be compared.
     #[must_use]
     pub const fn hashed(&self) -> bool {
@@ -149,6 +163,10 @@ pub fn walk<S: Source + ?Sized>(source: &S, header: &Header, limits: &Limits, op
             None => at += 1,
         }
     }
+    let mut keep: Vec<bool> = walk.blocks.windows(2).map(|w| !walk.is_overrun(&w[0], &w[1])).collect();
+    keep.push(true);
+    let mut keep = keep.into_iter();
+    walk.blocks.retain(|_| keep.next().unwrap_or(true));
     Ok(walk)
 }
 
