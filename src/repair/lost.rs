@@ -26,7 +26,10 @@ pub(super) fn files(header: &Header, block: &LostBlock, stored: &[u8], region: &
             if raw {
                 let mut bytes = npy_header(channel.depth.bytes(), [z, x, y]);
                 bytes.extend_from_slice(channel.data);
-                bytes.resize(bytes.len() + usize::try_from(channel.size).unwrap_or(0).saturating_sub(channel.data.len()), 0);
+                bytes.resize(
+                    bytes.len() + usize::try_from(channel.size).unwrap_or(0).saturating_sub(channel.data.len()),
+                    0,
+                );
                 files.push((format!(".{name}.npy"), bytes));
             }
         }

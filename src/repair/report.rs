@@ -75,7 +75,11 @@ pub fn words(plan: &Plan) -> Vec<String> {
         let shifted = region.blocks.iter().filter(|b| b.listed_at.is_some() && !b.moved).count();
         let moved = region.blocks.iter().filter(|b| b.moved).count();
         let likely = region.blocks.iter().filter(|b| b.certainty < Certainty::Certain).count();
-        let mut line = format!("{name}: {} of {} blocks in place", region.blocks.len(), region.blocks.len() + region.missing.len());
+        let mut line = format!(
+            "{name}: {} of {} blocks in place",
+            region.blocks.len(),
+            region.blocks.len() + region.missing.len()
+        );
         for (n, what) in [
             (shifted, "stood at other sectors than the table says"),
             (moved, "had been moved to the end"),

@@ -253,7 +253,13 @@ impl Pass<'_> {
         let Some(block) = item.block else { return 0.0 };
         let content = self.walk.blocks[block].content;
         let copy = self.walk.blocks[..block].iter().rev().take(512).any(|b| b.content == content);
-        if copy && item.first + item.count > self.table_end { -0.1 } else if copy { -0.3 } else { -2.5 }
+        if copy && item.first + item.count > self.table_end {
+            -0.1
+        } else if copy {
+            -0.3
+        } else {
+            -2.5
+        }
     }
 
     fn forward(&self, gone: usize, rows: &Rows, out: &[f64]) -> Vec<f64> {

@@ -42,9 +42,10 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
         let seam = state.seams[i].iter().find(|(b, _)| *b == block).map_or(0.0, |(_, odds)| *odds);
         // A moved block is told by its seams alone; one that stayed by the order too, which no seam may contradict.
         let content = case.content(block);
-        let by_order: f64 = state.order.get(i).map_or(1.0, |order| {
-            order.iter().filter(|o| case.content(o.block) == content).map(|o| o.p).sum()
-        });
+        let by_order: f64 = state
+            .order
+            .get(i)
+            .map_or(1.0, |order| order.iter().filter(|o| case.content(o.block) == content).map(|o| o.p).sum());
         let sure = match moved {
             true => p >= 0.97 && seam >= 3.0,
             false => (p >= 0.999 && seam >= -6.0) || (p >= 0.99 && by_order >= 0.99 && seam >= -3.0),

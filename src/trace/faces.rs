@@ -43,8 +43,10 @@ impl Faces {
         let mut faces = Self::default();
         for axis in 0..3 {
             let n = block.size[axis];
-            faces.sides[axis] =
-                [[reader.layer(axis, 0), reader.layer(axis, 1)], [reader.layer(axis, n - 1), reader.layer(axis, n - 2)]];
+            faces.sides[axis] = [
+                [reader.layer(axis, 0), reader.layer(axis, 1)],
+                [reader.layer(axis, n - 1), reader.layer(axis, n - 2)],
+            ];
             if n >= 8 {
                 let m = n / 2 - 2;
                 faces.inner[axis] = Some([0, 1, 2, 3].map(|k| reader.layer(axis, m + k)));

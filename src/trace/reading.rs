@@ -169,7 +169,8 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
             }
             let doubled: Vec<u128> =
                 walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.content).collect();
-            let covered: u32 = walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.count).sum();
+            let covered: u32 =
+                walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.count).sum();
             let broken = covered < by;
             // Blocks that are common stand side by side by themselves; others do not.
             let chance: f64 = doubled

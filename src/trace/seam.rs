@@ -177,11 +177,8 @@ impl Odds {
             return 0.0;
         };
         // The two look at the same surface: where they agree, the stronger one is enough.
-        let both = if kind.signum() == sdf.signum() {
-            if kind.abs() > sdf.abs() { *kind } else { *sdf }
-        } else {
-            kind + sdf
-        };
+        let both =
+            if kind.signum() == sdf.signum() { if kind.abs() > sdf.abs() { *kind } else { *sdf } } else { kind + sdf };
         both * self.trust
     }
 }

@@ -242,7 +242,7 @@ fn first(case: &Case) -> State {
     let readings = readings(&case.walk, &entries);
     let mut rates = Rates { gone: (3.0 / (n + 3.0)).min(0.15), shrunk: (3.0 / (n + 3.0)).min(0.15) };
     let mut posterior = align::Posterior::default();
-    for _ in 0..2 {
+    for _ in 0..4 {
         posterior = align(&counts, &case.walk, &readings, rates, case.table_end(), &align::Nothing);
         rates = Rates {
             gone: ((posterior.gone.iter().sum::<f64>() + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),

@@ -88,7 +88,7 @@ impl Walk {
     /// Whether the first sector of the block behind another one stands inside of that too: it decodes, but the next
     /// block was being moved over its end.
     fn is_overrun(&self, block: &Walked, next: &Walked) -> bool {
-        if block.end() != next.first {
+        if block.end() != next.first || block.splice.is_some() {
             return false;
         }
         let own = self.hashes.get(block.first as usize + 1..(block.first + block.count) as usize);
@@ -279,9 +279,8 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         // Even a block that fails at once costs something.
         *budget = budget.saturating_sub((container.plain.len() as u64).max(1 << 10));
         let block = view.block?;
-        let whole = container.whole
-            && block.epilogue.is_some()
-            && view.damage.iter().all(|d| d.code.level() < Level::Error);
+        let whole =
+            container.whole && block.epilogue.is_some() && view.damage.iter().all(|d| d.code.level() < Level::Error);
         if !whole {
             return None;
         }

@@ -66,7 +66,15 @@ pub struct World {
 
 impl World {
     pub fn new(format: Format, mode: Mode) -> Self {
-        Self { files: vec![], writes: vec![], saves: vec![], mode, recording: false, by_position: HashMap::new(), format }
+        Self {
+            files: vec![],
+            writes: vec![],
+            saves: vec![],
+            mode,
+            recording: false,
+            by_position: HashMap::new(),
+            format,
+        }
     }
 
     fn file(&mut self, position: [i32; 3]) -> usize {
@@ -256,7 +264,8 @@ impl Voxels {
             let d: i32 = (0..3).map(|a| (p[a] - at[a]).pow(2)).sum();
             if d <= radius * radius {
                 kind = *with;
-                sdf = (if *with == 0 { 1 } else { -1 }) * (f64::from(radius * radius - d).sqrt() * 600.0).min(32000.0) as i16;
+                sdf = (if *with == 0 { 1 } else { -1 })
+                    * (f64::from(radius * radius - d).sqrt() * 600.0).min(32000.0) as i16;
             }
         }
         (kind, sdf)
