@@ -192,9 +192,36 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
             found.push(Reading { items, prior, moving: Some(by), torn });
         }
     }
+    found.extend(overlaid(walk, reading));
     found.sort_by(|a, b| b.prior.total_cmp(&a.prior));
     found.truncate(MOST);
     found
+}
+
+/// The same reading without a block whose start was being moved over another block: without compression that decodes.
+fn overlaid(walk: &Walk, reading: &Reading) -> Vec<Reading> {
+    let items = &reading.items;
+    let plain = |i: usize| items[i].block.map(|b| &walk.blocks[b]).filter(|b| b.plain && b.splice.is_none());
+    let pairs = |reach: u32| {
+        (0..items.len()).flat_map(move |i| {
+            let near = move |j: &usize| items[*j].first - items[i].first <= reach;
+            (i + 1..items.len()).take_while(near).map(move |j| (i, j))
+        })
+    };
+    let starts_alike = |(i, j): (usize, usize)| match (plain(i), plain(j)) {
+        (Some(a), Some(b)) => a.content != b.content && walk.alike(a.first, b.first),
+        _ => false,
+    };
+    let found: Vec<(usize, usize)> = pairs(255).filter(|pair| starts_alike(*pair)).take(256).collect();
+    // Small sectors are alike by themselves.
+    let chance = ((found.len() as f64 - 1.0) / items.len().max(1) as f64).clamp(1e-4, 1.0).ln();
+    let each = |(i, j): (usize, usize)| {
+        let mut rest = items[..i].to_vec();
+        rest.extend_from_slice(&items[j..]);
+        let prior = reading.prior - 3.0 - (items.len() as f64).ln() - chance;
+        Reading { prior, moving: Some(items[j].first - items[i].first), torn: reading.torn, items: rest }
+    };
+    found.into_iter().map(each).collect()
 }
 
 /// The blocks from one on, as far as they stand in a row.
@@ -211,9 +238,11 @@ pub fn is_doubled(walk: &Walk, entries: &[(u32, u32)]) -> bool {
     let items = (0..entries.len().min(walk.blocks.len())).map(|b| item(walk, b)).collect();
     let reading = Reading { items, prior: 0.0, moving: None, torn: 0 };
     // Cheap first: nearly always no block is like one before it.
-    let alike = walk.blocks.windows(2).any(|w| w[0].content == w[1].content)
+    let plain = walk.blocks.iter().any(|b| b.plain);
+    let alike = plain
+        || walk.blocks.windows(2).any(|w| w[0].content == w[1].content)
         || walk.hashed() && (1..entries.len()).any(|i| repeats(walk, i));
-    alike && doubled(walk, &reading).iter().any(|r| r.prior > -6.0)
+    alike && doubled(walk, &reading).iter().any(|r| r.prior > -9.0)
 }
 
 /// Whether a block of a walk is the same as one of the last few.

@@ -99,6 +99,13 @@ impl Walk {
         }
     }
 
+    /// Whether two sectors hold the same bytes, whatever these are.
+    #[must_use]
+    pub fn alike(&self, a: u32, b: u32) -> bool {
+        let hash = |sector: u32| self.hashes.get(sector as usize);
+        hash(a).is_some() && hash(a) == hash(b)
+    }
+
     /// Whether sectors can be compared.
     #[must_use]
     pub const fn hashed(&self) -> bool {
