@@ -38,7 +38,10 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     let mut placed = Vec::new();
     for (i, entry) in case.entries.iter().enumerate() {
         let Some((block, p)) = state.best(case, i) else { continue };
-        let moved = state.options[i].iter().any(|o| o.block == block && o.moved);
+        let share = |moved| -> f64 {
+            state.options[i].iter().filter(|o| o.block == block && o.moved == moved).map(|o| o.p).sum()
+        };
+        let moved = share(true) > share(false);
         let seam = state.seams[i].iter().find(|(b, _)| *b == block).map_or(0.0, |(_, odds)| *odds);
         // A moved block is told by its seams alone; one that stayed by the order too, which no seam may contradict.
         let content = case.content(block);

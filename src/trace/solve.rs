@@ -168,7 +168,7 @@ impl<'c> Solver<'c> {
             seams.push(row);
             neighbours.push(near.len() as u32);
         }
-        let n = case.entries.len() as f64;
+        let n = case.entries.len().max(1) as f64;
         let rates = Rates {
             gone: ((old.posterior.gone.iter().sum::<f64>() + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
             shrunk: ((old.posterior.shrunk + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
@@ -235,7 +235,7 @@ pub fn step(mut position: [i32; 3], axis: usize, by: i32) -> Option<[i32; 3]> {
 fn first(case: &Case) -> State {
     let entries: Vec<(u32, u32)> = case.entries.iter().map(|e| (e.first, e.count)).collect();
     let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
-    let n = counts.len() as f64;
+    let n = counts.len().max(1) as f64;
     if case.is_intact() {
         return State::intact(case);
     }
