@@ -293,5 +293,6 @@ fn killed_after_every_write() {
                 1000.0 * s.wrong as f64 / s.present.max(1) as f64
             );
         }
+        assert_eq!((total[0].wrong, total[0].invented), (0, 0), "{content:?}");
     }
 }

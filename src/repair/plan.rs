@@ -10,7 +10,7 @@ use crate::godot::region::Header;
 use crate::limits::Limits;
 use crate::repair::{Error, Options, meta};
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
-use crate::source::FileSource;
+use crate::source::{FileSource, Source};
 use crate::trace::decide::{Certainty, decide};
 use crate::trace::region::{Case, Listing};
 use crate::trace::solve::Solver;
@@ -129,7 +129,7 @@ pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
         .par_iter()
         .map(|(forest, file)| {
             options.go_on()?;
-            Ok(open(save, forest, file, false)?.map(|walk| walk.case.is_intact()))
+            Ok(open(save, forest, file, false)?.map(|walk| walk.case.is_intact() && walk.is_sound()))
         })
         .collect::<Result<_, Error>>()?;
     let broken: HashSet<(u8, [i32; 3])> =
@@ -218,6 +218,12 @@ fn open<'s>(save: &Save, forest: &'s Forest, file: &'s RegionFile, faces: bool) 
 }
 
 impl Walk<'_> {
+    /// Whether its header is as it must be, and the last sector is there to its end.
+    fn is_sound(&self) -> bool {
+        let (header, end) = (&self.region.header, u64::from(self.case.table_end()));
+        self.file.damage.is_empty() && header.sector_span(end, 0).start <= self.region.source.len()
+    }
+
     fn path(&self) -> PathBuf {
         self.forest.dir.join(&self.file.name)
     }
@@ -226,7 +232,8 @@ impl Walk<'_> {
 fn region_plan(save: &Save, walk: &Walk<'_>, solver: &Solver<'_>, r: usize, options: &Options<'_>) -> RegionPlan {
     let mut plan = simple(save, walk.forest, walk.file, Action::Copy, "healthy");
     let (case, header) = (&walk.case, &walk.region.header);
-    if case.is_intact() {
+    let sound = walk.is_sound();
+    if case.is_intact() && sound {
         return plan;
     }
     let decisions = decide(solver, r);
@@ -241,12 +248,13 @@ fn region_plan(save: &Save, walk: &Walk<'_>, solver: &Solver<'_>, r: usize, opti
     let placed: HashSet<u128> = sure.iter().map(|d| case.content(d.block)).collect();
     let homeless = |b: usize| !placed.contains(&case.content(b));
     let state = &solver.states[r];
-    let appended = (0..case.walk.blocks.len()).any(|b| homeless(b) && state.posterior.appended[b] > 0.2);
-    if as_listed && packed && !appended {
+    let unlisted = case.entries.is_empty() && !case.walk.blocks.is_empty();
+    let appended = unlisted || (0..case.walk.blocks.len()).any(|b| homeless(b) && state.posterior.appended[b] > 0.2);
+    if as_listed && packed && !appended && sound {
         return plan;
     }
     plan.action = Action::Rebuild;
-    plan.why = "the table does not fit the sectors";
+    plan.why = if sound { "the table does not fit the sectors" } else { "the header or the last sector is damaged" };
     plan.header = Some(header.clone());
     for d in &sure {
         let block = &case.walk.blocks[d.block];

@@ -15,7 +15,9 @@ pub struct Random(u64);
 impl Random {
     pub fn new(seed: u64) -> Self {
         let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234_5678_9abc_def1);
-        (0..8).for_each(|_| drop(random.next()));
+        (0..8).for_each(|_| {
+            random.next();
+        });
         random
     }
 
@@ -102,11 +104,11 @@ impl World {
         self.recording = true;
     }
 
-    fn write(&mut self, region: usize, at: usize, bytes: Vec<u8>) {
+    fn write(&mut self, region: usize, at: usize, bytes: &[u8]) {
         if self.recording {
-            self.writes.push(Write { region, at, bytes: bytes.clone(), saves: self.saves.len() });
+            self.writes.push(Write { region, at, bytes: bytes.to_vec(), saves: self.saves.len() });
         }
-        put(&mut self.files[region].disk, at, &bytes);
+        put(&mut self.files[region].disk, at, bytes);
     }
 
     /// Saves a block as the engine does. False when it takes too many sectors.
@@ -138,7 +140,7 @@ impl World {
         }
         let first = self.files[region].table[slot].first();
         let at = self.files[region].header.sector_span(first.into(), 1).start as usize;
-        self.write(region, at, stored);
+        self.write(region, at, &stored);
         true
     }
 
@@ -153,7 +155,7 @@ impl World {
             let from = file.header.sector_span(sector.into(), 1);
             let to = file.header.sector_span((sector - gone).into(), 1).start as usize;
             let bytes = file.disk[from.start as usize..from.end as usize].to_vec();
-            self.write(region, to, bytes);
+            self.write(region, to, &bytes);
         }
         let file = &mut self.files[region];
         file.used -= gone;
