@@ -36,6 +36,9 @@ pub struct Placed {
 pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     let (case, state): (&Case, _) = (solver.cases[r], &solver.states[r]);
     let mut placed = Vec::new();
+    // In a small region few saves can turn everything around.
+    let many = case.entries.len() >= 12;
+    let enough = if many { 0.999 } else { 0.9998 };
     for (i, entry) in case.entries.iter().enumerate() {
         let Some((block, p)) = state.best(case, i) else { continue };
         let share = |moved| -> f64 {
@@ -51,7 +54,7 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
             .map_or(1.0, |order| order.iter().filter(|o| case.content(o.block) == content).map(|o| o.p).sum());
         let sure = match moved {
             true => p >= 0.97 && seam >= 3.0,
-            false => (p >= 0.999 && seam >= -6.0) || (p >= 0.99 && by_order >= 0.99 && seam >= -3.0),
+            false => (p >= enough && seam >= -6.0) || (many && p >= 0.99 && by_order >= 0.99 && seam >= -3.0),
         };
         let certainty = if sure {
             Certainty::Certain

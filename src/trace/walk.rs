@@ -251,24 +251,41 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         let at = self.header.sector_span(u64::from(first), 0).start;
         let Some(size) = self.candidate(at)? else { return Ok(None) };
         let count = sectors_for(size.into(), self.header.format.sector_size) as u32;
+        let mut tears = Vec::new();
         for tear in first + 1..first + count {
             for gap in 1..=255u32.min(tear) {
-                // What was moved last still stands where it was moved from.
+                // What was moved last still stands where it was moved from, and what comes next does not yet.
                 let moved = gap.min(tear - first);
-                if tear + gap >= walk.sectors || !walk.same(tear - moved, tear + gap - moved, moved) {
+                let here = tear + gap < walk.sectors
+                    && walk.same(tear - 1, tear + gap - 1, 1)
+                    && !walk.alike(tear, tear + gap)
+                    && (1..=moved).all(|k| walk.alike(tear - k, tear + gap - k));
+                if !here {
                     continue;
                 }
-                let head = self.header.sector_span(u64::from(first), u64::from(tear - first));
-                let tail = self.header.sector_span(u64::from(tear + gap), u64::from(first + count - tear));
-                let mut bytes = self.bytes(head.start, index(head.len()))?.to_vec();
-                bytes.extend_from_slice(self.bytes(tail.start, index(tail.len()))?);
-                let splice = Some(Splice { at: tear, gap });
-                if let Some(block) = self.decode(&bytes, first, size, count, splice, budget) {
-                    return Ok(Some(block));
-                }
+                let twice = (1..=gap.min(tear)).take_while(|k| walk.alike(tear - k, tear + gap - k)).count();
+                let behind = self.header.sector_span(u64::from(first + count + gap), 0).start;
+                let goes_on = self.candidate(behind)?.is_some() || behind >= self.source.len();
+                tears.push((goes_on, twice, tear, gap));
             }
         }
-        Ok(None)
+        tears.sort_by_key(|&(goes_on, twice, tear, gap)| (!goes_on, std::cmp::Reverse(twice), tear, gap));
+        let mut found: Option<Walked> = None;
+        for (_, _, tear, gap) in tears.into_iter().take(64) {
+            let head = self.header.sector_span(u64::from(first), u64::from(tear - first));
+            let tail = self.header.sector_span(u64::from(tear + gap), u64::from(first + count - tear));
+            let mut bytes = self.bytes(head.start, index(head.len()))?.to_vec();
+            bytes.extend_from_slice(self.bytes(tail.start, index(tail.len()))?);
+            let splice = Some(Splice { at: tear, gap });
+            let block = self.decode(&bytes, first, size, count, splice, budget);
+            match (&found, block) {
+                (None, block) => found = block,
+                // Without compression nearly anything decodes: then nothing tells where it was torn.
+                (Some(one), Some(other)) if one.content != other.content => return Ok(None),
+                _ => {}
+            }
+        }
+        Ok(found)
     }
 
     fn decode(
