@@ -14,7 +14,7 @@ check:
     cargo check --no-default-features --lib
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
     cargo test
-    cargo test --manifest-path fuzz/Cargo.toml
+    cargo test --manifest-path fuzz/Cargo.toml --no-default-features --features reference
 
 # All tests
 test:
@@ -39,3 +39,35 @@ setup:
 # Fuzzes a target, such as `just fuzz region_v3 60`; without seconds until it is stopped
 fuzz TARGET SECONDS="0":
     fuzz/run {{TARGET}} {{SECONDS}}
+
+# The targets
+fuzz-list:
+    @cargo fuzz list
+
+# Fuzzes every target for so many seconds each, and says what came of it
+fuzz-all SECONDS:
+    fuzz/all {{SECONDS}}
+
+# Makes a crash small, says what it is, and keeps it as a regression
+fuzz-crash TARGET FILE:
+    fuzz/crash {{TARGET}} {{FILE}}
+
+# The lines of the library that the inputs of a target reach; `all` for every target
+fuzz-coverage TARGET="all":
+    fuzz/cover {{TARGET}}
+
+# Leaves those new inputs of a target that reach something which its seeds do not
+corpus-min TARGET:
+    fuzz/minimize {{TARGET}}
+
+# Plants known faults and shows each found; NAME is a part of the names of faults or targets
+fuzz-prove SECONDS="120" NAME="":
+    fuzz/prove {{SECONDS}} {{NAME}}
+
+# The seeds, written anew
+fuzz-seeds:
+    cargo run --manifest-path fuzz/Cargo.toml --no-default-features --example seeds
+
+# The same targets by AFL++, such as `just fuzz-afl region_v3_built 60`
+fuzz-afl TARGET SECONDS="60":
+    fuzz/afl/run {{TARGET}} {{SECONDS}}

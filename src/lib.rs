@@ -3,7 +3,7 @@
 //! One way leads through the library: [bytes] come from a [source], a format ([godot], [pak], [voxel_map]) decodes them
 //! and lists the [damage], a [save] is made of files of that format, [trace] says what its sectors tell of its
 //! tables, [check] holds rules against it, and [repair] builds a healthy copy beside it. Nothing here writes to a save;
-//! [repair] and [demo] make new ones.
+//! [repair] and [demo] make new ones, and `export` makes lists of what was found, outside of saves.
 //!
 //! ```
 //! use voxscope::{check, demo, save};
@@ -26,6 +26,8 @@ pub mod bytes;
 pub mod check;
 pub mod damage;
 pub mod demo;
+#[cfg(feature = "cli")]
+pub mod export;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod godot;
 pub mod limits;
@@ -36,5 +38,7 @@ pub mod repair;
 pub mod save;
 pub mod source;
 pub mod trace;
+#[cfg(feature = "tui")]
+pub mod tui;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod voxel_map;

@@ -2,7 +2,12 @@
 
 // A failed property is a panic, here as in fuzzing.
 #![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used)]
+// Every kind of damage is a function of one type, whether it needs the bytes as its own or not.
+#![allow(clippy::needless_pass_by_value)]
+// What describes an input is for the tools of fuzzing.
+#![allow(dead_code)]
 
+mod naive;
 #[path = "../fuzz/src/oracles/mod.rs"]
 mod oracles;
 

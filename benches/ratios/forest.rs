@@ -27,7 +27,7 @@ pub fn measure() {
 }
 
 /// A forest, made once and kept in the target directory.
-fn forest(name: &str, spec: &ForestSpec) -> PathBuf {
+pub fn forest(name: &str, spec: &ForestSpec) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("forest-{name}"));
     let done = dir.with_extension("done");
     if !done.exists() {
@@ -38,13 +38,13 @@ fn forest(name: &str, spec: &ForestSpec) -> PathBuf {
     dir
 }
 
-fn two_thousand_regions() -> ForestSpec {
+pub fn two_thousand_regions() -> ForestSpec {
     // Regions of two blocks a side, one block in each of 2,000 along x and z.
     let extent = Extent { from: [0, 0, 0], to: [80, 2, 100] };
     ForestSpec { region_size_po2: 1, lods: vec![extent], ..ForestSpec::default() }
 }
 
-fn large() -> ForestSpec {
+pub fn large() -> ForestSpec {
     let spec = ForestSpec::bench();
     let lods = spec.lods.iter().map(|lod| {
         let [x, y, z] = lod.to;

@@ -1,9 +1,12 @@
 //! What the project promises about speed and memory, measured as ratios in one run: the machine is noisy, so what is
 //! compared is measured in turns, and the best of each is taken.
 //!
-//! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone.
+//! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
+//! `forest`, `pak` and `explorer`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[cfg(feature = "tui")]
+mod explorer;
 mod forest;
 mod map;
 mod pak;
@@ -25,12 +28,25 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let only_map = std::env::args().any(|argument| argument == "map");
-    if !only_map {
-        forest::measure();
-        pak::measure();
+    let parts: [(&str, fn()); 4] =
+        [("forest", forest::measure), ("pak", pak::measure), ("map", map::measure), ("explorer", explorer)];
+    let named: Vec<String> =
+        std::env::args().filter(|argument| parts.iter().any(|(name, _)| name == argument)).collect();
+    for (name, measure) in parts {
+        if named.is_empty() || named.iter().any(|argument| argument == name) {
+            measure();
+        }
     }
-    map::measure();
+}
+
+#[cfg(feature = "tui")]
+fn explorer() {
+    explorer::measure();
+}
+
+#[cfg(not(feature = "tui"))]
+fn explorer() {
+    println!("the explorer is not in this build");
 }
 
 fn time(work: impl FnOnce()) -> Duration {

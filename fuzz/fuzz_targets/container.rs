@@ -1,3 +1,3 @@
-//! See `oracles/container.rs`.
+//! See `oracles/mod.rs`.
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| voxscope_fuzz::fuzz(voxscope_fuzz::oracles::container::check, data));
+voxscope_fuzz::target!("container", voxscope_fuzz::mutators::container);

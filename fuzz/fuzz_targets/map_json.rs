@@ -1,3 +1,3 @@
-//! See `oracles/map_json.rs`.
+//! See `oracles/mod.rs`.
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| voxscope_fuzz::fuzz(voxscope_fuzz::oracles::map_json::check, data));
+voxscope_fuzz::target!("map_json");

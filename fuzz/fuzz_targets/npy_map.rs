@@ -1,3 +1,3 @@
-//! See `oracles/npy_map.rs`.
+//! See `oracles/mod.rs`.
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| voxscope_fuzz::fuzz(voxscope_fuzz::oracles::npy_map::check, data));
+voxscope_fuzz::target!("npy_map");

@@ -1,3 +1,3 @@
-//! See `oracles/pak.rs`.
+//! See `oracles/mod.rs`.
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| voxscope_fuzz::fuzz(voxscope_fuzz::oracles::pak::check, data));
+voxscope_fuzz::target!("pak", voxscope_fuzz::mutators::pak);

@@ -1,3 +1,3 @@
-//! See `oracles/region_v3.rs`.
+//! See `oracles/mod.rs`.
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| voxscope_fuzz::fuzz(voxscope_fuzz::oracles::region_v3::check, data));
+voxscope_fuzz::target!("region_v3", voxscope_fuzz::mutators::region);

@@ -1,6 +1,12 @@
-//! Fuzzing of voxscope: what must hold for any input (`oracles`), the inputs to begin with (`seeds`), and a memory cap
-//! that no input may break.
+//! Fuzzing of voxscope: what must hold for any input (`oracles`), the decoders of others that the library's are held
+//! against (`differential`), the inputs to begin with (`seeds`), how inputs are changed behind their compression
+//! (`mutators`), and a memory cap that no input may break.
 
+pub mod differential;
+pub mod faults;
+pub mod mutators;
+#[path = "../../tests/naive/mod.rs"]
+pub mod naive;
 pub mod oracles;
 pub mod seeds;
 
@@ -25,7 +31,11 @@ static ALLOCATOR: Cap<System> = Cap::new(System, PROCESS_BYTES);
 /// Runs an oracle on an input with a cap on the memory it may use meanwhile. Not for several threads at once: the cap is
 /// the process's.
 pub fn run(oracle: Oracle, data: &[u8]) -> Reach {
-    HOOK.call_once(uncap_when_panicking);
+    HOOK.call_once(|| {
+        uncap_when_panicking();
+        // Where there is a pool already, as in a test of several threads, that one does.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+    });
     let room = INPUT_BYTES.saturating_add(data.len().saturating_mul(INPUT_BYTES_EACH));
     let limit = ALLOCATOR.allocated().saturating_add(room).min(PROCESS_BYTES);
     assert!(ALLOCATOR.set_limit(limit).is_ok(), "memory is used up before the input is looked at");
@@ -45,7 +55,30 @@ fn uncap_when_panicking() {
     }));
 }
 
-/// What a target does: [`run`], and no input is thrown away.
-pub fn fuzz(oracle: Oracle, data: &[u8]) {
-    run(oracle, data);
+/// What a target does; false for an input that is another target's.
+///
+/// # Panics
+/// When a property fails, and when there is no target of that name.
+#[must_use]
+pub fn fuzz(name: &str, data: &[u8]) -> bool {
+    let target = oracles::find(name).unwrap_or_else(|| panic!("there is no target {name}"));
+    let reach = run(target.check, data);
+    differential::check(name, data);
+    reach != Reach::Foreign
+}
+
+/// A target of libFuzzer, with a mutator of its own where it is given.
+#[macro_export]
+macro_rules! target {
+    ($name:literal) => {
+        libfuzzer_sys::fuzz_target!(|data: &[u8]| -> libfuzzer_sys::Corpus {
+            if $crate::fuzz($name, data) { libfuzzer_sys::Corpus::Keep } else { libfuzzer_sys::Corpus::Reject }
+        });
+    };
+    ($name:literal, $mutator:path) => {
+        $crate::target!($name);
+        libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+            $mutator(data, size, max_size, seed, libfuzzer_sys::fuzzer_mutate)
+        });
+    };
 }

@@ -74,27 +74,35 @@ fn part_name(save: &Save, map: &Map, layer: &Layer, part: Part) -> Arc<str> {
 }
 
 /// The blocks of all layers with their flags; a dense layer is one row.
-pub(super) fn rows(save: &Save, map: &Map) -> Vec<Row> {
+pub(super) fn rows(save: &Save, map: &Map, options: &Options<'_>) -> Vec<Row> {
+    map.layers().flat_map(|layer| layer_rows(save, map, layer, options)).collect()
+}
+
+/// The blocks of one layer of a map with their flags; a dense layer is one row.
+#[must_use]
+pub fn layer_rows(save: &Save, map: &Map, layer: &Layer, options: &Options<'_>) -> Vec<Row> {
     let limits = &save.options.limits;
-    map.layers()
-        .flat_map(|layer| {
-            let grid = map.grid(layer, limits);
-            let file = part_name(save, map, layer, Part::Data);
-            if grid.index.is_empty() {
-                return dense_row(&grid, file, limits).into_iter().collect::<Vec<_>>();
-            }
-            let blocks: Vec<(u32, [i32; 3])> = grid.index.rows().collect();
-            blocks
-                .into_par_iter()
-                .map_init(Default::default, |buffers, block| block_row(&grid, &file, block, buffers))
-                .collect()
-        })
+    let grid = map.grid(layer, limits);
+    let file = part_name(save, map, layer, Part::Data);
+    if grid.index.is_empty() {
+        return dense_row(&grid, file, limits, options).into_iter().collect();
+    }
+    let blocks: Vec<(u32, [i32; 3])> = grid.index.rows().collect();
+    blocks
+        .into_par_iter()
+        .filter(|_| !options.cancelled())
+        .map_init(Default::default, |buffers, block| block_row(&grid, &file, block, buffers))
         .collect()
 }
 
-fn dense_row(grid: &Grid<FileSource>, file: Arc<str>, limits: &crate::limits::Limits) -> Option<Row> {
+fn dense_row(
+    grid: &Grid<FileSource>,
+    file: Arc<str>,
+    limits: &crate::limits::Limits,
+    options: &Options<'_>,
+) -> Option<Row> {
     let data = grid.data.as_ref()?;
-    let counts = scan::scan(grid, limits, &|_| true).counts;
+    let counts = scan::scan(grid, limits, &|_| !options.cancelled()).counts;
     Some(row(file, 0, None, data.npy.data, counts))
 }
 

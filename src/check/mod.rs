@@ -29,6 +29,7 @@ use crate::source::{FileSource, OpenError, Source};
 
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
+pub use map::layer_rows;
 use report::Report;
 pub use report::{Counts, Stats};
 pub use rows::{Row, rows};

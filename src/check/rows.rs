@@ -101,7 +101,7 @@ pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Ro
                 pak::check(&region, options, &mut report, Some(&mut rows));
             }
         }
-        File::Map(map) => return Ok(map::rows(save, map)),
+        File::Map(map) => return Ok(map::rows(save, map, options)),
     }
     Ok(rows)
 }

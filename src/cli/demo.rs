@@ -1,4 +1,4 @@
-//! `demo`: sample saves that the program makes itself. Until there is an explorer, they are checked, or only written.
+//! `demo`: sample saves that the program makes itself, to explore, to check where there is no terminal, or to keep.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,13 @@ use voxscope::check;
 use voxscope::damage::{Code, Level};
 use voxscope::demo::{self, Sample};
 use voxscope::save::{Options, Save};
+#[cfg(feature = "tui")]
+use voxscope::tui::Settings;
 
+use super::Color;
 use super::exit::{Exit, Failure};
+#[cfg(feature = "tui")]
+use super::explore;
 use super::output::{BOLD, DIM, GOOD, count, level_style, stdout};
 
 /// Arguments of `demo`.
@@ -18,16 +23,29 @@ pub struct Arguments {
     /// Write the saves into this directory, which must be new or empty
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
+    #[cfg(feature = "tui")]
+    #[command(flatten)]
+    look: explore::Look,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    match &arguments.write {
-        Some(dir) => write(dir),
-        None => {
-            let dir = TemporaryDirectory::new()?;
-            tour(&dir.0)
-        }
+pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
+    if let Some(dir) = &arguments.write {
+        return write(dir);
     }
+    let dir = TemporaryDirectory::new()?;
+    #[cfg(feature = "tui")]
+    if explore::has_terminal() {
+        let greeting = "Made-up saves, many of them damaged: n goes to the next finding, ? shows all keys.";
+        let settings = Settings {
+            path: dir.0.clone(),
+            prepare: Some(|dir| demo::write_all(dir).map(|_| ())),
+            greeting: Some(greeting.to_owned()),
+            ..Settings::default()
+        };
+        return explore::explore(settings, &arguments.look, color);
+    }
+    let _ = color;
+    tour(&dir.0)
 }
 
 fn write(dir: &Path) -> Result<Exit, Failure> {

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use voxscope::check::{self, Filter, Row};
-use voxscope::damage::Code;
+use voxscope::export::{self, Lines, codes, flags};
 
 use super::exit::{Exit, Failure};
-use super::output::{Align, DIM, count, grouped, stdout, write_json};
+use super::output::{Align, DIM, count, grouped, stdout};
 use super::target;
 
 const AFTER_HELP: &str = "\
@@ -83,34 +83,45 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-struct Printer<W: Write> {
+enum Printer<W: Write> {
+    Table(Table<W>),
+    Lines(Lines<W, Row>),
+}
+
+impl<W: Write> Printer<W> {
+    fn new(out: W, format: Format) -> std::io::Result<Self> {
+        Ok(match format {
+            Format::Table => Self::Table(Table { out, file: None, rows: 0 }),
+            Format::Json => Self::Lines(Lines::new(out, export::Format::Jsonl)?),
+            Format::Csv => Self::Lines(Lines::new(out, export::Format::Csv)?),
+        })
+    }
+
+    fn row(&mut self, row: &Row) -> std::io::Result<()> {
+        match self {
+            Self::Table(table) => table.row(row),
+            Self::Lines(lines) => lines.write(row),
+        }
+    }
+
+    fn finish(self) -> std::io::Result<()> {
+        match self {
+            Self::Table(table) => table.finish(),
+            Self::Lines(lines) => lines.finish(),
+        }
+    }
+}
+
+struct Table<W: Write> {
     out: W,
-    format: Format,
-    csv: csv::Writer<Vec<u8>>,
     file: Option<std::sync::Arc<str>>,
     rows: u64,
 }
 
-impl<W: Write> Printer<W> {
-    fn new(mut out: W, format: Format) -> std::io::Result<Self> {
-        let csv = csv::Writer::from_writer(Vec::new());
-        if format == Format::Csv {
-            writeln!(out, "file,lod,x,y,z,slot,sector,sectors,bytes,plain,ratio,version,container,state,codes,flags")?;
-        }
-        Ok(Self { out, format, csv, file: None, rows: 0 })
-    }
-
+impl<W: Write> Table<W> {
+    /// Columns of a fixed width, so that rows can be written as they come, a heading a file.
     fn row(&mut self, row: &Row) -> std::io::Result<()> {
         self.rows += 1;
-        match self.format {
-            Format::Table => self.table_row(row),
-            Format::Json => write_json(&mut self.out, row),
-            Format::Csv => self.csv_row(row),
-        }
-    }
-
-    /// Columns of a fixed width, so that rows can be written as they come, a heading a file.
-    fn table_row(&mut self, row: &Row) -> std::io::Result<()> {
         if self.file.as_ref() != Some(&row.file) {
             let gap = if self.file.is_some() { "\n" } else { "" };
             writeln!(self.out, "{gap}{DIM}{}{DIM:#}", row.file)?;
@@ -136,50 +147,11 @@ impl<W: Write> Printer<W> {
         writeln!(self.out, "{}", line(&cells))
     }
 
-    fn csv_row(&mut self, row: &Row) -> std::io::Result<()> {
-        let [x, y, z] = row.position.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
-        let numbers = [
-            row.lod.to_string(),
-            x,
-            y,
-            z,
-            row.slot.to_string(),
-            row.sector.to_string(),
-            row.sectors.to_string(),
-            row.bytes.to_string(),
-            row.plain.to_string(),
-            format!("{:.3}", row.ratio()),
-            row.version.map_or_else(String::new, |v| v.to_string()),
-        ];
-        let codes = codes(row, " ");
-        let words = [row.container.unwrap_or(""), row.state(), &codes];
-        let flags = flags(row, "=", " ");
-        let words = words.into_iter().chain([flags.as_str()]);
-        let record = std::iter::once(&*row.file).chain(numbers.iter().map(String::as_str)).chain(words);
-        self.csv.write_record(record).map_err(std::io::Error::other)?;
-        self.csv.flush()?;
-        let full = std::mem::replace(&mut self.csv, csv::Writer::from_writer(Vec::new()));
-        let bytes = full.into_inner().map_err(|error| std::io::Error::other(error.to_string()))?;
-        self.out.write_all(&bytes)
-    }
-
     fn finish(mut self) -> std::io::Result<()> {
-        if self.format == Format::Table {
-            let gap = if self.rows > 0 { "\n" } else { "" };
-            writeln!(self.out, "{gap}{DIM}{}{DIM:#}", count(self.rows, "block"))?;
-        }
+        let gap = if self.rows > 0 { "\n" } else { "" };
+        writeln!(self.out, "{gap}{DIM}{}{DIM:#}", count(self.rows, "block"))?;
         self.out.flush()
     }
-}
-
-/// The flags of a block of a voxel map, with their counts.
-fn flags(row: &Row, is: &str, between: &str) -> String {
-    let flags = row.flags.iter().flat_map(|counts| counts.named());
-    flags.map(|(name, count)| format!("{name}{is}{count}")).collect::<Vec<_>>().join(between)
-}
-
-fn codes(row: &Row, between: &str) -> String {
-    row.codes.iter().map(Code::name).collect::<Vec<_>>().join(between)
 }
 
 fn line(cells: &[String; COLUMNS.len()]) -> String {

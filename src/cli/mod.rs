@@ -4,6 +4,8 @@ mod check;
 mod demo;
 mod exit;
 mod explain;
+#[cfg(feature = "tui")]
+mod explore;
 mod info;
 mod ls;
 mod output;
@@ -33,12 +35,15 @@ struct Arguments {
     path: Option<PathBuf>,
     #[command(flatten)]
     options: target::Options,
+    #[cfg(feature = "tui")]
+    #[command(flatten)]
+    look: explore::Look,
     /// When to use colours
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
     color: Color,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Color {
     Auto,
     Always,
@@ -76,7 +81,8 @@ pub fn main() -> ExitCode {
             return if error.use_stderr() { Exit::USAGE.into() } else { Exit::CLEAN.into() };
         }
     };
-    match arguments.color {
+    let color = arguments.color;
+    match color {
         Color::Auto => {}
         Color::Always => anstream::ColorChoice::Always.write_global(),
         Color::Never => anstream::ColorChoice::Never.write_global(),
@@ -88,7 +94,10 @@ pub fn main() -> ExitCode {
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Repair(arguments)) => repair::run(&arguments),
-        Some(Command::Demo(arguments)) => demo::run(&arguments),
+        Some(Command::Demo(arguments)) => demo::run(&arguments, color),
+        #[cfg(feature = "tui")]
+        None => explore::run(arguments.path, arguments.options, &arguments.look, color),
+        #[cfg(not(feature = "tui"))]
         None => info::browse(arguments.path, arguments.options),
     };
     match result {

@@ -1,11 +1,11 @@
 //! Writing: styles, tables of text, machine formats, numbers for people.
 
-use std::fmt::Write as _;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use voxscope::damage::Level;
+pub use voxscope::export::{write_json, write_json_pretty};
 
 /// Standard output, coloured when that is wanted, buffered.
 pub fn stdout() -> impl Write {
@@ -81,34 +81,6 @@ fn fill(text: &str, indent: &str, width: usize) -> String {
     textwrap::fill(text, textwrap::Options::new(width).subsequent_indent(indent).word_splitter(words))
 }
 
-/// Writes a value as JSON on a line of its own.
-pub fn write_json(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result<()> {
-    let text = serde_json::to_string(value).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape_json(&text))
-}
-
-/// Writes a value as JSON for people and machines.
-pub fn write_json_pretty(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result<()> {
-    let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
-    writeln!(out, "{}", escape_json(&text))
-}
-
-/// JSON escapes control characters below 0x20 only; the others that a terminal acts on are escaped here, as JSON does.
-fn escape_json(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == '\n' || voxscope::printable::is_plain(c) {
-            out.push(c);
-            continue;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            // Writing to a String cannot fail.
-            let _ = write!(out, "\\u{unit:04x}");
-        }
-    }
-    out
-}
-
 /// `1,234,567`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -154,14 +126,5 @@ mod tests {
         assert_eq!(size(17 << 20 | 1 << 18), "17.2 MiB");
         assert_eq!(count(1, "block"), "1 block");
         assert_eq!(count(1000, "block"), "1,000 blocks");
-    }
-
-    #[test]
-    fn json_cannot_carry_what_a_terminal_acts_on() {
-        let mut out = Vec::new();
-        write_json(&mut out, &"\u{9b}31m\u{202e}\u{1b}体\u{e0001}").unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert_eq!(text, "\"\\u009b31m\\u202e\\u001b体\\udb40\\udc01\"\n");
-        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), "\u{9b}31m\u{202e}\u{1b}体\u{e0001}");
     }
 }

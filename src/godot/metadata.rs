@@ -116,7 +116,8 @@ struct Reader<'l> {
 }
 
 impl Reader<'_> {
-    /// Reads in the first dialect; if that leaves damage and the second leaves none, the second it is.
+    /// Reads in the first dialect; if that leaves damage and the second leaves none, or that does not use up the size and
+    /// the second does, the second it is.
     fn read<'a>(&self, body: Cursor<'a>, [first, second]: [Dialect; 2], damage: &mut Vec<Damage>) -> Metadata<'a> {
         let from = damage.len();
         let span = body.span();
@@ -126,11 +127,13 @@ impl Reader<'_> {
         }
         let mut other = Vec::new();
         let alternative = self.items(body, second, &mut other);
-        if !other.is_empty() {
+        let fits = |metadata: &Metadata<'_>| metadata.block.is_some() && metadata.unread.1.is_empty();
+        if !other.is_empty() && (fits(&metadata) || !fits(&alternative)) {
             return metadata;
         }
         damage.truncate(from);
         damage.push(Damage::new(Code::MetadataDialect, span, "metadata").found(Value::Words("Variants of Godot 4")));
+        damage.append(&mut other);
         alternative
     }
 

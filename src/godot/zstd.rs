@@ -51,7 +51,16 @@ enum Stop {
     Header,
     Block,
     Cap,
-    Checksum { stored: u32, computed: u32 },
+    Checksum {
+        stored: u32,
+        computed: u32,
+    },
+    /// The size of the content that the frame's header says, which `ruzstd` does not compare.
+    Size {
+        stored: u64,
+    },
+    /// A bit of the descriptor that must be zero.
+    Reserved,
 }
 
 impl Decoder {
@@ -92,6 +101,12 @@ impl Decoder {
                 .expected(Value::Hex32(computed))
                 .found(Value::Hex32(stored)),
             ),
+            Some(Stop::Size { stored }) => Some(
+                Damage::new(Code::ContainerLength, Span::new(0, outcome.used), "content size of the frame")
+                    .expected(Value::Number(len64_of(outcome.len)))
+                    .found(Value::Number(stored)),
+            ),
+            Some(Stop::Reserved) => Some(corrupt(4, end, "a reserved bit of the frame's header is set")),
             Some(Stop::Header) => Some(corrupt(0, end, "no frame header")),
             Some(Stop::Block) => Some(corrupt(outcome.used, end, "a block that does not decode")),
         };
@@ -161,6 +176,17 @@ impl Decoder {
             && stored != computed
         {
             outcome.stopped = Some(Stop::Checksum { stored, computed });
+        }
+        // The engine's decoder refuses both.
+        let descriptor = packed.get(4).copied().unwrap_or_default();
+        let stored = (descriptor & 0b1110_0000 != 0).then(|| frame.content_size());
+        if outcome.stopped.is_none()
+            && let Some(stored) = stored.filter(|&stored| stored != len64_of(outcome.len))
+        {
+            outcome.stopped = Some(Stop::Size { stored });
+        }
+        if outcome.stopped.is_none() && descriptor & 0b1000 != 0 {
+            outcome.stopped = Some(Stop::Reserved);
         }
         outcome
     }

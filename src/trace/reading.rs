@@ -198,10 +198,10 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
     found
 }
 
-/// The same reading without a block whose start was being moved over another block: without compression that decodes.
+/// The same reading without a block over which the start of another one was being moved, and which decodes all the same.
 fn overlaid(walk: &Walk, reading: &Reading) -> Vec<Reading> {
     let items = &reading.items;
-    let plain = |i: usize| items[i].block.map(|b| &walk.blocks[b]).filter(|b| b.plain && b.splice.is_none());
+    let plain = |i: usize| items[i].block.map(|b| &walk.blocks[b]).filter(|b| b.splice.is_none());
     let pairs = |reach: u32| {
         (0..items.len()).flat_map(move |i| {
             let near = move |j: &usize| items[*j].first - items[i].first <= reach;
@@ -237,16 +237,5 @@ fn chain(walk: &Walk, from: usize) -> impl Iterator<Item = Item> + '_ {
 pub fn is_doubled(walk: &Walk, entries: &[(u32, u32)]) -> bool {
     let items = (0..entries.len().min(walk.blocks.len())).map(|b| item(walk, b)).collect();
     let reading = Reading { items, prior: 0.0, moving: None, torn: 0 };
-    // Cheap first: nearly always no block is like one before it.
-    let plain = walk.blocks.iter().any(|b| b.plain);
-    let alike = plain
-        || walk.blocks.windows(2).any(|w| w[0].content == w[1].content)
-        || walk.hashed() && (1..entries.len()).any(|i| repeats(walk, i));
-    alike && doubled(walk, &reading).iter().any(|r| r.prior > -9.0)
-}
-
-/// Whether a block of a walk is the same as one of the last few.
-fn repeats(walk: &Walk, at: usize) -> bool {
-    let content = walk.blocks.get(at).map(|b| b.content);
-    walk.blocks[..at.min(walk.blocks.len())].iter().rev().take(48).any(|b| Some(b.content) == content)
+    walk.hashed() && doubled(walk, &reading).iter().any(|r| r.prior > -9.0)
 }

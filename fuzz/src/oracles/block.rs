@@ -6,9 +6,11 @@
 use voxscope::bytes::{Span, len64};
 use voxscope::damage::{Code, Damage, Space};
 use voxscope::godot::block::{self, Block, EPILOGUE, Layout};
-use voxscope::godot::channel::{CHANNELS, Depth, Storage};
+use voxscope::godot::channel::{CHANNELS, Depth, Storage, sdf};
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::variant::Dialect;
+
+use crate::naive::block as reader;
 
 use super::{Reach, bytes, damage_inside, limits, worse_than_note};
 
@@ -41,9 +43,22 @@ pub fn options(data: &[u8]) -> (Option<Layout>, Option<Dialect>, &[u8]) {
     }
 }
 
-/// The input is options and a block.
-pub fn check(data: &[u8]) -> Reach {
+/// The input is options and a block of this version (or of none, which is of the last).
+pub fn check<const VERSION: u8>(data: &[u8]) -> Reach {
     let (layout, dialect, data) = options(data);
+    let version = match data.first() {
+        Some(0 | 1) => 1,
+        Some(&n @ 2..=3) => n,
+        _ => 4,
+    };
+    if version != VERSION {
+        return Reach::Foreign;
+    }
+    with(data, layout, dialect)
+}
+
+/// A block, with what is said of it from outside.
+pub(super) fn with(data: &[u8], layout: Option<Layout>, dialect: Option<Dialect>) -> Reach {
     let decode = |data| {
         let mut damage = Vec::new();
         // What is in the list already is not this block's and must stay as it is.
@@ -64,6 +79,8 @@ pub fn check(data: &[u8]) -> Reach {
         assert_eq!(span.end, len64(data), "the epilogue is not at the end");
     }
     assert!(found.version > 0 || !damage.is_empty(), "an unknown version without a word");
+
+    naive(data, layout.as_ref(), dialect, &found, &damage);
 
     let lossless = damage.iter().all(|d| LOSES_NOTHING.contains(&d.code));
     if lossless {
@@ -86,6 +103,45 @@ pub fn check(data: &[u8]) -> Reach {
     }
 }
 
+/// The naive decoder takes just those blocks of which nothing is lost, and reads the same in them.
+pub(super) fn naive(
+    data: &[u8],
+    layout: Option<&Layout>,
+    dialect: Option<Dialect>,
+    found: &Block<'_>,
+    damage: &[Damage],
+) {
+    // It has no caps.
+    if damage.iter().any(|d| matches!(d.code, Code::OverLimit | Code::VariantDepth)) {
+        return;
+    }
+    let outside = layout.map(|layout| (layout.size, layout.depths.map(Depth::code)));
+    let lossless = damage.iter().all(|d| LOSES_NOTHING.contains(&d.code));
+    let read = match reader::read(data, outside, dialect.map(|dialect| dialect == Dialect::Godot4)) {
+        Err(reader::Why::Deep) => return,
+        Err(why) => return assert!(!lossless, "the naive decoder says {why:?}, the library {damage:?}"),
+        Ok(read) => read,
+    };
+    assert!(lossless, "the naive decoder reads it, the library says {damage:?}");
+    assert_eq!((read.version, read.size), (found.version, found.size), "another version or size");
+    for (channel, (depth, raw, data)) in found.channels.iter().zip(&read.channels) {
+        let same = (channel.depth.code(), channel.storage == Storage::Raw, channel.data) == (*depth, *raw, *data);
+        assert!(same, "another channel: {channel:?}");
+    }
+    // Where both dialects fit, they read other items; the library has its own reasons.
+    let chosen = found.metadata.as_ref().map(|metadata| metadata.dialect == Dialect::Godot4);
+    let Ok(read) = reader::read(data, outside, chosen) else { panic!("not read in the dialect of the library") };
+    let positions = found.metadata.iter().flat_map(|metadata| &metadata.voxels).map(|voxel| &voxel.position);
+    assert!(positions.eq(&read.positions), "metadata of other voxels than {:?}", read.positions);
+    let last = read.size.map(|n| n - 1);
+    let places = [[0; 3], last, [last[0], 0, 0], [0, last[1], 0], [0, 0, last[2]], last.map(|n| n / 2)];
+    for channel in 0..CHANNELS {
+        for at in places {
+            assert_eq!(found.voxel(channel, at), Some(read.voxel(channel, at)), "voxel {at:?} of channel {channel}");
+        }
+    }
+}
+
 fn channels(data: &[u8], found: &Block<'_>, damage: &[Damage]) {
     assert!(found.channels.len() <= CHANNELS);
     let mut end = 0;
@@ -105,6 +161,18 @@ fn channels(data: &[u8], found: &Block<'_>, damage: &[Damage]) {
         let corner = found.voxel(i, found.size.map(|n| n.saturating_sub(1)));
         assert_eq!(corner.is_some(), channel.is_whole(), "the last voxel of channel {i}");
         assert_eq!(found.voxel(i, found.size), None, "a voxel outside the block");
+        let range = channel.range();
+        let (least, most) = (channel.values().min(), channel.values().max());
+        assert_eq!(range.map(|range| (range.min, range.max)), least.zip(most), "the range of channel {i}");
+        assert!(range.is_none_or(|range| (range.distinct == 1) == (range.min == range.max)), "{range:?}");
+        for raw in least.into_iter().chain(most) {
+            let distance = sdf(found.version, channel.depth, raw);
+            let scale = if found.version < 3 { 1.01 } else { 500.0 };
+            let fixed = channel.depth <= Depth::Bits16;
+            assert!(!fixed || distance.abs() <= scale, "a distance of {distance}");
+            // The most negative number and the one above it are the same distance.
+            assert!(!fixed || distance.is_finite() && !channel.storage.name().is_empty());
+        }
         assert_eq!(channel.values().next(), found.voxel(i, [0; 3]), "the first voxel of channel {i}");
     }
     assert!(found.whole_channels() == CHANNELS || !damage.is_empty(), "channels are missing, and nobody says so");

@@ -58,6 +58,15 @@ fn words(data: &[u8], found: &Container<'_>, damage: &[Damage]) {
     {
         assert_eq!(d.found, Value::Bytes(found.plain.len() as u64), "another length than that of the data");
     }
+    if let (Some(mode), Some(declared), Some(size)) = (found.mode, found.declared, data.get(1..5))
+        && !matches!(mode, Mode::Headerless | Mode::Plain)
+    {
+        let mut size = [size[0], size[1], size[2], size[3]];
+        if mode == Mode::Lz4BigEndian {
+            size.reverse();
+        }
+        assert_eq!(declared, u32::from_le_bytes(size), "another size than is declared");
+    }
     let nameless = matches!(damage.first().map(|d| d.code), Some(Code::ContainerMode | Code::ContainerEmpty));
     assert_eq!(found.mode.is_none(), nameless, "mode {:?}, damage {damage:?}", found.mode);
     let headerless = found.mode == Some(Mode::Headerless);

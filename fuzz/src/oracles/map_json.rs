@@ -25,6 +25,12 @@ pub fn check(data: &[u8]) -> Reach {
     for layer in map.layers() {
         if let Some(frame) = layer.frame() {
             let sane = frame.step.iter().all(|&n| n > 0.0 && n.is_finite()) && frame.dim.iter().all(|&n| n > 0);
+            let [low, high] = frame.extent();
+            assert_eq!((frame.corner([0; 3]), frame.corner(frame.dim)), (low, high));
+            let inside = |axis: usize| (low[axis]..=high[axis]).contains(&frame.centre([0; 3])[axis]);
+            assert!((0..3).all(inside), "the middle of the first cell lies outside {frame:?}");
+            let product = frame.dim.iter().map(|&n| u128::from(n)).product::<u128>();
+            assert_eq!(frame.cells().map(u128::from), u64::try_from(product).ok().map(u128::from));
             assert!(sane && frame.origin.iter().all(|n| n.is_finite()), "a place that cannot be: {frame:?}");
         }
         for name in [&layer.data_file, &layer.index_file, &layer.depth_file].into_iter().flatten() {

@@ -1,15 +1,19 @@
-//! What must hold for any input, one file a format.
+//! What must hold: of any bytes (one file a format), and of files that are built and damaged (`built`).
 //!
 //! Each `check` panics with the property that failed and says how far the input got. The library's own tests take this
-//! directory in by path, so it uses nothing but `voxscope`, the standard library and `arbitrary`.
+//! directory in by path, so it uses nothing but `voxscope`, the naive decoders (`crate::naive`, which is `tests/naive/` of
+//! the library), the standard library and `arbitrary`.
 
 pub mod block;
+pub mod built;
 pub mod container;
-pub mod forest_meta;
+pub mod describe;
+pub mod explorer;
+pub mod forest;
 pub mod map_json;
 pub mod npy_map;
 pub mod pak;
-pub mod region_v3;
+pub mod region;
 pub mod replay;
 pub mod variant;
 
@@ -18,24 +22,80 @@ use voxscope::check::Finding;
 use voxscope::damage::{Code, Damage, Level, Space};
 use voxscope::limits::Limits;
 
+use built::Model;
+
 /// Looks at one input.
 pub type Oracle = fn(&[u8]) -> Reach;
 
-/// Every oracle, by the name of its target. The tests hold this list against the targets and the corpora there are.
-pub const ALL: &[(&str, Oracle)] = &[
-    ("block", block::check),
-    ("container", container::check),
-    ("forest_meta", forest_meta::check),
-    ("map_json", map_json::check),
-    ("npy_map", npy_map::check),
-    ("pak", pak::check),
-    ("region_v3", region_v3::check),
-    ("variant", variant::check),
+/// A target.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name; that of one that builds its files ends with `_built`.
+    pub name: &'static str,
+    /// Looks at one input.
+    pub check: Oracle,
+    /// Says what an input stands for, what is read of it and what is wrong with it.
+    pub describe: fn(&[u8]) -> String,
+    /// The names of the kinds of damage, where files are built.
+    pub kinds: fn() -> Vec<&'static str>,
+    /// The kind of damage that an input has.
+    pub kind_of: fn(&[u8]) -> Option<&'static str>,
+}
+
+/// A target of bytes as they are.
+const fn raw(name: &'static str, check: Oracle, describe: fn(&[u8]) -> String) -> Target {
+    Target { name, check, describe, kinds: Vec::new, kind_of: |_| None }
+}
+
+/// A target that builds its files.
+const fn built<M: Model>(name: &'static str) -> Target {
+    let (check, describe) = (built::check::<M>, built::describe::<M>);
+    Target { name, check, describe, kinds: built::names::<M>, kind_of: built::kind_of::<M> }
+}
+
+/// Every target, by name. The tests hold this list against the targets and the corpora there are.
+pub const ALL: &[Target] = &[
+    raw("block_v1", block::check::<1>, describe::block),
+    built::<built::block::Block<1>>("block_v1_built"),
+    raw("block_v2", block::check::<2>, describe::block),
+    built::<built::block::Block<2>>("block_v2_built"),
+    raw("block_v3", block::check::<3>, describe::block),
+    built::<built::block::Block<3>>("block_v3_built"),
+    raw("block_v4", block::check::<4>, describe::block),
+    built::<built::block::Block<4>>("block_v4_built"),
+    raw("container", container::check, describe::container),
+    built::<built::container::Container>("container_built"),
+    raw("explorer", explorer::check, explorer::describe),
+    built::<built::explorer::Explorer>("explorer_built"),
+    raw("forest", forest::check, describe::forest),
+    built::<built::forest::Forest>("forest_built"),
+    raw("map_json", map_json::check, describe::map_json),
+    built::<built::map_json::Map>("map_json_built"),
+    raw("npy_map", npy_map::check, describe::npy_map),
+    built::<built::npy_map::Map>("npy_map_built"),
+    raw("pak", pak::check, describe::pak),
+    built::<built::pak::Pak>("pak_built"),
+    raw("region_v2", region::check_v2, describe::region),
+    built::<built::region::Region<2>>("region_v2_built"),
+    raw("region_v3", region::check_v3, describe::region),
+    built::<built::region::Region<3>>("region_v3_built"),
+    raw("variant_godot3", variant::check_3, describe::variant_3),
+    built::<built::variant::Value<3>>("variant_godot3_built"),
+    raw("variant_godot4", variant::check_4, describe::variant_4),
+    built::<built::variant::Value<4>>("variant_godot4_built"),
 ];
+
+/// The target of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<Target> {
+    ALL.iter().find(|target| target.name == name).copied()
+}
 
 /// How far an input got. A target whose inputs all stop at the header tests nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
+    /// It is of another version, which has a target of its own.
+    Foreign,
     /// The header was refused, or the input has none.
     Refused,
     /// The header was read; what it announces was not there or did not make sense.

@@ -13,7 +13,7 @@ use voxscope::pak::chunk::{Given, Order, Voxels};
 use voxscope::pak::offset::Reading;
 use voxscope::pak::place::{self, Grid};
 use voxscope::pak::record::{self, Record, blocks_for};
-use voxscope::pak::{BLOCK_BYTES, payload};
+use voxscope::pak::{BLOCK_BYTES, payload, strings};
 use voxscope::save::{Options, Owner, Pak, PakOptions, PakScratch, PakView};
 
 use super::{Reach, bytes, damage_inside, findings_inside, has_cut, limits, worse_than_note, worst_of};
@@ -32,12 +32,17 @@ const REGIONS: [[i32; 3]; 4] = [[0; 3], [-1, 0, 2], [i32::MIN / 32, -3, i32::MAX
 
 /// The input is a whole file, or a spread one.
 pub fn check(data: &[u8]) -> Reach {
-    let data = if data.first() == Some(&b'~') { spread(data) } else { Cow::Borrowed(data) };
+    let data = whole(data);
     for reading in Reading::ALL {
         let shape = Given { size: Some([16, 3, 5]), voxel_bytes: None };
         with(&data, &PakOptions { reading: Some(reading), shape });
     }
     with(&data, &PakOptions::default())
+}
+
+/// The file that an input stands for.
+pub(super) fn whole(data: &[u8]) -> Cow<'_, [u8]> {
+    if data.first() == Some(&b'~') { spread(data) } else { Cow::Borrowed(data) }
 }
 
 fn spread(data: &[u8]) -> Cow<'_, [u8]> {
@@ -49,7 +54,7 @@ fn spread(data: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-fn with(data: &[u8], options: &PakOptions) -> Reach {
+pub(super) fn with(data: &[u8], options: &PakOptions) -> Reach {
     let mut damage = Vec::new();
     let loaded = Pak::load(data, REGIONS[1], options, &limits(), &mut damage);
     let Ok(loaded) = loaded else { unreachable!("memory does not fail") };
@@ -69,7 +74,15 @@ fn with(data: &[u8], options: &PakOptions) -> Reach {
     assert_eq!(again, data[..16], "the header is not written as it was read");
     records(&pak);
     sector_map(&pak);
+    for reading in Reading::ALL {
+        assert_eq!(Reading::from_name(reading.name()), Some(reading));
+    }
     for region in REGIONS {
+        let name = place::name(region);
+        assert_eq!(place::parse_name(&name), Some(region), "{name}");
+        let shouted = name.to_uppercase().replace("-0", "0");
+        assert_eq!(place::parse_close_name(&shouted), Some(region), "{shouted}");
+        assert!(place::is_close(&shouted) && place::is_close(&format!("{name} (copy)")));
         pak.region = region;
         places(&pak);
     }
@@ -188,10 +201,13 @@ fn view_inside(pak: &Pak<&[u8]>, view: &PakView<'_>) {
         assert!(worse_than_note(view.damage), "nothing to decode, and nobody says why");
         return;
     };
+    assert!(!located.exact || located.stored.len() <= located.blocks.len(), "more than the blocks of the record");
     let stored = bytes(pak.source, located.stored);
     assert!(payload.used <= len64(stored) && len64(plain) <= limits().block_bytes, "more than there may be");
     assert!(len64(plain) <= payload.used.max(1) * payload::MAX_EXPANSION, "more than deflate can give");
     assert!(payload.whole || worse_than_note(view.damage), "not whole, and nobody says why");
+    let found = strings::find(plain, 20);
+    assert!(found.texts.len() <= 20 && len64(plain) >= found.total, "{} texts", found.total);
     if payload.whole {
         let used = &stored[..payload.used as usize];
         assert!(used.ends_with(&payload::adler32(plain).to_be_bytes()), "whole, but its checksum is another");
@@ -199,6 +215,15 @@ fn view_inside(pak: &Pak<&[u8]>, view: &PakView<'_>) {
     if let Some(shape) = &view.shape {
         let voxels = Voxels { data: plain, shape: shape.value, order: Order::default() };
         let last = shape.value.size.map(|n| n.saturating_sub(1));
+        assert!(!shape.how.name().is_empty());
+        for order in Order::ALL {
+            assert_eq!(Order::from_name(order.name()), Some(order));
+            // The first voxel comes first and the last one last, whatever the order of the axes.
+            let voxels = Voxels { data: plain, shape: shape.value, order };
+            let ends = [voxels.span([0; 3]).map(|span| span.start), voxels.span(last).map(|span| span.end)];
+            assert_eq!(ends, [Some(0), Some(shape.value.bytes())], "{order:?} of {shape:?}");
+            assert!(voxels.count() * u64::from(shape.value.voxel_bytes) <= len64(plain));
+        }
         let there = shape.value.bytes() <= len64(plain);
         assert_eq!(voxels.get(last).is_some(), there && shape.value.voxel_bytes <= 8, "the last voxel");
         assert_eq!(voxels.get(shape.value.size), None, "a voxel outside");

@@ -29,11 +29,12 @@ pub fn replay(root: &Path, run: impl Fn(Oracle, &[u8]) -> Reach) {
     let names = targets(&root.join("fuzz")).unwrap_or_default();
     assert_eq!(
         names,
-        ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        ALL.iter().map(|target| target.name).collect::<Vec<_>>(),
         "targets without an oracle, or the reverse"
     );
     let mut failures = Vec::new();
-    for &(name, oracle) in ALL {
+    for target in ALL {
+        let (name, oracle) = (target.name, target.check);
         let mut reached: BTreeMap<Reach, usize> = BTreeMap::new();
         let seeds = files(&root.join("corpus").join(name));
         assert!(!seeds.is_empty(), "corpus/{name} is empty or missing");

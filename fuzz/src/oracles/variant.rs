@@ -5,14 +5,22 @@ use voxscope::damage::{Code, Damage, Space};
 use voxscope::godot::variant::{self, Budget, Dialect, Object, Variant};
 use voxscope::printable::printable;
 
+use crate::naive::Bytes;
+use crate::naive::variant::{Stop, walk};
+
 use super::{Reach, damage_inside, limits};
 
 /// The codes after which nothing is returned.
 const FATAL: [Code; 5] = [Code::VariantCut, Code::VariantType, Code::VariantFlags, Code::VariantDepth, Code::OverLimit];
 
-/// The input is one Variant and whatever follows it; it is read in both dialects.
-pub fn check(data: &[u8]) -> Reach {
-    one(data, Dialect::Godot3).max(one(data, Dialect::Godot4))
+/// The input is one Variant of Godot 3 and whatever follows it.
+pub fn check_3(data: &[u8]) -> Reach {
+    one(data, Dialect::Godot3)
+}
+
+/// The input is one Variant of Godot 4 and whatever follows it.
+pub fn check_4(data: &[u8]) -> Reach {
+    one(data, Dialect::Godot4)
 }
 
 fn decode(data: &[u8], dialect: Dialect, mut budget: Budget) -> (Option<Variant<'_>>, usize, usize, Vec<Damage>) {
@@ -21,10 +29,11 @@ fn decode(data: &[u8], dialect: Dialect, mut budget: Budget) -> (Option<Variant<
     (found, data.len() - cursor.remaining(), before - budget.values, damage)
 }
 
-fn one(data: &[u8], dialect: Dialect) -> Reach {
+pub(super) fn one(data: &[u8], dialect: Dialect) -> Reach {
     let all = Budget::from(&limits());
     let (found, used, values, damage) = decode(data, dialect, all);
     damage_inside(&damage, Space::Block, data.len());
+    walked(data, dialect, found.is_some().then_some(used), &damage);
     let fatal = damage.iter().filter(|d| FATAL.contains(&d.code)).count();
     let Some(found) = found else {
         assert!(fatal == 1 && damage.last().is_some_and(|d| FATAL.contains(&d.code)), "no value, and why: {damage:?}");
@@ -61,6 +70,20 @@ fn one(data: &[u8], dialect: Dialect) -> Reach {
     assert!(poor.is_none() && why.last().is_some_and(|d| d.code == Code::OverLimit), "one value too many: {why:?}");
 
     if damage.is_empty() && used as u64 == len64(data) { Reach::Healthy } else { Reach::Content }
+}
+
+/// The naive walk goes as far as the library, or stops as it does.
+fn walked(data: &[u8], dialect: Dialect, used: Option<usize>, damage: &[Damage]) {
+    // It has no caps.
+    if damage.iter().any(|d| matches!(d.code, Code::OverLimit | Code::VariantDepth)) {
+        return;
+    }
+    let mut bytes = Bytes::new(data);
+    match walk(&mut bytes, dialect == Dialect::Godot4, &mut Vec::new()) {
+        Err(Stop::Deep) => {}
+        Ok(()) => assert_eq!(used, Some(bytes.at), "a naive walk ends elsewhere, {damage:?}"),
+        Err(stop) => assert_eq!(used, None, "a naive walk stops with {stop:?}, and the library reads it"),
+    }
 }
 
 /// How deep a value is nested.

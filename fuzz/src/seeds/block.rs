@@ -157,6 +157,8 @@ fn versions_2_to_4(set: &mut Set) {
         }
         set.add(format!("v{version}_size_zero"), joined(&[0], &patched(&bytes, 3, &[0, 0])));
         set.add(format!("v{version}_size_65535"), joined(&[0], &patched(&bytes, 1, &[0xff; 6])));
+        // A volume of 2^32 voxels: none, in 32 bits.
+        set.add(format!("v{version}_size_of_33_bits"), joined(&[0], &patched(&bytes, 1, &[0, 8, 0, 8, 0, 4])));
         set.add(format!("v{version}_depth_code_4"), joined(&[0], &patched(&bytes, 7, &[0x40])));
     }
     // Version 2 of the last weeks: Variants of Godot 4. A Vector3 is type 7 in one, 9 in the other.

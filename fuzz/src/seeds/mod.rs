@@ -4,15 +4,19 @@
 //! against them.
 
 mod block;
+mod built;
 mod container;
-mod forest_meta;
+mod explorer;
+mod forest;
 mod map_json;
 mod npy_map;
 mod pak;
-mod region_v3;
+mod region;
 mod variant;
 
 use std::collections::BTreeMap;
+
+use crate::oracles::{self, Reach, Target};
 
 /// The most bytes of one seed: libFuzzer takes the longest for the length of what it makes.
 pub const MOST_BYTES: usize = 8 << 10;
@@ -21,18 +25,32 @@ pub const MOST_BYTES: usize = 8 << 10;
 pub type Seeds = BTreeMap<String, Vec<u8>>;
 
 /// The seeds of every target, by its name.
+///
+/// Those of a format are made in one place and go to the targets of the version that they are of; those of a target that
+/// builds its files are found by trying.
 #[must_use]
 pub fn all() -> BTreeMap<&'static str, Seeds> {
-    BTreeMap::from([
+    let formats = [
         ("block", block::seeds()),
         ("container", container::seeds()),
-        ("forest_meta", forest_meta::seeds()),
+        ("explorer", explorer::seeds()),
+        ("forest", forest::seeds()),
         ("map_json", map_json::seeds()),
         ("npy_map", npy_map::seeds()),
         ("pak", pak::seeds()),
-        ("region_v3", region_v3::seeds()),
-        ("variant", variant::seeds()),
-    ])
+        ("region", region::seeds()),
+        ("variant_godot3", variant::seeds("g3")),
+        ("variant_godot4", variant::seeds("g4")),
+    ];
+    let of = |target: &Target| {
+        if !(target.kinds)().is_empty() {
+            return built::seeds(target);
+        }
+        let format = formats.iter().find(|(format, _)| target.name.starts_with(format));
+        let all = format.into_iter().flat_map(|(_, seeds)| seeds);
+        all.filter(|(_, data)| (target.check)(data) != Reach::Foreign).map(|(n, d)| (n.clone(), d.clone())).collect()
+    };
+    oracles::ALL.iter().map(|target| (target.name, of(target))).collect()
 }
 
 /// Seeds as they are made.

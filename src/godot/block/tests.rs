@@ -327,6 +327,20 @@ fn version_2_of_godot_4_is_told_by_the_reading_that_uses_up_the_size() {
 }
 
 #[test]
+fn the_reading_that_uses_up_the_size_wins_also_with_small_damage_in_it() {
+    // A string that is no UTF-8 is read in both; the Vector3 behind it only in Godot 4.
+    let string = [4, 0, 0, 0, 1, 0, 0, 0, 0xff, 0, 0, 0];
+    let voxel = [&[0; 6][..], &vector(9)].concat();
+    let bytes = uniform(2, &[&[34, 0, 0, 0], &string, &voxel, &EPILOGUE_BYTES]);
+    let (block, damage) = read(&bytes);
+    let codes: Vec<Code> = damage.iter().map(|d| d.code).collect();
+    assert_eq!(codes, [Code::MetadataDialect, Code::VariantText]);
+    let metadata = block.metadata.as_ref().unwrap();
+    assert_eq!((metadata.dialect, metadata.voxels.len()), (Dialect::Godot4, 1));
+    assert_eq!(written(&block), bytes);
+}
+
+#[test]
 fn where_neither_dialect_holds_the_damage_is_that_of_godot_3() {
     // Type 40 is in neither.
     let bytes = uniform(2, &[&[4, 0, 0, 0, 40, 0, 0, 0], &EPILOGUE_BYTES]);

@@ -157,3 +157,23 @@ fn a_bomb_stays_under_the_cap() {
     }
     assert!(decoder.buffer.capacity() <= 1 << 17);
 }
+
+#[test]
+fn a_frame_whose_header_lies_is_no_whole_data() {
+    // One raw block of four bytes, with a content size of a byte in a single segment.
+    let frame = |descriptor: u8, size: u8| {
+        let head = [&[3, 4, 0, 0, 0, 0x28, 0xb5, 0x2f, 0xfd, descriptor, size][..], &[0x21, 0, 0]].concat();
+        [head, EPILOGUE.to_le_bytes().to_vec()].concat()
+    };
+    let decoded = |input: &[u8]| {
+        let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
+        let found = decoder.decode(input, &Limits::DEFAULT, &mut damage);
+        (found.whole, found.plain.to_vec(), damage.iter().map(|d| (d.code, d.span)).collect::<Vec<_>>())
+    };
+    let plain = EPILOGUE.to_le_bytes().to_vec();
+    assert_eq!(decoded(&frame(0x20, 4)), (true, plain.clone(), vec![]));
+    let length = vec![(Code::ContainerLength, Span::new(5, 18))];
+    assert_eq!(decoded(&frame(0x20, 200)), (false, plain.clone(), length));
+    let corrupt = vec![(Code::ContainerCorrupt, Span::new(9, 18))];
+    assert_eq!(decoded(&frame(0x28, 4)), (false, plain, corrupt));
+}

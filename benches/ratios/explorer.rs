@@ -1,0 +1,205 @@
+//! The explorer: frames without a terminal, and the program in a real one.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use voxscope::demo::{Extent, ForestSpec};
+use voxscope::tui::pane::Pane;
+use voxscope::tui::{Driver, Settings};
+
+use super::forest::{forest, large, two_thousand_regions};
+use super::{TURNS, report, time};
+
+pub fn measure() {
+    println!();
+    first_frame(&forest("regions-2000", &two_thousand_regions()));
+    frames(&forest("million", &million()));
+    keys_while_checking(&forest("large", &large()));
+    idle_and_memory(&forest("large", &large()));
+}
+
+/// More than a million blocks of air, in sectors that are no larger than they have to be.
+fn million() -> ForestSpec {
+    let extent = Extent { from: [0, 64, 0], to: [128, 128, 128] };
+    ForestSpec { region_size_po2: 6, sector_size: 64, lods: vec![extent], ..ForestSpec::default() }
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// From the start of the program to the first thing on the screen.
+fn first_frame(dir: &Path) {
+    let best = (0..TURNS).map(|_| {
+        let since = Instant::now();
+        let terminal = Terminal::start(dir, 120, 40);
+        terminal.wait("voxscope");
+        since.elapsed()
+    });
+    let best = best.min().unwrap();
+    report("first frame, 2,000 regions", &millis(best), "under 50 ms", best < Duration::from_millis(50));
+}
+
+/// A frame of each pane, with the table of all blocks in memory.
+fn frames(dir: &Path) {
+    let settings = Settings { path: dir.to_owned(), ..Settings::default() };
+    let mut driver = Driver::new(settings, 200, 60);
+    driver.keys("2");
+    let rows = driver.app.rows();
+    println!("{:<58} {rows:>22}", "rows in the table");
+    assert!(rows > 1_000_000);
+    let worst = Duration::from_millis(8);
+    for pane in Pane::ALL {
+        if pane == Pane::Depth {
+            continue;
+        }
+        // A file of a quarter of a million blocks and one of them, except where the table of all of them is shown.
+        let index = driver.app.index.clone().unwrap();
+        let file = if pane == Pane::Blocks { 0 } else { index.node_of(1).unwrap() };
+        driver.app.select_node(file);
+        driver.settle();
+        driver.app.select_slot(1000);
+        driver.settle();
+        driver.keys(&pane.number().to_string());
+        let rows = driver.app.rows();
+        assert!(pane != Pane::Blocks || rows > 1_000_000, "{rows}");
+        let best = (0..TURNS).map(|_| time(|| drop(std::hint::black_box(driver.screen())))).min().unwrap();
+        let what = format!("a frame of {} at 200 x 60", pane.title());
+        report(&what, &millis(best), "under 8 ms", best < worst);
+    }
+}
+
+/// The slowest answer to a key while everything is checked.
+fn keys_while_checking(dir: &Path) {
+    let mut terminal = Terminal::start(dir, 120, 40);
+    terminal.wait("checking");
+    let mut times = Vec::new();
+    let mut checking = true;
+    while checking && times.len() < 200 {
+        terminal.drain();
+        let since = Instant::now();
+        // The help comes and goes: a frame with much that is new.
+        terminal.keys("?");
+        checking = terminal.next();
+        times.push(since.elapsed());
+        checking &= !terminal.seen("nothing wrong");
+    }
+    times.sort_unstable();
+    let (Some(middle), Some(worst)) = (times.get(times.len() / 2), times.last()) else { return };
+    let what = format!("answer to a key while checking, worst of {} (middle {})", times.len(), millis(*middle));
+    report(&what, &millis(*worst), "under 16 ms", *worst < Duration::from_millis(16));
+}
+
+fn idle_and_memory(dir: &Path) {
+    let mut terminal = Terminal::start(dir, 120, 40);
+    terminal.wait("nothing wrong");
+    terminal.keys("2");
+    std::thread::sleep(Duration::from_secs(5));
+    terminal.drain();
+    let before = terminal.ticks();
+    std::thread::sleep(Duration::from_secs(3));
+    let used = terminal.ticks().zip(before).map(|(after, before)| after - before);
+    if let Some(used) = used {
+        report("processor time in three idle seconds", &format!("{used} ticks"), "none", used == 0);
+    }
+    if let Some(peak) = terminal.peak() {
+        report(
+            "memory of the explorer, 163,840 blocks, 0.8 GB, all rows",
+            &format!("{peak:.1} MiB"),
+            "under 96 MiB",
+            peak < 96.0,
+        );
+    }
+}
+
+/// The program in a pseudo-terminal.
+struct Terminal {
+    _master: Box<dyn MasterPty + Send>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    output: Receiver<Vec<u8>>,
+    all: std::cell::RefCell<Vec<u8>>,
+}
+
+impl Terminal {
+    fn start(dir: &Path, columns: u16, rows: u16) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_voxscope"));
+        command.arg(dir);
+        command.env("TERM", "xterm-256color");
+        command.env("XDG_CONFIG_HOME", "/nonexistent");
+        let child = pair.slave.spawn_command(command).unwrap();
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 65536];
+            while let Ok(n @ 1..) = reader.read(&mut buffer) {
+                if sender.send(buffer[..n].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let writer = pair.master.take_writer().unwrap();
+        Self { _master: pair.master, writer, child, output, all: Vec::new().into() }
+    }
+
+    /// Waits until a text has been written.
+    fn wait(&self, text: &str) {
+        while !self.seen(text) {
+            assert!(self.next(), "{text} did not come");
+        }
+    }
+
+    fn seen(&self, text: &str) -> bool {
+        self.all.borrow().windows(text.len()).any(|window| window == text.as_bytes())
+    }
+
+    /// Waits for something to be written.
+    fn next(&self) -> bool {
+        match self.output.recv_timeout(Duration::from_secs(20)) {
+            Ok(bytes) => {
+                self.all.borrow_mut().extend(bytes);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Takes in what has been written.
+    fn drain(&self) {
+        while let Ok(bytes) = self.output.try_recv() {
+            self.all.borrow_mut().extend(bytes);
+        }
+    }
+
+    fn keys(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    /// Processor time of the program, in the system's ticks; `None` where it cannot be asked for.
+    fn ticks(&self) -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.process_id()?)).ok()?;
+        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+        Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
+    }
+
+    /// The most memory that it has had, in MiB.
+    fn peak(&self) -> Option<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.process_id()?)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kib: f64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+        Some(kib / 1024.0)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

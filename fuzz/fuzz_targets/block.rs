@@ -1,3 +1,0 @@
-//! See `oracles/block.rs`.
-#![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| voxscope_fuzz::fuzz(voxscope_fuzz::oracles::block::check, data));

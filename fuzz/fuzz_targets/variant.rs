@@ -1,3 +1,0 @@
-//! See `oracles/variant.rs`.
-#![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| voxscope_fuzz::fuzz(voxscope_fuzz::oracles::variant::check, data));

@@ -1,0 +1,71 @@
+//! Region files in the explorer: what is wrong is found by `n`, and the selection goes where the finding says.
+
+use arbitrary::{Result, Unstructured};
+use voxscope::save::Options;
+use voxscope::tui::{Driver, Settings};
+
+use super::region::Region;
+use super::{Case, Dice, Kind, Model, Seen, region_kinds};
+use crate::oracles::{explorer, limits};
+
+/// Findings that are gone to: enough to see that each is.
+const MOST: usize = 12;
+
+/// A region file of version 3, to be looked at.
+#[derive(Debug)]
+pub struct Explorer(Region<3>);
+
+impl Model for Explorer {
+    fn make(choices: &mut Unstructured<'_>) -> Result<Self> {
+        Region::make(choices).map(Self)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.0.bytes()
+    }
+
+    fn look(&self, bytes: &[u8]) -> Vec<Seen> {
+        let file = &self.0.0;
+        let [x, y, z] = file.region;
+        let path = explorer::put(&format!("r.{x}.{y}.{z}.vxr"), bytes);
+        let options = Options { limits: limits(), slots: Some(file.slots), ..Options::default() };
+        let mut driver = Driver::new(Settings { path, options, ..Settings::default() }, 80, 24);
+        explorer::is_clean(&driver);
+        let findings = driver.app.findings.list.clone();
+        for _ in 0..findings.len().min(MOST) {
+            driver.keys("n");
+            explorer::is_clean(&driver);
+            let gone_to = driver.app.selection.finding.and_then(|number| findings.get(number));
+            let Some(finding) = gone_to else { panic!("n goes to no finding of {}", findings.len()) };
+            let position = finding.block.and_then(|block| block.position);
+            let selected = driver.app.selected_slot().and_then(|slot| slot.position);
+            assert!(position.is_none() || selected == position, "{finding}, but {selected:?} is selected");
+        }
+        explorer::clean();
+        findings.iter().map(|finding| Seen::from(&**finding)).collect()
+    }
+
+    fn compare(&self, bytes: &[u8]) {
+        let seen = self.look(bytes);
+        assert!(seen.iter().all(|seen| seen.damage.code.level() == voxscope::damage::Level::Note), "{seen:?}");
+    }
+
+    fn kinds() -> &'static [Kind<Self>] {
+        const KINDS: [Kind<Explorer>; region_kinds::ALL.len()] = kinds();
+        &KINDS
+    }
+}
+
+/// The kinds of damage of a region file, by number.
+const fn kinds() -> [Kind<Explorer>; region_kinds::ALL.len()] {
+    macro_rules! each {
+        ($($n:literal)*) => {
+            [$(Kind { name: region_kinds::ALL[$n].0, apply: apply::<$n> }),*]
+        };
+    }
+    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
+}
+
+fn apply<const N: usize>(model: &Explorer, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
+    (region_kinds::ALL[N].1)(&model.0.0, bytes, dice)
+}

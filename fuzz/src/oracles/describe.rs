@@ -1,0 +1,139 @@
+//! What is read of bytes as they are, in words: the structure, and the damage up to where the reading stops.
+
+use std::fmt::Write as _;
+
+use voxscope::bytes::Cursor;
+use voxscope::check;
+use voxscope::damage::Damage;
+use voxscope::godot::container::Decoder;
+use voxscope::godot::forest::Meta;
+use voxscope::godot::region::{Header, MAX_HEADER_BYTES};
+use voxscope::godot::variant::{Budget, Dialect};
+use voxscope::pak::header;
+use voxscope::save::{Options, Pak, PakOptions, Region, Scratch};
+use voxscope::voxel_map::map_json::MapData;
+
+use super::limits;
+use super::region::OUTSIDE;
+
+fn listed(out: &mut String, damage: &[Damage]) {
+    let _ = writeln!(out, "damage: {}", damage.len());
+    for d in damage {
+        let _ = writeln!(out, "  {} at {} of the {:?}: {d}", d.code, d.span, d.space);
+    }
+}
+
+fn findings(out: &mut String, findings: &[check::Finding]) {
+    let _ = writeln!(out, "findings: {}", findings.len());
+    for finding in findings {
+        let _ = writeln!(out, "  {}: {finding}", finding.code());
+    }
+}
+
+/// A block, behind its options.
+pub fn block(data: &[u8]) -> String {
+    let (layout, dialect, data) = super::block::options(data);
+    let mut damage = Vec::new();
+    let block = voxscope::godot::block::decode(data, layout.as_ref(), dialect, &limits(), &mut damage);
+    let mut out = format!("layout: {layout:?}\ndialect: {dialect:?}\nblock of {} bytes: {block:#?}\n", data.len());
+    listed(&mut out, &damage);
+    out
+}
+
+/// A container.
+pub fn container(data: &[u8]) -> String {
+    let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
+    let found = decoder.decode(data, &limits(), &mut damage);
+    let (mode, declared, plain) = (found.mode, found.declared, found.plain);
+    let start = &plain[..plain.len().min(64)];
+    let mut out = format!("mode: {mode:?}\ndeclared: {declared:?}\nplain: {} bytes, {start:02x?}\n", plain.len());
+    listed(&mut out, &damage);
+    out
+}
+
+/// A meta file.
+pub fn forest(data: &[u8]) -> String {
+    let mut damage = Vec::new();
+    let mut out = format!("text: {}\nmeta: {:#?}\n", data.escape_ascii(), Meta::decode(data, &mut damage));
+    listed(&mut out, &damage);
+    out
+}
+
+/// The description of a map.
+pub fn map_json(data: &[u8]) -> String {
+    let mut damage = Vec::new();
+    let mut out = format!("text: {}\nmap: {:#?}\n", data.escape_ascii(), MapData::decode(data, &mut damage));
+    listed(&mut out, &damage);
+    out
+}
+
+/// A layer with its arrays.
+pub fn npy_map(data: &[u8]) -> String {
+    let Ok((layer, files)) = super::npy_map::files(&mut arbitrary::Unstructured::new(data)) else {
+        return "too short\n".to_owned();
+    };
+    let mut out = format!("layer: {layer:#?}\n");
+    for (name, bytes) in &files {
+        let _ = writeln!(out, "file {name}: {} bytes, {}", bytes.len(), bytes[..bytes.len().min(200)].escape_ascii());
+    }
+    let (grid, report) = super::npy_map::open(&layer, &files);
+    let _ = writeln!(out, "faults: {:#?}", grid.faults.iter().chain(&report.faults).collect::<Vec<_>>());
+    out
+}
+
+/// A pak region, spread or not.
+pub fn pak(data: &[u8]) -> String {
+    let data = super::pak::whole(data);
+    let mut damage = Vec::new();
+    let mut out = format!("header: {:#?}\n", header::Header::decode(&data, data.len() as u64, &mut damage));
+    let open = Pak::load(&data[..], [0; 3], &PakOptions::default(), &limits(), &mut Vec::new());
+    if let Ok(Some(open)) = open {
+        let _ = writeln!(out, "reading: {:?}", open.reading);
+        for (number, record) in open.present().take(20) {
+            let _ = writeln!(out, "record {number}: {record:?}");
+        }
+    }
+    let options = Options { limits: limits(), ..Options::default() };
+    findings(&mut out, &check::pak_bytes(&data, "pak", [0; 3], &options));
+    out
+}
+
+/// A region file.
+pub fn region(data: &[u8]) -> String {
+    let mut damage = Vec::new();
+    let prefix = &data[..data.len().min(MAX_HEADER_BYTES)];
+    let header = Header::decode(prefix, data.len() as u64, Some(&OUTSIDE), &mut damage);
+    let options = Options { limits: limits(), format: Some(OUTSIDE), ..Options::default() };
+    let mut out = format!("header: {header:#?}\n");
+    if let Some(Ok(region)) = header.map(|header| Region::load(data, header, 0, [0; 3], &options)) {
+        let mut scratch = Scratch::default();
+        for listed in region.by_sector().into_iter().take(20) {
+            let (first, count) = (listed.entry.first(), listed.entry.count());
+            let _ = writeln!(out, "slot {}: {count} sectors from {first} on", listed.slot);
+            if let Ok(view) = region.view(listed.entry, &mut scratch) {
+                let block = view.block.map(|block| (block.version, block.size, block.whole_channels()));
+                let _ = writeln!(out, "  stored {:?}, version, size and whole channels {block:?}", view.stored);
+            }
+        }
+    }
+    findings(&mut out, &check::region_bytes(data, "region", 0, [0; 3], &options));
+    out
+}
+
+/// A Variant of Godot 3.
+pub fn variant_3(data: &[u8]) -> String {
+    variant(data, Dialect::Godot3)
+}
+
+/// A Variant of Godot 4.
+pub fn variant_4(data: &[u8]) -> String {
+    variant(data, Dialect::Godot4)
+}
+
+fn variant(data: &[u8], dialect: Dialect) -> String {
+    let (mut cursor, mut damage) = (Cursor::new(data), Vec::new());
+    let found = voxscope::godot::variant::decode(&mut cursor, dialect, &mut Budget::from(&limits()), &mut damage);
+    let mut out = format!("value: {found:#?}\n{} of {} bytes are left\n", cursor.remaining(), data.len());
+    listed(&mut out, &damage);
+    out
+}

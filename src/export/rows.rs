@@ -1,0 +1,63 @@
+//! Rows of the block table as lines.
+
+use std::borrow::Cow;
+
+use super::Record;
+use crate::check::Row;
+use crate::damage::Code;
+
+impl Record for Row {
+    const COLUMNS: &'static [&'static str] = &[
+        "file",
+        "lod",
+        "x",
+        "y",
+        "z",
+        "slot",
+        "sector",
+        "sectors",
+        "bytes",
+        "plain",
+        "ratio",
+        "version",
+        "container",
+        "state",
+        "codes",
+        "flags",
+    ];
+
+    fn cells(&self) -> Vec<Cow<'_, str>> {
+        let [x, y, z] = self.position.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
+        vec![
+            Cow::Borrowed(&*self.file),
+            self.lod.to_string().into(),
+            x.into(),
+            y.into(),
+            z.into(),
+            self.slot.to_string().into(),
+            self.sector.to_string().into(),
+            self.sectors.to_string().into(),
+            self.bytes.to_string().into(),
+            self.plain.to_string().into(),
+            format!("{:.3}", self.ratio()).into(),
+            self.version.map_or_else(String::new, |v| v.to_string()).into(),
+            self.container.unwrap_or("").into(),
+            self.state().into(),
+            codes(self, " ").into(),
+            flags(self, "=", " ").into(),
+        ]
+    }
+}
+
+/// The flags of a block of a voxel map, with their counts.
+#[must_use]
+pub fn flags(row: &Row, is: &str, between: &str) -> String {
+    let flags = row.flags.iter().flat_map(|counts| counts.named());
+    flags.map(|(name, count)| format!("{name}{is}{count}")).collect::<Vec<_>>().join(between)
+}
+
+/// The codes of a block's findings.
+#[must_use]
+pub fn codes(row: &Row, between: &str) -> String {
+    row.codes.iter().map(Code::name).collect::<Vec<_>>().join(between)
+}

@@ -1,0 +1,314 @@
+//! Everything that can be done, in one table: keys, help, hints, the command palette and the README are made from it.
+
+use std::collections::HashMap;
+
+use super::app::{App, Focus};
+use super::keys::Key;
+use super::pane::Pane;
+
+/// Something that can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the table below says what each does")]
+pub enum Action {
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    First,
+    Last,
+    Enter,
+    Close,
+    NextFocus,
+    PreviousFocus,
+    Pane(Pane),
+    NextPane,
+    PreviousPane,
+    NextFinding,
+    PreviousFinding,
+    Explain,
+    GoBack,
+    GoForward,
+    GoTo,
+    Filter,
+    Sort,
+    Reverse,
+    Export,
+    Copy,
+    ZoomIn,
+    ZoomOut,
+    AxisX,
+    AxisY,
+    AxisZ,
+    CutDown,
+    CutUp,
+    NextChannel,
+    Mode,
+    Whole,
+    LegendUp,
+    LegendDown,
+    Toggle,
+    ToggleAll,
+    Bytes,
+    Commands,
+    Help,
+    Check,
+    Cancel,
+    Reload,
+    Theme,
+    Ascii,
+    Redraw,
+    Suspend,
+    Quit,
+}
+
+/// Which part of the help an action stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// Moving the cursor.
+    Move,
+    /// Where to look.
+    Look,
+    /// Tables and findings.
+    Tables,
+    /// The cut through voxels.
+    Slice,
+    /// Everything else.
+    Program,
+}
+
+impl Group {
+    /// All groups with their headings.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Move, "Move"),
+        (Self::Look, "Look"),
+        (Self::Tables, "Tables and findings"),
+        (Self::Slice, "Slices and maps"),
+        (Self::Program, "Program"),
+    ];
+}
+
+/// A line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// The action.
+    pub action: Action,
+    /// Its name in the palette and in the configuration.
+    pub name: &'static str,
+    /// Its keys.
+    pub keys: &'static [&'static str],
+    /// A word or two for the hint line.
+    pub hint: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// Where it stands in the help.
+    pub group: Group,
+    /// Whether it does something now.
+    pub works: fn(&App) -> bool,
+}
+
+const fn always(_: &App) -> bool {
+    true
+}
+
+macro_rules! actions {
+    ($($group:ident: $action:expr, $name:literal, [$($key:literal),*], $hint:literal, $help:literal, $works:expr;)*) => {
+        /// Every action.
+        pub const ACTIONS: &[Spec] = &[$(Spec {
+            action: $action,
+            name: $name,
+            keys: &[$($key),*],
+            hint: $hint,
+            help: $help,
+            group: Group::$group,
+            works: $works,
+        }),*];
+    };
+}
+
+actions! {
+    Move: Action::Up, "up", ["up", "k"], "up", "Cursor up", always;
+    Move: Action::Down, "down", ["down", "j"], "down", "Cursor down", always;
+    Move: Action::Left, "left", ["left", "h"], "left", "Cursor left; closes a branch of the tree", always;
+    Move: Action::Right, "right", ["right", "l"], "right", "Cursor right; opens a branch of the tree", always;
+    Move: Action::PageUp, "page-up", ["pageup", "ctrl-u"], "page up", "A page up", always;
+    Move: Action::PageDown, "page-down", ["pagedown", "ctrl-d"], "page down", "A page down", always;
+    Move: Action::First, "first", ["home", "g"], "first", "To the beginning", always;
+    Move: Action::Last, "last", ["end", "G"], "last", "To the end", always;
+    Look: Action::Enter, "enter", ["enter"], "look", "Looks closer at what is under the cursor", always;
+    Look: Action::Close, "close", ["esc"], "close", "Closes what is open on top, clears the filter, and so one step back", always;
+    Look: Action::NextFocus, "next-focus", ["tab"], "tree", "From the tree to the pane and back", App::can_change_focus;
+    Look: Action::PreviousFocus, "previous-focus", ["backtab"], "tree", "The same the other way round", App::can_change_focus;
+    Look: Action::Pane(Pane::Sectors), "sectors", ["1"], "sectors", "The sector map: who owns which part of the file", always;
+    Look: Action::Pane(Pane::Blocks), "blocks", ["2"], "blocks", "The table of blocks", always;
+    Look: Action::Pane(Pane::Slice), "slice", ["3"], "slice", "A cut through the voxels", always;
+    Look: Action::Pane(Pane::Channels), "channels", ["4"], "channels", "The channels of a block, or the arrays of a map", always;
+    Look: Action::Pane(Pane::Meta), "metadata", ["5"], "metadata", "The metadata of a block and of its voxels", always;
+    Look: Action::Pane(Pane::Hex), "hex", ["6"], "hex", "The bytes, with the field under the cursor", always;
+    Look: Action::Pane(Pane::Findings), "findings", ["7"], "findings", "What is wrong", always;
+    Look: Action::Pane(Pane::Depth), "depth", ["8"], "depth", "The depth map of a map's layer", App::has_depth;
+    Look: Action::NextPane, "next-pane", ["L"], "next pane", "The next pane", always;
+    Look: Action::PreviousPane, "previous-pane", ["H"], "previous pane", "The pane before", always;
+    Look: Action::GoTo, "go-to", ["@", "ctrl-g"], "go to", "Goes to a place: 0x1f40, s12, b3, x,y,z, end-16", App::can_go_to;
+    Look: Action::GoBack, "back", ["backspace", "alt-left"], "back", "Back to where you were before", App::can_go_back;
+    Look: Action::GoForward, "forward", ["alt-right", "\\"], "forward", "Forward again", App::can_go_forward;
+    Tables: Action::NextFinding, "next-finding", ["n"], "next finding", "Goes to the next finding and shows its place", App::has_findings;
+    Tables: Action::PreviousFinding, "previous-finding", ["N"], "previous finding", "Goes to the finding before", App::has_findings;
+    Tables: Action::Explain, "explain", ["e"], "explain", "The long story of the finding, and what to do", App::can_explain;
+    Tables: Action::Filter, "filter", ["/"], "filter", "Shows only what fits: lod=0 bytes>4096 state!=ok, or words of findings", App::can_filter;
+    Tables: Action::Sort, "sort", ["s"], "sort", "Sorts the table by its next column", App::in_blocks;
+    Tables: Action::Reverse, "reverse", ["S"], "reverse", "Sorts the other way round", App::in_blocks;
+    Tables: Action::Export, "export", ["w"], "write rows", "Writes the rows that are shown to a new file, as CSV or JSON lines", App::can_export;
+    Tables: Action::Check, "check", ["C"], "check again", "Checks the whole save again", App::can_check;
+    Tables: Action::Cancel, "cancel", ["ctrl-c"], "stop", "Stops the check; a second time, leaves the program", App::is_checking;
+    Slice: Action::AxisX, "axis-x", ["x"], "cut x", "Cuts along x", App::in_slice;
+    Slice: Action::AxisY, "axis-y", ["y"], "cut y", "Cuts along y", App::in_slice;
+    Slice: Action::AxisZ, "axis-z", ["z"], "cut z", "Cuts along z", App::in_slice;
+    Slice: Action::CutDown, "cut-down", ["["], "cut -", "The cut before", App::in_slice;
+    Slice: Action::CutUp, "cut-up", ["]"], "cut +", "The next cut", App::in_slice;
+    Slice: Action::NextChannel, "next-channel", ["c"], "channel", "The next channel", App::in_slice;
+    Slice: Action::Mode, "mode", ["m"], "mode", "Shows values, distances or flags", App::in_slice;
+    Slice: Action::Whole, "whole", ["v"], "whole", "From the block to the whole region, and back", App::can_widen;
+    Slice: Action::LegendUp, "legend-up", ["{", "<"], "legend -", "The line of the legend before", App::can_toggle;
+    Slice: Action::LegendDown, "legend-down", ["}", ">"], "legend +", "The next line of the legend", App::can_toggle;
+    Slice: Action::Toggle, "toggle", ["space"], "on/off", "Switches what is under the cursor of the legend on or off", App::can_toggle;
+    Slice: Action::ToggleAll, "toggle-all", ["a"], "all", "Switches all of the legend on or off", App::can_toggle;
+    Slice: Action::ZoomIn, "zoom-in", ["+", "="], "nearer", "Nearer: fewer sectors or voxels a cell", App::can_zoom;
+    Slice: Action::ZoomOut, "zoom-out", ["-"], "farther", "Farther: more of them a cell", App::can_zoom;
+    Slice: Action::Bytes, "bytes", ["b"], "file/block", "From the bytes of the file to those of the decompressed block, and back", App::in_hex;
+    Program: Action::Commands, "commands", [":"], "commands", "Everything that can be done now, by name", always;
+    Program: Action::Help, "help", ["?", "f1"], "help", "All keys", always;
+    Program: Action::Copy, "copy", ["Y", "ctrl-y"], "copy", "Copies what is selected to the terminal's clipboard", always;
+    Program: Action::Reload, "reload", ["R", "f5"], "reload", "Reads everything again and keeps the place", always;
+    Program: Action::Theme, "theme", ["T"], "theme", "The next set of colours", always;
+    Program: Action::Ascii, "ascii", ["A"], "ascii", "Letters only, or lines and shapes too", always;
+    Program: Action::Redraw, "redraw", ["ctrl-l"], "redraw", "Draws the whole screen anew", always;
+    Program: Action::Suspend, "suspend", ["ctrl-z"], "suspend", "Back to the shell; `fg` returns", always;
+    Program: Action::Quit, "quit", ["q"], "quit", "Leaves the program", always;
+}
+
+impl Action {
+    /// Its line in the table.
+    #[must_use]
+    pub fn spec(self) -> Option<&'static Spec> {
+        ACTIONS.iter().find(|spec| spec.action == self)
+    }
+
+    /// The action of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        ACTIONS.iter().find(|spec| spec.name == name).map(|spec| spec.action)
+    }
+}
+
+/// Which key means what.
+#[derive(Clone, Debug)]
+pub struct Keymap {
+    by_key: HashMap<Key, Action>,
+    by_action: HashMap<Action, Vec<Key>>,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        let mut map = Self { by_key: HashMap::new(), by_action: HashMap::new() };
+        for spec in ACTIONS {
+            map.bind(spec.action, spec.keys.iter().filter_map(|key| Key::parse(key).ok()).collect());
+        }
+        map
+    }
+}
+
+impl Keymap {
+    /// Gives an action these keys instead of those it has; they are taken from the actions that had them.
+    pub fn bind(&mut self, action: Action, keys: Vec<Key>) {
+        for key in self.by_action.remove(&action).unwrap_or_default() {
+            self.by_key.remove(&key);
+        }
+        for key in &keys {
+            if let Some(before) = self.by_key.insert(*key, action)
+                && let Some(others) = self.by_action.get_mut(&before)
+            {
+                others.retain(|other| other != key);
+            }
+        }
+        self.by_action.insert(action, keys);
+    }
+
+    /// What a key means.
+    #[must_use]
+    pub fn action(&self, key: Key) -> Option<Action> {
+        self.by_key.get(&key).copied()
+    }
+
+    /// The keys of an action, the one to show first.
+    #[must_use]
+    pub fn keys(&self, action: Action) -> &[Key] {
+        self.by_action.get(&action).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What the hint line offers, the most useful first: actions that do something right now.
+#[must_use]
+pub fn hints(app: &App) -> Vec<&'static Spec> {
+    use Action as A;
+    let by_pane: &[A] = match (app.focus, app.pane) {
+        (Focus::Tree, _) => &[A::Right, A::Enter],
+        (Focus::Pane, Pane::Sectors) => &[A::Enter, A::ZoomOut, A::ZoomIn],
+        (Focus::Pane, Pane::Blocks) => &[A::Enter, A::Filter, A::Sort, A::Reverse, A::Export],
+        (Focus::Pane, Pane::Slice) => {
+            &[A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel, A::Mode, A::Whole, A::LegendDown, A::Toggle]
+        }
+        (Focus::Pane, Pane::Channels) => &[A::Enter],
+        (Focus::Pane, Pane::Meta) => &[A::Enter, A::Copy],
+        (Focus::Pane, Pane::Hex) => &[A::GoTo, A::Bytes, A::Copy],
+        (Focus::Pane, Pane::Findings) => &[A::Enter, A::Filter],
+        (Focus::Pane, Pane::Depth) => &[A::Enter, A::ZoomOut, A::ZoomIn],
+    };
+    let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];
+    let mut out: Vec<&'static Spec> = Vec::new();
+    for action in by_pane.iter().copied().chain(rest) {
+        if let Some(spec) = action.spec().filter(|spec| (spec.works)(app))
+            && !out.iter().any(|other| other.action == action)
+        {
+            out.push(spec);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_key_means_two_things_and_every_key_can_be_read() {
+        let mut seen = HashMap::new();
+        for spec in ACTIONS {
+            for key in spec.keys {
+                let key = Key::parse(key).unwrap();
+                assert_eq!(seen.insert(key, spec.name), None, "{key} of {}", spec.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_action_has_a_key_a_name_of_its_own_and_a_sentence() {
+        for spec in ACTIONS {
+            assert!(!spec.keys.is_empty(), "{}", spec.name);
+            assert!(spec.help.starts_with(char::is_uppercase) && !spec.help.ends_with('.'), "{}", spec.help);
+            assert_eq!(ACTIONS.iter().filter(|other| other.name == spec.name).count(), 1, "{}", spec.name);
+            assert_eq!(Action::from_name(spec.name), Some(spec.action));
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_bound_anew_is_taken_from_what_it_meant() {
+        let mut map = Keymap::default();
+        let q = Key::parse("q").unwrap();
+        map.bind(Action::Reload, vec![q]);
+        assert_eq!(map.action(q), Some(Action::Reload));
+        assert!(map.keys(Action::Quit).is_empty());
+        assert_eq!(map.action(Key::parse("R").unwrap()), None);
+    }
+}

@@ -1,0 +1,349 @@
+//! One block, decoded and held: its bytes, its channels, its metadata, what is wrong with it.
+
+use super::metadata::{self, MetaLine};
+use super::opened::{Opened, Slot, Store};
+use crate::bytes::{Span, index, len64};
+use crate::damage::Damage;
+use crate::godot::channel::{Channel, Depth, NAMES, Range, SDF, Storage, index_zxy};
+use crate::pak::Inferred;
+use crate::pak::chunk::{Order, Shape, Voxels};
+use crate::save::{PakScratch, Scratch};
+use crate::voxel_map::flags::Histogram;
+
+/// Bars of a channel's histogram.
+pub const HISTOGRAM: usize = 16;
+
+/// How the voxels of a channel lie in its bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Layout {
+    /// Of a Godot block.
+    Zxy,
+    /// Of a pak chunk.
+    Chunk(Shape, Order),
+    /// Of a map's block: x, y, z, the last running fastest.
+    Xyz,
+}
+
+/// A channel of a block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChannelData {
+    /// Its name.
+    pub name: &'static str,
+    /// Bits a voxel.
+    pub bits: u8,
+    /// What region and meta file say that it has.
+    pub declared: Option<u8>,
+    /// Raw or uniform.
+    pub storage: Storage,
+    /// Its values in the decompressed block.
+    pub span: Span,
+    /// Bytes that it should have.
+    pub size: u64,
+    /// Smallest, largest, and how many different ones.
+    pub range: Option<Range>,
+    /// How many voxels have values in each sixteenth of the range, of the distances where there are some.
+    pub histogram: [u64; HISTOGRAM],
+    /// The smallest and the largest distance.
+    pub distances: Option<(f64, f64)>,
+}
+
+/// A block that was read.
+#[derive(Debug)]
+pub struct BlockData {
+    /// Its slot.
+    pub slot: Slot,
+    /// Where it lies in the file, with what stands before it.
+    pub stored: Span,
+    /// The size that stands before it.
+    pub prefix: Option<u32>,
+    /// How it is packed.
+    pub container: Option<&'static str>,
+    /// The packed data in the file, behind the container's own fields.
+    pub body: Span,
+    /// The decompressed size that the container declares.
+    pub declared: Option<u64>,
+    /// Whether everything decoded.
+    pub whole: bool,
+    /// The decompressed bytes, as far as they decode.
+    pub plain: Vec<u8>,
+    /// Version of the block data; 0 where there is none.
+    pub version: u8,
+    /// Voxels along x, y, z.
+    pub size: [u32; 3],
+    /// The channels that could be located.
+    pub channels: Vec<ChannelData>,
+    /// Metadata as lines of a tree.
+    pub metadata: Vec<MetaLine>,
+    /// Where the epilogue stands, when it is right.
+    pub epilogue: Option<Span>,
+    /// What is wrong.
+    pub damage: Vec<Damage>,
+    /// How many voxels have which flags; only in maps.
+    pub flags: Option<Histogram>,
+    /// Of a map's block: whether the upper half of a voxel is a depth.
+    pub packed: bool,
+    /// Of a pak's chunk: its shape, and how it was come by.
+    pub shape: Option<Inferred<Shape>>,
+    layout: Layout,
+}
+
+impl BlockData {
+    /// Reads a block of an open file.
+    ///
+    /// # Errors
+    /// A sentence, when the block is not there or cannot be read.
+    pub fn read(opened: &Opened, slot: u32) -> Result<Self, String> {
+        let at = *opened.slot(slot).ok_or_else(|| format!("there is no block in slot {slot}"))?;
+        match &opened.store {
+            Store::Region(..) => Self::of_region(opened, at),
+            Store::Pak(_) => Self::of_pak(opened, at),
+            Store::Layer(..) => Self::of_layer(opened, at),
+            Store::Bytes(_) => Err("this file has no blocks".into()),
+        }
+    }
+
+    fn new(slot: Slot, layout: Layout) -> Self {
+        Self {
+            slot,
+            stored: Span::default(),
+            prefix: None,
+            container: None,
+            body: Span::default(),
+            declared: None,
+            whole: false,
+            plain: Vec::new(),
+            version: 0,
+            size: [0; 3],
+            channels: Vec::new(),
+            metadata: Vec::new(),
+            epilogue: None,
+            damage: Vec::new(),
+            flags: None,
+            packed: false,
+            shape: None,
+            layout,
+        }
+    }
+
+    fn of_region(opened: &Opened, slot: Slot) -> Result<Self, String> {
+        let region = opened.region().ok_or("this file is no region")?;
+        let entry = region.find(slot.slot).ok_or("the entry is gone")?.entry;
+        let mut scratch = Scratch::default();
+        let view = region.view(entry, &mut scratch).map_err(|error| error.to_string())?;
+        let mut out = Self::new(slot, Layout::Zxy);
+        out.stored = view.stored.span;
+        out.prefix = view.stored.size;
+        out.damage = view.damage.to_vec();
+        if let Some(container) = &view.container {
+            out.container = container.mode.map(|mode| mode.name());
+            out.declared = container.declared.map(u64::from);
+            let start = view.stored.span.start.saturating_add(4);
+            out.body = Span::sized(start.saturating_add(container.body.start), container.body.len());
+            out.whole = container.whole;
+            out.plain = container.plain.to_vec();
+        }
+        if let Some(block) = &view.block {
+            out.version = block.version;
+            out.size = block.size.map(u32::from);
+            out.epilogue = block.epilogue;
+            let depths = region.header.format.depths;
+            let channels = block.channels.iter().zip(NAMES).zip(depths);
+            out.channels =
+                channels.map(|((channel, name), declared)| described(channel, name, Some(declared.bits()))).collect();
+            if let (Some(to), Some(channel)) = (out.channels.get_mut(SDF), block.channels.get(SDF)) {
+                measure(to, channel, block.version);
+            }
+            out.metadata = block.metadata.as_ref().map(metadata::lines).unwrap_or_default();
+        }
+        Ok(out)
+    }
+
+    fn of_pak(opened: &Opened, slot: Slot) -> Result<Self, String> {
+        let Store::Pak(pak) = &opened.store else { return Err("this file is no pak region".into()) };
+        let record = *pak.records.get(index(slot.slot.into())).ok_or("the record is gone")?;
+        let mut scratch = PakScratch::default();
+        let view = pak.view(slot.slot, record, &mut scratch).map_err(|error| error.to_string())?;
+        let shape = view.shape.as_ref().map(|shape| shape.value);
+        let order = Order::default();
+        let inferred = view.shape.clone();
+        let mut out = Self::new(slot, shape.map_or(Layout::Zxy, |shape| Layout::Chunk(shape, order)));
+        out.stored = view.located.map(|located| located.stored).unwrap_or_default();
+        out.damage = view.damage.to_vec();
+        out.container = Some("zlib");
+        out.shape = inferred;
+        if let Some(payload) = &view.payload {
+            out.whole = payload.whole;
+            out.plain = payload.plain.to_vec();
+        }
+        if let Some(shape) = shape
+            && let Some(depth) = depth_of(shape.voxel_bytes)
+        {
+            out.size = shape.size;
+            let channel = Channel { depth, storage: Storage::Raw, data: &out.plain, offset: 0, size: shape.bytes() };
+            out.channels = vec![described(&channel, "VOXELS", None)];
+        }
+        Ok(out)
+    }
+
+    fn of_layer(opened: &Opened, slot: Slot) -> Result<Self, String> {
+        let Store::Layer(grid, _) = &opened.store else { return Err("this is no layer".into()) };
+        let mut out = Self::new(slot, Layout::Xyz);
+        out.packed = grid.packed;
+        if grid.index.is_empty() {
+            // A dense layer is no block that could be held; its voxels are read where they lie.
+            out.stored = grid.data.as_ref().map(|data| data.npy.data).unwrap_or_default();
+            out.size = grid.dim.unwrap_or_default();
+            return Ok(out);
+        }
+        let mut buffer = Vec::new();
+        let mut voxels = Vec::new();
+        grid.read_block(slot.slot, &mut buffer, &mut voxels).map_err(|error| error.to_string())?;
+        out.stored = grid.block_span(slot.slot);
+        out.size = [crate::voxel_map::grid::BLOCK; 3];
+        let wide = grid.data.as_ref().is_some_and(|data| data.npy.dtype.size() == 8);
+        let depth = if wide { Depth::Bits64 } else { Depth::Bits32 };
+        let bytes = depth.bytes();
+        out.plain = voxels.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(bytes)).collect();
+        out.whole = voxels.len() == 4096;
+        let mut flags = Histogram::default();
+        voxels.iter().for_each(|&bits| flags.add(grid.flags(bits), 1));
+        out.flags = Some(flags);
+        let size = crate::voxel_map::grid::BLOCK_VOXELS.saturating_mul(u64::from(depth.bits() / 8));
+        let channel = Channel { depth, storage: Storage::Raw, data: &out.plain, offset: 0, size };
+        out.channels = vec![described(&channel, "FLAGS", None)];
+        Ok(out)
+    }
+
+    /// The raw value of a voxel, by its position in the block.
+    #[must_use]
+    pub fn voxel(&self, channel: usize, at: [u32; 3]) -> Option<u64> {
+        let info = self.channels.get(channel)?;
+        let data = self.plain.get(index(info.span.start)..index(info.span.end))?;
+        let depth = depth_of(info.bits / 8)?;
+        if at.iter().zip(&self.size).any(|(at, size)| at >= size) {
+            return None;
+        }
+        if info.storage == Storage::Uniform {
+            return depth.value(data);
+        }
+        let place = self.place(channel, at)?;
+        depth.value(self.plain.get(index(place.start)..index(place.end))?)
+    }
+
+    /// The bytes of a voxel in the decompressed block; of a uniform channel, those of its one value.
+    #[must_use]
+    pub fn place(&self, channel: usize, at: [u32; 3]) -> Option<Span> {
+        let info = self.channels.get(channel)?;
+        let width = u64::from(info.bits / 8);
+        let [sx, sy, sz] = self.size;
+        let [x, y, z] = at;
+        if x >= sx || y >= sy || z >= sz {
+            return None;
+        }
+        if info.storage == Storage::Uniform {
+            return Some(info.span);
+        }
+        let number = match self.layout {
+            Layout::Zxy => {
+                let small = |n: u32| u16::try_from(n).ok();
+                let size = [small(sx)?, small(sy)?, small(sz)?];
+                u64::try_from(index_zxy(size, [small(x)?, small(y)?, small(z)?])?).ok()?
+            }
+            Layout::Chunk(shape, order) => return Voxels { data: &self.plain, shape, order }.span(at),
+            Layout::Xyz => u64::from(x)
+                .checked_mul(sy.into())?
+                .checked_add(y.into())?
+                .checked_mul(sz.into())?
+                .checked_add(z.into())?,
+        };
+        let start = info.span.start.checked_add(number.checked_mul(width)?)?;
+        Some(Span::sized(start, width))
+    }
+
+    /// The voxel whose bytes in a raw channel begin at an offset of the decompressed block.
+    #[must_use]
+    pub fn voxel_at(&self, channel: usize, offset: u64) -> Option<[u32; 3]> {
+        let start = self.channels.get(channel)?.span.start;
+        let mut rest = offset.checked_sub(start)?;
+        // How far apart neighbours along each axis lie; an axis of one voxel has none.
+        let stride = |axis: usize| {
+            let mut at = [0u32; 3];
+            *at.get_mut(axis)? = 1;
+            self.place(channel, at).and_then(|span| span.start.checked_sub(start)).filter(|&n| n > 0)
+        };
+        let mut axes: Vec<(u64, usize)> = (0..3).filter_map(|axis| Some((stride(axis)?, axis))).collect();
+        axes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut at = [0u32; 3];
+        for (stride, axis) in axes {
+            *at.get_mut(axis)? = u32::try_from(rest / stride).ok()?;
+            rest %= stride;
+        }
+        (self.place(channel, at)?.start == offset).then_some(at)
+    }
+
+    /// Whether a channel holds distances.
+    #[must_use]
+    pub fn is_sdf(&self, channel: usize) -> bool {
+        self.version > 0 && channel == SDF
+    }
+
+    /// What the engine makes of a raw value of the SDF channel.
+    #[must_use]
+    pub fn sdf(&self, channel: usize, raw: u64) -> Option<f64> {
+        let bits = self.channels.get(channel)?.bits;
+        self.is_sdf(channel)
+            .then(|| crate::godot::channel::sdf(self.version, depth_of(bits / 8).unwrap_or_default(), raw))
+    }
+}
+
+/// The depth of voxels of so many bytes.
+fn depth_of(bytes: u8) -> Option<Depth> {
+    Depth::ALL.into_iter().find(|depth| depth.bits() / 8 == bytes)
+}
+
+fn described(channel: &Channel<'_>, name: &'static str, declared: Option<u8>) -> ChannelData {
+    let range = channel.range();
+    let mut histogram = [0u64; HISTOGRAM];
+    if let Some(range) = range {
+        // In 128 bits, so that a range of all values of 64 has room.
+        let width = u128::from(range.max.saturating_sub(range.min)) + 1;
+        for value in channel.values() {
+            let at = u128::from(value.saturating_sub(range.min)) * 16 / width;
+            if let Some(bar) = usize::try_from(at).ok().and_then(|at| histogram.get_mut(at)) {
+                *bar += 1;
+            }
+        }
+    }
+    ChannelData {
+        name,
+        bits: channel.depth.bits(),
+        declared,
+        storage: channel.storage,
+        span: Span::sized(channel.offset, len64(channel.data)),
+        size: channel.size,
+        range,
+        histogram,
+        distances: None,
+    }
+}
+
+/// The range of distances and how many there are in each sixteenth of it: raw values of both signs have no such order.
+fn measure(to: &mut ChannelData, channel: &Channel<'_>, version: u8) {
+    let distances = || channel.values().map(|raw| crate::godot::channel::sdf(version, channel.depth, raw));
+    let finite = || distances().filter(|d| d.is_finite());
+    let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+    if low > high {
+        return;
+    }
+    to.distances = Some((low, high));
+    to.histogram = [0; HISTOGRAM];
+    let bars = 16.0;
+    for distance in finite() {
+        let share = if high > low { (distance - low) / (high - low) } else { 0.0 };
+        // From 0 to 15, also where rounding would give more.
+        let at = (share * bars).clamp(0.0, bars - 1.0) as usize;
+        if let Some(bar) = to.histogram.get_mut(at) {
+            *bar = bar.saturating_add(1);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The tree of a save: what there is to open, in the order in which it is shown.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::printable::printable;
+use crate::save::{File, Forest, Kind, Room, Save};
+use crate::voxel_map::Map;
+use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
+
+/// Something that can be opened, by its number in [`Index::items`].
+pub type ItemId = usize;
+
+/// A line of the tree, by its number in [`Index::nodes`].
+pub type NodeId = usize;
+
+/// Something that can be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// A region file: its forest and its number there.
+    Region(usize, usize),
+    /// A pak region: its room and its number there.
+    Pak(usize, usize),
+    /// A layer of a map: the map and the number of the layer.
+    Layer(usize, usize),
+    /// A file that describes others: `meta.vxrm`, `map_data.json`.
+    Plain,
+}
+
+/// What a line of the tree stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// All that was opened.
+    Save,
+    /// A forest, or loose region files.
+    Forest(usize),
+    /// A LOD of a forest.
+    Lod(usize, u8),
+    /// A directory of pak regions.
+    Room(usize),
+    /// A voxel map.
+    Map(usize),
+    /// Something that can be opened.
+    Item(ItemId),
+}
+
+/// A line of the tree.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// What it stands for.
+    pub kind: NodeKind,
+    /// Its name, printable.
+    pub label: Box<str>,
+    /// How deep it is; the save is at 0.
+    pub depth: u8,
+    /// The line above it that it belongs to.
+    pub parent: Option<NodeId>,
+    /// One past the last line that belongs to it.
+    pub end: NodeId,
+    /// The items that are it or belong to it.
+    pub items: Range<ItemId>,
+}
+
+/// The tree of a save.
+#[derive(Debug)]
+pub struct Index {
+    /// The save.
+    pub save: Arc<Save>,
+    /// What can be opened, in the order of the tree.
+    pub items: Vec<Item>,
+    /// Their paths.
+    pub paths: Vec<PathBuf>,
+    /// The lines, each before those that belong to it.
+    pub nodes: Vec<Node>,
+    node_of: Vec<NodeId>,
+    by_name: HashMap<String, ItemId>,
+}
+
+impl Index {
+    /// Makes the tree of a save.
+    #[must_use]
+    pub fn new(save: Save) -> Self {
+        let save = Arc::new(save);
+        let mut index = Self {
+            items: Vec::new(),
+            paths: Vec::new(),
+            nodes: Vec::new(),
+            node_of: Vec::new(),
+            by_name: HashMap::new(),
+            save: Arc::clone(&save),
+        };
+        let name = save
+            .path
+            .file_name()
+            .map_or_else(|| crate::printable::path(&save.path), |name| crate::printable::path(name.as_ref()));
+        // One forest, room or map that is all there is needs no line above it.
+        let alone = save.forests.len() + save.rooms.len() + save.maps.len() == 1;
+        let dir = save.forests.first().map(|forest| &forest.dir);
+        let dir = dir.or(save.rooms.first().map(|room| &room.dir)).or(save.maps.first().map(|map| &map.dir));
+        if alone && dir == Some(&save.path) {
+            if let Some(forest) = save.forests.first() {
+                index.forest(None, &name, 0, forest);
+            }
+            if let Some(room) = save.rooms.first() {
+                index.room(None, &name, 0, room);
+            }
+            if let Some(map) = save.maps.first() {
+                index.map(None, &name, 0, map);
+            }
+            return index;
+        }
+        let root = index.push(NodeKind::Save, &name, None);
+        for (number, forest) in save.forests.iter().enumerate() {
+            index.forest(Some(root), &save.shown(&forest.dir), number, forest);
+        }
+        for (number, room) in save.rooms.iter().enumerate() {
+            index.room(Some(root), &save.shown(&room.dir), number, room);
+        }
+        for (number, map) in save.maps.iter().enumerate() {
+            index.map(Some(root), &save.shown(&map.dir), number, map);
+        }
+        index.close(root);
+        index
+    }
+
+    fn room(&mut self, root: Option<NodeId>, name: &str, number: usize, room: &Room) {
+        let node = self.push(NodeKind::Room(number), name, root);
+        for (at, file) in room.files.iter().enumerate() {
+            self.item(node, Item::Pak(number, at), room.dir.join(&file.name), &crate::printable::path(&file.name));
+        }
+        self.close(node);
+    }
+
+    fn map(&mut self, root: Option<NodeId>, name: &str, number: usize, map: &Map) {
+        let node = self.push(NodeKind::Map(number), name, root);
+        self.item(node, Item::Plain, map.dir.join(FILE_NAME), FILE_NAME);
+        for (at, layer) in map.layers().enumerate() {
+            self.layer(node, number, at, layer);
+        }
+        self.close(node);
+    }
+
+    fn forest(&mut self, root: Option<NodeId>, name: &str, number: usize, forest: &Forest) {
+        let node = self.push(NodeKind::Forest(number), name, root);
+        let meta = forest.dir.join("meta.vxrm");
+        if forest.kind == Kind::Forest && std::fs::symlink_metadata(&meta).is_ok_and(|data| data.is_file()) {
+            self.item(node, Item::Plain, meta, "meta.vxrm");
+        }
+        let mut parent = node;
+        let mut lod = None;
+        for (at, file) in forest.regions.iter().enumerate() {
+            if forest.kind == Kind::Forest && lod != Some(file.lod) {
+                if lod.is_some() {
+                    self.close(parent);
+                }
+                lod = Some(file.lod);
+                parent = self.push(NodeKind::Lod(number, file.lod), &format!("lod{}", file.lod), Some(node));
+            }
+            let name = file.name.file_name().map_or_else(String::new, |name| crate::printable::path(name.as_ref()));
+            self.item(parent, Item::Region(number, at), forest.dir.join(&file.name), &name);
+        }
+        if parent != node {
+            self.close(parent);
+        }
+        self.close(node);
+    }
+
+    fn layer(&mut self, node: NodeId, map: usize, at: usize, layer: &Layer) {
+        let save = Arc::clone(&self.save);
+        let Some(dir) = save.maps.get(map).map(|map| map.dir.clone()) else { return };
+        let plain = |name: &Option<String>| name.clone().filter(|name| plain_name(name).is_ok());
+        let data = plain(&layer.data_file).map_or_else(|| dir.join(FILE_NAME), |name| dir.join(name));
+        let label = layer.name.as_deref().map_or_else(|| format!("layer {at}"), printable);
+        let item = self.item(node, Item::Layer(map, at), data, &label);
+        // A finding may be about any of a layer's files.
+        for name in [&layer.index_file, &layer.depth_file].into_iter().filter_map(plain) {
+            self.by_name.entry(save.shown(&dir.join(name))).or_insert(item);
+        }
+    }
+
+    fn push(&mut self, kind: NodeKind, label: &str, parent: Option<NodeId>) -> NodeId {
+        let id = self.nodes.len();
+        let depth = parent.and_then(|parent| self.nodes.get(parent)).map_or(0, |node| node.depth.saturating_add(1));
+        let items = self.items.len()..self.items.len();
+        self.nodes.push(Node { kind, label: label.into(), depth, parent, end: id + 1, items });
+        id
+    }
+
+    fn item(&mut self, parent: NodeId, item: Item, path: PathBuf, label: &str) -> ItemId {
+        let id = self.items.len();
+        self.by_name.entry(self.save.shown(&path)).or_insert(id);
+        self.items.push(item);
+        self.paths.push(path);
+        let node = self.push(NodeKind::Item(id), label, Some(parent));
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.items = id..id + 1;
+        }
+        self.node_of.push(node);
+        id
+    }
+
+    /// What was pushed since a line belongs to it.
+    fn close(&mut self, node: NodeId) {
+        let (end, items) = (self.nodes.len(), self.items.len());
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.end = end;
+            node.items.end = items;
+        }
+    }
+
+    /// The line of an item.
+    #[must_use]
+    pub fn node_of(&self, item: ItemId) -> Option<NodeId> {
+        self.node_of.get(item).copied()
+    }
+
+    /// The item of a line, when it is one.
+    #[must_use]
+    pub fn item_of(&self, node: NodeId) -> Option<ItemId> {
+        match self.nodes.get(node)?.kind {
+            NodeKind::Item(item) => Some(item),
+            _ => None,
+        }
+    }
+
+    /// The item that a finding's file is.
+    #[must_use]
+    pub fn by_name(&self, shown: &str) -> Option<ItemId> {
+        self.by_name.get(shown).copied()
+    }
+
+    /// The name of an item, as findings have it.
+    #[must_use]
+    pub fn shown(&self, item: ItemId) -> String {
+        self.paths.get(item).map_or_else(String::new, |path| self.save.shown(path))
+    }
+
+    /// The file of an item, when it has blocks and is not one of several in it.
+    #[must_use]
+    pub fn file(&self, item: ItemId) -> Option<File<'_>> {
+        match *self.items.get(item)? {
+            Item::Region(forest, file) => {
+                let forest = self.save.forests.get(forest)?;
+                Some(File::Region(forest, forest.regions.get(file)?))
+            }
+            Item::Pak(room, file) => {
+                let room = self.save.rooms.get(room)?;
+                Some(File::Pak(room, room.files.get(file)?))
+            }
+            Item::Layer(map, _) => Some(File::Map(self.save.maps.get(map)?)),
+            Item::Plain => None,
+        }
+    }
+
+    /// The line that is the same in another tree: by the paths, or the nearest line above it that is still there.
+    #[must_use]
+    pub fn same_node(&self, other: &Self, node: NodeId) -> NodeId {
+        let mut at = Some(node);
+        while let Some(id) = at {
+            let Some(line) = self.nodes.get(id) else { break };
+            let found = match line.kind {
+                NodeKind::Item(item) => {
+                    let path = self.paths.get(item);
+                    let same = |(_, p): &(ItemId, &PathBuf)| Some(*p) == path;
+                    // Layers of a map can share a file: the same number among these.
+                    let nth = self.paths.iter().take(item).filter(|p| Some(*p) == path).count();
+                    other.paths.iter().enumerate().filter(same).nth(nth).and_then(|(item, _)| other.node_of(item))
+                }
+                kind => other.nodes.iter().position(|n| n.kind == kind && n.label == line.label),
+            };
+            if let Some(found) = found {
+                return found;
+            }
+            at = line.parent;
+        }
+        0
+    }
+}

@@ -1,0 +1,325 @@
+//! The whole screen, drawn from the state. Drawing changes nothing and reads nothing.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr;
+
+use super::action::{ACTIONS, Group, hints};
+use super::app::{App, Focus};
+use super::canvas::Canvas;
+use super::keys::short;
+use super::layout::inside;
+use super::pane::Pane;
+use super::popup::{Popup, commands};
+use super::theme::{Role, level_role};
+use super::{inspector, panes};
+use crate::damage::{Code, Level};
+
+/// Draws everything.
+pub fn draw(app: &App, buffer: &mut Buffer) {
+    let layout = app.layout();
+    let theme = app.settings.theme;
+    let glyphs = app.glyphs;
+    let mut on = |area: Rect, draw: &dyn Fn(&App, &mut Canvas<'_>)| {
+        if area.area() > 0 {
+            draw(app, &mut Canvas::new(buffer, area, theme, glyphs));
+        }
+    };
+    on(layout.path, &path_line);
+    on(layout.tree, &|app, canvas| panes::tree::draw(app, canvas, layout.folded));
+    on(layout.pane, &pane);
+    on(layout.inspector, &inspector::draw);
+    on(layout.hints, &bottom);
+    if app.popup.is_some() {
+        let all = Rect::new(0, 0, app.size.columns, app.size.rows);
+        on(all, &popup);
+    }
+}
+
+/// The line on top: where we are, and what the check says.
+fn path_line(app: &App, canvas: &mut Canvas<'_>) {
+    let width = canvas.width();
+    let state = check_words(app);
+    let room = state.iter().map(|(_, text)| text.width()).sum::<usize>();
+    let room = u16::try_from(room).unwrap_or(u16::MAX);
+    let left = width.saturating_sub(room + 2);
+    let place = place(app).join(app.glyphs.into);
+    let mut x = canvas.put(0, 0, " ", Role::Text);
+    if width >= 60 {
+        x = canvas.put(x, 0, "voxscope  ", Role::Dim);
+    }
+    canvas.put_within(x, 0, left.saturating_sub(x), &place, Role::Strong);
+    if width > room {
+        let pieces: Vec<(Role, &str)> = state.iter().map(|(role, text)| (*role, text.as_str())).collect();
+        canvas.line(width - room - 1, 0, &pieces);
+    }
+}
+
+/// The names from the save down to what is selected.
+fn place(app: &App) -> Vec<String> {
+    let Some(index) = &app.index else {
+        return vec![crate::printable::path(&app.settings.path)];
+    };
+    let mut names = Vec::new();
+    let mut node = Some(app.selection.node);
+    while let Some(at) = node.and_then(|id| index.nodes.get(id)) {
+        names.push(at.label.to_string());
+        node = at.parent;
+    }
+    names.reverse();
+    if let Some(slot) = app.selected_slot() {
+        names.push(slot.position.map_or_else(|| format!("block {}", slot.slot), crate::printable::triple));
+    }
+    names
+}
+
+fn check_words(app: &App) -> Vec<(Role, String)> {
+    if app.index.is_none() {
+        let words = if app.failure.is_some() { "" } else { "opening " };
+        return vec![(Role::Dim, words.into())];
+    }
+    let findings = &app.findings;
+    let counts = &findings.counts;
+    let mut out = Vec::new();
+    let wide = app.size.columns >= 60;
+    for (level, n) in [(Level::Error, counts.errors), (Level::Warning, counts.warnings), (Level::Note, counts.notes)] {
+        if n > 0 && (wide || level != Level::Note) {
+            let name = if !wide {
+                String::new()
+            } else if n == 1 {
+                format!(" {}", level.name())
+            } else {
+                format!(" {}s", level.name())
+            };
+            let mark = app.glyphs.level(Some(level));
+            out.push((level_role(Some(level)), format!("{mark} {n}{name}  ")));
+        }
+    }
+    if findings.running {
+        let share = findings.share();
+        out.push((Role::Text, format!("checking {:.0} % ", (share * 100.0).floor())));
+        if wide {
+            let eighths = (share * 64.0).floor();
+            let full = (0..8).map(|cell| (eighths - f64::from(cell) * 8.0).clamp(0.0, 8.0));
+            let bar: String = full.map(|n| horizontal(app.glyphs.ascii, n)).collect();
+            out.push((
+                Role::Good,
+                format!(
+                    "{}{bar}{} ",
+                    if app.glyphs.ascii { "[" } else { "▕" },
+                    if app.glyphs.ascii { "]" } else { "▏" }
+                ),
+            ));
+        }
+    } else if findings.stopped {
+        out.push((Role::Warning, "check stopped ".into()));
+    } else if findings.summary.is_some() {
+        let clean = counts.errors + counts.warnings == 0;
+        let words = if clean { "nothing wrong " } else { "checked " };
+        out.push((if clean { Role::Good } else { Role::Dim }, words.into()));
+    }
+    out
+}
+
+/// A cell that is filled from the left, in eighths.
+fn horizontal(ascii: bool, eighths: f64) -> &'static str {
+    const CELLS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
+    if ascii {
+        return if eighths >= 4.0 { "#" } else { "." };
+    }
+    let at = (0u8..9).rev().find(|n| f64::from(*n) <= eighths).unwrap_or(0);
+    CELLS.get(usize::from(at)).copied().unwrap_or(" ")
+}
+
+/// The tabs, each with the columns that it takes, in a frame that begins at 0.
+fn tabs(app: &App, width: u16) -> Vec<(Pane, u16, String)> {
+    let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Depth || app.has_depth());
+    let long = |pane: Pane| format!(" {} {}", pane.number(), pane.title());
+    let all: Vec<Pane> = panes.collect();
+    let fits = all.iter().map(|pane| long(*pane).width()).sum::<usize>() + 2 <= usize::from(width);
+    let mut x = 1u16;
+    let mut out = Vec::new();
+    for pane in all {
+        let text = if fits || pane == app.pane { long(pane) } else { format!(" {}", pane.number()) };
+        let len = u16::try_from(text.width()).unwrap_or(0);
+        out.push((pane, x, text));
+        x = x.saturating_add(len);
+    }
+    out
+}
+
+/// The pane whose tab is at a column of the screen.
+#[must_use]
+pub fn tab_at(app: &App, area: Rect, x: u16) -> Option<Pane> {
+    let x = x.checked_sub(area.x)?;
+    let tabs = tabs(app, area.width);
+    let found = tabs.into_iter().find(|(_, from, text)| {
+        let width = u16::try_from(text.width()).unwrap_or(0);
+        (*from..from.saturating_add(width)).contains(&x)
+    });
+    found.map(|(pane, ..)| pane)
+}
+
+/// The frame with the tabs, and the pane in it.
+fn pane(app: &App, canvas: &mut Canvas<'_>) {
+    let focused = app.focus == Focus::Pane;
+    let tabs = tabs(app, canvas.width());
+    let mut title: Vec<(Role, &str)> = Vec::new();
+    for (pane, _, text) in &tabs {
+        title.push((if *pane == app.pane { Role::Cursor } else { Role::Dim }, text));
+    }
+    let mut inside = canvas.frame(&title, focused);
+    if inside.is_empty() {
+        return;
+    }
+    if let Some(why) = &app.failure {
+        let y = inside.wrap(1, 1, why, Role::Error);
+        inside.wrap(1, y + 1, "R tries again, q leaves.", Role::Dim);
+    } else if app.index.is_none() {
+        inside.wrap(1, 1, "Opening the save.", Role::Dim);
+    } else {
+        panes::draw(app, &mut inside);
+    }
+}
+
+/// The line at the bottom: what is typed, what was said, or what can be done.
+fn bottom(app: &App, canvas: &mut Canvas<'_>) {
+    if let Some(prompt) = &app.prompt {
+        let x = canvas.line(1, 0, &[(Role::Key, prompt.purpose.label()), (Role::Dim, ": ")]);
+        let before: String = prompt.text.chars().take(prompt.cursor).collect();
+        let at: String = prompt.text.chars().skip(prompt.cursor).take(1).collect();
+        let after: String = prompt.text.chars().skip(prompt.cursor + 1).collect();
+        // What is before the cursor is cut from the left, so that the cursor is always seen.
+        let room = usize::from(canvas.width().saturating_sub(x + 2));
+        let skip = before.chars().count().saturating_sub(room);
+        let before: String = before.chars().skip(skip).collect();
+        let cursor = if at.is_empty() { " " } else { &at };
+        let x = canvas.line(x, 0, &[(Role::Text, &before), (Role::Cursor, cursor), (Role::Text, &after)]);
+        let rest = prompt.error.as_deref().map_or((Role::Dim, prompt.purpose.example()), |error| (Role::Error, error));
+        let width = canvas.width().saturating_sub(x + 2);
+        canvas.put_within(x + 2, 0, width, rest.1, rest.0);
+        return;
+    }
+    if let Some(message) = &app.message {
+        let width = canvas.width().saturating_sub(2);
+        canvas.put_within(1, 0, width, message, Role::Strong);
+        return;
+    }
+    let mut x = 1;
+    let moves = if app.glyphs.ascii { "arrows" } else { "←↑↓→" };
+    let mut pieces = vec![(moves.to_owned(), "move".to_owned())];
+    for spec in hints(app) {
+        let Some(key) = app.settings.keymap.keys(spec.action).first() else { continue };
+        let hint = if spec.hint == "tree" && app.focus == Focus::Tree { "pane" } else { spec.hint };
+        pieces.push((short(*key, app.glyphs.ascii), hint.to_owned()));
+    }
+    // The last ones, help and the way out, are always there: what is in the middle gives way.
+    let room = usize::from(canvas.width().saturating_sub(1));
+    let width = |pieces: &[(String, String)]| pieces.iter().map(|(k, h)| k.width() + h.width() + 3).sum::<usize>();
+    while width(&pieces) > room && pieces.len() > 3 {
+        pieces.remove(pieces.len() - 4);
+    }
+    while width(&pieces) > room && !pieces.is_empty() {
+        pieces.remove(0);
+    }
+    for (key, hint) in &pieces {
+        x = canvas.line(x, 0, &[(Role::Key, key), (Role::Text, " "), (Role::Dim, hint), (Role::Text, "  ")]);
+    }
+}
+
+fn popup(app: &App, canvas: &mut Canvas<'_>) {
+    let Some(popup) = &app.popup else { return };
+    let (width, height) = (canvas.width(), canvas.height());
+    let w = width.saturating_sub(4).min(96);
+    let h = height.saturating_sub(4).max(height.min(3));
+    let mut top = canvas.part((width - w) / 2, (height.saturating_sub(h)) / 2, w, h);
+    top.clear();
+    match popup {
+        Popup::Help(line) => help(app, *line, &mut top),
+        Popup::Commands(chosen) => palette(app, *chosen, &mut top),
+        Popup::Explain(code, line) => explain(app, *code, *line, &mut top),
+    }
+}
+
+/// Draws lines from one on, in a frame.
+fn scrolled(canvas: &mut Canvas<'_>, title: &str, line: u16, lines: &[Vec<(Role, String)>]) {
+    let title = format!(" {title} ");
+    let mut inside = canvas.frame(&[(Role::Strong, &title)], true);
+    let seen = usize::from(inside.height());
+    let first = usize::from(line).min(lines.len().saturating_sub(seen));
+    for (y, pieces) in lines.iter().skip(first).take(seen).enumerate() {
+        let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
+        inside.line(1, u16::try_from(y).unwrap_or(u16::MAX), &pieces);
+    }
+    inside.scrollbar(first, seen, lines.len());
+}
+
+fn help(app: &App, line: u16, canvas: &mut Canvas<'_>) {
+    let mut lines: Vec<Vec<(Role, String)>> = Vec::new();
+    let width = usize::from(canvas.width().saturating_sub(4));
+    for (group, heading) in Group::ALL {
+        if !lines.is_empty() {
+            lines.push(Vec::new());
+        }
+        lines.push(vec![(Role::Strong, heading.to_owned())]);
+        for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
+            let keys = app.settings.keymap.keys(spec.action);
+            let keys: Vec<String> = keys.iter().map(|key| short(*key, app.glyphs.ascii)).collect();
+            let keys = format!("  {:<20}", keys.join("  "));
+            let room = width.saturating_sub(keys.width()).max(10);
+            for (i, text) in textwrap::wrap(spec.help, room).into_iter().enumerate() {
+                let before = if i == 0 { keys.clone() } else { " ".repeat(keys.width()) };
+                lines.push(vec![(Role::Key, before), (Role::Text, text.into_owned())]);
+            }
+        }
+    }
+    scrolled(canvas, "Keys  (any other key closes this)", line, &lines);
+}
+
+fn palette(app: &App, chosen: usize, canvas: &mut Canvas<'_>) {
+    let typed = app.prompt.as_ref().map_or("", |prompt| prompt.text.as_str());
+    let found = commands(app, typed);
+    let mut inside = canvas.frame(&[(Role::Strong, " Commands  (type a part of the name) ")], true);
+    let chosen = chosen.min(found.len().saturating_sub(1));
+    let seen = usize::from(inside.height());
+    let first = super::scroll::follow(0, chosen, seen, found.len());
+    for (i, spec) in found.iter().enumerate().skip(first).take(seen) {
+        let y = u16::try_from(i - first).unwrap_or(u16::MAX);
+        let key = app.settings.keymap.keys(spec.action).first().map(|key| short(*key, app.glyphs.ascii));
+        inside.put(1, y, &key.unwrap_or_default(), Role::Key);
+        inside.put(11, y, spec.name, Role::Strong);
+        let width = inside.width().saturating_sub(32);
+        inside.put_within(30, y, width, spec.help, Role::Text);
+        if i == chosen {
+            inside.cursor_row(y, true);
+        }
+    }
+    if found.is_empty() {
+        inside.put(1, 0, "There is no such command here.", Role::Dim);
+    }
+}
+
+fn explain(app: &App, code: Code, line: u16, canvas: &mut Canvas<'_>) {
+    let width = usize::from(canvas.width().saturating_sub(4)).max(1);
+    let mut lines: Vec<Vec<(Role, String)>> = Vec::new();
+    let level = Some(code.level());
+    let mark = app.glyphs.level(level);
+    lines.push(vec![(level_role(level), format!("{mark} {} {}", code.level().name(), code.name()))]);
+    let mut paragraph = |text: &str, role: Role| {
+        lines.push(Vec::new());
+        for text in textwrap::wrap(text, width) {
+            lines.push(vec![(role, text.into_owned())]);
+        }
+    };
+    paragraph(code.title(), Role::Strong);
+    code.story().split("\n\n").for_each(|text| paragraph(text, Role::Text));
+    paragraph("What to do", Role::Strong);
+    paragraph(code.next(), Role::Text);
+    scrolled(canvas, "Explain  (esc closes)", line, &lines);
+}
+
+/// The area inside the pane's frame.
+#[must_use]
+pub fn pane_inside(app: &App) -> Rect {
+    inside(app.layout().pane)
+}

@@ -1,0 +1,131 @@
+//! What the check has found so far, by file and by line of the tree.
+
+use std::sync::Arc;
+
+use super::data::{Index, ItemId, NodeId};
+use crate::check::{Counts, Finding, Summary};
+use crate::damage::Level;
+
+/// Findings that are kept; what is beyond is counted. `voxscope check` prints all of them.
+pub const MOST: usize = 100_000;
+
+/// How many findings of each level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// By level: notes, warnings, errors.
+    pub notes: u32,
+    /// Warnings.
+    pub warnings: u32,
+    /// Errors.
+    pub errors: u32,
+}
+
+impl Tally {
+    /// The worst level; `None` when there is nothing.
+    #[must_use]
+    pub const fn worst(self) -> Option<Level> {
+        match self {
+            Self { errors: 1.., .. } => Some(Level::Error),
+            Self { warnings: 1.., .. } => Some(Level::Warning),
+            Self { notes: 1.., .. } => Some(Level::Note),
+            Self { .. } => None,
+        }
+    }
+
+    const fn add(&mut self, level: Level) {
+        let to = match level {
+            Level::Note => &mut self.notes,
+            Level::Warning => &mut self.warnings,
+            Level::Error => &mut self.errors,
+        };
+        *to = to.saturating_add(1);
+    }
+}
+
+/// What is wrong, as far as it is known.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// The findings, in the order in which they came.
+    pub list: Vec<Arc<Finding>>,
+    /// The files that they are about.
+    pub items: Vec<Option<ItemId>>,
+    /// How many there are beyond those that are kept.
+    pub dropped: u64,
+    /// By level.
+    pub counts: Counts,
+    /// Whether the check runs.
+    pub running: bool,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+    /// Bytes that were checked.
+    pub done: u64,
+    /// Bytes that there are.
+    pub total: u64,
+    /// What it came to.
+    pub summary: Option<Summary>,
+    /// Changes whenever findings are added or begin anew.
+    pub version: u64,
+    /// How many checks there were.
+    pub run: u64,
+    by_node: Vec<Tally>,
+}
+
+impl Findings {
+    /// Forgets everything: a check begins.
+    pub fn begin(&mut self, index: &Index, total: u64) {
+        let (version, run) = (self.version + 1, self.run + 1);
+        *self = Self {
+            running: true,
+            total,
+            version,
+            run,
+            by_node: vec![Tally::default(); index.nodes.len()],
+            ..Self::default()
+        };
+    }
+
+    /// Adds findings.
+    pub fn add(&mut self, index: &Index, findings: Vec<Finding>) {
+        self.version += 1;
+        for finding in findings {
+            let level = finding.level();
+            match level {
+                Level::Error => self.counts.errors += 1,
+                Level::Warning => self.counts.warnings += 1,
+                Level::Note => self.counts.notes += 1,
+            }
+            let item = index.by_name(&finding.file);
+            let mut node = Some(item.and_then(|item| index.node_of(item)).unwrap_or(0));
+            while let Some(at) = node {
+                if let Some(tally) = self.by_node.get_mut(at) {
+                    tally.add(level);
+                }
+                node = index.nodes.get(at).and_then(|node| node.parent);
+            }
+            if self.list.len() < MOST {
+                self.list.push(Arc::new(finding));
+                self.items.push(item);
+            } else {
+                self.dropped += 1;
+            }
+        }
+    }
+
+    /// Whether nothing was found.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many findings there are about a line of the tree and all below it.
+    #[must_use]
+    pub fn of_node(&self, node: NodeId) -> Tally {
+        self.by_node.get(node).copied().unwrap_or_default()
+    }
+
+    /// The share of the check that is done, from 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        if self.total == 0 { 1.0 } else { (self.done as f64 / self.total as f64).min(1.0) }
+    }
+}

@@ -1,0 +1,298 @@
+//! Going to a place: to a finding, to what was typed, back and forward. Where the file has to be opened first, the place
+//! is reached once it is.
+
+use super::app::{App, Bytes, Focus};
+use super::data::{ItemId, Opened, Part};
+use super::history::Place;
+use super::pane::Pane;
+use crate::bytes::Span;
+use crate::check::Finding;
+use crate::damage::Space;
+use crate::save::Owner;
+
+/// A place in a file that has to be opened first.
+#[derive(Clone, Debug)]
+pub struct Going {
+    item: ItemId,
+    slot: Option<u32>,
+    block: Option<[i32; 3]>,
+    bytes: Option<Bytes>,
+}
+
+/// Goes to the block in a slot of a file.
+pub fn to_slot(app: &mut App, item: ItemId, slot: u32) {
+    let Some(index) = app.index.clone() else { return };
+    let Some(node) = index.node_of(item) else { return };
+    app.select_node(node);
+    app.panes.tree.show(&index, node);
+    app.going = Some(Going { item, slot: Some(slot), block: None, bytes: None });
+    app.want_item();
+    arrive(app);
+}
+
+/// Goes to a finding, by its number: the line of the tree, the block, the bytes.
+pub fn to_finding(app: &mut App, number: usize) {
+    let Some(finding) = app.findings.list.get(number).cloned() else { return };
+    app.selection.finding = Some(number);
+    let item = app.findings.items.get(number).copied().flatten();
+    let Some(index) = app.index.clone() else { return };
+    let node = item.and_then(|item| index.node_of(item)).unwrap_or(0);
+    app.select_node(node);
+    app.panes.tree.show(&index, node);
+    let Some(item) = item else { return };
+    (app.selection.slot, app.selection.sector, app.selection.voxel, app.selection.bytes) = (None, None, None, None);
+    let block = finding.block.and_then(|block| block.position);
+    let bytes = finding_bytes(app, &finding);
+    app.going = Some(Going { item, slot: None, block, bytes });
+    app.want_item();
+    arrive(app);
+}
+
+/// The bytes that a finding is about.
+fn finding_bytes(app: &App, finding: &Finding) -> Option<Bytes> {
+    let part = finding_part(app, finding);
+    match finding.damage.space {
+        Space::Block => Some(Bytes { space: Space::Block, part, span: finding.damage.span }),
+        Space::File => finding.span.map(|span| Bytes { space: Space::File, part, span }),
+    }
+}
+
+/// Which file of a layer a finding is about.
+fn finding_part(app: &App, finding: &Finding) -> Part {
+    let Some(opened) = app.opened_item() else { return Part::Data };
+    let super::data::Store::Layer(_, layer) = &opened.store else { return Part::Data };
+    let is = |name: &Option<String>| {
+        name.as_deref().is_some_and(|name| finding.file.ends_with(&crate::printable::printable(name)))
+    };
+    if is(&layer.depth_file) {
+        Part::Depth
+    } else if is(&layer.index_file) {
+        Part::Index
+    } else {
+        Part::Data
+    }
+}
+
+/// Reaches the place that was on the way, if its file is open now.
+pub fn arrive(app: &mut App) {
+    let Some(Going { item, slot, block, bytes }) = app.going.clone() else { return };
+    if app.selected_item() != Some(item) {
+        app.going = None;
+        return;
+    }
+    let Some(opened) = app.opened_item().cloned() else { return };
+    app.going = None;
+    let at = block.and_then(|position| opened.at(position)).map(|slot| slot.slot);
+    if let Some(slot) = slot.or(at) {
+        app.select_slot(slot);
+    }
+    if let Some(bytes) = bytes {
+        app.selection.bytes = Some(bytes);
+        if bytes.space == Space::File && bytes.part == Part::Data {
+            follow_bytes(app, &opened, bytes.span);
+        }
+    }
+    app.panes.arrived();
+}
+
+/// Selects the sector, and the block, that bytes of the file are in.
+fn follow_bytes(app: &mut App, opened: &Opened, span: Span) {
+    let Some(sector) = opened.sector_at(span.start) else { return };
+    app.selection.sector = Some(sector);
+    if app.selection.slot.is_none()
+        && let Some(slot) = slot_at(opened, sector)
+    {
+        app.selection.slot = Some(slot);
+        app.selection.voxel = None;
+    }
+}
+
+/// The block that owns a sector alone.
+#[must_use]
+pub fn slot_at(opened: &Opened, sector: u64) -> Option<u32> {
+    match owner_at(opened, sector)? {
+        Owner::Block(slot) | Owner::BeyondEnd(slot) => Some(slot),
+        _ => None,
+    }
+}
+
+/// Who owns a sector.
+#[must_use]
+pub fn owner_at(opened: &Opened, sector: u64) -> Option<Owner> {
+    let runs = &opened.sectors.runs;
+    let at = runs.partition_point(|run| run.first <= sector).checked_sub(1)?;
+    let run = runs.get(at)?;
+    (sector - run.first < run.count).then_some(run.owner)
+}
+
+/// Selects a sector, with the block that owns it and its bytes.
+pub fn to_sector(app: &mut App, opened: &Opened, sector: u64) {
+    app.selection.sector = Some(sector);
+    app.selection.bytes = None;
+    match slot_at(opened, sector) {
+        Some(slot) => {
+            if app.selection.slot != Some(slot) {
+                app.selection.voxel = None;
+            }
+            app.selection.slot = Some(slot);
+        }
+        None => app.selection.slot = None,
+    }
+    let span = opened.sector_span(sector, 1);
+    app.selection.bytes = Some(Bytes { space: Space::File, part: Part::Data, span });
+}
+
+/// Goes to what was typed.
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn to(app: &mut App, text: &str) -> Result<(), String> {
+    let opened = app.opened_item().cloned().ok_or("no file is open")?;
+    let shown = crate::printable::printable(text.trim());
+    let place = parse(&shown)?;
+    app.remember();
+    let len = opened.len(Part::Data);
+    match place {
+        Target::Byte(at) => to_byte(app, &opened, at, len)?,
+        Target::FromEnd(back) => to_byte(app, &opened, len.saturating_sub(back), len)?,
+        Target::Sector(sector) => {
+            let last = opened.sectors.runs.last().map_or(0, |run| run.first + run.count);
+            if sector >= last {
+                return Err(format!("there is no sector {sector}: there are {last}"));
+            }
+            to_sector(app, &opened, sector);
+        }
+        Target::Slot(slot) => {
+            opened.slot(slot).ok_or_else(|| format!("there is no block in slot {slot}"))?;
+            app.select_slot(slot);
+        }
+        Target::Position(position) => to_position(app, &opened, position)?,
+    }
+    app.panes.arrived();
+    Ok(())
+}
+
+fn to_byte(app: &mut App, opened: &Opened, at: u64, len: u64) -> Result<(), String> {
+    if app.pane == Pane::Hex && app.selection.bytes.is_some_and(|bytes| bytes.space == Space::Block) {
+        let len = app.selected_block().map_or(0, |block| crate::bytes::len64(&block.plain));
+        if at >= len {
+            return Err(format!("there is no byte {at:#x}: the decompressed block has {len:#x}"));
+        }
+        app.selection.bytes = Some(Bytes { space: Space::Block, part: Part::Data, span: Span::sized(at, 1) });
+        return Ok(());
+    }
+    if at >= len {
+        return Err(format!("there is no byte {at:#x}: the file has {len:#x}"));
+    }
+    app.selection.slot = None;
+    let span = Span::sized(at, 1);
+    app.selection.bytes = Some(Bytes { space: Space::File, part: Part::Data, span });
+    follow_bytes(app, opened, span);
+    Ok(())
+}
+
+/// A position is that of a voxel in the slice, of a block everywhere else.
+fn to_position(app: &mut App, opened: &Opened, position: [i32; 3]) -> Result<(), String> {
+    let shown = crate::printable::triple(position);
+    if app.pane == Pane::Slice || opened.slots.iter().all(|slot| slot.position.is_none()) {
+        let voxel = position.map(|n| u32::try_from(n).ok());
+        let [Some(x), Some(y), Some(z)] = voxel else { return Err(format!("{shown} is outside")) };
+        return super::panes::slice::to_voxel(app, [x, y, z]);
+    }
+    let slot = opened.at(position).ok_or_else(|| format!("there is no block at {shown} in this file"))?;
+    app.select_slot(slot.slot);
+    Ok(())
+}
+
+/// A place as it is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Byte(u64),
+    FromEnd(u64),
+    Sector(u64),
+    Slot(u32),
+    Position([i32; 3]),
+}
+
+fn parse(text: &str) -> Result<Target, String> {
+    let wrong = || format!("`{text}` is no place: a byte (0x1f40), a sector (s12), a slot (b3), x,y,z or end-16");
+    if let Some(rest) = text.strip_prefix("end") {
+        let back = rest.strip_prefix('-').map_or(Ok(1), |back| number(back).ok_or_else(wrong))?;
+        return if rest.is_empty() || rest.starts_with('-') { Ok(Target::FromEnd(back.max(1))) } else { Err(wrong()) };
+    }
+    if text.contains(',') {
+        let mut parts = text.trim_matches(['(', ')']).split(',').map(|part| part.trim().parse::<i32>().ok());
+        return match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(Some(x)), Some(Some(y)), Some(Some(z)), None) => Ok(Target::Position([x, y, z])),
+            _ => Err(wrong()),
+        };
+    }
+    if let Some(sector) = text.strip_prefix('s') {
+        return number(sector).map(Target::Sector).ok_or_else(wrong);
+    }
+    // Hexadecimal digits may begin with b; without 0x it is a slot.
+    if let Some(slot) = text.strip_prefix('b') {
+        return number(slot).and_then(|n| u32::try_from(n).ok()).map(Target::Slot).ok_or_else(wrong);
+    }
+    number(text).map(Target::Byte).ok_or_else(wrong)
+}
+
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Back to the place before.
+pub fn back(app: &mut App) {
+    let here = Place { selection: app.selection.clone(), pane: app.pane };
+    match app.history.back(here) {
+        Some(place) => restore(app, place),
+        None => app.say("This is where you began.".into()),
+    }
+}
+
+/// Forward again.
+pub fn forward(app: &mut App) {
+    let here = Place { selection: app.selection.clone(), pane: app.pane };
+    match app.history.forward(here) {
+        Some(place) => restore(app, place),
+        None => app.say("There is nothing to go forward to.".into()),
+    }
+}
+
+fn restore(app: &mut App, place: Place) {
+    app.going = None;
+    app.selection = place.selection;
+    app.pane = place.pane;
+    app.focus = Focus::Pane;
+    if let Some(index) = app.index.clone() {
+        app.panes.tree.show(&index, app.selection.node);
+    }
+    app.panes.arrived();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read() {
+        for (text, target) in [
+            ("0x1f40", Target::Byte(0x1f40)),
+            ("8000", Target::Byte(8000)),
+            ("s12", Target::Sector(12)),
+            ("b3", Target::Slot(3)),
+            ("end-16", Target::FromEnd(16)),
+            ("end", Target::FromEnd(1)),
+            ("3,0,-12", Target::Position([3, 0, -12])),
+            ("(3, 0, 12)", Target::Position([3, 0, 12])),
+        ] {
+            assert_eq!(parse(text), Ok(target), "{text}");
+        }
+        for text in ["", "s", "bx", "1,2", "1,2,3,4", "end16", "0x", "q", "b99999999999"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

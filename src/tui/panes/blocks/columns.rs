@@ -1,0 +1,246 @@
+//! The columns of the table: which there are, which have room, what is in them.
+
+use super::table::{Chunk, Facts, name};
+use crate::check::Row;
+use crate::damage::Code;
+use crate::tui::inspector::grouped;
+use crate::tui::theme::{Glyphs, Role, level_role};
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Column {
+    /// The name of the file.
+    File,
+    /// The LOD.
+    Lod,
+    /// The position in blocks.
+    Position,
+    /// The first sector.
+    Sector,
+    /// How many sectors.
+    Count,
+    /// Bytes as stored.
+    Bytes,
+    /// Bytes after decompression.
+    Plain,
+    /// The one by the other.
+    Ratio,
+    /// The version of the block data.
+    Version,
+    /// How it is packed.
+    Container,
+    /// What is wrong.
+    State,
+    /// Flags and their counts.
+    Flags,
+}
+
+/// A column that has room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Which.
+    pub column: Column,
+    /// Where it begins.
+    pub x: u16,
+    /// How wide it is.
+    pub width: u16,
+}
+
+/// All columns in the order in which they stand.
+const ALL: [Column; 12] = [
+    Column::File,
+    Column::Lod,
+    Column::Position,
+    Column::Sector,
+    Column::Count,
+    Column::Bytes,
+    Column::Plain,
+    Column::Ratio,
+    Column::Version,
+    Column::Container,
+    Column::State,
+    Column::Flags,
+];
+
+/// The same, the most needed first: those at the end go first where there is little room.
+const NEED: [Column; 12] = [
+    Column::Position,
+    Column::State,
+    Column::Flags,
+    Column::Bytes,
+    Column::File,
+    Column::Sector,
+    Column::Plain,
+    Column::Container,
+    Column::Count,
+    Column::Lod,
+    Column::Ratio,
+    Column::Version,
+];
+
+/// Columns of the least that the last one, which takes what is left, needs.
+const LAST: u16 = 12;
+
+impl Column {
+    /// Its heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Lod => "lod",
+            Self::Position => "position",
+            Self::Sector => "sector",
+            Self::Count => "n",
+            Self::Bytes => "bytes",
+            Self::Plain => "plain",
+            Self::Ratio => "ratio",
+            Self::Version => "ver",
+            Self::Container => "container",
+            Self::State => "state",
+            Self::Flags => "flags",
+        }
+    }
+
+    /// Its name in a sentence.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Count => "sectors",
+            Self::Plain => "plain bytes",
+            Self::Version => "version",
+            other => other.title(),
+        }
+    }
+
+    /// Whether the largest come first when it is sorted by: where these are what one looks for.
+    #[must_use]
+    pub const fn begins_down(self) -> bool {
+        matches!(self, Self::Count | Self::Bytes | Self::Plain | Self::Ratio | Self::State | Self::Flags)
+    }
+
+    /// Whether it is aligned to the right.
+    #[must_use]
+    pub const fn is_right(self) -> bool {
+        !matches!(self, Self::File | Self::Container | Self::State | Self::Flags | Self::Position)
+    }
+
+    fn is_there(self, facts: Facts, files: usize) -> bool {
+        match self {
+            Self::File => files > 1,
+            Self::Lod => facts.lods,
+            Self::Sector | Self::Count => facts.sectors,
+            Self::Plain | Self::Ratio => facts.states,
+            Self::Version => facts.versions,
+            Self::Container => facts.containers,
+            // Of maps, what is wrong is known by file and not by block.
+            Self::State => facts.states || !facts.flags,
+            Self::Flags => facts.flags,
+            Self::Position | Self::Bytes => true,
+        }
+    }
+
+    fn width(self, facts: Facts) -> u16 {
+        match self {
+            Self::File => facts.name.clamp(6, 18),
+            Self::Lod => 4,
+            Self::Position => (u16::from(facts.digits.max(2)) + 1) * 3,
+            Self::Sector => facts.sector.max(7),
+            Self::Count => 3,
+            Self::Bytes => facts.bytes.max(6),
+            Self::Plain => facts.plain.max(6),
+            Self::Ratio => 6,
+            Self::Version => 4,
+            Self::Container => 10,
+            Self::State => (facts.code + 2).max(LAST),
+            Self::Flags => LAST,
+        }
+    }
+}
+
+/// The columns that have room.
+#[must_use]
+pub fn fit(facts: Facts, files: usize, width: u16) -> Vec<Placed> {
+    let mut left = width.saturating_sub(1);
+    let mut chosen: Vec<Column> = Vec::new();
+    for column in NEED.into_iter().filter(|column| column.is_there(facts, files)) {
+        let need = column.width(facts) + 1;
+        if need <= left || chosen.is_empty() {
+            left = left.saturating_sub(need);
+            chosen.push(column);
+        }
+    }
+    let mut x = 1;
+    let mut out = Vec::new();
+    let has_flags = chosen.contains(&Column::Flags);
+    for column in ALL.into_iter().filter(|column| chosen.contains(column)) {
+        let mut width = column.width(facts);
+        match column {
+            // The last one takes what is left.
+            Column::Flags => width += left,
+            Column::State if !has_flags => width += left,
+            // Half of what is left is more than findings need, and names are long.
+            Column::File => {
+                let more = (left / 2).min(facts.name.saturating_sub(width)).min(18);
+                (width, left) = (width + more, left - more);
+            }
+            _ => {}
+        }
+        out.push(Placed { column, x, width });
+        x += width + 1;
+    }
+    out
+}
+
+/// What is in a cell, and how it looks.
+#[must_use]
+pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u8) -> (String, Role) {
+    let unread = chunk.provisional;
+    let text = match column {
+        Column::File => {
+            return (name(&row.file).to_owned(), Role::Text);
+        }
+        Column::Lod => row.lod.to_string(),
+        Column::Position => {
+            let width = usize::from(digits.max(2));
+            match row.position {
+                Some(position) => return (position.map(|n| format!("{n:>width$} ")).concat(), Role::Text),
+                None if row.flags.is_some() => return ("all".into(), Role::Dim),
+                None => return ("?".into(), Role::Dim),
+            }
+        }
+        Column::Sector => grouped(row.sector.into()),
+        Column::Count => row.sectors.to_string(),
+        _ if unread => return (glyphs.more.to_owned(), Role::Dim),
+        Column::Bytes => grouped(row.bytes),
+        Column::Plain => grouped(row.plain),
+        Column::Ratio => format!("{:.1}", row.ratio()),
+        Column::Version => row.version.map_or_else(|| "-".into(), |version| version.to_string()),
+        Column::Container => row.container.unwrap_or("-").to_owned(),
+        Column::State if row.flags.is_some() => return ("-".into(), Role::Dim),
+        Column::State => {
+            let level = row.level();
+            let mark = glyphs.level(level);
+            let worst = row.codes.iter().max_by_key(|code| (code.level(), std::cmp::Reverse(*code)));
+            let more = row.codes.iter().count().saturating_sub(1);
+            let more = if more > 0 { format!(" +{more}") } else { String::new() };
+            let role = if level.is_none() { Role::Dim } else { level_role(level) };
+            return (format!("{mark} {}{more}", worst.map_or("", Code::name)), role);
+        }
+        Column::Flags => {
+            let flags = row.flags.iter().flat_map(|counts| counts.named());
+            let named: Vec<String> = flags.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
+            if row.flags.is_none() {
+                return ("-".into(), Role::Dim);
+            }
+            if named.is_empty() {
+                return ("none".into(), Role::Dim);
+            }
+            named.join(glyphs.dot)
+        }
+    };
+    let role = match column {
+        Column::Lod | Column::Version | Column::Container | Column::Ratio => Role::Dim,
+        _ => Role::Text,
+    };
+    (text, role)
+}

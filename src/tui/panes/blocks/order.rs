@@ -1,0 +1,220 @@
+//! Which rows are shown, and in which order: by the filter and by a column.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::columns::Column;
+use super::table::{Chunk, Table};
+use crate::check::{Filter, Row};
+use crate::tui::app::App;
+use crate::tui::jobs::{Kind, Worker};
+
+/// A column to sort by, and whether the largest comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    /// The column.
+    pub column: Column,
+    /// Whether the largest comes first.
+    pub down: bool,
+}
+
+/// What an order is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The table.
+    serial: u64,
+    /// Its rows.
+    version: u64,
+    sort: Option<Sort>,
+    filter: String,
+}
+
+impl Wanted {
+    /// Whether only rows were added since.
+    fn is_older(&self, other: &Self) -> bool {
+        self.serial == other.serial && self.sort == other.sort && self.filter == other.filter
+    }
+}
+
+/// Numbers of rows.
+#[derive(Debug)]
+pub struct Order {
+    made_of: Wanted,
+    numbers: Arc<Vec<u32>>,
+}
+
+/// The rows that are shown.
+#[derive(Clone)]
+pub enum Shown {
+    /// All, as they are read.
+    All(usize),
+    /// These.
+    These(Arc<Vec<u32>>),
+    /// They are not known yet.
+    NotYet,
+}
+
+impl Shown {
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::All(len) => *len,
+            Self::These(numbers) => numbers.len(),
+            Self::NotYet => 0,
+        }
+    }
+
+    /// The number in the table of what is shown at a place.
+    #[must_use]
+    pub fn number(&self, at: usize) -> Option<usize> {
+        match self {
+            Self::All(len) => (at < *len).then_some(at),
+            Self::These(numbers) => numbers.get(at).and_then(|number| usize::try_from(*number).ok()),
+            Self::NotYet => None,
+        }
+    }
+
+    /// The place of a row.
+    #[must_use]
+    pub fn place(&self, number: usize) -> Option<usize> {
+        match self {
+            Self::All(len) => (number < *len).then_some(number),
+            Self::These(numbers) => {
+                let number = u32::try_from(number).ok()?;
+                numbers.iter().position(|other| *other == number)
+            }
+            Self::NotYet => None,
+        }
+    }
+}
+
+fn wanted(app: &App, table: &Table) -> Option<Wanted> {
+    let keep = &app.panes.blocks;
+    let (sort, filter) = (keep.sort, &keep.filter);
+    (sort.is_some() || !filter.is_empty()).then(|| Wanted {
+        serial: table.serial,
+        version: table.version,
+        sort,
+        filter: filter.clone(),
+    })
+}
+
+/// The rows that are shown now: those of an older order until the new one is there.
+#[must_use]
+pub fn shown(app: &App, table: &Table) -> Shown {
+    let keep = &app.panes.blocks;
+    match (wanted(app, table), &keep.order) {
+        (None, _) => Shown::All(table.len()),
+        (Some(_), Some(order)) if order.made_of.serial == table.serial => Shown::These(Arc::clone(&order.numbers)),
+        (Some(_), _) => Shown::NotYet,
+    }
+}
+
+/// Whether what is shown is what was asked for.
+#[must_use]
+pub fn is_settled(app: &App, table: &Table) -> bool {
+    match (wanted(app, table), &app.panes.blocks.order) {
+        (None, _) => true,
+        (Some(wanted), Some(order)) => order.made_of == wanted,
+        (Some(_), None) => false,
+    }
+}
+
+/// Asks for the order, if it is not there or on its way.
+pub fn want(app: &mut App) {
+    let Some(table) = &app.panes.blocks.table else { return };
+    let Some(wanted) = wanted(app, table) else {
+        if app.panes.blocks.order.take().is_some() {
+            app.panes.blocks.find_cursor = true;
+        }
+        app.panes.blocks.ordering = None;
+        return;
+    };
+    let keep = &app.panes.blocks;
+    if keep.order.as_ref().is_some_and(|order| order.made_of == wanted)
+        // While rows stream in, an order of fewer of them comes first; otherwise none would ever come.
+        || keep.ordering.as_ref().is_some_and(|ordering| ordering.is_older(&wanted))
+    {
+        return;
+    }
+    let chunks = table.chunks.clone();
+    app.panes.blocks.ordering = Some(wanted.clone());
+    app.job(
+        Kind::Order,
+        move |worker| {
+            let Some(numbers) = compute(&chunks, &wanted, worker) else { return };
+            worker.answer(move |app| {
+                let keep = &mut app.panes.blocks;
+                if keep.ordering.as_ref() == Some(&wanted) {
+                    keep.ordering = None;
+                    keep.order = Some(Order { made_of: wanted, numbers: Arc::new(numbers) });
+                    keep.find_cursor = true;
+                }
+            });
+        },
+        |app, why| {
+            let keep = &mut app.panes.blocks;
+            (keep.sort, keep.filter, keep.ordering) = (None, String::new(), None);
+            app.say(why);
+        },
+    );
+}
+
+fn compute(chunks: &[Arc<Chunk>], wanted: &Wanted, worker: &Worker<'_>) -> Option<Vec<u32>> {
+    // It was parsed when it was typed.
+    let filter = Filter::parse(&wanted.filter).unwrap_or_default();
+    let mut from = 0u32;
+    let mut all: Vec<(u128, u32)> = Vec::new();
+    for chunk in chunks {
+        if worker.is_cancelled() {
+            return None;
+        }
+        let rows = chunk.rows.par_iter().zip(from..u32::MAX).filter(|(row, _)| filter.matches(row));
+        all.par_extend(rows.map(|(row, number)| (key(row, chunk.item, wanted.sort), number)));
+        from = from.saturating_add(u32::try_from(chunk.rows.len()).unwrap_or(u32::MAX));
+    }
+    if wanted.sort.is_some() {
+        // Rows that are alike stay in the order in which they were read.
+        all.par_sort_unstable();
+    }
+    Some(all.into_par_iter().map(|(_, number)| number).collect())
+}
+
+/// A number by which rows are sorted.
+fn key(row: &Row, item: usize, sort: Option<Sort>) -> u128 {
+    let Some(Sort { column, down }) = sort else { return 0 };
+    let [lod, version] = [row.lod, row.version.map_or(0, |v| v.saturating_add(1))].map(u128::from);
+    let key = match column {
+        Column::File => item as u128,
+        Column::Lod => lod,
+        Column::Position => row.position.map_or(u128::MAX >> 1, |[x, y, z]| {
+            // From the least number to the greatest, as numbers without a sign.
+            let up = |n: i32| u128::from(n.cast_unsigned() ^ (1 << 31));
+            up(x) << 64 | up(y) << 32 | up(z)
+        }),
+        Column::Sector => row.sector.into(),
+        Column::Count => row.sectors.into(),
+        Column::Bytes => row.bytes.into(),
+        Column::Plain => row.plain.into(),
+        // No ratio is negative, so their bits are in the same order.
+        Column::Ratio => row.ratio().to_bits().into(),
+        Column::Version => version,
+        Column::Container => row.container.map_or(0, word),
+        Column::State => {
+            let level = row.level().map_or(0, |level| level as u128 + 1);
+            // Among those of one level, those with the same first code stand together.
+            let code = row.codes.iter().max_by_key(|code| (code.level(), std::cmp::Reverse(*code)));
+            level << 16 | code.map_or(0, |code| 0xffff - code as u128)
+        }
+        Column::Flags => row.flags.as_ref().map_or(0, |counts| counts.set.into()),
+    };
+    if down { !key } else { key }
+}
+
+/// The first letters of a word, as a number in their order.
+fn word(text: &str) -> u128 {
+    let bytes = text.bytes().chain(std::iter::repeat(0)).take(15);
+    bytes.fold(0, |sum, byte| sum << 8 | u128::from(byte))
+}

@@ -1,0 +1,349 @@
+//! The rows of the table, file by file, as they are read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use unicode_width::UnicodeWidthStr;
+
+use crate::check::{self, Options, Row};
+use crate::damage::{CodeSet, Level};
+use crate::tui::app::{App, Effect};
+use crate::tui::data::{Index, Item, ItemId, NodeId, Opened, Store};
+use crate::tui::inspector::grouped;
+use crate::tui::jobs::{Kind, Worker};
+
+/// Files that are read at the same time and handed over together.
+const WINDOW: usize = 4;
+
+/// The rows of a file.
+#[derive(Debug)]
+pub struct Chunk {
+    /// The file.
+    pub item: ItemId,
+    /// Its rows, by slot.
+    pub rows: Vec<Row>,
+    /// Whether these are what the file's table says, before the blocks are read.
+    pub provisional: bool,
+    facts: Facts,
+    failure: Option<String>,
+}
+
+/// What is in rows, for the choice of columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether there are LODs other than 0.
+    pub lods: bool,
+    /// Whether there are versions.
+    pub versions: bool,
+    /// Whether there are containers.
+    pub containers: bool,
+    /// Whether there are flags.
+    pub flags: bool,
+    /// Whether there are rows without flags, whose blocks are checked one by one.
+    pub states: bool,
+    /// Whether rows have sectors.
+    pub sectors: bool,
+    /// Digits of the longest coordinate.
+    pub digits: u8,
+    /// Columns that the longest name of a file takes.
+    pub name: u16,
+    /// Columns of the largest first sector, of stored and of plain bytes.
+    pub sector: u16,
+    /// Stored bytes.
+    pub bytes: u16,
+    /// Plain bytes.
+    pub plain: u16,
+    /// Columns that the longest name of a code takes.
+    pub code: u16,
+    /// Rows with something worse than a note.
+    pub damaged: u64,
+}
+
+impl Facts {
+    fn of(rows: &[Row]) -> Self {
+        let mut facts = Self::default();
+        let (mut least, mut most) = (0, 0);
+        let (mut sector, mut bytes, mut plain) = (0, 0, 0);
+        facts.name = rows.first().map_or(0, |row| columns(name(&row.file)));
+        for row in rows {
+            facts.lods |= row.lod > 0;
+            facts.versions |= row.version.is_some();
+            facts.containers |= row.container.is_some();
+            facts.flags |= row.flags.is_some();
+            facts.states |= row.flags.is_none();
+            facts.sectors |= row.sectors > 0;
+            sector = sector.max(row.sector);
+            bytes = bytes.max(row.bytes);
+            plain = plain.max(row.plain);
+            let codes = row.codes.iter().map(|code| columns(code.name()));
+            facts.code = facts.code.max(codes.max().unwrap_or(0));
+            facts.damaged += u64::from(row.level() > Some(Level::Note));
+            for n in row.position.into_iter().flatten() {
+                least = least.min(n);
+                most = most.max(n);
+            }
+        }
+        facts.sector = columns(&grouped(sector.into()));
+        facts.bytes = columns(&grouped(bytes));
+        facts.plain = columns(&grouped(plain));
+        facts.digits = u8::try_from(least.to_string().len().max(most.to_string().len())).unwrap_or(11);
+        facts
+    }
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            lods: self.lods || other.lods,
+            versions: self.versions || other.versions,
+            containers: self.containers || other.containers,
+            flags: self.flags || other.flags,
+            states: self.states || other.states,
+            sectors: self.sectors || other.sectors,
+            digits: self.digits.max(other.digits),
+            name: self.name.max(other.name),
+            code: self.code.max(other.code),
+            sector: self.sector.max(other.sector),
+            bytes: self.bytes.max(other.bytes),
+            plain: self.plain.max(other.plain),
+            damaged: self.damaged + other.damaged,
+        }
+    }
+}
+
+/// The name of a file without what is before it: what is the same in all of them is at their beginning.
+#[must_use]
+pub fn name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+fn columns(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
+}
+
+impl Chunk {
+    fn new(item: ItemId, rows: Vec<Row>) -> Self {
+        let facts = Facts::of(&rows);
+        Self { item, rows, provisional: false, facts, failure: None }
+    }
+}
+
+/// What a table is of: a line of the tree, in one reading of the save.
+pub type TableKey = (u64, NodeId);
+
+/// The rows of one file or of several.
+#[derive(Debug)]
+pub struct Table {
+    /// What it is of.
+    pub key: TableKey,
+    /// A number that no other table has.
+    pub serial: u64,
+    /// Changes with the rows.
+    pub version: u64,
+    /// The files that it is of.
+    pub items: Range<ItemId>,
+    /// How many of them have blocks.
+    pub files: usize,
+    /// The rows of those that were read, in their order.
+    pub chunks: Vec<Arc<Chunk>>,
+    /// Whether more come.
+    pub reading: bool,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+    /// What the rows have.
+    pub facts: Facts,
+    /// The number of the first row of each chunk.
+    starts: Vec<usize>,
+    len: usize,
+}
+
+impl Table {
+    fn new(key: TableKey, serial: u64, items: Range<ItemId>) -> Self {
+        Self {
+            key,
+            serial,
+            version: 0,
+            files: 0,
+            items,
+            chunks: Vec::new(),
+            reading: true,
+            stopped: false,
+            facts: Facts::default(),
+            starts: Vec::new(),
+            len: 0,
+        }
+    }
+
+    fn push(&mut self, chunks: Vec<Arc<Chunk>>) {
+        if self.chunks.first().is_some_and(|chunk| chunk.provisional) {
+            (self.chunks, self.starts, self.len, self.facts) = (Vec::new(), Vec::new(), 0, Facts::default());
+        }
+        for chunk in chunks {
+            self.starts.push(self.len);
+            self.len += chunk.rows.len();
+            self.facts = self.facts.merge(chunk.facts);
+            self.chunks.push(chunk);
+        }
+        self.version += 1;
+    }
+
+    /// Rows that there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// A row, by its number.
+    #[must_use]
+    pub fn row(&self, number: usize) -> Option<(&Chunk, &Row)> {
+        let at = self.starts.partition_point(|start| *start <= number).checked_sub(1)?;
+        let chunk = self.chunks.get(at)?;
+        Some((chunk, chunk.rows.get(number - self.starts.get(at)?)?))
+    }
+
+    /// The number of the row of a block.
+    #[must_use]
+    pub fn number_of(&self, item: ItemId, slot: u32) -> Option<usize> {
+        let at = self.chunks.binary_search_by_key(&item, |chunk| chunk.item).ok()?;
+        let chunk = self.chunks.get(at)?;
+        let row = chunk.rows.binary_search_by_key(&slot, |row| row.slot).ok()?;
+        Some(self.starts.get(at)? + row)
+    }
+
+    /// The same table, which shares the rows with this one.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self { chunks: self.chunks.clone(), starts: self.starts.clone(), items: self.items.clone(), ..*self }
+    }
+
+    /// Why a file could not be read, and how many could not.
+    #[must_use]
+    pub fn failure(&self) -> Option<(&str, usize)> {
+        let mut failed = self.chunks.iter().filter_map(|chunk| chunk.failure.as_deref());
+        let first = failed.next()?;
+        Some((first, failed.count() + 1))
+    }
+
+    /// The same rows for some of the files, when all of them were read.
+    fn part(&self, generation: u64, items: &Range<ItemId>) -> Option<Vec<Arc<Chunk>>> {
+        let whole = self.key.0 == generation && !self.reading && !self.stopped;
+        let inside = self.items.start <= items.start && items.end <= self.items.end;
+        let of_these = |chunk: &&Arc<Chunk>| items.contains(&chunk.item);
+        (whole && inside).then(|| self.chunks.iter().filter(of_these).cloned().collect())
+    }
+}
+
+/// Asks for the rows of the selected line, if they are not there or on their way.
+pub fn want(app: &mut App) {
+    let Some(index) = app.index.clone() else { return };
+    let key = (app.generation, app.selection.node);
+    if app.panes.blocks.table.as_ref().is_some_and(|table| table.key == key) {
+        return;
+    }
+    let items = app.selected_items();
+    // What the table of a single file says is shown until its blocks are read, so that is waited for.
+    let opened = app.opened_item().cloned();
+    if app.selected_item().is_some() && opened.is_none() {
+        return;
+    }
+    let keep = &mut app.panes.blocks;
+    keep.serial += 1;
+    let serial = keep.serial;
+    let mut table = Table::new(key, serial, items.clone());
+    table.files = items.clone().filter(|item| index.file(*item).is_some()).count();
+    keep.arrived_at_another_table();
+    let known = [&keep.table, &keep.before].into_iter().flatten().find_map(|old| old.part(app.generation, &items));
+    let was = keep.table.take();
+    // A group's rows are kept while one of its files is looked at.
+    if let Some(was) = was.filter(|was| was.items.len() > 1) {
+        keep.before = Some(was);
+    }
+    if let Some(chunks) = known {
+        app.effects.push(Effect::Cancel(Kind::Rows));
+        let keep = &mut app.panes.blocks;
+        table.reading = false;
+        table.push(chunks);
+        keep.table = Some(table);
+        return;
+    }
+    keep.table = Some(table);
+    app.job(
+        Kind::Rows,
+        move |worker| read(&index, &items, opened.as_deref(), serial, worker),
+        |app, why| {
+            if let Some(table) = &mut app.panes.blocks.table {
+                (table.reading, table.stopped) = (false, true);
+            }
+            app.say(why);
+        },
+    );
+}
+
+fn read(index: &Index, items: &Range<ItemId>, opened: Option<&Opened>, serial: u64, worker: &Worker<'_>) {
+    let hand_over = |chunks: Vec<Arc<Chunk>>, last: bool| {
+        worker.answer(move |app| {
+            if let Some(table) = app.panes.blocks.table.as_mut().filter(|table| table.serial == serial) {
+                table.push(chunks);
+                table.reading = !last;
+            }
+        });
+    };
+    if let Some(opened) = opened {
+        hand_over(vec![Arc::new(provisional(index, opened))], false);
+    }
+    let items: Vec<ItemId> = items.clone().collect();
+    let windows = items.chunks(WINDOW);
+    let count = windows.len();
+    for (i, window) in windows.enumerate() {
+        let chunks = window.par_iter().map(|item| Arc::new(chunk(index, *item, worker))).collect();
+        // A file that was stopped in its middle has not all of its rows.
+        if worker.is_cancelled() {
+            return;
+        }
+        hand_over(chunks, i + 1 == count);
+    }
+    if count == 0 {
+        hand_over(Vec::new(), true);
+    }
+}
+
+fn chunk(index: &Index, item: ItemId, worker: &Worker<'_>) -> Chunk {
+    let options = Options { cancel: Some(worker.cancel()), progress: None };
+    let rows = match index.items.get(item) {
+        Some(&Item::Layer(map, layer)) => {
+            let map = index.save.maps.get(map);
+            let layer = map.and_then(|map| Some((map, map.layers().nth(layer)?)));
+            Ok(layer.map_or_else(Vec::new, |(map, layer)| check::layer_rows(&index.save, map, layer, &options)))
+        }
+        _ => index.file(item).map_or_else(|| Ok(Vec::new()), |file| check::rows(&index.save, file, &options)),
+    };
+    match rows {
+        Ok(rows) => Chunk::new(item, rows),
+        Err(error) => {
+            let failure = Some(format!("{}: {error}", index.shown(item)));
+            Chunk { failure, ..Chunk::new(item, Vec::new()) }
+        }
+    }
+}
+
+/// What the file's table alone says.
+fn provisional(index: &Index, opened: &Opened) -> Chunk {
+    let file: Arc<str> = index.shown(opened.item).into();
+    let lod = opened.region().map_or(0, |region| region.lod);
+    let has_sectors = !matches!(opened.store, Store::Layer(..));
+    let narrow = |n: u64| if has_sectors { u32::try_from(n).unwrap_or(u32::MAX) } else { 0 };
+    let rows = opened.slots.iter().map(|slot| Row {
+        file: Arc::clone(&file),
+        lod,
+        position: slot.position,
+        slot: slot.slot,
+        sector: narrow(slot.first),
+        sectors: narrow(slot.count),
+        bytes: 0,
+        plain: 0,
+        version: None,
+        container: None,
+        codes: CodeSet::default(),
+        flags: None,
+    });
+    Chunk { provisional: true, ..Chunk::new(opened.item, rows.collect()) }
+}

@@ -1,0 +1,173 @@
+//! What the findings pane says: a line for each file and each finding, the line above, the story below.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::groups::Group;
+use crate::check::Finding;
+use crate::damage::Level;
+use crate::printable::triple;
+use crate::tui::app::App;
+use crate::tui::canvas::Canvas;
+use crate::tui::inspector::{bytes, grouped};
+use crate::tui::theme::{Role, level_role};
+
+/// From this width on there is room for the word of the level.
+const WIDE: u16 = 60;
+
+/// Columns of the place.
+const PLACE: u16 = 22;
+
+fn plural(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// The line above: how far the check is, or what it came to.
+pub fn summary(app: &App, filter: &str, shown: usize, files: usize) -> Vec<(Role, String)> {
+    let findings = &app.findings;
+    let dot = app.glyphs.dot;
+    let mut out = Vec::new();
+    if !filter.is_empty() {
+        let all = findings.list.len() as u64;
+        out.push((Role::Text, format!("{} of {}{dot}filter ", grouped(shown as u64), plural(all, "finding"))));
+        out.push((Role::Key, filter.to_owned()));
+        out.push((Role::Dim, format!("{dot}esc clears it")));
+    }
+    let before = |out: &Vec<(Role, String)>| if out.is_empty() { "" } else { dot };
+    if findings.running && !findings.stopped {
+        let percent = (findings.share() * 100.0).floor();
+        let text = format!("{}checking, {percent:.0} % of {}", before(&out), bytes(findings.total));
+        out.push((Role::Note, text));
+        out.push((Role::Dim, format!("{dot}ctrl-c stops")));
+    } else if findings.running {
+        out.push((Role::Warning, format!("{}stopping the check", before(&out))));
+    } else if findings.stopped {
+        out.push((Role::Warning, format!("{}the check was stopped, C begins it again", before(&out))));
+    } else if filter.is_empty() {
+        let words = format!("{} in {}", plural(shown as u64, "finding"), plural(files as u64, "file"));
+        out.push((Role::Text, words));
+        if let Some(summary) = &findings.summary {
+            out.push((Role::Dim, format!("{dot}{} checked", plural(summary.files, "file"))));
+        }
+    }
+    if findings.dropped > 0 {
+        out.push((Role::Warning, format!("{dot}{} more: `voxscope check` lists all", grouped(findings.dropped))));
+    }
+    out
+}
+
+/// Draws that nothing is wrong, or that nothing is known yet.
+pub fn nothing(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
+    let findings = &app.findings;
+    if !findings.list.is_empty() {
+        canvas.wrap(1, 2, &format!("No finding fits the filter `{filter}`. Esc clears it."), Role::Dim);
+        return;
+    }
+    match &findings.summary {
+        Some(summary) if !findings.running && !summary.interrupted => {
+            let y = canvas.wrap(1, 2, &format!("{} Nothing is wrong.", app.glyphs.good), Role::Good);
+            let what = format!(
+                "{} with {} were checked: {} stored, {} decompressed.",
+                plural(summary.files, "file"),
+                plural(summary.stats.blocks, "block"),
+                bytes(summary.stats.stored_bytes),
+                bytes(summary.stats.plain_bytes),
+            );
+            let y = canvas.wrap(1, y + 1, &what, Role::Text);
+            canvas.wrap(
+                1,
+                y + 1,
+                "Tab goes to the tree, 1 to the sectors and 2 to the blocks of what is selected.",
+                Role::Dim,
+            );
+        }
+        Some(_) => {
+            canvas.wrap(1, 2, "Nothing was found before the check was stopped.", Role::Dim);
+        }
+        None => {
+            canvas.wrap(1, 2, "Nothing was found so far.", Role::Dim);
+        }
+    }
+}
+
+/// Draws the line of a file.
+pub fn file(app: &App, group: &Group, y: u16, canvas: &mut Canvas<'_>) {
+    let Some(finding) = usize::try_from(group.first).ok().and_then(|first| app.findings.list.get(first)) else {
+        return;
+    };
+    let mut counts: Vec<(Role, String)> = Vec::new();
+    for level in [Level::Error, Level::Warning, Level::Note] {
+        let n = group.count(level);
+        if n > 0 {
+            let text = format!("  {} {}", app.glyphs.level(Some(level)), grouped(n as u64));
+            counts.push((level_role(Some(level)), text));
+        }
+    }
+    let width: usize = counts.iter().map(|(_, text)| text.width()).sum();
+    let width = u16::try_from(width).unwrap_or(u16::MAX);
+    let room = canvas.width().saturating_sub(width + 3);
+    // The end of a path tells more than its beginning.
+    let name = end_of(&finding.file, room.into(), app.glyphs.more);
+    let x = canvas.put(1, y, &name, Role::Strong);
+    let pieces: Vec<(Role, &str)> = counts.iter().map(|(role, text)| (*role, text.as_str())).collect();
+    canvas.line(x, y, &pieces);
+}
+
+fn end_of(text: &str, room: usize, more: &str) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut from = text.len();
+    for (at, _) in text.char_indices().rev() {
+        if text.get(at..).is_none_or(|end| end.width() + more.width() > room) {
+            break;
+        }
+        from = at;
+    }
+    format!("{more}{}", text.get(from..).unwrap_or_default())
+}
+
+/// Draws the line of a finding.
+pub fn finding(app: &App, finding: &Finding, y: u16, canvas: &mut Canvas<'_>) {
+    let level = Some(finding.level());
+    let (mark, role) = (app.glyphs.level(level), level_role(level));
+    let mut x = canvas.put(3, y, mark, role);
+    let wide = canvas.width() >= WIDE;
+    if wide {
+        canvas.put(x + 1, y, finding.level().name(), role);
+        x += 9;
+    } else {
+        x += 1;
+    }
+    let place = place(finding);
+    let room = if wide { PLACE } else { u16::try_from(place.width()).unwrap_or(PLACE).min(PLACE) };
+    canvas.put_within(x, y, room, &place, Role::Text);
+    x = x.saturating_add(room + 1);
+    let width = canvas.width().saturating_sub(x + 1);
+    canvas.put_within(x, y, width, &message(finding), Role::Dim);
+}
+
+/// The place in few characters.
+fn place(finding: &Finding) -> String {
+    match (finding.block.and_then(|block| block.position), finding.span) {
+        (Some(position), _) => format!("block {}", triple(position)),
+        (None, Some(span)) => format!("bytes {span}"),
+        (None, None) => "the file".into(),
+    }
+}
+
+/// What is wrong, its first sentence.
+fn message(finding: &Finding) -> String {
+    let numbers = finding.damage.to_string();
+    let title = finding.code().title();
+    if numbers.contains(title) { numbers } else { format!("{title}: {numbers}") }
+}
+
+/// Draws the selected finding in full where no inspector does.
+pub fn story(app: &App, finding: &Finding, canvas: &mut Canvas<'_>) {
+    let width = canvas.width();
+    let line = if app.glyphs.ascii { "-" } else { "─" }.repeat(width.into());
+    canvas.put(0, 0, &line, Role::Border);
+    let level = Some(finding.level());
+    let y = canvas.wrap(1, 1, &finding.message(), level_role(level));
+    canvas.wrap(1, y, finding.code().next(), Role::Dim);
+}

@@ -1,0 +1,173 @@
+//! How bytes are drawn: their offset, their digits, their characters, each class of byte in its own colour and column.
+
+use super::{Shown, columns, damage, field, rows, shown, window};
+use crate::bytes::Span;
+use crate::damage::Level;
+use crate::tui::app::App;
+use crate::tui::canvas::Canvas;
+use crate::tui::data::Part;
+use crate::tui::theme::{Role, level_role};
+
+/// Fields of more bytes than this are not underlined: the screen would be nothing but lines.
+const UNDERLINED: u64 = 16;
+
+/// Columns of the offset, with the mark before it and the space behind it.
+const OFFSET: u16 = 12;
+
+/// Draws the pane.
+pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    if super::super::nothing_yet(app, canvas) {
+        return;
+    }
+    let Some(shown) = shown(app) else { return };
+    let keep = &app.panes.hex;
+    let columns = columns(canvas.width());
+    let rows = rows(canvas.height());
+    heading(app, &shown, canvas);
+    let all = super::all(app);
+    if all == 0 {
+        canvas.put(1, 1, "There is no byte here.", Role::Dim);
+        return;
+    }
+    let Some(window) = window(app) else {
+        canvas.put(1, 1, "Reading.", Role::Dim);
+        return;
+    };
+    let damage = damage(app);
+    let under = field(app).filter(|field| field.span.len() <= UNDERLINED);
+    let selected = app.selection.bytes.filter(|bytes| bytes.space == keep.space && bytes.part == keep.part);
+    for row in 0..rows {
+        let start = keep.first + row * columns;
+        if start >= all {
+            break;
+        }
+        let y = u16::try_from(row + 1).unwrap_or(u16::MAX);
+        let line = Span::sized(start, columns);
+        let worst = damage.iter().filter(|d| touches(d.span, line)).map(|d| d.code.level()).max();
+        let mark = worst.filter(|level| *level > Level::Note).map_or(" ", |level| app.glyphs.level(Some(level)));
+        canvas.put(0, y, mark, level_role(worst));
+        canvas.put(1, y, &format!("{start:09x}"), Role::Dim);
+        for column in 0..columns {
+            let at = start + column;
+            let Some([byte]) = window.get(at, 1) else { break };
+            let damaged = damage.iter().any(|d| touches(d.span, Span::sized(at, 1)) && d.code.level() > Level::Note);
+            let role = if damaged { Role::Error } else { class(*byte) };
+            let x = digits_at(column);
+            let text = characters_at(columns, column);
+            canvas.put(x, y, &format!("{byte:02x}"), role);
+            canvas.put(text, y, &character(*byte, app.glyphs.ascii), role);
+            if damaged || under.as_ref().is_some_and(|field| holds(field.span, at)) {
+                canvas.underline(x, y, 2);
+                canvas.underline(text, y, 1);
+            }
+            if selected.is_some_and(|bytes| bytes.span.len() > 1 && holds(bytes.span, at)) {
+                canvas.restyle(x, y, 2, Role::Selected);
+            }
+            if at == keep.cursor {
+                canvas.restyle(x, y, 2, Role::Cursor);
+                canvas.restyle(text, y, 1, Role::Cursor);
+            }
+        }
+    }
+    if canvas.height() > 8 {
+        footer(app, canvas);
+    }
+}
+
+fn touches(a: Span, b: Span) -> bool {
+    // Damage of no bytes is at the place where they are missing.
+    a.start < b.end && b.start < a.end.max(a.start + 1)
+}
+
+const fn holds(span: Span, at: u64) -> bool {
+    span.start <= at && at < span.end
+}
+
+const fn class(byte: u8) -> Role {
+    match byte {
+        0 => Role::Zero,
+        0x20..=0x7e => Role::Printable,
+        1..=0x7f => Role::Control,
+        0x80.. => Role::High,
+    }
+}
+
+/// A byte as one character: letters as they are, others by their class.
+fn character(byte: u8, ascii: bool) -> String {
+    match byte {
+        0x20..=0x7e => char::from(byte).to_string(),
+        _ if ascii => ".".into(),
+        0 => "·".into(),
+        1..=0x7f => "•".into(),
+        0x80.. => "×".into(),
+    }
+}
+
+/// The column of a byte's digits: a gap after every eight.
+fn digits_at(column: u64) -> u16 {
+    OFFSET + u16::try_from(column * 3 + column / 8).unwrap_or(0)
+}
+
+fn characters_at(columns: u64, column: u64) -> u16 {
+    digits_at(columns) + 1 + u16::try_from(column).unwrap_or(0)
+}
+
+/// The byte of a row whose digits or character are at a column of the screen.
+pub fn column_at(columns: u64, x: u16) -> Option<u64> {
+    (0..columns).find(|&column| {
+        let digits = digits_at(column);
+        (digits..digits + 2).contains(&x) || x == characters_at(columns, column)
+    })
+}
+
+fn heading(app: &App, shown: &Shown<'_>, canvas: &mut Canvas<'_>) {
+    let keep = &app.panes.hex;
+    let what = match shown {
+        Shown::Block(_) => "decompressed block",
+        Shown::File(opened) => match (opened.grid().is_some(), keep.part) {
+            (false, _) => "file",
+            (true, Part::Data | Part::Map) => "voxels",
+            (true, Part::Index) => "index",
+            (true, Part::Depth) => "depths",
+        },
+    };
+    let all = super::all(app);
+    let dot = app.glyphs.dot;
+    let place = format!(" {:#x} of {all:#x}{dot}{what}", keep.cursor);
+    let mut x = canvas.put(0, 0, &place, Role::Strong);
+    if let (Shown::File(_), Some(sector)) = (shown, app.selection.sector) {
+        x = canvas.put(x, 0, &format!("{dot}sector {sector}"), Role::Dim);
+    }
+    if let Some(slot) = app.selected_slot() {
+        let at = slot.position.map_or_else(|| slot.slot.to_string(), crate::printable::triple);
+        canvas.put(x, 0, &format!("{dot}block {at}"), Role::Dim);
+    }
+}
+
+/// The field under the cursor, and what is wrong there.
+fn footer(app: &App, canvas: &mut Canvas<'_>) {
+    let y = canvas.height().saturating_sub(3);
+    let at = app.panes.hex.cursor;
+    match field(app) {
+        Some(field) => {
+            let x = canvas.line(
+                1,
+                y,
+                &[(Role::Strong, &field.name), (Role::Dim, "  "), (Role::Dim, &field.span.to_string())],
+            );
+            let width = canvas.width().saturating_sub(x + 3);
+            if x + 2 + 12 < canvas.width() || field.value.len() < usize::from(width) {
+                canvas.put_within(x + 2, y, width, &field.value, Role::Value);
+            }
+        }
+        None => {
+            canvas.put(1, y, "no field that is known", Role::Dim);
+        }
+    }
+    let damage = damage(app);
+    if let Some(damage) = damage.iter().find(|damage| touches(damage.span, Span::sized(at, 1))) {
+        let level = Some(damage.code.level());
+        let text = format!("{} {}: {damage}.", app.glyphs.level(level), damage.code.name());
+        canvas.wrap(1, y + 1, &text, level_role(level));
+    }
+}

@@ -1,0 +1,151 @@
+//! What the sector map says in words: the figures above, what is under the cursor, the legend.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::super::marks::{Kind, Marks};
+use super::grid::{Cell, Grid};
+use crate::printable::triple;
+use crate::save::Owner;
+use crate::tui::app::App;
+use crate::tui::data::{Opened, Slot, Store};
+use crate::tui::inspector::grouped;
+use crate::tui::theme::{Role, level_role};
+
+/// A line in pieces.
+pub type Line = Vec<(Role, String)>;
+
+/// The figures of the file, as far as there is room for them.
+#[must_use]
+pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u16) -> Line {
+    let map = &opened.sectors;
+    let unit = if matches!(opened.store, Store::Layer(..)) { "block" } else { "sector" };
+    let mut out: Line = Vec::new();
+    let header = format!("header {} B", grouped(map.header_bytes));
+    let header = match marks.header.and_then(|number| app.findings.list.get(number)) {
+        Some(finding) => {
+            let level = Some(finding.level());
+            Some((level_role(level), format!("{} {header}", app.glyphs.level(level))))
+        }
+        None if map.header_bytes > 0 => Some((Role::Dim, header)),
+        None => None,
+    };
+    let used: u64 = [Kind::Header, Kind::Block, Kind::Damaged, Kind::Shared].map(|kind| marks.count(kind)).iter().sum();
+    out.push((Role::Text, format!("{} of {} B", count(used, unit), grouped(map.sector_size.into()))));
+    for kind in [Kind::Damaged, Kind::Beyond, Kind::Lost, Kind::Shared, Kind::Free, Kind::Stale] {
+        let (_, role, words) = kind.look(&app.glyphs);
+        if marks.count(kind) > 0 {
+            out.push((role, format!("{} {words}", grouped(marks.count(kind)))));
+        }
+    }
+    out.extend(header);
+    // What is last goes first when there is no room; the scale is always said where a cell is not a sector.
+    let scale = format!("1 cell = {}", count(grid.per, unit));
+    let dot = app.glyphs.dot;
+    let room = usize::from(width).saturating_sub(scale.width() + 2);
+    let mut line: Line = Vec::new();
+    let mut used = 0;
+    for (role, text) in out {
+        if used + text.width() + dot.width() > room {
+            continue;
+        }
+        used += text.width() + dot.width();
+        line.push((role, text));
+        line.push((Role::Dim, dot.to_owned()));
+    }
+    line.push((Role::Dim, scale));
+    line
+}
+
+fn count(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// What occurs in the map and what it looks like, in lines of a width.
+#[must_use]
+pub fn legend(app: &App, marks: &Marks, width: u16, several: bool) -> Vec<Line> {
+    let glyphs = &app.glyphs;
+    let mut entries: Vec<(&str, Role, &str)> = Vec::new();
+    for kind in Kind::ALL {
+        if marks.count(kind) == 0 {
+            continue;
+        }
+        if kind == Kind::Block {
+            entries.push(("abc", Role::Block, "blocks"));
+            entries.push(("A", Role::Selected, "selected"));
+            if several {
+                entries.push(("+", Role::Block, "several"));
+            }
+        } else {
+            entries.push(kind.look(glyphs));
+        }
+    }
+    let mut lines: Vec<Line> = vec![Vec::new()];
+    let mut used = 0;
+    for (glyph, role, words) in entries {
+        let len = glyph.width() + words.width() + 3;
+        if used > 0 && used + len > usize::from(width) {
+            lines.push(Vec::new());
+            used = 0;
+        }
+        used += len;
+        if let Some(line) = lines.last_mut() {
+            line.push((role, glyph.to_owned()));
+            line.push((Role::Dim, format!(" {words}  ")));
+        }
+    }
+    lines
+}
+
+/// What is under the cursor.
+#[must_use]
+pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell>, sector: u64, width: u16) -> Line {
+    let narrow = width < 60;
+    let dot = app.glyphs.dot;
+    let Some(run) = marks.run_at(sector).and_then(|at| Some((at, *marks.runs.get(at)?))) else { return Vec::new() };
+    let (at, run) = run;
+    let kind = marks.kind(at);
+    let several = if cell.is_some_and(|cell| cell.several) && !narrow { "first of several: " } else { "" };
+    let what = match run.owner {
+        Owner::Block(slot) | Owner::BeyondEnd(slot) => {
+            let part = opened.slot(slot).map_or_else(String::new, |slot| {
+                let part = sector.saturating_sub(slot.first).saturating_add(1);
+                if narrow {
+                    format!("{part}/{} of {}", slot.count, name(slot))
+                } else {
+                    format!("part {part} of {} of {}", slot.count, name(slot))
+                }
+            });
+            format!("{several}{part}")
+        }
+        Owner::Shared => {
+            let holds = |slot: &&Slot| slot.first <= sector && sector < slot.first.saturating_add(slot.count);
+            let mut names = opened.slots.iter().filter(holds).map(name);
+            let some: Vec<String> = names.by_ref().take(3).collect();
+            let more = if names.next().is_some() { " and others" } else { "" };
+            format!("shared by {}{more}", some.join(" and "))
+        }
+        Owner::Header => "header".into(),
+        Owner::Free => "free: no block owns it".into(),
+        Owner::Stale => "stale: old bytes after the last block".into(),
+        Owner::Lost => "a whole block that no table entry points to".into(),
+    };
+    let label = if narrow { sector.to_string() } else { format!("sector {sector}") };
+    let mut out = vec![(Role::Text, format!("{label}{dot}")), (Role::Strong, what)];
+    if let Some(finding) = marks.finding(at).and_then(|number| app.findings.list.get(number)) {
+        let level = Some(finding.level());
+        let text = format!("{dot}{} {}", app.glyphs.level(level), finding.code().title());
+        out.push((level_role(level), text));
+    } else if kind == Some(Kind::Beyond) {
+        out.push((Role::Beyond, format!("{dot}the file ends before it")));
+    }
+    let bytes = format!("{dot}{}{}", if narrow { "" } else { "bytes " }, opened.sector_span(sector, 1));
+    let used: usize = out.iter().map(|(_, text)| text.width()).sum();
+    if used + bytes.width() < usize::from(width) {
+        out.push((Role::Dim, bytes));
+    }
+    out
+}
+
+fn name(slot: &Slot) -> String {
+    slot.position.map_or_else(|| format!("block {}", slot.slot), |position| format!("block {}", triple(position)))
+}

@@ -1,0 +1,34 @@
+//! What lies on top of the screen: help, the command palette, the story of a code.
+
+use super::action::{ACTIONS, Group, Spec};
+use super::app::App;
+use crate::damage::Code;
+
+/// What lies on top.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Popup {
+    /// All keys, from a line on.
+    Help(u16),
+    /// The commands that a typed line fits, and the one that is chosen.
+    Commands(usize),
+    /// The long story of a code, from a line on.
+    Explain(Code, u16),
+}
+
+/// The commands that work now and that a typed line fits, the best first: the line's words must be in the name or in
+/// the sentence.
+#[must_use]
+pub fn commands(app: &App, typed: &str) -> Vec<&'static Spec> {
+    let typed = typed.to_lowercase();
+    let words: Vec<&str> = typed.split_whitespace().collect();
+    let fits = |spec: &&Spec| {
+        let sentence = spec.help.to_lowercase();
+        (spec.works)(app) && words.iter().all(|word| spec.name.contains(word) || sentence.contains(word))
+    };
+    let mut found: Vec<&'static Spec> = ACTIONS.iter().filter(fits).collect();
+    let first = words.first().copied().unwrap_or_default();
+    // Nobody opens this to move the cursor.
+    let moves = |spec: &Spec| typed.is_empty() && spec.group == Group::Move;
+    found.sort_by_key(|spec| (moves(spec), !spec.name.starts_with(first), !spec.name.contains(first)));
+    found
+}

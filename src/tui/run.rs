@@ -1,0 +1,261 @@
+//! The loop: wait until something happens, take in all that has, draw once. Nothing ticks.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event::{self, Event as TerminalEvent};
+
+use super::app::{App, Effect, Settings};
+use super::data::Index;
+use super::jobs::{Jobs, Message};
+use super::layout::Size;
+use super::terminal::{Screen, copy, give_back};
+use super::update::{Event, settle, update};
+use super::watch::{Quiet, Watch};
+
+/// How long events are taken in before what they did is drawn, when they do not end.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// How the explorer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It was left.
+    Left,
+    /// A signal ended it.
+    Signal,
+}
+
+/// Why the explorer ended before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The save could not be opened, with a sentence.
+    #[error("{0}")]
+    Save(String),
+    /// The terminal could not be had, drawn on or read.
+    #[error("the terminal: {0}")]
+    Terminal(#[from] io::Error),
+}
+
+/// What comes in, from whichever thread.
+enum Input {
+    Event(Event),
+    Job(Message),
+    Stop,
+    Suspend,
+    Changed,
+    Lost(io::Error),
+}
+
+/// Explores a save on the terminal until it is left.
+///
+/// # Errors
+/// When the save cannot be opened, or the terminal cannot be used. The terminal is then as it was.
+pub fn run(settings: Settings) -> Result<End, Error> {
+    let (sender, receiver) = channel();
+    let mut screen = Screen::take()?;
+    let (columns, rows) = ratatui::crossterm::terminal::size()?;
+    let mut app = App::new(settings, Size { columns, rows });
+    // Before anything is read: whoever waits should see for what.
+    screen.draw(&mut app)?;
+    signals(&sender)?;
+    keys(sender.clone());
+    Loop {
+        app,
+        screen,
+        jobs: Jobs::default(),
+        sender,
+        watch: None,
+        quiet: Quiet::default(),
+        watched: 0,
+        paths: Vec::new(),
+    }
+    .run(&receiver)
+}
+
+struct Loop {
+    app: App,
+    screen: Screen,
+    jobs: Jobs,
+    sender: Sender<Input>,
+    watch: Option<Watch>,
+    quiet: Quiet,
+    /// The reading of the save whose directories are watched.
+    watched: u64,
+    paths: Vec<PathBuf>,
+}
+
+impl Loop {
+    fn run(mut self, receiver: &Receiver<Input>) -> Result<End, Error> {
+        if let Some(end) = self.effects()? {
+            return Ok(end);
+        }
+        loop {
+            let first = match self.quiet.left() {
+                None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(left) => receiver.recv_timeout(left),
+            };
+            match first {
+                Ok(input) => {
+                    if let Some(end) = self.take(input)? {
+                        return Ok(end);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(End::Left),
+            }
+            let since = Instant::now();
+            while since.elapsed() < PATIENCE
+                && let Ok(input) = receiver.try_recv()
+            {
+                if let Some(end) = self.take(input)? {
+                    return Ok(end);
+                }
+            }
+            if self.quiet.is_over() {
+                update(&mut self.app, &Event::Changed);
+            }
+            settle(&mut self.app);
+            if let Some(end) = self.effects()? {
+                return Ok(end);
+            }
+            if let (None, Some(why)) = (&self.app.index, &self.app.failure) {
+                return Err(Error::Save(why.clone()));
+            }
+            self.watch();
+            self.screen.draw(&mut self.app)?;
+        }
+    }
+
+    fn take(&mut self, input: Input) -> Result<Option<End>, Error> {
+        match input {
+            Input::Event(event) => {
+                #[cfg(debug_assertions)]
+                super::fault::on_event(&mut self.app, &event);
+                update(&mut self.app, &event);
+                // What the event asked for is started before the next one, so that a key that stops a job finds it.
+                return self.effects();
+            }
+            Input::Job(message) => {
+                let sender = self.sender.clone();
+                self.jobs.receive(message, &mut self.app, &job_sender(sender));
+            }
+            Input::Stop => {
+                self.jobs.cancel_all();
+                return Ok(Some(End::Signal));
+            }
+            Input::Suspend => self.suspend()?,
+            Input::Changed => self.quiet.disturb(),
+            Input::Lost(error) => return Err(error.into()),
+        }
+        Ok(None)
+    }
+
+    /// Does what the state asks of the outside.
+    fn effects(&mut self) -> Result<Option<End>, Error> {
+        for effect in std::mem::take(&mut self.app.effects) {
+            match effect {
+                Effect::Job(job) => self.jobs.start(job, &job_sender(self.sender.clone())),
+                Effect::Cancel(kind) => self.jobs.cancel(kind),
+                Effect::Copy(text) => copy(&text)?,
+                Effect::Redraw => self.screen.forget()?,
+                Effect::Suspend => self.suspend()?,
+                Effect::Quit => {
+                    self.jobs.cancel_all();
+                    return Ok(Some(End::Left));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the terminal back and stops, until the shell says go on.
+    fn suspend(&mut self) -> Result<(), Error> {
+        #[cfg(unix)]
+        {
+            give_back();
+            signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
+            self.screen.retake()?;
+        }
+        #[cfg(not(unix))]
+        self.app.say("This terminal has no shell to go back to; q leaves.".into());
+        Ok(())
+    }
+
+    /// Watches the directories of the save that is open now.
+    fn watch(&mut self) {
+        let Some(index) = self.app.index.clone().filter(|_| self.watched != self.app.generation) else { return };
+        self.watched = self.app.generation;
+        let paths = directories(&index);
+        if paths == self.paths && self.watch.is_some() {
+            return;
+        }
+        let sender = self.sender.clone();
+        self.watch = Watch::new(&index, &paths, move || {
+            // After the end nobody listens any more.
+            let _ = sender.send(Input::Changed);
+        });
+        self.paths = paths;
+    }
+}
+
+/// The directories that the files of a save are in.
+fn directories(index: &Arc<Index>) -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = index.paths.iter().filter_map(|path| Some(path.parent()?.to_owned())).collect();
+    out.push(index.save.path.clone());
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+fn job_sender(sender: Sender<Input>) -> impl Fn(Message) + Clone + Send + Sync + 'static {
+    move |message| {
+        let _ = sender.send(Input::Job(message));
+    }
+}
+
+/// Reads keys, the mouse and sizes, on a thread of its own.
+fn keys(sender: Sender<Input>) {
+    std::thread::spawn(move || {
+        loop {
+            let input = match event::read() {
+                Ok(TerminalEvent::Key(key)) => Input::Event(Event::Key(key)),
+                Ok(TerminalEvent::Mouse(mouse)) => Input::Event(Event::Mouse(mouse)),
+                Ok(TerminalEvent::Paste(text)) => Input::Event(Event::Paste(text)),
+                Ok(TerminalEvent::Resize(columns, rows)) => Input::Event(Event::Resize(columns, rows)),
+                Ok(TerminalEvent::FocusGained | TerminalEvent::FocusLost) => continue,
+                Err(error) => {
+                    let _ = sender.send(Input::Lost(error));
+                    return;
+                }
+            };
+            if sender.send(input).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+/// Listens for signals, on a thread of its own.
+#[cfg(unix)]
+fn signals(sender: &Sender<Input>) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP])?;
+    let sender = sender.clone();
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            let input = if signal == SIGTSTP { Input::Suspend } else { Input::Stop };
+            if sender.send(input).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn signals(_sender: &Sender<Input>) -> io::Result<()> {
+    Ok(())
+}

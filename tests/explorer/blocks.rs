@@ -1,0 +1,176 @@
+//! The table of blocks.
+
+use voxscope::tui::Driver;
+use voxscope::tui::pane::Pane;
+
+use super::{find, mouse_press, on, row_with, select};
+
+/// What the rows have in a column, by its heading.
+fn column(driver: &Driver, heading: &str) -> Vec<String> {
+    let screen = driver.text_screen();
+    let lines: Vec<Vec<char>> = screen.lines().map(|line| line.chars().collect()).collect();
+    let text = |line: &Vec<char>| line.iter().collect::<String>();
+    let at = lines.iter().position(|line| text(line).contains("position")).unwrap();
+    let head = text(&lines[at]);
+    let end = head.find(heading).map(|byte| head[..byte].chars().count() + heading.chars().count()).unwrap();
+    let rows = lines.iter().skip(at + 1).take_while(|line| line.len() > 10 && !text(line).contains('└'));
+    let cell = |line: &Vec<char>| {
+        let until = (end..line.len()).find(|x| line[*x] == ' ').unwrap_or(line.len());
+        let from = (0..until).rev().find(|x| line[*x] == ' ').map_or(0, |x| x + 1);
+        line[from..until].iter().collect::<String>()
+    };
+    rows.map(cell).filter(|cell| !cell.is_empty() && !cell.contains('│')).collect()
+}
+
+fn numbers(driver: &Driver, heading: &str) -> Vec<u64> {
+    column(driver, heading)
+        .iter()
+        .map(|text| text.replace(',', "").parse().unwrap_or_else(|_| panic!("{text}")))
+        .collect()
+}
+
+#[test]
+fn rows_are_sorted_by_key_and_by_click() {
+    let (mut driver, _dir) = on("current", 120, 40);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("2");
+    let (x, y) = find(&driver, "bytes", 2).unwrap();
+    driver.mouse(mouse_press(x, y));
+    let down = numbers(&driver, "bytes");
+    assert!(down.len() > 3 && down.is_sorted_by(|a, b| a >= b), "{down:?}\n{}", driver.text_screen());
+    driver.keys("S");
+    let up = numbers(&driver, "bytes");
+    assert!(up.is_sorted(), "{up:?}\n{}", driver.text_screen());
+    // The next column, and the cursor at the top.
+    driver.keys("s");
+    assert!(driver.text_screen().contains("plain▼"), "{}", driver.text_screen());
+    let plain = numbers(&driver, "plain");
+    assert!(plain.is_sorted_by(|a, b| a >= b), "{plain:?}");
+}
+
+#[test]
+fn a_filter_says_how_many_it_lets_through() {
+    let (mut driver, _dir) = on("block-epilogue", 120, 40);
+    driver.keys("2 /");
+    driver.text("state!=ok");
+    driver.keys("enter");
+    let screen = driver.text_screen();
+    assert!(screen.contains("1 of 12 blocks") && screen.contains("state!=ok"), "{screen}");
+    assert!(screen.contains("✗ block-epilogue"), "{screen}");
+    driver.keys("/");
+    driver.text(" colour=red");
+    driver.keys("enter");
+    assert!(driver.text_screen().contains("no such field"), "{}", driver.text_screen());
+    driver.keys("esc");
+    assert!(driver.text_screen().contains("1 of 12"), "the filter before is still there");
+    driver.keys("esc");
+    assert!(driver.text_screen().contains("12 blocks in 2 files"), "{}", driver.text_screen());
+    driver.keys("/");
+    driver.text("bytes>100000000");
+    driver.keys("enter");
+    assert!(driver.text_screen().contains("No block fits"), "{}", driver.text_screen());
+}
+
+#[test]
+fn enter_leads_to_the_block_and_the_bytes_where_it_is_damaged() {
+    let (mut driver, _dir) = on("block-epilogue", 80, 24);
+    driver.keys("2 /");
+    driver.text("state=error");
+    driver.keys("enter enter");
+    assert_eq!(driver.app.pane, Pane::Hex);
+    let damaged = driver.app.selected_slot().unwrap();
+    assert!(driver.app.index.as_ref().unwrap().shown(driver.app.selected_item().unwrap()).ends_with("r.0.0.0.vxr"));
+    // Back to all files, whose rows are still there, and to a healthy block.
+    driver.keys("backspace esc home");
+    assert_eq!(driver.app.selected_item(), None);
+    driver.keys("enter");
+    assert_eq!(driver.app.pane, Pane::Channels);
+    assert_ne!(driver.app.selected_slot(), Some(damaged));
+    assert!(driver.app.selected_slot().is_some());
+}
+
+#[test]
+fn the_cursor_and_the_selection_are_one() {
+    let (mut driver, _dir) = on("current", 80, 24);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("2");
+    let opened = driver.app.opened_item().unwrap().clone();
+    assert_eq!(driver.app.selection.slot, Some(opened.slots[0].slot), "the first row is looked at");
+    driver.keys("down down");
+    assert_eq!(driver.app.selection.slot, Some(opened.slots[2].slot));
+    assert_eq!(driver.app.selection.sector, Some(opened.slots[2].first));
+    // Selected elsewhere: the table goes there, whatever its order.
+    driver.keys("1 end 2");
+    let last = driver.app.selection.slot;
+    driver.keys("up down");
+    assert_eq!(driver.app.selection.slot, last);
+    driver.keys("s s s S");
+    driver.keys("1 home 2");
+    let first = driver.app.selection.slot;
+    assert_ne!(first, last);
+    driver.keys("down up");
+    assert_eq!(driver.app.selection.slot, first);
+}
+
+#[test]
+fn maps_count_flags() {
+    for name in ["map-dense", "map-sparse"] {
+        let (mut driver, _dir) = on(name, 120, 40);
+        select(&mut driver, ".npy");
+        driver.keys("2");
+        let screen = driver.text_screen();
+        assert!(screen.contains("flags") && screen.contains("WATER "), "{screen}");
+    }
+}
+
+#[test]
+fn rows_are_written_to_a_new_file_only() {
+    let (mut driver, dir) = on("block-epilogue", 200, 40);
+    let out = tempfile::tempdir().unwrap();
+    driver.keys("2 /");
+    driver.text("state!=ok");
+    driver.keys("enter");
+    let mut write = |name: &std::path::Path| {
+        driver.keys("w");
+        driver.text(name.to_str().unwrap());
+        driver.keys("enter");
+        let prompt = driver.app.prompt.as_ref().and_then(|prompt| prompt.error.clone());
+        driver.app.prompt = None;
+        prompt.or(driver.app.message.clone()).unwrap()
+    };
+    let path = out.path().join("rows.csv");
+    assert!(write(&path).contains("Wrote 1 row"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.contains("block-epilogue"), "{text}");
+    assert!(write(&path).contains("is there already"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    assert!(write(&dir.path().join("rows.csv")).contains("inside the save"));
+    assert!(!dir.path().join("rows.csv").exists());
+    assert!(write(&out.path().join("rows.txt")).contains(".csv or .jsonl"));
+    assert!(write(&out.path().join("rows.jsonl")).contains("Wrote 1 row"));
+    let json = std::fs::read_to_string(out.path().join("rows.jsonl")).unwrap();
+    let row: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(row["codes"][0], "block-epilogue");
+}
+
+#[test]
+fn what_has_no_blocks_says_so() {
+    let (mut driver, _dir) = on("current", 80, 24);
+    select(&mut driver, "meta.vxrm");
+    driver.keys("2 down enter s");
+    assert!(row_with(&driver, "There are no blocks").contains("here"));
+}
+
+#[test]
+fn a_mixed_save_shows_states_and_flags() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["block-epilogue", "map-sparse"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let mut driver = super::sized(dir.path(), 200, 40);
+    driver.keys("2");
+    let screen = driver.text_screen();
+    assert!(screen.contains("✗ block-epilogue") && screen.contains("WATER "), "{screen}");
+}

@@ -1,0 +1,158 @@
+//! The list of findings.
+
+use voxscope::damage::Code;
+use voxscope::tui::Driver;
+use voxscope::tui::pane::Pane;
+
+use super::{on, row_with};
+
+fn selected(driver: &Driver) -> Code {
+    driver.app.findings.list[driver.app.selection.finding.unwrap()].code()
+}
+
+#[test]
+fn a_newcomer_finds_the_damaged_block_at_once() {
+    for (columns, rows) in [(80, 24), (120, 40), (40, 10)] {
+        // By what the screen shows first: Enter on it.
+        let (mut driver, _dir) = on("block-epilogue", columns, rows);
+        assert!(driver.text_screen().contains("✗ block") || driver.text_screen().contains("✗ error"));
+        driver.keys("enter");
+        assert_eq!(driver.app.pane, Pane::Hex);
+        assert!(driver.app.selected_slot().is_some());
+        // By the key that is offered.
+        let (mut driver, _dir) = on("block-epilogue", columns, rows);
+        driver.keys("n");
+        assert_eq!(driver.app.pane, Pane::Sectors);
+        assert!(driver.app.selected_slot().is_some());
+        assert_eq!(selected(&driver), Code::BlockEpilogue);
+    }
+}
+
+#[test]
+fn findings_stand_below_their_files_the_worst_first() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["stale-tail", "block-epilogue", "table-gap"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let mut driver = super::sized(dir.path(), 100, 40);
+    let screen = driver.text_screen();
+    let line =
+        |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{text}: {screen}"));
+    let files = ["block-epilogue/regions/lod0/r.0.0.0.vxr", "table-gap/regions/lod0/r.0.0.0.vxr", "stale-tail/regions"];
+    assert!(files.windows(2).all(|pair| line(pair[0]) < line(pair[1])), "{screen}");
+    // All of them, forth and back, in the order in which they are shown.
+    let all = driver.app.findings.list.len();
+    let mut forth = Vec::new();
+    for _ in 0..all {
+        driver.keys("n");
+        forth.push(driver.app.selection.finding.unwrap());
+    }
+    let mut sorted = forth.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..all).collect::<Vec<_>>());
+    driver.keys("n");
+    assert_eq!(driver.app.selection.finding, Some(forth[0]), "and around");
+    driver.keys("N");
+    assert_eq!(driver.app.selection.finding, forth.last().copied());
+    driver.keys("7 home");
+    let mut down = vec![driver.app.selection.finding.unwrap()];
+    for _ in 1..all {
+        driver.keys("down");
+        down.push(driver.app.selection.finding.unwrap());
+    }
+    assert_eq!(down, forth);
+    driver.keys("home right");
+    assert_ne!(
+        driver.app.findings.list[driver.app.selection.finding.unwrap()].file,
+        driver.app.findings.list[down[0]].file
+    );
+    driver.keys("left");
+    assert_eq!(driver.app.selection.finding, Some(down[0]));
+}
+
+#[test]
+fn words_levels_and_codes_filter() {
+    let (mut driver, _dir) = on("table-gap", 120, 40);
+    let all = driver.app.findings.list.len();
+    assert!(all > 1);
+    for (text, code) in
+        [("error", Code::TableGap), ("block-orphan", Code::BlockOrphan), ("ENTRY points", Code::BlockOrphan)]
+    {
+        driver.keys("7 /");
+        driver.text(text);
+        driver.keys("enter home");
+        assert!(driver.text_screen().contains(&format!("1 of {all} findings")), "{text}: {}", driver.text_screen());
+        assert_eq!(selected(&driver), code, "{text}");
+        driver.keys("7 esc");
+    }
+    driver.keys("/");
+    driver.text("nothing-like-this");
+    driver.keys("enter");
+    assert!(row_with(&driver, "No finding fits").contains("nothing-like-this"));
+    driver.keys("n");
+    assert!(driver.text_screen().contains("No finding fits"));
+    driver.keys("7 esc");
+    assert!(driver.text_screen().contains(&format!("{all} findings in")), "{}", driver.text_screen());
+}
+
+#[test]
+fn a_place_is_shown_by_the_pane_that_tells_most() {
+    for (name, pane) in [
+        ("table-overlap", Pane::Sectors),
+        ("region-not-region", Pane::Hex),
+        ("container-corrupt", Pane::Hex),
+        ("pak-overlap", Pane::Sectors),
+    ] {
+        let (mut driver, _dir) = on(name, 120, 40);
+        driver.keys("enter");
+        assert_eq!(driver.app.pane, pane, "{name}\n{}", driver.text_screen());
+        assert!(driver.app.selected_item().is_some(), "{name}");
+        driver.keys("backspace");
+        assert_eq!(driver.app.pane, Pane::Findings, "and back");
+    }
+}
+
+#[test]
+fn a_healthy_save_is_said_to_be_one() {
+    let (driver, _dir) = on("current", 80, 24);
+    let screen = driver.text_screen();
+    assert!(screen.contains("Nothing is wrong.") && screen.contains("were checked"), "{screen}");
+}
+
+#[test]
+fn findings_are_written_to_a_new_file() {
+    let (mut driver, _dir) = on("table-gap", 120, 40);
+    let out = tempfile::tempdir().unwrap();
+    let all = driver.app.findings.list.len();
+    for (name, lines) in [("findings.csv", all + 1), ("findings.jsonl", all)] {
+        let path = out.path().join(name);
+        driver.keys("w");
+        driver.text(path.to_str().unwrap());
+        driver.keys("enter");
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), lines, "{text}");
+        assert!(text.contains("table-gap") && text.contains("block-orphan"), "{text}");
+        driver.keys("w");
+        driver.text(path.to_str().unwrap());
+        driver.keys("enter");
+        assert!(driver.app.message.as_ref().unwrap().contains("there already"), "{:?}", driver.app.message);
+    }
+}
+
+#[test]
+fn no_size_is_too_small() {
+    for name in ["block-epilogue", "pak-overlap", "map-dense", "region-not-region"] {
+        for (columns, rows) in [(1, 1), (2, 5), (3, 3), (8, 4), (12, 6), (40, 10), (61, 8), (80, 24)] {
+            let (mut driver, _dir) = on(name, columns, rows);
+            for keys in
+                ["7 down up enter", "1 end home + - down right enter", "2 s s S end up enter", "n n N 7 pagedown"]
+            {
+                driver.keys(keys);
+                assert!(!driver.text_screen().is_empty());
+            }
+            driver.keys("tab home esc 1 right down enter 2 end enter 1 pagedown pageup");
+            assert!(!driver.text_screen().is_empty());
+        }
+    }
+}

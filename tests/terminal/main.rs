@@ -1,0 +1,167 @@
+//! The explorer in a real pseudo-terminal: what it shows, and that it leaves the terminal as it was, however it ends.
+#![cfg(all(unix, feature = "tui"))]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod pty;
+
+use pty::Terminal;
+use voxscope::demo::{ForestSpec, write_forest};
+
+/// A small forest in a directory that lasts as long as the value.
+fn world() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = ForestSpec { lods: ForestSpec::default().lods[..1].to_vec(), ..ForestSpec::default() };
+    write_forest(&dir.path().join("world"), &spec, None).unwrap();
+    dir
+}
+
+#[test]
+fn keys_lead_through_the_panes_and_out() {
+    let dir = world();
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    for (key, word) in [("2", "Blocks"), ("1", "Sectors"), ("6", "Hex"), ("?", "Keys")] {
+        terminal.type_keys(key);
+        terminal.wait(word, |screen| screen.contains(word));
+    }
+    terminal.type_keys("q");
+    terminal.wait("help to close", |screen| !screen.contains("Keys"));
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
+#[test]
+fn any_size_is_survived() {
+    let dir = world();
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 80, 24);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    for (columns, rows) in [(1, 1), (2, 50), (200, 2), (40, 10), (250, 80), (1, 1), (80, 24)] {
+        terminal.resize(columns, rows);
+        terminal.type_keys("1267?q");
+    }
+    terminal.wait("the screen to come back", |screen| screen.contains("nothing wrong"));
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn a_job_that_panics_says_so_and_nothing_else_happens() {
+    let dir = world();
+    let fault = [("VOXSCOPE_TEST_FAULT", "job")];
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &fault, 100, 30);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    terminal.type_keys("\x1b[24~");
+    terminal.wait("the sentence", |screen| screen.contains("a fault in voxscope stopped this"));
+    terminal.type_keys("2");
+    terminal.wait("another pane", |screen| !screen.contains("a fault in voxscope"));
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn a_panic_gives_the_terminal_back_first() {
+    let dir = world();
+    let fault = [("VOXSCOPE_TEST_FAULT", "screen")];
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &fault, 100, 30);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    terminal.type_keys("\x1b[24~");
+    assert_eq!(terminal.end(), Some(101));
+    terminal.is_as_it_was();
+    assert!(terminal.screen().contains("on purpose"), "{}", terminal.screen());
+}
+
+#[test]
+fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
+    for signal in ["TERM", "HUP", "INT"] {
+        let dir = world();
+        let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+        terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+        terminal.signal(signal);
+        assert_eq!(terminal.end(), Some(32), "{signal}");
+        terminal.is_as_it_was();
+    }
+}
+
+#[test]
+fn it_is_stopped_and_goes_on_where_it_was() {
+    let dir = world();
+    let mut shell = Terminal::shell(100, 30);
+    shell.type_keys(&format!("'{}' '{}'\n", env!("CARGO_BIN_EXE_voxscope"), dir.path().display()));
+    shell.wait("the check", |screen| screen.contains("nothing wrong"));
+    shell.type_keys("6");
+    shell.wait("the pane", |screen| screen.contains("6 Hex"));
+    shell.type_keys("\x1a");
+    shell.wait("the shell", |screen| screen.contains("Stopped"));
+    assert!(!shell.is_alternate(), "the shell has its own screen");
+    shell.type_keys("echo still-$((40+2)) here\n");
+    shell.wait("the shell to answer", |screen| screen.contains("still-42 here"));
+    shell.type_keys("fg\n");
+    shell.wait("the explorer", |screen| screen.contains("6 Hex") && screen.contains("nothing wrong"));
+    assert!(shell.is_alternate());
+    shell.type_keys("q");
+    shell.wait("the shell again", |screen| screen.contains("still-42 here"));
+    shell.type_keys("exit\n");
+    assert_eq!(shell.end(), Some(0));
+    shell.is_as_it_was();
+}
+
+#[test]
+fn a_save_that_is_not_there_is_a_sentence_on_a_clean_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("nothing");
+    let mut terminal = Terminal::start(&[path.to_str().unwrap()], &[], 100, 30);
+    assert_eq!(terminal.end(), Some(8));
+    terminal.is_as_it_was();
+    assert!(terminal.screen().contains("voxscope:"), "{}", terminal.screen());
+}
+
+#[test]
+fn without_colours_there_are_none_and_letters_only_are_letters() {
+    let dir = world();
+    let mut terminal = Terminal::start(&["--ascii", dir.path().to_str().unwrap()], &[("NO_COLOR", "1")], 100, 30);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    for key in ["1", "2", "3", "4", "5", "6", "7", "?"] {
+        terminal.type_keys(key);
+    }
+    terminal.wait("help", |screen| screen.contains("Keys"));
+    assert!(terminal.is_colourless());
+    terminal.type_keys("qq");
+    assert_eq!(terminal.end(), Some(0));
+    assert!(terminal.output().is_ascii());
+}
+
+#[test]
+fn what_changes_underneath_is_seen_and_the_place_is_kept() {
+    let dir = world();
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    terminal.type_keys("\tjjjj");
+    terminal.type_keys("6");
+    terminal.wait("bytes", |screen| screen.contains("VXR_"));
+    let file = dir.path().join("world/regions/lod0/r.0.0.0.vxr");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes.truncate(100);
+    std::fs::write(&file, bytes).unwrap();
+    terminal.wait("the damage", |screen| screen.contains("error"));
+    assert!(terminal.screen().contains("VXR_"), "{}", terminal.screen());
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+}
+
+#[test]
+fn what_is_copied_goes_to_the_clipboard_of_the_terminal() {
+    let dir = world();
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    terminal.type_keys("2Y");
+    terminal.wait("the word", |screen| screen.contains("Copied"));
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    let output = String::from_utf8_lossy(&terminal.output()).into_owned();
+    assert!(output.contains("\x1b]52;c;"), "no OSC 52");
+}
