@@ -24,6 +24,10 @@ test:
 bench:
     cargo bench
 
+# What repair brings back of crashed saves, those of the real engine and those of the model of its writer
+triage-score SEEDS="40":
+    SEEDS={{SEEDS}} cargo test --release --test triage --test writer -- --nocapture --include-ignored
+
 # Sample saves, healthy and damaged, in ./demo
 demo:
     cargo run --release -- demo --write demo

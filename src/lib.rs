@@ -1,8 +1,9 @@
 //! Look inside voxel-game saves: what is in them, what is damaged, and why.
 //!
 //! One way leads through the library: [bytes] come from a [source], a format ([godot], [pak], [voxel_map]) decodes them
-//! and lists the [damage], a [save] is made of files of that format, and [check] holds rules against it. Nothing here
-//! writes, except [demo], which makes sample saves, and `export`, which makes lists of what was found, outside of saves.
+//! and lists the [damage], a [save] is made of files of that format, [trace] says what its sectors tell of its
+//! tables, [check] holds rules against it, and [repair] builds a healthy copy beside it. Nothing here writes to a save;
+//! [repair] and [demo] make new ones, and `export` makes lists of what was found, outside of saves.
 //!
 //! ```
 //! use voxscope::{check, demo, save};
@@ -33,8 +34,10 @@ pub mod limits;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod pak;
 pub mod printable;
+pub mod repair;
 pub mod save;
 pub mod source;
+pub mod trace;
 #[cfg(feature = "tui")]
 pub mod tui;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]

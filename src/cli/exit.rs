@@ -10,6 +10,8 @@ pub struct Exit(u8);
 impl Exit {
     /// Nothing is wrong.
     pub const CLEAN: Self = Self(0);
+    /// Damage was repaired, and the result checked.
+    pub const REPAIRED: Self = Self(1);
     /// Damage was found, and left.
     pub const DAMAGED: Self = Self(4);
     /// Something could not be done: read, opened, written; or a file changed while it was read.

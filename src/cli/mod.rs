@@ -9,6 +9,7 @@ mod explore;
 mod info;
 mod ls;
 mod output;
+mod repair;
 mod show;
 mod target;
 
@@ -21,7 +22,7 @@ use clap::{Parser, Subcommand};
 use exit::{Exit, Failure};
 
 const AFTER_HELP: &str = "\
-Exit codes, OR-ed: 0 clean, 4 damage found, 8 something could not be done, 16 wrong usage, 32 interrupted.
+Exit codes, OR-ed: 0 clean, 1 repaired, 4 damage found or left, 8 something could not be done, 16 wrong usage, 32 interrupted.
 A save is never written to.";
 
 /// Look inside voxel-game saves: what is in them, what is damaged, and why.
@@ -61,6 +62,8 @@ enum Command {
     Show(show::Arguments),
     /// The long story behind a finding's code
     Explain(explain::Arguments),
+    /// Build a whole, healthy copy of a save beside it, as far as its bytes tell
+    Repair(repair::Arguments),
     /// Sample saves, healthy and damaged, that the program makes itself
     Demo(demo::Arguments),
 }
@@ -90,6 +93,7 @@ pub fn main() -> ExitCode {
         Some(Command::Ls(arguments)) => ls::run(&arguments),
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
+        Some(Command::Repair(arguments)) => repair::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments, color),
         #[cfg(feature = "tui")]
         None => explore::run(arguments.path, arguments.options, &arguments.look, color),

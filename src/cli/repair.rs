@@ -1,0 +1,84 @@
+//! `repair`: a whole, healthy copy of a save, built beside it.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use voxscope::repair::{self, Error, Plan};
+
+use super::check::cancelled_by_signals;
+use super::exit::{Exit, Failure};
+use super::output::{BOLD, GOOD, count, stdout, wrapped};
+use super::target;
+
+/// Arguments of `repair`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The save; it is only read
+    source: PathBuf,
+    /// Where the repaired copy goes: a directory that does not exist yet
+    #[arg(long, value_name = "DST", required_unless_present = "plan")]
+    out: Option<PathBuf>,
+    /// Only say what would be done
+    #[arg(long)]
+    plan: bool,
+    /// How sure the place of a block must be
+    #[arg(long, value_name = "LEVEL", default_value = "certain")]
+    level: Level,
+    /// Threads; as many as there are cores when not given
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+    #[command(flatten)]
+    options: target::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Level {
+    /// Only what leaves no choice
+    Certain,
+    /// What is likely too; it is marked in repair.json
+    Likely,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let save = arguments.options.open(&arguments.source)?;
+    let cancel = cancelled_by_signals();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.jobs.unwrap_or(0))
+        .build()
+        .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
+    let options = repair::Options { likely: arguments.level == Level::Likely, cancel: Some(&cancel) };
+    let done = pool.install(|| match &arguments.out {
+        Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
+        _ => repair::plan(&save, &options).map(|plan| (plan, None)),
+    });
+    let (plan, check) = match done {
+        Ok(done) => done,
+        Err(Error::Interrupted) => return Ok(Exit::INTERRUPTED),
+        Err(error @ Error::Destination { .. }) => return Err(Failure::Usage(error.to_string())),
+        Err(error) => return Err(Failure::Failed(error.to_string())),
+    };
+    let mut out = stdout();
+    say(&mut out, &plan)?;
+    let mut exit = Exit::REPAIRED.when(!plan.changes_nothing()).and(Exit::DAMAGED.when(plan.leaves_damage()));
+    if let Some(check) = check {
+        let left = check.counts.errors + check.counts.warnings;
+        let clean = left == 0;
+        let verdict = if clean { "checked, clean".to_owned() } else { count(left, "finding") + " left" };
+        let at = arguments.out.as_deref().map(voxscope::printable::path).unwrap_or_default();
+        writeln!(out, "{BOLD}{at}{BOLD:#}: {GOOD}{verdict}{GOOD:#} · {}", count(check.stats.blocks, "block"))?;
+        exit = exit.and(Exit::DAMAGED.when(!clean)).and(Exit::FAILED.when(check.unread > 0));
+    }
+    out.flush()?;
+    Ok(exit)
+}
+
+fn say(out: &mut impl Write, plan: &Plan) -> Result<(), Failure> {
+    let lines = repair::words(plan);
+    if lines.is_empty() {
+        writeln!(out, "Nothing to repair.")?;
+    }
+    for line in lines {
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! What has no owner: its bytes, its voxels as arrays, and what is known of it.
+
+use crate::godot::channel::{NAMES, Storage};
+use crate::godot::region::Header;
+use crate::limits::Limits;
+use crate::repair::plan::LostBlock;
+use crate::save::Scratch;
+
+/// The files that hold one lost block: endings of their names, and their bytes.
+pub(super) fn files(header: &Header, block: &LostBlock, stored: &[u8], region: &str) -> Vec<(String, Vec<u8>)> {
+    let mut scratch = Scratch::default();
+    let view = scratch.interpret_bytes(stored, 0, header, None, &Limits::DEFAULT);
+    let mut files = vec![(".bin".to_owned(), stored.to_vec())];
+    let mut channels = Vec::new();
+    if let Some(block) = &view.block {
+        let [x, y, z] = block.size.map(u64::from);
+        for (name, channel) in NAMES.iter().zip(&block.channels) {
+            let raw = channel.storage == Storage::Raw;
+            channels.push(serde_json::json!({
+                "name": name,
+                "depth_bits": channel.depth.bits(),
+                "uniform": if raw { None } else { channel.value(0).map(|v| v.to_string()) },
+                "array": raw.then(|| format!(".{name}.npy")),
+                "whole": channel.is_whole(),
+            }));
+            if raw {
+                let mut bytes = npy_header(channel.depth.bytes(), [z, x, y]);
+                bytes.extend_from_slice(channel.data);
+                bytes.resize(
+                    bytes.len() + usize::try_from(channel.size).unwrap_or(0).saturating_sub(channel.data.len()),
+                    0,
+                );
+                files.push((format!(".{name}.npy"), bytes));
+            }
+        }
+    }
+    let about = serde_json::json!({
+        "region": region,
+        "sector": block.sector,
+        "bytes": block.pieces.iter().map(|p| [p.start, p.end]).collect::<Vec<_>>(),
+        "whole": block.whole,
+        "version": view.block.as_ref().map(|b| b.version),
+        "size": view.block.as_ref().map(|b| b.size),
+        "axes": "z, x, y",
+        "channels": channels,
+        "candidates": block.candidates.iter().map(|(at, p)| serde_json::json!({"position": at, "probability": rounded(*p)})).collect::<Vec<_>>(),
+    });
+    let mut text = serde_json::to_vec_pretty(&about).unwrap_or_default();
+    text.push(b'\n');
+    files.push((".json".to_owned(), text));
+    files
+}
+
+/// A probability as it is shown: four digits, so that the last bits of sums do not matter.
+pub(super) fn rounded(p: f64) -> f64 {
+    (p.clamp(0.0, 1.0) * 1e4).round() / 1e4
+}
+
+fn npy_header(width: usize, [a, b, c]: [u64; 3]) -> Vec<u8> {
+    let sign = if width == 1 { '|' } else { '<' };
+    let mut text = format!("{{'descr': '{sign}u{width}', 'fortran_order': False, 'shape': ({a}, {b}, {c}), }}");
+    let used = 10 + text.len() + 1;
+    text.extend(std::iter::repeat_n(' ', used.next_multiple_of(64) - used));
+    text.push('\n');
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+    out.extend(text.into_bytes());
+    out
+}

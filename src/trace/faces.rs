@@ -1,0 +1,117 @@
+//! What is kept of a block to compare it with its neighbours: the two outer layers of each side, thinned out.
+
+use crate::godot::block::Block;
+use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, index_zxy};
+
+/// Samples along each axis of a layer.
+const GRID: u16 = 16;
+
+/// Channels whose values are compared as they are: TYPE and COLOR.
+const KINDS: [usize; 2] = [0, 2];
+
+/// One layer of voxels; a single value when all of them are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// The kinds of the voxels.
+    pub kinds: Box<[u16]>,
+    /// Their signed distances.
+    pub sdf: Box<[i16]>,
+}
+
+/// The outer layers of a block: for each axis the lower and the upper side, the outermost layer first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faces {
+    sides: [[[Layer; 2]; 2]; 3],
+    /// Four layers in a row from the middle of the block, along each axis: how a seam without a fault looks.
+    pub inner: [Option<[Layer; 4]>; 3],
+}
+
+impl Faces {
+    /// The outermost layer of a side and the one behind it. `upper` is the side towards larger coordinates.
+    #[must_use]
+    pub fn side(&self, axis: usize, upper: bool) -> &[Layer; 2] {
+        &self.sides[axis % 3][usize::from(upper)]
+    }
+
+    /// The faces of a whole block; `None` when it is thinner than two voxels.
+    #[must_use]
+    pub fn of(block: &Block<'_>) -> Option<Self> {
+        if block.size.iter().any(|&n| n < 2) || block.channels.len() < CHANNELS {
+            return None;
+        }
+        let reader = Reader { block };
+        let mut faces = Self::default();
+        for axis in 0..3 {
+            let n = block.size[axis];
+            faces.sides[axis] = [
+                [reader.layer(axis, 0), reader.layer(axis, 1)],
+                [reader.layer(axis, n - 1), reader.layer(axis, n - 2)],
+            ];
+            if n >= 8 {
+                let m = n / 2 - 2;
+                faces.inner[axis] = Some([0, 1, 2, 3].map(|k| reader.layer(axis, m + k)));
+            }
+        }
+        Some(faces)
+    }
+}
+
+struct Reader<'b> {
+    block: &'b Block<'b>,
+}
+
+impl Reader<'_> {
+    fn layer(&self, axis: usize, at: u16) -> Layer {
+        let kinds = KINDS.map(|c| &self.block.channels[c]);
+        let all_uniform = kinds.iter().all(|c| c.data.len() <= c.depth.bytes());
+        let sdf = &self.block.channels[SDF];
+        let sdf_uniform = sdf.data.len() <= sdf.depth.bytes();
+        let kind = |i: usize| kinds.iter().fold(0u16, |h, c| fold(h, c.value(i).unwrap_or(0)));
+        let value = |i: usize| quantized(sdf, sdf.value(i).unwrap_or(0));
+        Layer {
+            kinds: if all_uniform { [kind(0)].into() } else { thin(self.grid(axis, at).map(kind).collect()) },
+            sdf: if sdf_uniform { [value(0)].into() } else { thin(self.grid(axis, at).map(value).collect()) },
+        }
+    }
+
+    /// Indices of the sampled voxels of a layer.
+    fn grid(&self, axis: usize, at: u16) -> impl Iterator<Item = usize> + '_ {
+        let size = self.block.size;
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let steps = |n: u16| (0..n).step_by(usize::from(n.div_ceil(GRID).max(1)));
+        steps(size[u]).flat_map(move |a| {
+            steps(size[v]).filter_map(move |b| {
+                let mut position = [0; 3];
+                (position[axis], position[u], position[v]) = (at, a, b);
+                index_zxy(size, position)
+            })
+        })
+    }
+}
+
+fn thin<T: PartialEq + Copy>(values: Vec<T>) -> Box<[T]> {
+    match values.first() {
+        Some(&first) if values.iter().all(|&v| v == first) => [first].into(),
+        _ => values.into(),
+    }
+}
+
+fn fold(hash: u16, value: u64) -> u16 {
+    let mixed = (u64::from(hash) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    if value == 0 && hash == 0 { 0 } else { (mixed >> 48) as u16 }
+}
+
+/// A signed distance in 16 bits: 8 and 16 bits as they are, floats in 1/256 of a voxel.
+fn quantized(channel: &Channel<'_>, raw: u64) -> i16 {
+    match channel.depth {
+        Depth::Bits8 => i16::from(raw as u8 as i8) << 8,
+        Depth::Bits16 => raw as u16 as i16,
+        Depth::Bits32 => float(f64::from(f32::from_bits(raw as u32))),
+        Depth::Bits64 => float(f64::from_bits(raw)),
+    }
+}
+
+fn float(value: f64) -> i16 {
+    // Saturates, and is 0 for what is no number.
+    (value * 256.0) as i16
+}

@@ -1,0 +1,14 @@
+//! What the sectors of a region tell of its table: a walk over all of them, the ways to read it, the table's entries
+//! matched with it in order, seams between neighbours as further evidence, and the moved blocks assigned.
+//!
+//! Everything here only reads, and only decides what is likely; [`solve`] is the way through it.
+
+pub mod align;
+pub mod decide;
+pub mod faces;
+pub mod moved;
+pub mod reading;
+pub mod region;
+pub mod seam;
+pub mod solve;
+pub mod walk;

@@ -1,0 +1,91 @@
+//! What is known of one region while a save is solved.
+
+use crate::trace::align::{Posterior, Rates};
+use crate::trace::reading::{Reading, is_doubled};
+use crate::trace::walk::Walk;
+
+/// An entry of the table that is taken for true when the table was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Index in the table.
+    pub slot: u32,
+    /// Its first sector.
+    pub first: u32,
+    /// Its sectors.
+    pub count: u32,
+    /// Its position in the world, in blocks of its LOD.
+    pub position: [i32; 3],
+}
+
+/// A region to solve.
+#[derive(Debug)]
+pub struct Case {
+    /// Its LOD.
+    pub lod: u8,
+    /// The entries of the table, in the order of their sectors.
+    pub entries: Vec<Listing>,
+    /// The walk over its sectors.
+    pub walk: Walk,
+}
+
+/// One possible block of an entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Option_ {
+    /// Index of the walked block.
+    pub block: usize,
+    /// Its probability.
+    pub p: f64,
+    /// Whether it was taken out and appended.
+    pub moved: bool,
+}
+
+/// A region while it is solved.
+#[derive(Debug)]
+pub struct State {
+    /// The ways to read its walk.
+    pub readings: Vec<Reading>,
+    /// How often its blocks were saved.
+    pub rates: Rates,
+    /// What is likely.
+    pub posterior: Posterior,
+    /// For each entry its possible blocks, the likeliest first.
+    pub options: Vec<Vec<Option_>>,
+    /// What the order alone said: the same as `options`.
+    pub order: Vec<Vec<Option_>>,
+    /// Odds of the seams of each entry with each possible block, as logarithms.
+    pub seams: Vec<Vec<(usize, f64)>>,
+    /// For each entry, how many neighbours these odds come from.
+    pub neighbours: Vec<u32>,
+}
+
+impl Case {
+    /// Whether the table explains the walk as it is: every entry a whole block of its length, in a row without gaps,
+    /// and nothing behind it but copies.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        let blocks = &self.walk.blocks;
+        let mut at = 0;
+        for (i, entry) in self.entries.iter().enumerate() {
+            let Some(block) = blocks.get(i) else { return false };
+            let right = entry.first == at && (block.first, block.count) == (entry.first, entry.count);
+            if !right || block.splice.is_some() {
+                return false;
+            }
+            at += entry.count;
+        }
+        let entries: Vec<(u32, u32)> = self.entries.iter().map(|e| (e.first, e.count)).collect();
+        self.walk.sectors == at && !is_doubled(&self.walk, &entries)
+    }
+
+    /// The sector after the last that the table knows.
+    #[must_use]
+    pub fn table_end(&self) -> u32 {
+        self.entries.iter().map(|e| e.first + e.count).max().unwrap_or(0)
+    }
+
+    /// The content of a walked block.
+    #[must_use]
+    pub fn content(&self, block: usize) -> u128 {
+        self.walk.blocks[block].content
+    }
+}

@@ -1,0 +1,316 @@
+//! Which block belongs where, over all regions of a save at once.
+//!
+//! First the order alone says what it can. Then the seams with neighbours whose blocks are known, or likely, come in as
+//! odds, and the order is asked again, until nothing changes.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::trace::align::{self, Evidence, Rates, align};
+use crate::trace::moved;
+use crate::trace::reading::readings;
+use crate::trace::region::{Case, Option_, State};
+use crate::trace::seam::{self, Odds, Seam};
+
+/// Rounds in which seams and order are asked in turn.
+const ROUNDS: usize = 7;
+
+/// The least probability at which a place counts as known.
+const KNOWN: f64 = 0.999;
+
+/// Most odds that the seams of one block may say, either way.
+const CLIP: f64 = 14.0;
+
+/// All regions of a save while they are solved.
+pub struct Solver<'c> {
+    /// The regions.
+    pub cases: &'c [&'c Case],
+    /// What is known of each.
+    pub states: Vec<State>,
+    /// What seams look like.
+    pub odds: Odds,
+    by_position: HashMap<(u8, [i32; 3]), (usize, usize)>,
+}
+
+struct Table<'s> {
+    seams: &'s [Vec<(usize, f64)>],
+}
+
+impl Evidence for Table<'_> {
+    fn place(&self, entry: usize, block: usize) -> f64 {
+        let row = &self.seams[entry];
+        match row.binary_search_by_key(&block, |(b, _)| *b) {
+            Ok(at) => row[at].1,
+            // Too unlikely to be looked at.
+            Err(_) if !row.is_empty() => -2.0,
+            Err(_) => 0.0,
+        }
+    }
+}
+
+impl<'c> Solver<'c> {
+    /// Solves all regions of a save.
+    #[must_use]
+    pub fn solve(cases: &'c [&'c Case]) -> Self {
+        let states = cases.par_iter().map(|case| first(case)).collect();
+        let mut by_position = HashMap::new();
+        for (r, case) in cases.iter().enumerate() {
+            for (i, entry) in case.entries.iter().enumerate() {
+                by_position.insert((case.lod, entry.position), (r, i));
+            }
+        }
+        let mut solver = Self { cases, states, odds: Odds::default(), by_position };
+        if solver.states.iter().all(State::is_solved) {
+            return solver;
+        }
+        solver.count_seams();
+        for _ in 0..ROUNDS {
+            solver.learn();
+            solver.round();
+        }
+        solver
+    }
+
+    /// The entry at a position.
+    #[must_use]
+    pub fn at(&self, lod: u8, position: [i32; 3]) -> Option<(usize, usize)> {
+        self.by_position.get(&(lod, position)).copied()
+    }
+
+    /// The seam of two walked blocks along an axis, the lower one first.
+    fn seam(&self, lower: (usize, usize), upper: (usize, usize), axis: usize) -> Option<Seam> {
+        let faces = |(r, b): (usize, usize)| self.cases[r].walk.blocks.get(b)?.faces.as_deref();
+        Some(seam::seam(faces(lower)?, faces(upper)?, axis))
+    }
+
+    /// Seams inside of blocks, and between blocks put together at random.
+    fn count_seams(&mut self) {
+        let all: Vec<(usize, usize)> =
+            (0..self.cases.len()).flat_map(|r| (0..self.cases[r].walk.blocks.len()).map(move |b| (r, b))).collect();
+        for &(r, b) in all.iter().step_by(all.len().div_ceil(4000).max(1)) {
+            if let Some(faces) = &self.cases[r].walk.blocks[b].faces {
+                seam::inner(faces).for_each(|seam| self.odds.add_inside(seam));
+            }
+        }
+        let n = all.len() as u64;
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut next = || {
+            // Xorshift: the same numbers every time.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        for k in 0..6000usize {
+            let (a, b) = ((next() >> 11) % n.max(1), (next() >> 11) % n.max(1));
+            let (Some(&a), Some(&b)) = (all.get(a as usize), all.get(b as usize)) else { continue };
+            if a != b
+                && let Some(seam) = self.seam(a, b, k % 3)
+            {
+                self.odds.add_random(seam);
+            }
+        }
+    }
+
+    fn learn(&mut self) {
+        self.odds.forget_neighbours();
+        let mut found = Vec::new();
+        for (r, case) in self.cases.iter().enumerate() {
+            for (i, entry) in case.entries.iter().enumerate() {
+                let Some(block) = self.known(r, i) else { continue };
+                for axis in 0..3 {
+                    let Some(position) = step(entry.position, axis, 1) else { continue };
+                    let Some(next) = self.at(case.lod, position) else { continue };
+                    if let Some(other) = self.known(next.0, next.1) {
+                        found.extend(self.seam((r, block), (next.0, other), axis));
+                    }
+                }
+            }
+        }
+        found.into_iter().for_each(|seam| self.odds.add_neighbours(seam));
+        self.odds.learn();
+    }
+
+    /// The block of an entry, when it is known.
+    fn known(&self, r: usize, i: usize) -> Option<usize> {
+        let (first, p) = self.states[r].best(self.cases[r], i)?;
+        (p >= KNOWN).then_some(first)
+    }
+
+    fn round(&mut self) {
+        let next: Vec<Option<State>> = (0..self.cases.len())
+            .into_par_iter()
+            .map(|r| (!self.states[r].is_solved() || self.states[r].is_doubtful()).then(|| self.again(r)))
+            .collect();
+        for (state, next) in self.states.iter_mut().zip(next) {
+            if let Some(next) = next {
+                *state = next;
+            }
+        }
+    }
+
+    fn again(&self, r: usize) -> State {
+        let (case, old) = (self.cases[r], &self.states[r]);
+        let appended: Vec<usize> = (0..case.walk.blocks.len()).filter(|&b| old.posterior.appended[b] > 1e-3).collect();
+        let mut cache = HashMap::new();
+        let mut seams = Vec::with_capacity(case.entries.len());
+        let mut neighbours = Vec::with_capacity(case.entries.len());
+        for (i, entry) in case.entries.iter().enumerate() {
+            let mut blocks: Vec<usize> = old.posterior.kept[i].iter().map(|(b, _)| *b).collect();
+            if old.posterior.gone[i] > 1e-7 {
+                blocks.extend(&appended);
+            }
+            blocks.sort_unstable();
+            blocks.dedup();
+            let near = self.near(case.lod, entry.position);
+            let row = blocks.into_iter().map(|b| (b, self.fit(r, b, &near, &mut cache))).collect();
+            seams.push(row);
+            neighbours.push(near.len() as u32);
+        }
+        let n = case.entries.len().max(1) as f64;
+        let rates = Rates {
+            gone: ((old.posterior.gone.iter().sum::<f64>() + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
+            shrunk: ((old.posterior.shrunk + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
+        };
+        let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
+        let posterior = align(&counts, &case.walk, &old.readings, rates, case.table_end(), &Table { seams: &seams });
+        let options = moved::options(case, &posterior, rates, &Table { seams: &seams });
+        State { readings: old.readings.clone(), rates, posterior, options, order: old.order.clone(), seams, neighbours }
+    }
+
+    /// The neighbours of a position that have possible blocks: the region and entry of each, its axis and whether it is
+    /// the upper one.
+    #[must_use]
+    pub fn near(&self, lod: u8, position: [i32; 3]) -> Vec<((usize, usize), usize, bool)> {
+        let sides = (0..3).flat_map(|axis| [(axis, -1), (axis, 1)]);
+        let near = sides.filter_map(|(axis, by)| {
+            let at = self.at(lod, step(position, axis, by)?)?;
+            (!self.states[at.0].options[at.1].is_empty()).then_some((at, axis, by > 0))
+        });
+        near.collect()
+    }
+
+    /// Odds that a block belongs between the likely blocks of its neighbours.
+    pub fn fit(
+        &self,
+        r: usize,
+        block: usize,
+        near: &[((usize, usize), usize, bool)],
+        cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
+    ) -> f64 {
+        let mut sum = 0.0;
+        for &((nr, ni), axis, upper) in near {
+            let options = &self.states[nr].options[ni];
+            let mut odds = 0.0;
+            let mut rest = 1.0f64;
+            for option in options.iter().filter(|o| o.p > 1e-4) {
+                // A block is no neighbour of itself.
+                if nr == r && option.block == block {
+                    continue;
+                }
+                let key = (block, nr, option.block, axis, upper);
+                let one = *cache.entry(key).or_insert_with(|| {
+                    let (a, b) = ((r, block), (nr, option.block));
+                    let seam = if upper { self.seam(a, b, axis) } else { self.seam(b, a, axis) };
+                    seam.map_or(0.0, |seam| self.odds.of(seam))
+                });
+                odds += option.p * one.exp();
+                rest -= option.p;
+            }
+            sum += (odds + rest.max(0.0)).ln();
+        }
+        sum.clamp(-CLIP, CLIP)
+    }
+}
+
+/// The position next to one along an axis.
+#[must_use]
+pub fn step(mut position: [i32; 3], axis: usize, by: i32) -> Option<[i32; 3]> {
+    position[axis] = position[axis].checked_add(by)?;
+    Some(position)
+}
+
+/// What the order alone says of a region.
+fn first(case: &Case) -> State {
+    let entries: Vec<(u32, u32)> = case.entries.iter().map(|e| (e.first, e.count)).collect();
+    let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
+    let n = counts.len().max(1) as f64;
+    if case.is_intact() {
+        return State::intact(case);
+    }
+    let readings = readings(&case.walk, &entries);
+    let mut rates = Rates { gone: (3.0 / (n + 3.0)).min(0.15), shrunk: (3.0 / (n + 3.0)).min(0.15) };
+    let mut posterior = align::Posterior::default();
+    for _ in 0..4 {
+        posterior = align(&counts, &case.walk, &readings, rates, case.table_end(), &align::Nothing);
+        rates = Rates {
+            gone: ((posterior.gone.iter().sum::<f64>() + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
+            shrunk: ((posterior.shrunk + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
+        };
+    }
+    let options = moved::options(case, &posterior, rates, &align::Nothing);
+    let none = vec![Vec::new(); counts.len()];
+    State {
+        readings,
+        rates,
+        posterior,
+        order: options.clone(),
+        options,
+        seams: none,
+        neighbours: vec![0; counts.len()],
+    }
+}
+
+impl State {
+    fn intact(case: &Case) -> Self {
+        let n = case.entries.len();
+        let options = (0..n).map(|i| vec![Option_ { block: i, p: 1.0, moved: false }]).collect();
+        let kept = (0..n).map(|i| vec![(i, 1.0)]).collect();
+        let posterior = align::Posterior {
+            kept,
+            gone: vec![0.0; n],
+            torn: vec![0.0; n],
+            appended: vec![0.0; case.walk.blocks.len()],
+            ..Default::default()
+        };
+        Self {
+            readings: Vec::new(),
+            rates: Rates { gone: 0.0, shrunk: 0.0 },
+            posterior,
+            order: Vec::new(),
+            options,
+            seams: vec![Vec::new(); n],
+            neighbours: vec![0; n],
+        }
+    }
+
+    /// Whether nothing is left to find out.
+    #[must_use]
+    pub fn is_solved(&self) -> bool {
+        self.readings.is_empty()
+    }
+
+    fn is_doubtful(&self) -> bool {
+        false
+    }
+
+    /// The likeliest content of an entry: a block that has it, and the probability of all that have it.
+    #[must_use]
+    pub fn best(&self, case: &Case, i: usize) -> Option<(usize, f64)> {
+        best(case, self.options.get(i)?)
+    }
+}
+
+/// The likeliest content among options: a block that has it, and the probability of all that have it.
+#[must_use]
+pub fn best(case: &Case, options: &[Option_]) -> Option<(usize, f64)> {
+    let sums = options.iter().map(|o| {
+        let content = case.content(o.block);
+        (o.block, options.iter().filter(|p| case.content(p.block) == content).map(|p| p.p).sum::<f64>())
+    });
+    sums.fold(None, |best, (block, p)| match best {
+        Some((_, q)) if q >= p => best,
+        _ => Some((block, p)),
+    })
+}
