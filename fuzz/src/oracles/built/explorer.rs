@@ -2,6 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use voxscope::save::Options;
+use voxscope::tui::update::Event;
 use voxscope::tui::{Driver, Settings};
 
 use super::region::Region;
@@ -32,14 +33,23 @@ impl Model for Explorer {
         let mut driver = Driver::new(Settings { path, options, ..Settings::default() }, 80, 24);
         explorer::is_clean(&driver);
         let findings = driver.app.findings.list.clone();
-        for _ in 0..findings.len().min(MOST) {
+        for number in 0..findings.len().clamp(1, MOST) {
             driver.keys("n");
             explorer::is_clean(&driver);
             let gone_to = driver.app.selection.finding.and_then(|number| findings.get(number));
-            let Some(finding) = gone_to else { panic!("n goes to no finding of {}", findings.len()) };
-            let position = finding.block.and_then(|block| block.position);
-            let selected = driver.app.selected_slot().and_then(|slot| slot.position);
-            assert!(position.is_none() || selected == position, "{finding}, but {selected:?} is selected");
+            if let Some(finding) = gone_to {
+                let position = finding.block.and_then(|block| block.position);
+                let selected = driver.app.selected_slot().and_then(|slot| slot.position);
+                assert!(position.is_none() || selected == position, "{finding}, but {selected:?} is selected");
+            }
+            assert!(gone_to.is_some() || findings.is_empty(), "n goes to no finding of {}", findings.len());
+            // The same place in every pane, the last of them one in which `n` stays.
+            let (columns, rows) = if number % 2 == 0 { (40, 10) } else { (80, 24) };
+            driver.event(&Event::Resize(columns, rows));
+            for pane in ["tab", "tab", "2", "3", "4", "5", "7", "1", "6"] {
+                driver.keys(pane);
+                explorer::is_clean(&driver);
+            }
         }
         explorer::clean();
         findings.iter().map(|finding| Seen::from(&**finding)).collect()
