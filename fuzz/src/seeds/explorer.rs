@@ -1,7 +1,5 @@
 //! Seeds of the explorer: a file of each kind, and a way through every pane.
 
-use std::collections::BTreeMap;
-
 use voxscope::tui::action::{ACTIONS, Action};
 use voxscope::tui::pane::Pane;
 use voxscope::voxel_map::npy::{Dtype, Npy};
@@ -13,7 +11,7 @@ const MOST_BYTES: usize = 4 << 10;
 
 pub fn seeds() -> Seeds {
     let mut set = Set::default();
-    let kinds: [(u8, &str, BTreeMap<String, Vec<u8>>); 2] = [(0, "region", region::seeds()), (1, "pak", pak::seeds())];
+    let kinds = [(0u8, "region", region::seeds()), (1, "pak", pak::seeds())];
     for (kind, name, files) in kinds {
         for (file, bytes) in files.into_iter().filter(|(_, bytes)| bytes.len() <= MOST_BYTES).take(8) {
             // Healthy there may be without a block here.
