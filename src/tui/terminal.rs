@@ -8,12 +8,15 @@ use std::thread::ThreadId;
 use base64::Engine;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::{Buffer, CellDiffOption};
 use ratatui::crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
 use ratatui::crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{cursor, execute, queue};
+use ratatui::layout::Position;
+use unicode_width::UnicodeWidthStr;
 
 use super::app::App;
 use super::draw::draw;
@@ -31,6 +34,8 @@ const CLIPBOARD: usize = 74_000;
 /// The terminal while it is ours.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Where the second columns of wide characters were in the last frame.
+    wide: Vec<Position>,
 }
 
 impl Screen {
@@ -52,7 +57,7 @@ impl Screen {
         }
         enter()?;
         let terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
-        Ok(Self { terminal })
+        Ok(Self { terminal, wide: Vec::new() })
     }
 
     /// Draws the state.
@@ -67,7 +72,12 @@ impl Screen {
         }
         // Where terminals know it, nothing half drawn is ever seen.
         queue!(stdout(), BeginSynchronizedUpdate)?;
-        self.terminal.draw(|frame| draw(app, frame.buffer_mut()))?;
+        let wide = &mut self.wide;
+        self.terminal.draw(|frame| {
+            let buffer = frame.buffer_mut();
+            draw(app, buffer);
+            *wide = heal(buffer, wide);
+        })?;
         execute!(stdout(), EndSynchronizedUpdate)
     }
 
@@ -90,6 +100,24 @@ impl Screen {
         enter()?;
         self.forget()
     }
+}
+
+/// Has the second column of a wide character that has gone drawn anew, since not every terminal clears it by itself.
+/// Gives where there are such columns now.
+fn heal(buffer: &mut Buffer, before: &[Position]) -> Vec<Position> {
+    let mut now = Vec::new();
+    for (at, cell) in buffer.content.iter().enumerate() {
+        if cell.symbol().len() > 1 && cell.symbol().width() == 2 {
+            let (x, y) = buffer.pos_of(at);
+            now.push(Position { x: x.saturating_add(1), y });
+        }
+    }
+    for position in before.iter().filter(|position| !now.contains(position)) {
+        if let Some(cell) = buffer.cell_mut(*position) {
+            cell.set_diff_option(CellDiffOption::AlwaysUpdate);
+        }
+    }
+    now
 }
 
 impl Drop for Screen {

@@ -12,6 +12,7 @@ use crate::tui::layout::inside;
 use crate::tui::pane::Pane;
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Role, level_role};
+use unicode_width::UnicodeWidthStr;
 
 /// A branch with more lines than this is closed at the start.
 const MANY: usize = 100;
@@ -192,10 +193,18 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>, folded: bool) {
             let indent = u16::from(node.depth.min(6));
             let x = inside.line(indent, y, &[(Role::Dim, sign), (Role::Text, " ")]);
             let count = count(worst, tally.errors, tally.warnings);
-            let end = inside.width().saturating_sub(u16::try_from(count.len()).unwrap_or(0) + 3);
+            let right = inside.width().saturating_sub(u16::from(keep.lines.len() > seen));
+            let end = right.saturating_sub(u16::try_from(count.len()).unwrap_or(0) + 3);
             let name = if matches!(node.kind, NodeKind::Item(_)) { Role::Text } else { Role::Strong };
             inside.put_within(x, y, end.saturating_sub(x), &node.label, name);
-            let right = inside.width();
+            if branch && !keep.open.contains(&id) {
+                // What a closed branch holds cannot be seen otherwise.
+                let files = format!(" {} files", node.items.len());
+                let after = x.saturating_add(u16::try_from(node.label.width()).unwrap_or(u16::MAX));
+                if after.saturating_add(u16::try_from(files.len()).unwrap_or(0)) <= end {
+                    inside.put(after, y, &files, Role::Dim);
+                }
+            }
             inside.put_right(right, y, &format!("{mark} {count}"), role);
         }
         if id == app.selection.node
