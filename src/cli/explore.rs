@@ -51,6 +51,10 @@ pub fn run(path: Option<PathBuf>, options: target::Options, look: &Look, color: 
         }
     }
     let path = target::path_or_here(path.as_ref()).to_owned();
+    if !path.exists() {
+        // What is not there needs no screen to say so.
+        Save::open(&path, &library)?;
+    }
     explore(Settings { path, options: library, ..Settings::default() }, look, color)
 }
 
