@@ -226,7 +226,7 @@ const FINDING: [&str; 13] = [
     "next",
 ];
 
-const SUMMARY: [&str; 11] = [
+const SUMMARY: [&str; 12] = [
     "type",
     "errors",
     "warnings",
@@ -238,6 +238,7 @@ const SUMMARY: [&str; 11] = [
     "stored_bytes",
     "plain_bytes",
     "interrupted",
+    "known",
 ];
 
 /// A number in words.
@@ -309,6 +310,47 @@ fn json_lines_are_what_is_promised() {
         |level: &str| human.out.lines().filter(|line| line.starts_with(&format!("  {level:<7} "))).count() as u64;
     for level in ["error", "warning", "note"] {
         assert_eq!(Some(said(level)), counts.get(level).copied(), "{level}");
+    }
+}
+
+#[test]
+fn what_was_known_before_is_hidden() {
+    let demo = Demo::new();
+    let (one, two) = (demo.path("damaged/table-overlap"), demo.path("damaged/block-epilogue"));
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("known.jsonl");
+    let known = finish(command(&["check", "--format=jsonl", &one])).out;
+    fs::write(&file, &known).unwrap();
+    let file = file.to_str().unwrap();
+    let again = output(&["check", "--format=jsonl", "--baseline", file, &one]);
+    let all = lines(&again);
+    assert_eq!((all.len(), all[0]["known"].as_u64()), (1, Some(lines(&known).len() as u64 - 1)));
+    assert_eq!((all[0]["errors"].as_u64(), all[0]["warnings"].as_u64()), (Some(0), Some(0)));
+    let human = output(&["check", "--baseline", file, &one]);
+    assert!(human.contains("nothing new") && human.contains("known before"), "{human}");
+    // Another save has damage of its own.
+    assert_eq!(code(&["check", "--baseline", file, &two]), 4);
+    assert_eq!(code(&["check", "--baseline", &demo.path("damaged/block-epilogue/meta.vxrm"), &one]), 16);
+    assert_eq!(code(&["check", "--baseline", "/nowhere/at/all", &one]), 8);
+}
+
+#[test]
+fn levels_look_as_deep_as_they_say() {
+    let demo = Demo::new();
+    let levels = ["header", "structure", "decode", "semantic"];
+    for (sample, least) in [("region-version", 0), ("table-overlap", 1), ("block-epilogue", 2)] {
+        let Some(sample) = demo::samples().find(|s| s.name == sample) else { continue };
+        let path = demo.path(sample.path().to_str().unwrap());
+        for (i, level) in levels.iter().enumerate() {
+            let expected = if i >= least { 4 } else { 0 };
+            assert_eq!(code(&["check", "--level", level, &path]), expected, "{} at {level}", sample.name);
+        }
+    }
+    for sample in demo::HEALTHY {
+        for level in levels {
+            let run = run(&["check", "--level", level, &demo.path(sample.path().to_str().unwrap())]);
+            assert_eq!(run.code, Some(0), "{} at {level}: {}", sample.name, run.out);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::bytes::Span;
-use crate::check::{Options, Report, Row};
+use crate::check::{Level, Options, Report, Row};
 use crate::damage::CodeSet;
 use crate::printable::printable;
 use crate::save::Save;
@@ -20,11 +20,18 @@ pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut 
         report.file(*damage, None);
     }
     options.advance(map.len);
+    if options.level == Level::Header {
+        return;
+    }
     let limits = &save.options.limits;
     for layer in map.layers() {
         let grid = map.grid(layer, limits);
         for fault in &grid.faults {
             add(save, map, layer, fault, report);
+        }
+        if options.level < Level::Decode {
+            report.stats.blocks += u64::from(grid.blocks().max(1));
+            continue;
         }
         let go_on = |bytes| {
             options.advance(bytes);

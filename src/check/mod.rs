@@ -8,11 +8,13 @@ mod blocks;
 mod filter;
 mod finding;
 mod leftovers;
+mod level;
 mod map;
 mod meta;
 mod pak;
 mod report;
 mod rows;
+mod semantic;
 mod table;
 
 use std::sync::Arc;
@@ -24,11 +26,12 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::godot::slots::Slots;
-use crate::save::{File, Forest, PakFile, Region, RegionFile, Room, SLOT_PROBES, Save, slots_of_version};
+use crate::save::{File, Forest, PakFile, Region, RegionFile, Room, SLOT_PROBES, Save, Scratch, slots_of_version};
 use crate::source::{FileSource, OpenError, Source};
 
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
+pub use level::Level;
 pub use map::layer_rows;
 use report::Report;
 pub use report::{Counts, Stats};
@@ -50,6 +53,8 @@ const BLOCKS: usize = 1 << 14;
 /// How to check.
 #[derive(Default)]
 pub struct Options<'a> {
+    /// How deep to look.
+    pub level: Level,
     /// Stops the check soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
     /// Told the number of bytes after each part of the save that was checked; their sum is about [`total_bytes`].
@@ -98,6 +103,8 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         summary.unread += u64::from(finding.is_unread());
         sink(finding);
     }
+    // What the sectors say is told by all regions together, so it is asked before any of them is reported.
+    let told = if options.level == Level::Semantic { semantic::ask(save, options) } else { semantic::Told::default() };
     let files: Vec<File<'_>> = save.files().collect();
     for window in files.chunks(WINDOW) {
         let held = AtomicUsize::new(0);
@@ -105,13 +112,13 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
             if is_large(file) || held.load(Ordering::Relaxed) >= HELD {
                 return None;
             }
-            let report = check_file(save, file, options);
+            let report = check_file(save, file, options, &told);
             held.fetch_add(report.findings.len(), Ordering::Relaxed);
             Some(report)
         };
         let mut reports: Vec<Option<Report>> = window.par_iter().map(|file| early(*file)).collect();
         for (file, report) in window.iter().zip(&mut reports) {
-            let report = report.take().unwrap_or_else(|| check_file(save, *file, options));
+            let report = report.take().unwrap_or_else(|| check_file(save, *file, options, &told));
             summary.files += 1;
             summary.counts.merge(&report.counts);
             summary.stats.merge(&report.stats);
@@ -185,7 +192,7 @@ fn is_large(file: File<'_>) -> bool {
     }
 }
 
-fn check_file(save: &Save, file: File<'_>, options: &Options<'_>) -> Report {
+fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semantic::Told) -> Report {
     let name: Arc<str> = save.shown(&file.path()).into();
     let mut report = Report::new(name, file.lod(), save.options.limits.findings_per_file);
     if options.cancelled() {
@@ -203,6 +210,12 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>) -> Report {
         report.file(Damage::new(error.code(), Span::default(), "file"), Some(error.to_string()));
         options.advance(file.len());
     }
+    for doubt in told.of(&file.path()) {
+        if doubt.weak && report.has_error_at(doubt.position) {
+            continue;
+        }
+        report.placed(doubt.position, doubt.damage, doubt.remark.clone());
+    }
     report.finish();
     report
 }
@@ -219,10 +232,19 @@ fn check_region_file(
         report.file(*damage, detail);
     }
     meta::compare(forest, file, report);
+    if options.level == Level::Header {
+        options.advance(file.len);
+        return Ok(());
+    }
     match save.region(forest, file)? {
         None => options.advance(file.len),
-        Some(region) => {
-            check_region(&region, options, report, None);
+        Some(mut region) => {
+            if options.level < Level::Decode {
+                check_structure(&mut region, report);
+                options.advance(file.len);
+            } else {
+                check_region(&region, options, report, None);
+            }
             unchanged(&region.source, report);
         }
     }
@@ -256,6 +278,21 @@ fn unchanged(source: &FileSource, report: &mut Report) {
         Ok(false) => {}
         Ok(true) => report.file(Damage::new(Code::FileChanged, Span::default(), "file"), None),
         Err(error) => report.unreadable(Span::default(), &error),
+    }
+}
+
+/// The rules over the table of one region, for which no block is decoded but the one that says which formula of slots
+/// holds: without it the positions in the findings would be wrong.
+fn check_structure<S: Source>(region: &mut Region<S>, report: &mut Report) {
+    for damage in &region.damage {
+        report.file(*damage, None);
+    }
+    let by_sector = region.by_sector();
+    table::check(region, &by_sector, report);
+    report.stats.blocks += by_sector.len() as u64;
+    match region.slots(&mut Scratch::default()) {
+        Ok(slots) => report.place(|slot| region.block_position(slot, slots)),
+        Err(error) => report.unreadable(region.header.table, &error),
     }
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::bytes::Span;
 use crate::check::blocks::Outcome;
-use crate::check::{Options, Report, Row};
+use crate::check::{Level, Options, Report, Row};
 use crate::damage::{Code, CodeSet, Damage, Value};
 use crate::limits::Limits;
 use crate::pak::place;
@@ -47,9 +47,19 @@ pub(super) fn check<S: Source>(
     if let Some(damage) = place::check_name(pak.region, pak.header.records().value) {
         report.file(damage, None);
     }
+    if options.level == Level::Header {
+        options.advance(pak.source.len());
+        return;
+    }
     let mut chunks: Vec<Claim> = pak.present().map(|(number, record)| Claim::of(pak, number, record)).collect();
     chunks.sort_by_key(|claim| (claim.blocks.start, claim.number));
     overlaps(&mut chunks, pak.source.len(), report);
+    if options.level < Level::Decode {
+        report.stats.blocks += chunks.len() as u64;
+        report.place(|number| pak.chunk(number));
+        options.advance(pak.source.len());
+        return;
+    }
     for part in chunks.chunks(CHUNKS) {
         let outcomes: Vec<Option<Outcome>> = part.par_iter().map(|claim| examine(pak, claim, options)).collect();
         for (claim, outcome) in part.iter().zip(outcomes) {

@@ -169,6 +169,19 @@ impl Report {
         self.push(finding, None);
     }
 
+    /// Whether an error about the block at a position is listed.
+    pub fn has_error_at(&self, position: Option<[i32; 3]>) -> bool {
+        let here = |f: &Finding| f.level() == Level::Error && f.block.is_some_and(|b| b.position == position);
+        self.findings.iter().any(here)
+    }
+
+    /// Adds a finding about a block whose position is known, or known not to be known.
+    pub fn placed(&mut self, position: Option<[i32; 3]>, damage: Damage, remark: Option<String>) {
+        let mut finding = Finding::of_file(Arc::clone(&self.name), damage, remark);
+        finding.block = Some(BlockAt { lod: self.lod, position });
+        self.push(finding, None);
+    }
+
     /// Adds what the examination of a listed block gave.
     pub fn block(&mut self, slot: u32, block: Outcome) {
         if let Some(error) = &block.error {

@@ -11,9 +11,12 @@ use voxscope::check::{self, Finding, Summary};
 use voxscope::damage::{Code, Level};
 use voxscope::save::Save;
 
+mod baseline;
+
 use super::exit::{Exit, Failure};
 use super::output::{BOLD, DIM, GOOD, count, grouped, level_style, size, stdout, wrapped, write_json};
 use super::target;
+use baseline::Baseline;
 
 /// Arguments of `check`.
 #[derive(clap::Args)]
@@ -26,6 +29,12 @@ pub struct Arguments {
     /// Exit with 4 when there is a finding of this level or worse
     #[arg(long, value_name = "LEVEL", default_value = "warning")]
     fail_on: LevelArgument,
+    /// How deep to look
+    #[arg(long, value_name = "LEVEL", default_value = "decode")]
+    level: Deep,
+    /// Findings of an earlier check (`--format jsonl`), which are hidden and do not count
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
     /// List notes too (for people; JSON lines have them always)
     #[arg(long)]
     notes: bool,
@@ -42,6 +51,29 @@ enum Format {
     Human,
     /// A JSON object a line; the last one is the summary
     Jsonl,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Deep {
+    /// Headers, descriptions and meta files
+    Header,
+    /// Tables, records and sectors too, without decoding blocks
+    Structure,
+    /// Every block too
+    Decode,
+    /// What the sectors say against the table too: blocks that decode and belong elsewhere
+    Semantic,
+}
+
+impl Deep {
+    const fn level(self) -> check::Level {
+        match self {
+            Self::Header => check::Level::Header,
+            Self::Structure => check::Level::Structure,
+            Self::Decode => check::Level::Decode,
+            Self::Semantic => check::Level::Semantic,
+        }
+    }
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -65,9 +97,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(target::path_or_here(arguments.path.as_ref()))?;
     let cancel = cancelled_by_signals();
     let mut out = stdout();
+    let mut baseline = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), Baseline::read)?;
     let mut printer = Printer { format: arguments.format, notes: arguments.notes, file: None, hidden: 0, unlisted: 0 };
-    let summary = run_to(&save, arguments.jobs, &cancel, &mut |finding| printer.finding(&mut out, finding))?;
-    printer.summary(&mut out, &summary)?;
+    let mut summary = run_to(&save, arguments.jobs, arguments.level.level(), &cancel, &mut |finding| {
+        if baseline.hides(finding) { Ok(()) } else { printer.finding(&mut out, finding) }
+    })?;
+    summary.counts = baseline.new_of(summary.counts);
+    printer.summary(&mut out, &summary, baseline.count())?;
     out.flush()?;
     Ok(exit(&summary, arguments.fail_on.into()))
 }
@@ -76,6 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 pub fn run_to(
     save: &Save,
     jobs: Option<usize>,
+    level: check::Level,
     cancel: &AtomicBool,
     print: &mut dyn FnMut(&Finding) -> io::Result<()>,
 ) -> Result<Summary, Failure> {
@@ -91,7 +128,7 @@ pub fn run_to(
         let bar = &bar;
         let checker = scope.spawn(move || {
             let advance = |bytes| bar.inc(bytes);
-            let options = check::Options { cancel: Some(cancel), progress: Some(&advance) };
+            let options = check::Options { level, cancel: Some(cancel), progress: Some(&advance) };
             // The receiver stays until this sender is gone.
             pool.install(|| check::run(save, &options, |finding| drop(sender.send(finding))))
         });
@@ -179,9 +216,9 @@ impl Printer {
         writeln!(out, "{}", wrapped(&next, INDENT))
     }
 
-    fn summary(&self, out: &mut impl Write, summary: &Summary) -> io::Result<()> {
+    fn summary(&self, out: &mut impl Write, summary: &Summary, known: u64) -> io::Result<()> {
         if self.format == Format::Jsonl {
-            return write_json(out, &summary_json(summary));
+            return write_json(out, &summary_json(summary, known));
         }
         if self.file.is_some() {
             writeln!(out)?;
@@ -192,7 +229,7 @@ impl Printer {
         if *interrupted {
             verdict.push("interrupted before its end".to_owned());
         } else if clean {
-            verdict.push("clean".to_owned());
+            verdict.push(if known > 0 { "nothing new" } else { "clean" }.to_owned());
         }
         let levels = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
         verdict.extend(levels.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| count(n, word)));
@@ -207,6 +244,10 @@ impl Printer {
             size(stats.plain_bytes),
         );
         writeln!(out, "{}", wrapped(&line, ""))?;
+        if known > 0 {
+            let was = if known == 1 { "was" } else { "were" };
+            writeln!(out, "{} {was} known before and hidden.", count(known, "finding"))?;
+        }
         if self.unlisted > 0 {
             let stand = if self.unlisted == 1 { "stands" } else { "stand" };
             writeln!(
@@ -227,7 +268,7 @@ impl Printer {
 }
 
 /// The last line of `--format jsonl`; see the README.
-fn summary_json(summary: &Summary) -> serde_json::Value {
+fn summary_json(summary: &Summary, known: u64) -> serde_json::Value {
     let Summary { counts, files, stats, unread, interrupted } = summary;
     serde_json::json!({
         "type": "summary",
@@ -241,5 +282,6 @@ fn summary_json(summary: &Summary) -> serde_json::Value {
         "stored_bytes": stats.stored_bytes,
         "plain_bytes": stats.plain_bytes,
         "interrupted": interrupted,
+        "known": known,
     })
 }

@@ -197,6 +197,18 @@ codes! {
     BlockOrphan = "block-orphan", Warning, "a whole block that no table entry points to",
         next: "Do not let the game save into this file: it may write over the block. Copy the save first.",
         story: "A whole block that decodes stands where no entry of the table points, in a region whose table is damaged or older than its sectors. It is probably a live block that lost its entry, or one that was saved after the table was last written. A block on disk does not say where it belongs.";
+    BlockMisplaced = "block-misplaced", Error, "a whole block of another place",
+        next: "Copy the save before the game runs again, then let `voxscope repair` put the blocks right in a copy.",
+        story: "The block decodes, but the order of the blocks in the file, or the voxels at the borders of its neighbours, say that it belongs elsewhere. The game was killed after it moved blocks and before it wrote the table, so that entries give blocks of other places as if nothing were wrong. A block on disk does not say where it belongs: the finding names the evidence and how likely it makes the place. Found by `check --level semantic`.";
+    BlockMoved = "block-moved", Warning, "a block that stands elsewhere than the table says",
+        next: "Let `voxscope repair` put it right in a copy of the save; the game itself does not find it.",
+        story: "The table's entry leads to bytes that are no whole block, and the block that belongs to the position stands elsewhere in the file: later blocks were moved down when one shrank, or it grew and was appended at the end, and the game was killed before it wrote the table. The finding names the sector and how likely it is. Found by `check --level semantic`.";
+    BlockTorn = "block-torn", Error, "a block that was being written or moved when the game was killed",
+        next: "Let `voxscope repair` join what can be joined in a copy of the save; otherwise take the block from a backup.",
+        story: "The game moves later blocks down a sector at a time when one shrinks or grows, and writes blocks piece by piece. Killed meanwhile, it leaves a block of which a part stands where it was and a part where it goes, or half of the new state over half of the old. Where sectors stand there twice the block can be joined again; where one state was written over another, the rest of the older one is gone. Found by `check --level semantic`.";
+    PlaceDoubt = "place-doubt", Warning, "a block whose place is in doubt",
+        next: "Compare with a backup; `voxscope repair` writes such a block only with `--level likely`, or keeps it in lost+found.",
+        story: "The table of this region is older than its sectors, and what stands where this entry points may or may not belong there: the order of the blocks and the borders with the neighbours do not say enough. It may be right, it may be the block of another place. Found by `check --level semantic`.";
 
     // The compressed container.
     ContainerEmpty = "container-empty", Error, "an empty container",

@@ -74,7 +74,7 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
         done.fetch_add(bytes, Ordering::Relaxed);
         tell(None, false);
     };
-    let options = Options { cancel: Some(worker.cancel()), progress: Some(&progress) };
+    let options = Options { cancel: Some(worker.cancel()), progress: Some(&progress), ..Options::default() };
     let check = || run(&save, &options, |finding| tell(Some(finding), false));
     // Threads of its own, one fewer than there are processors: whoever looks at a block meanwhile does not wait for it.
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -35,7 +35,7 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged(
         "crash-grown",
         "A block grew and the table was not written: it is at the end now, and later ones have moved down.",
-        &[Code::BlockPrefix],
+        &[Code::BlockPrefix, Code::BlockMoved],
         |dir| {
             session(dir, &spec(), |game, _, at| {
                 let larger = spec().block(0, [1, 1, 1]).pack(Mode::Plain);
@@ -47,7 +47,7 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged(
         "crash-wrong-places",
         "All blocks take the same sectors and one of them grew: later entries give whole blocks of other places.",
-        &[Code::BlockPrefix],
+        &[Code::BlockPrefix, Code::BlockMisplaced, Code::PlaceDoubt],
         |dir| {
             let spec = ForestSpec { mode: Mode::Plain, terrain: raw(), ..spec() };
             session(dir, &spec, |game, draft, _| {
@@ -68,7 +68,7 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged(
         "crash-moving",
         "A block grew, and the game was killed while later sectors moved down: some are there twice.",
-        &[Code::TableCount],
+        &[Code::TableCount, Code::BlockTorn],
         |dir| {
             session(dir, &spec(), |game, _, at| {
                 game.killed_while_moving(at.slot, u32::from(at.entry.count()) + 3);

@@ -307,7 +307,7 @@ fn read(index: &Index, items: &Range<ItemId>, opened: Option<&Opened>, serial: u
 }
 
 fn chunk(index: &Index, item: ItemId, worker: &Worker<'_>) -> Chunk {
-    let options = Options { cancel: Some(worker.cancel()), progress: None };
+    let options = Options { cancel: Some(worker.cancel()), ..Options::default() };
     let rows = match index.items.get(item) {
         Some(&Item::Layer(map, layer)) => {
             let map = index.save.maps.get(map);

@@ -1,0 +1,204 @@
+//! What the sectors of regions say of their tables: blocks that decode and belong elsewhere, torn ones, and places in
+//! doubt.
+//!
+//! A region that its table explains says nothing. Of the others each entry is reported whose place is not certain: a
+//! block given wrongly without a word is worse than a warning too many in a region that is damaged anyway.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::check::Options;
+use crate::damage::{Code, Damage, Value};
+use crate::godot::region::Header;
+use crate::limits::Limits;
+use crate::printable::triple;
+use crate::save::{Forest, Region, RegionFile, Save, Scratch};
+use crate::source::FileSource;
+use crate::trace::decide::{Certainty, Placed, decide};
+use crate::trace::region::{Case, Listing};
+use crate::trace::solve::Solver;
+use crate::trace::walk::{self, walk};
+
+/// Bytes that the blocks of one file may decode to while it is walked over.
+const BUDGET: u64 = 64 << 30;
+
+/// The least probability of every place in a region that counts as explained by its table although something, such as
+/// old bytes behind its blocks, is left over.
+const EXPLAINED: f64 = 0.9;
+
+/// What is to be said of one entry.
+pub(super) struct Doubt {
+    pub position: Option<[i32; 3]>,
+    pub damage: Damage,
+    pub remark: Option<String>,
+    /// Whether it has nothing to add to an error of the same block.
+    pub weak: bool,
+}
+
+/// What is to be said of all files.
+#[derive(Default)]
+pub(super) struct Told(HashMap<PathBuf, Vec<Doubt>>);
+
+impl Told {
+    pub fn of(&self, path: &Path) -> &[Doubt] {
+        self.0.get(path).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Walks over the regions of a save and asks for the places of their blocks. What cannot be read is left out: the other
+/// rules say so.
+pub(super) fn ask(save: &Save, options: &Options<'_>) -> Told {
+    let mut told = Told::default();
+    for forest in &save.forests {
+        let files: Vec<&RegionFile> =
+            save.regions().filter(|(of, _)| std::ptr::eq(*of, forest)).map(|(_, file)| file).collect();
+        // At first without the faces of blocks: most files have nothing wrong.
+        let broken: Vec<(u8, [i32; 3])> = files
+            .par_iter()
+            .filter_map(|file| {
+                let (_, case) = open(save, forest, file, false, options)?;
+                (!case.is_intact()).then_some((file.lod, file.position))
+            })
+            .collect();
+        // Their neighbours help to tell.
+        let near = |file: &RegionFile| {
+            let close = |(a, b): (&i32, &i32)| a.abs_diff(*b) <= 1;
+            broken.iter().any(|(lod, at)| *lod == file.lod && at.iter().zip(&file.position).all(close))
+        };
+        let mut opened: Vec<(&RegionFile, Header, Case)> = files
+            .par_iter()
+            .filter(|file| near(file))
+            .filter_map(|file| {
+                open(save, forest, file, true, options).map(|(region, case)| (*file, region.header, case))
+            })
+            .collect();
+        opened.sort_by_key(|(file, ..)| (file.lod, file.position));
+        let cases: Vec<&Case> = opened.iter().map(|(.., case)| case).collect();
+        let solver = Solver::solve(&cases);
+        for (r, (file, header, case)) in opened.iter().enumerate() {
+            if !case.is_intact() && !options.cancelled() {
+                told.0.insert(forest.dir.join(&file.name), judge(header, case, &solver, r));
+            }
+        }
+    }
+    told
+}
+
+fn open(
+    save: &Save,
+    forest: &Forest,
+    file: &RegionFile,
+    faces: bool,
+    options: &Options<'_>,
+) -> Option<(Region<FileSource>, Case)> {
+    if options.cancelled() {
+        return None;
+    }
+    let mut region = save.region(forest, file).ok()??;
+    if region.header.table.end > file.len {
+        return None;
+    }
+    let slots = region.slots(&mut Scratch::default()).ok()?;
+    let options = walk::Options { faces, budget: BUDGET };
+    let walk = walk(&region.source, &region.header, &Limits::DEFAULT, options).ok()?;
+    let listing = |listed: crate::save::Listed| {
+        let position = region.block_position(listed.slot, slots)?;
+        let (first, count) = (listed.entry.first(), u32::from(listed.entry.count()));
+        (count > 0).then_some(Listing { slot: listed.slot, first, count, position })
+    };
+    let entries = region.by_sector().into_iter().filter_map(listing).collect();
+    Some((region, Case { lod: file.lod, entries, walk }))
+}
+
+/// The whole block that stands where an entry points.
+fn listed(case: &Case, entry: &Listing) -> Option<usize> {
+    let at = case.walk.blocks.binary_search_by_key(&entry.first, |block| block.first).ok()?;
+    case.walk.blocks.get(at).filter(|block| block.splice.is_none()).map(|_| at)
+}
+
+fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Doubt> {
+    let placed: HashMap<u32, Placed> = decide(solver, r).into_iter().map(|p| (p.slot, p)).collect();
+    if is_explained(case, &placed) {
+        return Vec::new();
+    }
+    // Where each content belongs.
+    let mut owners: HashMap<u128, Placed> = HashMap::new();
+    for p in placed.values().filter(|p| p.certainty >= Certainty::Likely) {
+        let owner = owners.entry(case.content(p.block)).or_insert(*p);
+        if (p.p, p.slot) > (owner.p, owner.slot) {
+            *owner = *p;
+        }
+    }
+    let torn = |i: usize| solver.states.get(r).and_then(|s| s.posterior.torn.get(i)).is_some_and(|p| *p > 0.5);
+    let entries = case.entries.iter().enumerate();
+    entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners)).collect()
+}
+
+/// Whether the table gives every entry the whole block of its length that most likely is its own. Where the blocks fill
+/// the file to its end without anything left over, only a place that is likelier speaks against it.
+fn is_explained(case: &Case, placed: &HashMap<u32, Placed>) -> bool {
+    let to_the_end = case.table_end() == case.walk.sectors;
+    let mut at = 0;
+    case.entries.iter().all(|entry| {
+        let in_row = entry.first == at;
+        at = entry.first + entry.count;
+        let block = listed(case, entry).filter(|b| case.walk.blocks.get(*b).is_some_and(|b| b.count == entry.count));
+        let here = |b: usize| match placed.get(&entry.slot) {
+            Some(p) if p.certainty < Certainty::Likely && to_the_end => true,
+            Some(p) => p.p >= EXPLAINED && case.content(p.block) == case.content(b),
+            None => to_the_end,
+        };
+        in_row && block.is_some_and(here)
+    })
+}
+
+fn doubt(
+    header: &Header,
+    case: &Case,
+    entry: &Listing,
+    placed: Option<&Placed>,
+    torn: bool,
+    owners: &HashMap<u128, Placed>,
+) -> Option<Doubt> {
+    let here = listed(case, entry);
+    let likely = placed.filter(|p| p.certainty >= Certainty::Likely);
+    let same = |p: &Placed| here.is_some_and(|b| case.content(b) == case.content(p.block));
+    let block = likely.and_then(|p| case.walk.blocks.get(p.block).map(|block| (p, block)));
+    let stands =
+        block.map(|(p, block)| format!("That of this position stands at sector {}: {}.", block.first, evidence(p)));
+    let (code, remark) = match (block, here) {
+        (Some((p, _)), Some(_)) if same(p) && p.certainty == Certainty::Certain => return None,
+        (Some((p, _)), Some(_)) if same(p) => {
+            (Code::PlaceDoubt, Some(format!("It is the likeliest one for its place: {}.", evidence(p))))
+        }
+        (Some((_, block)), _) if block.splice.is_some() => (Code::BlockTorn, stands),
+        (stood, Some(b)) => match owners.get(&case.content(b)).filter(|owner| owner.slot != entry.slot) {
+            Some(owner) => {
+                let own = format!("It belongs to {}: {}.", triple(owner.position), evidence(owner));
+                (Code::BlockMisplaced, Some([Some(own), stands].into_iter().flatten().collect::<Vec<_>>().join(" ")))
+            }
+            None if stood.is_some() => (Code::BlockMisplaced, stands),
+            None => (Code::PlaceDoubt, None),
+        },
+        (Some(_), None) => (Code::BlockMoved, stands),
+        (None, None) if torn => (Code::BlockTorn, None),
+        (None, None) => (Code::PlaceDoubt, Some("No whole block stands there.".to_owned())),
+    };
+    let span = header.sector_span(entry.first.into(), entry.count.into());
+    let damage = Damage::new(code, span, "first sector of the block").found(Value::Number(entry.first.into()));
+    let weak = block.is_none() && here.is_none();
+    Some(Doubt { position: Some(entry.position), damage, remark, weak })
+}
+
+/// How likely a place is, and by what, in words.
+fn evidence(placed: &Placed) -> String {
+    let by = if placed.moved {
+        "its borders fit those of the neighbours, and it was appended"
+    } else {
+        "by the order of the blocks in the file and the borders with the neighbours"
+    };
+    // Never more than the pass can know.
+    format!("{:.1} % likely, {by}", (placed.p * 100.0).min(99.9))
+}

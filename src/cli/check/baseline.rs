@@ -1,0 +1,134 @@
+//! Findings of an earlier check, so that only what is new since is shown and counted.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use voxscope::check::{Counts, Finding};
+use voxscope::damage::Level;
+
+use crate::cli::exit::Failure;
+
+/// What makes two findings the same: not the bytes, because a save that goes on moves blocks about.
+#[derive(Debug, PartialEq, Eq, Hash, Deserialize)]
+struct Key {
+    file: String,
+    code: String,
+    lod: Option<u8>,
+    block: Option<[i32; 3]>,
+    field: String,
+}
+
+/// A line of a baseline.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line {
+    Finding(Key),
+    Summary {},
+}
+
+/// Findings that were known before, each as often as it was there: a second one of the same is new.
+#[derive(Debug, Default)]
+pub struct Baseline {
+    known: HashMap<Key, u64>,
+    /// Findings that were hidden, by level.
+    pub hidden: Counts,
+}
+
+impl Baseline {
+    /// Reads the lines that `check --format jsonl` printed.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let shown = voxscope::printable::printable(&path.to_string_lossy());
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::Failed(format!("the baseline {shown} cannot be read: {error}")))?;
+        Self::parse(&text).map_err(|n| {
+            Failure::Usage(format!("line {n} of {shown} is not what `voxscope check --format jsonl` prints"))
+        })
+    }
+
+    /// The number of the first line that is none on failure.
+    fn parse(text: &str) -> Result<Self, usize> {
+        let mut baseline = Self::default();
+        for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            if let Line::Finding(key) = serde_json::from_str(line).map_err(|_| i + 1)? {
+                *baseline.known.entry(key).or_default() += 1;
+            }
+        }
+        Ok(baseline)
+    }
+
+    /// Whether a finding was known before; it is then hidden. What cannot be read is never hidden: nobody knows what is
+    /// wrong in it now.
+    pub fn hides(&mut self, finding: &Finding) -> bool {
+        if self.known.is_empty() || finding.is_unread() {
+            return false;
+        }
+        let key = Key {
+            file: finding.file.to_string(),
+            code: finding.code().name().to_owned(),
+            lod: finding.block.map(|block| block.lod),
+            block: finding.block.and_then(|block| block.position),
+            field: finding.damage.field.to_owned(),
+        };
+        let Some(left) = self.known.get_mut(&key).filter(|left| **left > 0) else { return false };
+        *left -= 1;
+        match finding.level() {
+            Level::Error => self.hidden.errors += 1,
+            Level::Warning => self.hidden.warnings += 1,
+            Level::Note => self.hidden.notes += 1,
+        }
+        true
+    }
+
+    /// How many findings were hidden.
+    pub const fn count(&self) -> u64 {
+        self.hidden.errors + self.hidden.warnings + self.hidden.notes
+    }
+
+    /// Counts without those that were hidden.
+    pub const fn new_of(&self, all: Counts) -> Counts {
+        Counts {
+            errors: all.errors.saturating_sub(self.hidden.errors),
+            warnings: all.warnings.saturating_sub(self.hidden.warnings),
+            notes: all.notes.saturating_sub(self.hidden.notes),
+            unread: all.unread,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use voxscope::bytes::Span;
+    use voxscope::damage::{Code, Damage};
+
+    fn finding(file: &str, code: Code) -> Finding {
+        Finding::of_file(Arc::from(file), Damage::new(code, Span::new(1, 2), "field"), None)
+    }
+
+    #[test]
+    fn a_finding_is_hidden_as_often_as_it_was_known() {
+        let line = serde_json::to_string(&finding("a", Code::TableGap)).unwrap();
+        let mut baseline = Baseline::parse(&format!("{line}\n\n{line}\n{{\"type\": \"summary\"}}\n")).unwrap();
+        assert!(!baseline.hides(&finding("b", Code::TableGap)) && !baseline.hides(&finding("a", Code::TableOverlap)));
+        assert!(baseline.hides(&finding("a", Code::TableGap)) && baseline.hides(&finding("a", Code::TableGap)));
+        assert!(!baseline.hides(&finding("a", Code::TableGap)), "a third one is new");
+        assert_eq!(baseline.count(), 2);
+        let all = Counts { errors: 3, ..Counts::default() };
+        assert_eq!(baseline.new_of(all).errors, 1);
+    }
+
+    #[test]
+    fn what_cannot_be_read_stays() {
+        let unread = finding("a", Code::FileUnreadable);
+        let mut baseline = Baseline::parse(&serde_json::to_string(&unread).unwrap()).unwrap();
+        assert!(!baseline.hides(&unread));
+    }
+
+    #[test]
+    fn another_file_is_no_baseline() {
+        assert_eq!(Baseline::parse("{\"type\": \"summary\"}\nrubbish").unwrap_err(), 2);
+        assert_eq!(Baseline::parse("{\"type\": \"finding\"}").unwrap_err(), 1);
+    }
+}
