@@ -1,7 +1,17 @@
 //! What is sure enough to be written, and what is only likely.
 
-use crate::trace::region::Case;
+use crate::trace::region::{Case, Option_, State};
 use crate::trace::solve::Solver;
+
+/// The least probability at which a place is certain, would the game have saved much of the region.
+const BUSY: f64 = 0.95;
+
+/// The same for a small region in which nothing goes on from block to block: the order of few blocks of the same length
+/// is no evidence.
+const BUSY_NOISE: f64 = 0.9995;
+
+/// How much better than a block without an owner the seams of another one must be.
+const CLEAR: f64 = 6.0;
 
 /// How sure a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +49,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     // In a small region few saves can turn everything around.
     let many = case.entries.len() >= 12;
     let enough = if many { 0.999 } else { 0.9998 };
+    let least = if many || solver.odds.trust > 0.0 { BUSY } else { BUSY_NOISE };
+    let ownerless = ownerless(case, state);
     for (i, entry) in case.entries.iter().enumerate() {
         let Some((block, p)) = state.best(case, i) else { continue };
         let share = |moved| -> f64 {
@@ -48,15 +60,16 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
         let seam = state.seams[i].iter().find(|(b, _)| *b == block).map_or(0.0, |(_, odds)| *odds);
         // A moved block is told by its seams alone; one that stayed by the order too, which no seam may contradict.
         let content = case.content(block);
-        let by_order: f64 = state
-            .order
-            .get(i)
-            .map_or(1.0, |order| order.iter().filter(|o| case.content(o.block) == content).map(|o| o.p).sum());
+        let of_content = |options: &[Option_]| -> f64 {
+            options.iter().filter(|o| case.content(o.block) == content).map(|o| o.p).sum()
+        };
+        let by_order = state.order.get(i).map_or(1.0, |order| of_content(order));
+        let busy = state.busy.get(i).map_or(1.0, |busy| of_content(busy));
         let sure = match moved {
             true => p >= 0.97 && seam >= 3.0,
             false => (p >= enough && seam >= -6.0) || (many && p >= 0.99 && by_order >= 0.99 && seam >= -3.0),
         };
-        let certainty = if sure {
+        let certainty = if sure && busy >= least && !claimed(state, &ownerless, i, block, seam) {
             Certainty::Certain
         } else if p >= 0.7 {
             Certainty::Likely
@@ -67,4 +80,24 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     }
     placed.sort_by_key(|p| p.slot);
     placed
+}
+
+/// Blocks that were saved since the table was written, and for which no entry was found.
+fn ownerless(case: &Case, state: &State) -> Vec<usize> {
+    let alone = |b: usize| case.walk.blocks.iter().filter(|block| block.content == case.content(b)).count() == 1;
+    let owned = |b: usize| -> f64 { state.options.iter().flatten().filter(|o| o.block == b).map(|o| o.p).sum() };
+    let appended = state.posterior.appended.iter().enumerate().filter(|(_, p)| **p > 0.5).map(|(b, _)| b);
+    appended.filter(|&b| owned(b) < 0.9 && alone(b)).collect()
+}
+
+/// Whether a block without an owner may be the newer state of an entry: where blocks of the same content stand in a row
+/// the order does not tell which of them was taken out.
+fn claimed(state: &State, ownerless: &[usize], entry: usize, block: usize, seam: f64) -> bool {
+    let alone: f64 = state
+        .order
+        .get(entry)
+        .map_or(1.0, |order| order.iter().filter(|o| o.block == block && !o.moved).map(|o| o.p).sum());
+    let seams = state.seams.get(entry).map_or(&[][..], Vec::as_slice);
+    let fits = |b: &usize| seams.iter().any(|(other, odds)| other == b && *odds > seam - CLEAR);
+    alone < 0.99 && ownerless.iter().any(fits)
 }

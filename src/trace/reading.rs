@@ -188,6 +188,9 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
             if moved < by as usize && !broken {
                 continue;
             }
+            // One sector that stands there twice may be chance: with every further one that grows less likely.
+            let short = (by as usize - moved).min(8);
+            prior -= if broken { 0.5 * short as f64 } else { 0.0 };
             let torn = items.iter().filter(|i| i.block.is_none()).count();
             found.push(Reading { items, prior, moving: Some(by), torn });
         }

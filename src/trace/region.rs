@@ -52,6 +52,8 @@ pub struct State {
     pub options: Vec<Vec<Option_>>,
     /// What the order alone said: the same as `options`.
     pub order: Vec<Vec<Option_>>,
+    /// The same as `options`, would the game have saved many blocks: what a small region cannot rule out.
+    pub busy: Vec<Vec<Option_>>,
     /// Odds of the seams of each entry with each possible block, as logarithms.
     pub seams: Vec<Vec<(usize, f64)>>,
     /// For each entry, how many neighbours these odds come from.

@@ -22,6 +22,9 @@ const KNOWN: f64 = 0.999;
 /// Most odds that the seams of one block may say, either way.
 const CLIP: f64 = 14.0;
 
+/// How much of a region may have been saved when nothing but its own few blocks tells.
+const BUSY: Rates = Rates { gone: 0.35, shrunk: 0.2 };
+
 /// All regions of a save while they are solved.
 pub struct Solver<'c> {
     /// The regions.
@@ -69,6 +72,7 @@ impl<'c> Solver<'c> {
             solver.learn();
             solver.round();
         }
+        solver.doubt();
         solver
     }
 
@@ -176,7 +180,29 @@ impl<'c> Solver<'c> {
         let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
         let posterior = align(&counts, &case.walk, &old.readings, rates, case.table_end(), &Table { seams: &seams });
         let options = moved::options(case, &posterior, rates, &Table { seams: &seams });
-        State { readings: old.readings.clone(), rates, posterior, options, order: old.order.clone(), seams, neighbours }
+        let (readings, order, busy) = (old.readings.clone(), old.order.clone(), Vec::new());
+        State { readings, rates, posterior, options, order, busy, seams, neighbours }
+    }
+
+    /// Asks once more, as if the game had saved many blocks: how often it did is a guess from few of them.
+    fn doubt(&mut self) {
+        let busy: Vec<_> = (0..self.cases.len())
+            .into_par_iter()
+            .map(|r| {
+                let (case, state) = (self.cases[r], &self.states[r]);
+                let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
+                // Where nothing goes on from block to block, what was not compared is as likely as what was.
+                let table = Table { seams: &state.seams };
+                let seams: &dyn Evidence = if self.odds.trust > 0.0 { &table } else { &align::Nothing };
+                let rates =
+                    Rates { gone: state.rates.gone.max(BUSY.gone), shrunk: state.rates.shrunk.max(BUSY.shrunk) };
+                let posterior = align(&counts, &case.walk, &state.readings, rates, case.table_end(), seams);
+                moved::options(case, &posterior, rates, seams)
+            })
+            .collect();
+        for (state, busy) in self.states.iter_mut().zip(busy) {
+            state.busy = if state.is_solved() { state.options.clone() } else { busy };
+        }
     }
 
     /// The neighbours of a position that have possible blocks: the region and entry of each, its axis and whether it is
@@ -256,6 +282,7 @@ fn first(case: &Case) -> State {
         rates,
         posterior,
         order: options.clone(),
+        busy: Vec::new(),
         options,
         seams: none,
         neighbours: vec![0; counts.len()],
@@ -279,6 +306,7 @@ impl State {
             rates: Rates { gone: 0.0, shrunk: 0.0 },
             posterior,
             order: Vec::new(),
+            busy: Vec::new(),
             options,
             seams: vec![Vec::new(); n],
             neighbours: vec![0; n],
