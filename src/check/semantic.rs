@@ -12,7 +12,6 @@ use rayon::prelude::*;
 use crate::check::Options;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
-use crate::limits::Limits;
 use crate::printable::triple;
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
@@ -102,7 +101,7 @@ fn open(
     }
     let slots = region.slots(&mut Scratch::default()).ok()?;
     let options = walk::Options { faces, budget: BUDGET };
-    let walk = walk(&region.source, &region.header, &Limits::DEFAULT, options).ok()?;
+    let walk = walk(&region.source, &region.header, &save.options.limits, options).ok()?;
     let listing = |listed: crate::save::Listed| {
         let position = region.block_position(listed.slot, slots)?;
         let (first, count) = (listed.entry.first(), u32::from(listed.entry.count()));
