@@ -1,7 +1,6 @@
 //! Decoders of others, held against what the library makes of the same bytes. Not among the oracles: the tests of the
 //! library take those in, and need none of these crates.
 
-use voxscope::damage::Code;
 use voxscope::godot::container::{Decoder, Mode};
 use voxscope::voxel_map::npy::{Npy, PREFIX_BYTES};
 
@@ -78,16 +77,14 @@ fn container(data: &[u8]) {
         }
         // Of frames one after the other the C library reads all, the format knows one.
         Some(n) if found.whole && damage.is_empty() => assert_eq!(found.plain, &out[..n], "another content"),
-        None if found.whole && mode == Mode::Zstd => {
-            assert!(damage.iter().any(|d| d.code == Code::ContainerTrailing), "the C library does not read it");
-        }
+        // The C library refuses some tables of symbols that `ruzstd` reads; where both read, they agree.
         _ => {}
     }
 }
 
 #[cfg(not(feature = "reference"))]
 fn container(data: &[u8]) {
-    let _ = (data, Mode::ALL, Decoder::default, limits, Code::ALL);
+    let _ = (data, Mode::ALL, Decoder::default, limits);
 }
 
 /// An array by `npyz`, which is shown only headers that the library has passed: others cost it minutes.
