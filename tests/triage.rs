@@ -12,7 +12,7 @@ use voxscope::limits::Limits;
 use voxscope::save::{Options, Save, Scratch};
 use voxscope::source::Source;
 use voxscope::trace::decide::{Certainty, decide};
-use voxscope::trace::region::{Case, Listing};
+use voxscope::trace::region::Case;
 use voxscope::trace::solve::Solver;
 use voxscope::trace::walk;
 
@@ -60,24 +60,11 @@ fn golden(case: &Path, least: Certainty) -> Score {
     let mut boxes = Vec::new();
     for (forest, file) in save.regions() {
         let region = save.region(forest, file).unwrap().unwrap();
-        let w = walk::walk(
-            &region.source,
-            &region.header,
-            &Limits::DEFAULT,
-            walk::Options { faces: true, budget: u64::MAX },
-        )
-        .unwrap();
         let slots = region.known_slots().unwrap_or_default();
-        let entries = region
-            .by_sector()
-            .into_iter()
-            .map(|l| Listing {
-                slot: l.slot,
-                first: l.entry.first(),
-                count: l.entry.count().into(),
-                position: region.block_position(l.slot, slots).unwrap(),
-            })
-            .collect();
+        let options = walk::Options { faces: true, budget: u64::MAX };
+        let case = Case::read(&region, slots, &Limits::DEFAULT, options).unwrap();
+        assert_eq!(case.entries.len(), region.entries.len(), "an entry without a place");
+        let w = &case.walk;
         let mut scratch = Scratch::default();
         sigs.push(
             w.blocks
@@ -103,7 +90,7 @@ fn golden(case: &Path, least: Certainty) -> Score {
                 .collect(),
         );
         boxes.push((region.position, region.header.format.region_size));
-        cases.push(Case { lod: 0, entries, walk: w });
+        cases.push(case);
     }
     let t = std::time::Instant::now();
     let refs: Vec<&Case> = cases.iter().collect();

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use voxscope::limits::Limits;
 use voxscope::save::{Options, Region, Scratch};
 use voxscope::trace::decide::{Certainty, decide};
-use voxscope::trace::region::{Case, Listing};
+use voxscope::trace::region::Case;
 use voxscope::trace::solve::Solver;
 use voxscope::trace::walk;
 use writer::{Content, History};
@@ -65,20 +65,12 @@ fn score(history: &History, disks: &[Vec<u8>], saves: usize, scores: &mut [Score
     let mut cases = Vec::new();
     let mut plains: Vec<Vec<Vec<u8>>> = Vec::new();
     for (file, disk) in history.world.files.iter().zip(disks) {
-        let w =
-            walk::walk(disk, &file.header, &Limits::DEFAULT, walk::Options { faces: true, budget: u64::MAX }).unwrap();
         let region = Region::load(disk, file.header.clone(), 0, file.position, &Options::default()).unwrap();
         let slots = region.known_slots().unwrap_or_default();
-        let entries = region
-            .by_sector()
-            .into_iter()
-            .map(|l| Listing {
-                slot: l.slot,
-                first: l.entry.first(),
-                count: l.entry.count().into(),
-                position: region.block_position(l.slot, slots).unwrap(),
-            })
-            .collect();
+        let options = walk::Options { faces: true, budget: u64::MAX };
+        let case = Case::read(&region, slots, &Limits::DEFAULT, options).unwrap();
+        assert_eq!(case.entries.len(), region.entries.len(), "an entry without a place");
+        let w = &case.walk;
         let mut scratch = Scratch::default();
         plains.push(
             w.blocks
@@ -97,7 +89,7 @@ fn score(history: &History, disks: &[Vec<u8>], saves: usize, scores: &mut [Score
                 })
                 .collect(),
         );
-        cases.push(Case { lod: 0, entries, walk: w });
+        cases.push(case);
     }
     let refs: Vec<&Case> = cases.iter().collect();
     let solver = Solver::solve(&refs);

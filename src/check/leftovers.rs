@@ -14,6 +14,7 @@ use crate::damage::{Code, Damage, Level, Value};
 use crate::godot::region::sectors_for;
 use crate::save::{Listed, Owner, Region, Run, Scratch};
 use crate::source::Source;
+use crate::trace::walk::{LEAST, is_container};
 
 /// Bytes that are read at once while looking for the beginnings of blocks.
 const READ: usize = 256 << 10;
@@ -23,9 +24,6 @@ const BUDGET: u64 = 256 << 20;
 
 /// Listed blocks of the same size that a block is compared with.
 const COMPARISONS: usize = 64;
-
-/// The least bytes of a block's container: eight uniform channels and the epilogue, compressed.
-const LEAST: u32 = 8;
 
 /// A whole block in sectors that nobody claims.
 struct Found {
@@ -234,21 +232,4 @@ impl<S: Source> Walk<'_, S> {
         }
         Ok(false)
     }
-}
-
-/// Whether the first bytes look like a container: a mode and a block version, or a declared size that LZ4 can give.
-fn is_container(head: &[u8], size: u32) -> bool {
-    let Some((&mode, rest)) = head.split_first() else { return false };
-    let can_give = |declared: Option<u32>| {
-        declared.is_some_and(|n| (LEAST..=1 << 26).contains(&n) && u64::from(n) <= u64::from(size) * 255)
-    };
-    let little = rest.first_chunk::<4>().map(|b| u32::from_le_bytes(*b));
-    let by_mode = match mode {
-        0 => rest.first().is_some_and(|&version| version <= 4),
-        1 => can_give(rest.first_chunk::<4>().map(|b| u32::from_be_bytes(*b))),
-        2 => can_give(little),
-        3 => little.is_some_and(|n| (LEAST..=1 << 26).contains(&n)),
-        _ => false,
-    };
-    by_mode || can_give(head.first_chunk::<4>().map(|b| u32::from_le_bytes(*b)))
 }

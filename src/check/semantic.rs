@@ -18,7 +18,7 @@ use crate::source::FileSource;
 use crate::trace::decide::{Certainty, Placed, decide};
 use crate::trace::region::{Case, Listing};
 use crate::trace::solve::Solver;
-use crate::trace::walk::{self, walk};
+use crate::trace::walk;
 
 /// Bytes that the blocks of one file may decode to while it is walked over.
 const BUDGET: u64 = 64 << 30;
@@ -101,14 +101,8 @@ fn open(
     }
     let slots = region.slots(&mut Scratch::default()).ok()?;
     let options = walk::Options { faces, budget: BUDGET };
-    let walk = walk(&region.source, &region.header, &save.options.limits, options).ok()?;
-    let listing = |listed: crate::save::Listed| {
-        let position = region.block_position(listed.slot, slots)?;
-        let (first, count) = (listed.entry.first(), u32::from(listed.entry.count()));
-        (count > 0).then_some(Listing { slot: listed.slot, first, count, position })
-    };
-    let entries = region.by_sector().into_iter().filter_map(listing).collect();
-    Some((region, Case { lod: file.lod, entries, walk }))
+    let case = Case::read(&region, slots, &save.options.limits, options).ok()?;
+    Some((region, case))
 }
 
 /// The whole block that stands where an entry points.

@@ -14,7 +14,7 @@ use crate::source::{FileSource, Source};
 use crate::trace::decide::{Certainty, decide};
 use crate::trace::region::{Case, Listing};
 use crate::trace::solve::Solver;
-use crate::trace::walk::{self, Walked, walk};
+use crate::trace::walk::{self, Walked};
 
 /// Bytes that the blocks of one file may decode to while it is walked over.
 const BUDGET: u64 = 64 << 30;
@@ -203,17 +203,10 @@ fn open<'s>(save: &Save, forest: &'s Forest, file: &'s RegionFile, faces: bool) 
     }
     let slots = region.slots(&mut Scratch::default()).map_err(Error::io(&path))?;
     let options = walk::Options { faces, budget: BUDGET };
-    let walk = walk(&region.source, &region.header, &Limits::DEFAULT, options).map_err(Error::io(&path))?;
-    let listing = |listed: crate::save::Listed| {
-        let position = region.block_position(listed.slot, slots)?;
-        let (first, count) = (listed.entry.first(), u32::from(listed.entry.count()));
-        (count > 0).then_some(Listing { slot: listed.slot, first, count, position })
-    };
-    let entries: Vec<Listing> = region.by_sector().into_iter().filter_map(listing).collect();
+    let case = Case::read(&region, slots, &Limits::DEFAULT, options).map_err(Error::io(&path))?;
     if region.source.changed().map_err(Error::io(&path))? {
         return Err(Error::Changed(path));
     }
-    let case = Case { lod: file.lod, entries, walk };
     Ok(Some(Walk { forest, file, region, case }))
 }
 

@@ -1,8 +1,14 @@
 //! What is known of one region while a save is solved.
 
+use std::io;
+
+use crate::godot::slots::Slots;
+use crate::limits::Limits;
+use crate::save::{Listed, Region};
+use crate::source::Source;
 use crate::trace::align::{Posterior, Rates};
 use crate::trace::reading::{Reading, is_doubled};
-use crate::trace::walk::Walk;
+use crate::trace::walk::{self, Walk};
 
 /// An entry of the table that is taken for true when the table was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +32,28 @@ pub struct Case {
     pub entries: Vec<Listing>,
     /// The walk over its sectors.
     pub walk: Walk,
+}
+
+impl Case {
+    /// Walks over the sectors of a region and takes its table's entries, those without sectors or a position left out.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn read<S: Source>(
+        region: &Region<S>,
+        slots: Slots,
+        limits: &Limits,
+        options: walk::Options,
+    ) -> io::Result<Self> {
+        let walk = walk::walk(&region.source, &region.header, limits, options)?;
+        let listing = |listed: Listed| {
+            let position = region.block_position(listed.slot, slots)?;
+            let (first, count) = (listed.entry.first(), u32::from(listed.entry.count()));
+            (count > 0).then_some(Listing { slot: listed.slot, first, count, position })
+        };
+        let entries = region.by_sector().into_iter().filter_map(listing).collect();
+        Ok(Self { lod: region.lod, entries, walk })
+    }
 }
 
 /// One possible block of an entry.

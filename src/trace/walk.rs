@@ -12,7 +12,7 @@ use crate::source::Source;
 use crate::trace::faces::Faces;
 
 /// The least bytes of a block's container: eight uniform channels and the epilogue, compressed.
-const LEAST: u32 = 8;
+pub(crate) const LEAST: u32 = 8;
 
 /// Bytes that are read at once.
 const READ: usize = 1 << 20;
