@@ -6,7 +6,9 @@
 pub mod align;
 pub mod decide;
 pub mod faces;
+mod joint;
 pub mod moved;
+mod pass;
 pub mod reading;
 pub mod region;
 pub mod seam;

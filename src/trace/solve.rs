@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::trace::align::{self, Evidence, Rates, align};
+use crate::trace::joint;
 use crate::trace::moved;
 use crate::trace::reading::readings;
 use crate::trace::region::{Case, Option_, State};
@@ -15,6 +16,9 @@ use crate::trace::seam::{self, Odds, Seam};
 
 /// Rounds in which seams and order are asked in turn.
 const ROUNDS: usize = 7;
+
+/// Rounds in which whole assignments are compared.
+const JOINT: usize = 2;
 
 /// The least probability at which a place counts as known.
 const KNOWN: f64 = 0.999;
@@ -36,8 +40,8 @@ pub struct Solver<'c> {
     by_position: HashMap<(u8, [i32; 3]), (usize, usize)>,
 }
 
-struct Table<'s> {
-    seams: &'s [Vec<(usize, f64)>],
+pub(super) struct Table<'s> {
+    pub seams: &'s [Vec<(usize, f64)>],
 }
 
 impl Evidence for Table<'_> {
@@ -71,6 +75,9 @@ impl<'c> Solver<'c> {
         for _ in 0..ROUNDS {
             solver.learn();
             solver.round();
+        }
+        for _ in 0..JOINT {
+            solver.compare();
         }
         solver.doubt();
         solver
@@ -184,6 +191,16 @@ impl<'c> Solver<'c> {
         State { readings, rates, posterior, options, order, busy, seams, neighbours }
     }
 
+    /// Compares whole assignments of the regions in which something is left open.
+    fn compare(&mut self) {
+        let next: Vec<_> = (0..self.cases.len()).into_par_iter().map(|r| joint::options(self, r)).collect();
+        for (state, next) in self.states.iter_mut().zip(next) {
+            if let Some(next) = next {
+                state.options = next;
+            }
+        }
+    }
+
     /// Asks once more, as if the game had saved many blocks: how often it did is a guess from few of them.
     fn doubt(&mut self) {
         let busy: Vec<_> = (0..self.cases.len())
@@ -225,28 +242,39 @@ impl<'c> Solver<'c> {
         near: &[((usize, usize), usize, bool)],
         cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
     ) -> f64 {
-        let mut sum = 0.0;
-        for &((nr, ni), axis, upper) in near {
-            let options = &self.states[nr].options[ni];
-            let mut odds = 0.0;
-            let mut rest = 1.0f64;
-            for option in options.iter().filter(|o| o.p > 1e-4) {
-                // A block is no neighbour of itself.
-                if nr == r && option.block == block {
-                    continue;
-                }
-                let key = (block, nr, option.block, axis, upper);
-                let one = *cache.entry(key).or_insert_with(|| {
-                    let (a, b) = ((r, block), (nr, option.block));
-                    let seam = if upper { self.seam(a, b, axis) } else { self.seam(b, a, axis) };
-                    seam.map_or(0.0, |seam| self.odds.of(seam))
-                });
-                odds += option.p * one.exp();
-                rest -= option.p;
-            }
-            sum += (odds + rest.max(0.0)).ln();
-        }
+        let sum: f64 = near.iter().map(|near| self.fit_one(r, block, *near, cache)).sum();
         sum.clamp(-CLIP, CLIP)
+    }
+
+    /// Odds that a block belongs beside the likely blocks of one neighbour.
+    pub(super) fn fit_one(
+        &self,
+        r: usize,
+        block: usize,
+        ((nr, ni), axis, upper): ((usize, usize), usize, bool),
+        cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
+    ) -> f64 {
+        let mut odds = 0.0;
+        let mut rest = 1.0f64;
+        for option in self.states[nr].options[ni].iter().filter(|o| o.p > 1e-4) {
+            // A block is no neighbour of itself.
+            if nr == r && option.block == block {
+                continue;
+            }
+            let key = (block, nr, option.block, axis, upper);
+            let one = *cache.entry(key).or_insert_with(|| {
+                let (a, b) = ((r, block), (nr, option.block));
+                if upper { self.odds_of(a, b, axis) } else { self.odds_of(b, a, axis) }
+            });
+            odds += option.p * one.exp();
+            rest -= option.p;
+        }
+        (odds + rest.max(0.0)).ln()
+    }
+
+    /// Odds that two walked blocks are neighbours along an axis, the lower one first.
+    pub(super) fn odds_of(&self, lower: (usize, usize), upper: (usize, usize), axis: usize) -> f64 {
+        self.seam(lower, upper, axis).map_or(0.0, |seam| self.odds.of(seam))
     }
 }
 
