@@ -5,7 +5,7 @@
 //! For each number of entries that are gone the probability of every match is computed by a pass forward and one
 //! backward; what is known from elsewhere, such as the seams, comes in as the odds of a match.
 
-use crate::trace::pass::{MOST_GONE, NEVER, Pass, Rows, add_log, sizes};
+use crate::trace::pass::{NEVER, Pass, Rows, add_log, sizes};
 use crate::trace::reading::Reading;
 use crate::trace::walk::Walk;
 
@@ -48,7 +48,24 @@ pub struct Posterior {
     pub shrunk: f64,
     /// Probability that the block being saved last is lost.
     pub lost: f64,
+    /// For each reading the least and the most entries gone that are worth another look; `None` when none is.
+    pub worth: Vec<Option<(usize, usize)>>,
 }
+
+impl Posterior {
+    /// The readings that are worth another look.
+    #[must_use]
+    pub fn narrowed(&self, readings: &[Reading]) -> Vec<Reading> {
+        if self.worth.iter().all(Option::is_none) {
+            return readings.to_vec();
+        }
+        let worth = readings.iter().zip(&self.worth);
+        worth.filter_map(|(reading, gone)| Some(Reading { gone: (*gone)?, ..reading.clone() })).collect()
+    }
+}
+
+/// Logarithm of the odds, against the best, below which a reading is not worth another look: more than seams can turn.
+const HOPELESS: f64 = -60.0;
 
 /// Probabilities below this are dropped.
 const LEAST: f64 = 1e-9;
@@ -65,13 +82,12 @@ pub fn align(
 ) -> Posterior {
     let sizes = sizes(counts, walk);
     let mut parts = Vec::new();
-    for reading in readings {
+    for (n, reading) in readings.iter().enumerate() {
         let pass = Pass { counts, walk, reading, rates, table_end, evidence, sizes: &sizes };
         let rows = pass.matches();
-        let most = counts.len().min(MOST_GONE);
-        for gone in 0..=most {
+        for gone in pass.tried() {
             if let Some(total) = pass.total(gone, &rows) {
-                parts.push((total + reading.prior, gone, reading));
+                parts.push((total + reading.prior, gone, n));
             }
         }
     }
@@ -81,21 +97,27 @@ pub fn align(
         gone: vec![0.0; counts.len()],
         torn: vec![0.0; counts.len()],
         appended: vec![0.0; walk.blocks.len()],
+        worth: vec![None; readings.len()],
         ..Posterior::default()
     };
     if !best.is_finite() {
         return posterior;
     }
     let sum: f64 = parts.iter().map(|p| (p.0 - best).exp()).sum();
-    let mut last: Option<(*const Reading, Rows)> = None;
-    for (total, gone, reading) in parts {
+    let mut last: Option<(usize, Rows)> = None;
+    for (total, gone, n) in parts {
+        if total - best > HOPELESS {
+            let (least, most) = posterior.worth[n].get_or_insert((gone, gone));
+            (*least, *most) = ((*least).min(gone.saturating_sub(1)), (*most).max(gone + 1));
+        }
+        let reading = &readings[n];
         let weight = (total - best).exp() / sum;
         if weight < LEAST {
             continue;
         }
         let pass = Pass { counts, walk, reading, rates, table_end, evidence, sizes: &sizes };
-        if last.as_ref().is_none_or(|(r, _)| !std::ptr::eq(*r, reading)) {
-            last = Some((reading, pass.matches()));
+        if last.as_ref().is_none_or(|(r, _)| *r != n) {
+            last = Some((n, pass.matches()));
         }
         if let Some((_, rows)) = &last {
             pass.add(gone, rows, weight, &mut posterior);

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use crate::trace::align::{Evidence, Nothing};
-use crate::trace::pass::{MOST_GONE, NEVER, Pass, Rows, add_log, sizes};
+use crate::trace::pass::{NEVER, Pass, Rows, add_log, sizes};
 use crate::trace::reading::Reading;
 use crate::trace::region::{Case, Option_, State};
 use crate::trace::solve::{Solver, Table};
@@ -111,7 +111,7 @@ impl<'o> Origin<'o> {
         for (n, reading) in state.readings.iter().enumerate() {
             let pass = origin.pass(reading);
             let rows = pass.matches();
-            for gone in 0..=counts.len().min(MOST_GONE) {
+            for gone in pass.tried() {
                 all.extend(pass.total(gone, &rows).map(|total| (total + reading.prior, n, gone)));
             }
             origin.rows.push(rows);

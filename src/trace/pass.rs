@@ -5,7 +5,7 @@ use crate::trace::reading::{Item, Reading};
 use crate::trace::walk::Walk;
 
 /// Most entries gone that are tried.
-pub(super) const MOST_GONE: usize = 96;
+const MOST_GONE: usize = 96;
 
 /// Logarithms of how common blocks are, by their sectors.
 pub(super) fn sizes(counts: &[u32], walk: &Walk) -> Vec<f64> {
@@ -62,6 +62,12 @@ impl Pass<'_> {
             }
         }
         Rows { width, odds }
+    }
+
+    /// The numbers of entries gone that are tried.
+    pub fn tried(&self) -> std::ops::RangeInclusive<usize> {
+        let (least, most) = self.reading.gone;
+        least..=most.min(self.counts.len()).min(MOST_GONE)
     }
 
     pub fn match_odds(&self, entry: usize, item: &Item) -> f64 {

@@ -152,7 +152,7 @@ impl<'c> Solver<'c> {
     fn round(&mut self) {
         let next: Vec<Option<State>> = (0..self.cases.len())
             .into_par_iter()
-            .map(|r| (!self.states[r].is_solved() || self.states[r].is_doubtful()).then(|| self.again(r)))
+            .map(|r| (!self.states[r].is_solved()).then(|| self.again(r)))
             .collect();
         for (state, next) in self.states.iter_mut().zip(next) {
             if let Some(next) = next {
@@ -187,7 +187,7 @@ impl<'c> Solver<'c> {
         let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
         let posterior = align(&counts, &case.walk, &old.readings, rates, case.table_end(), &Table { seams: &seams });
         let options = moved::options(case, &posterior, rates, &Table { seams: &seams });
-        let (readings, order, busy) = (old.readings.clone(), old.order.clone(), Vec::new());
+        let (readings, order, busy) = (posterior.narrowed(&old.readings), old.order.clone(), Vec::new());
         State { readings, rates, posterior, options, order, busy, seams, neighbours }
     }
 
@@ -293,11 +293,12 @@ fn first(case: &Case) -> State {
     if case.is_intact() {
         return State::intact(case);
     }
-    let readings = readings(&case.walk, &entries);
+    let mut readings = readings(&case.walk, &entries);
     let mut rates = Rates { gone: (3.0 / (n + 3.0)).min(0.15), shrunk: (3.0 / (n + 3.0)).min(0.15) };
     let mut posterior = align::Posterior::default();
     for _ in 0..4 {
         posterior = align(&counts, &case.walk, &readings, rates, case.table_end(), &align::Nothing);
+        readings = posterior.narrowed(&readings);
         rates = Rates {
             gone: ((posterior.gone.iter().sum::<f64>() + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
             shrunk: ((posterior.shrunk + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
@@ -345,10 +346,6 @@ impl State {
     #[must_use]
     pub fn is_solved(&self) -> bool {
         self.readings.is_empty()
-    }
-
-    fn is_doubtful(&self) -> bool {
-        false
     }
 
     /// The likeliest content of an entry: a block that has it, and the probability of all that have it.
