@@ -25,6 +25,9 @@ pub struct Arguments {
     /// How sure the place of a block must be
     #[arg(long, value_name = "LEVEL", default_value = "certain")]
     level: Level,
+    /// A backup of the same save, which is only read: it tells whose blocks are, and gives older states of lost ones
+    #[arg(long, value_name = "DIR")]
+    from_backup: Option<PathBuf>,
     /// Threads; as many as there are cores when not given
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
@@ -42,12 +45,17 @@ enum Level {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.source)?;
+    let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
+    if backup.as_ref().is_some_and(|backup| backup.forests.is_empty()) {
+        return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
+    }
     let cancel = cancelled_by_signals();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.jobs.unwrap_or(0))
         .build()
         .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
-    let options = repair::Options { likely: arguments.level == Level::Likely, cancel: Some(&cancel) };
+    let options =
+        repair::Options { likely: arguments.level == Level::Likely, backup: backup.as_ref(), cancel: Some(&cancel) };
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),

@@ -4,11 +4,17 @@
 //! The save itself is never written to. What is sure is written, what is likely only when it is asked for, and what has
 //! no owner goes to `lost+found`, so that nothing that was found stays unreadable.
 
+mod backup;
 mod lost;
+mod mend;
 mod meta;
 mod pack;
+mod parts;
+mod place;
 mod plan;
 mod report;
+mod survey;
+mod torn_table;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +24,9 @@ use crate::beside;
 use crate::check;
 use crate::save::{self, Save};
 
-pub use plan::{Action, Decision, LostBlock, Plan, RegionPlan, plan};
+pub use mend::Mend;
+pub use meta::MetaFile;
+pub use plan::{Action, Decision, LostBlock, Origin, Plan, RegionPlan, plan};
 pub use report::words;
 
 /// What is sure enough to be written.
@@ -32,6 +40,8 @@ const WHAT: &str = "repair";
 pub struct Options<'a> {
     /// Whether blocks that are only likely to be in their place are written too.
     pub likely: bool,
+    /// A backup of the same save: it tells owners of blocks, and gives older states of those that are lost.
+    pub backup: Option<&'a Save>,
     /// Stops the repair soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
 }
@@ -40,6 +50,11 @@ pub struct Options<'a> {
 #[must_use]
 pub fn leftovers(destination: &Path) -> Vec<PathBuf> {
     beside::leftovers(destination, WHAT)
+}
+
+/// The directories that are read from.
+fn sources<'s>(save: &'s Save, options: &Options<'s>) -> Vec<&'s Path> {
+    std::iter::once(save).chain(options.backup).map(|save| save.path.as_path()).collect()
 }
 
 impl Options<'_> {
@@ -79,7 +94,7 @@ pub struct Outcome {
 /// When the destination cannot be used, or something cannot be read or written. There is nothing under the
 /// destination's name then.
 pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Outcome, Error> {
-    beside::usable(&[&save.path], destination)?;
+    beside::usable(&sources(save, options), destination)?;
     let plan = plan(save, options)?;
     let check = write::write(save, &plan, destination, options)?;
     Ok(Outcome { plan, check })

@@ -5,6 +5,7 @@
 
 pub mod align;
 pub mod decide;
+pub mod explained;
 pub mod faces;
 pub mod moved;
 pub mod reading;
