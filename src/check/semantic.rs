@@ -16,16 +16,13 @@ use crate::printable::triple;
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
 use crate::trace::decide::{Certainty, Placed, decide};
+use crate::trace::explained::{is_explained, listed};
 use crate::trace::region::{Case, Listing};
 use crate::trace::solve::Solver;
 use crate::trace::walk;
 
 /// Bytes that the blocks of one file may decode to while it is walked over.
 const BUDGET: u64 = 64 << 30;
-
-/// The least probability of every place in a region that counts as explained by its table although something, such as
-/// old bytes behind its blocks, is left over.
-const EXPLAINED: f64 = 0.9;
 
 /// What is to be said of one entry.
 pub(super) struct Doubt {
@@ -105,12 +102,6 @@ fn open(
     Some((region, case))
 }
 
-/// The whole block that stands where an entry points.
-fn listed(case: &Case, entry: &Listing) -> Option<usize> {
-    let at = case.walk.blocks.binary_search_by_key(&entry.first, |block| block.first).ok()?;
-    case.walk.blocks.get(at).filter(|block| block.splice.is_none()).map(|_| at)
-}
-
 fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Doubt> {
     let placed: HashMap<u32, Placed> = decide(solver, r).into_iter().map(|p| (p.slot, p)).collect();
     if is_explained(case, &placed) {
@@ -127,24 +118,6 @@ fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Dou
     let torn = |i: usize| solver.states.get(r).and_then(|s| s.posterior.torn.get(i)).is_some_and(|p| *p > 0.5);
     let entries = case.entries.iter().enumerate();
     entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners)).collect()
-}
-
-/// Whether the table gives every entry the whole block of its length that most likely is its own. Where the blocks fill
-/// the file to its end without anything left over, only a place that is likelier speaks against it.
-fn is_explained(case: &Case, placed: &HashMap<u32, Placed>) -> bool {
-    let to_the_end = case.table_end() == case.walk.sectors;
-    let mut at = 0;
-    case.entries.iter().all(|entry| {
-        let in_row = entry.first == at;
-        at = entry.first + entry.count;
-        let block = listed(case, entry).filter(|b| case.walk.blocks.get(*b).is_some_and(|b| b.count == entry.count));
-        let here = |b: usize| match placed.get(&entry.slot) {
-            Some(p) if p.certainty < Certainty::Likely && to_the_end => true,
-            Some(p) => p.p >= EXPLAINED && case.content(p.block) == case.content(b),
-            None => to_the_end,
-        };
-        in_row && block.is_some_and(here)
-    })
 }
 
 fn doubt(

@@ -182,6 +182,8 @@ impl Scan<'_> {
                 What::Directory if is_region => {
                     self.fault(&path, Code::NotAFile, "file", Some("it is a directory".to_owned()));
                 }
+                // What a repair kept there is no save of its own.
+                What::Directory if path.file_name() == Some(OsStr::new("lost+found")) => {}
                 What::Directory if depth < self.options.limits.directory_depth => self.directory(&path, depth + 1),
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),

@@ -5,6 +5,7 @@
 
 pub mod align;
 pub mod decide;
+pub mod explained;
 pub mod faces;
 mod joint;
 pub mod moved;

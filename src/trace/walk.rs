@@ -49,6 +49,8 @@ pub struct Walked {
     pub plain: bool,
     /// Its version.
     pub version: u8,
+    /// Whether something about it is against the format although all of it can be read.
+    pub odd: bool,
     /// Where it is broken by sectors that stand there twice.
     pub splice: Option<Splice>,
     /// Its outer layers, when they were asked for.
@@ -319,6 +321,7 @@ impl<S: Source + ?Sized> Walker<'_, S> {
             padded: slack.iter().all(|&b| b == 0),
             plain: container.declared.is_none(),
             version: block.version,
+            odd: view.damage.iter().any(|d| d.code.level() > Level::Note),
             splice,
             faces: if self.options.faces { Faces::of(&block).map(Box::new) } else { None },
         })
