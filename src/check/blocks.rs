@@ -13,6 +13,7 @@ use crate::godot::container::Mode;
 use crate::limits::Limits;
 use crate::save::{Listed, Region, Scratch, View, wanted};
 use crate::source::Source;
+use crate::trace::quick::Print;
 
 /// Bytes that are read at once.
 const READ: u64 = 256 << 10;
@@ -44,6 +45,8 @@ pub(super) struct Outcome {
     pub damage: Vec<Damage>,
     /// Why it could not be read.
     pub error: Option<io::Error>,
+    /// What it looks like as it is stored, when that was asked for and it is whole.
+    pub print: Option<Print>,
 }
 
 impl Outcome {
@@ -58,9 +61,19 @@ impl Outcome {
                 whole_channels: (!view.damage.is_empty()).then(|| view.block.as_ref().map_or(0, Block::whole_channels)),
                 damage: view.damage.to_vec(),
                 error: None,
+                print: None,
             },
             Err(error) => Self { error: Some(error), ..Self::default() },
         }
+    }
+
+    /// The same with its print, when it is whole and as long as its entry says.
+    pub fn with_print(view: io::Result<View<'_>>, sector_size: u32) -> Self {
+        let print = match &view {
+            Ok(view) if view.damage.is_empty() => Some(Print::of(view.bytes, sector_size)),
+            _ => None,
+        };
+        Self { print, ..Self::of(view) }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::check::blocks::Outcome;
 use crate::check::finding::{BlockAt, Finding};
 use crate::check::rows::Row;
 use crate::damage::{Code, Damage, Level, Value};
+use crate::trace::quick::Look;
 
 /// Findings by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -86,6 +87,8 @@ pub(super) struct Report {
     pub stats: Stats,
     /// 1 when the file could not be read or changed while it was.
     pub unread: u64,
+    /// What one look says of the table of the file.
+    pub look: Look,
     name: Arc<str>,
     lod: u8,
     cap: usize,
@@ -106,6 +109,7 @@ impl Report {
             counts: Counts::default(),
             stats: Stats::default(),
             unread: 0,
+            look: Look::default(),
             name,
             lod,
             cap,

@@ -4,7 +4,7 @@
 //! A region that its table explains says nothing. Of the others each entry is reported whose place is not certain: a
 //! block given wrongly without a word is worse than a warning too many in a region that is damaged anyway.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
 use crate::trace::decide::{Certainty, Placed, decide};
 use crate::trace::explained::{is_explained, listed};
-use crate::trace::region::{Case, Listing};
+use crate::trace::region::{Case, Listing, tell_of_each_other};
 use crate::trace::solve::Solver;
 use crate::trace::walk;
 
@@ -43,9 +43,9 @@ impl Told {
     }
 }
 
-/// Walks over the regions of a save and asks for the places of their blocks. What cannot be read is left out: the other
+/// Walks over the regions of a save but those that are explained already, and asks for the places of their blocks. What cannot be read is left out: the other
 /// rules say so.
-pub(super) fn ask(save: &Save, options: &Options<'_>) -> Told {
+pub(super) fn ask(save: &Save, options: &Options<'_>, explained: &HashSet<PathBuf>) -> Told {
     let mut told = Told::default();
     for forest in &save.forests {
         let files: Vec<&RegionFile> =
@@ -53,16 +53,15 @@ pub(super) fn ask(save: &Save, options: &Options<'_>) -> Told {
         // At first without the faces of blocks: most files have nothing wrong.
         let broken: Vec<(u8, [i32; 3])> = files
             .par_iter()
+            .filter(|file| !explained.contains(&forest.dir.join(&file.name)))
             .filter_map(|file| {
                 let (_, case) = open(save, forest, file, false, options)?;
                 (!case.is_intact()).then_some((file.lod, file.position))
             })
             .collect();
         // Their neighbours help to tell.
-        let near = |file: &RegionFile| {
-            let close = |(a, b): (&i32, &i32)| a.abs_diff(*b) <= 1;
-            broken.iter().any(|(lod, at)| *lod == file.lod && at.iter().zip(&file.position).all(close))
-        };
+        let near =
+            |file: &RegionFile| broken.iter().any(|broken| tell_of_each_other(*broken, (file.lod, file.position)));
         let mut opened: Vec<(&RegionFile, Header, Case)> = files
             .par_iter()
             .filter(|file| near(file))

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::beside;
 use crate::bytes::Span;
+use crate::check;
 use crate::godot::region::{Format, Header};
 use crate::godot::slots::Slots;
 use crate::repair::parts::{self, Parts, doubled, may_be_moving};
@@ -15,7 +16,8 @@ use crate::repair::{Error, Options};
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::{FileSource, Source};
 use crate::trace::decide::{Certainty, Placed, decide};
-use crate::trace::region::{Case, Option_};
+use crate::trace::quick;
+use crate::trace::region::{Case, Option_, tell_of_each_other};
 use crate::trace::solve::Solver;
 use crate::trace::walk;
 
@@ -104,11 +106,40 @@ pub(super) fn look(
     files: &[(&Forest, &RegionFile, Option<Format>)],
     options: &Options<'_>,
 ) -> Result<Vec<Look>, Error> {
-    let one = |(forest, file, format): &(&Forest, &RegionFile, Option<Format>)| {
+    let glance = |(forest, file, format): &(&Forest, &RegionFile, Option<Format>)| {
         options.go_on()?;
+        glance(save, forest, file, format.as_ref(), options)
+    };
+    let glances = files.par_iter().map(glance).collect::<Result<Vec<_>, Error>>()?;
+    let explained = quick::explained(&glances.iter().collect::<Vec<_>>());
+    let one = |((forest, file, format), explained): (&(&Forest, &RegionFile, Option<Format>), &bool)| {
+        options.go_on()?;
+        if *explained {
+            return Ok(Look::Healthy);
+        }
         Ok(open(save, forest, file, format.as_ref(), false)?.map_or(Look::Nothing, |walk| walk.look(format.as_ref())))
     };
-    files.par_iter().map(one).collect()
+    files.par_iter().zip(&explained).map(one).collect()
+}
+
+/// What one look says of a region file.
+fn glance(
+    save: &Save,
+    forest: &Forest,
+    file: &RegionFile,
+    format: Option<&Format>,
+    options: &Options<'_>,
+) -> Result<quick::Look, Error> {
+    let usual = file.header.as_ref().is_some_and(|header| format.is_none_or(|format| *format == header.format));
+    if !usual || !file.damage.is_empty() || save.options.slots.is_some() {
+        return Ok(quick::Look::Unclear);
+    }
+    let path = forest.dir.join(&file.name);
+    let failed = |source| beside::Error::Open { path: path.clone(), source };
+    let Some(region) = save.region(forest, file).map_err(failed)? else { return Ok(quick::Look::Unclear) };
+    let look = check::look(&region, options.cancel);
+    beside::unchanged(&region.source, &path)?;
+    Ok(look)
 }
 
 /// Walks over the regions that are not healthy and those beside broken ones, which help to tell.
@@ -124,10 +155,7 @@ pub(super) fn walks<'s>(
         .filter(|(_, look)| matches!(look, Look::Broken))
         .map(|((_, file, _), _)| (file.lod, file.position))
         .collect();
-    let near = |file: &RegionFile| {
-        let close = |a: i32, b: i32| a.abs_diff(b) <= 1;
-        broken.iter().any(|(lod, at)| *lod == file.lod && (0..3).all(|k| close(at[k], file.position[k])))
-    };
+    let near = |file: &RegionFile| broken.iter().any(|broken| tell_of_each_other(*broken, (file.lod, file.position)));
     let walks: Vec<Option<Walk<'_>>> = files
         .par_iter()
         .zip(looks)

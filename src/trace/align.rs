@@ -85,11 +85,7 @@ pub fn align(
     for (n, reading) in readings.iter().enumerate() {
         let pass = Pass { counts, walk, reading, rates, table_end, evidence, sizes: &sizes };
         let rows = pass.matches();
-        for gone in pass.tried() {
-            if let Some(total) = pass.total(gone, &rows) {
-                parts.push((total + reading.prior, gone, n));
-            }
-        }
+        pass.totals(&rows, |gone, total| parts.push((total + reading.prior, gone, n)));
     }
     let best = parts.iter().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max);
     let mut posterior = Posterior {

@@ -55,8 +55,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     // In a small region few saves can turn everything around.
     let many = case.entries.len() >= 12;
     let enough = if many { 0.999 } else { 0.9998 };
-    let least = if many || solver.odds.trust > 0.0 { BUSY } else { BUSY_NOISE };
-    let likely = if solver.odds.trust >= 0.5 { LIKELY } else { LIKELY_NOISE };
+    let least = if many || solver.trust() > 0.0 { BUSY } else { BUSY_NOISE };
+    let likely = if solver.trust() >= 0.5 { LIKELY } else { LIKELY_NOISE };
     let ownerless = ownerless(case, state);
     for (i, entry) in case.entries.iter().enumerate() {
         let Some((block, p)) = state.best(case, i) else { continue };

@@ -111,9 +111,7 @@ impl<'o> Origin<'o> {
         for (n, reading) in state.readings.iter().enumerate() {
             let pass = origin.pass(reading);
             let rows = pass.matches();
-            for gone in pass.tried() {
-                all.extend(pass.total(gone, &rows).map(|total| (total + reading.prior, n, gone)));
-            }
+            pass.totals(&rows, |gone, total| all.push((total + reading.prior, n, gone)));
             origin.rows.push(rows);
         }
         let best = all.iter().map(|part| part.0).fold(NEVER, f64::max);
@@ -295,8 +293,7 @@ pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<Vec<Vec<Option_>>
     let origins: Vec<Origin<'_>> =
         tempered.iter().map(|evidence| Origin::new(case, state, &counts, &sizes, evidence)).collect();
     let near = case.entries.iter().map(|entry| solver.near(case.lod, entry.position)).collect();
-    let mut seams =
-        Seams { solver, r, near, outside: HashMap::new(), inside: HashMap::new(), cache: HashMap::new() };
+    let mut seams = Seams { solver, r, near, outside: HashMap::new(), inside: HashMap::new(), cache: HashMap::new() };
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (r as u64 + 1));
     let draws = (100_000 / counts.len().max(1)).clamp(60, DRAWS);
     let mut weighed = Vec::with_capacity(draws);

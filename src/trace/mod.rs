@@ -10,6 +10,7 @@ pub mod faces;
 mod joint;
 pub mod moved;
 mod pass;
+pub mod quick;
 pub mod reading;
 pub mod region;
 pub mod seam;

@@ -4,6 +4,10 @@ use crate::trace::align::{Evidence, Rates};
 use crate::trace::reading::{Item, Reading};
 use crate::trace::walk::Walk;
 
+/// How far the odds must have fallen, and for how many numbers of entries gone, before no more are tried.
+const FALLEN: f64 = 60.0;
+const PATIENCE: usize = 6;
+
 /// Most entries gone that are tried.
 const MOST_GONE: usize = 96;
 
@@ -64,10 +68,20 @@ impl Pass<'_> {
         Rows { width, odds }
     }
 
-    /// The numbers of entries gone that are tried.
-    pub fn tried(&self) -> std::ops::RangeInclusive<usize> {
+    /// Logarithms of the odds of this reading by the number of entries that are gone, as far as they are worth it.
+    pub fn totals(&self, rows: &Rows, mut each: impl FnMut(usize, f64)) {
         let (least, most) = self.reading.gone;
-        least..=most.min(self.counts.len()).min(MOST_GONE)
+        let (mut best, mut worse) = (NEVER, 0);
+        for gone in least..=most.min(self.counts.len()).min(MOST_GONE) {
+            let Some(total) = self.total(gone, rows) else { continue };
+            each(gone, total);
+            // Past the best the odds only fall.
+            worse = if total < best - FALLEN { worse + 1 } else { 0 };
+            best = best.max(total);
+            if worse > PATIENCE {
+                break;
+            }
+        }
     }
 
     pub fn match_odds(&self, entry: usize, item: &Item) -> f64 {

@@ -172,10 +172,10 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
             if rest.is_none() && tear + by < walk.sectors {
                 continue;
             }
-            let doubled: Vec<u128> =
-                walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.content).collect();
-            let covered: u32 =
-                walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.count).sum();
+            let behind = &walk.blocks[walk.blocks.partition_point(|b| b.first < tear)..];
+            let twice = behind.iter().take_while(|b| b.end() <= tear + by);
+            let doubled: Vec<u128> = twice.clone().map(|b| b.content).collect();
+            let covered: u32 = twice.map(|b| b.count).sum();
             let broken = covered < by;
             // Blocks that are common stand side by side by themselves; others do not.
             let chance: f64 = doubled

@@ -13,6 +13,9 @@ const SDF_CLASSES: usize = 6 * 3 * 3 * 2;
 /// The most that one seam may say, either way.
 const CLIP: f64 = 3.5;
 
+/// Seams between known neighbours below which nothing can be measured.
+const LEAST: f64 = 6.0;
+
 /// A seam, seen as classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seam {
@@ -25,6 +28,40 @@ pub struct Seam {
 pub fn seam(lower: &Faces, upper: &Faces, axis: usize) -> Seam {
     let ([a, a2], [b, b2]) = (lower.side(axis, true), upper.side(axis, false));
     classify(a2, a, b, b2, axis)
+}
+
+/// What two LODs have in common, seen as classes: a block, and the one of the next LOD of which it is an octant
+/// (x + 2 * (y + 2 * z)).
+#[must_use]
+pub fn scaled(block: &Faces, next: &Faces, octant: usize) -> Option<Seam> {
+    two_lods(&block.small, next.octants.get(octant)?)
+}
+
+/// What a block and the next LOD have in common where that is made of just this block.
+#[must_use]
+pub fn scaled_to_itself(block: &Faces) -> Option<Seam> {
+    two_lods(&block.small, &block.small)
+}
+
+/// Whether an octant of the next LOD shows so much that one like it is no chance, and a block has nearly all of it.
+/// `None` when it shows too little.
+#[must_use]
+pub fn is_octant(block: &Faces, next: &Faces, octant: usize) -> Option<bool> {
+    let (a, b) = (&block.small.kinds, &next.octants.get(octant)?.kinds);
+    let common = most(b);
+    let shown = b.iter().filter(|kind| **kind != common).count();
+    let same = pairs(a, b).filter(|(x, y)| x == y && *y != common).count();
+    (shown >= 8).then_some(same * 10 >= shown * 9)
+}
+
+fn two_lods(a: &Layer, b: &Layer) -> Option<Seam> {
+    if a.kinds.is_empty() || b.kinds.is_empty() {
+        return None;
+    }
+    let s = signs(&a.sdf, &b.sdf);
+    let s_bin = [0.0, 0.02, 0.15, 0.4].iter().filter(|&&t| s > t).count();
+    let flat = usize::from(a.sdf.len() > 1) + usize::from(b.sdf.len() > 1);
+    Some(Seam { kind: marks(&a.kinds, &b.kinds) as u16 * 2, sdf: (s_bin * 3 + flat) as u16 })
 }
 
 /// The seams inside a block, which show how seams look that have no fault.
@@ -155,6 +192,12 @@ impl Odds {
         self.random.add(seam, 1.0);
     }
 
+    /// Whether there are seams between blocks whose places are known.
+    #[must_use]
+    pub fn has_neighbours(&self) -> bool {
+        self.neighbours.total >= LEAST
+    }
+
     /// Forgets the neighbours, so that they can be counted anew.
     pub fn forget_neighbours(&mut self) {
         self.neighbours = Counts::default();
@@ -187,7 +230,7 @@ impl Odds {
     /// without it.
     fn measured(&self) -> f64 {
         let Counts { kinds, sdf, total } = &self.neighbours;
-        if *total < 6.0 || self.random.total < 20.0 {
+        if *total < LEAST || self.random.total < 20.0 {
             return 0.0;
         }
         let gain = |counts: &[f64], odds: &dyn Fn(usize) -> f64, all: f64| -> f64 {
