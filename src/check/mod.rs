@@ -12,6 +12,7 @@ mod level;
 mod map;
 mod meta;
 mod pak;
+mod pak_evidence;
 mod report;
 mod rows;
 mod semantic;

@@ -5,8 +5,11 @@
 //! no owner goes to `lost+found`, so that nothing that was found stays unreadable.
 
 mod lost;
+mod map;
 mod meta;
+mod out;
 mod pack;
+mod pak;
 mod plan;
 mod report;
 mod write;
@@ -19,6 +22,8 @@ use crate::check;
 use crate::save::{self, Save};
 use crate::source::OpenError;
 
+pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
+pub use pak::{Chunk, Lost, Missing, PakPlan};
 pub use plan::{Action, Decision, LostBlock, Plan, RegionPlan, plan};
 pub use report::words;
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::bytes::Span;
 use crate::godot::region::Header;
 use crate::limits::Limits;
-use crate::repair::{Error, Options, meta};
+use crate::repair::{Error, MapPlan, Options, PakPlan, map, meta, pak};
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::{FileSource, Source};
 use crate::trace::decide::{Certainty, decide};
@@ -28,6 +28,18 @@ pub enum Action {
     Rebuild,
     /// It holds nothing that the game could use; it is kept in `lost+found`.
     SetAside,
+}
+
+impl Action {
+    /// As it stands in `repair.json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::Rebuild => "rebuild",
+            Self::SetAside => "set aside",
+        }
+    }
 }
 
 /// A block that is written.
@@ -94,19 +106,28 @@ pub struct Plan {
     pub regions: Vec<RegionPlan>,
     /// Meta files that are written anew: their paths below the save, and their bytes.
     pub metas: Vec<(PathBuf, Vec<u8>)>,
+    /// The pak regions.
+    pub paks: Vec<PakPlan>,
+    /// The voxel maps.
+    pub maps: Vec<MapPlan>,
 }
 
 impl Plan {
     /// Whether the save is copied as it is.
     #[must_use]
     pub fn changes_nothing(&self) -> bool {
-        self.metas.is_empty() && self.regions.iter().all(|r| r.action == Action::Copy)
+        self.metas.is_empty()
+            && self.regions.iter().all(|r| r.action == Action::Copy)
+            && self.paks.iter().all(|p| p.action == Action::Copy)
+            && self.maps.iter().all(|m| m.action == Action::Copy)
     }
 
     /// Whether something could not be brought back.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
         self.regions.iter().any(|r| !r.missing.is_empty() || !r.lost.is_empty() || r.action == Action::SetAside)
+            || self.paks.iter().any(PakPlan::leaves_damage)
+            || self.maps.iter().any(MapPlan::leaves_damage)
     }
 }
 
@@ -175,6 +196,8 @@ pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
     for forest in &save.forests {
         plan.metas.extend(meta::mend(save, forest));
     }
+    plan.paks = pak::plan(save, options)?;
+    plan.maps = map::plan(save, options)?;
     Ok(plan)
 }
 

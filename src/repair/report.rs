@@ -6,6 +6,7 @@ use crate::check;
 use crate::printable::{self, triple};
 use crate::repair::lost::rounded;
 use crate::repair::plan::{Action, Plan};
+use crate::repair::{map, pak};
 use crate::trace::decide::Certainty;
 
 /// `repair.json`: see OUTPUT.md.
@@ -16,6 +17,8 @@ pub(super) fn json(plan: &Plan, likely: bool, check: &check::Summary) -> Value {
         "level": if likely { "likely" } else { "certain" },
         "copied": plan.regions.iter().filter(|r| r.action == Action::Copy).count(),
         "regions": regions,
+        "paks": pak::json(&plan.paks),
+        "maps": map::json(&plan.maps),
         "meta_files": plan.metas.iter().map(|(name, _)| printable::path(name)).collect::<Vec<_>>(),
         "check": {
             "errors": check.counts.errors,
@@ -46,11 +49,7 @@ fn region(region: &super::RegionPlan) -> Value {
     json!({
         "file": printable::path(&region.name),
         "lod": region.lod,
-        "action": match region.action {
-            Action::Copy => "copy",
-            Action::Rebuild => "rebuild",
-            Action::SetAside => "set aside",
-        },
+        "action": region.action.name(),
         "why": region.why,
         "blocks": region.blocks.len(),
         "put_right": blocks,
@@ -99,5 +98,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
             lines.push(format!("  and {} more; repair.json lists them.", region.missing.len() - 8));
         }
     }
+    lines.extend(pak::words(&plan.paks));
+    lines.extend(map::words(&plan.maps));
     lines
 }

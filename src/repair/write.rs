@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use crate::bytes::index;
 use crate::check;
 use crate::repair::plan::{Action, Plan, RegionPlan};
-use crate::repair::{Error, Options, lost, pack, report};
-use crate::save::Save;
+use crate::repair::{Error, Options, lost, map, pack, pak, report};
+use crate::save::{self, Save};
 use crate::source::{FileSource, Source};
 
 /// What has no owner.
@@ -77,8 +77,14 @@ pub(super) fn write(
     for (name, bytes) in &plan.metas {
         tree.file(name, bytes)?;
     }
-    let opened = Save::open(&path, &save.options)?;
-    let mut summary = check::run(&opened, &check::Options { cancel: options.cancel, ..Default::default() }, drop);
+    pak::write(&tree, &plan.paks, &save.options.limits)?;
+    map::write(&tree, &plan.maps)?;
+    let mut summary = match Save::open(&path, &save.options) {
+        Ok(opened) => check::run(&opened, &check::Options { cancel: options.cancel, ..Default::default() }, drop),
+        // All that there was is in `lost+found`.
+        Err(save::Error::NothingHere(_)) => check::Summary::default(),
+        Err(error) => return Err(error.into()),
+    };
     summary.interrupted = false;
     options.go_on()?;
     let json = report::json(plan, options.likely, &summary);
@@ -95,13 +101,17 @@ pub(super) fn write(
     Ok(summary)
 }
 
-struct Tree<'t> {
+pub(super) struct Tree<'t> {
     root: &'t Path,
     options: &'t Options<'t>,
 }
 
 impl Tree<'_> {
-    fn create(&self, name: &Path) -> Result<(File, PathBuf), Error> {
+    pub(super) fn root(&self) -> &Path {
+        self.root
+    }
+
+    pub(super) fn create(&self, name: &Path) -> Result<(File, PathBuf), Error> {
         self.options.go_on()?;
         let path = self.root.join(name);
         if let Some(dir) = path.parent() {
@@ -111,7 +121,7 @@ impl Tree<'_> {
         Ok((file, path))
     }
 
-    fn file(&self, name: &Path, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn file(&self, name: &Path, bytes: &[u8]) -> Result<(), Error> {
         let (mut file, path) = self.create(name)?;
         file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io(&path))
     }
@@ -146,7 +156,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    fn copy(&self, from: &Path, name: &Path) -> Result<(), Error> {
+    pub(super) fn copy(&self, from: &Path, name: &Path) -> Result<(), Error> {
         let source = open(from)?;
         let (mut file, path) = self.create(name)?;
         let mut buffer = Vec::new();
@@ -176,6 +186,8 @@ impl Tree<'_> {
             .iter()
             .map(|r| r.name.as_path())
             .chain(plan.metas.iter().map(|(name, _)| name.as_path()))
+            .chain(plan.paks.iter().map(|p| p.name.as_path()))
+            .chain(plan.maps.iter().flat_map(|m| m.handled.iter().map(PathBuf::as_path)))
             .chain([Path::new(REPORT)])
             .collect();
         let mut dirs = vec![PathBuf::new()];

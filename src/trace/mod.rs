@@ -6,7 +6,9 @@
 pub mod align;
 pub mod decide;
 pub mod faces;
+pub mod map;
 pub mod moved;
+pub mod pak;
 pub mod reading;
 pub mod region;
 pub mod seam;
