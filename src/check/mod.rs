@@ -10,6 +10,7 @@ mod finding;
 mod leftovers;
 mod level;
 mod map;
+mod map_evidence;
 mod meta;
 mod pak;
 mod pak_evidence;

@@ -16,16 +16,17 @@ pub(super) const LOST: &str = "lost+found";
 pub(super) const CHUNK: usize = 1 << 20;
 
 /// A file that is being written.
-pub(super) struct Writer {
+pub(super) struct Writer<'a> {
+    tree: &'a Tree<'a>,
     out: BufWriter<File>,
     path: PathBuf,
 }
 
-impl Writer {
+impl<'a> Writer<'a> {
     /// Begins a new file below the result.
-    pub fn new(tree: &Tree<'_>, name: &Path) -> Result<Self, Error> {
+    pub fn new(tree: &'a Tree<'a>, name: &Path) -> Result<Self, Error> {
         let (file, path) = tree.create(name)?;
-        Ok(Self { out: BufWriter::with_capacity(CHUNK, file), path })
+        Ok(Self { tree, out: BufWriter::with_capacity(CHUNK, file), path })
     }
 
     /// Writes bytes.
@@ -38,6 +39,7 @@ impl Writer {
         let zeros = vec![0; CHUNK.min(index(count))];
         let mut left = count;
         while left > 0 {
+            self.tree.go_on()?;
             let some = index(left).min(zeros.len());
             self.put(zeros.get(..some).unwrap_or_default())?;
             left -= some as u64;
@@ -47,7 +49,10 @@ impl Writer {
 
     /// Writes bytes of a source as they are.
     pub fn span(&mut self, from: &Input, span: Span) -> Result<(), Error> {
-        from.each(span, |bytes| self.put(bytes))
+        from.each(span, |bytes| {
+            self.tree.go_on()?;
+            self.put(bytes)
+        })
     }
 
     /// Makes sure that all of it is on the disk.

@@ -111,6 +111,10 @@ impl Tree<'_> {
         self.root
     }
 
+    pub(super) fn go_on(&self) -> Result<(), Error> {
+        self.options.go_on()
+    }
+
     pub(super) fn create(&self, name: &Path) -> Result<(File, PathBuf), Error> {
         self.options.go_on()?;
         let path = self.root.join(name);

@@ -13,7 +13,8 @@ pub type Tree = BTreeMap<PathBuf, (Vec<u8>, Option<SystemTime>)>;
 
 /// All files below a directory, with their times when they are asked for.
 pub fn tree(root: &Path, times: bool) -> Tree {
-    super::files_below(root)
+    let files = if root.is_file() { vec![root.to_owned()] } else { super::files_below(root) };
+    files
         .into_iter()
         .filter(|path| fs::symlink_metadata(path).unwrap().is_file())
         .map(|path| {

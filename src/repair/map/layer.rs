@@ -283,10 +283,10 @@ impl Look<'_> {
             let there = data.npy.there();
             if data.npy.fortran { data.missing } else { (last * BLOCK_VOXELS).saturating_sub(there) }
         };
-        let all = [0..count];
         let last = keep.last().map_or(0, |run| run.end);
         for (name, array, rows, fill) in [(index_name, &index, listed, 0), (data_name, &data, stored, missing(last))] {
-            let same_rows = keep == all && count == rows;
+            // No gap before the last row, and none after it.
+            let same_rows = last == count && count == rows;
             if same_rows && fill == 0 && array.header.is_none() {
                 continue;
             }

@@ -82,7 +82,7 @@ fn write_array(tree: &Tree<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(),
 }
 
 /// In Fortran order all rows of a column lie together.
-fn columns(out: &mut Writer, input: &Input, npy: &Npy, keep: &[std::ops::Range<u64>]) -> Result<(), Error> {
+fn columns(out: &mut Writer<'_>, input: &Input, npy: &Npy, keep: &[std::ops::Range<u64>]) -> Result<(), Error> {
     let rows = npy.shape.first().copied().unwrap_or(0);
     for column in 0..row_numbers(npy) {
         for run in keep {

@@ -48,7 +48,7 @@ fn rebuild(tree: &Tree<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Error
 }
 
 /// The header, the records, and the chunks in packed blocks, the last of each padded with zeros.
-fn pack(out: &mut Writer, header: &Header, plan: &PakPlan, input: &Input, limits: &Limits) -> Result<(), Error> {
+fn pack(out: &mut Writer<'_>, header: &Header, plan: &PakPlan, input: &Input, limits: &Limits) -> Result<(), Error> {
     let mut records = vec![Record::ABSENT; index(u64::from(header.records().value))];
     let mut first = 0u64;
     for chunk in &plan.chunks {

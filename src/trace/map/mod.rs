@@ -96,11 +96,16 @@ fn unreadable<S: Source>(
     damage: &[Damage],
 ) -> io::Result<Result<Array, &'static str>> {
     let other = damage.iter().any(|d| d.code == Code::NpyDtype).then(|| width(prefix)).flatten();
+    // Where the length of the header makes sense, it is believed.
+    let claimed = prefix.get(8..10).and_then(|b| Some(10 + u64::from(u16::from_le_bytes(*b.first_chunk()?))));
+    let claimed = claimed.filter(|n| is_header(*n));
     let mut fitting: Vec<Npy> = Vec::new();
     for shape in asked {
         for dtype in role.dtypes().iter().filter(|dtype| other != Some(dtype.size())) {
             let header = bytes_of(shape, *dtype).and_then(|n| source.len().checked_sub(n));
-            let Some(start) = header.filter(|n| HEADERS.contains(n) && n.is_multiple_of(ALIGNED)) else { continue };
+            let Some(start) = header.filter(|n| is_header(*n) && claimed.is_none_or(|claimed| claimed == *n)) else {
+                continue;
+            };
             let npy = Npy { data: Span::new(start, source.len()), ..Npy::new(*dtype, shape) };
             if !fitting.contains(&npy) {
                 fitting.push(npy);
@@ -113,6 +118,11 @@ fn unreadable<S: Source>(
     }
     let why = "its header could not be read; the length of the file and the description tell what it was";
     Ok(Ok(Array { npy: npy.clone(), header: Some(why), missing: 0 }))
+}
+
+/// Whether a header can have this length.
+fn is_header(len: u64) -> bool {
+    HEADERS.contains(&len) && len.is_multiple_of(ALIGNED)
 }
 
 /// Bytes of a number, by the end of the type's name in a header.
