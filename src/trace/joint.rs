@@ -11,7 +11,7 @@ use crate::trace::align::{Evidence, Nothing};
 use crate::trace::pass::{NEVER, Pass, Rows, add_log, sizes};
 use crate::trace::reading::Reading;
 use crate::trace::region::{Case, Option_, State};
-use crate::trace::solve::{Solver, Table};
+use crate::trace::solve::{Neighbour, Solver, Table};
 
 /// Assignments that are drawn.
 const DRAWS: usize = 600;
@@ -225,7 +225,7 @@ impl<'o> Origin<'o> {
 struct Seams<'s> {
     solver: &'s Solver<'s>,
     r: usize,
-    near: Vec<Vec<((usize, usize), usize, bool)>>,
+    near: Vec<Vec<Neighbour>>,
     outside: HashMap<(usize, usize), f64>,
     inside: HashMap<(usize, usize, usize), f64>,
     cache: HashMap<(usize, usize, usize, usize, bool), f64>,
@@ -295,8 +295,7 @@ pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<Vec<Vec<Option_>>
     let origins: Vec<Origin<'_>> =
         tempered.iter().map(|evidence| Origin::new(case, state, &counts, &sizes, evidence)).collect();
     let near = case.entries.iter().map(|entry| solver.near(case.lod, entry.position)).collect();
-    let mut seams =
-        Seams { solver, r, near, outside: HashMap::new(), inside: HashMap::new(), cache: HashMap::new() };
+    let mut seams = Seams { solver, r, near, outside: HashMap::new(), inside: HashMap::new(), cache: HashMap::new() };
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (r as u64 + 1));
     let draws = (100_000 / counts.len().max(1)).clamp(60, DRAWS);
     let mut weighed = Vec::with_capacity(draws);

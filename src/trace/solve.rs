@@ -29,6 +29,9 @@ const CLIP: f64 = 14.0;
 /// How much of a region may have been saved when nothing but its own few blocks tells.
 const BUSY: Rates = Rates { gone: 0.35, shrunk: 0.2 };
 
+/// A neighbour of a position: its region and entry, the axis, and whether it is the upper one.
+pub type Neighbour = ((usize, usize), usize, bool);
+
 /// All regions of a save while they are solved.
 pub struct Solver<'c> {
     /// The regions.
@@ -222,10 +225,9 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// The neighbours of a position that have possible blocks: the region and entry of each, its axis and whether it is
-    /// the upper one.
+    /// The neighbours of a position that have possible blocks.
     #[must_use]
-    pub fn near(&self, lod: u8, position: [i32; 3]) -> Vec<((usize, usize), usize, bool)> {
+    pub fn near(&self, lod: u8, position: [i32; 3]) -> Vec<Neighbour> {
         let sides = (0..3).flat_map(|axis| [(axis, -1), (axis, 1)]);
         let near = sides.filter_map(|(axis, by)| {
             let at = self.at(lod, step(position, axis, by)?)?;
@@ -239,7 +241,7 @@ impl<'c> Solver<'c> {
         &self,
         r: usize,
         block: usize,
-        near: &[((usize, usize), usize, bool)],
+        near: &[Neighbour],
         cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
     ) -> f64 {
         let sum: f64 = near.iter().map(|near| self.fit_one(r, block, *near, cache)).sum();
@@ -251,7 +253,7 @@ impl<'c> Solver<'c> {
         &self,
         r: usize,
         block: usize,
-        ((nr, ni), axis, upper): ((usize, usize), usize, bool),
+        ((nr, ni), axis, upper): Neighbour,
         cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
     ) -> f64 {
         let mut odds = 0.0;
