@@ -7,8 +7,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::bytes::index;
+use crate::bytes::Span;
 use crate::source::{FileSource, OpenError, Source};
+
+mod files;
+
+pub use files::{Input, Writer};
 
 /// Bytes that are copied at once.
 pub const CHUNK: usize = 1 << 20;
@@ -211,21 +215,11 @@ impl<'c> Draft<'c> {
     /// # Errors
     /// When it cannot be read or written, or changes meanwhile.
     pub fn copy(&self, from: &Path, name: &Path) -> Result<(), Error> {
-        let source = open(from)?;
-        let (mut file, path) = self.create(name)?;
-        let mut buffer = Vec::new();
-        let mut at = 0;
-        while at < source.len() {
-            self.go_on()?;
-            source.read_into(at, CHUNK.min(index(source.len() - at)), &mut buffer).map_err(Error::read(from))?;
-            if buffer.is_empty() {
-                return Err(Error::Changed(from.to_owned()));
-            }
-            file.write_all(&buffer).map_err(Error::write(&path))?;
-            at += buffer.len() as u64;
-        }
-        unchanged(&source, from)?;
-        file.sync_all().map_err(Error::write(&path))
+        let input = Input::open(from)?;
+        let mut out = Writer::new(self, name)?;
+        out.span(&input, Span::new(0, input.source.len()))?;
+        input.unchanged()?;
+        out.done()
     }
 
     /// Syncs every directory and gives the whole its final name, which nobody must have taken meanwhile.

@@ -43,6 +43,8 @@ pub(super) struct Outcome {
     pub whole_channels: Option<usize>,
     /// What is wrong with it.
     pub damage: Vec<Damage>,
+    /// What else is known of it, in a sentence.
+    pub remark: Option<String>,
     /// Why it could not be read.
     pub error: Option<io::Error>,
     /// What it looks like as it is stored, when that was asked for and it is whole.
@@ -60,6 +62,7 @@ impl Outcome {
                 version: view.block.as_ref().map_or(0, |block| block.version),
                 whole_channels: (!view.damage.is_empty()).then(|| view.block.as_ref().map_or(0, Block::whole_channels)),
                 damage: view.damage.to_vec(),
+                remark: None,
                 error: None,
                 print: None,
             },

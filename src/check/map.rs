@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::bytes::Span;
-use crate::check::{Level, Options, Report, Row};
-use crate::damage::CodeSet;
+use crate::check::{Level, Options, Report, Row, map_evidence};
+use crate::damage::{Code, CodeSet};
+use crate::limits::Limits;
 use crate::printable::printable;
 use crate::save::Save;
 use crate::source::FileSource;
@@ -16,18 +17,22 @@ use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
 use crate::voxel_map::{Map, scan};
 
 pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut Report) {
+    let deep = options.level == Level::Semantic;
     for damage in &map.damage {
-        report.file(*damage, None);
+        let remark =
+            (deep && damage.code == Code::MapUnreadable).then(|| map_evidence::of_description(map, limits(save)));
+        report.file(*damage, remark);
     }
     options.advance(map.len);
     if options.level == Level::Header {
         return;
     }
-    let limits = &save.options.limits;
+    let limits = limits(save);
     for layer in map.layers() {
         let grid = map.grid(layer, limits);
         for fault in &grid.faults {
-            add(save, map, layer, fault, report);
+            let more = if deep { map_evidence::of(map, layer, &grid, fault) } else { None };
+            add(save, map, layer, fault, more, report);
         }
         if options.level < Level::Decode {
             report.stats.blocks += u64::from(grid.blocks().max(1));
@@ -39,7 +44,7 @@ pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut 
         };
         let scanned = scan::scan(&grid, limits, &go_on);
         for fault in &scanned.faults {
-            add(save, map, layer, fault, report);
+            add(save, map, layer, fault, None, report);
         }
         report.stats.blocks += u64::from(grid.blocks().max(1));
         report.stats.stored_bytes += scanned.bytes;
@@ -50,8 +55,12 @@ pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut 
     }
 }
 
-/// Adds a fault of a layer as a finding about the file it is in.
-fn add(save: &Save, map: &Map, layer: &Layer, fault: &Fault, report: &mut Report) {
+fn limits(save: &Save) -> &Limits {
+    &save.options.limits
+}
+
+/// Adds a fault of a layer as a finding about the file it is in, with what else is known of it.
+fn add(save: &Save, map: &Map, layer: &Layer, fault: &Fault, more: Option<String>, report: &mut Report) {
     let mut remark = fault.detail.clone().map(|detail| format!("{detail}.")).unwrap_or_default();
     let layer_name = printable(layer.name.as_deref().unwrap_or("without a name"));
     let space = if remark.is_empty() { "" } else { " " };
@@ -65,6 +74,10 @@ fn add(save: &Save, map: &Map, layer: &Layer, fault: &Fault, report: &mut Report
         remark.push_str(&format!(", {first_of} {what} {}", crate::printable::triple(first)));
     }
     remark.push('.');
+    if let Some(more) = more {
+        remark.push(' ');
+        remark.push_str(&more);
+    }
     report.of_file(part_name(save, map, layer, fault.part), fault.damage, Some(remark));
 }
 
@@ -102,12 +115,7 @@ pub fn layer_rows(save: &Save, map: &Map, layer: &Layer, options: &Options<'_>) 
         .collect()
 }
 
-fn dense_row(
-    grid: &Grid<FileSource>,
-    file: Arc<str>,
-    limits: &crate::limits::Limits,
-    options: &Options<'_>,
-) -> Option<Row> {
+fn dense_row(grid: &Grid<FileSource>, file: Arc<str>, limits: &Limits, options: &Options<'_>) -> Option<Row> {
     let data = grid.data.as_ref()?;
     let counts = scan::scan(grid, limits, &|_| !options.cancelled()).counts;
     Some(row(file, 0, None, data.npy.data, counts))

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 
 use crate::bytes::Span;
 use crate::check::blocks::Outcome;
+use crate::check::pak_evidence::Evidence;
 use crate::check::{Level, Options, Report, Row};
-use crate::damage::{Code, CodeSet, Damage, Value};
+use crate::damage::{Code, CodeSet, Damage, Level as Severity, Value};
 use crate::limits::Limits;
 use crate::pak::place;
 use crate::pak::record::{self, Record};
@@ -41,25 +42,25 @@ pub(super) fn check<S: Source>(
     report: &mut Report,
     mut rows: Option<&mut Vec<Row>>,
 ) {
-    for damage in &pak.damage {
-        report.file(*damage, None);
-    }
-    if let Some(damage) = place::check_name(pak.region, pak.header.records().value) {
-        report.file(damage, None);
-    }
+    let place = place::check_name(pak.region, pak.header.records().value);
     if options.level == Level::Header {
+        pak.damage.iter().copied().chain(place).for_each(|damage| report.file(damage, None));
         options.advance(pak.source.len());
         return;
     }
     let mut chunks: Vec<Claim> = pak.present().map(|(number, record)| Claim::of(pak, number, record)).collect();
     chunks.sort_by_key(|claim| (claim.blocks.start, claim.number));
-    overlaps(&mut chunks, pak.source.len(), report);
+    let shared = overlaps(&mut chunks, pak.source.len());
     if options.level < Level::Decode {
+        pak.damage.iter().copied().chain(place).for_each(|damage| report.file(damage, None));
+        shared.into_iter().for_each(|(number, damage, remark)| report.slot(number, damage, Some(remark)));
         report.stats.blocks += chunks.len() as u64;
         report.place(|number| pak.chunk(number));
         options.advance(pak.source.len());
         return;
     }
+    // What is wrong with a chunk is told once it is known what the whole file says of it.
+    let mut wrong = Vec::new();
     for part in chunks.chunks(CHUNKS) {
         let outcomes: Vec<Option<Outcome>> = part.par_iter().map(|claim| examine(pak, claim, options)).collect();
         for (claim, outcome) in part.iter().zip(outcomes) {
@@ -69,8 +70,31 @@ pub(super) fn check<S: Source>(
             }
             let Some(outcome) = outcome else { continue };
             report.stats.add(&outcome);
-            report.block(claim.number, outcome);
+            if outcome.error.is_some() || !outcome.damage.is_empty() {
+                wrong.push((claim.number, outcome));
+            }
         }
+    }
+    let trouble = !shared.is_empty()
+        || pak.damage.iter().chain(wrong.iter().flat_map(|(_, o)| &o.damage)).any(|d| d.code.level() > Severity::Note);
+    let evidence = match rows {
+        None => Evidence::ask(pak, trouble, options).unwrap_or_else(|error| {
+            report.unreadable(Span::default(), &error);
+            None
+        }),
+        Some(_) => None,
+    };
+    for damage in &pak.damage {
+        report.file(*damage, evidence.as_ref().and_then(|e| e.of_header(pak, damage.code)));
+    }
+    place.into_iter().for_each(|damage| report.file(damage, None));
+    shared.into_iter().for_each(|(number, damage, remark)| report.slot(number, damage, Some(remark)));
+    for (number, mut outcome) in wrong {
+        outcome.remark = evidence.as_ref().and_then(|e| e.of(number));
+        report.block(number, outcome);
+    }
+    if let Some(evidence) = evidence {
+        evidence.leftovers(pak, report);
     }
     if let Some(rows) = rows {
         rows.sort_unstable_by_key(|row| row.slot);
@@ -98,7 +122,8 @@ impl Claim {
 
 /// Claims in the order of their blocks: each that begins before the furthest end so far overlaps its owner. It is
 /// examined all the same, unless the one before it begins there too, or those that overlap take more than the file.
-fn overlaps(chunks: &mut [Claim], file_len: u64, report: &mut Report) {
+fn overlaps(chunks: &mut [Claim], file_len: u64) -> Vec<(u32, Damage, String)> {
+    let mut shared_ones = Vec::new();
     let mut reach: Option<(Span, u32)> = None;
     let (mut before, mut twice) = (None, 0u64);
     for claim in chunks.iter_mut().filter(|claim| !claim.blocks.is_empty()) {
@@ -118,13 +143,14 @@ fn overlaps(chunks: &mut [Claim], file_len: u64, report: &mut Report) {
             let damage = Damage::new(Code::PakOverlap, span, "blocks of the record")
                 .expected(Value::Words("blocks of its own"))
                 .found(Value::Bytes(shared.len()));
-            report.slot(claim.number, damage, Some(format!("They are shared with record {owner}.")));
+            shared_ones.push((claim.number, damage, format!("They are shared with record {owner}.")));
         }
         before = Some(claim.blocks.start);
         if reach.is_none_or(|(other, _)| claim.blocks.end > other.end) {
             reach = Some((claim.blocks, claim.number));
         }
     }
+    shared_ones
 }
 
 fn examine<S: Source>(pak: &Pak<S>, claim: &Claim, options: &Options<'_>) -> Option<Outcome> {

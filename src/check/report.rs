@@ -195,7 +195,8 @@ impl Report {
         for damage in block.damage {
             let at = BlockAt { lod: self.lod, position: None };
             let mut finding = Finding::of_block(Arc::clone(&self.name), at, block.stored, damage);
-            finding.remark = block.whole_channels.filter(|_| is_inside(damage.code)).map(whole_channels);
+            let channels = block.whole_channels.filter(|_| is_inside(damage.code)).map(whole_channels);
+            finding.remark = channels.or_else(|| block.remark.clone().filter(|_| damage.code.level() > Level::Note));
             self.push(finding, Some(slot));
         }
     }

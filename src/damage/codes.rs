@@ -329,6 +329,9 @@ codes! {
     PakRecordCount = "pak-record-count", Error, "an impossible number of records",
         next: "Take the file from a backup, or compare the number with that of its neighbours: today's files have 1024.",
         story: "The header gives the number of records as a signed number. This one is zero, negative or larger than the 32,768 blocks that a record can name. Nothing is reserved for it. When the version is a known one, the 1,024 records of today's files are read instead, as far as the file holds them, and this is said.";
+    PakCountLow = "pak-count-low", Error, "records behind the last that the header counts",
+        next: "Do not let the game save into this file; `voxscope repair` puts the number right.",
+        story: "The header gives a number of records that can be, but behind the last of them stand more, and each names a place and a length at which a whole chunk of just that length stands. The number was overwritten. The game would not see these chunks, and may write over their blocks, which count as free. Files have 1,024 or 4,096 records.";
     PakRecordsCut = "pak-records-cut", Error, "the records are cut short",
         next: "Take the file from a backup; all data stands behind the records, so none is in this one.",
         story: "The file ends inside its records, 8 bytes for each chunk behind the header. All data lies behind them. The records that are there are listed.";
@@ -356,6 +359,12 @@ codes! {
     PakOverlap = "pak-overlap", Error, "two records claim the same blocks",
         next: "Do not trust either chunk before both were looked at; do not let the game save into this file.",
         story: "Two records claim the same blocks of the file. At most one of them is right. Either a record was overwritten, or the records are older than the blocks: the game was stopped while it saved.";
+    PakUnlisted = "pak-unlisted", Note, "a whole chunk that no record owns",
+        next: "Usually an old state. If the game crashed, it may be the newest: look at it before the game runs again.",
+        story: "In blocks that no record claims stands a whole zlib stream whose checksum fits. In a healthy file this is an old state of a chunk, left behind when it was saved elsewhere. After a crash it may also be a chunk that was saved after the records were last written. A chunk on disk does not say where it belongs.";
+    PakOrphan = "pak-orphan", Warning, "a whole chunk that lost its record",
+        next: "Do not let the game save into this file: it may write over the chunk. `voxscope repair` keeps it in lost+found.",
+        story: "In blocks that no record claims stands a whole zlib stream whose checksum fits, in a file whose header or records are damaged, or are older than its blocks. It is probably a live chunk whose record was lost. A chunk on disk does not say where it belongs; where a damaged record has just its length, that is named as a candidate.";
     PakZlib = "pak-zlib", Error, "zlib data that does not decode",
         next: "The part before the fault is shown; take the chunk from a backup.",
         story: "The compressed data of a chunk is no zlib stream, or is damaged at the place that is named. The part before it decodes and is kept. Either the bytes were overwritten, or the record points at other data.";

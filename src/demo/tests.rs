@@ -35,6 +35,9 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::SlotsMixed,
     Code::PakOverlap,
     Code::PakPlace,
+    Code::PakUnlisted,
+    Code::PakOrphan,
+    Code::PakCountLow,
 ];
 
 /// What opening a save and reading all its blocks shows.

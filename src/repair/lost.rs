@@ -3,6 +3,7 @@
 use crate::godot::channel::{NAMES, Storage};
 use crate::godot::region::Header;
 use crate::limits::Limits;
+use crate::repair::out;
 use crate::repair::plan::LostBlock;
 use crate::save::Scratch;
 
@@ -52,9 +53,7 @@ pub(super) fn files(
         "channels": channels,
         "candidates": block.candidates.iter().map(|(at, p)| serde_json::json!({"position": at, "probability": rounded(*p)})).collect::<Vec<_>>(),
     });
-    let mut text = serde_json::to_vec_pretty(&about).unwrap_or_default();
-    text.push(b'\n');
-    files.push((".json".to_owned(), text));
+    files.push((".json".to_owned(), out::json(&about)));
     files
 }
 

@@ -9,6 +9,7 @@ use crate::bytes::index;
 use crate::godot::forest::Meta;
 use crate::godot::region::Format;
 use crate::repair::backup::Store;
+use crate::repair::out::below;
 use crate::save::{Forest, Kind, Save};
 use crate::source::Source;
 
@@ -65,7 +66,7 @@ impl Target {
             return Ok(target);
         }
         let path = forest.dir.join(NAME);
-        let name = path.strip_prefix(&save.path).map_or_else(|_| NAME.into(), std::path::Path::to_path_buf);
+        let name = below(&save.path, &path);
         let old = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
         let file = |bytes, from| Some(MetaFile { name: name.clone(), bytes, from, old });
         let from_backup = backup.filter(|_| most.is_none() && !usable).and_then(|store| store.meta.as_ref());

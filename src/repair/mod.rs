@@ -6,9 +6,12 @@
 
 mod backup;
 mod lost;
+mod map;
 mod mend;
 mod meta;
+mod out;
 mod pack;
+mod pak;
 mod parts;
 mod place;
 mod plan;
@@ -24,8 +27,10 @@ use crate::beside;
 use crate::check;
 use crate::save::{self, Save};
 
+pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
 pub use mend::Mend;
 pub use meta::MetaFile;
+pub use pak::{Chunk, Lost, Missing, PakPlan};
 pub use plan::{Action, Decision, LostBlock, Origin, Plan, RegionPlan, plan};
 pub use report::words;
 

@@ -27,6 +27,9 @@ pub(super) const AS_IT_WAS: &str = "as it was: it is written without what is aga
 /// Blocks of which the usual values of channels are taken.
 const SAMPLES: usize = 256;
 
+/// Where bytes are in the file, and the bytes.
+type Raw = (Vec<Span>, Vec<u8>);
+
 /// A region while it is decided on.
 struct Placing<'p, 's> {
     save: &'p Save,
@@ -96,7 +99,7 @@ pub(super) fn region_plan(
         None => "the header or the last sector is damaged",
     };
     placing.torn()?;
-    placing.from_backup()?;
+    placing.fill_from_backup()?;
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
         let why = if solved.torn[i] > 0.5 || placing.lost.iter().any(|l| !l.whole && l.sector == entry.first) {
             "its block is torn"
@@ -351,7 +354,7 @@ impl Placing<'_, '_> {
     }
 
     /// The bytes of a run of sectors, those behind the end of the file left out; `None` when all of them are zero.
-    fn raw(&self, first: u32, end: u32) -> Result<Option<(Vec<Span>, Vec<u8>)>, beside::Error> {
+    fn raw(&self, first: u32, end: u32) -> Result<Option<Raw>, beside::Error> {
         let span = self.walk.region.header.sector_span(first.into(), end.saturating_sub(first).into());
         let span = Span::new(span.start, span.end.min(self.walk.region.source.len()));
         if span.start >= span.end || end <= first {
@@ -443,7 +446,7 @@ impl Placing<'_, '_> {
     }
 
     /// Positions without a block get that of the backup: the engine never takes one out for good.
-    fn from_backup(&mut self) -> Result<(), beside::Error> {
+    fn fill_from_backup(&mut self) -> Result<(), beside::Error> {
         let Some(store) = self.store else { return Ok(()) };
         let lod = self.walk.file.lod;
         let mut files: HashMap<usize, Arc<(PathBuf, Header)>> = HashMap::new();

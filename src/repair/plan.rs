@@ -10,9 +10,10 @@ use crate::godot::region::{Format, Header};
 use crate::repair::backup::Store;
 use crate::repair::mend::Mend;
 use crate::repair::meta::{MetaFile, Target};
+use crate::repair::out::below;
 use crate::repair::place::region_plan;
 use crate::repair::survey::{self, Look, Walk};
-use crate::repair::{Error, Options};
+use crate::repair::{Error, MapPlan, Options, PakPlan, map, pak};
 use crate::save::{Fault, Forest, Kind, RegionFile, Save};
 use crate::trace::decide::Certainty;
 
@@ -27,6 +28,19 @@ pub enum Action {
     SetAside,
     /// It is taken from the backup; what stands there instead, if anything, is kept in `lost+found`.
     FromBackup,
+}
+
+impl Action {
+    /// As it stands in `repair.json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::Rebuild => "rebuild",
+            Self::SetAside => "set aside",
+            Self::FromBackup => "from backup",
+        }
+    }
 }
 
 /// How a block came to be written.
@@ -118,6 +132,10 @@ pub struct Plan {
     pub regions: Vec<RegionPlan>,
     /// Meta files that are written anew.
     pub metas: Vec<MetaFile>,
+    /// The pak regions.
+    pub paks: Vec<PakPlan>,
+    /// The voxel maps.
+    pub maps: Vec<MapPlan>,
     /// Files and directories with names that the game does not look for, or that are no files: their paths below the
     /// save. They are kept in `lost+found`.
     pub strange: Vec<PathBuf>,
@@ -129,7 +147,11 @@ impl Plan {
     /// Whether the save is copied as it is.
     #[must_use]
     pub fn changes_nothing(&self) -> bool {
-        self.metas.is_empty() && self.strange.is_empty() && self.regions.iter().all(|r| r.action == Action::Copy)
+        self.metas.is_empty()
+            && self.strange.is_empty()
+            && self.regions.iter().all(|r| r.action == Action::Copy)
+            && self.paks.iter().all(|p| p.action == Action::Copy)
+            && self.maps.iter().all(|m| m.action == Action::Copy)
     }
 
     /// Whether something could not be brought back.
@@ -141,6 +163,8 @@ impl Plan {
             !r.missing.is_empty() || unused || r.blocks.iter().any(older)
         };
         self.regions.iter().any(|r| left(r) || matches!(r.action, Action::SetAside | Action::FromBackup))
+            || self.paks.iter().any(PakPlan::leaves_damage)
+            || self.maps.iter().any(MapPlan::leaves_damage)
     }
 }
 
@@ -169,6 +193,8 @@ pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
     plan.strange.retain(|path| !path.as_os_str().is_empty());
+    plan.paks = pak::plan(save, options)?;
+    plan.maps = map::plan(save, options)?;
     Ok(plan)
 }
 
@@ -248,7 +274,7 @@ pub(super) fn simple(
     why: &'static str,
 ) -> RegionPlan {
     let path = forest.dir.join(file);
-    let name = path.strip_prefix(&save.path).map_or_else(|_| file.to_path_buf(), Path::to_path_buf);
+    let name = below(&save.path, &path);
     RegionPlan {
         name,
         path,

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::check;
 use crate::godot::channel::NAMES;
 use crate::printable::{self, triple};
-use crate::repair::Options;
 use crate::repair::lost::rounded;
 use crate::repair::plan::{Action, Decision, Origin, Plan, RegionPlan};
+use crate::repair::{Options, map, pak};
 use crate::trace::decide::Certainty;
 
 /// `repair.json`: see OUTPUT.md.
@@ -22,6 +22,8 @@ pub(super) fn json(plan: &Plan, options: &Options<'_>, check: &check::Summary) -
         "backup": options.backup.is_some(),
         "copied": plan.regions.iter().filter(|r| r.action == Action::Copy).count(),
         "regions": regions,
+        "paks": pak::json(&plan.paks),
+        "maps": map::json(&plan.maps),
         "meta_files": plan.metas.iter().map(|meta| printable::path(&meta.name)).collect::<Vec<_>>(),
         "set_aside": paths(&plan.strange),
         "links": paths(&plan.links),
@@ -42,12 +44,7 @@ fn region(region: &RegionPlan) -> Value {
     json!({
         "file": printable::path(&region.name),
         "lod": region.lod,
-        "action": match region.action {
-            Action::Copy => "copy",
-            Action::Rebuild => "rebuild",
-            Action::SetAside => "set aside",
-            Action::FromBackup => "from backup",
-        },
+        "action": region.action.name(),
         "why": region.why,
         "blocks": region.blocks.len(),
         "put_right": region.blocks.iter().filter(put_right).map(decision).collect::<Vec<_>>(),
@@ -113,6 +110,8 @@ pub fn words(plan: &Plan) -> Vec<String> {
             Action::Copy | Action::Rebuild => rebuilt(region, &name, &mut lines),
         }
     }
+    lines.extend(pak::words(&plan.paks));
+    lines.extend(map::words(&plan.maps));
     lines
 }
 

@@ -1,20 +1,18 @@
 //! Writing the result: built beside its destination, checked, and only then given its name.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io::{BufWriter, Write};
+use std::ffi::OsString;
+use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::beside::{self, CHUNK, Draft};
+use crate::beside::{self, Draft, Input, Writer};
 use crate::check;
+use crate::repair::out::{self, aside};
 use crate::repair::plan::{Action, Plan, RegionPlan};
-use crate::repair::{Error, Options, WHAT, lost, pack, report, sources};
+use crate::repair::{Error, Options, WHAT, lost, map, pack, pak, report, sources};
 use crate::save::{self, Save};
-
-/// What has no owner.
-const LOST: &str = "lost+found";
 
 /// The report.
 const REPORT: &str = "repair.json";
@@ -31,20 +29,24 @@ pub(super) fn write(
     plan.regions.par_iter().try_for_each(|r| region(&draft, save, r))?;
     for meta in &plan.metas {
         if meta.old {
-            draft.copy(&save.path.join(&meta.name), &aside(&meta.name))?;
+            draft.copy(&save.path.join(&meta.name), &aside(&draft, &meta.name))?;
         }
         draft.file(&meta.name, &meta.bytes)?;
     }
+    pak::write(&draft, &plan.paks, &save.options.limits)?;
+    map::write(&draft, &plan.maps)?;
     // What was given to read the save was given for that one only: the result has the slots of today.
     let reading = save::Options { slots: None, ..save.options.clone() };
-    let opened = Save::open(draft.root(), &reading)?;
-    let mut summary = check::run(&opened, &check::Options { cancel: options.cancel, ..Default::default() }, drop);
+    let mut summary = match Save::open(draft.root(), &reading) {
+        Ok(opened) => check::run(&opened, &check::Options { cancel: options.cancel, ..Default::default() }, drop),
+        // All that there was is in `lost+found`.
+        Err(save::Error::NothingHere(_)) => check::Summary::default(),
+        Err(error) => return Err(error.into()),
+    };
     summary.interrupted = false;
     draft.go_on()?;
     let json = report::json(plan, options, &summary);
-    let mut text = serde_json::to_vec_pretty(&json).unwrap_or_default();
-    text.push(b'\n');
-    draft.file(Path::new(REPORT), &text)?;
+    draft.file(Path::new(REPORT), &out::json(&json))?;
     draft.finish()?;
     Ok(summary)
 }
@@ -53,45 +55,41 @@ fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), bes
     let shown = region.name.to_string_lossy();
     match region.action {
         Action::Copy => draft.copy(&region.path, &region.name),
-        Action::SetAside => draft.copy(&region.path, &aside(&region.name)),
+        Action::SetAside => draft.copy(&region.path, &aside(draft, &region.name)),
         Action::FromBackup => {
             if fs::symlink_metadata(&region.path).is_ok_and(|m| m.is_file()) {
-                draft.copy(&region.path, &aside(&region.name))?;
+                draft.copy(&region.path, &aside(draft, &region.name))?;
             }
             region.backup.as_deref().map_or(Ok(()), |from| draft.copy(from, &region.name))
         }
         Action::Rebuild => {
             let (Some(from), Some(to)) = (&region.source, &region.header) else { return Ok(()) };
-            let source = beside::open(&region.path)?;
+            let input = Input::open(&region.path)?;
             if !region.blocks.is_empty() {
-                let (file, path) = draft.create(&region.name)?;
-                let mut out = BufWriter::with_capacity(CHUNK, file);
-                let mut blocks = pack::Blocks::new(region, &source, &save.options.limits);
-                pack::pack(&mut blocks, from, to, &mut out).map_err(|failed| match failed {
+                let mut writer = Writer::new(draft, &region.name)?;
+                let (out, path) = writer.parts();
+                let mut blocks = pack::Blocks::new(region, &input.source, &save.options.limits);
+                pack::pack(&mut blocks, from, to, out).map_err(|failed| match failed {
                     pack::Failed::Read(path, error) => beside::Error::read(&path)(error),
-                    pack::Failed::Write(error) => beside::Error::write(&path)(error),
+                    pack::Failed::Write(error) => beside::Error::write(path)(error),
                 })?;
-                out.flush().and_then(|()| out.get_ref().sync_all()).map_err(beside::Error::write(&path))?;
+                writer.done()?;
             }
             let mut stored = Vec::new();
             for block in &region.lost {
                 draft.go_on()?;
-                pack::read(&source, &block.pieces, &mut stored).map_err(beside::Error::read(&region.path))?;
+                pack::read(&input.source, &block.pieces, &mut stored).map_err(beside::Error::read(&region.path))?;
                 for (ending, bytes) in lost::files(from, block, &stored, &shown, &save.options.limits) {
                     let kind = if block.whole { "" } else { ".torn" };
                     let sector = block.sector;
-                    let name = format!("{}.sector-{sector:06}{kind}{ending}", shown.replace(['/', '\\'], "_"));
-                    draft.file(&Path::new(LOST).join(name), &bytes)?;
+                    let flat = PathBuf::from(shown.replace(['/', '\\'], "_"));
+                    let name = out::lost_name(draft, &flat, &format!(".sector-{sector:06}{kind}{ending}"));
+                    draft.file(&name, &bytes)?;
                 }
             }
-            beside::unchanged(&source, &region.path)
+            input.unchanged()
         }
     }
-}
-
-/// Where a file is kept that does not go to its own place.
-fn aside(name: &Path) -> PathBuf {
-    Path::new(LOST).join("files").join(name)
 }
 
 /// Every regular file of the save that the plan says nothing of. Links are not followed and not copied.
@@ -104,30 +102,49 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), beside::Err
         .iter()
         .map(|r| r.name.as_path())
         .chain(plan.metas.iter().map(|meta| meta.name.as_path()))
+        .chain(plan.paks.iter().map(|p| p.name.as_path()))
+        .chain(plan.maps.iter().flat_map(|m| m.handled.iter().map(PathBuf::as_path)))
         .chain([Path::new(REPORT)])
         .collect();
     let strange: HashSet<&Path> = plan.strange.iter().map(PathBuf::as_path).collect();
-    // Directories, and whether what is in them is kept apart.
-    let mut dirs = vec![(PathBuf::new(), false)];
-    while let Some((dir, apart)) = dirs.pop() {
-        draft.go_on()?;
-        let full = save.path.join(&dir);
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&full).map_err(beside::Error::read(&full))? {
-            let entry = entry.map_err(beside::Error::read(&full))?;
-            names.push((dir.join(entry.file_name()), entry.file_type().map_err(beside::Error::read(&full))?));
-        }
-        names.sort_by(|a, b| a.0.cmp(&b.0));
-        for (name, kind) in names {
-            let apart = apart || strange.contains(name.as_path());
-            let to = if apart { aside(&name) } else { name.clone() };
-            if kind.is_dir() {
-                draft.directory(&to)?;
-                dirs.push((name, apart));
-            } else if kind.is_file() && (apart || !planned.contains(name.as_path())) {
-                draft.copy(&save.path.join(&name), &to)?;
+    let mut dirs = vec![PathBuf::new()];
+    let mut apart = Vec::new();
+    while let Some(dir) = dirs.pop() {
+        for (name, kind) in entries(draft, &save.path.join(&dir))? {
+            let name = dir.join(name);
+            if strange.contains(name.as_path()) {
+                apart.push((name, kind));
+            } else if kind.is_dir() {
+                draft.directory(&name)?;
+                dirs.push(name);
+            } else if kind.is_file() && !planned.contains(name.as_path()) {
+                draft.copy(&save.path.join(&name), &name)?;
             }
         }
     }
+    // Last, so that what an earlier repair kept has its name first.
+    let mut left: Vec<_> = apart.into_iter().map(|(name, kind)| (aside(draft, &name), name, kind)).collect();
+    while let Some((to, name, kind)) = left.pop() {
+        let from = save.path.join(&name);
+        if kind.is_dir() {
+            draft.directory(&to)?;
+            let inside = entries(draft, &from)?.into_iter();
+            left.extend(inside.map(|(entry, kind)| (to.join(&entry), name.join(entry), kind)));
+        } else if kind.is_file() {
+            draft.copy(&from, &to)?;
+        }
+    }
     Ok(())
+}
+
+/// What is in a directory, in the order of the names.
+fn entries(draft: &Draft<'_>, dir: &Path) -> Result<Vec<(OsString, FileType)>, beside::Error> {
+    draft.go_on()?;
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(beside::Error::read(dir))? {
+        let entry = entry.map_err(beside::Error::read(dir))?;
+        found.push((entry.file_name(), entry.file_type().map_err(beside::Error::read(dir))?));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
 }

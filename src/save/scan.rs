@@ -21,6 +21,8 @@ use crate::voxel_map::map_json::FILE_NAME;
 const META: &str = "meta.vxrm";
 /// Name of the directory of LODs.
 const REGIONS: &str = "regions";
+/// Name of the directory into which a repair puts what has no owner.
+pub(crate) const LOST: &str = "lost+found";
 /// Ending of region files.
 const ENDING: &str = "vxr";
 /// How far above a region file its meta file is looked for: `regions/lodN` is two directories down.
@@ -182,8 +184,8 @@ impl Scan<'_> {
                 What::Directory if is_region => {
                     self.fault(&path, Code::NotAFile, "file", Some("it is a directory".to_owned()));
                 }
-                // What a repair kept there is no save of its own.
-                What::Directory if path.file_name() == Some(OsStr::new("lost+found")) => {}
+                // What a repair took out of a save is no part of it.
+                What::Directory if path.file_name() == Some(OsStr::new(LOST)) => {}
                 What::Directory if depth < self.options.limits.directory_depth => self.directory(&path, depth + 1),
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),

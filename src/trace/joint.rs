@@ -11,7 +11,7 @@ use crate::trace::align::{Evidence, Nothing};
 use crate::trace::pass::{NEVER, Pass, Rows, add_log, sizes};
 use crate::trace::reading::Reading;
 use crate::trace::region::{Case, Option_, State};
-use crate::trace::solve::{Solver, Table};
+use crate::trace::solve::{Neighbour, Solver, Table};
 
 /// Assignments that are drawn.
 const DRAWS: usize = 600;
@@ -223,7 +223,7 @@ impl<'o> Origin<'o> {
 struct Seams<'s> {
     solver: &'s Solver<'s>,
     r: usize,
-    near: Vec<Vec<((usize, usize), usize, bool)>>,
+    near: Vec<Vec<Neighbour>>,
     outside: HashMap<(usize, usize), f64>,
     inside: HashMap<(usize, usize, usize), f64>,
     cache: HashMap<(usize, usize, usize, usize, bool), f64>,

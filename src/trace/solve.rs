@@ -35,6 +35,9 @@ const BUSY: Rates = Rates { gone: 0.35, shrunk: 0.2 };
 /// The axis of a seam between an octant and the block of the next LOD is this and the octant.
 pub(super) const LOD: usize = 3;
 
+/// A neighbour of a position: its region and entry, the axis, and whether it is the upper one.
+pub type Neighbour = ((usize, usize), usize, bool);
+
 /// All regions of a save while they are solved.
 pub struct Solver<'c> {
     /// The regions.
@@ -289,10 +292,9 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// The neighbours of a position that have possible blocks: the region and entry of each, its axis and whether it is
-    /// the upper one.
+    /// The neighbours of a position that have possible blocks.
     #[must_use]
-    pub fn near(&self, lod: u8, position: [i32; 3]) -> Vec<((usize, usize), usize, bool)> {
+    pub fn near(&self, lod: u8, position: [i32; 3]) -> Vec<Neighbour> {
         let sides = (0..3).flat_map(|axis| [(axis, -1), (axis, 1)]);
         let sides = sides.filter_map(|(axis, by)| Some((self.at(lod, step(position, axis, by)?)?, axis, by > 0)));
         let above = self.above(lod, position).map(|(at, octant)| (at, LOD + octant, true));
@@ -316,7 +318,7 @@ impl<'c> Solver<'c> {
         &self,
         r: usize,
         block: usize,
-        near: &[((usize, usize), usize, bool)],
+        near: &[Neighbour],
         cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
     ) -> f64 {
         let sum: f64 = near.iter().map(|near| self.fit_one(r, block, *near, cache)).sum();
@@ -328,7 +330,7 @@ impl<'c> Solver<'c> {
         &self,
         r: usize,
         block: usize,
-        ((nr, ni), axis, upper): ((usize, usize), usize, bool),
+        ((nr, ni), axis, upper): Neighbour,
         cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
     ) -> f64 {
         let mut odds = 0.0;

@@ -22,7 +22,7 @@ use crate::voxel_map::flags::Histogram;
 use crate::voxel_map::map_json::Format;
 use crate::voxel_map::npy::{Npy, high, low};
 
-pub use index::Index;
+pub use index::{Index, is_inside};
 
 /// Voxels along each axis of a block.
 pub const BLOCK: u32 = 16;

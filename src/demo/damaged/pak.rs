@@ -51,6 +51,18 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("pak-overlap", "Two records of the same blocks.", &[Code::PakOverlap], |dir| {
         alter(dir, |file, at| file.copy_within(at.record..at.record + 8, at.record + 8))
     }),
+    Sample::damaged("pak-unlisted", "A chunk whose record says that there is none.", &[Code::PakUnlisted], |dir| {
+        alter(dir, |file, at| put(file, at.record, &[0xff, 0xff, 0, 0, 0, 0, 0, 0]))
+    }),
+    Sample::damaged("pak-orphan", "Zeros where the first records were.", &[Code::PakOrphan], |dir| {
+        alter(dir, |file, at| put(file, at.record - 8, &[0; 16]))
+    }),
+    Sample::damaged(
+        "pak-count-low",
+        "A pak region that counts 16 of its 1,024 records.",
+        &[Code::PakCountLow],
+        |dir| alter(dir, |file, _| put_u32(file, 8, 16)),
+    ),
     Sample::damaged("pak-zlib", "Noise in the middle of a zlib stream.", &[Code::PakZlib], |dir| {
         alter(dir, |file, at| put(file, at.start + 2, &[0xff; 20]))
     }),

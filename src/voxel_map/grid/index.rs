@@ -6,6 +6,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::source::Source;
 use crate::voxel_map::grid::{Array, BLOCK, Fault, Part, at};
+use crate::voxel_map::npy::Npy;
 
 /// Rows that are read at once.
 const ROWS: u64 = 1 << 13;
@@ -30,7 +31,14 @@ impl Index {
 
     /// Reads at most `limit` rows, as far as they are there. Memory is what the file bears out.
     pub(super) fn read<S: Source>(array: &Array<S>, limit: usize) -> io::Result<Self> {
-        let Array { source, npy } = array;
+        Self::of(&array.source, &array.npy, limit)
+    }
+
+    /// Reads at most `limit` rows of an array of coordinates, as far as they are there.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn of<S: Source>(source: &S, npy: &Npy, limit: usize) -> io::Result<Self> {
         let count = npy.shape.first().copied().unwrap_or(0);
         let there = count.min(npy.there() / 3).min(u64::try_from(limit).unwrap_or(u64::MAX));
         let mut rows: Vec<[i32; 3]> = Vec::new();
@@ -123,6 +131,7 @@ impl Index {
 }
 
 /// Whether a block has a cell inside `dim`.
-fn is_inside(block: [i32; 3], dim: [u32; 3]) -> bool {
+#[must_use]
+pub fn is_inside(block: [i32; 3], dim: [u32; 3]) -> bool {
     block.iter().zip(dim).all(|(&b, size)| u32::try_from(b).is_ok_and(|b| b < size.div_ceil(BLOCK)))
 }

@@ -1,0 +1,152 @@
+//! Writing voxel maps: arrays are streamed row by row, a piece at a time.
+
+use serde_json::json;
+
+use crate::beside::{Draft, Error, Input, Writer};
+use crate::bytes::Span;
+use crate::repair::Action;
+use crate::repair::map::layer::with_rows;
+use crate::repair::map::{ArrayPlan, LayerPlan, MapPlan};
+use crate::repair::out::{aside, json as pretty, lost_name};
+use crate::trace::map::{read_row, row, row_numbers};
+use crate::voxel_map::grid::BLOCK_VOXELS;
+use crate::voxel_map::map_json::FILE_NAME;
+use crate::voxel_map::npy::Npy;
+
+/// What lengths of headers are multiples of, as the exporter writes them.
+const ALIGN: usize = 16;
+
+/// Rows of a column that are read at once.
+const ROWS: u64 = 1 << 16;
+
+pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[MapPlan]) -> Result<(), Error> {
+    plans.iter().filter(|plan| plan.action != Action::Copy).try_for_each(|plan| one(draft, plan))
+}
+
+fn one(draft: &Draft<'_>, plan: &MapPlan) -> Result<(), Error> {
+    for name in &plan.aside {
+        draft.copy(&plan.dir.join(name), &aside(draft, &plan.name.join(name)))?;
+    }
+    if let Some(description) = &plan.description {
+        draft.copy(&plan.dir.join(FILE_NAME), &aside(draft, &plan.name.join(FILE_NAME)))?;
+        draft.file(&plan.name.join(FILE_NAME), description)?;
+    }
+    if plan.action != Action::Rebuild {
+        return Ok(());
+    }
+    let mut done = std::collections::BTreeSet::new();
+    for layer in plan.layers.iter().filter(|layer| layer.left_out.is_none()) {
+        for array in &layer.arrays {
+            // Layers may share an array.
+            if done.insert(&array.name) {
+                write_array(draft, plan, array)?;
+                let blocks = array.source.shape.len() == 4;
+                if blocks && !layer.taken_out.is_empty() {
+                    taken_out(draft, plan, layer, array)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(), Error> {
+    let input = Input::open(&plan.dir.join(&array.name))?;
+    let npy = &array.source;
+    let head = Span::new(0, npy.data.start);
+    let name = plan.name.join(&array.name);
+    let mut out = Writer::new(draft, &name)?;
+    let rows = array.keep.as_ref().map(|keep| keep.iter().map(|run| run.end - run.start).sum());
+    if array.new_header || rows.is_some() {
+        let first = npy.shape.first().copied().unwrap_or(0);
+        let version = if (1..=3).contains(&npy.version) { npy.version } else { 1 };
+        out.put(&Npy { version, ..with_rows(npy, rows.unwrap_or(first)) }.encode(ALIGN))?;
+        let mut old = Writer::new(draft, &lost_name(draft, &name, ".header.bin"))?;
+        old.span(&input, head)?;
+        old.done()?;
+    } else {
+        out.span(&input, head)?;
+    }
+    match &array.keep {
+        None => out.span(&input, npy.span(0, npy.there()))?,
+        Some(keep) if npy.fortran => columns(&mut out, &input, npy, keep)?,
+        Some(keep) => {
+            for run in keep {
+                out.span(&input, Span::new(row(npy, run.start).start, row(npy, run.end - 1).end))?;
+            }
+        }
+    }
+    out.zeros(array.fill.saturating_mul(npy.dtype.size()))?;
+    out.done()?;
+    input.unchanged()
+}
+
+/// In Fortran order all rows of a column lie together.
+fn columns(out: &mut Writer<'_>, input: &Input, npy: &Npy, keep: &[std::ops::Range<u64>]) -> Result<(), Error> {
+    let rows = npy.shape.first().copied().unwrap_or(0);
+    for column in 0..row_numbers(npy) {
+        for run in keep {
+            let mut at = run.start;
+            while at < run.end {
+                let some = ROWS.min(run.end - at);
+                out.span(input, npy.span(column * rows + at, some))?;
+                at += some;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The blocks that are taken out of a layer: their voxels in one array, and a list.
+fn taken_out(draft: &Draft<'_>, plan: &MapPlan, layer: &LayerPlan, array: &ArrayPlan) -> Result<(), Error> {
+    let path = plan.dir.join(&array.name);
+    let input = Input::open(&path)?;
+    let name = plan.name.join(&array.name);
+    let npy = &array.source;
+    let with_voxels: Vec<u64> = layer.taken_out.iter().filter(|t| t.voxels).map(|t| t.row).collect();
+    let mut place = 0u64;
+    let list: Vec<_> = layer
+        .taken_out
+        .iter()
+        .map(|t| {
+            let at = t.voxels.then(|| {
+                place += 1;
+                place - 1
+            });
+            json!({ "row": t.row, "block": t.block, "why": t.why, "place": at })
+        })
+        .collect();
+    let about = json!({
+        "file": crate::printable::path(&name),
+        "layer": layer.name,
+        "array": (place > 0).then_some(".rows.npy"),
+        "axes": "place, x, y, z",
+        "rows": list,
+    });
+    draft.file(&lost_name(draft, &name, ".rows.json"), &pretty(&about))?;
+    if with_voxels.is_empty() {
+        return Ok(());
+    }
+    let mut out = Writer::new(draft, &lost_name(draft, &name, ".rows.npy"))?;
+    let header = Npy { version: 1, fortran: false, ..with_rows(npy, with_voxels.len() as u64) };
+    out.put(&header.encode(ALIGN))?;
+    let mut bytes = Vec::new();
+    for number in with_voxels {
+        read_row(&input.source, npy, number, &mut bytes).map_err(Error::read(&path))?;
+        if npy.fortran {
+            bytes = in_c_order(&bytes, npy.dtype.size() as usize);
+        }
+        out.put(&bytes)?;
+        out.zeros((BLOCK_VOXELS * npy.dtype.size()).saturating_sub(bytes.len() as u64))?;
+    }
+    out.done()
+}
+
+/// A block of 16 x 16 x 16 numbers, turned around.
+fn in_c_order(bytes: &[u8], size: usize) -> Vec<u8> {
+    let cell = |x: usize, y: usize, z: usize| {
+        let at = ((z * 16 + y) * 16 + x) * size;
+        bytes.get(at..at + size).map_or_else(|| vec![0; size], <[u8]>::to_vec)
+    };
+    (0..16).flat_map(|x| (0..16).flat_map(move |y| (0..16).flat_map(move |z| cell(x, y, z)))).collect()
+}

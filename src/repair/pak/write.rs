@@ -1,0 +1,125 @@
+//! Writing pak regions: the records, the chunks one after the other, and what is left over to `lost+found`.
+
+use rayon::prelude::*;
+use serde_json::json;
+
+use crate::beside::{Draft, Error, Input, Writer};
+use crate::bytes::{Span, index};
+use crate::limits::Limits;
+use crate::pak::BLOCK_BYTES;
+use crate::pak::header::Header;
+use crate::pak::payload::{Decoder, adler32};
+use crate::pak::record::{Record, blocks_for};
+use crate::repair::Action;
+use crate::repair::lost::rounded;
+use crate::repair::out::{aside, json as pretty, lost_name};
+use crate::repair::pak::{Lost, PakPlan};
+use crate::source::Source;
+
+pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Limits) -> Result<(), Error> {
+    plans.par_iter().try_for_each(|plan| match plan.action {
+        // A backup tells nothing of pak regions.
+        Action::Copy | Action::FromBackup => draft.copy(&plan.path, &plan.name),
+        Action::SetAside => draft.copy(&plan.path, &aside(draft, &plan.name)),
+        Action::Rebuild => rebuild(draft, plan, limits),
+    })
+}
+
+fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Error> {
+    let Some(header) = &plan.header else { return Ok(()) };
+    let input = Input::open(&plan.path)?;
+    if !plan.chunks.is_empty() {
+        let mut out = Writer::new(draft, &plan.name)?;
+        pack(&mut out, header, plan, &input, limits)?;
+        out.done()?;
+    }
+    let mut head = Writer::new(draft, &lost_name(draft, &plan.name, ".head.bin"))?;
+    head.span(&input, plan.head)?;
+    head.done()?;
+    plan.lost.par_iter().try_for_each(|lost| keep(draft, plan, lost, &input, limits))?;
+    if !plan.rest.is_empty() {
+        let mut out = Writer::new(draft, &lost_name(draft, &plan.name, ".rest.bin"))?;
+        plan.rest.iter().try_for_each(|span| out.span(&input, *span))?;
+        out.done()?;
+        let pieces: Vec<[u64; 2]> = plan.rest.iter().map(|span| [span.start, span.end]).collect();
+        let about = json!({ "file": crate::printable::path(&plan.name), "bytes": pieces });
+        draft.file(&lost_name(draft, &plan.name, ".rest.json"), &pretty(&about))?;
+    }
+    input.unchanged()
+}
+
+/// The header, the records, and the chunks in packed blocks, the last of each padded with zeros.
+fn pack(out: &mut Writer<'_>, header: &Header, plan: &PakPlan, input: &Input, limits: &Limits) -> Result<(), Error> {
+    let mut records = vec![Record::ABSENT; index(u64::from(header.records().value))];
+    let mut first = 0u64;
+    for chunk in &plan.chunks {
+        let count = blocks_for(chunk.span.len());
+        let record = Record {
+            block_offset: i16::try_from(first).unwrap_or(i16::MAX),
+            block_length: i16::try_from(count).unwrap_or(i16::MAX),
+            file_length: i32::try_from(chunk.span.len()).unwrap_or(i32::MAX),
+        };
+        if let Some(place) = records.get_mut(index(u64::from(chunk.record))) {
+            *place = record;
+        }
+        first += count;
+    }
+    let mut head = Vec::new();
+    header.encode(&mut head);
+    records.iter().for_each(|record| head.extend(record.encode()));
+    head.resize(index(header.end().next_multiple_of(BLOCK_BYTES)), 0);
+    out.put(&head)?;
+    for chunk in &plan.chunks {
+        if chunk.new_checksum {
+            out.put(&with_checksum(input, chunk.span, limits)?)?;
+        } else {
+            out.span(input, chunk.span)?;
+        }
+        out.zeros(chunk.span.len().next_multiple_of(BLOCK_BYTES) - chunk.span.len())?;
+    }
+    Ok(())
+}
+
+/// A stream with the checksum of what it holds.
+fn with_checksum(input: &Input, span: Span, limits: &Limits) -> Result<Vec<u8>, Error> {
+    let (mut stored, mut decoder) = (Vec::new(), Decoder::default());
+    input.read(span, &mut stored)?;
+    let sum = adler32(decoder.decode(&stored, false, limits, &mut Vec::new()).plain);
+    if let Some(end) = stored.last_chunk_mut() {
+        *end = sum.to_be_bytes();
+    }
+    Ok(stored)
+}
+
+/// A chunk in `lost+found`: its bytes as stored, what they decompress to, and what is known of it.
+fn keep(draft: &Draft<'_>, plan: &PakPlan, lost: &Lost, input: &Input, limits: &Limits) -> Result<(), Error> {
+    let name = |ending: &str| lost_name(draft, &plan.name, &format!(".byte-{:010}{ending}", lost.span.start));
+    let mut stored = Vec::new();
+    let span = Span::new(lost.span.start, lost.span.end.min(input.source.len()));
+    if span.len() <= limits.stored_bytes {
+        input.read(span, &mut stored)?;
+        draft.file(&name(".zlib"), &stored)?;
+    } else {
+        let mut out = Writer::new(draft, &name(".zlib"))?;
+        out.span(input, span)?;
+        out.done()?;
+        input.read(Span::sized(span.start, limits.stored_bytes), &mut stored)?;
+    }
+    let mut decoder = Decoder::default();
+    let payload = decoder.decode(&stored, false, limits, &mut Vec::new());
+    draft.file(&name(".bin"), payload.plain)?;
+    let candidates: Vec<_> = lost
+        .candidates
+        .iter()
+        .map(|(record, at, p)| json!({ "record": record, "position": at, "probability": rounded(*p) }))
+        .collect();
+    let about = json!({
+        "file": crate::printable::path(&plan.name),
+        "bytes": [span.start, span.end],
+        "plain": payload.plain.len(),
+        "whole": lost.whole,
+        "record": lost.record,
+        "candidates": candidates,
+    });
+    draft.file(&name(".json"), &pretty(&about))
+}
