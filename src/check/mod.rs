@@ -5,6 +5,7 @@
 //! is kept but what is wrong with it.
 
 mod blocks;
+mod conversion;
 mod filter;
 mod finding;
 mod leftovers;
@@ -101,6 +102,10 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         let finding = Finding::of_file(save.shown(&fault.path).into(), fault.damage, fault.detail.clone());
         summary.counts.add(&finding);
         summary.unread += u64::from(finding.is_unread());
+        sink(finding);
+    }
+    for finding in conversion::left(save) {
+        summary.counts.add(&finding);
         sink(finding);
     }
     // What the sectors say is told by all regions together, so it is asked before any of them is reported.
@@ -228,7 +233,10 @@ fn check_region_file(
     report: &mut Report,
 ) -> Result<(), OpenError> {
     for damage in &file.damage {
-        let detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
+        let mut detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
+        if damage.code == Code::RegionNeverStored {
+            detail = file.header.as_ref().and_then(|header| conversion::refused(&header.format));
+        }
         report.file(*damage, detail);
     }
     meta::compare(forest, file, report);
