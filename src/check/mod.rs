@@ -5,6 +5,7 @@
 //! is kept but what is wrong with it.
 
 mod blocks;
+mod conversion;
 mod filter;
 mod finding;
 mod first;
@@ -116,6 +117,10 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         let finding = Finding::of_file(save.shown(&fault.path).into(), fault.damage, fault.detail.clone());
         summary.counts.add(&finding);
         summary.unread += u64::from(finding.is_unread());
+        sink(finding);
+    }
+    for finding in conversion::left(save) {
+        summary.counts.add(&finding);
         sink(finding);
     }
     let files: Vec<File<'_>> = save.files().collect();
@@ -245,7 +250,10 @@ fn check_region_file(
     report: &mut Report,
 ) -> Result<(), OpenError> {
     for damage in &file.damage {
-        let detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
+        let mut detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
+        if damage.code == Code::RegionNeverStored {
+            detail = file.header.as_ref().and_then(|header| conversion::refused(&header.format));
+        }
         report.file(*damage, detail);
     }
     meta::compare(forest, file, report);

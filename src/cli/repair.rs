@@ -56,6 +56,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
     let options =
         repair::Options { likely: arguments.level == Level::Likely, backup: backup.as_ref(), cancel: Some(&cancel) };
+    for left in arguments.out.as_deref().map(repair::leftovers).unwrap_or_default() {
+        let left = voxscope::printable::path(&left);
+        eprintln!("{left}: left by a repair that was killed, unless one is still running; it can be removed.");
+    }
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
@@ -66,10 +70,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Err(error @ Error::Build(beside::Error::Destination { .. })) => return Err(Failure::Usage(error.to_string())),
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
-    for left in arguments.out.as_deref().map(repair::leftovers).unwrap_or_default() {
-        let left = voxscope::printable::path(&left);
-        eprintln!("{left}: a repair that was killed left this, or one that is still running; it can be removed.");
-    }
     let mut out = stdout();
     say(&mut out, &plan)?;
     let mut exit = Exit::REPAIRED.when(!plan.changes_nothing()).and(Exit::DAMAGED.when(plan.leaves_damage()));

@@ -117,6 +117,10 @@ codes! {
         next: "If these files belong to the save, correct lod_count in `meta.vxrm`.",
         story: "There are region files in `regions/lodN` for an N that is not below the `lod_count` of the meta file. The engine never looks there.";
 
+    ConversionLeft = "conversion-left", Note, "the save as it was before a conversion is beside it",
+        next: "If blocks are missing here, look there: `voxscope repair --from-backup` takes them from it.",
+        story: "When the settings of a stream are changed, the engine converts a save: it gives the old directory the name `NAME_old` (`NAME_old1` and so on where that is taken), and writes every block into a new one. When the game is killed meanwhile, the new save is half-filled and the old one still has everything. When the conversion came to its end, the old save is only a copy, which the engine does not remove.";
+
     // The header of a region file.
     RegionEmpty = "region-empty", Error, "an empty file",
         next: "Take the file from a backup; nothing is in this one. The game will treat the region as new or fail to open it.",

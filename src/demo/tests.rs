@@ -18,6 +18,7 @@ const WITHOUT: &[Code] = &[
 const OF_THE_CHECKER: &[Code] = &[
     Code::FindingsCut,
     Code::MetaDiffers,
+    Code::ConversionLeft,
     Code::TableEmpty,
     Code::TableCountZero,
     Code::TableBeyondEnd,

@@ -8,11 +8,17 @@ use crate::godot::container::{self, Mode};
 use crate::godot::metadata::Metadata;
 use crate::godot::region::{Format, Header, sectors_for};
 use crate::limits::Limits;
-use crate::save::Scratch;
+use crate::save::{Scratch, wanted};
 
 /// Channels whose values are plain numbers in every depth: TYPE and DATA5 to DATA7. The others mean something else in
 /// another depth.
 const NUMBERS: [usize; 4] = [0, 5, 6, 7];
+
+/// What the C library writes at once: pages of the file.
+const PAGE: u64 = 4096;
+
+/// Zero bytes at the end of a torn block that are taken for bytes that were never written.
+const ZEROS: usize = 8;
 
 /// How a block is written anew.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -123,6 +129,28 @@ impl Job<'_> {
     pub fn set_right(&self) -> Option<Mend> {
         let mend = Mend { filled: Vec::new(), metadata: true };
         self.try_out(mend)
+    }
+
+    /// Of a block that is torn, how many of its bytes can be relied on, when it begins at offset `at` of its file;
+    /// `to_the_end` says that the file ends where the bytes do.
+    ///
+    /// What was written over the start of a block decodes on into what stood there before, for a while and to nonsense.
+    /// The C library writes pages of the file, so nothing behind the first border between two of them is sure.
+    pub fn reliable(&self, at: u64, to_the_end: bool) -> usize {
+        let mut scratch = Scratch::default();
+        let view = scratch.interpret_bytes(self.stored, 0, self.from, None, self.limits);
+        let all = self.stored.len();
+        let complete = view.container.is_some_and(|c| c.whole) || view.block.is_some_and(|b| b.epilogue.is_some());
+        if complete || to_the_end {
+            return all;
+        }
+        let size = wanted(self.stored, self.limits).min(all);
+        let data = self.stored[..size].iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
+        if size - data >= ZEROS {
+            return data;
+        }
+        let border = PAGE - at % PAGE;
+        usize::try_from(border).ok().filter(|&n| n < size).unwrap_or(0)
     }
 
     /// How a block that is torn becomes a healthy one: the channels that are whole are kept, and the others filled with

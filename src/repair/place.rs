@@ -133,6 +133,16 @@ fn header(old: &Header, format: Format) -> Header {
     }
 }
 
+/// The first bytes of some pieces.
+fn cut(pieces: Vec<Span>, mut len: u64) -> Vec<Span> {
+    let part = |piece: Span| {
+        let part = Span::sized(piece.start, piece.len().min(len));
+        len -= part.len();
+        part
+    };
+    pieces.into_iter().map(part).filter(|part| !part.is_empty()).collect()
+}
+
 /// Sectors of a block in a layout.
 fn count(decision: &Decision, format: &Format) -> u64 {
     let len: u64 = decision.pieces.iter().map(Span::len).sum();
@@ -388,10 +398,17 @@ impl Placing<'_, '_> {
         if held || !self.is_in_place(i) {
             return Ok(());
         }
+        let to_the_end = pieces.last().is_some_and(|p| p.end == self.walk.region.source.file().len());
+        let at = pieces.first().map_or(0, |p| p.start);
+        let reliable = self.job(&bytes).reliable(at, to_the_end);
+        if reliable == 0 {
+            return Ok(());
+        }
         self.count_common()?;
         let common = self.common.take().unwrap_or_default();
-        let mend = self.job(&bytes).salvage(&common);
+        let mend = self.job(&bytes[..reliable]).salvage(&common);
         self.common = Some(common);
+        let pieces = cut(pieces, reliable as u64);
         let (Some(mend), Some(slot)) = (mend, self.slot(entry.position)) else { return Ok(()) };
         self.filled.insert(entry.position);
         self.blocks.push(Decision {

@@ -124,7 +124,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         (count(&|b| b.moved), "had been moved to the end"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),
-        (count(&|b| b.origin == Origin::Salvaged), "torn, with what is whole of them"),
+        (count(&|b| b.origin == Origin::Salvaged), "damaged, written with what is whole of them"),
         (count(&|b| b.origin == Origin::Found && b.mend.is_some()), "rewritten without what is against the format"),
         (count(&|b| b.origin == Origin::Found && b.certainty < Certainty::Certain), "only likely"),
         (region.lost.len(), "to lost+found"),

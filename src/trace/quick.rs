@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn common_blocks_side_by_side_are_a_sign_only_where_something_else_is() {
-        let (twice, often) = (look(&blocks(&[(b"one", 1); 2]), 2), look(&blocks(&[(b"air", 1); 4]), 4));
+        let (twice, often) = (look(&blocks(&[(&b"one"[..], 1); 2]), 2), look(&blocks(&[(&b"air"[..], 1); 4]), 4));
         assert_eq!(explained(&[&often, &Look::Explained]), [true, true]);
         assert_eq!(explained(&[&twice, &often, &Look::Explained]), [false, false, true]);
         assert_eq!(explained(&[&twice, &twice]), [true, true], "common in the save");
