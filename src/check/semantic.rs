@@ -57,7 +57,9 @@ pub(super) fn ask(save: &Save, options: &Options<'_>) -> Told {
         let broken: Vec<(u8, [i32; 3])> = files
             .par_iter()
             .filter_map(|file| {
-                let (_, case) = open(save, forest, file, false, options)?;
+                let opened = open(save, forest, file, false, options);
+                options.advance(file.len);
+                let (_, case) = opened?;
                 (!case.is_intact()).then_some((file.lod, file.position))
             })
             .collect();
