@@ -37,6 +37,8 @@ pub enum Kind {
     Depths,
     /// Writing rows.
     Export,
+    /// What a repair would do.
+    Plan,
     /// The picture of a region file before and after a repair, and other things that are looked at once.
     Extra,
 }

@@ -237,6 +237,10 @@ fn verdict<S: Source>(pak: &Pak<S>, layout: &Layout, record: Record, seen: &Hash
     if record.block_offset < 0 {
         return Verdict::Lost("its record names no block");
     }
+    if record.block_length == 0 && record.file_length == 0 {
+        // As a wiped record looks: its block is no claim, and least of all one to block 0.
+        return Verdict::Lost("its record is empty");
+    }
     let Some(start) = layout.start(record) else { return Verdict::Lost("its record points into the header") };
     if start >= pak.source.len() {
         return Verdict::Lost("its record points beyond the end of the file");

@@ -10,6 +10,7 @@ mod index;
 mod metadata;
 mod opened;
 pub mod plane;
+pub mod preview;
 
 pub use block::{BlockData, ChannelData, HISTOGRAM};
 pub use cell::{Cell, State};
