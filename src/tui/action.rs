@@ -164,12 +164,12 @@ actions! {
     Tables: Action::Export, "export", ["w"], "write rows", "Writes the rows that are shown to a new file, as CSV or JSON lines", App::can_export;
     Tables: Action::Check, "check", ["C"], "check again", "Checks the whole save again", App::can_check;
     Tables: Action::Cancel, "cancel", ["ctrl-c"], "stop", "Stops the check or the preview; a second time, leaves the program", App::is_busy;
-    Slice: Action::AxisX, "axis-x", ["x"], "cut x", "Cuts along x", App::in_slice;
-    Slice: Action::AxisY, "axis-y", ["y"], "cut y", "Cuts along y", App::in_slice;
-    Slice: Action::AxisZ, "axis-z", ["z"], "cut z", "Cuts along z", App::in_slice;
-    Slice: Action::CutDown, "cut-down", ["["], "cut -", "The cut before", App::in_slice;
-    Slice: Action::CutUp, "cut-up", ["]"], "cut +", "The next cut", App::in_slice;
-    Slice: Action::NextChannel, "next-channel", ["c"], "channel", "The next channel", App::in_slice;
+    Slice: Action::AxisX, "axis-x", ["x"], "cut x", "Cuts along x", App::has_cut;
+    Slice: Action::AxisY, "axis-y", ["y"], "cut y", "Cuts along y", App::has_cut;
+    Slice: Action::AxisZ, "axis-z", ["z"], "cut z", "Cuts along z", App::has_cut;
+    Slice: Action::CutDown, "cut-down", ["["], "cut -", "The cut before", App::has_cut;
+    Slice: Action::CutUp, "cut-up", ["]"], "cut +", "The next cut", App::has_cut;
+    Slice: Action::NextChannel, "next-channel", ["c"], "channel", "The next channel", App::has_cut;
     Slice: Action::Mode, "mode", ["m"], "mode", "Shows values, distances or flags", App::in_slice;
     Slice: Action::Whole, "whole", ["v"], "whole", "From the block to the whole region, and back", App::can_widen;
     Slice: Action::LegendUp, "legend-up", ["{", "<"], "legend -", "The line of the legend before", App::can_toggle;
@@ -267,6 +267,10 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
         (Focus::Pane, Pane::Hex) => &[A::GoTo, A::Bytes, A::Copy],
         (Focus::Pane, Pane::Findings) => &[A::Enter, A::Pane(Pane::Repair), A::Filter],
         (Focus::Pane, Pane::Depth) => &[A::Enter, A::ZoomOut, A::ZoomIn],
+        (Focus::Pane, Pane::Repair) if super::panes::repair::has_candidate(app) => {
+            &[A::Close, A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel]
+        }
+        (Focus::Pane, Pane::Repair) if super::panes::repair::can_look(app) => &[A::Enter, A::Certainty, A::Copy],
         (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],
     };
     let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];

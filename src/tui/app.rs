@@ -425,6 +425,12 @@ impl App {
         self.pane == Pane::Slice
     }
 
+    /// Whether there is a cut that can be moved.
+    #[must_use]
+    pub fn has_cut(&self) -> bool {
+        self.in_slice() || super::panes::repair::has_candidate(self)
+    }
+
     /// Whether the slice can go from the block to all of the file.
     #[must_use]
     pub fn can_widen(&self) -> bool {

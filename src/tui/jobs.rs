@@ -39,6 +39,8 @@ pub enum Kind {
     Export,
     /// What a repair would do.
     Plan,
+    /// A block and the neighbours that it may have.
+    Faces,
     /// The picture of a region file before and after a repair, and other things that are looked at once.
     Extra,
 }

@@ -243,7 +243,7 @@ fn verdict<S: Source>(pak: &Pak<S>, layout: &Layout, record: Record, seen: &Hash
     }
     let Some(start) = layout.start(record) else { return Verdict::Lost("its record points into the header") };
     if start >= pak.source.len() {
-        return Verdict::Lost("its record points beyond the end of the file");
+        return Verdict::Lost("its record points beyond the end");
     }
     let length = u64::try_from(record.file_length).ok().filter(|n| *n > 0);
     let stream = match seen.get(&start) {

@@ -5,6 +5,7 @@ mod block;
 mod cell;
 mod counts;
 mod depths;
+pub mod faces;
 pub mod field;
 mod index;
 mod metadata;

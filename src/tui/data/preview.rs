@@ -291,7 +291,7 @@ fn count_up(out: &mut Preview) {
         (Subject::PutRight, "put right"),
         (Subject::Likely, "only likely"),
         (Subject::Missing, "missing"),
-        (Subject::Lost, "to lost+found"),
+        (Subject::Lost, "lost"),
     ] {
         let n = out.lines.iter().filter(|line| line.subject == subject).count();
         if n > 0 {

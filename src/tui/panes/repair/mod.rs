@@ -1,6 +1,7 @@
 //! What a repair would do: the sectors before and after, what is put right, what is missing, what goes to `lost+found`,
 //! and the command that does it. Nothing is written here.
 
+mod candidate;
 mod strip;
 
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct Keep {
     preview: Option<((PlanKey, usize), Arc<Preview>)>,
     /// The line under the cursor.
     cursor: usize,
+    /// The block that is looked at in a place that it may belong to.
+    candidate: candidate::Keep,
 }
 
 fn key(app: &App) -> PlanKey {
@@ -60,6 +63,9 @@ pub fn is_planning(app: &App) -> bool {
 
 /// Does an action; true when it meant something here.
 pub fn act(app: &mut App, action: Action) -> bool {
+    if candidate::act(app, action) {
+        return true;
+    }
     let lines = preview(app).map_or(0, |preview| preview.lines.len());
     let page = usize::from(Parts::new(app, pane_inside(app).width, pane_inside(app).height).rows).max(1);
     let at = app.panes.repair.cursor.min(lines.saturating_sub(1));
@@ -73,6 +79,12 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Action::Enter if matches!(app.panes.repair.plan.state(&key(app)), State::Failed(_)) => {
             app.panes.repair.plan.clear();
             0
+        }
+        Action::Enter => {
+            if !candidate::open(app, at) {
+                app.say("Lines with a block and its likely places can be looked at: those with ? and with ~.".into());
+            }
+            at
         }
         Action::Certainty => {
             app.panes.repair.likely = !app.panes.repair.likely;
@@ -100,8 +112,22 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
     }
 }
 
+/// Whether a block is looked at in a place that it may belong to.
+#[must_use]
+pub fn has_candidate(app: &App) -> bool {
+    app.in_repair() && candidate::is_open(app)
+}
+
+/// Whether the line under the cursor can be looked at.
+#[must_use]
+pub fn can_look(app: &App) -> bool {
+    let line = preview(app).and_then(|preview| preview.lines.get(app.panes.repair.cursor));
+    app.in_repair() && line.is_some_and(|line| !line.pieces.is_empty() && !line.candidates.is_empty())
+}
+
 /// Asks for what is needed.
 pub fn want(app: &mut App) {
+    candidate::want(app);
     let Some(index) = app.index.clone() else { return };
     let wanted = key(app);
     if app.panes.repair.plan.want(&wanted) {
@@ -137,6 +163,7 @@ pub fn want(app: &mut App) {
             Preview::of(&plan, &path, map.as_deref(), opened.len(Part::Data))
         }
     };
+    app.panes.repair.candidate.at = None;
     app.panes.repair.cursor = line_of_finding(app, &preview);
     app.panes.repair.preview = Some((key, Arc::new(preview)));
 }
@@ -146,7 +173,9 @@ fn line_of_finding(app: &App, preview: &Preview) -> usize {
     let finding = app.selection.finding.and_then(|number| app.findings.list.get(number));
     let block = finding.and_then(|finding| finding.block?.position);
     let named = block.map(|at| format!("block {}", crate::printable::triple(at)));
-    named.and_then(|name| preview.lines.iter().position(|line| line.name == name)).unwrap_or(0)
+    let record = app.selection.slot.map(|slot| format!("record {slot}"));
+    let line_of = |name: String| preview.lines.iter().position(|line| line.name == name);
+    named.and_then(line_of).or_else(|| record.and_then(line_of)).unwrap_or(0)
 }
 
 /// Where the parts of the pane lie.
@@ -244,6 +273,10 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.wrap(1, 1, &words, role);
         return;
     };
+    if candidate::is_open(app) {
+        candidate::draw(app, canvas);
+        return;
+    }
     let width = canvas.width();
     let level = if keep.likely { "likely" } else { "certain" };
     let level_width = u16::try_from(level.len()).unwrap_or(8) + 10;
