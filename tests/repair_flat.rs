@@ -246,6 +246,21 @@ mod paks {
     }
 
     #[test]
+    fn a_wiped_record_is_no_claim_to_the_first_block() {
+        // Block 0 is that of record 2, which is wiped, and so is another one.
+        for other in [2, 900] {
+            let mut file = file();
+            file.put_record(2, &[0; 8]);
+            file.put_record(other, &[0; 8]);
+            let codes = [Code::PakRecordBlocks, Code::PakFileLength, Code::PakOrphan];
+            let (_dir, to, report) = repaired(&file, &codes);
+            assert_eq!(chunks(&to), whole(&RECORDS[1..]));
+            assert_eq!(report["put_right"], json!([]));
+            assert_eq!((lost(&to).len(), &lost(&to)[0].2), (1, &plain(0)));
+        }
+    }
+
+    #[test]
     fn two_records_of_one_chunk_both_lose_it() {
         let mut file = file();
         let (_, block, len) = file.chunks[1];

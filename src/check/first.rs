@@ -40,32 +40,40 @@ pub(super) fn none() -> First {
 
 /// Looks at all files, and asks for what the sectors say.
 pub(super) fn look(save: &Save, files: &[File<'_>], options: &Options<'_>) -> First {
-    let none = semantic::Told::default();
-    let (mut ready, mut looks) = (HashMap::new(), Vec::new());
+    let mut ready = HashMap::new();
     let held = AtomicUsize::new(0);
+    let explained = glance(save, files, options, |path, report| {
+        // What is not kept is found once more.
+        if held.fetch_add(report.findings.len(), Ordering::Relaxed) < HELD {
+            ready.insert(path, report);
+        }
+    });
+    let told = semantic::ask(save, options, &explained);
+    ready.retain(|path, _| told.of(path).is_empty());
+    First { told, ready }
+}
+
+/// The regions whose tables are explained by a look at each; hands out the reports that come of it.
+pub(super) fn glance(
+    save: &Save,
+    files: &[File<'_>],
+    options: &Options<'_>,
+    mut each: impl FnMut(PathBuf, Report),
+) -> HashSet<PathBuf> {
+    let none = semantic::Told::default();
+    let mut looks = Vec::new();
     for window in files.chunks(WINDOW) {
-        let one = |file: File<'_>| {
-            let report = check_file(save, file, options, &none);
-            held.fetch_add(report.findings.len(), Ordering::Relaxed);
-            (file.path(), report)
-        };
+        let one = |file: File<'_>| (file.path(), check_file(save, file, options, &none));
         let early: Vec<_> = window.par_iter().map(|file| (!is_large(*file)).then(|| one(*file))).collect();
         for (file, report) in window.iter().zip(early) {
             let (path, report) = report.unwrap_or_else(|| one(*file));
             if matches!(file, File::Region(..)) {
                 looks.push((path.clone(), report.look.clone()));
             }
-            // What is not kept is found once more.
-            if held.load(Ordering::Relaxed) < HELD {
-                ready.insert(path, report);
-            }
+            each(path, report);
         }
     }
     let of: Vec<&Look> = looks.iter().map(|(_, look)| look).collect();
     let explained = quick::explained(&of);
-    let explained: HashSet<PathBuf> =
-        looks.into_iter().zip(explained).filter_map(|((path, _), explained)| explained.then_some(path)).collect();
-    let told = semantic::ask(save, options, &explained);
-    ready.retain(|path, _| told.of(path).is_empty());
-    First { told, ready }
+    looks.into_iter().zip(explained).filter_map(|((path, _), explained)| explained.then_some(path)).collect()
 }

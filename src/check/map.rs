@@ -17,7 +17,7 @@ use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
 use crate::voxel_map::{Map, scan};
 
 pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut Report) {
-    let deep = options.level == Level::Semantic;
+    let deep = options.level >= Level::Decode;
     for damage in &map.damage {
         let remark =
             (deep && damage.code == Code::MapUnreadable).then(|| map_evidence::of_description(map, limits(save)));

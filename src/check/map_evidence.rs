@@ -10,7 +10,7 @@ use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Fault, Grid, Part};
 use crate::voxel_map::map_json::{FILE_NAME, Format, Layer, plain_name};
 
 /// Rows with the same place that are compared.
-const COMPARED: u64 = 4096;
+const COMPARED: u64 = 1024;
 
 /// What can be read of a description that is damaged.
 pub(super) fn of_description(map: &Map, limits: &Limits) -> String {

@@ -65,7 +65,8 @@ pub struct Options<'a> {
     pub level: Level,
     /// Stops the check soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
-    /// Told the number of bytes after each part of the save that was checked; their sum is about [`total_bytes`].
+    /// Told the number of bytes after each part of the save that was checked; their sum is about [`total_bytes`],
+    /// and [`walked_bytes`] more at [`Level::Semantic`].
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
@@ -153,6 +154,39 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         }
     }
     summary
+}
+
+/// Bytes that a walk over the sectors reads: those of the region files.
+#[must_use]
+pub fn walked_bytes(save: &Save) -> u64 {
+    save.regions().map(|(_, file)| file.len).sum()
+}
+
+/// Hands out what [`Level::Semantic`] has beyond [`Level::Decode`], for a save that was checked before: what the sectors
+/// tell. `known` says whether an error about the block of a file was found then.
+pub fn walk(
+    save: &Save,
+    options: &Options<'_>,
+    known: impl Fn(&str, Option<[i32; 3]>) -> bool,
+    mut sink: impl FnMut(Finding),
+) -> Counts {
+    let regions: Vec<File<'_>> = save.files().filter(|file| matches!(file, File::Region(..))).collect();
+    let glance = Options { level: Level::Semantic, progress: None, ..*options };
+    let told = semantic::ask(save, options, &first::glance(save, &regions, &glance, |_, _| {}));
+    let mut counts = Counts::default();
+    for file in save.files() {
+        let name: Arc<str> = save.shown(&file.path()).into();
+        for doubt in told.of(&file.path()) {
+            if doubt.weak && known(&name, doubt.position) {
+                continue;
+            }
+            let mut finding = Finding::of_file(Arc::clone(&name), doubt.damage, doubt.remark.clone());
+            finding.block = Some(BlockAt { lod: file.lod(), position: doubt.position });
+            counts.add(&finding);
+            sink(finding);
+        }
+    }
+    counts
 }
 
 /// Checks one open region; `name` is how findings call its file.

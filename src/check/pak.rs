@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -31,10 +30,6 @@ const LARGE_PLAIN: u64 = 1 << 20;
 thread_local! {
     static SCRATCH: RefCell<PakScratch> = RefCell::default();
 }
-
-/// What large chunks are read with, so that no number of threads makes many of them be in memory. It is kept: given back
-/// by one thread and taken by the next, the memory would stay with both.
-static ONE_LARGE: Mutex<Option<PakScratch>> = Mutex::new(None);
 
 pub(super) fn check<S: Source>(
     pak: &Pak<S>,
@@ -166,9 +161,9 @@ fn examine<S: Source>(pak: &Pak<S>, claim: &Claim, options: &Options<'_>) -> Opt
     });
     let over = |outcome: &Outcome| outcome.damage.iter().any(|damage| damage.code == Code::OverLimit);
     Some(first.filter(|outcome| small == pak.limits || !over(outcome)).unwrap_or_else(|| {
-        let mut one = ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner);
-        let scratch = one.get_or_insert_default();
-        outcome(pak.view_within(claim.number, claim.record, &pak.limits, scratch), pak, claim)
+        PakScratch::large(|scratch| {
+            outcome(pak.view_within(claim.number, claim.record, &pak.limits, scratch), pak, claim)
+        })
     }))
 }
 

@@ -12,7 +12,7 @@ use crate::source::Source;
 use crate::trace::pak::{self, Told, Verdict};
 
 /// Bytes that streams may decode to while the blocks of one file are looked through.
-const BUDGET: u64 = 4 << 30;
+const BUDGET: u64 = 256 << 20;
 
 /// What is known of one file.
 pub(super) struct Evidence {

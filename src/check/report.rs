@@ -34,7 +34,8 @@ impl Counts {
         self.unread += u64::from(finding.is_unread());
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    /// Adds those of another part.
+    pub fn merge(&mut self, other: &Self) {
         self.errors += other.errors;
         self.warnings += other.warnings;
         self.notes += other.notes;

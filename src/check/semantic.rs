@@ -55,7 +55,9 @@ pub(super) fn ask(save: &Save, options: &Options<'_>, explained: &HashSet<PathBu
             .par_iter()
             .filter(|file| !explained.contains(&forest.dir.join(&file.name)))
             .filter_map(|file| {
-                let (_, case) = open(save, forest, file, false, options)?;
+                let opened = open(save, forest, file, false, options);
+                options.advance(file.len);
+                let (_, case) = opened?;
                 (!case.is_intact()).then_some((file.lod, file.position))
             })
             .collect();

@@ -34,6 +34,12 @@ pub use pak::{Chunk, Lost, Missing, PakPlan};
 pub use plan::{Action, Decision, LostBlock, Origin, Plan, RegionPlan, plan};
 pub use report::words;
 
+/// What is done with voxel maps, a line a sentence.
+#[must_use]
+pub fn map_words(maps: &[MapPlan]) -> Vec<String> {
+    map::words(maps)
+}
+
 /// What is sure enough to be written.
 pub use crate::trace::decide::Certainty;
 

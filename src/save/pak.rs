@@ -1,6 +1,7 @@
 //! An open pak region: its records, and its chunks on demand.
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
@@ -52,6 +53,23 @@ pub struct PakScratch {
     damage: Vec<Damage>,
     stored: Vec<u8>,
     decoder: Decoder,
+}
+
+/// What large chunks are read with, so that no number of threads makes many of them be in memory. It is kept: given back
+/// by one thread and taken by the next, the memory would stay with both.
+static ONE_LARGE: Mutex<Option<PakScratch>> = Mutex::new(None);
+
+impl PakScratch {
+    /// Does something with the one set of buffers that large chunks are read with.
+    pub(crate) fn large<T>(use_it: impl FnOnce(&mut Self) -> T) -> T {
+        let mut one = ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+        use_it(one.get_or_insert_default())
+    }
+
+    /// The buffers for stored bytes and for decoding.
+    pub(crate) const fn parts(&mut self) -> (&mut Vec<u8>, &mut Decoder) {
+        (&mut self.stored, &mut self.decoder)
+    }
 }
 
 /// A chunk with all that is around it.

@@ -51,6 +51,7 @@ pub enum Action {
     Toggle,
     ToggleAll,
     Bytes,
+    Certainty,
     Commands,
     Help,
     Check,
@@ -148,6 +149,7 @@ actions! {
     Look: Action::Pane(Pane::Hex), "hex", ["6"], "hex", "The bytes, with the field under the cursor", always;
     Look: Action::Pane(Pane::Findings), "findings", ["7"], "findings", "What is wrong", always;
     Look: Action::Pane(Pane::Depth), "depth", ["8"], "depth", "The depth map of a map's layer", App::has_depth;
+    Look: Action::Pane(Pane::Repair), "repair", ["9", "p"], "preview repair", "What a repair would do; nothing is written", App::can_preview;
     Look: Action::NextPane, "next-pane", ["L"], "next pane", "The next pane", always;
     Look: Action::PreviousPane, "previous-pane", ["H"], "previous pane", "The pane before", always;
     Look: Action::GoTo, "go-to", ["@", "ctrl-g"], "go to", "Goes to a place: 0x1f40, s12, b3, x,y,z, end-16", App::can_go_to;
@@ -161,13 +163,13 @@ actions! {
     Tables: Action::Reverse, "reverse", ["S"], "reverse", "Sorts the other way round", App::in_blocks;
     Tables: Action::Export, "export", ["w"], "write rows", "Writes the rows that are shown to a new file, as CSV or JSON lines", App::can_export;
     Tables: Action::Check, "check", ["C"], "check again", "Checks the whole save again", App::can_check;
-    Tables: Action::Cancel, "cancel", ["ctrl-c"], "stop", "Stops the check; a second time, leaves the program", App::is_checking;
-    Slice: Action::AxisX, "axis-x", ["x"], "cut x", "Cuts along x", App::in_slice;
-    Slice: Action::AxisY, "axis-y", ["y"], "cut y", "Cuts along y", App::in_slice;
-    Slice: Action::AxisZ, "axis-z", ["z"], "cut z", "Cuts along z", App::in_slice;
-    Slice: Action::CutDown, "cut-down", ["["], "cut -", "The cut before", App::in_slice;
-    Slice: Action::CutUp, "cut-up", ["]"], "cut +", "The next cut", App::in_slice;
-    Slice: Action::NextChannel, "next-channel", ["c"], "channel", "The next channel", App::in_slice;
+    Tables: Action::Cancel, "cancel", ["ctrl-c"], "stop", "Stops the check or the preview; a second time, leaves the program", App::is_busy;
+    Slice: Action::AxisX, "axis-x", ["x"], "cut x", "Cuts along x", App::has_cut;
+    Slice: Action::AxisY, "axis-y", ["y"], "cut y", "Cuts along y", App::has_cut;
+    Slice: Action::AxisZ, "axis-z", ["z"], "cut z", "Cuts along z", App::has_cut;
+    Slice: Action::CutDown, "cut-down", ["["], "cut -", "The cut before", App::has_cut;
+    Slice: Action::CutUp, "cut-up", ["]"], "cut +", "The next cut", App::has_cut;
+    Slice: Action::NextChannel, "next-channel", ["c"], "channel", "The next channel", App::has_cut;
     Slice: Action::Mode, "mode", ["m"], "mode", "Shows values, distances or flags", App::in_slice;
     Slice: Action::Whole, "whole", ["v"], "whole", "From the block to the whole region, and back", App::can_widen;
     Slice: Action::LegendUp, "legend-up", ["{", "<"], "legend -", "The line of the legend before", App::can_toggle;
@@ -177,6 +179,7 @@ actions! {
     Slice: Action::ZoomIn, "zoom-in", ["+", "="], "nearer", "Nearer: fewer sectors or voxels a cell", App::can_zoom;
     Slice: Action::ZoomOut, "zoom-out", ["-"], "farther", "Farther: more of them a cell", App::can_zoom;
     Slice: Action::Bytes, "bytes", ["b"], "file/block", "From the bytes of the file to those of the decompressed block, and back", App::in_hex;
+    Tables: Action::Certainty, "certainty", ["t"], "certain/likely", "In the preview of a repair: only what is certain, or what is likely too", App::in_repair;
     Program: Action::Commands, "commands", [":"], "commands", "Everything that can be done now, by name", always;
     Program: Action::Help, "help", ["?", "f1"], "help", "All keys", always;
     Program: Action::Copy, "copy", ["Y", "ctrl-y"], "copy", "Copies what is selected to the terminal's clipboard", always;
@@ -262,8 +265,13 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
         (Focus::Pane, Pane::Channels) => &[A::Enter],
         (Focus::Pane, Pane::Meta) => &[A::Enter, A::Copy],
         (Focus::Pane, Pane::Hex) => &[A::GoTo, A::Bytes, A::Copy],
-        (Focus::Pane, Pane::Findings) => &[A::Enter, A::Filter],
+        (Focus::Pane, Pane::Findings) => &[A::Enter, A::Pane(Pane::Repair), A::Filter],
         (Focus::Pane, Pane::Depth) => &[A::Enter, A::ZoomOut, A::ZoomIn],
+        (Focus::Pane, Pane::Repair) if super::panes::repair::has_candidate(app) => {
+            &[A::Close, A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel]
+        }
+        (Focus::Pane, Pane::Repair) if super::panes::repair::can_look(app) => &[A::Enter, A::Certainty, A::Copy],
+        (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],
     };
     let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];
     let mut out: Vec<&'static Spec> = Vec::new();

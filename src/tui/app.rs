@@ -401,10 +401,34 @@ impl App {
         self.findings.running
     }
 
+    /// Whether the check or the preview of a repair is at work.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.is_checking() || super::panes::repair::is_planning(self)
+    }
+
+    /// Whether there is something that a repair could look at.
+    #[must_use]
+    pub const fn can_preview(&self) -> bool {
+        self.index.is_some()
+    }
+
+    /// Whether the preview of a repair is shown.
+    #[must_use]
+    pub fn in_repair(&self) -> bool {
+        self.pane == Pane::Repair
+    }
+
     /// Whether voxels are shown.
     #[must_use]
     pub fn in_slice(&self) -> bool {
         self.pane == Pane::Slice
+    }
+
+    /// Whether there is a cut that can be moved.
+    #[must_use]
+    pub fn has_cut(&self) -> bool {
+        self.in_slice() || super::panes::repair::has_candidate(self)
     }
 
     /// Whether the slice can go from the block to all of the file.

@@ -1,5 +1,6 @@
 //! The check of the whole save, in the background: findings come as they are found.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 use super::app::{App, Effect};
 use super::data::Index;
 use super::jobs::{Kind, Worker};
-use crate::check::{Finding, Options, Summary, run, total_bytes};
+use crate::check::{Finding, Options, Summary, run, total_bytes, walk, walked_bytes};
+use crate::damage::Level;
 
 /// How often progress is told: often enough to be seen, seldom enough not to be felt over a slow line.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -41,7 +43,7 @@ struct Told {
 
 fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
     let save = Arc::clone(&index.save);
-    let total = total_bytes(&save);
+    let total = total_bytes(&save).saturating_add(walked_bytes(&save));
     worker.answer(move |app| {
         if app.generation == generation {
             app.findings.total = total;
@@ -75,7 +77,23 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
         tell(None, false);
     };
     let options = Options { cancel: Some(worker.cancel()), progress: Some(&progress), ..Options::default() };
-    let check = || run(&save, &options, |finding| tell(Some(finding), false));
+    let check = || {
+        // First every block, so that what is plainly wrong is seen soon; then what only the sectors of all regions tell.
+        let mut errors = HashSet::new();
+        let mut summary = run(&save, &options, |finding| {
+            if let (Level::Error, Some(block)) = (finding.level(), finding.block) {
+                errors.insert((Arc::clone(&finding.file), block.position));
+            }
+            tell(Some(finding), false);
+        });
+        if !summary.interrupted {
+            let known = |file: &str, position| errors.contains(&(Arc::from(file), position));
+            let counts = walk(&save, &options, known, |finding| tell(Some(finding), false));
+            summary.counts.merge(&counts);
+            summary.interrupted = worker.is_cancelled();
+        }
+        summary
+    };
     // Threads of its own, one fewer than there are processors: whoever looks at a block meanwhile does not wait for it.
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build();

@@ -136,11 +136,21 @@ fn tabs(app: &App, width: u16) -> Vec<(Pane, u16, String)> {
     let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Depth || app.has_depth());
     let long = |pane: Pane| format!(" {} {}", pane.number(), pane.title());
     let all: Vec<Pane> = panes.collect();
-    let fits = all.iter().map(|pane| long(*pane).width()).sum::<usize>() + 2 <= usize::from(width);
+    // The pane that is shown has its name, and of the others those for which there is room, the first ones first.
+    let mut room = usize::from(width).saturating_sub(2 + 2 * all.len());
+    let mut named = Vec::new();
+    for pane in std::iter::once(app.pane).chain(all.iter().copied().filter(|pane| *pane != app.pane)) {
+        let more = long(pane).width().saturating_sub(2);
+        if pane != app.pane && more > room {
+            break;
+        }
+        room = room.saturating_sub(more);
+        named.push(pane);
+    }
     let mut x = 1u16;
     let mut out = Vec::new();
     for pane in all {
-        let text = if fits || pane == app.pane { long(pane) } else { format!(" {}", pane.number()) };
+        let text = if named.contains(&pane) { long(pane) } else { format!(" {}", pane.number()) };
         let len = u16::try_from(text.width()).unwrap_or(0);
         out.push((pane, x, text));
         x = x.saturating_add(len);
@@ -311,6 +321,10 @@ fn explain(app: &App, code: Code, line: u16, canvas: &mut Canvas<'_>) {
             lines.push(vec![(role, text.into_owned())]);
         }
     };
+    let finding = app.selection.finding.and_then(|at| app.findings.list.get(at)).filter(|f| f.code() == code);
+    if let Some(finding) = finding {
+        paragraph(&finding.to_string(), Role::Text);
+    }
     paragraph(code.title(), Role::Strong);
     code.story().split("\n\n").for_each(|text| paragraph(text, Role::Text));
     paragraph("What to do", Role::Strong);

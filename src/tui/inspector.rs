@@ -41,6 +41,10 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
 
 fn lines(app: &App) -> (String, Lines) {
     let mut out: Lines = Vec::new();
+    if let Some((title, words)) = super::panes::repair::under_cursor(app) {
+        out.extend(words.into_iter().map(|(label, text)| (label, text, Role::Text)));
+        return (title, out);
+    }
     // What is wrong comes first: there may be no room for more.
     if let Some(finding) = app.selection.finding.and_then(|at| app.findings.list.get(at)) {
         let level = Some(finding.level());

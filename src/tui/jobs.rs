@@ -37,6 +37,10 @@ pub enum Kind {
     Depths,
     /// Writing rows.
     Export,
+    /// What a repair would do.
+    Plan,
+    /// A block and the neighbours that it may have.
+    Faces,
     /// The picture of a region file before and after a repair, and other things that are looked at once.
     Extra,
 }

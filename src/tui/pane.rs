@@ -19,12 +19,23 @@ pub enum Pane {
     Findings,
     /// The depth map of a layer.
     Depth,
+    /// What a repair would do.
+    Repair,
 }
 
 impl Pane {
     /// All panes, in the order of their numbers.
-    pub const ALL: [Self; 8] =
-        [Self::Sectors, Self::Blocks, Self::Slice, Self::Channels, Self::Meta, Self::Hex, Self::Findings, Self::Depth];
+    pub const ALL: [Self; 9] = [
+        Self::Sectors,
+        Self::Blocks,
+        Self::Slice,
+        Self::Channels,
+        Self::Meta,
+        Self::Hex,
+        Self::Findings,
+        Self::Depth,
+        Self::Repair,
+    ];
 
     /// Its number, from 1.
     #[must_use]
@@ -44,6 +55,7 @@ impl Pane {
             Self::Hex => "Hex",
             Self::Findings => "Findings",
             Self::Depth => "Depth",
+            Self::Repair => "Repair",
         }
     }
 }

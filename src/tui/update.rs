@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::action::Action;
 use super::app::{App, Effect, Focus};
+use super::jobs::Kind;
 use super::keys::Key;
 use super::layout::{Size, inside};
 use super::pane::Pane;
@@ -172,9 +173,18 @@ pub fn act(app: &mut App, action: Action) {
             check::stop(app);
             app.say("The check is being stopped. Again leaves the program.".into());
         }
+        Action::Cancel if panes::repair::is_planning(app) => {
+            app.effects.push(Effect::Cancel(Kind::Plan));
+            app.say("The preview is being stopped.".into());
+        }
         Action::Cancel => app.effects.push(Effect::Quit),
         Action::NextFocus | Action::PreviousFocus => {
             app.focus = if app.focus == Focus::Tree { Focus::Pane } else { Focus::Tree };
+        }
+        Action::Pane(Pane::Repair) if app.pane == Pane::Findings && app.selection.finding.is_some() => {
+            app.remember();
+            app.selection.finding.into_iter().for_each(|number| go::to_finding(app, number));
+            app.show(Pane::Repair);
         }
         Action::Pane(pane) => app.show(pane),
         Action::NextPane => turn(app, 1),

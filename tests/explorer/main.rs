@@ -5,6 +5,7 @@ mod blocks;
 mod channels;
 mod depth;
 mod findings;
+mod repair;
 mod sectors;
 mod slice;
 

@@ -19,9 +19,10 @@ struct Subject {
     slot: Option<u32>,
 }
 
-const SUBJECTS: [Subject; 5] = [
+const SUBJECTS: [Subject; 6] = [
     Subject { name: "region", sample: "healthy/current", file: "lod0/r.0.0.0.vxr", slot: Some(0) },
     Subject { name: "damaged", sample: "damaged/block-epilogue", file: "lod0/r.0.0.0.vxr", slot: Some(1) },
+    Subject { name: "pak-damaged", sample: "damaged/pak-orphan", file: ".region", slot: None },
     Subject { name: "pak", sample: "healthy/pak-room", file: ".region", slot: None },
     Subject { name: "sparse", sample: "healthy/map-sparse", file: ".npy", slot: Some(0) },
     Subject { name: "dense", sample: "healthy/map-dense", file: ".npy", slot: Some(0) },
@@ -44,6 +45,8 @@ fn look_at(subject: &Subject) -> (tempfile::TempDir, Driver) {
     let opened = driver.app.opened_item().unwrap().clone();
     let slot = subject.slot.filter(|slot| opened.slot(*slot).is_some());
     driver.app.select_slot(slot.unwrap_or_else(|| opened.slots[0].slot));
+    // Commands are shown with the path: it must be the same every time.
+    driver.app.settings.path = "world".into();
     driver.settle();
     (dir, driver)
 }

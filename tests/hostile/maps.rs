@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{every_command, finds, temp};
+use super::{every_command, finds, repairs, temp};
 
 const MAP: &str = "map_data.json";
 
@@ -59,6 +59,7 @@ fn headers_that_lie() {
             let (_dir, path) = map(&description(format, 1 << 40, huge), &[("d.npy", &data), ("i.npy", &data)]);
             finds(&path, code);
             every_command(&path);
+            repairs(&path);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use voxscope::pak;
 
-use super::{every_command, finds, run, temp};
+use super::{every_command, finds, repairs, run, temp};
 
 /// Header and records of a pak region, padded to whole blocks, with the first block counted in blocks.
 fn pak_head(count: u32, record: impl Fn(u32) -> (i16, i16, i32)) -> Vec<u8> {
@@ -43,6 +43,7 @@ fn a_pak_region_of_32768_records_of_one_bomb() {
         let (_dir, path) = paks(&[(PAK, &file)]);
         finds(&path, "pak-overlap");
         every_command(&path);
+        repairs(&path);
     }
 }
 
@@ -55,6 +56,7 @@ fn a_pak_region_whose_records_all_reach_to_the_end() {
     let (_dir, path) = paks(&[(PAK, &[head, stream].concat())]);
     finds(&path, "pak-overlap");
     every_command(&path);
+    repairs(&path);
 }
 
 #[test]
@@ -76,6 +78,7 @@ fn a_pak_region_with_a_record_of_128_mib() {
         File::options().write(true).open(path.join(name)).unwrap().set_len(4 << 30).unwrap();
         finds(&path, "pak-zlib");
         every_command(&path);
+        repairs(&path);
         run(&["show".as_ref(), path.as_ref(), "--record=0".as_ref()]);
     }
 }

@@ -307,7 +307,11 @@ impl Look<'_> {
             });
         }
         if !gone.is_empty() {
-            self.note(data_name, format!("{} of its blocks are taken out", gone.len()));
+            let n = gone.len();
+            self.note(
+                data_name,
+                if n == 1 { "1 block is taken out".into() } else { format!("{n} blocks are taken out") },
+            );
         }
         self.plan.taken_out = gone;
         if self.layer.block_count != Some(count) {

@@ -25,8 +25,10 @@ use crate::trace::pak::{self, Told, Verdict};
 pub(super) use report::{json, words};
 pub(super) use write::write;
 
-/// Bytes that streams may decode to while the blocks of one file are looked through.
-const BUDGET: u64 = 64 << 30;
+/// Bytes that streams may decode to while the blocks of one file are looked through, and how many more for each byte of
+/// the file: chunks of real files decompress to a tenth of that. What is not looked at stays among the other bytes.
+const BUDGET: u64 = 1 << 30;
+const EXPANSION: u64 = 64;
 
 /// A chunk that is written.
 #[derive(Clone, Debug)]
@@ -146,7 +148,8 @@ fn one(save: &Save, room: &Room, file: &PakFile, options: &Options<'_>) -> Resul
         return Ok(aside("it ends inside its header"));
     };
     let stop = || options.go_on().is_err();
-    let how = pak::Options { budget: BUDGET, stop: &stop };
+    let budget = pak.source.len().saturating_mul(EXPANSION).saturating_add(BUDGET);
+    let how = pak::Options { budget, stop: &stop };
     let told = pak::read(&pak, &how).map_err(beside::Error::read(&plan.path))?;
     options.go_on()?;
     if pak.source.changed().map_err(beside::Error::read(&plan.path))? {

@@ -17,11 +17,10 @@ use crate::damage::Code;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::header::Header;
 use crate::pak::record::{Record, blocks_for};
-use crate::save::{Owner, Pak};
+use crate::save::{Owner, Pak, PakScratch};
 use crate::source::Source;
 
 pub use layout::Layout;
-use streams::Scratch;
 pub use streams::{Ending, Stream};
 
 /// How to look.
@@ -197,48 +196,65 @@ fn candidates(records: &[(u32, Record, Verdict)], stream: &Stream) -> Vec<(u32, 
     numbers.into_iter().map(|number| (number, p)).collect()
 }
 
-/// What stands where each record says.
+/// What stands where each record says. A place is looked at once, however many records name it, and no further ones when
+/// those that overlap take more than the file: no number of records makes the same bytes be decoded again and again.
 fn look<S: Source>(
     pak: &Pak<S>,
     layout: &Layout,
     known: &HashMap<u64, Stream>,
     options: &Options<'_>,
 ) -> io::Result<Vec<(u32, Record, Verdict)>> {
-    let all: Vec<(u32, Record)> = layout.present().collect();
-    all.into_par_iter()
-        .map_init(Scratch::default, |scratch, (number, record)| {
-            if (options.stop)() {
-                return Ok((number, record, Verdict::Lost("it was not looked at")));
-            }
-            Ok((number, record, verdict(pak, layout, record, known, scratch)?))
+    let mut places: Vec<(u64, Record)> =
+        layout.present().filter_map(|(_, record)| Some((layout.start(record)?, record))).collect();
+    places.sort_by_key(|(start, record)| (*start, std::cmp::Reverse(record.file_length)));
+    places.dedup_by_key(|(start, _)| *start);
+    let (mut reach, mut twice) = (0u64, 0u64);
+    places.retain(|(start, record)| {
+        let end = start.saturating_add(u64::try_from(record.file_length).unwrap_or(0)).min(pak.source.len());
+        twice = twice.saturating_add(reach.min(end).saturating_sub(*start));
+        reach = reach.max(end);
+        twice <= pak.source.len()
+    });
+    let seen: Vec<(u64, Option<Stream>)> = places
+        .into_par_iter()
+        .map_init(PakScratch::default, |scratch, (start, record)| {
+            let stream = match known.get(&start) {
+                Some(stream) => Some(*stream),
+                None if (options.stop)() || start >= pak.source.len() => None,
+                None => {
+                    let length = u64::try_from(record.file_length).ok().filter(|n| *n > 0);
+                    streams::at(&pak.source, start, length, u64::MAX, &pak.limits, scratch)?
+                }
+            };
+            Ok((start, stream))
         })
-        .collect()
+        .collect::<io::Result<_>>()?;
+    let seen: HashMap<u64, Option<Stream>> = seen.into_iter().collect();
+    Ok(layout.present().map(|(number, record)| (number, record, verdict(pak, layout, record, &seen))).collect())
 }
 
-fn verdict<S: Source>(
-    pak: &Pak<S>,
-    layout: &Layout,
-    record: Record,
-    known: &HashMap<u64, Stream>,
-    scratch: &mut Scratch,
-) -> io::Result<Verdict> {
+fn verdict<S: Source>(pak: &Pak<S>, layout: &Layout, record: Record, seen: &HashMap<u64, Option<Stream>>) -> Verdict {
     if record.block_offset < 0 {
-        return Ok(Verdict::Lost("its record names no block"));
+        return Verdict::Lost("its record names no block");
     }
-    let Some(start) = layout.start(record) else { return Ok(Verdict::Lost("its record points into the header")) };
+    if record.block_length == 0 && record.file_length == 0 {
+        // As a wiped record looks: its block is no claim, and least of all one to block 0.
+        return Verdict::Lost("its record is empty");
+    }
+    let Some(start) = layout.start(record) else { return Verdict::Lost("its record points into the header") };
     if start >= pak.source.len() {
-        return Ok(Verdict::Lost("its record points beyond the end of the file"));
+        return Verdict::Lost("its record points beyond the end");
     }
     let length = u64::try_from(record.file_length).ok().filter(|n| *n > 0);
-    let stream = match known.get(&start) {
-        Some(stream) => Some(*stream),
-        None => streams::at(&pak.source, start, length, u64::MAX, &pak.limits, scratch)?,
+    let stream = match seen.get(&start) {
+        None => return Verdict::Lost("its bytes are claimed by too many records"),
+        Some(None) => return Verdict::Lost("no chunk begins where its record says"),
+        Some(Some(stream)) => *stream,
     };
-    let Some(stream) = stream else { return Ok(Verdict::Lost("no chunk begins where its record says")) };
     let used = stream.span.len();
     let fits = length == Some(used);
     let blocks = u64::try_from(record.block_length).ok();
-    Ok(match stream.ending {
+    match stream.ending {
         Ending::Checksum => Verdict::Checksum(stream),
         Ending::Torn if stream.span.end >= pak.source.len() => Verdict::Part(stream, "the file ends inside of it"),
         Ending::Torn => Verdict::Part(stream, "it does not decode to its end"),
@@ -253,7 +269,7 @@ fn verdict<S: Source>(
             Verdict::Mended(stream, "the number of blocks in its record was too small")
         }
         Ending::Whole => Verdict::Fits(stream),
-    })
+    }
 }
 
 /// Whether two records claim a block, or bytes of one stream.

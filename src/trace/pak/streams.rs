@@ -8,16 +8,20 @@ use std::io;
 use rayon::prelude::*;
 
 use crate::bytes::{Span, index, len64};
+use crate::damage::Code;
 use crate::limits::Limits;
 use crate::pak::BLOCK_BYTES;
-use crate::pak::payload::Decoder;
+use crate::save::PakScratch;
 use crate::source::Source;
 
 /// Bytes that are read of a stream whose length is not known before more are.
 const FIRST: u64 = 64 << 10;
 
 /// Places that are looked at before what they cost is counted: the same whatever the number of threads.
-const PART: usize = 256;
+const PART: usize = 32;
+
+/// Streams that take more than this, stored or not, are looked at one at a time.
+const LARGE: u64 = 1 << 20;
 
 /// Blocks that records can name, and the most that can lie before them.
 const REACH: u64 = 1 << 17;
@@ -60,13 +64,6 @@ impl Stream {
     }
 }
 
-/// Buffers for looking at stream after stream.
-#[derive(Default)]
-pub(super) struct Scratch {
-    stored: Vec<u8>,
-    decoder: Decoder,
-}
-
 /// What stands at `start`, up to `end` at most; `hint` is how long it may be. `None` when nothing of it decodes.
 pub(super) fn at<S: Source>(
     source: &S,
@@ -74,20 +71,41 @@ pub(super) fn at<S: Source>(
     hint: Option<u64>,
     end: u64,
     limits: &Limits,
-    scratch: &mut Scratch,
+    scratch: &mut PakScratch,
 ) -> io::Result<Option<Stream>> {
-    let most = end.min(source.len()).saturating_sub(start).min(limits.stored_bytes);
-    let mut len = hint.unwrap_or(FIRST).clamp(2, FIRST.max(hint.unwrap_or(0))).min(most);
+    let small =
+        Limits { block_bytes: limits.block_bytes.min(LARGE), stored_bytes: limits.stored_bytes.min(LARGE), ..*limits };
+    let (stream, more) = within(source, start, hint, end, &small, scratch)?;
+    if more && small != *limits {
+        return PakScratch::large(|scratch| within(source, start, hint, end, limits, scratch))
+            .map(|(stream, _)| stream);
+    }
+    Ok(stream)
+}
+
+/// The same within limits; whether larger ones would give more.
+fn within<S: Source>(
+    source: &S,
+    start: u64,
+    hint: Option<u64>,
+    end: u64,
+    limits: &Limits,
+    scratch: &mut PakScratch,
+) -> io::Result<(Option<Stream>, bool)> {
+    let (stored, decoder) = scratch.parts();
+    let all = end.min(source.len()).saturating_sub(start);
+    let most = all.min(limits.stored_bytes);
+    let mut len = hint.unwrap_or(FIRST).max(2).min(most);
     loop {
-        source.read_into(start, index(len), &mut scratch.stored)?;
+        source.read_into(start, index(len), stored)?;
         let mut damage = Vec::new();
-        let payload = scratch.decoder.decode(&scratch.stored, false, limits, &mut damage);
-        let cut = damage.iter().any(|d| d.code == crate::damage::Code::PakZlibCut);
+        let payload = decoder.decode(stored, false, limits, &mut damage);
+        let cut = damage.iter().any(|d| d.code == Code::PakZlibCut);
         if cut && len < most {
             len = most.min(len.saturating_mul(4).max(FIRST));
             continue;
         }
-        let over = damage.iter().any(|d| d.code == crate::damage::Code::OverLimit);
+        let over = damage.iter().any(|d| d.code == Code::OverLimit);
         let ending = match (payload.whole, payload.complete) {
             (true, _) => Ending::Whole,
             (false, true) => Ending::Checksum,
@@ -95,8 +113,7 @@ pub(super) fn at<S: Source>(
             _ => Ending::Torn,
         };
         let stream = Stream { span: Span::sized(start, payload.used), plain: len64(payload.plain), ending };
-        scratch.decoder.shrink(1 << 20);
-        return Ok((stream.plain > 0 || stream.is_complete()).then_some(stream));
+        return Ok(((stream.plain > 0 || stream.is_complete()).then_some(stream), over || (cut && most < all)));
     }
 }
 
@@ -128,14 +145,15 @@ pub(super) fn walk<S: Source>(
         }
         let found: Vec<Option<Stream>> = part
             .par_iter()
-            .map_init(Scratch::default, |scratch, start| {
+            .map_init(PakScratch::default, |scratch, start| {
                 let mut head = [0; 2];
                 let there = source.read_at(*start, &mut head)? == 2;
                 if there && is_zlib(head) { at(source, *start, None, u64::MAX, limits, scratch) } else { Ok(None) }
             })
             .collect::<io::Result<_>>()?;
         for stream in found.into_iter().flatten() {
-            spent = spent.saturating_add(stream.plain);
+            // Even one that fails at once costs something.
+            spent = spent.saturating_add(stream.plain.max(1 << 10));
             let inside = streams.last().is_some_and(|before| stream.span.start < before.span.end);
             if stream.is_complete() && !inside {
                 streams.push(stream);

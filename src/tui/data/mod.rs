@@ -5,11 +5,13 @@ mod block;
 mod cell;
 mod counts;
 mod depths;
+pub mod faces;
 pub mod field;
 mod index;
 mod metadata;
 mod opened;
 pub mod plane;
+pub mod preview;
 
 pub use block::{BlockData, ChannelData, HISTOGRAM};
 pub use cell::{Cell, State};

@@ -8,6 +8,7 @@ pub mod hex;
 mod marks;
 pub mod meta;
 mod raster;
+pub mod repair;
 pub mod sectors;
 pub mod slice;
 pub mod tree;
@@ -42,6 +43,8 @@ pub struct Panes {
     pub findings: findings::Keep,
     /// The depth map.
     pub depth: depth::Keep,
+    /// The preview of a repair.
+    pub repair: repair::Keep,
 }
 
 impl Panes {
@@ -74,6 +77,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Pane::Hex => hex::act(app, action),
         Pane::Findings => findings::act(app, action),
         Pane::Depth => depth::act(app, action),
+        Pane::Repair => repair::act(app, action),
     }
 }
 
@@ -88,6 +92,7 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
         Pane::Hex => hex::click(app, click, x, y),
         Pane::Findings => findings::click(app, click, x, y),
         Pane::Depth => depth::click(app, click, x, y),
+        Pane::Repair => repair::click(app, click, x, y),
     }
 }
 
@@ -102,6 +107,7 @@ pub fn want(app: &mut App) {
         Pane::Hex => hex::want(app),
         Pane::Findings => findings::want(app),
         Pane::Depth => depth::want(app),
+        Pane::Repair => repair::want(app),
     }
 }
 
@@ -116,6 +122,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         Pane::Hex => hex::draw(app, canvas),
         Pane::Findings => findings::draw(app, canvas),
         Pane::Depth => depth::draw(app, canvas),
+        Pane::Repair => repair::draw(app, canvas),
     }
 }
 
@@ -129,6 +136,7 @@ pub fn copy(app: &App) -> Option<String> {
         Pane::Meta => meta::copy(app),
         Pane::Slice => slice::copy(app),
         Pane::Depth => depth::copy(app),
+        Pane::Repair => repair::copy(app),
         _ => {
             let index = app.index.as_ref()?;
             let file =

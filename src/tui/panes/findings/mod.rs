@@ -55,8 +55,11 @@ struct Geometry {
 
 fn geometry(app: &App, height: u16) -> Geometry {
     let summary = u16::from(height >= 3);
-    let hidden = app.layout().inspector.area() == 0;
-    let story = if hidden && height >= 6 && app.selection.finding.is_some() { (height / 3).max(3) } else { 0 };
+    let story = match app.selection.finding.and_then(|number| app.findings.list.get(number)) {
+        // What the inspector has no room for is told here in full.
+        Some(finding) if height >= 6 => words::story_lines(app, finding).min(height / 2),
+        _ => 0,
+    };
     Geometry { summary, rows: height.saturating_sub(summary + story), story }
 }
 

@@ -9,6 +9,7 @@ use crate::printable::triple;
 use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
 use crate::tui::inspector::{bytes, grouped};
+use crate::tui::layout::inside;
 use crate::tui::theme::{Role, level_role};
 
 /// From this width on there is room for the word of the level.
@@ -160,6 +161,23 @@ fn message(finding: &Finding) -> String {
     let numbers = finding.damage.to_string();
     let title = finding.code().title();
     if numbers.contains(title) { numbers } else { format!("{title}: {numbers}") }
+}
+
+/// Lines that the story of a finding takes in the pane; none where the inspector has room for all of it.
+pub fn story_lines(app: &App, finding: &Finding) -> u16 {
+    let lines = |width: u16| {
+        let width = usize::from(width).max(1);
+        let words = [finding.message(), finding.code().next().to_owned()];
+        words.iter().map(|text| textwrap::wrap(text, width).len()).sum::<usize>()
+    };
+    let inspector = inside(app.layout().inspector);
+    let column = if inspector.width >= 70 { inspector.width / 2 } else { inspector.width };
+    // The level stands before the message there.
+    if inspector.area() > 0 && lines(column.saturating_sub(12)) <= usize::from(inspector.height) {
+        return 0;
+    }
+    let pane = inside(app.layout().pane);
+    u16::try_from(lines(pane.width.saturating_sub(1))).unwrap_or(u16::MAX).saturating_add(1).max(3)
 }
 
 /// Draws the selected finding in full where no inspector does.

@@ -9,7 +9,7 @@ use crate::tui::data::plane::Steps;
 use crate::tui::scroll::follow;
 use crate::tui::theme::Theme;
 
-pub use paint::Ink;
+pub use paint::{Ink, letter_cell, pair_cell};
 pub use zoom::Zoom;
 
 /// Whether there are letters only: where there are no colours, or no half blocks.

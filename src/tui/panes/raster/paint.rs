@@ -114,6 +114,16 @@ fn block(canvas: &Canvas<'_>, ink: Ink, is_first: bool, ring: Option<&'static st
     }
 }
 
+/// A voxel as a letter.
+pub fn letter_cell(canvas: &Canvas<'_>, ink: Ink) -> (&'static str, Style) {
+    letter(canvas, ink, true, false)
+}
+
+/// Two voxels, one above the other, in one character.
+pub fn pair_cell(canvas: &Canvas<'_>, upper: Ink, lower: Ink) -> (&'static str, Style) {
+    halves(canvas, upper, lower, None)
+}
+
 /// Two voxels, one above the other; the cursor on the upper or the lower one.
 fn halves(canvas: &Canvas<'_>, upper: Ink, lower: Ink, cursor: Option<bool>) -> (&'static str, Style) {
     let theme = canvas.theme;

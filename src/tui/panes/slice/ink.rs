@@ -190,7 +190,7 @@ pub(super) const BANDS: [(&str, Color, &str); 6] = [
 ];
 
 /// How voxels are shown now.
-pub(super) struct Look<'a> {
+pub(in crate::tui::panes) struct Look<'a> {
     pub mode: Mode,
     pub palette: Option<&'a [u8]>,
     off: u32,
@@ -211,6 +211,13 @@ impl<'a> Look<'a> {
             // Distances of some versions and depths end at 1, of others at 500.
             limits: [(most / 8.0).min(1.0), (most / 2.0).min(4.0)],
         }
+    }
+
+    /// Values, or distances up to `most`, outside of any file.
+    pub fn plain(most: Option<f32>) -> Self {
+        let mode = if most.is_some() { Mode::Distances } else { Mode::Values };
+        let most = most.unwrap_or(0.0);
+        Self { mode, palette: None, off: 0, packed: false, limits: [(most / 8.0).min(1.0), (most / 2.0).min(4.0)] }
     }
 
     /// How a voxel is shown.

@@ -1,6 +1,6 @@
 //! The voxels of a block, or of a whole region or layer, cut along an axis: by value, distance or flags.
 
-mod ink;
+pub(super) mod ink;
 mod legend;
 mod place;
 mod scene;

@@ -1,0 +1,302 @@
+//! What a repair would do with one file, as it is shown: who owns which part before and after, and a line for all that is
+//! put right, left out or lost.
+
+use std::path::Path;
+
+use crate::bytes::Span;
+use crate::godot::region::sectors_for;
+use crate::pak::BLOCK_BYTES;
+use crate::pak::record::blocks_for;
+use crate::printable::triple;
+use crate::repair::{Action, Certainty, PakPlan, Plan, RegionPlan, words};
+
+/// What becomes of a part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// Old bytes, or bytes of nothing.
+    Old,
+    /// Header and records, where they take blocks themselves.
+    Header,
+    /// A block that is where its table says.
+    Kept,
+    /// A block whose place is put right.
+    PutRight,
+    /// A block whose place is only likely.
+    Likely,
+    /// A block, or a part of one, that goes to `lost+found`.
+    Lost,
+}
+
+/// Sectors in a row with one fate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The first sector.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// What becomes of them.
+    pub what: What,
+    /// The number of the block in the result, by which it has its letter.
+    pub number: usize,
+    /// The line that speaks of it.
+    pub line: Option<usize>,
+}
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Something that is left out.
+    Missing,
+    /// Something that goes to `lost+found`.
+    Lost,
+    /// Something that is only likely.
+    Likely,
+    /// Something that is put right.
+    PutRight,
+    /// Anything else.
+    Words,
+}
+
+/// A line of the list.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What it is about.
+    pub subject: Subject,
+    /// Which block, record or sector.
+    pub name: String,
+    /// What happens with it.
+    pub text: String,
+    /// Where its bytes are, when it can be looked at.
+    pub pieces: Vec<Span>,
+    /// The positions that it may belong to, with their probabilities.
+    pub candidates: Vec<([i32; 3], f64)>,
+}
+
+/// What is done with one file.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// In a few words.
+    pub summary: String,
+    /// Whether it is left as it is.
+    pub unchanged: bool,
+    /// The sectors before, and how many there are.
+    pub before: (Vec<Part>, u64),
+    /// The sectors after.
+    pub after: (Vec<Part>, u64),
+    /// The list.
+    pub lines: Vec<Line>,
+    /// The number of the region in the plan, when it is one.
+    pub region: Option<usize>,
+}
+
+impl Preview {
+    /// What a plan does with a file of `len` bytes.
+    #[must_use]
+    pub fn of(plan: &Plan, path: &Path, map_dir: Option<&Path>, len: u64) -> Self {
+        if let Some(at) = plan.regions.iter().position(|region| region.path == path) {
+            return plan.regions.get(at).map_or_else(Self::default, |region| of_region(region, at, len));
+        }
+        if let Some(pak) = plan.paks.iter().find(|pak| pak.path == path) {
+            return of_pak(pak, len);
+        }
+        if let Some(map) = plan.maps.iter().find(|map| map_dir == Some(map.dir.as_path())) {
+            let maps = std::slice::from_ref(map);
+            let all = crate::repair::map_words(maps);
+            return Self { unchanged: map.action == Action::Copy, ..sentences(map.action, map.why, &all) };
+        }
+        Self { summary: "copied as it is".into(), unchanged: true, ..Self::default() }
+    }
+
+    /// What a plan does with the whole save.
+    #[must_use]
+    pub fn of_all(plan: &Plan) -> Self {
+        let all = words(plan);
+        let files = plan.regions.len() + plan.paks.len() + plan.maps.len();
+        let copied = plan.regions.iter().filter(|r| r.action == Action::Copy).count()
+            + plan.paks.iter().filter(|p| p.action == Action::Copy).count()
+            + plan.maps.iter().filter(|m| m.action == Action::Copy).count();
+        let summary = match files - copied {
+            0 => "nothing to repair".to_owned(),
+            n => format!("{n} of {files} files are built anew or set aside"),
+        };
+        Self { unchanged: plan.changes_nothing(), summary, ..sentences(Action::Copy, "", &all) }
+    }
+}
+
+fn sentences(action: Action, why: &str, all: &[String]) -> Preview {
+    let line = |text: &String| Line {
+        subject: Subject::Words,
+        name: String::new(),
+        text: text.clone(),
+        pieces: Vec::new(),
+        candidates: Vec::new(),
+    };
+    Preview { summary: in_short(action, why), lines: all.iter().map(line).collect(), ..Preview::default() }
+}
+
+fn in_short(action: Action, why: &str) -> String {
+    match action {
+        Action::Copy => "healthy, copied as it is".to_owned(),
+        Action::Rebuild => format!("built anew: {why}"),
+        Action::SetAside => format!("set aside: {why}"),
+        Action::FromBackup => format!("taken from the backup: {why}"),
+    }
+}
+
+fn percent(p: f64) -> String {
+    format!("{:.0} %", (p * 100.0).clamp(0.0, 99.0))
+}
+
+fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
+    let mut out = Preview {
+        summary: in_short(region.action, region.why),
+        unchanged: region.action == Action::Copy,
+        region: Some(at),
+        ..Preview::default()
+    };
+    let Some(header) = region.header.as_ref().filter(|_| region.action == Action::Rebuild) else { return out };
+    let size = u64::from(header.format.sector_size).max(1);
+    let sector = |byte: u64| byte.saturating_sub(header.sectors_at()) / size;
+    let line = |subject, name, text| Line { subject, name, text, pieces: Vec::new(), candidates: Vec::new() };
+    for (position, why) in &region.missing {
+        out.lines.push(line(Subject::Missing, format!("block {}", triple(*position)), (*why).to_owned()));
+    }
+    let mut before = Vec::new();
+    let mut put = |spans: &[Span], what, number, line| {
+        before.extend(spans.iter().map(|span| Part {
+            first: sector(span.start),
+            count: span.len().div_ceil(size),
+            what,
+            number,
+            line,
+        }));
+    };
+    for lost in &region.lost {
+        let places: Vec<String> =
+            lost.candidates.iter().take(2).map(|(at, p)| format!("{} {}", triple(*at), percent(*p))).collect();
+        let text = match places.as_slice() {
+            [] => "no place is known for it".to_owned(),
+            _ => format!("may be {}", places.join(" or ")),
+        };
+        put(&lost.pieces, What::Lost, 0, Some(out.lines.len()));
+        out.lines.push(Line {
+            pieces: lost.pieces.clone(),
+            candidates: lost.candidates.clone(),
+            ..line(Subject::Lost, format!("sector {}", lost.sector), text)
+        });
+    }
+    let mut first = 0;
+    for (number, block) in region.blocks.iter().enumerate() {
+        let bytes: u64 = block.pieces.iter().map(Span::len).sum();
+        let count = sectors_for(bytes.saturating_sub(4), header.format.sector_size);
+        let (subject, what) = match (block.certainty, block.listed_at.is_some() || block.moved) {
+            (Certainty::Certain, false) => (None, What::Kept),
+            (Certainty::Certain, true) => (Some(Subject::PutRight), What::PutRight),
+            _ => (Some(Subject::Likely), What::Likely),
+        };
+        let of_line = subject.map(|_| out.lines.len());
+        put(&block.pieces, what, number, of_line);
+        out.after.0.push(Part { first, count, what, number, line: of_line });
+        if let Some(subject) = subject {
+            let stood = match block.listed_at {
+                Some(listed) => format!("table says {listed}, stands at {}", block.sector),
+                None => format!("stands at {}", block.sector),
+            };
+            let likely = if subject == Subject::Likely {
+                format!(", {} likely", percent(block.probability))
+            } else {
+                String::new()
+            };
+            out.lines.push(Line {
+                pieces: block.pieces.clone(),
+                candidates: vec![(block.position, block.probability)],
+                ..line(
+                    subject,
+                    format!("block {}", triple(block.position)),
+                    format!("{stood}, goes to {first}{likely}"),
+                )
+            });
+        }
+        first += count;
+    }
+    before.sort_by_key(|part| part.first);
+    out.before = (before, len.saturating_sub(header.sectors_at()).div_ceil(size));
+    out.after.1 = first;
+    out.summary = format!("{} of {} blocks in place", region.blocks.len(), region.blocks.len() + region.missing.len());
+    count_up(&mut out);
+    out
+}
+
+fn of_pak(plan: &PakPlan, len: u64) -> Preview {
+    let mut out = Preview {
+        summary: in_short(plan.action, plan.why),
+        unchanged: plan.action == Action::Copy,
+        ..Preview::default()
+    };
+    if plan.action != Action::Rebuild {
+        return out;
+    }
+    let line = |subject, name, text| Line { subject, name, text, pieces: Vec::new(), candidates: Vec::new() };
+    for (field, was, is) in &plan.fields {
+        out.lines.push(line(Subject::PutRight, (*field).to_owned(), format!("{was} in the file, put right to {is}")));
+    }
+    for missing in &plan.missing {
+        out.lines.push(line(Subject::Missing, format!("record {}", missing.record), missing.why.to_owned()));
+    }
+    let mut before = Vec::new();
+    let mut put = |span: Span, what, number, line| {
+        let first = span.start / BLOCK_BYTES;
+        before.push(Part { first, count: span.end.div_ceil(BLOCK_BYTES).saturating_sub(first), what, number, line });
+    };
+    for lost in &plan.lost {
+        let records: Vec<String> = lost.candidates.iter().take(3).map(|(n, ..)| n.to_string()).collect();
+        let text = match (lost.record, records.as_slice()) {
+            (Some(record), _) => format!("a part of record {record}, {} bytes", lost.plain),
+            (None, []) => "a whole chunk, no place is known for it".to_owned(),
+            (None, _) => format!("a whole chunk, may be of record {}", records.join(" or ")),
+        };
+        put(lost.span, What::Lost, 0, Some(out.lines.len()));
+        out.lines.push(line(Subject::Lost, format!("block {}", lost.span.start / BLOCK_BYTES), text));
+    }
+    let mut first = plan.header.as_ref().map_or(0, |header| blocks_for(header.end()));
+    let head = Part { first: 0, count: blocks_for(plan.head.end), what: What::Header, number: 0, line: None };
+    out.after.0.push(Part { count: first, ..head });
+    for (number, chunk) in plan.chunks.iter().enumerate() {
+        let count = blocks_for(chunk.span.len());
+        let (subject, what) = match (chunk.certainty, chunk.put_right) {
+            (Certainty::Certain, None) => (None, What::Kept),
+            (Certainty::Certain, Some(_)) => (Some(Subject::PutRight), What::PutRight),
+            _ => (Some(Subject::Likely), What::Likely),
+        };
+        let of_line = subject.map(|_| out.lines.len());
+        put(chunk.span, what, number, of_line);
+        out.after.0.push(Part { first, count, what, number, line: of_line });
+        if let Some(subject) = subject {
+            let why = chunk.put_right.unwrap_or_default().to_owned();
+            out.lines.push(line(subject, format!("record {}", chunk.record), why));
+        }
+        first += count;
+    }
+    before.push(head);
+    before.sort_by_key(|part| part.first);
+    out.before = (before, len.div_ceil(BLOCK_BYTES));
+    out.after.1 = if plan.chunks.is_empty() { 0 } else { first };
+    out.summary = format!("{} of {} chunks kept", plan.chunks.len(), plan.chunks.len() + plan.missing.len());
+    count_up(&mut out);
+    out
+}
+
+/// Says how many there are of each kind.
+fn count_up(out: &mut Preview) {
+    for (subject, what) in [
+        (Subject::PutRight, "put right"),
+        (Subject::Likely, "only likely"),
+        (Subject::Missing, "missing"),
+        (Subject::Lost, "lost"),
+    ] {
+        let n = out.lines.iter().filter(|line| line.subject == subject).count();
+        if n > 0 {
+            out.summary.push_str(&format!(", {n} {what}"));
+        }
+    }
+}

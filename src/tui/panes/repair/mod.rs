@@ -1,0 +1,376 @@
+//! What a repair would do: the sectors before and after, what is put right, what is missing, what goes to `lost+found`,
+//! and the command that does it. Nothing is written here.
+
+mod candidate;
+mod strip;
+
+use std::sync::Arc;
+
+use super::Click;
+use crate::repair::{self, Plan};
+use crate::tui::action::Action;
+use crate::tui::app::{App, Focus};
+use crate::tui::canvas::Canvas;
+use crate::tui::data::preview::{Line, Preview, Subject};
+use crate::tui::data::{Cell, Item, Part, State};
+use crate::tui::draw::pane_inside;
+use crate::tui::jobs::Kind;
+use crate::tui::scroll::follow;
+use crate::tui::theme::{Glyphs, Role};
+
+/// Columns of the names in the list.
+const NAME: u16 = 22;
+
+/// From this width on the sectors before and after stand side by side.
+const SIDE_BY_SIDE: u16 = 84;
+
+/// Lines that a step of the mouse's wheel moves.
+const WHEEL: usize = 3;
+
+/// What a plan is made for: which reading of the save, and whether likely blocks are written.
+type PlanKey = (u64, bool);
+
+/// What the pane keeps.
+#[derive(Debug, Default)]
+pub struct Keep {
+    /// Whether blocks that are only likely are written too.
+    likely: bool,
+    /// What is done with the save.
+    plan: Cell<PlanKey, Plan>,
+    /// What is done with the selected file.
+    preview: Option<((PlanKey, usize), Arc<Preview>)>,
+    /// The line under the cursor.
+    cursor: usize,
+    /// The block that is looked at in a place that it may belong to.
+    candidate: candidate::Keep,
+}
+
+fn key(app: &App) -> PlanKey {
+    (app.generation, app.panes.repair.likely)
+}
+
+/// What is done with what is selected.
+fn preview(app: &App) -> Option<&Arc<Preview>> {
+    let wanted = (key(app), app.selection.node);
+    app.panes.repair.preview.as_ref().filter(|(key, _)| *key == wanted).map(|(_, preview)| preview)
+}
+
+/// Whether the plan is being made.
+#[must_use]
+pub fn is_planning(app: &App) -> bool {
+    matches!(app.panes.repair.plan.state(&key(app)), State::Reading)
+}
+
+/// Does an action; true when it meant something here.
+pub fn act(app: &mut App, action: Action) -> bool {
+    if candidate::act(app, action) {
+        return true;
+    }
+    let lines = preview(app).map_or(0, |preview| preview.lines.len());
+    let page = usize::from(Parts::new(app, pane_inside(app).width, pane_inside(app).height).rows).max(1);
+    let at = app.panes.repair.cursor.min(lines.saturating_sub(1));
+    app.panes.repair.cursor = match action {
+        Action::Up => at.saturating_sub(1),
+        Action::Down => (at + 1).min(lines.saturating_sub(1)),
+        Action::PageUp => at.saturating_sub(page),
+        Action::PageDown => (at + page).min(lines.saturating_sub(1)),
+        Action::First => 0,
+        Action::Last => lines.saturating_sub(1),
+        Action::Enter if matches!(app.panes.repair.plan.state(&key(app)), State::Failed(_)) => {
+            app.panes.repair.plan.clear();
+            0
+        }
+        Action::Enter => {
+            if !candidate::open(app, at) {
+                app.say("Lines with a block and its likely places can be looked at: those with ? and with ~.".into());
+            }
+            at
+        }
+        Action::Certainty => {
+            app.panes.repair.likely = !app.panes.repair.likely;
+            0
+        }
+        _ => return false,
+    };
+    true
+}
+
+/// Does a click.
+pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
+    if let Click::Wheel(up) = click {
+        for _ in 0..WHEEL {
+            act(app, if up { Action::Up } else { Action::Down });
+        }
+        return;
+    }
+    let area = pane_inside(app);
+    let parts = Parts::new(app, area.width, area.height);
+    let Some(preview) = preview(app) else { return };
+    let first = parts.first(app.panes.repair.cursor, preview.lines.len());
+    if let Some(row) = y.checked_sub(parts.list).filter(|row| *row < parts.rows) {
+        app.panes.repair.cursor = (first + usize::from(row)).min(preview.lines.len().saturating_sub(1));
+    }
+}
+
+/// Whether a block is looked at in a place that it may belong to.
+#[must_use]
+pub fn has_candidate(app: &App) -> bool {
+    app.in_repair() && candidate::is_open(app)
+}
+
+/// Whether the line under the cursor can be looked at.
+#[must_use]
+pub fn can_look(app: &App) -> bool {
+    let line = preview(app).and_then(|preview| preview.lines.get(app.panes.repair.cursor));
+    app.in_repair() && line.is_some_and(|line| !line.pieces.is_empty() && !line.candidates.is_empty())
+}
+
+/// Asks for what is needed.
+pub fn want(app: &mut App) {
+    candidate::want(app);
+    let Some(index) = app.index.clone() else { return };
+    let wanted = key(app);
+    if app.panes.repair.plan.want(&wanted) {
+        let save = Arc::clone(&index.save);
+        app.job(
+            Kind::Plan,
+            move |worker| {
+                let options = repair::Options { likely: wanted.1, backup: None, cancel: Some(worker.cancel()) };
+                let plan = || repair::plan(&save, &options).map_err(|error| error.to_string());
+                // One thread fewer than there are processors: whoever looks at a block meanwhile does not wait.
+                let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build();
+                let plan = pool.map_or_else(|_| plan(), |pool| pool.install(plan));
+                worker.answer(move |app| app.panes.repair.plan.put(wanted, plan));
+            },
+            |app, why| app.panes.repair.plan.fail(why),
+        );
+    }
+    let key = (wanted, app.selection.node);
+    if app.panes.repair.preview.as_ref().is_some_and(|(there, _)| *there == key) {
+        return;
+    }
+    let Some(plan) = app.panes.repair.plan.get(&wanted).cloned() else { return };
+    let preview = match app.selected_item() {
+        None => Preview::of_all(&plan),
+        Some(item) => {
+            let Some(opened) = app.opened_item() else { return };
+            let path = index.paths.get(item).cloned().unwrap_or_default();
+            let map = match index.items.get(item) {
+                Some(Item::Layer(map, _)) => index.save.maps.get(*map).map(|map| map.dir.clone()),
+                _ => None,
+            };
+            Preview::of(&plan, &path, map.as_deref(), opened.len(Part::Data))
+        }
+    };
+    app.panes.repair.candidate.at = None;
+    app.panes.repair.cursor = line_of_finding(app, &preview);
+    app.panes.repair.preview = Some((key, Arc::new(preview)));
+}
+
+/// The line that speaks of the block of the selected finding; the first one where none does.
+fn line_of_finding(app: &App, preview: &Preview) -> usize {
+    let finding = app.selection.finding.and_then(|number| app.findings.list.get(number));
+    let block = finding.and_then(|finding| finding.block?.position);
+    let named = block.map(|at| format!("block {}", crate::printable::triple(at)));
+    let record = app.selection.slot.map(|slot| format!("record {slot}"));
+    let line_of = |name: String| preview.lines.iter().position(|line| line.name == name);
+    named.and_then(line_of).or_else(|| record.and_then(line_of)).unwrap_or(0)
+}
+
+/// Where the parts of the pane lie.
+struct Parts {
+    /// Rows of sectors, of each of the two pictures.
+    sectors: u16,
+    /// Whether the pictures stand side by side.
+    beside: bool,
+    /// The line of the legend.
+    legend: Option<u16>,
+    /// The first line of the list.
+    list: u16,
+    /// Lines of the list.
+    rows: u16,
+    /// The line of the command.
+    command: u16,
+}
+
+impl Parts {
+    fn new(app: &App, width: u16, height: u16) -> Self {
+        let has_sectors = preview(app).is_some_and(|preview| preview.before.1 + preview.after.1 > 0);
+        let beside = width >= SIDE_BY_SIDE;
+        let wrapped = textwrap::wrap(&command(app), usize::from(width.saturating_sub(4)).max(1)).len();
+        let lines = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, 3) } else { 1 };
+        let command = height.saturating_sub(lines);
+        // The summary, the command, and the list have what they need; the pictures have what is left.
+        let room = command.saturating_sub(1);
+        let list = preview(app).map_or(1, |preview| u16::try_from(preview.lines.len()).unwrap_or(u16::MAX));
+        let titles = if beside { 1 } else { 2 };
+        let most = if beside { room / 2 } else { room / 4 };
+        let sectors = if has_sectors && height >= 10 {
+            let needed = room.saturating_sub(list.clamp(3, 12) + titles + 1) / if beside { 1 } else { 2 };
+            let half = if beside { width / 2 } else { width };
+            let longest = preview(app).map_or(0, |preview| preview.before.1.max(preview.after.1));
+            let all = u16::try_from(longest.div_ceil(strip::columns(half))).unwrap_or(u16::MAX);
+            needed.clamp(1, most.max(1)).min(all.max(1))
+        } else {
+            0
+        };
+        let pictures = if sectors == 0 { 0 } else { titles + if beside { sectors } else { 2 * sectors } };
+        let legend = (sectors > 0).then_some(1 + pictures);
+        let list = 1 + pictures + u16::from(legend.is_some());
+        Self { sectors, beside, legend, list, rows: command.saturating_sub(list), command }
+    }
+
+    fn first(&self, cursor: usize, lines: usize) -> usize {
+        follow(0, cursor, usize::from(self.rows), lines)
+    }
+}
+
+/// The command that does what is shown.
+#[must_use]
+pub fn command(app: &App) -> String {
+    let level = if app.panes.repair.likely { "likely" } else { "certain" };
+    let path = quoted(&crate::printable::path(&app.settings.path));
+    format!("voxscope repair {path} --out {} --level {level}", quoted(&beside(app)))
+}
+
+/// A name beside the save.
+fn beside(app: &App) -> String {
+    let path = &app.settings.path;
+    let name = path.file_name().map_or_else(|| "save".into(), |name| crate::printable::path(name.as_ref()));
+    let copy = format!("{name}-repaired");
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => crate::printable::path(&parent.join(copy)),
+        None => copy,
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The command, to be copied.
+#[must_use]
+pub fn copy(app: &App) -> Option<String> {
+    preview(app).map(|_| command(app))
+}
+
+/// Draws the pane.
+pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    let keep = &app.panes.repair;
+    let Some(preview) = preview(app) else {
+        let (words, role) = match keep.plan.state(&key(app)) {
+            State::Failed(why) => (format!("{why}. Enter tries again."), Role::Error),
+            State::Ready(_) => ("Reading the file.".to_owned(), Role::Dim),
+            _ => ("Reading all sectors, to see what a repair would do. Nothing is written.".to_owned(), Role::Dim),
+        };
+        canvas.wrap(1, 1, &words, role);
+        return;
+    };
+    if candidate::is_open(app) {
+        candidate::draw(app, canvas);
+        return;
+    }
+    let width = canvas.width();
+    let level = if keep.likely { "likely" } else { "certain" };
+    let level_width = u16::try_from(level.len()).unwrap_or(8) + 10;
+    canvas.put_within(1, 0, width.saturating_sub(level_width + 2), &preview.summary, Role::Strong);
+    canvas.line(width.saturating_sub(level_width), 0, &[(Role::Dim, "level "), (Role::Key, level), (Role::Dim, "  t")]);
+    let parts = Parts::new(app, width, canvas.height());
+    let at = keep.cursor.min(preview.lines.len().saturating_sub(1));
+    if parts.sectors > 0 {
+        let half = if parts.beside { width / 2 } else { width };
+        let after = if parts.beside { (half, 1) } else { (0, 2 + parts.sectors) };
+        for ((x, y), title, map) in [((0, 1), "Before", &preview.before), (after, "After", &preview.after)] {
+            let mut part = canvas.part(x, y, half, parts.sectors + 1);
+            strip::draw(app, title, map, preview.lines.get(at).map(|_| at), &mut part);
+        }
+    }
+    if let Some(y) = parts.legend {
+        strip::legend(app, y, canvas);
+    }
+    list(app, preview, &parts, at, canvas);
+    let command = command(app);
+    let x = canvas.put(1, parts.command, "$ ", Role::Dim);
+    canvas.part(x, parts.command, width.saturating_sub(x + 1), canvas.height()).wrap(0, 0, &command, Role::Key);
+}
+
+fn mark(subject: Subject, glyphs: &Glyphs) -> (&'static str, Role) {
+    match subject {
+        Subject::Missing => (if glyphs.ascii { "x" } else { "✗" }, Role::Error),
+        Subject::Lost => ("?", Role::Lost),
+        Subject::Likely => ("~", Role::Warning),
+        Subject::PutRight => (if glyphs.ascii { ">" } else { "→" }, Role::Good),
+        Subject::Words => (" ", Role::Text),
+    }
+}
+
+fn list(app: &App, preview: &Preview, parts: &Parts, at: usize, canvas: &mut Canvas<'_>) {
+    if preview.lines.is_empty() {
+        let words = if preview.unchanged { "Nothing is changed here." } else { "Nothing is lost." };
+        canvas.put(1, parts.list, words, Role::Good);
+        return;
+    }
+    let rows = usize::from(parts.rows);
+    let first = parts.first(at, preview.lines.len());
+    let width = canvas.width();
+    for (y, (number, line)) in (parts.list..).zip(preview.lines.iter().enumerate().skip(first).take(rows)) {
+        let (mark, role) = mark(line.subject, &app.glyphs);
+        canvas.put(1, y, mark, role);
+        let x = if line.name.is_empty() {
+            1
+        } else {
+            canvas.put_within(3, y, NAME, &line.name, Role::Text);
+            4 + NAME
+        };
+        canvas.put_within(x, y, width.saturating_sub(x + 1), &says(line), Role::Dim);
+        if number == at {
+            canvas.cursor_row(y, app.focus == Focus::Pane);
+        }
+    }
+    canvas.part(0, parts.list, width, parts.rows).scrollbar(first, rows, preview.lines.len());
+}
+
+/// What is under the cursor, in full, for the inspector: a title, and lines with their labels.
+#[must_use]
+pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> {
+    if !app.in_repair() {
+        return None;
+    }
+    let preview = preview(app)?;
+    let line = preview.lines.get(app.panes.repair.cursor.min(preview.lines.len().saturating_sub(1)))?;
+    let mut out = vec![("", says(line))];
+    let bytes: Vec<String> = line.pieces.iter().map(ToString::to_string).collect();
+    if !bytes.is_empty() {
+        out.push(("bytes", bytes.join(", ")));
+    }
+    if line.subject == Subject::Lost {
+        for (at, p) in line.candidates.iter().take(4) {
+            out.push(("may be", format!("{}, {:.1} % likely", crate::printable::triple(*at), (p * 100.0).min(99.9))));
+        }
+    }
+    let title = if line.name.is_empty() { "Repair".to_owned() } else { capital(&line.name) };
+    Some((title, out))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What a line says, with the kind of it in a word: never by its mark alone.
+fn says(line: &Line) -> String {
+    let kind = match line.subject {
+        Subject::Missing => "missing: ",
+        Subject::Lost => "lost+found: ",
+        Subject::Likely => "likely: ",
+        Subject::PutRight | Subject::Words => "",
+    };
+    format!("{kind}{}", line.text)
+}

@@ -1,0 +1,112 @@
+//! The preview of a repair, and a block looked at in a place that it may belong to.
+
+use std::path::{Path, PathBuf};
+
+use voxscope::tui::Driver;
+use voxscope::tui::pane::Pane;
+
+use super::{on, row_with, select, sized};
+
+/// Saves of the real engine that was killed; `None`, and it says so, where there are none.
+fn crash(name: &str) -> Option<PathBuf> {
+    let dir = std::env::var_os("VOXSCOPE_GOLDEN")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden"), PathBuf::from);
+    let path = dir.join(name).join("world");
+    if !path.is_dir() {
+        println!("skipped: no reference files at {}", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn times(path: &Path) -> Vec<(PathBuf, std::time::SystemTime)> {
+    let mut all = Vec::new();
+    let mut dirs = vec![path.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                dirs.push(entry.path());
+            } else {
+                all.push((entry.path(), entry.metadata().unwrap().modified().unwrap()));
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_finding_leads_to_what_a_repair_would_do_about_it() {
+    for (columns, rows) in [(80, 24), (120, 40), (40, 10)] {
+        let (mut driver, dir) = on("pak-file-cut", columns, rows);
+        let before = times(dir.path());
+        driver.keys("7 down p");
+        assert_eq!(driver.app.pane, Pane::Repair);
+        assert!(row_with(&driver, "2 of 3 chunks kept").contains("1 missing"), "{}", driver.text_screen());
+        assert!(columns == 40 || driver.text_screen().contains("points beyond the end"), "{}", driver.text_screen());
+        assert!(driver.text_screen().contains("voxscope repair"));
+        driver.keys("Y");
+        let command = driver.copied.clone().unwrap();
+        assert!(command.starts_with("voxscope repair ") && command.ends_with(" --level certain"), "{command}");
+        driver.keys("t Y");
+        assert!(driver.copied.clone().unwrap().ends_with(" --level likely"));
+        assert_eq!(times(dir.path()), before, "nothing is written");
+    }
+}
+
+#[test]
+fn the_sectors_stand_before_and_after() {
+    let Some(path) = crash("crash_terrain/t1") else { return };
+    let mut driver = sized(&path, 80, 24);
+    select(&mut driver, "r.-1.-1.0.vxr");
+    driver.keys("9");
+    let screen = driver.text_screen();
+    let lines: Vec<&str> = screen.lines().collect();
+    let row = |title: &str| lines.iter().position(|line| line.contains(title)).unwrap();
+    let letters = |at: usize| lines[at].chars().filter(|c| c.is_alphabetic()).collect::<String>();
+    // Three that the table has elsewhere, in capitals; behind them old bytes, which are left out.
+    assert!(lines[row("Before") + 1].contains("aaabCCCCCDDEEE···"), "{screen}");
+    assert_eq!(letters(row("After") + 1), "aaabCCCCCDDEEE", "{screen}");
+    assert!(row_with(&driver, "block (-1, -1, 2)").contains("table says 7, stands at 4, goes to 4"), "{screen}");
+    assert!(row_with(&driver, "block (-1, -1, 1)").contains("missing: no block was found for it"), "{screen}");
+}
+
+/// On the block of which it is not certain where it belongs.
+fn on_the_lost_one(driver: &mut Driver) {
+    select(driver, "lod0/r.0.0.0.vxr");
+    driver.keys("9 home down");
+    assert!(row_with(driver, "sector 44").contains("may be (1, 0, 1) 91 %"));
+}
+
+#[test]
+fn a_lost_block_is_looked_at_between_the_neighbours_that_it_would_have() {
+    let Some(path) = crash("crash_terrain/t1") else { return };
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let mut driver = sized(&path, columns, rows);
+        on_the_lost_one(&mut driver);
+        driver.keys("enter");
+        let screen = driver.text_screen();
+        assert!(screen.contains("Sector 44 as block (1, 0, 1)") && screen.contains("91.1 % likely"), "{screen}");
+        assert!(screen.contains("6 of 6 neighbours"), "{screen}");
+        // Two seams across and two upright ones; where there is nothing to compare nothing is drawn.
+        assert_eq!(screen.lines().filter(|line| line.matches('┼').count() == 2).count(), 2, "{screen}");
+        // Another cut is another picture, and the way back leads to the list.
+        driver.keys("x");
+        let other = driver.text_screen();
+        assert!(other.contains("x = ") && other != screen);
+        driver.keys("]");
+        assert_ne!(driver.text_screen(), other);
+        driver.keys("esc");
+        assert!(row_with(&driver, "sector 44").contains("may be (1, 0, 1)"));
+        assert_eq!(driver.app.pane, Pane::Repair);
+    }
+}
+
+#[test]
+fn a_healthy_save_has_nothing_to_repair() {
+    let (mut driver, _dir) = on("pak-room", 80, 24);
+    driver.keys("9");
+    let screen = driver.text_screen();
+    assert!(screen.contains("copied as it is") || screen.contains("nothing to repair"), "{screen}");
+    driver.keys("enter home end pagedown t t esc");
+}
