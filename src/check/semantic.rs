@@ -24,6 +24,9 @@ use crate::trace::walk;
 /// Bytes that the blocks of one file may decode to while it is walked over.
 const BUDGET: u64 = 64 << 30;
 
+/// The least probability of a place that is told of; how likely it is stands beside it.
+const TOLD: f64 = 0.6;
+
 /// What is to be said of one entry.
 pub(super) struct Doubt {
     pub position: Option<[i32; 3]>,
@@ -110,7 +113,7 @@ fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Dou
     }
     // Where each content belongs.
     let mut owners: HashMap<u128, Placed> = HashMap::new();
-    for p in placed.values().filter(|p| p.certainty >= Certainty::Likely) {
+    for p in placed.values().filter(|p| p.p >= TOLD) {
         let owner = owners.entry(case.content(p.block)).or_insert(*p);
         if (p.p, p.slot) > (owner.p, owner.slot) {
             *owner = *p;
@@ -130,7 +133,7 @@ fn doubt(
     owners: &HashMap<u128, Placed>,
 ) -> Option<Doubt> {
     let here = listed(case, entry);
-    let likely = placed.filter(|p| p.certainty >= Certainty::Likely);
+    let likely = placed.filter(|p| p.p >= TOLD);
     let same = |p: &Placed| here.is_some_and(|b| case.content(b) == case.content(p.block));
     let block = likely.and_then(|p| case.walk.blocks.get(p.block).map(|block| (p, block)));
     let stands =
