@@ -89,10 +89,15 @@ pub struct Summary {
     pub interrupted: bool,
 }
 
-/// Bytes of all files of a save that have blocks.
+/// Bytes that a check of a save reads, as it tells its progress: those of all files that have blocks, and where the
+/// sectors are walked over too, those of the region files a second time.
 #[must_use]
-pub fn total_bytes(save: &Save) -> u64 {
-    save.files().map(|file| file.len()).sum()
+pub fn total_bytes(save: &Save, level: Level) -> u64 {
+    let walked: u64 = match level {
+        Level::Semantic => save.regions().map(|(_, file)| file.len).sum(),
+        _ => 0,
+    };
+    save.files().map(|file| file.len()).sum::<u64>().saturating_add(walked)
 }
 
 /// Checks a save with the threads of the current `rayon` pool, handing each finding to `sink`.

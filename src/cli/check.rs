@@ -120,7 +120,7 @@ pub fn run_to(
         .num_threads(jobs.unwrap_or(0))
         .build()
         .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
-    let bar = progress_bar(save);
+    let bar = progress_bar(save, level);
     let mut broken = None;
     let summary = std::thread::scope(|scope| {
         // Findings come through a channel, so that writing them holds no thread of the pool.
@@ -169,12 +169,12 @@ fn exit(summary: &Summary, fail_on: Level) -> Exit {
         .and(Exit::INTERRUPTED.when(summary.interrupted))
 }
 
-fn progress_bar(save: &Save) -> ProgressBar {
+fn progress_bar(save: &Save, level: check::Level) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("checking {bar:30} {bytes} of {total_bytes}, {eta} left");
-    ProgressBar::new(check::total_bytes(save)).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    ProgressBar::new(check::total_bytes(save, level)).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// As wide as a finding's level and the spaces around it.

@@ -8,12 +8,14 @@ mod backup;
 mod lost;
 mod mend;
 mod meta;
+mod older;
 mod pack;
 mod parts;
 mod place;
 mod plan;
 mod report;
 mod survey;
+mod torn;
 mod torn_table;
 mod write;
 

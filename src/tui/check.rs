@@ -41,7 +41,7 @@ struct Told {
 
 fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
     let save = Arc::clone(&index.save);
-    let total = total_bytes(&save);
+    let total = total_bytes(&save, crate::check::Level::default());
     worker.answer(move |app| {
         if app.generation == generation {
             app.findings.total = total;
