@@ -1,6 +1,6 @@
 //! What a backup says of a region: whose blocks are, and older states of those that are gone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -43,11 +43,19 @@ impl Placing<'_, '_> {
         }
         let listed: HashMap<[i32; 3], u32> = case.entries.iter().map(|e| (e.position, e.first)).collect();
         let content: HashMap<u32, u128> = case.walk.blocks.iter().map(|b| (b.first, b.content)).collect();
+        // Decisions by their positions and by their sectors; those that are overruled are taken out at the end.
+        let mut at_position: HashMap<[i32; 3], usize> = HashMap::new();
+        let mut at_sector: HashMap<u32, usize> = HashMap::new();
+        for (i, d) in self.blocks.iter().enumerate() {
+            at_position.insert(d.position, i);
+            at_sector.insert(d.sector, i);
+        }
+        let mut out: HashSet<usize> = HashSet::new();
         for (b, position) in pins {
             let sector = self.case().walk.blocks[b].first;
             let certain = |d: &Decision| d.certainty == Certainty::Certain && d.origin == Origin::Found;
-            let at_position = self.blocks.iter().position(|d| d.position == position);
-            if let Some(at) = at_position
+            let (here, there) = (at_position.get(&position).copied(), at_sector.get(&sector).copied());
+            if let Some(at) = here
                 && content.get(&self.blocks[at].sector) == content.get(&sector)
             {
                 let here = &mut self.blocks[at];
@@ -56,15 +64,18 @@ impl Placing<'_, '_> {
                 continue;
             }
             // What the sectors say for certain is not overruled: the block may have been saved anew since.
-            let against = self.blocks.iter().any(|d| certain(d) && (d.position == position || d.sector == sector));
+            let others = || [here, there].into_iter().flatten();
+            let against = others().any(|i| certain(&self.blocks[i]));
             let Some(decision) = self.decision(position, b, Certainty::Certain, 1.0).filter(|_| !against) else {
                 continue;
             };
-            self.blocks.retain(|d| d.position != position && d.sector != sector);
+            out.extend(others());
             let first = listed.get(&position).copied();
             let listed_at = first.filter(|first| *first != sector);
             self.blocks.push(Decision { listed_at, origin: Origin::Matched, ..decision });
         }
+        let mut index = 0..;
+        self.blocks.retain(|_| index.next().is_none_or(|i| !out.contains(&i)));
         self.filled = self.blocks.iter().map(|d| d.position).collect();
     }
 

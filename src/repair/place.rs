@@ -10,11 +10,10 @@ use crate::repair::backup::Store;
 use crate::repair::mend::{Common, Job};
 use crate::repair::pack;
 use crate::repair::plan::{Action, Decision, LostBlock, Origin, RegionPlan, simple};
-use crate::repair::survey::{Solved, Walk};
+use crate::repair::survey::{Solved, Walk, sure};
 use crate::repair::{Error, Options};
 use crate::save::Save;
 use crate::trace::decide::Certainty;
-use crate::trace::explained::{is_explained, listed};
 use crate::trace::region::{Case, Listing};
 use crate::trace::walk;
 
@@ -91,8 +90,9 @@ pub(super) fn region_plan(
     };
     placing.torn()?;
     placing.older_states()?;
+    let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
-        let why = if solved.torn[i] > 0.5 || placing.lost.iter().any(|l| !l.whole && l.sector == entry.first) {
+        let why = if solved.torn[i] > 0.5 || torn.contains(&entry.first) {
             "its block is torn"
         } else if solved.options[i].is_empty() {
             "no block was found for it"
@@ -102,10 +102,7 @@ pub(super) fn region_plan(
         plan.missing.push((entry.position, why));
     }
     plan.missing.sort_unstable();
-    for b in homeless {
-        let lost = placing.ownerless(b);
-        placing.lost.push(lost);
-    }
+    placing.ownerless(&homeless);
     placing.lost.sort_by_key(|lost| lost.sector);
     let Placing { mut blocks, lost, .. } = placing;
     blocks.sort_by_key(|d| (d.backup.is_some(), d.sector, d.slot));
@@ -176,24 +173,12 @@ impl Placing<'_, '_> {
         })
     }
 
-    /// The blocks whose places are sure enough. Where the table explains all that stands there, what speaks for nothing
-    /// better is no reason to take a block out.
+    /// The blocks whose places are sure enough.
     fn found(&mut self, least: Certainty) {
-        let by_slot = self.solved.placed.iter().map(|p| (p.slot, *p)).collect();
-        if self.walk.split.is_none() && is_explained(self.case(), &by_slot) {
-            for entry in self.case().entries.clone() {
-                let block = listed(self.case(), &entry);
-                let Some(block) = block else { continue };
-                self.blocks.extend(self.decision(entry.position, block, Certainty::Certain, 1.0));
-                self.filled.insert(entry.position);
-            }
-            return;
-        }
         let listed: HashMap<[i32; 3], u32> = self.case().entries.iter().map(|e| (e.position, e.first)).collect();
-        for placed in self.solved.placed.iter().filter(|p| p.certainty >= least) {
-            let Some(decision) = self.decision(placed.position, placed.block, placed.certainty, placed.p) else {
-                continue;
-            };
+        for placed in sure(self.walk, self.solved, least) {
+            let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
+            let Some(decision) = decision else { continue };
             let first = listed.get(&placed.position).copied();
             let listed_at = first.filter(|first| *first != decision.sector);
             self.filled.insert(placed.position);
@@ -242,21 +227,22 @@ impl Placing<'_, '_> {
         self.lost.push(LostBlock { sector, pieces, whole, why, candidates: at });
     }
 
-    /// A whole block without an owner.
-    fn ownerless(&self, b: usize) -> LostBlock {
-        let case = self.case();
-        let block = &case.walk.blocks[b];
-        let options = self.solved.options.iter().zip(&case.entries);
-        let taken = |d: &&Decision| !matches!(d.origin, Origin::Salvaged | Origin::Backup);
-        let taken: HashSet<[i32; 3]> = self.blocks.iter().filter(taken).map(|d| d.position).collect();
-        let free = options.filter(|(_, entry)| !taken.contains(&entry.position));
-        let mut candidates: Vec<([i32; 3], f64)> = free
-            .filter_map(|(options, entry)| {
-                let p: f64 = options.iter().filter(|o| o.block == b).map(|o| o.p).sum();
-                (p > 0.005).then_some((entry.position, p))
-            })
-            .collect();
-        candidates.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        LostBlock { sector: block.first, pieces: self.pieces(b), whole: true, why: "it has no owner", candidates }
+    /// Keeps whole blocks without an owner, with the positions that they may belong to.
+    fn ownerless(&mut self, blocks: &[usize]) {
+        let found = |d: &&Decision| !matches!(d.origin, Origin::Salvaged | Origin::Backup);
+        let taken: HashSet<[i32; 3]> = self.blocks.iter().filter(found).map(|d| d.position).collect();
+        let mut candidates: HashMap<usize, HashMap<[i32; 3], f64>> = HashMap::new();
+        let options = self.solved.options.iter().zip(&self.walk.case.entries);
+        for (options, entry) in options.filter(|(_, entry)| !taken.contains(&entry.position)) {
+            for option in options {
+                *candidates.entry(option.block).or_default().entry(entry.position).or_default() += option.p;
+            }
+        }
+        for &b in blocks {
+            let likely = candidates.remove(&b).into_iter().flatten().filter(|(_, p)| *p > 0.005);
+            let mut at: Vec<([i32; 3], f64)> = likely.collect();
+            at.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            self.keep(self.case().walk.blocks[b].first, self.pieces(b), true, "it has no owner", at);
+        }
     }
 }

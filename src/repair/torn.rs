@@ -1,5 +1,7 @@
 //! What is done with sectors in which no whole block stands.
 
+use std::collections::HashSet;
+
 use crate::beside;
 use crate::bytes::Span;
 use crate::repair::mend::Common;
@@ -13,6 +15,9 @@ use crate::trace::walk;
 
 /// Blocks of which the usual values of channels are taken.
 const SAMPLES: usize = 256;
+
+/// Bytes of a run of sectors that are kept in one file.
+const PART: u32 = 16 << 20;
 
 /// Where bytes stand in the file, and the bytes.
 type Raw = (Vec<Span>, Vec<u8>);
@@ -34,18 +39,20 @@ impl Placing<'_, '_> {
         if left.is_empty() {
             return Ok(());
         }
+        let right = |d: &&Decision| d.certainty == Certainty::Certain && d.listed_at.is_none() && d.backup.is_none();
+        let in_place: HashSet<[i32; 3]> = self.blocks.iter().filter(right).map(|d| d.position).collect();
+        // Both the holes and the entries are in the order of their sectors.
+        let mut left = left.into_iter().peekable();
         for (first, end) in self.holes() {
             let mut at = first;
-            let inside: Vec<usize> =
-                left.iter().copied().filter(|&i| (first..end).contains(&self.case().entries[i].first)).collect();
-            for i in inside {
+            while let Some(i) = left.next_if(|&i| self.case().entries[i].first < end) {
                 let entry = self.case().entries[i];
                 if entry.first < at {
                     continue;
                 }
                 self.keep_raw(at, entry.first)?;
                 let stop = (entry.first + entry.count).min(end);
-                self.torn_entry(i, stop)?;
+                self.torn_entry(i, stop, &in_place)?;
                 at = stop;
             }
             self.keep_raw(at, end)?;
@@ -89,15 +96,29 @@ impl Placing<'_, '_> {
         Ok(bytes.iter().any(|&b| b != 0).then_some((pieces, bytes)))
     }
 
+    /// Keeps what is not zero of a run of sectors, in parts; holes of a sparse file are passed over.
     fn keep_raw(&mut self, first: u32, end: u32) -> Result<(), beside::Error> {
-        if let Some((pieces, _)) = self.raw(first, end)? {
-            self.keep(first, pieces, false, "no whole block stands there", Vec::new());
+        let header = &self.walk.region.header;
+        let size = header.format.sector_size.max(1);
+        let mut at = first;
+        while at < end {
+            let data = self.walk.region.source.next_data(header.sector_span(at.into(), 0).start);
+            let sector = data.saturating_sub(header.sectors_at()) / u64::from(size);
+            if sector > at.into() {
+                at = u32::try_from(sector).unwrap_or(end);
+                continue;
+            }
+            let stop = end.min(at.saturating_add((PART / size).max(1)));
+            if let Some((pieces, _)) = self.raw(at, stop)? {
+                self.keep(at, pieces, false, "no whole block stands there", Vec::new());
+            }
+            at = stop;
         }
         Ok(())
     }
 
     /// A block that stands torn where the table says, up to the sector `stop`.
-    fn torn_entry(&mut self, i: usize, stop: u32) -> Result<(), beside::Error> {
+    fn torn_entry(&mut self, i: usize, stop: u32, in_place: &HashSet<[i32; 3]>) -> Result<(), beside::Error> {
         let entry = self.case().entries[i];
         let Some((pieces, bytes)) = self.raw(entry.first, stop)? else { return Ok(()) };
         self.keep(
@@ -109,7 +130,7 @@ impl Placing<'_, '_> {
         );
         // A backup has the whole of it, if an older state.
         let held = self.store.is_some_and(|s| s.blocks.contains_key(&(self.walk.file.lod, entry.position)));
-        if held || !self.is_in_place(i) {
+        if held || !self.is_in_place(i, in_place) {
             return Ok(());
         }
         let to_the_end = pieces.last().is_some_and(|p| p.end == self.walk.region.source.file().len());
@@ -142,13 +163,10 @@ impl Placing<'_, '_> {
     }
 
     /// Whether the entries before and behind one lead to their own blocks, so that what stands between is its own.
-    fn is_in_place(&self, i: usize) -> bool {
+    fn is_in_place(&self, i: usize, in_place: &HashSet<[i32; 3]>) -> bool {
         let entries = &self.case().entries;
         let entry = entries[i];
-        let right = |e: &Listing| {
-            let own = self.blocks.iter().find(|d| d.position == e.position);
-            own.is_some_and(|d| d.certainty == Certainty::Certain && d.listed_at.is_none() && d.backup.is_none())
-        };
+        let right = |e: &Listing| in_place.contains(&e.position);
         let before = match i.checked_sub(1).and_then(|i| entries.get(i)) {
             Some(e) => e.first + e.count == entry.first && right(e),
             None => entry.first == 0,
