@@ -65,8 +65,7 @@ pub struct Options<'a> {
     pub level: Level,
     /// Stops the check soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
-    /// Told the number of bytes after each part of the save that was checked; their sum is about [`total_bytes`],
-    /// and [`walked_bytes`] more at [`Level::Semantic`].
+    /// Told the number of bytes after each part of the save that was checked; their sum is about [`total_bytes`].
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
@@ -105,10 +104,15 @@ pub(crate) fn look<S: Source>(region: &Region<S>, cancel: Option<&AtomicBool>) -
     if report.has_trouble() || options.cancelled() { Look::Unclear } else { report.look }
 }
 
-/// Bytes of all files of a save that have blocks.
+/// Bytes that a check of a save reads, as it tells its progress: those of all files that have blocks, and where the
+/// sectors are walked over too, those of the region files a second time.
 #[must_use]
-pub fn total_bytes(save: &Save) -> u64 {
-    save.files().map(|file| file.len()).sum()
+pub fn total_bytes(save: &Save, level: Level) -> u64 {
+    let walked: u64 = match level {
+        Level::Semantic => save.regions().map(|(_, file)| file.len).sum(),
+        _ => 0,
+    };
+    save.files().map(|file| file.len()).sum::<u64>().saturating_add(walked)
 }
 
 /// Checks a save with the threads of the current `rayon` pool, handing each finding to `sink`.
@@ -154,12 +158,6 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         }
     }
     summary
-}
-
-/// Bytes that a walk over the sectors reads: those of the region files.
-#[must_use]
-pub fn walked_bytes(save: &Save) -> u64 {
-    save.regions().map(|(_, file)| file.len).sum()
 }
 
 /// Hands out what [`Level::Semantic`] has beyond [`Level::Decode`], for a save that was checked before: what the sectors

@@ -26,6 +26,8 @@ const BUDGET: u64 = 64 << 30;
 
 /// The least probability of a place that is told of; how likely it is stands beside it.
 const TOLD: f64 = 0.6;
+/// The least probability at which a block counts as saved since the table was written.
+const SAVED: f64 = 0.2;
 
 /// What is to be said of one entry.
 pub(super) struct Doubt {
@@ -56,12 +58,17 @@ pub(super) fn ask(save: &Save, options: &Options<'_>, explained: &HashSet<PathBu
         // At first without the faces of blocks: most files have nothing wrong.
         let broken: Vec<(u8, [i32; 3])> = files
             .par_iter()
-            .filter(|file| !explained.contains(&forest.dir.join(&file.name)))
+            .filter(|file| {
+                let known = explained.contains(&forest.dir.join(&file.name));
+                if known {
+                    options.advance(file.len);
+                }
+                !known
+            })
             .filter_map(|file| {
-                let opened = open(save, forest, file, false, options);
+                let walked = open(save, forest, file, false, options);
                 options.advance(file.len);
-                let (_, case) = opened?;
-                (!case.is_intact()).then_some((file.lod, file.position))
+                (!walked?.1.is_intact()).then_some((file.lod, file.position))
             })
             .collect();
         // Their neighbours help to tell.
@@ -121,7 +128,49 @@ fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Dou
     }
     let torn = |i: usize| solver.states.get(r).and_then(|s| s.posterior.torn.get(i)).is_some_and(|p| *p > 0.5);
     let entries = case.entries.iter().enumerate();
-    entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners)).collect()
+    let mut doubts: Vec<Doubt> =
+        entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners)).collect();
+    doubts.extend(unowned(header, case, solver, r, &placed));
+    doubts
+}
+
+/// Whole blocks to which no entry leads: saved since the table was written and nobody's, or there a second time.
+fn unowned(header: &Header, case: &Case, solver: &Solver<'_>, r: usize, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
+    let blocks = &case.walk.blocks;
+    let likely = || placed.values().filter(|p| p.certainty >= Certainty::Likely);
+    let mut owned: HashMap<u128, Vec<Placed>> = HashMap::new();
+    likely().for_each(|p| owned.entry(case.content(p.block)).or_default().push(*p));
+    let mut copies: HashMap<u128, usize> = HashMap::new();
+    blocks.iter().for_each(|block| *copies.entry(block.content).or_default() += 1);
+    // The finding of the entry that leads to a block says all there is to say, but not that it is its own second copy.
+    let listed_by: HashMap<usize, u32> = case.entries.iter().filter_map(|e| Some((listed(case, e)?, e.slot))).collect();
+    let taken: HashSet<usize> = likely().map(|p| p.block).collect();
+    // What stands behind the last block that has an owner, and is a copy of one, is an old tail.
+    let end = likely().filter_map(|p| blocks.get(p.block)).map(walk::Walked::end).max().unwrap_or(0);
+    let saved = |b: usize| solver.states.get(r).and_then(|s| s.posterior.appended.get(b)).is_some_and(|p| *p > SAVED);
+    let doubt = |(b, block): (usize, &walk::Walked)| {
+        let owners = owned.get(&block.content).map_or(&[][..], Vec::as_slice);
+        let slot = listed_by.get(&b);
+        let (code, position, remark) = match (owners, slot) {
+            ([owner, ..], _) => {
+                let own = owners.iter().find(|owner| Some(&owner.slot) == slot);
+                let more = copies.get(&block.content).is_some_and(|n| *n > owners.len());
+                if block.first >= end || !more || (slot.is_some() && own.is_none()) {
+                    return None;
+                }
+                let owner = own.unwrap_or(owner);
+                let sector = blocks.get(owner.block).map_or(0, |own| own.first);
+                let remark = format!("The same block stands at sector {sector}, where it has its owner.");
+                (Code::BlockDoubled, Some(owner.position), Some(remark))
+            }
+            ([], None) if saved(b) || block.first < case.table_end() => (Code::BlockOwnerless, None, None),
+            _ => return None,
+        };
+        let span = header.sector_span(block.first.into(), block.count.into());
+        let damage = Damage::new(code, span, "first sector of the block").found(Value::Number(block.first.into()));
+        Some(Doubt { position, damage, remark, weak: false })
+    };
+    blocks.iter().enumerate().filter(|(b, _)| !taken.contains(b)).filter_map(doubt).collect()
 }
 
 fn doubt(
@@ -143,7 +192,7 @@ fn doubt(
         (Some((p, _)), Some(_)) if same(p) => {
             (Code::PlaceDoubt, Some(format!("It is the likeliest one for its place: {}.", evidence(p))))
         }
-        (Some((_, block)), _) if block.splice.is_some() => (Code::BlockTorn, stands),
+        (Some((_, block)), _) if block.splice.is_some() => (Code::BlockHalfMoved, stands),
         (stood, Some(b)) => match owners.get(&case.content(b)).filter(|owner| owner.slot != entry.slot) {
             Some(owner) => {
                 let own = format!("It belongs to {}: {}.", triple(owner.position), evidence(owner));
@@ -158,7 +207,7 @@ fn doubt(
     };
     let span = header.sector_span(entry.first.into(), entry.count.into());
     let damage = Damage::new(code, span, "first sector of the block").found(Value::Number(entry.first.into()));
-    let weak = block.is_none() && here.is_none();
+    let weak = block.is_none() && here.is_none() && code != Code::BlockTorn;
     Some(Doubt { position: Some(entry.position), damage, remark, weak })
 }
 

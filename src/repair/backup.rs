@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::bytes::Span;
 use crate::godot::region::{Format, Header};
-use crate::repair::survey::{Solved, Walk, open, solve};
+use crate::repair::survey::{Solved, Walk, open, solve, sure};
 use crate::repair::{Error, Options};
 use crate::save::{Forest, Save};
 use crate::trace::decide::Certainty;
@@ -86,7 +86,7 @@ impl Store {
         let case = &walk.case;
         let path: Arc<Path> = walk.path().into();
         let mut positions = Vec::new();
-        for placed in solved.placed.iter().filter(|p| p.certainty == Certainty::Certain) {
+        for placed in sure(walk, solved, Certainty::Certain) {
             let block = &case.walk.blocks[placed.block];
             let place = (walk.file.lod, placed.position);
             let virtual_pieces = walk::pieces(&walk.region.header, block);

@@ -140,7 +140,9 @@ impl Job<'_> {
         let mut scratch = Scratch::default();
         let view = scratch.interpret_bytes(self.stored, 0, self.from, None, self.limits);
         let all = self.stored.len();
-        let complete = view.container.is_some_and(|c| c.whole) || view.block.is_some_and(|b| b.epilogue.is_some());
+        let channels = view.block.as_ref().map_or(0, Block::whole_channels);
+        let end = view.container.is_some_and(|c| c.whole) || view.block.is_some_and(|b| b.epilogue.is_some());
+        let complete = end && channels == CHANNELS;
         if complete || to_the_end {
             return all;
         }
@@ -154,13 +156,16 @@ impl Job<'_> {
     }
 
     /// How a block that is torn becomes a healthy one: the channels that are whole are kept, and the others filled with
-    /// what most blocks of the region have there. `None` when nothing is whole, or when most blocks have no such value.
+    /// what most blocks of the region have there. `None` when nothing is whole, when most blocks have no such value, or
+    /// when this one is known to have another.
     pub fn salvage(&self, common: &Common) -> Option<Mend> {
         let mut scratch = Scratch::default();
         let view = scratch.interpret_bytes(self.stored, 0, self.from, None, self.limits);
         let lost = view.damage.iter().any(|d| matches!(d.code, Code::ContainerChecksum | Code::BlockSize));
-        let whole = view.block.map_or(0, |block| block.whole_channels());
-        if whole == 0 || lost {
+        let whole = view.block.as_ref().map_or(0, Block::whole_channels);
+        // A channel that has a value for each voxel here is not that of the other blocks.
+        let raw = view.block.and_then(|block| block.channels.get(whole).map(|c| c.storage == Storage::Raw));
+        if whole == 0 || lost || raw == Some(true) {
             return None;
         }
         let filled: Option<Vec<(usize, u64)>> = (whole..CHANNELS).map(|i| Some((i, common.of(i)?))).collect();

@@ -9,6 +9,7 @@ mod lost;
 mod map;
 mod mend;
 mod meta;
+mod older;
 mod out;
 mod pack;
 mod pak;
@@ -17,6 +18,7 @@ mod place;
 mod plan;
 mod report;
 mod survey;
+mod torn;
 mod torn_table;
 mod write;
 

@@ -16,8 +16,9 @@ use crate::repair::{Error, Options};
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::{FileSource, Source};
 use crate::trace::decide::{Certainty, Placed, decide};
+use crate::trace::explained::{is_explained, listed};
 use crate::trace::quick;
-use crate::trace::region::{Case, Option_, tell_of_each_other};
+use crate::trace::region::{Case, Listing, Option_, tell_of_each_other};
 use crate::trace::solve::Solver;
 use crate::trace::walk;
 
@@ -222,6 +223,20 @@ fn solved(walk: &Walk<'_>, solver: &Solver<'_>, r: usize) -> Solved {
     solved
 }
 
+/// The places that are sure enough. Where the table explains all that stands there, what speaks for nothing better is no
+/// reason to take a block out.
+pub(super) fn sure(walk: &Walk<'_>, solved: &Solved, least: Certainty) -> Vec<Placed> {
+    let case = &walk.case;
+    let by_slot = solved.placed.iter().map(|p| (p.slot, *p)).collect();
+    if walk.split.is_some() || !is_explained(case, &by_slot) {
+        return solved.placed.iter().filter(|p| p.certainty >= least).copied().collect();
+    }
+    let (certainty, p, moved) = (Certainty::Certain, 1.0, false);
+    let place =
+        |e: &Listing| Some(Placed { slot: e.slot, position: e.position, block: listed(case, e)?, certainty, p, moved });
+    case.entries.iter().filter_map(place).collect()
+}
+
 /// Opens a region file and walks over it; `format` is the layout that its header should have. `None` when no block can
 /// be located.
 pub(super) fn open<'s>(
@@ -286,7 +301,7 @@ pub(super) fn open<'s>(
 
 /// Whether every entry of the table leads to a whole block of its length, and there is one.
 pub(super) fn explained(case: &Case) -> bool {
-    let whole = |e: &crate::trace::region::Listing| {
+    let whole = |e: &Listing| {
         let blocks = &case.walk.blocks;
         let at = blocks.binary_search_by_key(&e.first, |block| block.first);
         at.is_ok_and(|at| blocks[at].count == e.count && blocks[at].splice.is_none())

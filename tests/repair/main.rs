@@ -1,7 +1,6 @@
 //! Repair: the source stays as it was, the result is clean, and repairing it again changes nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-#[allow(dead_code)]
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/truth.rs"]

@@ -6,6 +6,7 @@
 #[path = "../common/writer.rs"]
 mod writer;
 
+mod backup;
 mod blocks;
 mod files;
 mod slots;
