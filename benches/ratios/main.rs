@@ -2,7 +2,7 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `pak` and `explorer`.
+//! `forest`, `pak`, `stream` and `explorer`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 #[cfg(feature = "tui")]
@@ -10,6 +10,8 @@ mod explorer;
 mod forest;
 mod map;
 mod pak;
+#[cfg(feature = "sqlite")]
+mod stream;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,8 +30,13 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 4] =
-        [("forest", forest::measure), ("pak", pak::measure), ("map", map::measure), ("explorer", explorer)];
+    let parts: [(&str, fn()); 5] = [
+        ("forest", forest::measure),
+        ("pak", pak::measure),
+        ("stream", stream),
+        ("map", map::measure),
+        ("explorer", explorer),
+    ];
     let named: Vec<String> =
         std::env::args().filter(|argument| parts.iter().any(|(name, _)| name == argument)).collect();
     for (name, measure) in parts {
@@ -47,6 +54,16 @@ fn explorer() {
 #[cfg(not(feature = "tui"))]
 fn explorer() {
     println!("the explorer is not in this build");
+}
+
+#[cfg(feature = "sqlite")]
+fn stream() {
+    stream::measure();
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn stream() {
+    println!("streams cannot be written by this build");
 }
 
 fn time(work: impl FnOnce()) -> Duration {
