@@ -19,10 +19,12 @@ struct Subject {
     slot: Option<u32>,
 }
 
-const SUBJECTS: [Subject; 5] = [
+const SUBJECTS: [Subject; 7] = [
     Subject { name: "region", sample: "healthy/current", file: "lod0/r.0.0.0.vxr", slot: Some(0) },
     Subject { name: "damaged", sample: "damaged/block-epilogue", file: "lod0/r.0.0.0.vxr", slot: Some(1) },
     Subject { name: "pak", sample: "healthy/pak-room", file: ".region", slot: None },
+    Subject { name: "stream", sample: "healthy/stream-texts", file: "world.sqlite", slot: Some(2) },
+    Subject { name: "stream-lost", sample: "damaged/stream-row-lost", file: "world.sqlite", slot: Some(1) },
     Subject { name: "sparse", sample: "healthy/map-sparse", file: ".npy", slot: Some(0) },
     Subject { name: "dense", sample: "healthy/map-dense", file: ".npy", slot: Some(0) },
 ];
