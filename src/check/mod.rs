@@ -315,6 +315,9 @@ fn check_stream_file(
         Some(stream) => {
             stream::check(&stream, options, report, None);
             unchanged(&stream.pages.source, report);
+            if let Some(overlay) = &stream.pages.overlay {
+                unchanged(&overlay.source, report);
+            }
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use crate::sqlite::pages::Pages;
 use crate::sqlite::walk::{Owners, Use};
 
 /// Rows that are examined before what they gave is turned into findings.
-const ROWS: usize = 1 << 12;
+const ROWS: usize = 1 << 14;
 
 /// Bytes of the pages of rows that are read at once, and of what lies behind them.
 const READ: u32 = 128 << 10;
