@@ -37,7 +37,7 @@ pub struct Stored {
 pub struct View<'a> {
     /// Where it is stored.
     pub stored: Stored,
-    /// The bytes of the prefix and of the container, as far as they are in the file.
+    /// The bytes of the prefix, where there is one, and of the container, as far as they are in the file.
     pub bytes: &'a [u8],
     /// Its container, when there is one.
     pub container: Option<Container<'a>>,
