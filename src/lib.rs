@@ -42,3 +42,4 @@ pub mod trace;
 pub mod tui;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod voxel_map;
+pub mod world;
