@@ -5,6 +5,7 @@
 mod findings;
 mod json;
 mod rows;
+pub mod voxels;
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;

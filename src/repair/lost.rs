@@ -5,6 +5,7 @@ use crate::godot::region::Header;
 use crate::limits::Limits;
 use crate::repair::plan::LostBlock;
 use crate::save::Scratch;
+use crate::voxel_map::npy;
 
 /// The files that hold one lost block: endings of their names, and their bytes.
 pub(super) fn files(header: &Header, block: &LostBlock, stored: &[u8], region: &str) -> Vec<(String, Vec<u8>)> {
@@ -24,7 +25,7 @@ pub(super) fn files(header: &Header, block: &LostBlock, stored: &[u8], region: &
                 "whole": channel.is_whole(),
             }));
             if raw {
-                let mut bytes = npy_header(channel.depth.bytes(), [z, x, y]);
+                let mut bytes = npy::header(channel.depth.npy(), &[z, x, y]);
                 bytes.extend_from_slice(channel.data);
                 bytes.resize(
                     bytes.len() + usize::try_from(channel.size).unwrap_or(0).saturating_sub(channel.data.len()),
@@ -54,16 +55,4 @@ pub(super) fn files(header: &Header, block: &LostBlock, stored: &[u8], region: &
 /// A probability as it is shown: four digits, so that the last bits of sums do not matter.
 pub(super) fn rounded(p: f64) -> f64 {
     (p.clamp(0.0, 1.0) * 1e4).round() / 1e4
-}
-
-fn npy_header(width: usize, [a, b, c]: [u64; 3]) -> Vec<u8> {
-    let sign = if width == 1 { '|' } else { '<' };
-    let mut text = format!("{{'descr': '{sign}u{width}', 'fortran_order': False, 'shape': ({a}, {b}, {c}), }}");
-    let used = 10 + text.len() + 1;
-    text.extend(std::iter::repeat_n(' ', used.next_multiple_of(64) - used));
-    text.push('\n');
-    let mut out = b"\x93NUMPY\x01\x00".to_vec();
-    out.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
-    out.extend(text.into_bytes());
-    out
 }

@@ -18,7 +18,7 @@ use crate::save::{Forest, Save, Scratch, View, wanted};
 use crate::source::Source;
 
 use files::Files;
-pub use index::{At, Fault, Index};
+pub use index::{At, Fault, Index, order};
 
 /// Why a world cannot be read.
 #[derive(Debug, thiserror::Error)]

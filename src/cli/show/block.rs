@@ -7,6 +7,7 @@ use voxscope::bytes::Span;
 use voxscope::check::{BlockAt, Finding};
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF};
+use voxscope::godot::metadata::Metadata;
 use voxscope::printable::triple;
 use voxscope::save::{Scratch, View};
 
@@ -152,7 +153,7 @@ fn to_json(place: &Place<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
         "version": block.map(|block| block.version),
         "size": block.map(|block| block.size),
         "channels": channels,
-        "metadata": block.and_then(|block| block.metadata.as_ref()).map(metadata::to_json),
+        "metadata": block.and_then(|block| block.metadata.as_ref()).map(Metadata::to_json),
         "findings": findings,
     })
 }
