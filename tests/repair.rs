@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use voxscope::repair::{self, Action};
 use voxscope::save::{Options, Save};
-use voxscope::{check, demo};
+use voxscope::{beside, check, demo};
 
 type Tree = BTreeMap<PathBuf, (Vec<u8>, Option<SystemTime>)>;
 
@@ -102,7 +102,7 @@ fn destinations_that_would_harm_are_refused() {
     fs::create_dir(dir.path().join("taken")).unwrap();
     for to in ["taken", "world", "world/copy", "nowhere/copy"] {
         let result = repair::run(&save, &dir.path().join(to), &options);
-        assert!(matches!(result, Err(repair::Error::Destination { .. })), "{to}");
+        assert!(matches!(result, Err(repair::Error::Build(beside::Error::Destination { .. }))), "{to}");
     }
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
@@ -116,6 +116,9 @@ fn an_interrupted_repair_leaves_nothing() {
     let save = Save::open(&source, &Options::default()).unwrap();
     let cancel = std::sync::atomic::AtomicBool::new(true);
     let options = repair::Options { likely: false, cancel: Some(&cancel) };
-    assert!(matches!(repair::run(&save, &dir.path().join("copy"), &options), Err(repair::Error::Interrupted)));
+    assert!(matches!(
+        repair::run(&save, &dir.path().join("copy"), &options),
+        Err(repair::Error::Build(beside::Error::Interrupted))
+    ));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }

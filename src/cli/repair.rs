@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use voxscope::beside;
 use voxscope::repair::{self, Error, Plan};
 
 use super::check::cancelled_by_signals;
@@ -53,10 +54,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     });
     let (plan, check) = match done {
         Ok(done) => done,
-        Err(Error::Interrupted) => return Ok(Exit::INTERRUPTED),
-        Err(error @ Error::Destination { .. }) => return Err(Failure::Usage(error.to_string())),
+        Err(Error::Build(beside::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
+        Err(error @ Error::Build(beside::Error::Destination { .. })) => return Err(Failure::Usage(error.to_string())),
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
+    for left in arguments.out.as_deref().map(repair::leftovers).unwrap_or_default() {
+        let left = voxscope::printable::path(&left);
+        eprintln!("{left}: a repair that was killed left this, or one that is still running; it can be removed.");
+    }
     let mut out = stdout();
     say(&mut out, &plan)?;
     let mut exit = Exit::REPAIRED.when(!plan.changes_nothing()).and(Exit::DAMAGED.when(plan.leaves_damage()));

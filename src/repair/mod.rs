@@ -11,19 +11,21 @@ mod plan;
 mod report;
 mod write;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::beside;
 use crate::check;
 use crate::save::{self, Save};
-use crate::source::OpenError;
 
 pub use plan::{Action, Decision, LostBlock, Plan, RegionPlan, plan};
 pub use report::words;
 
 /// What is sure enough to be written.
 pub use crate::trace::decide::Certainty;
+
+/// What temporary directories are named for.
+const WHAT: &str = "repair";
 
 /// How to repair.
 #[derive(Default)]
@@ -34,9 +36,16 @@ pub struct Options<'a> {
     pub cancel: Option<&'a AtomicBool>,
 }
 
+/// Temporary directories for a destination that a repair which was killed left behind, or that are being built now.
+#[must_use]
+pub fn leftovers(destination: &Path) -> Vec<PathBuf> {
+    beside::leftovers(destination, WHAT)
+}
+
 impl Options<'_> {
-    fn go_on(&self) -> Result<(), Error> {
-        if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) { Err(Error::Interrupted) } else { Ok(()) }
+    fn go_on(&self) -> Result<(), beside::Error> {
+        let stopped = self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        if stopped { Err(beside::Error::Interrupted) } else { Ok(()) }
     }
 
     fn least(&self) -> Certainty {
@@ -47,45 +56,12 @@ impl Options<'_> {
 /// Why a repair gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The destination cannot be used.
-    #[error("{}: {why}", crate::printable::path(path))]
-    Destination {
-        /// The destination.
-        path: PathBuf,
-        /// Why not.
-        why: &'static str,
-    },
-    /// A file of the save cannot be opened.
-    #[error("{}: {source}", crate::printable::path(path))]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: OpenError,
-    },
-    /// Reading or writing failed.
-    #[error("{}: {source}", crate::printable::path(path))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system says.
-        source: io::Error,
-    },
-    /// A file of the save changed while it was read.
-    #[error("{}: the file changed while it was read; stop the game first", crate::printable::path(.0))]
-    Changed(PathBuf),
+    /// The result could not be built, or a file of the save not be read.
+    #[error(transparent)]
+    Build(#[from] beside::Error),
     /// The result cannot be opened again.
     #[error(transparent)]
     Result(#[from] save::Error),
-    /// It was stopped.
-    #[error("interrupted; nothing was written")]
-    Interrupted,
-}
-
-impl Error {
-    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        move |source| Self::Io { path: path.to_owned(), source }
-    }
 }
 
 /// What a repair came to.
@@ -103,7 +79,7 @@ pub struct Outcome {
 /// When the destination cannot be used, or something cannot be read or written. There is nothing under the
 /// destination's name then.
 pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Outcome, Error> {
-    write::usable(save, destination)?;
+    beside::usable(&[&save.path], destination)?;
     let plan = plan(save, options)?;
     let check = write::write(save, &plan, destination, options)?;
     Ok(Outcome { plan, check })

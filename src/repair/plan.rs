@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use crate::beside;
 use crate::bytes::Span;
 use crate::godot::region::Header;
-use crate::limits::Limits;
 use crate::repair::{Error, Options, meta};
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::{FileSource, Source};
@@ -196,16 +196,16 @@ fn simple(save: &Save, forest: &Forest, file: &RegionFile, action: Action, why: 
 
 fn open<'s>(save: &Save, forest: &'s Forest, file: &'s RegionFile, faces: bool) -> Result<Option<Walk<'s>>, Error> {
     let path = forest.dir.join(&file.name);
-    let failed = |source| Error::Open { path: path.clone(), source };
+    let failed = |source| beside::Error::Open { path: path.clone(), source };
     let Some(mut region) = save.region(forest, file).map_err(failed)? else { return Ok(None) };
     if region.header.table.end > file.len {
         return Ok(None);
     }
-    let slots = region.slots(&mut Scratch::default()).map_err(Error::io(&path))?;
+    let slots = region.slots(&mut Scratch::default()).map_err(beside::Error::read(&path))?;
     let options = walk::Options { faces, budget: BUDGET };
-    let case = Case::read(&region, slots, &Limits::DEFAULT, options).map_err(Error::io(&path))?;
-    if region.source.changed().map_err(Error::io(&path))? {
-        return Err(Error::Changed(path));
+    let case = Case::read(&region, slots, &save.options.limits, options).map_err(beside::Error::read(&path))?;
+    if region.source.changed().map_err(beside::Error::read(&path))? {
+        return Err(beside::Error::Changed(path).into());
     }
     Ok(Some(Walk { forest, file, region, case }))
 }
