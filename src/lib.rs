@@ -27,6 +27,7 @@ pub mod bytes;
 pub mod check;
 pub mod damage;
 pub mod demo;
+pub mod diff;
 #[cfg(feature = "cli")]
 pub mod export;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]

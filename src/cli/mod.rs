@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+mod diff;
 mod exit;
 mod explain;
 #[cfg(feature = "tui")]
@@ -65,6 +66,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Write voxels, metadata and tables as files for other programs
     Export(export::Arguments),
+    /// What differs between two saves, block by block and voxel by voxel
+    Diff(diff::Arguments),
     /// Build a whole, healthy copy of a save beside it, as far as its bytes tell
     Repair(repair::Arguments),
     /// Sample saves, healthy and damaged, that the program makes itself
@@ -97,6 +100,7 @@ pub fn main() -> ExitCode {
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),
+        Some(Command::Diff(arguments)) => diff::run(&arguments),
         Some(Command::Repair(arguments)) => repair::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments, color),
         #[cfg(feature = "tui")]

@@ -43,10 +43,7 @@ enum Level {
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.source)?;
     let cancel = cancelled_by_signals();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.jobs.unwrap_or(0))
-        .build()
-        .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
+    let pool = target::pool(arguments.jobs)?;
     let options = repair::Options { likely: arguments.level == Level::Likely, cancel: Some(&cancel) };
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),

@@ -9,6 +9,7 @@ mod index;
 use std::path::Path;
 
 use crate::bytes::{Span, index};
+use crate::godot::block::Layout;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{Entry, Format};
 use crate::godot::slots::Slots;
@@ -142,6 +143,13 @@ impl<'s> World<'s> {
         self.format().map(|format| format.depths)
     }
 
+    /// What is said of a block outside of it, without which blocks of version 1 cannot be read.
+    #[must_use]
+    pub fn layout(&self, at: &At) -> Option<Layout> {
+        let file = self.forest.regions.get(index(u64::from(at.file)));
+        file.and_then(|file| file.header.as_ref()).map(|header| header.format.layout())
+    }
+
     /// Caps.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
@@ -183,7 +191,12 @@ impl<'s> World<'s> {
         let header = self.forest.regions.get(index(u64::from(at.file))).and_then(|file| file.header.as_ref());
         match header {
             Some(header) => scratch.interpret_bytes(bytes, *start, header, Some(Entry(at.entry)), self.limits()),
-            None => View { stored: crate::save::Stored { size: None, span: Span::default() }, container: None, block: None, damage: &[] },
+            None => View {
+                stored: crate::save::Stored { size: None, span: Span::default() },
+                container: None,
+                block: None,
+                damage: &[],
+            },
         }
     }
 
@@ -199,7 +212,8 @@ impl<'s> World<'s> {
     /// The files that changed since they were opened here.
     #[must_use]
     pub fn changed(&self) -> Option<String> {
-        let name = |file: u32| self.forest.regions.get(index(u64::from(file))).map(|file| self.forest.dir.join(&file.name));
+        let name =
+            |file: u32| self.forest.regions.get(index(u64::from(file))).map(|file| self.forest.dir.join(&file.name));
         self.files.changed().and_then(name).map(|path| self.save.shown(&path))
     }
 }

@@ -188,7 +188,8 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, options: &Options
 /// The box that is asked for.
 fn area(index: &Index, request: &Request, side: u16) -> Result<Area, Error> {
     let side = i64::from(side);
-    let of = |low: [i32; 3], high: [i32; 3]| [low.map(|n| i64::from(n) * side), high.map(|n| (i64::from(n) + 1) * side)];
+    let of =
+        |low: [i32; 3], high: [i32; 3]| [low.map(|n| i64::from(n) * side), high.map(|n| (i64::from(n) + 1) * side)];
     let area = match request.which {
         Which::Block(at) => {
             if index.find(at).is_none() {
@@ -213,9 +214,7 @@ fn area(index: &Index, request: &Request, side: u16) -> Result<Area, Error> {
     let volume = (0..3).map(|i| (area[1][i] - area[0][i]).unsigned_abs()).try_fold(1u64, u64::checked_mul);
     match volume.and_then(|n| n.checked_mul(8)) {
         Some(bytes) if bytes <= MOST => Ok(area),
-        _ => Err(Error::Request(
-            "the box has too many voxels for one array: give a smaller one with --box".to_owned(),
-        )),
+        _ => Err(Error::Request("the box has too many voxels for one array: give a smaller one with --box".to_owned())),
     }
 }
 
