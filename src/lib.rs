@@ -25,6 +25,7 @@ pub mod beside;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod bytes;
 pub mod check;
+pub mod convert;
 pub mod damage;
 pub mod demo;
 pub mod diff;

@@ -1,6 +1,7 @@
 //! The command line: a file a command.
 
 mod check;
+mod convert;
 mod demo;
 mod diff;
 mod exit;
@@ -68,6 +69,8 @@ enum Command {
     Export(export::Arguments),
     /// What differs between two saves, block by block and voxel by voxel
     Diff(diff::Arguments),
+    /// Write a save anew in another form: a forest or a stream of today, other sizes of blocks
+    Convert(convert::Arguments),
     /// Build a whole, healthy copy of a save beside it, as far as its bytes tell
     Repair(repair::Arguments),
     /// Sample saves, healthy and damaged, that the program makes itself
@@ -101,6 +104,7 @@ pub fn main() -> ExitCode {
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),
         Some(Command::Diff(arguments)) => diff::run(&arguments),
+        Some(Command::Convert(arguments)) => convert::run(&arguments),
         Some(Command::Repair(arguments)) => repair::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments, color),
         #[cfg(feature = "tui")]

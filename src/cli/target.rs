@@ -65,6 +65,12 @@ impl Options {
         Ok(Save::open(path, &self.to_library()?)?)
     }
 
+    /// Options that say only the formula of slots.
+    #[must_use]
+    pub fn of_slots(slots: Option<SlotsArgument>) -> Self {
+        Self { slots, ..Self::default() }
+    }
+
     /// The same with another formula of slots.
     #[must_use]
     pub fn with_slots(&self, slots: SlotsArgument) -> Self {

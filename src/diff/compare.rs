@@ -69,7 +69,7 @@ impl BlockChange {
 }
 
 /// Why a block cannot be compared, in words.
-pub(super) fn unreadable(view: &View<'_>, side: Option<u16>) -> Option<String> {
+pub(crate) fn unreadable(view: &View<'_>, side: Option<u16>) -> Option<String> {
     let Some(block) = view.block.as_ref().filter(|_| view.is_readable()) else {
         let codes: Vec<&str> = view.damage.iter().map(|d| d.code.name()).collect();
         return Some(if codes.is_empty() { "it cannot be read".to_owned() } else { codes.join(" ") });

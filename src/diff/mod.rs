@@ -18,6 +18,7 @@ use crate::godot::block::Block;
 use crate::save::View;
 use crate::world::{self, At, Buffer, Index, World, order};
 
+pub(crate) use compare::unreadable;
 pub use compare::{BlockChange, ChannelChange, MetadataChange, VoxelChange, blocks};
 use moved::Moves;
 
@@ -348,7 +349,7 @@ impl Compared<'_> {
 /// The block of a view; what cannot be compared is told.
 fn readable<'v>(world: &World<'_>, view: Option<View<'v>>, side: Side, told: &mut Vec<What>) -> Option<Block<'v>> {
     let view = view?;
-    match compare::unreadable(&view, world.block_size()) {
+    match unreadable(&view, world.block_size()) {
         None => view.block,
         Some(why) => {
             told.push(What::Unreadable { side, why });

@@ -296,7 +296,8 @@ pub(super) fn encode(metadata: &Metadata<'_>, version: u8, out: &mut Vec<u8>) {
     }
 }
 
-fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &mut Vec<u8>) {
+/// Encodes one item and appends it to `out`.
+pub(crate) fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &mut Vec<u8>) {
     match (item, version) {
         (Item::Variant(variant), 4..) => {
             out.push(32);

@@ -109,10 +109,16 @@ impl<'s> World<'s> {
         self
     }
 
-    /// The forest that it is.
+    /// The forest that it is, when it is one.
     #[must_use]
-    pub const fn forest(&self) -> &'s Forest {
-        self.forest
+    pub const fn forest(&self) -> Option<&'s Forest> {
+        Some(self.forest)
+    }
+
+    /// Whether instances can be stored with its blocks.
+    #[must_use]
+    pub const fn has_instances(&self) -> bool {
+        false
     }
 
     /// The LODs that have a file, in order.
