@@ -343,3 +343,119 @@ fn sectors_grow_when_a_block_needs_it_and_are_kept_when_they_are_given() {
     assert!(open(&back).forests[0].meta.as_ref().unwrap().sector_size > Some(16));
     assert_same(&world, &back);
 }
+
+#[cfg(feature = "sqlite")]
+mod streams {
+    use voxscope::godot::stream::loc::Format;
+
+    use super::*;
+
+    fn to_stream(from: &Path, target: &Target, to: &Path) -> Result<Report, Error> {
+        let save = open(from);
+        convert::to_stream(&World::only(&save).unwrap(), target, to, &Options::default())
+    }
+
+    #[test]
+    fn a_forest_comes_back_from_a_stream_as_it_was() {
+        let dir = tempdir().unwrap();
+        let mut saves = vec![even(dir.path())];
+        saves.extend(common::golden("godot_voxel/forest_metadata"));
+        saves.extend(common::golden("godot_voxel/forest_depths"));
+        for (i, from) in saves.iter().enumerate() {
+            for format in Format::ALL {
+                let stream = dir.path().join(format!("{i}-{}.sqlite", format.code()));
+                let target = Target { keys: Some(format), ..Target::default() };
+                let report = to_stream(from, &target, &stream).unwrap();
+                assert_eq!((report.copied, report.written, report.listed.len()), (report.read, report.read, 0));
+                assert!(dir.path().join(format!("{i}-{}.sqlite.convert.json", format.code())).is_file());
+                assert_eq!(open(&stream).streams.len(), 1);
+                let save = open(&stream);
+                let options = check::Options::default();
+                let summary = check::run(&save, &options, |finding| println!("{finding}"));
+                assert_eq!((summary.counts.errors, summary.counts.warnings), (0, 0));
+                assert_same(from, &stream);
+                if format == Format::Int19 {
+                    let back = dir.path().join(format!("{i}-back"));
+                    let report = to_forest(&stream, &Target::default(), &back).unwrap();
+                    assert_eq!(report.listed, []);
+                    assert_healthy(&back);
+                    assert_same(from, &back);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_schema_is_that_of_the_engine() {
+        let Some(golden) = common::golden("godot_voxel_sqlite") else { return };
+        let dir = tempdir().unwrap();
+        for format in Format::ALL {
+            let name = format!("stream_coord{}.sqlite", format.code());
+            let (from, to) = (golden.join(&name), dir.path().join(&name));
+            to_stream(&from, &Target::default(), &to).unwrap();
+            assert_same(&from, &to);
+            let tables = |path: &Path| {
+                let database =
+                    rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+                let check: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+                assert_eq!(check, "ok");
+                let mut rows = database.prepare("SELECT sql FROM sqlite_master WHERE sql NOT NULL").unwrap();
+                let rows: Vec<String> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+                let meta: (i64, i64, i64) = database
+                    .query_row("SELECT * FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                    .unwrap();
+                (rows, meta)
+            };
+            // As the engine's file, which is copied so that nothing is opened where it lies.
+            let copy = dir.path().join("copy.sqlite");
+            std::fs::copy(&from, &copy).unwrap();
+            assert_eq!(tables(&to), tables(&copy), "{name}");
+        }
+    }
+
+    #[test]
+    fn instances_stay_in_streams_and_are_listed_for_forests() {
+        let Some(golden) = common::golden("instances") else { return };
+        let from = golden.join("instances.sqlite");
+        let dir = tempdir().unwrap();
+        let stream = dir.path().join("a.sqlite");
+        let report = to_stream(&from, &Target::default(), &stream).unwrap();
+        assert_eq!((report.written, report.count(Kind::Instances)), (14, 0));
+        assert_same(&from, &stream);
+        let forest = dir.path().join("a");
+        let report = to_forest(&from, &Target::default(), &forest).unwrap();
+        let listed: Vec<_> = report.listed.iter().map(|l| (l.kind, l.lod, l.block)).collect();
+        assert!(listed.contains(&(Kind::Instances, 1, [0, -1, 0])), "{listed:?}");
+        // Ten more rows have a place for instances without any.
+        assert!(listed.len() < 11, "{listed:?}");
+        assert_healthy(&forest);
+    }
+
+    #[test]
+    fn blocks_are_joined_in_streams_too() {
+        let dir = tempdir().unwrap();
+        let world = even(dir.path());
+        let (large, back) = (dir.path().join("large.db"), dir.path().join("back.db"));
+        let report = to_stream(&world, &Target { block_size: Some(32), ..Target::default() }, &large).unwrap();
+        assert_eq!(report.written, 14);
+        to_stream(&large, &Target { block_size: Some(16), ..Target::default() }, &back).unwrap();
+        for lod in [0, 1] {
+            assert!(voxels(&world, lod) == voxels(&back, lod));
+        }
+    }
+
+    #[test]
+    fn positions_that_do_not_fit_the_keys_are_listed_or_written_as_texts() {
+        let dir = tempdir().unwrap();
+        let world = dir.path().join("world");
+        let at = 1 << 18;
+        let lods = vec![Extent { from: [at - 1, 0, 0], to: [at + 1, 1, 1] }];
+        demo::write_forest(&world, &ForestSpec { lods, ..ForestSpec::default() }, None).unwrap();
+        let number = Target { keys: Some(Format::Int19), ..Target::default() };
+        let report = to_stream(&world, &number, &dir.path().join("a.db")).unwrap();
+        assert_eq!((report.written, report.count(Kind::TooLarge)), (1, 1));
+        let report = to_stream(&world, &Target::default(), &dir.path().join("b.db")).unwrap();
+        assert_eq!((report.written, report.listed.len()), (2, 0));
+        assert_same(&world, &dir.path().join("b.db"));
+    }
+}

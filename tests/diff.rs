@@ -90,6 +90,30 @@ fn a_save_does_not_differ_from_itself() {
     }
 }
 
+#[test]
+fn streams_of_all_formats_of_keys_are_the_same() {
+    let Some(golden) = common::golden("godot_voxel_sqlite") else { return };
+    let first = golden.join("stream_coord0.sqlite");
+    for n in 1..4 {
+        let (changes, summary) = compare(&first, &golden.join(format!("stream_coord{n}.sqlite")), &Options::default());
+        // Only the metadata differs: it has the number of the format.
+        assert_eq!((summary.same, summary.changed, summary.voxels, summary.trouble()), (1, 3, 0, false));
+        for change in changes {
+            let What::Changed(block) = change.what else { panic!("{change:?}") };
+            let [a, b] = &block.metadata[0].items;
+            let number = |item: &Option<Json>| item.as_ref().unwrap()["value"]["value"][0][1].clone();
+            assert_eq!((number(a), number(b)), (json!(0), json!(n)));
+            assert_eq!((block.metadata.len(), block.channels.len()), (1, 0));
+        }
+    }
+    let Some(instances) = common::golden("instances") else { return };
+    let instances = instances.join("instances.sqlite");
+    let (changes, summary) = compare(&instances, &instances, &Options::default());
+    assert_eq!((changes, summary.same), (Vec::new(), 14));
+    let (_, summary) = compare(&first, &instances, &Options::default());
+    assert!(summary.differs() && !summary.trouble());
+}
+
 /// Sets a voxel of a channel, which becomes raw.
 fn set(block: &mut block::Block<'_>, channel: usize, [x, y, z]: [usize; 3], value: u64) {
     let size = block.size.map(usize::from);

@@ -1,11 +1,12 @@
 //! `convert`: a save in another form, built beside it.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use voxscope::beside;
 use voxscope::convert::{self, Error, Kind, Options, Report, Target};
 use voxscope::godot::container::Mode;
+use voxscope::godot::stream::loc::Format;
 use voxscope::printable::{self, triple};
 use voxscope::world::World;
 
@@ -23,6 +24,12 @@ pub struct Arguments {
     /// Where the result goes; nothing of that name may exist
     #[arg(long, value_name = "DST")]
     out: PathBuf,
+    /// What to write; an SQLite stream when DST ends in .sqlite, .sqlite3, .db or .db3, a forest otherwise
+    #[arg(long, value_name = "FORM")]
+    to: Option<Form>,
+    /// How a stream writes positions: 0 and 1 numbers, 2 texts, 3 blobs; as the save does, or 1, when not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=3))]
+    coordinates: Option<u8>,
     /// Voxels along each axis of a block; those of the save when not given
     #[arg(long, value_name = "N")]
     block_size: Option<u16>,
@@ -41,6 +48,22 @@ pub struct Arguments {
     /// Threads; as many as there are cores when not given
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Form {
+    /// A directory with meta.vxrm and region files
+    Forest,
+    /// An SQLite stream
+    Sqlite,
+}
+
+impl Form {
+    fn of_name(path: &Path) -> Self {
+        let ending = path.extension().unwrap_or_default();
+        let is = ["sqlite", "sqlite3", "db", "db3"].iter().any(|name| ending.eq_ignore_ascii_case(name));
+        if is { Self::Sqlite } else { Self::Forest }
+    }
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -65,7 +88,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             Container::Lz4 => Mode::Lz4,
             Container::Zstd => Mode::Zstd,
         },
+        keys: arguments.coordinates.and_then(|code| Format::from_code(code.into())),
     };
+    let form = arguments.to.unwrap_or_else(|| Form::of_name(&arguments.out));
+    if form == Form::Forest && arguments.coordinates.is_some() {
+        return Err(Failure::Usage("--coordinates is for streams: see --to".to_owned()));
+    }
+    if form == Form::Sqlite && (arguments.region_size.is_some() || arguments.sector_size.is_some()) {
+        return Err(Failure::Usage("--region-size and --sector-size are for forests: see --to".to_owned()));
+    }
     let cancel = cancelled_by_signals();
     let bar = progress_bar("converting");
     let progress = |done, all| {
@@ -74,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     let options = Options { cancel: Some(&cancel), progress: Some(&progress) };
     let pool = target::pool(arguments.jobs)?;
-    let done = pool.install(|| convert::to_forest(&world, &wanted, &arguments.out, &options));
+    let done = pool.install(|| write(form, &world, &wanted, &arguments.out, &options));
     bar.finish_and_clear();
     let report = match done {
         Ok(report) => report,
@@ -86,6 +117,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     say(arguments, &report)?;
     Ok(Exit::DAMAGED.when(report.leaves_damage()).and(Exit::FAILED.when(!report.faults.is_empty())))
+}
+
+fn write(form: Form, world: &World<'_>, wanted: &Target, to: &Path, options: &Options<'_>) -> Result<Report, Error> {
+    match form {
+        Form::Forest => convert::to_forest(world, wanted, to, options),
+        #[cfg(feature = "sqlite")]
+        Form::Sqlite => convert::to_stream(world, wanted, to, options),
+        #[cfg(not(feature = "sqlite"))]
+        Form::Sqlite => Err(Error::Request("this build cannot write SQLite streams".to_owned())),
+    }
 }
 
 /// Things of a kind that are listed on the terminal; convert.json has all.

@@ -12,13 +12,14 @@ use rayon::prelude::*;
 use crate::beside::{self, CHUNK, Draft};
 use crate::bytes::index;
 use crate::convert::fill::Fill;
+use crate::convert::groups::{has_holes, regions, units};
 use crate::convert::make::{Buffers, Made, Maker};
 use crate::convert::report::{Kind, Listed, Report};
 use crate::convert::{Error, Work};
 use crate::godot::forest::Meta;
 use crate::godot::region::{Entry, Format, Header, sectors_for};
 use crate::godot::slots::{self, Slots};
-use crate::world::{At, Index, order};
+use crate::world::At;
 
 /// Regions that are worked on before what came of them is put together.
 const WINDOW: usize = 32;
@@ -52,7 +53,14 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         let index = work.world.index(lod);
         report.index(&index);
         let regions = regions(work, &index, report);
-        let fill = if has_holes(work, &regions) { Fill::of(work, &index) } else { Fill::default() };
+        let fill = if regions.values().any(|sources| has_holes(work, sources)) {
+            Fill::of(work, &index)
+        } else {
+            Fill::default()
+        };
+        for at in &index.bare {
+            report.list(Kind::Instances, lod, at.position, "a forest has no place for them".to_owned());
+        }
         let done = AtomicU64::new(0);
         let all = index.blocks.len() as u64;
         drop(index);
@@ -78,56 +86,6 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         palettes.list(lod, report);
     }
     Ok(needed)
-}
-
-/// The blocks of the source by the regions of the result that they have voxels in, in the order ZXY of these; in a
-/// region those together that make up one block. What does not fit the coordinates of the result is listed.
-fn regions(work: &Work<'_>, index: &Index, report: &mut Report) -> BTreeMap<[i32; 3], Vec<At>> {
-    let layout = work.layout;
-    let n = i32::from(layout.from / layout.to).max(1);
-    let size = i32::from(layout.region);
-    let mut regions: BTreeMap<[i32; 3], Vec<At>> = BTreeMap::new();
-    for at in &index.blocks {
-        let ends = work.target(at.position).and_then(|low| {
-            let [x, y, z] = low.map(|v| v.checked_add(n - 1));
-            Some([low, [x?, y?, z?]])
-        });
-        let Some(ends) = ends else {
-            let why = "its position does not fit the result".to_owned();
-            let (kind, lod, block) = (Kind::TooLarge, index.lod, at.position);
-            report.listed.push(Listed { kind, lod, block, voxel: None, why, bytes: None });
-            continue;
-        };
-        let [low, high] = ends.map(|at| at.map(|v| v.div_euclid(size)));
-        for z in low[2]..=high[2] {
-            for x in low[0]..=high[0] {
-                for y in low[1]..=high[1] {
-                    regions.entry([z, x, y]).or_default().push(*at);
-                }
-            }
-        }
-    }
-    if layout.from < layout.to {
-        for sources in regions.values_mut() {
-            sources.sort_by_key(|at| (work.target(at.position).map(order), order(at.position)));
-        }
-    }
-    regions
-}
-
-/// The blocks of the source of which each unit of work is made.
-fn units<'a>(work: &Work<'_>, sources: &'a [At]) -> Vec<&'a [At]> {
-    if work.layout.from < work.layout.to {
-        sources.chunk_by(|a, b| work.target(a.position) == work.target(b.position)).collect()
-    } else {
-        sources.chunks(1).collect()
-    }
-}
-
-/// Whether blocks are joined of which some are not there.
-fn has_holes(work: &Work<'_>, regions: &BTreeMap<[i32; 3], Vec<At>>) -> bool {
-    let all = usize::from(work.layout.to / work.layout.from.max(1)).pow(3);
-    all > 1 && regions.values().any(|sources| units(work, sources).iter().any(|unit| unit.len() < all))
 }
 
 /// The colours of regions.
@@ -216,7 +174,7 @@ impl Writing<'_> {
             for part in parts {
                 let (made, part) = part?;
                 report.merge(part);
-                for Made { position, container } in made {
+                for Made { position, container, .. } in made {
                     let Some((_, slot)) = place(position) else { continue };
                     let out = match &mut out {
                         Some(out) => out,
@@ -226,8 +184,7 @@ impl Writing<'_> {
                         needed = needed.max(sector);
                         report.written -= 1;
                         let why = format!("{} bytes are more than 255 sectors", container.len());
-                        let block = position;
-                        report.listed.push(Listed { kind: Kind::TooLarge, lod, block, voxel: None, why, bytes: None });
+                        report.list(Kind::TooLarge, lod, position, why);
                     }
                 }
             }

@@ -19,6 +19,8 @@ pub(super) struct Made {
     pub position: [i32; 3],
     /// Its container.
     pub container: Vec<u8>,
+    /// The bytes of its instances.
+    pub instances: Option<Vec<u8>>,
 }
 
 /// Buffers of one thread.
@@ -67,7 +69,22 @@ impl Maker<'_> {
     }
 
     fn list(&self, report: &mut Report, kind: Kind, block: [i32; 3], why: String) {
-        report.listed.push(Listed { kind, lod: self.lod, block, voxel: None, why, bytes: None });
+        report.list(kind, self.lod, block, why);
+    }
+
+    /// The bytes of the instances of the block that was fetched, when the result has a place for them.
+    fn instances(&self, at: &At, buffer: &mut Buffer, report: &mut Report) -> Option<Vec<u8>> {
+        let Layout { from, to, keys, .. } = *self.work.layout;
+        let world = self.work.world;
+        if from == to && keys.is_some() {
+            return world.instances(buffer).map(<[u8]>::to_vec);
+        }
+        if world.are_instances(buffer) {
+            let why =
+                if keys.is_none() { "a forest has no place for them" } else { "they belong to blocks of another size" };
+            self.list(report, Kind::Instances, at.position, why.to_owned());
+        }
+        None
     }
 
     fn left(&self, report: &mut Report, block: [i32; 3], left: Vec<Left>) {
@@ -119,7 +136,9 @@ impl Maker<'_> {
     fn same(&self, at: &At, buffers: &mut Buffers, report: &mut Report) -> Result<Option<Made>, Error> {
         let Buffers { block, sdf, plain, .. } = buffers;
         let mode = self.work.layout.mode;
-        let view = self.work.world.read(at, block)?;
+        self.work.world.fetch(at, block)?;
+        let instances = self.instances(at, block, report);
+        let view = self.work.world.decode(at, block);
         if !self.admit(at, &view, report) {
             return Ok(None);
         }
@@ -128,13 +147,13 @@ impl Maker<'_> {
         let mut packed = Vec::new();
         if of_today_already && mode_already && view.damage.is_empty() {
             report.copied += 1;
-            packed.extend_from_slice(block.container());
+            packed.extend_from_slice(self.work.world.container(block));
         } else if let Some(block) = view.block {
             plain.clear();
             block::encode(&of_today(block, sdf), plain);
             container::encode(mode, plain, &mut packed);
         }
-        Ok(Some(Made { position: at.position, container: packed }))
+        Ok(Some(Made { position: at.position, container: packed, instances }))
     }
 
     /// The blocks that a larger one is split into.
@@ -147,7 +166,9 @@ impl Maker<'_> {
     ) -> Result<Vec<Made>, Error> {
         let Layout { from, to, mode, .. } = *self.work.layout;
         let Buffers { block, sdf, plain, uniform } = buffers;
-        let view = self.work.world.read(at, block)?;
+        self.work.world.fetch(at, block)?;
+        self.instances(at, block, report);
+        let view = self.work.world.decode(at, block);
         if !self.admit(at, &view, report) {
             return Ok(Vec::new());
         }
@@ -181,7 +202,9 @@ impl Maker<'_> {
         let mut items = Items::default();
         let mut before = Vec::new();
         for at in unit {
-            let view = self.work.world.read(at, block)?;
+            self.work.world.fetch(at, block)?;
+            self.instances(at, block, report);
+            let view = self.work.world.decode(at, block);
             if !self.admit(at, &view, report) {
                 continue;
             }
@@ -226,5 +249,5 @@ fn pack(
     items.encode(&block, plain, left);
     let mut container = Vec::new();
     container::encode(mode, plain, &mut container);
-    Made { position, container }
+    Made { position, container, instances: None }
 }

@@ -8,10 +8,13 @@
 mod block;
 mod fill;
 mod forest;
+mod groups;
 mod items;
 mod make;
 mod report;
 mod resize;
+#[cfg(feature = "sqlite")]
+mod stream;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +25,7 @@ use crate::diff;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::container::Mode;
 use crate::godot::forest::MAX_LODS;
+use crate::godot::stream::loc::Format;
 use crate::save::{self, Save};
 use crate::world::{self, World};
 
@@ -38,11 +42,14 @@ pub struct Target {
     pub sector_size: Option<u16>,
     /// How blocks are packed.
     pub mode: Mode,
+    /// How a stream writes the positions of its blocks; as the source does when not given, or by numbers of 19 bits, or by
+    /// texts where these do not do.
+    pub keys: Option<Format>,
 }
 
 impl Default for Target {
     fn default() -> Self {
-        Self { block_size: None, region_size: None, sector_size: None, mode: Mode::Lz4 }
+        Self { block_size: None, region_size: None, sector_size: None, mode: Mode::Lz4, keys: None }
     }
 }
 
@@ -100,6 +107,8 @@ pub(crate) struct Layout {
     pub depths: [Depth; CHANNELS],
     /// How blocks are packed.
     pub mode: Mode,
+    /// How a stream writes positions; `None` for a forest.
+    pub keys: Option<Format>,
 }
 
 /// What a conversion works with.
@@ -161,6 +170,35 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, options: &Option
     }
 }
 
+/// Converts a world into an SQLite stream, a file at `to`; the report is written beside it, `NAME.convert.json`. Neither
+/// of the two must exist.
+///
+/// # Errors
+/// As those of [`to_forest`].
+#[cfg(feature = "sqlite")]
+pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, options: &Options<'_>) -> Result<Report, Error> {
+    let sources = [world.path()];
+    let mut beside_it = to.as_os_str().to_owned();
+    beside_it.push(".");
+    beside_it.push(report::NAME);
+    let beside_it = PathBuf::from(beside_it);
+    beside::usable(&sources, &beside_it)?;
+    let draft = Draft::new(&sources, to, "convert", options.cancel)?;
+    let mut layout = layout(world, target)?;
+    layout.keys = Some(target.keys.unwrap_or_else(|| stream::keys(world, &layout)));
+    let work = Work { world, layout: &layout, options };
+    let mut report = Report::new(world, &layout);
+    let path = stream::write(&work, &draft, &mut report)?;
+    let result = Save::open(&path, &save::Options::default())?;
+    verify::verify(&work, &World::only(&result)?, &report)?;
+    if let Some(file) = world.changed() {
+        return Err(beside::Error::Changed(PathBuf::from(file)).into());
+    }
+    draft.file(Path::new(report::NAME), &report.json())?;
+    draft.finish_files(&[(Path::new(report::NAME), &beside_it), (Path::new(stream::NAME), to)])?;
+    Ok(report)
+}
+
 /// What is written, from what was asked for and what the source has.
 fn layout(world: &World<'_>, target: &Target) -> Result<Layout, Error> {
     let request = |why: &str| Err(Error::Request(why.to_owned()));
@@ -183,5 +221,5 @@ fn layout(world: &World<'_>, target: &Target) -> Result<Layout, Error> {
         return request("the sector size must be 1 to 65535");
     }
     let depths = world.depths().unwrap_or_default();
-    Ok(Layout { from, to, region, sector, depths, mode: target.mode })
+    Ok(Layout { from, to, region, sector, depths, mode: target.mode, keys: None })
 }

@@ -22,7 +22,7 @@ pub enum Kind {
     Metadata,
     /// Values of Godot 3 that Godot 4 has no equal of; they are empty.
     NoEqual,
-    /// Bytes of instances, which a forest has no place for; they stay in the source.
+    /// Instances that have no place in the result: in a forest, or where blocks have another size. They stay in the source.
     Instances,
     /// A channel that is deeper than the result says; it is kept as deep.
     Depth,
@@ -98,6 +98,10 @@ impl Report {
         self.twice += index.twice;
     }
 
+    pub(super) fn list(&mut self, kind: Kind, lod: u8, block: [i32; 3], why: String) {
+        self.listed.push(Listed { kind, lod, block, voxel: None, why, bytes: None });
+    }
+
     /// Adds what another part of the work did.
     pub(super) fn merge(&mut self, other: Self) {
         self.read += other.read;
@@ -137,10 +141,13 @@ impl Report {
             })
         });
         let to = self.layout.map(|layout| {
+            let forest = layout.keys.is_none();
             json!({
+                "form": if forest { "forest" } else { "sqlite" },
                 "block_size": layout.to,
-                "region_size": layout.region,
-                "sector_size": layout.sector,
+                "region_size": forest.then_some(layout.region),
+                "sector_size": forest.then_some(layout.sector),
+                "coordinate_format": layout.keys.map(|keys| keys.code()),
                 "container": layout.mode.name(),
             })
         });

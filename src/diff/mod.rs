@@ -229,7 +229,7 @@ struct Compared<'c> {
 impl Compared<'_> {
     fn lod(&self, lod: u8, ia: &Index, ib: &Index, summary: &mut Summary, sink: &mut impl FnMut(Change)) {
         let mut moves = Moves::default();
-        let mut pairs = pairs(ia, ib);
+        let mut pairs = pairs(&ia.blocks, &ib.blocks);
         let (mut done, all) = (0, ia.blocks.len().max(ib.blocks.len()) as u64);
         let idle: Mutex<Vec<Buffers>> = Mutex::default();
         loop {
@@ -281,6 +281,7 @@ impl Compared<'_> {
         if self.options.cancelled() {
             return;
         }
+        self.bare(lod, ia, ib, summary, sink);
         let settled = moves.settle(|from, to| self.is_same_content(from, to));
         for (position, to) in settled.moved {
             summary.moved += 1;
@@ -292,6 +293,27 @@ impl Compared<'_> {
             for position in positions {
                 *count += 1;
                 sink(Change { lod, position, what: what.clone() });
+            }
+        }
+    }
+
+    /// Places that have instances and no voxels, in both or in one of them.
+    fn bare(&self, lod: u8, ia: &Index, ib: &Index, summary: &mut Summary, sink: &mut impl FnMut(Change)) {
+        let mut buffers = Buffers::default();
+        for Pair { a, b } in pairs(&ia.bare, &ib.bare) {
+            let Some(position) = a.or(b).map(|at| at.position) else { continue };
+            // Where the other one has voxels, the comparison of blocks says so.
+            if ia.find(position).is_some() || ib.find(position).is_some() {
+                continue;
+            }
+            let read = |world: &World<'_>, at: Option<At>, buffer: &mut Buffer| {
+                at.and_then(|at| world.fetch(&at, buffer).ok())
+                    .and_then(|()| world.instances(buffer).map(<[u8]>::to_vec))
+            };
+            if read(self.a, a, &mut buffers.a) != read(self.b, b, &mut buffers.b) {
+                summary.changed += 1;
+                let change = BlockChange { instances: true, ..BlockChange::default() };
+                sink(Change { lod, position, what: What::Changed(change) });
             }
         }
     }
@@ -311,14 +333,14 @@ impl Compared<'_> {
         };
         let (at_a, at_b) = (fetch(self.a, pair.a, a, Side::A), fetch(self.b, pair.b, b, Side::B));
         if let (Some(at_a), Some(at_b)) = (&at_a, &at_b)
-            && a.container() == b.container()
-            && a.instances() == b.instances()
+            && self.a.container(a) == self.b.container(b)
+            && self.a.instances(a) == self.b.instances(b)
             && self.a.layout(at_a) == self.b.layout(at_b)
-            && !a.container().is_empty()
+            && !self.a.container(a).is_empty()
         {
             return Outcome::Same;
         }
-        let instances = at_a.is_some() && at_b.is_some() && a.instances() != b.instances();
+        let instances = at_a.is_some() && at_b.is_some() && self.a.instances(a) != self.b.instances(b);
         let view_a = at_a.map(|at| self.a.decode(&at, a));
         let view_b = at_b.map(|at| self.b.decode(&at, b));
         let block_a = readable(self.a, view_a, Side::A, &mut told);
@@ -359,8 +381,8 @@ fn readable<'v>(world: &World<'_>, view: Option<View<'v>>, side: Side, told: &mu
 }
 
 /// Both indexes, side by side.
-fn pairs<'i>(a: &'i Index, b: &'i Index) -> impl Iterator<Item = Pair> + 'i {
-    let (mut a, mut b) = (a.blocks.iter().peekable(), b.blocks.iter().peekable());
+fn pairs<'i>(a: &'i [At], b: &'i [At]) -> impl Iterator<Item = Pair> + 'i {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     std::iter::from_fn(move || {
         let first = match (a.peek(), b.peek()) {
             (None, None) => return None,

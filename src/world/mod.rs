@@ -1,10 +1,12 @@
 //! A save seen as blocks at positions, whatever stores it: what export, diff and convert work on.
 //!
-//! A [`World`] gives an [`Index`] a LOD: an entry of 24 bytes a block, in the order ZXY of the blocks' positions, and
+//! A [`World`] gives an [`Index`] a LOD: an entry of 20 bytes a block, in the order ZXY of the blocks' positions, and
 //! reads a block at an entry into a [`Buffer`] that is used again. Blocks are never held together.
 
 mod files;
+mod forest;
 mod index;
+mod stream;
 
 use std::path::Path;
 
@@ -13,13 +15,14 @@ use crate::godot::block::Layout;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{Entry, Format};
 use crate::godot::slots::Slots;
+use crate::godot::stream::loc::Format as Keys;
 use crate::limits::Limits;
 use crate::printable;
-use crate::save::{Forest, Save, Scratch, View, wanted};
-use crate::source::Source;
+use crate::save::{Forest, Save, Scratch, Stored, StreamScratch, View};
 
-use files::Files;
+use forest::Regions;
 pub use index::{At, Fault, Index, order};
+use stream::Rows;
 
 /// Why a world cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -42,49 +45,51 @@ pub struct World<'s> {
     pub save: &'s Save,
     /// How it is called: a path below the save, made printable.
     pub name: String,
-    forest: &'s Forest,
-    files: Files,
+    store: Store<'s>,
     slots: Option<Slots>,
+}
+
+/// What stores the blocks.
+#[derive(Debug)]
+enum Store<'s> {
+    Forest(Regions<'s>),
+    Stream(Box<Rows<'s>>),
 }
 
 /// Buffers for reading block after block.
 #[derive(Default)]
 pub struct Buffer {
+    /// The size and the container, of a region.
     bytes: Vec<u8>,
     at: u64,
     scratch: Scratch,
-}
-
-impl Buffer {
-    /// The container as it is stored, of the block that was fetched last; as far as it is there.
-    #[must_use]
-    pub fn container(&self) -> &[u8] {
-        let Some((size, rest)) = self.bytes.split_first_chunk::<4>() else { return &[] };
-        rest.get(..index(u64::from(u32::from_le_bytes(*size)))).unwrap_or(rest)
-    }
-
-    /// The bytes of instances that are stored with the block; none in a forest.
-    #[must_use]
-    pub fn instances(&self) -> Option<&[u8]> {
-        None
-    }
+    row: StreamScratch,
 }
 
 impl<'s> World<'s> {
     /// Every world of a save.
-    #[must_use]
-    pub fn all(save: &'s Save) -> Vec<Self> {
-        let forests = save.forests.iter().map(|forest| Self::of_forest(save, forest));
-        forests.collect()
+    ///
+    /// # Errors
+    /// When a stream cannot be opened or has nothing that can be read.
+    pub fn all(save: &'s Save) -> Result<Vec<Self>, Error> {
+        let forests = save.forests.iter().map(|forest| {
+            let store = Store::Forest(Regions::new(forest));
+            Ok(Self { save, name: save.shown(&forest.dir), store, slots: None })
+        });
+        let streams = save.streams.iter().map(|file| {
+            let store = Store::Stream(Box::new(Rows::open(save, file)?));
+            Ok(Self { save, name: save.shown(&file.path), store, slots: None })
+        });
+        forests.chain(streams).collect()
     }
 
     /// The world of a save that has just one.
     ///
     /// # Errors
-    /// When there is none, or there are several.
+    /// When there is none, there are several, or it cannot be opened.
     pub fn only(save: &'s Save) -> Result<Self, Error> {
         let name = printable::path(&save.path);
-        let mut all = Self::all(save);
+        let mut all = Self::all(save)?;
         match (all.pop(), all.pop()) {
             (None, _) => Err(Error::Nothing(name)),
             (Some(world), None) => Ok(world),
@@ -92,14 +97,13 @@ impl<'s> World<'s> {
         }
     }
 
-    fn of_forest(save: &'s Save, forest: &'s Forest) -> Self {
-        Self { save, name: save.shown(&forest.dir), forest, files: Files::default(), slots: None }
-    }
-
     /// The directory or file that it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.forest.dir
+        match &self.store {
+            Store::Forest(regions) => &regions.forest.dir,
+            Store::Stream(rows) => &rows.file.path,
+        }
     }
 
     /// Reads blocks of version 4 with negative coordinates as the formula says, where nothing else was given.
@@ -112,48 +116,70 @@ impl<'s> World<'s> {
     /// The forest that it is, when it is one.
     #[must_use]
     pub const fn forest(&self) -> Option<&'s Forest> {
-        Some(self.forest)
+        match &self.store {
+            Store::Forest(regions) => Some(regions.forest),
+            Store::Stream(_) => None,
+        }
     }
 
     /// Whether instances can be stored with its blocks.
     #[must_use]
     pub const fn has_instances(&self) -> bool {
-        false
+        matches!(self.store, Store::Stream(_))
     }
 
-    /// The LODs that have a file, in order.
+    /// The LODs that it has, in order.
     #[must_use]
     pub fn lods(&self) -> Vec<u8> {
-        let mut lods: Vec<u8> = self.forest.regions.iter().map(|file| file.lod).collect();
-        lods.sort_unstable();
-        lods.dedup();
-        lods
+        match &self.store {
+            Store::Forest(regions) => regions.lods(),
+            Store::Stream(rows) => rows.stream.lods(),
+        }
     }
 
-    /// The layout: of the meta file, or of the first region file that has one.
+    /// How a stream writes the positions of its blocks; `None` in a forest.
+    #[must_use]
+    pub fn keys(&self) -> Option<Keys> {
+        match &self.store {
+            Store::Forest(_) => None,
+            Store::Stream(rows) => rows.stream.format,
+        }
+    }
+
+    /// The layout of regions: of the meta file, or of the first region file that has one.
     #[must_use]
     pub fn format(&self) -> Option<Format> {
-        let own = || self.forest.regions.iter().find_map(|file| file.header.as_ref().map(|header| header.format));
-        self.forest.format.or_else(own)
+        match &self.store {
+            Store::Forest(regions) => regions.format(),
+            Store::Stream(_) => None,
+        }
     }
 
     /// Voxels along each axis of a block; `None` when nothing says so.
     #[must_use]
     pub fn block_size(&self) -> Option<u16> {
-        self.format().map(|format| format.block_size()).filter(|&side| side > 0)
+        match &self.store {
+            Store::Forest(regions) => regions.format().map(|format| format.block_size()).filter(|&side| side > 0),
+            Store::Stream(rows) => rows.block_size(),
+        }
     }
 
-    /// The depths that the world declares for its blocks.
+    /// The depths that the world declares for its blocks; those of the first blocks of a stream, which declares none.
     #[must_use]
     pub fn depths(&self) -> Option<[Depth; CHANNELS]> {
-        self.format().map(|format| format.depths)
+        match &self.store {
+            Store::Forest(regions) => regions.format().map(|format| format.depths),
+            Store::Stream(rows) => rows.depths(),
+        }
     }
 
     /// What is said of a block outside of it, without which blocks of version 1 cannot be read.
     #[must_use]
     pub fn layout(&self, at: &At) -> Option<Layout> {
-        let file = self.forest.regions.get(index(u64::from(at.file)));
-        file.and_then(|file| file.header.as_ref()).map(|header| header.format.layout())
+        match &self.store {
+            Store::Forest(regions) => regions.header(at).map(|header| header.format.layout()),
+            Store::Stream(_) => None,
+        }
     }
 
     /// Caps.
@@ -165,7 +191,10 @@ impl<'s> World<'s> {
     /// The blocks of a LOD. Files that cannot be read are listed in it.
     #[must_use]
     pub fn index(&self, lod: u8) -> Index {
-        index::of_forest(self.save, self.forest, lod, self.slots)
+        match &self.store {
+            Store::Forest(regions) => regions.index(self.save, lod, self.slots),
+            Store::Stream(rows) => rows.index(&self.name, lod),
+        }
     }
 
     /// Reads the bytes of a block as they are stored.
@@ -173,36 +202,63 @@ impl<'s> World<'s> {
     /// # Errors
     /// When its file cannot be opened or read.
     pub fn fetch(&self, at: &At, buffer: &mut Buffer) -> Result<(), Error> {
-        let Some(file) = self.forest.regions.get(index(u64::from(at.file))) else { return Ok(()) };
-        let Some(header) = &file.header else { return Ok(()) };
-        let path = self.forest.dir.join(&file.name);
-        let failed = |error: &dyn std::fmt::Display| Error::Read(self.save.shown(&path), error.to_string());
-        let source = self.files.open(at.file, &path).map_err(|error| failed(&error))?;
-        let entry = Entry(at.entry);
-        let span = header.sector_span(u64::from(entry.first()), u64::from(entry.count()));
-        buffer.at = span.start;
-        let mut read = |len| source.read_into(span.start, len, &mut buffer.bytes);
-        read(index(span.len())).map_err(|error| failed(&error))?;
-        // Beyond its sectors, when the size before it asks for more, as the engine does.
-        let wanted = wanted(&buffer.bytes, self.limits());
-        if wanted > buffer.bytes.len() && buffer.bytes.len() as u64 == span.len() {
-            source.read_into(span.start, wanted, &mut buffer.bytes).map_err(|error| failed(&error))?;
+        match &self.store {
+            Store::Forest(regions) => regions.fetch(self.save, at, buffer),
+            Store::Stream(rows) => {
+                rows.fetch(at, &mut buffer.row).map_err(|error| Error::Read(self.name.clone(), error.to_string()))
+            }
         }
-        Ok(())
+    }
+
+    /// The container as it is stored, of the block that was fetched last; as far as it is there.
+    #[must_use]
+    pub fn container<'b>(&self, buffer: &'b Buffer) -> &'b [u8] {
+        match &self.store {
+            Store::Forest(_) => {
+                let Some((size, rest)) = buffer.bytes.split_first_chunk::<4>() else { return &[] };
+                rest.get(..index(u64::from(u32::from_le_bytes(*size)))).unwrap_or(rest)
+            }
+            Store::Stream(rows) => rows.stream.voxel_bytes(&buffer.row).unwrap_or_default(),
+        }
+    }
+
+    /// The bytes of instances that are stored with the block that was fetched last; none in a forest.
+    #[must_use]
+    pub fn instances<'b>(&self, buffer: &'b Buffer) -> Option<&'b [u8]> {
+        match &self.store {
+            Store::Forest(_) => None,
+            Store::Stream(rows) => rows.stream.instance_bytes(&buffer.row),
+        }
+    }
+
+    /// Whether there are instances in these bytes, and not only a place for them; what cannot be read may have some.
+    pub fn are_instances(&self, buffer: &mut Buffer) -> bool {
+        match &self.store {
+            Store::Forest(_) => false,
+            Store::Stream(rows) => {
+                let there = rows.stream.instance_bytes(&buffer.row).is_some();
+                let view = rows.stream.instances(&mut buffer.row);
+                there && view.instances.is_none_or(|instances| !instances.layers.is_empty())
+            }
+        }
     }
 
     /// Decodes what was fetched last, which must be the block at `at`.
     pub fn decode<'b>(&self, at: &At, buffer: &'b mut Buffer) -> View<'b> {
-        let Buffer { bytes, at: start, scratch } = buffer;
-        let header = self.forest.regions.get(index(u64::from(at.file))).and_then(|file| file.header.as_ref());
-        match header {
-            Some(header) => scratch.interpret_bytes(bytes, *start, header, Some(Entry(at.entry)), self.limits()),
-            None => View {
-                stored: crate::save::Stored { size: None, span: Span::default() },
-                container: None,
-                block: None,
-                damage: &[],
-            },
+        match &self.store {
+            Store::Forest(regions) => {
+                let Buffer { bytes, at: start, scratch, .. } = buffer;
+                match regions.header(at) {
+                    Some(header) => {
+                        scratch.interpret_bytes(bytes, *start, header, Some(Entry(at.entry)), self.limits())
+                    }
+                    None => {
+                        let stored = Stored { size: None, span: Span::default() };
+                        View { stored, container: None, block: None, damage: &[] }
+                    }
+                }
+            }
+            Store::Stream(rows) => rows.stream.block(&mut buffer.row),
         }
     }
 
@@ -215,11 +271,12 @@ impl<'s> World<'s> {
         Ok(self.decode(at, buffer))
     }
 
-    /// The files that changed since they were opened here.
+    /// A file that changed since it was opened here.
     #[must_use]
     pub fn changed(&self) -> Option<String> {
-        let name =
-            |file: u32| self.forest.regions.get(index(u64::from(file))).map(|file| self.forest.dir.join(&file.name));
-        self.files.changed().and_then(name).map(|path| self.save.shown(&path))
+        match &self.store {
+            Store::Forest(regions) => regions.changed().map(|path| self.save.shown(&path)),
+            Store::Stream(rows) => rows.stream.pages.source.changed().unwrap_or(true).then(|| self.name.clone()),
+        }
     }
 }

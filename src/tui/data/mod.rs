@@ -9,6 +9,7 @@ pub mod field;
 mod index;
 mod metadata;
 mod opened;
+mod page;
 pub mod plane;
 
 pub use block::{BlockData, ChannelData, HISTOGRAM};

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::super::marks::{Kind, Marks};
 use super::grid::{Cell, Grid};
 use crate::printable::triple;
-use crate::save::Owner;
+use crate::save::{Owner, PageKind};
 use crate::tui::app::App;
 use crate::tui::data::{Opened, Slot, Store};
 use crate::tui::inspector::grouped;
@@ -127,7 +127,16 @@ pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell
         Owner::Header => "header".into(),
         Owner::Free => "free: no block owns it".into(),
         Owner::Stale => "stale: old bytes after the last block".into(),
+        Owner::Lost if opened.stream().is_some() => "a page that nothing leads to".into(),
         Owner::Lost => "a whole block that no table entry points to".into(),
+        Owner::Page(PageKind::Leaf) => {
+            let mut names = opened.slots.iter().filter(|slot| slot.first == sector).map(name);
+            let some: Vec<String> = names.by_ref().take(2).collect();
+            let more = names.count();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            if some.is_empty() { "rows of a table".into() } else { format!("rows: {}{more}", some.join(", ")) }
+        }
+        Owner::Page(kind) => kind.name().into(),
     };
     let label = if narrow { sector.to_string() } else { format!("sector {sector}") };
     let mut out = vec![(Role::Text, format!("{label}{dot}")), (Role::Strong, what)];

@@ -1,0 +1,184 @@
+//! Rules over a stream: its pages, its settings, its keys, and every block with its instances.
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use crate::check::blocks::Outcome;
+use crate::check::{BlockAt, Level, Options, Report, Row};
+use crate::damage::{Code, CodeSet, Damage, Value};
+use crate::printable::triple;
+use crate::save::{Stream, StreamRow, StreamScratch};
+use crate::source::Source;
+use crate::sqlite::walk::{Owners, Use};
+
+/// Rows that are examined before what they gave is turned into findings.
+const ROWS: usize = 1 << 12;
+
+thread_local! {
+    static SCRATCH: RefCell<StreamScratch> = RefCell::default();
+}
+
+/// What is kept of an examined row.
+#[derive(Default)]
+struct Examined {
+    /// What is wrong with the row as such.
+    faults: Vec<Damage>,
+    block: Outcome,
+    /// What is wrong with its instances, and where they are stored.
+    instances: Outcome,
+    /// The overflow pages that it goes on in.
+    pages: Vec<u32>,
+}
+
+pub(super) fn check<S: Source>(
+    stream: &Stream<S>,
+    options: &Options<'_>,
+    report: &mut Report,
+    mut rows: Option<&mut Vec<Row>>,
+) {
+    for damage in &stream.damage {
+        report.file(*damage, page_of(stream, damage));
+    }
+    if options.level == Level::Header {
+        options.advance(stream.pages.source.len());
+        return;
+    }
+    twice(stream, report);
+    let mut owners = stream.owners.clone();
+    let step = (stream.pages.source.len() / (stream.rows.len() as u64).max(1)).max(1);
+    let told = AtomicU64::new(0);
+    let mut number = 0u32;
+    for part in stream.rows.chunks(ROWS) {
+        let work = |row: &StreamRow| {
+            let examined = (!options.cancelled()).then(|| examine(stream, row, options.level));
+            told.fetch_add(step, Ordering::Relaxed);
+            options.advance(step);
+            examined
+        };
+        let examined: Vec<Option<Examined>> = part.par_iter().map(work).collect();
+        for (row, examined) in part.iter().zip(examined) {
+            report.stats.blocks += 1;
+            if let Some(rows) = rows.as_deref_mut() {
+                rows.push(block_row(report, number, row, examined.as_ref()));
+            }
+            if let Some(examined) = examined {
+                tell(stream, number, examined, &mut owners, report);
+            }
+            number += 1;
+        }
+    }
+    options.advance(stream.pages.source.len().saturating_sub(told.into_inner()));
+    if let Some(rows) = rows {
+        report.give_codes(rows);
+    } else if !options.cancelled() {
+        unused(stream, &owners, report);
+    }
+    report.place_at(|slot| {
+        let place = stream.rows.get(slot as usize).and_then(|row| row.place);
+        BlockAt { lod: place.map_or(0, |place| place.lod), position: place.map(|place| place.position) }
+    });
+}
+
+/// Which page a fault is about.
+fn page_of<S: Source>(stream: &Stream<S>, damage: &Damage) -> Option<String> {
+    let size = u64::from(stream.pages.header.page_size);
+    let is_page = damage.code == Code::StreamPage && damage.span.len() == size;
+    is_page.then(|| format!("It is page {}.", damage.span.start / size + 1))
+}
+
+/// Rows with the same place stand side by side.
+fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
+    for (number, pair) in (1u32..).zip(stream.rows.windows(2)) {
+        let [first, second] = pair else { continue };
+        let Some(place) = second.place.filter(|_| first.place == second.place) else { continue };
+        let span = stream.pages.span(second.page);
+        let damage = Damage::new(Code::StreamKeyTwice, span, "place of the row").found(Value::triple(place.position));
+        let remark = format!("Row {} has the place {} of LOD {} too.", first.rowid, triple(place.position), place.lod);
+        report.slot(number, damage, Some(remark));
+    }
+}
+
+fn examine<S: Source>(stream: &Stream<S>, row: &StreamRow, level: Level) -> Examined {
+    SCRATCH.with_borrow_mut(|scratch| {
+        let mut faults = Vec::new();
+        if let Err(error) = stream.fetch(row, scratch) {
+            let block = Outcome { stored: stream.pages.span(row.page), error: Some(error), ..Outcome::default() };
+            return Examined { block, ..Examined::default() };
+        }
+        stream.faults(row, scratch, &mut faults);
+        let pages = scratch.pages().to_vec();
+        if level < Level::Decode {
+            return Examined { faults, pages, ..Examined::default() };
+        }
+        let block = Outcome::of(io::Result::Ok(stream.block(scratch)));
+        let view = stream.instances(scratch);
+        let instances = Outcome {
+            stored: view.stored.span,
+            plain: view.container.map_or(0, |container| container.plain.len() as u64),
+            damage: view.damage.to_vec(),
+            ..Outcome::default()
+        };
+        Examined { faults, block, instances, pages }
+    })
+}
+
+/// Turns what was found in a row into findings.
+fn tell<S: Source>(stream: &Stream<S>, number: u32, examined: Examined, owners: &mut Owners, report: &mut Report) {
+    let Examined { faults, block, instances, pages } = examined;
+    for damage in faults {
+        report.slot(number, damage, None);
+    }
+    for page in pages {
+        if !owners.claim(page, Use::Overflow(Some(number))) {
+            let damage = Damage::new(Code::StreamChain, stream.pages.span(page), "chain of overflow pages")
+                .expected(Value::Words("pages of its own"))
+                .found(Value::Words("one with a page that something else has"));
+            report.slot(number, damage, Some(format!("It is page {page}.")));
+            break;
+        }
+    }
+    if let Some(row) = stream.rows.get(number as usize) {
+        report.stats.stored_bytes += u64::from(row.voxels.len()) + u64::from(row.instances.len());
+    }
+    report.stats.plain_bytes += block.plain + instances.plain;
+    report.block(number, block);
+    report.block(number, instances);
+}
+
+/// Pages that nothing leads to, where no damaged page explains them.
+fn unused<S: Source>(stream: &Stream<S>, owners: &Owners, report: &mut Report) {
+    let lost = |d: &Damage| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase | Code::StreamFreelist);
+    if report.has_trouble() && (stream.damage.iter().any(lost) || report.has(Code::StreamChain)) {
+        return;
+    }
+    let declared = stream.pages.declared();
+    let mut pages = owners.iter().filter(|(page, is)| *is == Use::Nothing && *page <= declared).map(|(page, _)| page);
+    let Some(first) = pages.next() else { return };
+    let count = pages.count() as u64 + 1;
+    let damage = Damage::new(Code::StreamUnused, stream.pages.span(first), "number of pages that nothing leads to")
+        .expected(Value::Number(0))
+        .found(Value::Number(count));
+    report.file(damage, Some(format!("The first one is page {first}.")));
+}
+
+fn block_row(report: &Report, number: u32, row: &StreamRow, examined: Option<&Examined>) -> Row {
+    let block = examined.map(|examined| &examined.block);
+    Row {
+        file: report.name(),
+        lod: row.place.map_or(0, |place| place.lod),
+        position: row.place.map(|place| place.position),
+        slot: number,
+        sector: row.page.saturating_sub(1),
+        sectors: examined.map_or(1, |examined| examined.pages.len() as u32 + 1),
+        bytes: row.voxels.len().into(),
+        plain: block.map_or(0, |block| block.plain),
+        version: block.map(|block| block.version).filter(|&version| version > 0),
+        container: block.and_then(|block| block.container),
+        codes: CodeSet::default(),
+        flags: None,
+        instances: (!row.instances.is_empty()).then(|| row.instances.len().into()),
+    }
+}
