@@ -10,13 +10,14 @@ use serde_json::Value as Json;
 use tempfile::tempdir;
 use voxscope::check;
 use voxscope::convert::{self, Error, Kind, Options, Report, Target};
-use voxscope::damage::Level;
-use voxscope::demo::{self, Extent, ForestSpec};
+use voxscope::damage::{Code, Level};
+use voxscope::demo::{self, Extent, ForestSpec, Terrain};
 use voxscope::diff;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{Depth, SDF, Storage};
 use voxscope::godot::container::Mode;
 use voxscope::godot::metadata::Item;
+use voxscope::godot::slots::Slots;
 use voxscope::godot::variant::{Dialect, Variant};
 use voxscope::save::{self, Save};
 use voxscope::world::{Buffer, World};
@@ -161,6 +162,59 @@ fn forests_of_today_keep_every_byte_of_their_blocks() {
         assert_eq!((report.written, report.listed.len()), (report.read, 0));
         assert_healthy(&to);
         assert_same(&path, &to);
+    }
+}
+
+#[test]
+fn the_seams_tell_which_formula_placed_blocks_of_version_4() {
+    let dir = tempdir().unwrap();
+    let mut told = 0;
+    for seed in 1..=4 {
+        let spec = |slots| ForestSpec {
+            terrain: Terrain::new(seed),
+            lods: vec![Extent { from: [-9, -2, -9], to: [5, 2, 5] }],
+            slots,
+            ..ForestSpec::default()
+        };
+        let truth = dir.path().join(format!("truth{seed}"));
+        demo::write_forest(&truth, &spec(Slots::New), None).unwrap();
+        for slots in [Slots::Old, Slots::New] {
+            let from = dir.path().join(format!("{slots:?}{seed}"));
+            demo::write_forest(&from, &spec(slots), None).unwrap();
+            let to = from.with_extension("to");
+            let report = to_forest(&from, &Target::default(), &to).unwrap();
+            let words = report.slots.clone().unwrap();
+            let expected = if slots == Slots::Old { "the old formula" } else { "that of today" };
+            assert!(words.contains(expected), "{seed} {slots:?}: {words}");
+            told += usize::from(words.contains("seams tell, "));
+            assert_same(&truth, &to);
+            // The checker says the same, and nothing else.
+            let save = open(&from);
+            let options = check::Options { level: check::Level::Semantic, ..check::Options::default() };
+            let mut notes = Vec::new();
+            check::run(&save, &options, |finding| notes.push(finding));
+            assert!(notes.iter().all(|note| note.level() == Level::Note));
+            let note = notes.iter().find(|note| note.code() == Code::SlotsTold).expect("a note");
+            assert!(note.message().contains(expected), "{}", note.message());
+        }
+    }
+    assert_eq!(told, 8);
+}
+
+#[test]
+fn no_save_of_the_engine_of_today_is_taken_for_an_old_one() {
+    for name in ["godot_voxel", "crash_terrain", "crash_noise", "crash_random"] {
+        let Some(golden) = common::golden(name) else { continue };
+        let mut dirs = vec![golden];
+        while let Some(dir) = dirs.pop() {
+            dirs.extend(std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()));
+            if dir.join("meta.vxrm").is_file() {
+                let save = open(&dir);
+                let told = voxscope::trace::slots::told(&save, &save.forests[0], &|| false);
+                println!("{}: {told:?}", dir.display());
+                assert_ne!(told.slots(), Some(Slots::Old), "{}", dir.display());
+            }
+        }
     }
 }
 

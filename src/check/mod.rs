@@ -110,7 +110,8 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         sink(finding);
     }
     // What the sectors say is told by all regions together, so it is asked before any of them is reported.
-    let told = if options.level == Level::Semantic { semantic::ask(save, options) } else { semantic::Told::default() };
+    let told =
+        if options.level == Level::Semantic { semantic::ask(save, options) } else { semantic::Doubts::default() };
     let files: Vec<File<'_>> = save.files().collect();
     for window in files.chunks(WINDOW) {
         let held = AtomicUsize::new(0);
@@ -217,7 +218,7 @@ fn is_large(file: File<'_>) -> bool {
     }
 }
 
-fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semantic::Told) -> Report {
+fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semantic::Doubts) -> Report {
     let name: Arc<str> = save.shown(&file.path()).into();
     let mut report = Report::new(name, file.lod(), save.options.limits.findings_per_file);
     if options.cancelled() {

@@ -25,8 +25,10 @@ use crate::diff;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::container::Mode;
 use crate::godot::forest::MAX_LODS;
+use crate::godot::slots::Slots;
 use crate::godot::stream::loc::Format;
 use crate::save::{self, Save};
+use crate::trace::slots::{Told, told};
 use crate::world::{self, World};
 
 pub use report::{Kind, Listed, Report};
@@ -144,13 +146,14 @@ impl Work<'_> {
 pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, options: &Options<'_>) -> Result<Report, Error> {
     beside::usable(&[world.path()], to)?;
     let mut layout = layout(world, target)?;
+    let slots = slots(world, options);
     if let Some(lod) = world.lods().iter().find(|&&lod| lod >= MAX_LODS) {
         return Err(Error::Request(format!("LOD {lod} is more than a forest has: at most {MAX_LODS}")));
     }
     loop {
         let draft = Draft::new(&[world.path()], to, "convert", options.cancel)?;
         let work = Work { world, layout: &layout, options };
-        let mut report = Report::new(world, &layout);
+        let mut report = Report::new(world, &layout, slots.clone());
         if let Some(sector) = forest::write(&work, &draft, &mut report)?
             && target.sector_size.is_none()
             && sector > layout.sector
@@ -185,9 +188,10 @@ pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, options: &Option
     beside::usable(&sources, &beside_it)?;
     let draft = Draft::new(&sources, to, "convert", options.cancel)?;
     let mut layout = layout(world, target)?;
+    let slots = slots(world, options);
     layout.keys = Some(target.keys.unwrap_or_else(|| stream::keys(world, &layout)));
     let work = Work { world, layout: &layout, options };
-    let mut report = Report::new(world, &layout);
+    let mut report = Report::new(world, &layout, slots);
     let path = stream::write(&work, &draft, &mut report)?;
     let result = Save::open(&path, &save::Options::default())?;
     verify::verify(&work, &World::only(&result)?, &report)?;
@@ -197,6 +201,40 @@ pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, options: &Option
     draft.file(Path::new(report::NAME), &report.json())?;
     draft.finish_files(&[(Path::new(report::NAME), &beside_it), (Path::new(stream::NAME), to)])?;
     Ok(report)
+}
+
+/// Finds out which formula placed the blocks of negative coordinates, and has them read by it. In words, where it makes a
+/// difference.
+fn slots(world: &World<'_>, options: &Options<'_>) -> Option<String> {
+    let forest = world.forest()?;
+    if !forest.regions.iter().any(|file| file.position.iter().any(|&p| p < 0)) {
+        return None;
+    }
+    if let Some(given) = world.save.options.slots {
+        return Some(format!("read by the formula that was given, {}", formula(given)));
+    }
+    let stop = || options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+    Some(match told(world.save, forest, &stop) {
+        Told::Known => "read by the old formula, which the versions of the blocks imply".to_owned(),
+        Told::Seams { slots, seams, odds } => {
+            world.tell_slots(slots);
+            let odds = odds.abs().exp();
+            format!("read by {}, as {seams} seams tell, with odds of {odds:.1} to 1 for each", formula(slots))
+        }
+        Told::Nothing => {
+            let formula = formula(Slots::New);
+            format!(
+                "read by {formula}: neither the version of the blocks nor their seams tell; `--slots old` if it is wrong"
+            )
+        }
+    })
+}
+
+const fn formula(slots: Slots) -> &'static str {
+    match slots {
+        Slots::Old => "the old formula",
+        Slots::New => "that of today",
+    }
 }
 
 /// What is written, from what was asked for and what the source has.

@@ -89,8 +89,8 @@ pub struct Report {
 }
 
 impl Report {
-    pub(super) fn new(world: &World<'_>, layout: &Layout) -> Self {
-        Self { source: printable::path(world.path()), layout: Some(*layout), ..Self::default() }
+    pub(super) fn new(world: &World<'_>, layout: &Layout, slots: Option<String>) -> Self {
+        Self { source: printable::path(world.path()), layout: Some(*layout), slots, ..Self::default() }
     }
 
     pub(super) fn index(&mut self, index: &Index) {

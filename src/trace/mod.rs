@@ -10,5 +10,6 @@ pub mod moved;
 pub mod reading;
 pub mod region;
 pub mod seam;
+pub mod slots;
 pub mod solve;
 pub mod walk;

@@ -9,6 +9,7 @@ mod index;
 mod stream;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::bytes::{Span, index};
 use crate::godot::block::Layout;
@@ -46,7 +47,7 @@ pub struct World<'s> {
     /// How it is called: a path below the save, made printable.
     pub name: String,
     store: Store<'s>,
-    slots: Option<Slots>,
+    slots: OnceLock<Slots>,
 }
 
 /// What stores the blocks.
@@ -74,11 +75,11 @@ impl<'s> World<'s> {
     pub fn all(save: &'s Save) -> Result<Vec<Self>, Error> {
         let forests = save.forests.iter().map(|forest| {
             let store = Store::Forest(Regions::new(forest));
-            Ok(Self { save, name: save.shown(&forest.dir), store, slots: None })
+            Ok(Self { save, name: save.shown(&forest.dir), store, slots: OnceLock::new() })
         });
         let streams = save.streams.iter().map(|file| {
             let store = Store::Stream(Box::new(Rows::open(save, file)?));
-            Ok(Self { save, name: save.shown(&file.path), store, slots: None })
+            Ok(Self { save, name: save.shown(&file.path), store, slots: OnceLock::new() })
         });
         forests.chain(streams).collect()
     }
@@ -106,11 +107,10 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Reads blocks of version 4 with negative coordinates as the formula says, where nothing else was given.
-    #[must_use]
-    pub fn with_slots(mut self, slots: Option<Slots>) -> Self {
-        self.slots = slots;
-        self
+    /// From now on reads blocks of version 4 with negative coordinates as the formula says, where nothing else was given.
+    /// The first one that is told holds.
+    pub fn tell_slots(&self, slots: Slots) {
+        self.slots.get_or_init(|| slots);
     }
 
     /// The forest that it is, when it is one.
@@ -192,7 +192,7 @@ impl<'s> World<'s> {
     #[must_use]
     pub fn index(&self, lod: u8) -> Index {
         match &self.store {
-            Store::Forest(regions) => regions.index(self.save, lod, self.slots),
+            Store::Forest(regions) => regions.index(self.save, lod, self.slots.get().copied()),
             Store::Stream(rows) => rows.index(&self.name, lod),
         }
     }

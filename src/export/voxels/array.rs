@@ -48,10 +48,9 @@ impl Array {
         write_all_at(&self.file, bytes, at).map_err(Error::write(&self.path))
     }
 
-    /// Syncs the file, or removes it when it is not wanted; gives its name.
+    /// Removes the file when it is not wanted; gives its name. It is not synced: what is lost can be exported again.
     pub fn finish(self, keep: bool) -> Result<Option<String>, Error> {
         if keep {
-            self.file.sync_all().map_err(Error::write(&self.path))?;
             return Ok(Some(self.name));
         }
         drop(self.file);
