@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::tempdir;
 use voxscope::demo::{self, Extent, ForestSpec};
 use voxscope::export::voxels::{self, Error, Options, Request, Summary, Which};
+use voxscope::export::{self, Look, Slice};
 use voxscope::godot::channel::{NAMES, SDF, sdf};
 use voxscope::save::{self, Save};
 use voxscope::world::{Buffer, World};
@@ -222,4 +223,162 @@ fn a_damaged_block_is_named_and_the_others_are_exported() {
     let report: Json = serde_json::from_slice(&std::fs::read(out.path().join("a/export.json")).unwrap()).unwrap();
     assert_eq!(report["damaged"][0]["block"], serde_json::json!([1, 0, 0]));
     assert_eq!(report["blocks"], 12);
+}
+
+fn picture(path: &Path) -> (u32, u32, Vec<u8>) {
+    let bytes = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(bytes).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    pixels.truncate(info.buffer_size());
+    (info.width, info.height, pixels)
+}
+
+#[test]
+fn a_slice_has_a_pixel_for_each_voxel() {
+    let out = tempdir().unwrap();
+    let dir = out.path().join("world");
+    holed(&dir);
+    let save = Save::open(&dir, &save::Options::default()).unwrap();
+    let world = World::only(&save).unwrap();
+    let all = request(Which::All);
+    voxels::export(&world, &Request { channels: vec![0], ..all }, &out.path().join("a"), &Options::default()).unwrap();
+    let array = Array::read(&out.path().join("a/TYPE.npy"));
+    let slice = |axis, at, look| Slice { lod: 0, axis, at, area: None, channel: 0, look };
+    for (axis, at) in [(1, 9), (0, -20), (2, 5)] {
+        let path = out.path().join(format!("{axis}.png"));
+        let size = export::slice(&world, &slice(axis, at, Look::Palette), &path, None).unwrap();
+        let (width, height, pixels) = picture(&path);
+        assert_eq!([width, height], size);
+        assert_eq!([width, height], [[48, 32], [80, 48], [80, 32]][axis]);
+        let mut colours = std::collections::HashMap::new();
+        for v in 0..height as usize {
+            for u in 0..width as usize {
+                let up = height as usize - 1 - v;
+                // In the array: z from -32, x from -32, y from 0.
+                let (zxy, hole) = match axis {
+                    1 => ([v, u, 9], (16..32).contains(&v)),
+                    0 => ([u, 12, up], (16..32).contains(&u)),
+                    _ => ([37, u, up], false),
+                };
+                let rgba: [u8; 4] = pixels[(v * width as usize + u) * 4..][..4].try_into().unwrap();
+                assert_eq!(rgba[3] == 0, hole, "{axis} {u} {v}");
+                if !hole {
+                    assert_eq!(*colours.entry(array.at(zxy)).or_insert(rgba), rgba, "one colour for a value");
+                }
+            }
+        }
+        let different: std::collections::HashSet<_> = colours.values().collect();
+        assert_eq!(different.len(), colours.len());
+    }
+    let error = export::slice(&world, &slice(1, 99, Look::Scale), &out.path().join("b.png"), None).unwrap_err();
+    assert!(error.to_string().contains("y=99"), "{error}");
+    assert!(export::slice(&world, &slice(1, 9, Look::Scale), &out.path().join("1.png"), None).is_err(), "written over");
+}
+
+#[test]
+fn a_table_has_every_block_whatever_its_form() {
+    let out = tempdir().unwrap();
+    demo::write_all(out.path()).unwrap();
+    let dir = out.path().join("damaged/block-epilogue");
+    let save = Save::open(&dir, &save::Options::default()).unwrap();
+    let table = |name: &str| export::table(&save, &out.path().join(name), None);
+    let (rows, faults) = table("a.csv").unwrap();
+    assert_eq!((rows, faults.len()), (12, 0));
+    assert_eq!(std::fs::read_to_string(out.path().join("a.csv")).unwrap().lines().count(), 13);
+    table("a.jsonl").unwrap();
+    assert_eq!(common::json_lines(&out.path().join("a.jsonl")).len(), 12);
+    assert!(table("a.txt").unwrap_err().to_string().contains(".csv"));
+    assert!(table("a.csv").is_err(), "written over");
+    #[cfg(feature = "sqlite")]
+    {
+        table("a.sqlite").unwrap();
+        let database = rusqlite::Connection::open(out.path().join("a.sqlite")).unwrap();
+        let sql = "SELECT x, y, z, code FROM blocks JOIN findings ON block = id WHERE level = 'error'";
+        let found: (i32, i32, i32, String) =
+            database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+        assert_eq!(found, (1, 0, 0, "block-epilogue".to_owned()));
+        let count: i64 = database.query_row("SELECT count(*) FROM blocks", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 12);
+    }
+}
+
+#[test]
+fn a_layer_has_its_flags_and_depths_cell_by_cell() {
+    let out = tempdir().unwrap();
+    demo::write_all(out.path()).unwrap();
+    let mut dirs: Vec<_> =
+        ["map-sparse", "map-dense"].iter().map(|name| out.path().join("healthy").join(name)).collect();
+    dirs.extend(common::golden("voxel_map/dense_int32"));
+    let mut compared = 0;
+    for (i, dir) in dirs.iter().filter(|dir| dir.is_dir()).enumerate() {
+        let save = Save::open(dir, &save::Options::default()).unwrap();
+        let map = &save.maps[0];
+        for (n, layer) in map.layers().enumerate() {
+            let to = out.path().join(format!("layer{i}-{n}"));
+            let dim = export::layer(&save, layer.name.as_ref().unwrap(), &to, None).unwrap();
+            let array = Array::read(&to.join("FLAGS.npy"));
+            assert_eq!(array.shape, dim.map(|n| n as usize));
+            let grid = map.grid(layer, &save.options.limits);
+            let depths = grid.depth.is_some().then(|| Array::read(&to.join("DEPTH.npy")));
+            assert_eq!(to.join("DEPTH.png").is_file(), depths.is_some());
+            for k in 0..4000u32 {
+                let cell = [k * 7919 % dim[0], k * 104_729 % dim[1], k * 1_299_709 % dim[2]];
+                let voxel = grid.voxel(cell).unwrap().unwrap();
+                assert_eq!(array.at(cell.map(|n| n as usize)), voxel.flags, "{} {cell:?}", dir.display());
+                if let Some(depths) = &depths {
+                    let at = (cell[0] * dim[2] + cell[2]) as usize * 4;
+                    let depth = f32::from_le_bytes(depths.data[at..at + 4].try_into().unwrap());
+                    assert_eq!(depth.to_bits(), grid.depth_at([cell[0], cell[2]]).unwrap().unwrap().to_bits());
+                }
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 0);
+}
+
+#[test]
+fn what_was_found_without_an_owner_can_be_read() {
+    let Some(golden) = common::golden("crash_terrain") else { return };
+    let out = tempdir().unwrap();
+    let mut blocks = 0;
+    let mut crashes: Vec<_> = std::fs::read_dir(&golden).unwrap().map(|e| e.unwrap().path()).collect();
+    crashes.retain(|path| path.is_dir());
+    crashes.sort();
+    for (i, dir) in crashes.iter().enumerate().take(6) {
+        let Ok(save) = Save::open(dir, &save::Options::default()) else { continue };
+        if save.forests.is_empty() {
+            continue;
+        }
+        let to = out.path().join(format!("found{i}"));
+        let found = export::lost::lost(&save, &to, None).unwrap();
+        let repaired = out.path().join(format!("repaired{i}"));
+        voxscope::repair::run(&save, &repaired, &voxscope::repair::Options::default()).unwrap();
+        if !repaired.join("lost+found").is_dir() {
+            assert_eq!(found.blocks, 0);
+            continue;
+        }
+        // The same blocks from the repaired copy, with the same voxels.
+        let save = Save::open(&repaired, &save::Options::default()).unwrap();
+        let again = out.path().join(format!("again{i}"));
+        assert_eq!(export::lost::lost(&save, &again, None).unwrap(), found);
+        for path in common::files_below(&to) {
+            let name = path.file_name().unwrap();
+            let other = again.join(name);
+            match path.extension().unwrap().to_str().unwrap() {
+                "npy" => {
+                    let (one, other) = (Array::read(&path), Array::read(&other));
+                    assert!(one.data == other.data && one.shape == other.shape);
+                }
+                "bin" => assert!(std::fs::read(&path).unwrap() == std::fs::read(&other).unwrap()),
+                _ => {
+                    let about: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+                    assert_eq!(about["whole"], true);
+                    blocks += 1;
+                }
+            }
+        }
+    }
+    assert!(blocks > 0, "some of the saves have blocks without an owner");
 }

@@ -2,13 +2,16 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use voxscope::beside;
 use voxscope::export::voxels::{self, Area, Error, Options, Request, Summary, Which};
+use voxscope::export::{self, Look, Slice};
 use voxscope::godot::channel::{CHANNELS, NAMES};
 use voxscope::printable;
-use voxscope::world::World;
+use voxscope::save::Save;
+use voxscope::world::{Fault, World};
 
 use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
@@ -19,15 +22,40 @@ const AFTER_HELP: &str = "\
 Arrays have the shape (z, x, y) in C order. Voxels without a block have the value of --fill.
 OUTPUT.md describes the files.";
 
+const OTHER: &str = "Instead of arrays of voxels";
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum LookArgument {
+    /// A colour for each value; distances by their sign and size
+    Palette,
+    /// Grey from the smallest value to the largest
+    Scale,
+}
+
 /// Arguments of `export`.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// The save; it is only read
     source: PathBuf,
-    /// Where the files go: a directory that does not exist yet
+    /// Where it goes: a directory, or a file for --slice and --table; nothing of that name may exist
     #[arg(long, value_name = "DST")]
     out: PathBuf,
+    /// A plane as a PNG, such as y=12, in voxels of the LOD; of --channel, TYPE when not given
+    #[arg(long, value_name = "AXIS=N", value_parser = parse_slice, conflicts_with = "block", help_heading = OTHER)]
+    slice: Option<(usize, i64)>,
+    /// What a slice looks like
+    #[arg(long, value_name = "LOOK", default_value = "palette", requires = "slice", help_heading = OTHER)]
+    look: LookArgument,
+    /// A table of all blocks: DST ends in .csv, .jsonl or .sqlite
+    #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel", "layer", "lost"], help_heading = OTHER)]
+    table: bool,
+    /// A layer of a voxel map, with its depths
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
+    layer: Option<String>,
+    /// Blocks without an owner: those in the lost+found of a repaired save, or those that a damaged save still has
+    #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel"], help_heading = OTHER)]
+    lost: bool,
     /// One block, by its position in blocks of its LOD
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
     block: Option<[i32; 3]>,
@@ -53,7 +81,67 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.source)?;
-    let world = World::only(&save).map_err(|error| Failure::Failed(error.to_string()))?;
+    let cancel = cancelled_by_signals();
+    let done = if arguments.table {
+        table(arguments, &save, &cancel)
+    } else if let Some(name) = &arguments.layer {
+        layer(arguments, &save, name, &cancel)
+    } else if arguments.lost {
+        lost(arguments, &save, &cancel)
+    } else {
+        let world = World::only(&save).map_err(|error| Failure::Failed(error.to_string()))?;
+        match arguments.slice {
+            Some((axis, at)) => picture(arguments, &world, axis, at, &cancel),
+            None => arrays(arguments, &world, &cancel),
+        }
+    };
+    match done {
+        Err(Error::Beside(beside::Error::Interrupted)) => Ok(Exit::INTERRUPTED),
+        Err(error @ Error::Beside(beside::Error::Destination { .. })) => Err(Failure::Usage(error.to_string())),
+        Err(error) => Err(Failure::Failed(error.to_string())),
+        Ok((line, exit)) => {
+            let mut out = stdout();
+            let to = printable::path(&arguments.out);
+            writeln!(out, "{}", wrapped(&format!("{BOLD}{to}{BOLD:#}: {line}"), "  "))?;
+            out.flush()?;
+            Ok(exit)
+        }
+    }
+}
+
+/// What was done, in words, and the exit code.
+type Done = Result<(String, Exit), Error>;
+
+fn table(arguments: &Arguments, save: &Save, cancel: &AtomicBool) -> Done {
+    let (rows, faults) = export::table(save, &arguments.out, Some(cancel))?;
+    tell(&faults);
+    Ok((count(rows, "block"), Exit::FAILED.when(!faults.is_empty())))
+}
+
+fn layer(arguments: &Arguments, save: &Save, name: &str, cancel: &AtomicBool) -> Done {
+    let [x, y, z] = export::layer(save, name, &arguments.out, Some(cancel))?;
+    Ok((format!("{x} x {y} x {z} cells of {}", printable::printable(name)), Exit::CLEAN))
+}
+
+fn lost(arguments: &Arguments, save: &Save, cancel: &AtomicBool) -> Done {
+    let found = export::lost::lost(save, &arguments.out, Some(cancel))?;
+    let (blocks, arrays) = (count(found.blocks, "block"), count(found.arrays, "array"));
+    Ok((format!("{blocks} without an owner, {} whole · {arrays}", found.whole), Exit::CLEAN))
+}
+
+fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, cancel: &AtomicBool) -> Done {
+    let look = match arguments.look {
+        LookArgument::Palette => Look::Palette,
+        LookArgument::Scale => Look::Scale,
+    };
+    let channel = arguments.channel.first().copied().unwrap_or(0);
+    let slice = Slice { lod: arguments.lod, axis, at, area: arguments.area, channel, look };
+    let [width, height] = export::slice(world, &slice, &arguments.out, Some(cancel))?;
+    let name = NAMES.get(channel).unwrap_or(&"");
+    Ok((format!("{width} x {height} pixels of {name}"), Exit::CLEAN))
+}
+
+fn arrays(arguments: &Arguments, world: &World<'_>, cancel: &AtomicBool) -> Done {
     let which = match (arguments.block, arguments.area) {
         (Some(block), _) => Which::Block(block),
         (None, Some(area)) => Which::Box(area),
@@ -66,23 +154,30 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         fill: arguments.fill,
         distances: arguments.distances,
     };
-    let cancel = cancelled_by_signals();
     let bar = progress_bar("exporting");
     let progress = |done, all| {
         bar.set_length(all);
         bar.set_position(done);
     };
-    let options = Options { cancel: Some(&cancel), progress: Some(&progress) };
-    let summary = voxels::export(&world, &request, &arguments.out, &options);
+    let options = Options { cancel: Some(cancel), progress: Some(&progress) };
+    let summary = voxels::export(world, &request, &arguments.out, &options);
     bar.finish_and_clear();
-    let summary = match summary {
-        Ok(summary) => summary,
-        Err(Error::Beside(beside::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
-        Err(error @ Error::Beside(beside::Error::Destination { .. })) => return Err(Failure::Usage(error.to_string())),
-        Err(error) => return Err(Failure::Failed(error.to_string())),
-    };
-    say(arguments, &summary)?;
-    Ok(Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(!summary.faults.is_empty())))
+    let summary = summary?;
+    tell(&summary.faults);
+    for odd in summary.damaged.iter().take(8) {
+        anstream::eprintln!("voxscope: block {}: {}", printable::triple(odd.block), odd.why);
+    }
+    if summary.damaged.len() > 8 {
+        anstream::eprintln!("voxscope: and {} more; export.json lists them", summary.damaged.len() - 8);
+    }
+    let exit = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(!summary.faults.is_empty()));
+    Ok((words(&summary), exit))
+}
+
+fn tell(faults: &[Fault]) {
+    for fault in faults {
+        anstream::eprintln!("voxscope: {}: {}", fault.file, fault.why);
+    }
 }
 
 /// A bar on standard error, when that is a terminal.
@@ -94,32 +189,24 @@ pub fn progress_bar(what: &'static str) -> ProgressBar {
     ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn say(arguments: &Arguments, summary: &Summary) -> Result<(), Failure> {
-    let mut out = stdout();
-    for fault in &summary.faults {
-        anstream::eprintln!("voxscope: {}: {}", fault.file, fault.why);
-    }
-    for odd in summary.damaged.iter().take(8) {
-        writeln!(out, "{}", wrapped(&format!("block {}: {}", printable::triple(odd.block), odd.why), "  "))?;
-    }
-    if summary.damaged.len() > 8 {
-        writeln!(out, "and {} more; export.json lists them.", summary.damaged.len() - 8)?;
-    }
+fn words(summary: &Summary) -> String {
     let files: Vec<&str> = summary.arrays.iter().filter_map(|array| array.file.as_deref()).collect();
     let holes = match summary.holes {
         0 => String::new(),
         n => format!(", {} without a block", count(n, "place")),
     };
     let [x, y, z] = [0, 1, 2].map(|i| summary.area[1][i] - summary.area[0][i]);
-    let line = format!(
-        "{BOLD}{}{BOLD:#}: {x} x {y} x {z} voxels · {}{holes} · {}",
-        printable::path(&arguments.out),
-        count(summary.blocks, "block"),
-        if files.is_empty() { "every channel has one value".to_owned() } else { files.join(", ") },
-    );
-    writeln!(out, "{}", wrapped(&line, "  "))?;
-    out.flush()?;
-    Ok(())
+    let files = if files.is_empty() { "every channel has one value".to_owned() } else { files.join(", ") };
+    format!("{x} x {y} x {z} voxels · {}{holes} · {files}", count(summary.blocks, "block"))
+}
+
+/// `AXIS=N`.
+fn parse_slice(text: &str) -> Result<(usize, i64), String> {
+    let parts = text.split_once('=').and_then(|(axis, at)| {
+        let axis = ["x", "y", "z"].iter().position(|name| name.eq_ignore_ascii_case(axis.trim()))?;
+        Some((axis, at.trim().parse().ok()?))
+    });
+    parts.ok_or_else(|| "an axis and a place on it are needed, such as y=12".to_owned())
 }
 
 /// `X,Y,Z..X,Y,Z`.

@@ -4,7 +4,7 @@
 //! The save itself is never written to. What is sure is written, what is likely only when it is asked for, and what has
 //! no owner goes to `lost+found`, so that nothing that was found stays unreadable.
 
-mod lost;
+pub(crate) mod lost;
 mod meta;
 mod pack;
 mod plan;

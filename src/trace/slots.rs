@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
+use crate::godot::region::Entry;
 use crate::godot::slots::Slots;
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
@@ -16,7 +17,7 @@ use crate::trace::faces::Faces;
 use crate::trace::seam::{Odds, inner, seam};
 
 /// Seams of each kind that are looked at in a LOD.
-const MOST: usize = 240;
+const MOST: usize = 96;
 
 /// Blocks of a LOD whose places are compared.
 const BLOCKS: usize = 1 << 20;
@@ -55,13 +56,16 @@ impl Told {
     }
 }
 
-/// A block, by its region and its place among the region's entries.
-type Member = (usize, usize);
+/// A block, by its number among all of the LOD.
+type Member = usize;
+
+/// Two blocks that one formula makes neighbours, and the axis from the first to the second.
+type Pair = (usize, Member, Member);
 
 struct Lod<'s> {
     regions: Vec<Region<FileSource>>,
-    /// Places of blocks by the old and by the new formula.
-    places: [HashMap<[i32; 3], Member>; 2],
+    /// The region of each block, its entry there, and its places by the old and by the new formula.
+    members: Vec<(usize, Entry, [[i32; 3]; 2])>,
     save: &'s Save,
 }
 
@@ -88,12 +92,10 @@ pub fn told(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sync)) -> T
     if open { Told::Nothing } else { Told::Known }
 }
 
-const BOTH: [Slots; 2] = [Slots::Old, Slots::New];
-
 impl<'s> Lod<'s> {
     /// Opens the regions of a LOD; `None` when no block of it is in question.
     fn open(save: &'s Save, forest: &Forest, files: &[&RegionFile]) -> Option<Self> {
-        let mut lod = Self { regions: Vec::new(), places: [HashMap::new(), HashMap::new()], save };
+        let mut lod = Self { regions: Vec::new(), members: Vec::new(), save };
         let mut open = false;
         let mut scratch = Scratch::default();
         for file in files {
@@ -102,49 +104,46 @@ impl<'s> Lod<'s> {
             let Ok(known) = region.own_slots(&mut scratch) else { continue };
             open |= known.is_none() && !region.entries.is_empty();
             let number = lod.regions.len();
-            for (n, listed) in region.entries.iter().enumerate() {
-                for (places, formula) in lod.places.iter_mut().zip(BOTH) {
-                    if let Some(position) = region.block_position(listed.slot, known.unwrap_or(formula)) {
-                        places.insert(position, (number, n));
-                    }
-                }
-            }
+            lod.members.extend(region.entries.iter().filter_map(|listed| {
+                let place = |formula| region.block_position(listed.slot, known.unwrap_or(formula));
+                Some((number, listed.entry, [place(Slots::Old)?, place(Slots::New)?]))
+            }));
             lod.regions.push(region);
-            if lod.places[0].len() > BLOCKS {
+            if lod.members.len() > BLOCKS {
                 break;
             }
         }
         open.then_some(lod)
     }
 
-    fn told(&self) -> Option<Told> {
-        // Neighbours by one formula, in order, and of these those that are neighbours by the other one too.
-        let pairs = |places: &HashMap<[i32; 3], Member>| {
-            let mut all: Vec<([i32; 3], usize, Member, Member)> = Vec::new();
-            for (position, a) in places {
-                for axis in 0..3 {
-                    let mut next = *position;
-                    next[axis] = next[axis].saturating_add(1);
-                    if let Some(b) = places.get(&next).filter(|_| next != *position) {
-                        all.push((*position, axis, *a, *b));
-                    }
+    /// Neighbours by one formula: those by it alone, and those by both.
+    fn pairs(&self, formula: usize) -> [Vec<Pair>; 2] {
+        let at: HashMap<[i32; 3], Member> = (0..).zip(&self.members).map(|(n, (.., at))| (at[formula], n)).collect();
+        let mut pairs = [Vec::new(), Vec::new()];
+        let after = |mut position: [i32; 3], axis: usize| {
+            position[axis] = position[axis].checked_add(1)?;
+            Some(position)
+        };
+        for (a, (.., of)) in self.members.iter().enumerate() {
+            for axis in 0..3 {
+                if let Some(&b) = after(of[formula], axis).and_then(|next| at.get(&next)) {
+                    let other = 1 - formula;
+                    let both = after(of[other], axis) == Some(self.members[b].2[other]);
+                    pairs[usize::from(both)].push((axis, a, b));
                 }
             }
-            all.sort_unstable();
-            all
-        };
-        let [old, new] = [pairs(&self.places[0]), pairs(&self.places[1])];
-        let key = |p: &([i32; 3], usize, Member, Member)| (p.1, p.2, p.3);
-        let of_old: std::collections::HashSet<_> = old.iter().map(key).collect();
-        let of_new: std::collections::HashSet<_> = new.iter().map(key).collect();
-        let only_old = thin(old.iter().map(key).filter(|p| !of_new.contains(p)).collect());
-        let only_new = thin(new.iter().map(key).filter(|p| !of_old.contains(p)).collect());
-        let both = thin(new.iter().map(key).filter(|p| of_old.contains(p)).collect());
+        }
+        pairs.map(thin)
+    }
+
+    fn told(&self) -> Option<Told> {
+        let [only_old, _] = self.pairs(0);
+        let [only_new, both] = self.pairs(1);
         if only_old.len() < SEAMS || only_new.len() < SEAMS {
             return None;
         }
         let faces = self.faces([&only_old, &only_new, &both].into_iter().flatten());
-        let seam_of = |(axis, a, b): &(usize, Member, Member)| Some(seam(faces.get(a)?, faces.get(b)?, *axis));
+        let seam_of = |(axis, a, b): &Pair| Some(seam(faces.get(a)?, faces.get(b)?, *axis));
         let mut odds = Odds::default();
         for of in faces.values() {
             inner(of).for_each(|seam| odds.add_inside(seam));
@@ -160,7 +159,7 @@ impl<'s> Lod<'s> {
             }
         }
         odds.learn();
-        let sum = |pairs: &[(usize, Member, Member)]| {
+        let sum = |pairs: &[Pair]| {
             let seams: Vec<f64> = pairs.iter().filter_map(seam_of).map(|seam| odds.of(seam)).collect();
             (seams.iter().sum::<f64>(), seams.len())
         };
@@ -178,18 +177,17 @@ impl<'s> Lod<'s> {
     }
 
     /// The faces of the blocks of pairs.
-    fn faces<'p>(&self, pairs: impl Iterator<Item = &'p (usize, Member, Member)>) -> HashMap<Member, Faces> {
+    fn faces<'p>(&self, pairs: impl Iterator<Item = &'p Pair>) -> HashMap<Member, Faces> {
         let mut members: Vec<Member> = pairs.flat_map(|(_, a, b)| [*a, *b]).collect();
         members.sort_unstable();
         members.dedup();
         let read = |scratch: &mut Scratch, member: &Member| {
-            let region = self.regions.get(member.0)?;
-            let view = region.view(region.entries.get(member.1)?.entry, scratch).ok()?;
+            let (region, entry, _) = self.members.get(*member)?;
+            let view = self.regions.get(*region)?.view(*entry, scratch).ok()?;
             let block = view.block.as_ref().filter(|_| view.is_readable())?;
             // Of a size that nothing bears out: hostile.
-            (block.volume() <= self.save.options.limits.block_bytes)
-                .then(|| Faces::of(block))?
-                .map(|faces| (*member, faces))
+            let fits = block.volume() <= self.save.options.limits.block_bytes;
+            fits.then(|| Faces::of(block))?.map(|faces| (*member, faces))
         };
         members.par_iter().map_init(Scratch::default, read).flatten().collect()
     }

@@ -20,6 +20,7 @@ use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
 use crate::world::{self, Buffer, Index, World};
 
 use array::Array;
+pub(super) use tile::blocks as blocks_in;
 use tile::{Tile, Tiles};
 
 /// Bytes of an array that are written at once, when its blocks allow it.
@@ -163,7 +164,7 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, options: &Options
         .block_size()
         .ok_or_else(|| Error::Request(format!("{}: nothing says how large its blocks are", world.name)))?;
     let index = world.index(request.lod);
-    let area = area(&index, request, side)?;
+    let area = area(&index, request.lod, request.which, side)?;
     beside::usable(&[world.path()], to)?;
     let mut depths = world.depths().unwrap_or_default();
     // Blocks may be deeper than what is declared: then it begins anew with wider arrays, at most three times a channel.
@@ -186,21 +187,21 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, options: &Options
 }
 
 /// The box that is asked for.
-fn area(index: &Index, request: &Request, side: u16) -> Result<Area, Error> {
+pub(super) fn area(index: &Index, lod: u8, which: Which, side: u16) -> Result<Area, Error> {
     let side = i64::from(side);
     let of =
         |low: [i32; 3], high: [i32; 3]| [low.map(|n| i64::from(n) * side), high.map(|n| (i64::from(n) + 1) * side)];
-    let area = match request.which {
+    let area = match which {
         Which::Block(at) => {
             if index.find(at).is_none() {
                 let at = crate::printable::triple(at);
-                return Err(Error::Request(format!("block {at} of LOD {} is not in any table", request.lod)));
+                return Err(Error::Request(format!("block {at} of LOD {lod} is not in any table")));
             }
             of(at, at)
         }
         Which::All => {
             let [low, high] =
-                index.extent().ok_or_else(|| Error::Request(format!("there is no block in LOD {}", request.lod)))?;
+                index.extent().ok_or_else(|| Error::Request(format!("there is no block in LOD {lod}")))?;
             of(low, high)
         }
         Which::Box([from, to]) => {

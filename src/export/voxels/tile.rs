@@ -58,7 +58,7 @@ impl Tiles {
 }
 
 /// The blocks that have voxels in a box, in order.
-pub(super) fn blocks(index: &Index, area: Area, side: u16) -> impl Iterator<Item = &At> {
+pub(in crate::export) fn blocks(index: &Index, area: Area, side: u16) -> impl Iterator<Item = &At> {
     let block = move |n: i64| i32::try_from(n.div_euclid(i64::from(side))).unwrap_or(i32::MAX);
     let low = area[0].map(block);
     let high = area[1].map(|n| block(n - 1));
