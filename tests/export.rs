@@ -322,8 +322,9 @@ fn a_layer_has_its_flags_and_depths_cell_by_cell() {
             let grid = map.grid(layer, &save.options.limits);
             let depths = grid.depth.is_some().then(|| Array::read(&to.join("DEPTH.npy")));
             assert_eq!(to.join("DEPTH.png").is_file(), depths.is_some());
-            for k in 0..4000u32 {
-                let cell = [k * 7919 % dim[0], k * 104_729 % dim[1], k * 1_299_709 % dim[2]];
+            for k in 0..4000u64 {
+                let spread = [k * 7919, k * 104_729, k * 1_299_709];
+                let cell = [0, 1, 2].map(|i| (spread[i] % u64::from(dim[i])) as u32);
                 let voxel = grid.voxel(cell).unwrap().unwrap();
                 assert_eq!(array.at(cell.map(|n| n as usize)), voxel.flags, "{} {cell:?}", dir.display());
                 if let Some(depths) = &depths {
@@ -381,4 +382,31 @@ fn what_was_found_without_an_owner_can_be_read() {
         }
     }
     assert!(blocks > 0, "some of the saves have blocks without an owner");
+}
+
+fn run(arguments: &[&str]) -> (Option<i32>, String) {
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_voxscope")).arg("export").args(arguments).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+#[test]
+fn the_command_writes_what_it_is_asked_for_and_nothing_twice() {
+    let out = tempdir().unwrap();
+    demo::write_all(out.path()).unwrap();
+    let path = |name: &str| out.path().join(name).to_str().unwrap().to_owned();
+    let (healthy, damaged) = (path("healthy/current"), path("damaged/block-epilogue"));
+    let (code, text) = run(&[&healthy, "--out", &path("a"), "--box", "-20,0,-3..5,4,9", "--channel", "sdf"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("25 x 4 x 12 voxels") && text.contains("SDF.npy"), "{text}");
+    assert_eq!(Array::read(&out.path().join("a/SDF.npy")).shape, [12, 25, 4]);
+    assert_eq!(run(&[&damaged, "--out", &path("b")]).0, Some(4));
+    assert_eq!(run(&[&healthy, "--out", &path("a")]).0, Some(16), "it is there");
+    assert_eq!(run(&[&healthy, "--out", &path("c"), "--channel", "COLOUR"]).0, Some(16));
+    assert_eq!(run(&[&healthy, "--out", &path("c"), "--lod", "9"]).0, Some(8));
+    assert_eq!(run(&[&path("nothing"), "--out", &path("c")]).0, Some(8));
+    assert_eq!(run(&[&healthy, "--out", &path("d.png"), "--slice", "y=3", "--look", "scale"]).0, Some(0));
+    assert_eq!(run(&[&healthy, "--out", &path("d.csv"), "--table"]).0, Some(0));
+    assert_eq!(run(&[&damaged, "--out", &path("e"), "--lost"]).0, Some(0));
+    assert!(!out.path().join("c").exists());
 }
