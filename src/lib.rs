@@ -25,8 +25,10 @@ pub mod beside;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod bytes;
 pub mod check;
+pub mod convert;
 pub mod damage;
 pub mod demo;
+pub mod diff;
 #[cfg(feature = "cli")]
 pub mod export;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
@@ -45,3 +47,4 @@ pub mod trace;
 pub mod tui;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod voxel_map;
+pub mod world;

@@ -2,9 +2,10 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `repair`, `pak`, `stream` and `explorer`.
+//! `forest`, `repair`, `convert`, `pak`, `stream` and `explorer`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod convert;
 #[cfg(feature = "tui")]
 mod explorer;
 mod forest;
@@ -31,9 +32,10 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 6] = [
+    let parts: [(&str, fn()); 7] = [
         ("forest", forest::measure),
         ("repair", repair::measure),
+        ("convert", convert::measure),
         ("pak", pak::measure),
         ("stream", stream),
         ("map", map::measure),

@@ -269,7 +269,7 @@ fn is_large(file: File<'_>) -> bool {
     }
 }
 
-fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semantic::Told) -> Report {
+fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semantic::Doubts) -> Report {
     let name: Arc<str> = save.shown(&file.path()).into();
     let mut report = Report::new(name, file.lod(), save.options.limits.findings_per_file);
     if options.cancelled() {

@@ -56,10 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         )));
     }
     let cancel = cancelled_by_signals();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.jobs.unwrap_or(0))
-        .build()
-        .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
+    let pool = target::pool(arguments.jobs)?;
     let options =
         repair::Options { likely: arguments.level == Level::Likely, backup: backup.as_ref(), cancel: Some(&cancel) };
     for left in arguments.out.as_deref().map(repair::leftovers).unwrap_or_default() {

@@ -331,6 +331,9 @@ codes! {
     SlotsMixed = "slots-mixed", Warning, "block versions of both slot formulas in one region",
         next: "Positions of the newer blocks may be off by one along negative axes: compare with `--slots old` and `--slots new`.",
         story: "A region with negative coordinates holds blocks of versions 1 to 3, which the old formula placed, and of version 4, which either formula may have placed. One formula is used for the whole region, that of its first readable block.";
+    SlotsTold = "slots-told", Note, "the seams tell which formula placed negative blocks",
+        next: "If it is the old formula, read the save with `--slots old`; `convert` puts the blocks right.",
+        story: "Blocks of version 4 with negative coordinates may have been placed by the old formula (Godot Voxel before 1.2) or by that of today, and the file does not say. The two make different blocks neighbours at the edges of regions. The seams between these were compared by how seams look elsewhere in the save: where the voxels go on from block to block, one of the formulas stands out.";
 
     // Pak regions.
     PakHeaderCut = "pak-header-cut", Error, "the header of the pak region is cut short",

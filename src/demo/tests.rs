@@ -37,6 +37,7 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::PlaceDoubt,
     Code::SlotsOld,
     Code::SlotsMixed,
+    Code::SlotsTold,
     Code::PakOverlap,
     Code::StreamUnused,
     Code::StreamKeyTwice,

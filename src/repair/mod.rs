@@ -5,7 +5,7 @@
 //! no owner goes to `lost+found`, so that nothing that was found stays unreadable.
 
 mod backup;
-mod lost;
+pub(crate) mod lost;
 mod map;
 mod mend;
 mod meta;

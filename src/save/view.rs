@@ -47,6 +47,14 @@ pub struct View<'a> {
     pub damage: &'a [Damage],
 }
 
+impl View<'_> {
+    /// Whether everything of it can be read: nothing is wrong that is worse than a warning.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        self.block.is_some() && self.damage.iter().all(|d| d.code.level() < Level::Error)
+    }
+}
+
 /// A view before its damage is complete.
 type Parts<'a> = (Stored, Option<Container<'a>>, Option<Block<'a>>);
 

@@ -8,6 +8,7 @@ use voxscope::check::{BlockAt, Finding};
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF};
 use voxscope::godot::container::Container;
+use voxscope::godot::metadata::Metadata;
 use voxscope::printable::triple;
 use voxscope::save::{Scratch, View};
 
@@ -143,7 +144,7 @@ fn to_json(place: &Place<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
         "version": block.map(|block| block.version),
         "size": block.map(|block| block.size),
         "channels": channels,
-        "metadata": block.and_then(|block| block.metadata.as_ref()).map(metadata::to_json),
+        "metadata": block.and_then(|block| block.metadata.as_ref()).map(Metadata::to_json),
         "findings": findings,
     })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 use voxscope::check::{BlockAt, Finding};
 use voxscope::godot::instances::Instances;
+use voxscope::godot::metadata::Metadata;
 use voxscope::godot::stream::loc::{Key, Place};
 use voxscope::printable::{printable, triple};
 use voxscope::save::{InstancesView, Save, Stream, StreamFile, StreamRow, StreamScratch, View};
@@ -76,7 +77,7 @@ fn of_row(
         "version": view.block.as_ref().map(|block| block.version),
         "size": view.block.as_ref().map(|block| block.size),
         "channels": view.block.as_ref().map(block::channels_json),
-        "metadata": view.block.as_ref().and_then(|block| block.metadata.as_ref()).map(metadata::to_json),
+        "metadata": view.block.as_ref().and_then(|block| block.metadata.as_ref()).map(Metadata::to_json),
     });
     if human {
         writeln!(out, "{BOLD}block {} of LOD {}{BOLD:#} · {}", triple(which.position), which.lod, which.file)?;

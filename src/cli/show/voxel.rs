@@ -123,9 +123,7 @@ fn to_json(
         })
     });
     let items = block.metadata.iter().flat_map(|m| m.voxels.iter().map(move |item| (m.dialect, item)));
-    let items = items
-        .filter(|(_, item)| item.position == inside)
-        .map(|(dialect, item)| metadata::item_json(&item.item, dialect));
+    let items = items.filter(|(_, item)| item.position == inside).map(|(dialect, item)| item.item.to_json(dialect));
     json!({
         "voxel": voxel,
         "file": place.file,
