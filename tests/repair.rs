@@ -36,7 +36,7 @@ fn findings(path: &Path) -> (u64, u64) {
 
 fn mend(source: &Path, to: &Path, likely: bool) -> repair::Outcome {
     let save = Save::open(source, &Options::default()).unwrap();
-    repair::run(&save, to, &repair::Options { likely, cancel: None }).unwrap()
+    repair::run(&save, to, &repair::Options { likely, ..Default::default() }).unwrap()
 }
 
 /// Everything but the report, which says what was done this time.
@@ -115,7 +115,7 @@ fn an_interrupted_repair_leaves_nothing() {
     demo::write_forest(&source, &demo::ForestSpec::default(), None).unwrap();
     let save = Save::open(&source, &Options::default()).unwrap();
     let cancel = std::sync::atomic::AtomicBool::new(true);
-    let options = repair::Options { likely: false, cancel: Some(&cancel) };
+    let options = repair::Options { cancel: Some(&cancel), ..Default::default() };
     assert!(matches!(repair::run(&save, &dir.path().join("copy"), &options), Err(repair::Error::Interrupted)));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use voxscope::repair::{self, Error, Plan};
+use voxscope::repair::{self, Accepted, Error, Plan};
 
 use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
@@ -24,6 +24,9 @@ pub struct Arguments {
     /// How sure the place of a block must be
     #[arg(long, value_name = "LEVEL", default_value = "certain")]
     level: Level,
+    /// Put the block at a sector of a region file at this position, whatever the level; several times for several blocks
+    #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR")]
+    accept: Vec<Accepted>,
     /// Threads; as many as there are cores when not given
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
@@ -46,7 +49,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .num_threads(arguments.jobs.unwrap_or(0))
         .build()
         .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
-    let options = repair::Options { likely: arguments.level == Level::Likely, cancel: Some(&cancel) };
+    let options =
+        repair::Options { likely: arguments.level == Level::Likely, accept: &arguments.accept, cancel: Some(&cancel) };
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
@@ -54,7 +58,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let (plan, check) = match done {
         Ok(done) => done,
         Err(Error::Interrupted) => return Ok(Exit::INTERRUPTED),
-        Err(error @ Error::Destination { .. }) => return Err(Failure::Usage(error.to_string())),
+        Err(error @ (Error::Destination { .. } | Error::Accept { .. })) => {
+            return Err(Failure::Usage(error.to_string()));
+        }
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
     let mut out = stdout();

@@ -4,6 +4,7 @@
 //! The save itself is never written to. What is sure is written, what is likely only when it is asked for, and what has
 //! no owner goes to `lost+found`, so that nothing that was found stays unreadable.
 
+mod accept;
 mod lost;
 mod map;
 mod meta;
@@ -22,6 +23,7 @@ use crate::check;
 use crate::save::{self, Save};
 use crate::source::OpenError;
 
+pub use accept::Accepted;
 pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
 pub use pak::{Chunk, Lost, Missing, PakPlan};
 pub use plan::{Action, Decision, LostBlock, Plan, RegionPlan, plan};
@@ -41,6 +43,8 @@ pub use crate::trace::decide::Certainty;
 pub struct Options<'a> {
     /// Whether blocks that are only likely to be in their place are written too.
     pub likely: bool,
+    /// Blocks without an owner that were looked at and put in their places, whatever the level.
+    pub accept: &'a [Accepted],
     /// Stops the repair soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
 }
@@ -81,6 +85,14 @@ pub enum Error {
         path: PathBuf,
         /// What the operating system says.
         source: io::Error,
+    },
+    /// A block cannot be put where it was accepted.
+    #[error("--accept {}: {why}", crate::printable::printable(accepted))]
+    Accept {
+        /// What was asked for.
+        accepted: String,
+        /// Why not.
+        why: &'static str,
     },
     /// A file of the save changed while it was read.
     #[error("{}: the file changed while it was read; stop the game first", crate::printable::path(.0))]

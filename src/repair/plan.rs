@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::bytes::Span;
 use crate::godot::region::Header;
 use crate::limits::Limits;
-use crate::repair::{Error, MapPlan, Options, PakPlan, map, meta, pak};
+use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, accept, map, meta, pak};
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::{FileSource, Source};
 use crate::trace::decide::{Certainty, decide};
@@ -106,6 +106,8 @@ pub struct Plan {
     pub regions: Vec<RegionPlan>,
     /// Meta files that are written anew: their paths below the save, and their bytes.
     pub metas: Vec<(PathBuf, Vec<u8>)>,
+    /// Blocks that were put in their places because somebody said so.
+    pub accepted: Vec<Accepted>,
     /// The pak regions.
     pub paks: Vec<PakPlan>,
     /// The voxel maps.
@@ -196,6 +198,7 @@ pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
     for forest in &save.forests {
         plan.metas.extend(meta::mend(save, forest));
     }
+    accept::apply(&mut plan, options.accept)?;
     plan.paks = pak::plan(save, options)?;
     plan.maps = map::plan(save, options)?;
     Ok(plan)

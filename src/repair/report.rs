@@ -11,7 +11,8 @@ use crate::trace::decide::Certainty;
 
 /// `repair.json`: see OUTPUT.md.
 pub(super) fn json(plan: &Plan, likely: bool, check: &check::Summary) -> Value {
-    let regions: Vec<Value> = plan.regions.iter().filter(|r| r.action != Action::Copy).map(region).collect();
+    let regions: Vec<Value> =
+        plan.regions.iter().filter(|r| r.action != Action::Copy).map(|r| region(plan, r)).collect();
     json!({
         "type": "repair",
         "level": if likely { "likely" } else { "certain" },
@@ -29,7 +30,8 @@ pub(super) fn json(plan: &Plan, likely: bool, check: &check::Summary) -> Value {
     })
 }
 
-fn region(region: &super::RegionPlan) -> Value {
+fn region(plan: &Plan, region: &super::RegionPlan) -> Value {
+    let accepted = |b: &super::Decision| plan.accepted.iter().any(|a| (a.lod, a.position) == (region.lod, b.position));
     let blocks: Vec<Value> = region
         .blocks
         .iter()
@@ -41,7 +43,11 @@ fn region(region: &super::RegionPlan) -> Value {
                 "sector": b.sector,
                 "listed_sector": b.listed_at,
                 "moved": b.moved,
-                "certainty": if b.certainty == Certainty::Certain { "certain" } else { "likely" },
+                "certainty": match b.certainty {
+                    _ if accepted(b) => "accepted",
+                    Certainty::Certain => "certain",
+                    _ => "likely",
+                },
                 "probability": rounded(b.probability),
             })
         })
