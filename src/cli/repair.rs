@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use voxscope::beside;
-use voxscope::repair::{self, Error, Plan};
+use voxscope::repair::{self, Accepted, Error, Plan};
 
 use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
@@ -28,6 +28,9 @@ pub struct Arguments {
     /// A backup of the same save, which is only read: it tells whose blocks are, and gives older states of lost ones
     #[arg(long, value_name = "DIR")]
     from_backup: Option<PathBuf>,
+    /// Put the block at a sector of a region file at this position, whatever the level; several times for several blocks
+    #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR")]
+    accept: Vec<Accepted>,
     /// Threads; as many as there are cores when not given
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
@@ -57,8 +60,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     let cancel = cancelled_by_signals();
     let pool = target::pool(arguments.jobs)?;
-    let options =
-        repair::Options { likely: arguments.level == Level::Likely, backup: backup.as_ref(), cancel: Some(&cancel) };
+    let options = repair::Options {
+        likely: arguments.level == Level::Likely,
+        backup: backup.as_ref(),
+        accept: &arguments.accept,
+        cancel: Some(&cancel),
+    };
     for left in arguments.out.as_deref().map(repair::leftovers).unwrap_or_default() {
         let left = voxscope::printable::path(&left);
         eprintln!("{left}: left by a repair that was killed, unless one is still running; it can be removed.");
@@ -70,7 +77,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let (plan, check) = match done {
         Ok(done) => done,
         Err(Error::Build(beside::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
-        Err(error @ Error::Build(beside::Error::Destination { .. })) => return Err(Failure::Usage(error.to_string())),
+        Err(error @ (Error::Build(beside::Error::Destination { .. }) | Error::Accept { .. })) => {
+            return Err(Failure::Usage(error.to_string()));
+        }
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
     let mut out = stdout();

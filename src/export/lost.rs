@@ -88,7 +88,7 @@ impl Writing<'_> {
 
     /// What has no owner in the save itself.
     fn found(&mut self, cancel: Option<&AtomicBool>) -> Result<(), Error> {
-        let options = repair::Options { likely: false, backup: None, cancel };
+        let options = repair::Options { cancel, ..repair::Options::default() };
         let plan = repair::plan(self.save, &options).map_err(|error| Error::Request(error.to_string()))?;
         for region in &plan.regions {
             let shown = region.name.to_string_lossy();

@@ -4,6 +4,7 @@
 //! The save itself is never written to. What is sure is written, what is likely only when it is asked for, and what has
 //! no owner goes to `lost+found`, so that nothing that was found stays unreadable.
 
+mod accept;
 mod backup;
 pub(crate) mod lost;
 mod map;
@@ -29,6 +30,7 @@ use crate::beside;
 use crate::check;
 use crate::save::{self, Save};
 
+pub use accept::Accepted;
 pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
 pub use mend::Mend;
 pub use meta::MetaFile;
@@ -55,6 +57,8 @@ pub struct Options<'a> {
     pub likely: bool,
     /// A backup of the same save: it tells owners of blocks, and gives older states of those that are lost.
     pub backup: Option<&'a Save>,
+    /// Blocks without an owner that were looked at and put in their places, whatever the level.
+    pub accept: &'a [Accepted],
     /// Stops the repair soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
 }
@@ -87,6 +91,14 @@ pub enum Error {
     /// The result could not be built, or a file of the save not be read.
     #[error(transparent)]
     Build(#[from] beside::Error),
+    /// A block cannot be put where it was accepted.
+    #[error("--accept {}: {why}", crate::printable::printable(accepted))]
+    Accept {
+        /// What was asked for.
+        accepted: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// The result cannot be opened again.
     #[error(transparent)]
     Result(#[from] save::Error),

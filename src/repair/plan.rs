@@ -13,7 +13,7 @@ use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
 use crate::repair::survey::{self, Look, Walk};
-use crate::repair::{Error, MapPlan, Options, PakPlan, map, pak};
+use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, accept, map, pak};
 use crate::save::{Fault, Forest, Kind, RegionFile, Save};
 use crate::trace::decide::Certainty;
 
@@ -54,6 +54,8 @@ pub enum Origin {
     Salvaged,
     /// It is the backup's, and so an older state.
     Backup,
+    /// Somebody looked at it and said where it belongs.
+    Accepted,
 }
 
 /// A block that is written.
@@ -132,6 +134,8 @@ pub struct Plan {
     pub regions: Vec<RegionPlan>,
     /// Meta files that are written anew.
     pub metas: Vec<MetaFile>,
+    /// Blocks that were put in their places because somebody said so.
+    pub accepted: Vec<Accepted>,
     /// The pak regions.
     pub paks: Vec<PakPlan>,
     /// The voxel maps.
@@ -193,6 +197,7 @@ pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
     plan.strange.retain(|path| !path.as_os_str().is_empty());
+    accept::apply(&mut plan, options.accept)?;
     plan.paks = pak::plan(save, options)?;
     plan.maps = map::plan(save, options)?;
     Ok(plan)

@@ -64,6 +64,7 @@ fn decision(b: &Decision) -> Value {
         "certainty": match (b.origin, b.certainty) {
             (Origin::Salvaged, _) => "salvaged",
             (Origin::Backup, _) => "backup",
+            (Origin::Accepted, _) => "accepted",
             (_, Certainty::Certain) => "certain",
             _ => "likely",
         },

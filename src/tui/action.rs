@@ -52,6 +52,7 @@ pub enum Action {
     ToggleAll,
     Bytes,
     Certainty,
+    Accept,
     Commands,
     Help,
     Check,
@@ -180,6 +181,7 @@ actions! {
     Slice: Action::ZoomOut, "zoom-out", ["-"], "farther", "Farther: more of them a cell", App::can_zoom;
     Slice: Action::Bytes, "bytes", ["b"], "file/block", "From the bytes of the file to those of the decompressed block, and back", App::in_hex;
     Tables: Action::Certainty, "certainty", ["t"], "certain/likely", "In the preview of a repair: only what is certain, or what is likely too", App::in_repair;
+    Tables: Action::Accept, "accept", ["o"], "accept", "Puts the block that is looked at in this place: the command of the repair gets an argument", App::can_accept;
     Program: Action::Commands, "commands", [":"], "commands", "Everything that can be done now, by name", always;
     Program: Action::Help, "help", ["?", "f1"], "help", "All keys", always;
     Program: Action::Copy, "copy", ["Y", "ctrl-y"], "copy", "Copies what is selected to the terminal's clipboard", always;
@@ -268,7 +270,7 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
         (Focus::Pane, Pane::Findings) => &[A::Enter, A::Pane(Pane::Repair), A::Filter],
         (Focus::Pane, Pane::Depth) => &[A::Enter, A::ZoomOut, A::ZoomIn],
         (Focus::Pane, Pane::Repair) if super::panes::repair::has_candidate(app) => {
-            &[A::Close, A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel]
+            &[A::Accept, A::Close, A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel]
         }
         (Focus::Pane, Pane::Repair) if super::panes::repair::can_look(app) => &[A::Enter, A::Certainty, A::Copy],
         (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],

@@ -419,6 +419,12 @@ impl App {
         self.pane == Pane::Repair
     }
 
+    /// Whether a block is looked at that can be put in a place by hand.
+    #[must_use]
+    pub fn can_accept(&self) -> bool {
+        super::panes::repair::can_accept(self)
+    }
+
     /// Whether voxels are shown.
     #[must_use]
     pub fn in_slice(&self) -> bool {

@@ -68,6 +68,8 @@ pub struct Line {
     pub text: String,
     /// Where its bytes are, when it can be looked at.
     pub pieces: Vec<Span>,
+    /// LOD, file and first sector of a block without an owner, by which it can be put in a place by hand.
+    pub place: Option<(u8, String, u32)>,
     /// The positions that it may belong to, with their probabilities.
     pub candidates: Vec<([i32; 3], f64)>,
 }
@@ -129,6 +131,7 @@ fn sentences(action: Action, why: &str, all: &[String]) -> Preview {
         name: String::new(),
         text: text.clone(),
         pieces: Vec::new(),
+        place: None,
         candidates: Vec::new(),
     };
     Preview { summary: in_short(action, why), lines: all.iter().map(line).collect(), ..Preview::default() }
@@ -157,7 +160,8 @@ fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
     let Some(header) = region.header.as_ref().filter(|_| region.action == Action::Rebuild) else { return out };
     let size = u64::from(header.format.sector_size).max(1);
     let sector = |byte: u64| byte.saturating_sub(header.sectors_at()) / size;
-    let line = |subject, name, text| Line { subject, name, text, pieces: Vec::new(), candidates: Vec::new() };
+    let line =
+        |subject, name, text| Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() };
     for (position, why) in &region.missing {
         out.lines.push(line(Subject::Missing, format!("block {}", triple(*position)), (*why).to_owned()));
     }
@@ -182,6 +186,7 @@ fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
         out.lines.push(Line {
             pieces: lost.pieces.clone(),
             candidates: lost.candidates.clone(),
+            place: lost.whole.then(|| (region.lod, crate::printable::path(&region.name), lost.sector)),
             ..line(Subject::Lost, format!("sector {}", lost.sector), text)
         });
     }
@@ -236,7 +241,8 @@ fn of_pak(plan: &PakPlan, len: u64) -> Preview {
     if plan.action != Action::Rebuild {
         return out;
     }
-    let line = |subject, name, text| Line { subject, name, text, pieces: Vec::new(), candidates: Vec::new() };
+    let line =
+        |subject, name, text| Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() };
     for (field, was, is) in &plan.fields {
         out.lines.push(line(Subject::PutRight, (*field).to_owned(), format!("{was} in the file, put right to {is}")));
     }

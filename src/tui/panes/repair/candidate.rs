@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use super::PlanKey;
 use crate::godot::channel::NAMES;
 use crate::printable::triple;
+use crate::repair::Accepted;
 use crate::tui::action::Action;
 use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
@@ -94,12 +95,47 @@ pub(super) fn act(app: &mut App, action: Action) -> bool {
         Action::AxisZ => (keep.axis, keep.cut) = (Some(Axis::Z), None),
         Action::CutDown => keep.cut = Some(cut.saturating_sub(1)),
         Action::CutUp => keep.cut = Some((cut + 1).min(depth - 1)),
+        Action::Accept => {
+            accept(app);
+        }
         Action::NextChannel => {
             keep.channel = Some((keep.channel.or(faces.map(|faces| faces.channel)).unwrap_or(0) + 1) % NAMES.len());
         }
         _ => return false,
     }
     true
+}
+
+/// The block and the candidate that are looked at, as they are given to `repair`.
+fn choice(app: &App) -> Option<Accepted> {
+    let (line, _, candidate) = line(app)?;
+    let (lod, file, sector) = line.place.clone()?;
+    Some(Accepted { position: line.candidates.get(candidate)?.0, lod, file, sector })
+}
+
+/// Whether the block that is looked at can be put in a place by hand.
+pub(super) fn can_accept(app: &App) -> bool {
+    choice(app).is_some()
+}
+
+/// Accepts the candidate, or takes that back. Nothing is written: the command gets an argument.
+fn accept(app: &mut App) {
+    let Some(choice) = choice(app) else {
+        app.say("This block has its place already: at the level that is shown, the repair writes it there.".into());
+        return;
+    };
+    let list = &mut app.panes.repair.accepted;
+    let had = list.contains(&choice);
+    // A block has one place, and a place one block.
+    let other = |a: &Accepted| (a.lod, &a.file, a.sector) != (choice.lod, &choice.file, choice.sector);
+    list.retain(|a| other(a) && (a.lod, a.position) != (choice.lod, choice.position));
+    if had {
+        app.say("Taken back.".into());
+    } else {
+        let said = format!("Accepted: the command now has --accept {choice}. Y copies it.");
+        list.push(choice);
+        app.say(said);
+    }
 }
 
 /// Asks for the voxels.
@@ -142,7 +178,9 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) {
         1 => format!("{}the only one", app.glyphs.dot),
         _ => format!("{}{} of {count}, {arrows}", app.glyphs.dot, candidate + 1),
     };
-    canvas.line(1, 0, &[(Role::Strong, &head), (Role::Warning, &likely), (Role::Dim, &which)]);
+    let accepted = choice(app).is_some_and(|choice| app.panes.repair.accepted.contains(&choice));
+    let accepted = if accepted { format!("{}accepted", app.glyphs.dot) } else { String::new() };
+    canvas.line(1, 0, &[(Role::Strong, &head), (Role::Warning, &likely), (Role::Good, &accepted), (Role::Dim, &which)]);
     let faces = match keep.faces.state(&key) {
         State::Ready(faces) => faces,
         State::Failed(why) => {

@@ -7,7 +7,7 @@ mod strip;
 use std::sync::Arc;
 
 use super::Click;
-use crate::repair::{self, Plan};
+use crate::repair::{self, Accepted, Plan};
 use crate::tui::action::Action;
 use crate::tui::app::{App, Focus};
 use crate::tui::canvas::Canvas;
@@ -41,6 +41,8 @@ pub struct Keep {
     preview: Option<((PlanKey, usize), Arc<Preview>)>,
     /// The line under the cursor.
     cursor: usize,
+    /// Blocks that were put in their places by hand.
+    accepted: Vec<Accepted>,
     /// The block that is looked at in a place that it may belong to.
     candidate: candidate::Keep,
 }
@@ -118,6 +120,12 @@ pub fn has_candidate(app: &App) -> bool {
     app.in_repair() && candidate::is_open(app)
 }
 
+/// Whether a block is looked at that can be put in a place by hand.
+#[must_use]
+pub fn can_accept(app: &App) -> bool {
+    app.in_repair() && candidate::can_accept(app)
+}
+
 /// Whether the line under the cursor can be looked at.
 #[must_use]
 pub fn can_look(app: &App) -> bool {
@@ -135,7 +143,7 @@ pub fn want(app: &mut App) {
         app.job(
             Kind::Plan,
             move |worker| {
-                let options = repair::Options { likely: wanted.1, backup: None, cancel: Some(worker.cancel()) };
+                let options = repair::Options { likely: wanted.1, cancel: Some(worker.cancel()), ..Default::default() };
                 let plan = || repair::plan(&save, &options).map_err(|error| error.to_string());
                 // One thread fewer than there are processors: whoever looks at a block meanwhile does not wait.
                 let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -231,7 +239,8 @@ impl Parts {
 pub fn command(app: &App) -> String {
     let level = if app.panes.repair.likely { "likely" } else { "certain" };
     let path = quoted(&crate::printable::path(&app.settings.path));
-    format!("voxscope repair {path} --out {} --level {level}", quoted(&beside(app)))
+    let accepted = app.panes.repair.accepted.iter().map(|one| format!(" --accept {}", quoted(&one.to_string())));
+    format!("voxscope repair {path} --out {} --level {level}{}", quoted(&beside(app)), accepted.collect::<String>())
 }
 
 /// A name beside the save.
@@ -247,7 +256,7 @@ fn beside(app: &App) -> String {
 
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%".contains(c);
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {
@@ -329,7 +338,7 @@ fn list(app: &App, preview: &Preview, parts: &Parts, at: usize, canvas: &mut Can
             canvas.put_within(3, y, NAME, &line.name, Role::Text);
             4 + NAME
         };
-        canvas.put_within(x, y, width.saturating_sub(x + 1), &says(line), Role::Dim);
+        canvas.put_within(x, y, width.saturating_sub(x + 1), &says(app, line), Role::Dim);
         if number == at {
             canvas.cursor_row(y, app.focus == Focus::Pane);
         }
@@ -345,7 +354,7 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
     }
     let preview = preview(app)?;
     let line = preview.lines.get(app.panes.repair.cursor.min(preview.lines.len().saturating_sub(1)))?;
-    let mut out = vec![("", says(line))];
+    let mut out = vec![("", says(app, line))];
     let bytes: Vec<String> = line.pieces.iter().map(ToString::to_string).collect();
     if !bytes.is_empty() {
         out.push(("bytes", bytes.join(", ")));
@@ -364,10 +373,19 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Whether the block of a line was put in a place by hand.
+fn is_accepted(app: &App, line: &Line) -> bool {
+    let place = line.place.as_ref();
+    place.is_some_and(|(lod, file, sector)| {
+        app.panes.repair.accepted.iter().any(|a| (a.lod, &a.file, a.sector) == (*lod, file, *sector))
+    })
+}
+
 /// What a line says, with the kind of it in a word: never by its mark alone.
-fn says(line: &Line) -> String {
+fn says(app: &App, line: &Line) -> String {
     let kind = match line.subject {
         Subject::Missing => "missing: ",
+        Subject::Lost if is_accepted(app, line) => "accepted: ",
         Subject::Lost => "lost+found: ",
         Subject::Likely => "likely: ",
         Subject::PutRight | Subject::Words => "",

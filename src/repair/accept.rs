@@ -1,0 +1,141 @@
+//! Blocks that somebody looked at and said where they belong: that overrides what is certain or likely.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::godot::region::Header;
+use crate::godot::slots::{self, Slots};
+use crate::printable;
+use crate::repair::plan::{Decision, LostBlock, Origin, Plan, RegionPlan};
+use crate::repair::{Certainty, Error};
+
+/// A block, by the sector that it stands at, and the position that it was accepted for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Accepted {
+    /// The position, in blocks of the LOD.
+    pub position: [i32; 3],
+    /// The LOD.
+    pub lod: u8,
+    /// The region file, below the save, as it is shown.
+    pub file: String,
+    /// The first sector of the block.
+    pub sector: u32,
+}
+
+impl fmt::Display for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.position;
+        write!(f, "{x},{y},{z}@{}={}:{}", self.lod, self.file, self.sector)
+    }
+}
+
+impl FromStr for Accepted {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str = "it has the form X,Y,Z@LOD=FILE:SECTOR, such as 3,0,12@0=regions/lod0/r.0.0.0.vxr:41";
+        let (place, block) = text.split_once('=').ok_or(FORM)?;
+        let (position, lod) = place.split_once('@').ok_or(FORM)?;
+        let (file, sector) = block.rsplit_once(':').ok_or(FORM)?;
+        let numbers: Vec<i32> = position.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| FORM)?;
+        let [x, y, z] = numbers[..] else { return Err(FORM) };
+        let (lod, sector) = (lod.parse().map_err(|_| FORM)?, sector.parse().map_err(|_| FORM)?);
+        if file.is_empty() { Err(FORM) } else { Ok(Self { position: [x, y, z], lod, file: file.to_owned(), sector }) }
+    }
+}
+
+/// Puts accepted blocks in their places.
+///
+/// # Errors
+/// When there is no such block, or it cannot have that position.
+pub(super) fn apply(plan: &mut Plan, accepted: &[Accepted]) -> Result<(), Error> {
+    for one in accepted {
+        let refuse = |why| Error::Accept { accepted: one.to_string(), why };
+        let named = |region: &&mut RegionPlan| region.lod == one.lod && printable::path(&region.name) == one.file;
+        let region = plan.regions.iter_mut().find(named).ok_or_else(|| refuse("there is no such file in the save"))?;
+        place(region, one).map_err(refuse)?;
+        plan.accepted.push(one.clone());
+    }
+    Ok(())
+}
+
+fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
+    let header = region.header.clone().ok_or("nothing has to be placed in this file")?;
+    let slot = slot_of(&header, region, one.position).ok_or("the position is none of this file")?;
+    let taken = region.blocks.iter().position(|block| block.slot == slot);
+    if taken.is_some_and(|at| region.blocks[at].sector == one.sector) {
+        return Ok(());
+    }
+    let found = region.lost.iter().position(|lost| lost.sector == one.sector && lost.whole);
+    let found = found.ok_or("no whole block without an owner stands at that sector")?;
+    let lost = region.lost.remove(found);
+    if let Some(at) = taken {
+        let other = region.blocks.remove(at);
+        // The backup keeps its own, and what is left of a torn block is kept anyway.
+        if !matches!(other.origin, Origin::Backup | Origin::Salvaged) {
+            region.lost.push(LostBlock {
+                sector: other.sector,
+                pieces: other.pieces,
+                whole: true,
+                why: "another block was accepted for its place",
+                candidates: vec![(other.position, other.probability)],
+            });
+            region.lost.sort_by_key(|lost| lost.sector);
+        }
+    }
+    let likely = lost.candidates.iter().find(|(at, _)| *at == one.position).map_or(0.0, |(_, p)| *p);
+    region.missing.retain(|(at, _)| *at != one.position);
+    region.blocks.push(Decision {
+        slot,
+        position: one.position,
+        pieces: lost.pieces,
+        sector: lost.sector,
+        listed_at: None,
+        certainty: Certainty::Certain,
+        probability: likely,
+        moved: true,
+        origin: Origin::Accepted,
+        backup: None,
+        mend: None,
+    });
+    region.blocks.sort_by_key(|block| (block.sector, block.slot));
+    Ok(())
+}
+
+/// The slot of a position in a region, by the formula that its other blocks have.
+fn slot_of(header: &Header, region: &RegionPlan, position: [i32; 3]) -> Option<u32> {
+    let size = header.format.region_size;
+    let place = |at: [i32; 3], formula| {
+        let [x, y, z] = [0, 1, 2].map(|axis| slots::place(at[axis], size[axis], formula));
+        let (x, y, z) = (x?, y?, z?);
+        Some(([x.0, y.0, z.0], slots::index(size, [x.1, y.1, z.1])?))
+    };
+    let fits = |formula: &Slots| {
+        region.blocks.iter().all(|block| place(block.position, *formula).is_some_and(|(_, slot)| slot == block.slot))
+    };
+    let formula = [Slots::New, Slots::Old].into_iter().find(fits)?;
+    let (own, slot) = place(position, formula)?;
+    // Any position that the file is known to have says which region it is.
+    let known = region.blocks.first().map(|block| block.position).or(region.missing.first().map(|(at, _)| *at));
+    let known = known.or_else(|| Some(region.lost.iter().find_map(|lost| lost.candidates.first())?.0))?;
+    (place(known, formula)?.0 == own).then_some(slot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let one = Accepted { position: [3, -1, 12], lod: 2, file: "a=b@1/r.0:1.vxr".into(), sector: 41 };
+        assert_eq!(one.to_string().parse(), Ok(one.clone()), "names may hold the signs");
+        let one = Accepted { file: "regions/lod2/r.0.-1.0.vxr".into(), ..one };
+        assert_eq!(one.to_string(), "3,-1,12@2=regions/lod2/r.0.-1.0.vxr:41");
+        assert_eq!(one.to_string().parse(), Ok(one));
+        for text in
+            ["", "1,2,3", "1,2@0=f:1", "1,2,3,4@0=f:1", "1,2,3@0=:1", "1,2,3@0=f:", "1,2,3@256=f:1", "a,b,c@0=f:1"]
+        {
+            assert!(text.parse::<Accepted>().is_err(), "{text}");
+        }
+    }
+}
