@@ -68,11 +68,12 @@ impl Walk<'_> {
         self.forest.dir.join(&self.file.name)
     }
 
-    /// Whether its header is as it must be, and the last sector is there to its end.
+    /// Whether its header is as it must be, all entries have sectors, and the last one is there to its end.
     pub fn is_sound(&self) -> bool {
         let (header, end) = (&self.region.header, u64::from(self.case.table_end()));
         let whole = header.sector_span(end, 0).start <= self.region.source.len();
-        self.file.damage.is_empty() && self.remark.is_none() && whole
+        let listed = self.case.entries.len() == self.region.entries.len();
+        self.file.damage.is_empty() && self.remark.is_none() && whole && listed
     }
 
     fn look(&self, format: Option<&Format>) -> Look {
