@@ -1,13 +1,13 @@
 //! Whatever is done to the bytes of a forest: its copy is clean, loses nothing that is whole, and is repaired into itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use voxscope::demo::{Extent, ForestSpec, Terrain};
 use voxscope::godot::container::Mode;
 use voxscope::repair;
-use voxscope::save::{Options, Save};
+use voxscope::save::{Options, Save, Scratch};
 
 use crate::writer::Random;
 use crate::{content, findings, mend, nothing_lost, tree, worded};
@@ -47,6 +47,34 @@ fn spoil(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
+fn write(dir: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) {
+    for (name, bytes) in files {
+        fs::create_dir_all(dir.join(name).parent().unwrap()).unwrap();
+        fs::write(dir.join(name), bytes).unwrap();
+    }
+}
+
+fn positions(path: &Path) -> BTreeSet<(u8, [i32; 3])> {
+    let save = Save::open(path, &Options::default()).unwrap();
+    let mut all = BTreeSet::new();
+    for (forest, file) in save.regions() {
+        let Some(mut region) = save.region(forest, file).unwrap() else { continue };
+        let slots = region.slots(&mut Scratch::default()).unwrap();
+        all.extend(region.entries.iter().map(|l| (file.lod, region.block_position(l.slot, slots).unwrap())));
+    }
+    all
+}
+
+/// Positions that a repair with a healthy backup leaves without a block.
+fn lacking(source: &Path, healthy: &BTreeMap<PathBuf, Vec<u8>>, backup: &Path) -> Vec<(u8, [i32; 3])> {
+    write(backup, healthy);
+    let (save, old) = [source, backup].map(|path| Save::open(path, &Options::default()).unwrap()).into();
+    let to = backup.with_extension("copy");
+    repair::run(&save, &to, &repair::Options { backup: Some(&old), ..Default::default() }).unwrap();
+    assert_eq!(findings(&to), (0, 0), "{}", source.display());
+    positions(backup).difference(&positions(&to)).copied().collect()
+}
+
 #[test]
 fn anything_at_all() {
     let seeds: u64 = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
@@ -73,7 +101,8 @@ fn anything_at_all() {
     let mut failures = Vec::new();
     for seed in 0..seeds {
         let random = &mut Random::new(seed);
-        let mut files = healthy[random.below(healthy.len())].clone();
+        let healthy = &healthy[random.below(healthy.len())];
+        let mut files = healthy.clone();
         let names: Vec<PathBuf> = files.keys().cloned().collect();
         for _ in 0..1 + random.below(4) {
             let name = &names[random.below(names.len())];
@@ -81,10 +110,7 @@ fn anything_at_all() {
         }
         let dir = tempfile::tempdir().unwrap();
         let source = dir.path().join("world");
-        for (name, bytes) in &files {
-            fs::create_dir_all(source.join(name).parent().unwrap()).unwrap();
-            fs::write(source.join(name), bytes).unwrap();
-        }
+        write(&source, &files);
         let before = tree(&source, true);
         let [to, again] = ["copy", "again"].map(|name| dir.path().join(name));
         let outcome = mend(&source, &to, false);
@@ -96,6 +122,12 @@ fn anything_at_all() {
         if readable {
             if findings(&to) != (0, 0) {
                 failures.push(format!("{seed}: {words:?} {:?}", worded(&to)));
+            }
+        }
+        if seed % 4 == 0 {
+            let lacking = lacking(&source, &healthy, &dir.path().join("backup"));
+            if !lacking.is_empty() {
+                failures.push(format!("{seed}: {words:?} with a backup lacks {lacking:?}"));
             }
         }
         let second = mend(&to, &again, false);
