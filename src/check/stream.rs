@@ -18,6 +18,9 @@ use crate::sqlite::walk::{Owners, Use};
 /// Rows that are examined before what they gave is turned into findings.
 const ROWS: usize = 1 << 14;
 
+/// Bytes of rows that are examined together in any case.
+const BATCH: u64 = 64 << 20;
+
 /// Bytes of the pages of rows that are read at once, and of what lies behind them.
 const READ: u32 = 128 << 10;
 const BEHIND: u64 = 16 << 10;
@@ -59,10 +62,14 @@ pub(super) fn check<S: Source>(
     // In the order of their pages, several with one read.
     let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
     numbers.sort_unstable_by_key(|number| stream.rows.get(*number as usize).map(|row| (row.page, row.cell)));
-    for part in numbers.chunks(ROWS) {
+    let mut rest = numbers.as_slice();
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at_checked(batch(stream, rest)).unwrap_or((rest, &[]));
+        rest = after;
         let groups = groups(stream, part);
+        let before = &owners;
         let work = |group: &&[u32]| {
-            let examined = (!options.cancelled()).then(|| examine_group(stream, group, options.level));
+            let examined = (!options.cancelled()).then(|| examine_group(stream, before, group, options.level));
             options.advance(step * group.len() as u64);
             examined
         };
@@ -108,11 +115,23 @@ fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
     for (number, pair) in (1u32..).zip(stream.rows.windows(2)) {
         let [first, second] = pair else { continue };
         let Some(place) = second.place.filter(|_| first.place == second.place) else { continue };
-        let span = stream.pages.span(second.page);
+        let span = stream.pages.span_in_file(second.page);
         let damage = Damage::new(Code::StreamKeyTwice, span, "place of the row").found(Value::triple(place.position));
         let remark = format!("Row {} has the place {} of LOD {} too.", first.rowid, triple(place.position), place.lod);
         report.slot(number, damage, Some(remark));
     }
+}
+
+/// How many of the next rows are examined together: so many that what they declare could be in a part of the file. Rows
+/// that share their overflow pages with earlier ones are known before the next ones are read.
+fn batch<S: Source>(stream: &Stream<S>, numbers: &[u32]) -> usize {
+    let most = (stream.pages.source.len() / 4).max(BATCH);
+    let mut sum = 0u64;
+    let fits = |number: &&u32| {
+        sum += stream.rows.get(**number as usize).map_or(0, |row| u64::from(row.payload));
+        sum <= most
+    };
+    numbers.iter().take(ROWS).take_while(fits).count().max(1)
 }
 
 /// Rows whose pages lie close together.
@@ -131,7 +150,7 @@ fn groups<'n, S: Source>(stream: &Stream<S>, numbers: &'n [u32]) -> Vec<&'n [u32
 }
 
 /// Examines rows whose pages lie close together, with one read where that is enough.
-fn examine_group<S: Source>(stream: &Stream<S>, group: &[u32], level: Level) -> Vec<Examined> {
+fn examine_group<S: Source>(stream: &Stream<S>, owners: &Owners, group: &[u32], level: Level) -> Vec<Examined> {
     BUFFERS.with_borrow_mut(|(bytes, scratch)| {
         let rows = || group.iter().filter_map(|number| stream.rows.get(*number as usize));
         let (Some(first), Some(last)) = (rows().next(), rows().last()) else { return Vec::new() };
@@ -139,23 +158,24 @@ fn examine_group<S: Source>(stream: &Stream<S>, group: &[u32], level: Level) -> 
         let span = Span::new(stream.pages.span(first.page).start, stream.pages.span(last.page).end + BEHIND);
         let alone = stream.pages.overlay.is_some() || group.len() == 1;
         if alone || stream.pages.source.read_into(span.start, index(span.len()), bytes).is_err() {
-            return rows().map(|row| examine(stream, &stream.pages, row, level, scratch)).collect();
+            return rows().map(|row| examine(stream, &stream.pages, owners, row, level, scratch)).collect();
         }
         let source = Windowed { source: &stream.pages.source, at: span.start, bytes };
         let pages = Pages { source, header: stream.pages.header, overlay: None };
-        rows().map(|row| examine(stream, &pages, row, level, scratch)).collect()
+        rows().map(|row| examine(stream, &pages, owners, row, level, scratch)).collect()
     })
 }
 
 fn examine<S: Source, T: Source>(
     stream: &Stream<S>,
     pages: &Pages<T>,
+    owners: &Owners,
     row: &StreamRow,
     level: Level,
     scratch: &mut StreamScratch,
 ) -> Examined {
     let mut faults = Vec::new();
-    if let Err(error) = stream.fetch_from(pages, row, scratch) {
+    if let Err(error) = stream.fetch_from(pages, Some(owners), row, scratch) {
         let block = Outcome { stored: stream.pages.span(row.page), error: Some(error), ..Outcome::default() };
         return Examined { block, ..Examined::default() };
     }
@@ -183,7 +203,7 @@ fn tell<S: Source>(stream: &Stream<S>, number: u32, examined: Examined, owners: 
     }
     for page in pages {
         if !owners.claim(page, Use::Overflow(Some(number))) {
-            let damage = Damage::new(Code::StreamChain, stream.pages.span(page), "chain of overflow pages")
+            let damage = Damage::new(Code::StreamChain, stream.pages.span_in_file(page), "chain of overflow pages")
                 .expected(Value::Words("pages of its own"))
                 .found(Value::Words("one with a page that something else has"));
             report.slot(number, damage, Some(format!("It is page {page}.")));
@@ -208,9 +228,10 @@ fn unused<S: Source>(stream: &Stream<S>, owners: &Owners, report: &mut Report) {
     let mut pages = owners.iter().filter(|(page, is)| *is == Use::Nothing && *page <= declared).map(|(page, _)| page);
     let Some(first) = pages.next() else { return };
     let count = pages.count() as u64 + 1;
-    let damage = Damage::new(Code::StreamUnused, stream.pages.span(first), "number of pages that nothing leads to")
-        .expected(Value::Number(0))
-        .found(Value::Number(count));
+    let damage =
+        Damage::new(Code::StreamUnused, stream.pages.span_in_file(first), "number of pages that nothing leads to")
+            .expected(Value::Number(0))
+            .found(Value::Number(count));
     report.file(damage, Some(format!("The first one is page {first}.")));
 }
 

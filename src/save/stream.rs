@@ -16,7 +16,7 @@ use crate::source::Source;
 use crate::sqlite::btree::Page;
 use crate::sqlite::header::{HEADER_BYTES, Header};
 use crate::sqlite::journal::{self, Found};
-use crate::sqlite::pages::{Overlay, Pages};
+use crate::sqlite::pages::{MAX_PAGES, Overlay, Pages};
 use crate::sqlite::wal;
 use crate::sqlite::walk::{self, Owners, Use};
 
@@ -128,6 +128,10 @@ impl<S: Source> Stream<S> {
                     .expected(Value::Number(declared.into()))
                     .found(Value::Number(in_file.into())),
             );
+        }
+        if in_file > MAX_PAGES {
+            let damaged = Damage::new(Code::OverLimit, Span::default(), "pages of the database");
+            self.damage.push(damaged.expected(Value::AtMost(MAX_PAGES.into())).found(Value::Number(in_file.into())));
         }
         let before = self.damage.len();
         if known {

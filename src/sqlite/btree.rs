@@ -64,6 +64,8 @@ pub struct Page<'a> {
 /// A cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell<'a> {
+    /// Where the cell begins in the page.
+    pub start: usize,
     /// The child before it, in interior pages.
     pub child: Option<u32>,
     /// The number of its row, in tables.
@@ -136,7 +138,7 @@ impl<'a> Page<'a> {
         let payload = if self.kind == Kind::TableInterior { 0 } else { number()?.cast_unsigned() };
         let rowid = if self.kind.is_index() { 0 } else { number()? };
         if self.kind == Kind::TableInterior {
-            return Some(Cell { child, rowid, payload, local: &[], local_at: at, overflow: None, end: at });
+            return Some(Cell { start, child, rowid, payload, local: &[], local_at: at, overflow: None, end: at });
         }
         // A payload that no file can have.
         if payload > u64::from(u32::MAX) {
@@ -149,13 +151,28 @@ impl<'a> Page<'a> {
         let spilled = u64::try_from(local_len).is_ok_and(|n| n < payload);
         let overflow = if spilled { Some(u32_at(self.bytes, end)?) } else { None };
         let end = if spilled { end.checked_add(4)? } else { end };
-        Some(Cell { child, rowid, payload, local, local_at, overflow, end })
+        Some(Cell { start, child, rowid, payload, local, local_at, overflow, end })
     }
 
-    /// All cells, with `None` for those that lie outside of the page.
+    /// All cells, with `None` for those that lie outside of the page, or over one that begins before them: no number of
+    /// cells can make the same bytes be read again and again.
     pub fn all(&self) -> impl Iterator<Item = Option<Cell<'a>>> {
+        let mut places: Vec<(usize, u16, usize)> = Vec::new();
+        for number in 0..self.cells {
+            places.extend(self.cell(number).map(|cell| (cell.start, number, cell.end)));
+        }
+        places.sort_unstable();
+        let (mut reach, mut over) = (0, Vec::new());
+        for (start, number, end) in places {
+            if start < reach {
+                over.push(number);
+            } else {
+                reach = end;
+            }
+        }
+        over.sort_unstable();
         let page = *self;
-        (0..self.cells).map(move |number| page.cell(number))
+        (0..self.cells).map(move |number| page.cell(number).filter(|_| over.binary_search(&number).is_err()))
     }
 }
 

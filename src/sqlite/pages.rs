@@ -7,6 +7,9 @@ use crate::bytes::{Span, index};
 use crate::source::Source;
 use crate::sqlite::header::Header;
 
+/// Pages that are read of a database: 128 GiB of pages of the usual size. Something is kept of each.
+pub const MAX_PAGES: u32 = 1 << 25;
+
 /// Pages that stand in another file than the database: in a journal that undoes an unfinished save, or in a write-ahead
 /// log.
 #[derive(Debug)]
@@ -51,10 +54,15 @@ impl<S: Source> Pages<S> {
     /// Pages that can be read. Those that the header does not count are among them: its number may be what is wrong.
     #[must_use]
     pub fn count(&self) -> u32 {
-        match &self.overlay {
-            Some(overlay) => overlay.pages.min(self.in_file().max(overlay.at.keys().copied().max().unwrap_or(0))),
+        let there = match &self.overlay {
+            // What is behind the end of the file stands in the other one.
+            Some(overlay) => {
+                let more = u32::try_from(overlay.at.len()).unwrap_or(u32::MAX);
+                overlay.pages.min(self.in_file().saturating_add(more))
+            }
             None => self.in_file(),
-        }
+        };
+        there.min(MAX_PAGES)
     }
 
     /// Where a page stands in the database.
@@ -62,6 +70,13 @@ impl<S: Source> Pages<S> {
     pub fn span(&self, page: u32) -> Span {
         let size = u64::from(self.header.page_size);
         Span::sized(u64::from(page.saturating_sub(1)).saturating_mul(size), size)
+    }
+
+    /// The part of a page that is in the file.
+    #[must_use]
+    pub fn span_in_file(&self, page: u32) -> Span {
+        let (span, len) = (self.span(page), self.source.len());
+        Span::new(span.start.min(len), span.end.min(len))
     }
 
     /// Whether a page is one of the database's.

@@ -124,7 +124,7 @@ fn each_fault_of_the_header_has_its_code_and_place() {
         let [one] = damage[..] else { panic!("{at}: {damage:?}") };
         assert_eq!((one.code, one.span), (code, Span::new(span.0, span.1)), "{at}");
     }
-    let mut large = good.clone();
+    let mut large = good;
     large[16..18].copy_from_slice(&[0, 1]);
     assert_eq!(Header::decode(&large, &mut Vec::new()).map(|header| header.page_size), Some(65_536));
     // The number of pages holds only together with the change counter.

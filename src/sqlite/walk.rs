@@ -83,7 +83,7 @@ impl Owners {
 
 /// What is wrong with a page.
 pub(crate) fn fault<S: Source>(pages: &Pages<S>, page: u32, field: &'static str, found: &'static str) -> Damage {
-    Damage::new(Code::StreamPage, pages.span(page), field).found(Value::Words(found))
+    Damage::new(Code::StreamPage, pages.span_in_file(page), field).found(Value::Words(found))
 }
 
 /// A page that cannot be read is a damaged one; what the operating system says is lost, but the place is not.
@@ -96,8 +96,8 @@ pub(crate) fn read_page<'b, S: Source>(
     Page::parse(number, buffer)
 }
 
-/// Walks over a tree from its root on in the order of its keys, giving each cell of its leaves, and of an index those
-/// of its interior pages too. A page is entered once, whatever leads to it.
+/// Walks over a tree from its root on, giving each cell of its leaves in the order of the rows, and of an index those of
+/// its interior pages too, before those below them. A page is entered once, whatever leads to it.
 ///
 /// What is wrong goes to `damage`.
 pub fn tree<S: Source>(
@@ -110,20 +110,9 @@ pub fn tree<S: Source>(
 ) {
     let field = if is_index { "page of an index" } else { "page of a table" };
     let mut buffer = Vec::new();
-    let mut stack = vec![Step::Page(root, None)];
-    while let Some(step) = stack.pop() {
-        let (number, parent) = match step {
-            Step::Page(number, parent) => (number, parent),
-            Step::Cell(number, cell) => {
-                // Of an index: the cell between two children.
-                if let Ok(page) = read_page(pages, number, &mut buffer)
-                    && let Some(found) = page.cell(cell)
-                {
-                    each(number, cell, &found);
-                }
-                continue;
-            }
-        };
+    // Each page, and the one that leads to it.
+    let mut stack: Vec<(u32, Option<u32>)> = vec![(root, None)];
+    while let Some((number, parent)) = stack.pop() {
         let at = parent.unwrap_or(number);
         if !pages.has(number) {
             damage.push(fault(pages, at, field, "one that leads to a page which is not there"));
@@ -154,30 +143,17 @@ pub fn tree<S: Source>(
                 damage.push(fault(pages, number, field, "one with a cell outside of the page"));
                 continue;
             };
-            match cell.child {
-                Some(child) => {
-                    stack.push(Step::Page(child, Some(number)));
-                    if is_index {
-                        stack.push(Step::Cell(number, cell_number));
-                    }
-                }
-                None => each(number, cell_number, &cell),
+            stack.extend(cell.child.map(|child| (child, Some(number))));
+            if is_index || cell.child.is_none() {
+                each(number, cell_number, &cell);
             }
         }
-        stack.extend(page.right.map(|child| Step::Page(child, Some(number))));
+        stack.extend(page.right.map(|child| (child, Some(number))));
         // The last one pushed is taken first.
         if let Some(new) = stack.get_mut(from..) {
             new.reverse();
         }
     }
-}
-
-#[derive(Clone, Copy)]
-enum Step {
-    /// A page, and the one that leads to it.
-    Page(u32, Option<u32>),
-    /// A cell of an interior page.
-    Cell(u32, u16),
 }
 
 /// Walks over the list of free pages.
@@ -199,7 +175,7 @@ pub fn free_pages<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mut
             wrong(from, "one that leads to a page which something else has");
             return;
         }
-        from = pages.span(next);
+        from = pages.span_in_file(next);
         found = found.saturating_add(1);
         if pages.read(next, &mut buffer).is_err() {
             wrong(from, "one with a page that cannot be read");
@@ -225,14 +201,17 @@ pub fn free_pages<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mut
     }
 }
 
-/// The pages that a chain of overflow pages leads to, which nothing is said of when it breaks off.
-pub fn claim_chain<S: Source>(pages: &Pages<S>, cell: &Cell<'_>, owners: &mut Owners) -> io::Result<()> {
+/// Claims the pages that a chain of overflow pages leads to, which nothing is said of when it breaks off.
+///
+/// # Errors
+/// What the operating system says.
+pub fn claim_chain<S: Source>(pages: &Pages<S>, cell: &Cell<'_>, is: Use, owners: &mut Owners) -> io::Result<()> {
     let each = u64::from(pages.header.usable().saturating_sub(4)).max(1);
     let spilled = cell.payload.saturating_sub(crate::bytes::len64(cell.local));
     let mut next = cell.overflow.unwrap_or(0);
     let mut buffer = Vec::new();
     for _ in 0..spilled.div_ceil(each) {
-        if !owners.claim(next, Use::Overflow(None)) {
+        if !owners.claim(next, is) {
             break;
         }
         pages.read_some(next, 4, &mut buffer)?;

@@ -65,9 +65,7 @@ pub(super) fn with(data: &[u8]) -> Reach {
     let Ok(loaded) = loaded else { unreachable!("memory does not fail") };
     let options = Options { limits: limits(), ..Options::default() };
     let findings = check::stream_bytes(data, "s", &options);
-    // Pages beyond the end of the file are where they should be.
-    let len = data.len().next_multiple_of(1 << 16);
-    findings_inside(&findings, len, limits().block_bytes);
+    findings_inside(&findings, data.len(), limits().block_bytes);
     let Some(stream) = loaded else {
         let said = |code| damage.iter().any(|d| d.code == code);
         let codes = [Code::StreamEmpty, Code::StreamNotDatabase, Code::StreamHeader, Code::StreamCut];

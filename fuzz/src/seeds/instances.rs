@@ -24,7 +24,6 @@ pub(super) fn seeds() -> Seeds {
         let mut add = |what: &str, bytes: Vec<u8>| set.add(format!("{name}_{what}"), bytes);
         add("healthy", healthy.clone());
         add("no_instances_healthy", one(big, 0));
-        add("many_healthy", one(big, 300));
         add("no_layers_healthy", joined(&patched(&healthy[..6], 1, &[0]), &healthy[end..]));
         let layer = &healthy[6..end];
         let other = patched(layer, 0, &[9, 9]);
@@ -34,12 +33,10 @@ pub(super) fn seeds() -> Seeds {
         add("count_too_large", patched(&healthy, 8, &[0xff, 0xff]));
         add("layers_too_many", patched(&healthy, 1, &[255]));
         add("range_no_number", patched(&healthy, 2, &[0xff; 4]));
-        add("scale_no_number", patched(&healthy, 10, &[0xff; 4]));
         add("scales_swapped", patched(&healthy, 10, &[&healthy[14..18], &healthy[10..14]].concat()));
         add("format_1", patched(&healthy, 18, &[1]));
         add("epilogue", patched(&healthy, end, &[0; 4]));
         add("cut", cut(&healthy, 9));
-        add("cut_by_one", cut(&healthy, 1));
         add("trailing", joined(&healthy, b"more"));
     }
     set.add("no_bytes", []);

@@ -15,7 +15,7 @@ pub(super) fn seeds() -> Seeds {
     let mut set = Set::default();
     let all = streams();
     let size = |file: &[u8]| usize::from(u16::from_be_bytes([file[16], file[17]]));
-    for (n, file) in all.iter().take(12).enumerate() {
+    for (n, file) in all.iter().take(6).enumerate() {
         set.add(format!("made_{n}_healthy"), file.clone());
     }
     let Some(file) = all.iter().max_by_key(|file| (file.len(), file[500])) else { return set.0 };
@@ -35,7 +35,6 @@ pub(super) fn seeds() -> Seeds {
     set.add("schema_lost", patched(file, 100, &vec![0; page - 100]));
     for number in 1..pages as usize {
         set.add(format!("page_{number}_lost"), patched(file, number * page, &vec![0; page]));
-        set.add(format!("page_{number}_noise"), patched(file, number * page, &noise(page)));
         set.add(format!("page_{number}_interior"), patched(file, number * page, &[5, 0, 0, 0, 1]));
     }
     let second: [(u32, &[u8]); 1] = [(2, &file[page..2 * page])];

@@ -1,9 +1,9 @@
 //! The pages of a stream as a map: what each is for.
 
-use super::{Stream, StreamScratch};
+use super::Stream;
 use crate::save::sectors::{Owner, Run, SectorMap};
 use crate::source::Source;
-use crate::sqlite::walk::{Owners, Use};
+use crate::sqlite::walk::{self, Owners, Use};
 
 /// What a page of a database is, where it is no part of one block's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,13 +45,13 @@ impl<S: Source> Stream<S> {
     #[must_use]
     pub fn all_owners(&self) -> Owners {
         let mut owners = self.owners.clone();
-        let mut scratch = StreamScratch::default();
-        for (number, row) in (0u32..).zip(&self.rows) {
-            // Most rows fit into their page.
-            if self.spills(row) && self.fetch(row, &mut scratch).is_ok() {
-                for page in scratch.pages() {
-                    owners.claim(*page, Use::Overflow(Some(number)));
-                }
+        let mut buffer = Vec::new();
+        for (number, row) in (0u32..).zip(&self.rows).filter(|(_, row)| self.spills(row)) {
+            if let Ok(page) = walk::read_page(&self.pages, row.page, &mut buffer)
+                && let Some(cell) = page.cell(row.cell)
+            {
+                // A page that cannot be read is nobody's.
+                let _ = walk::claim_chain(&self.pages, &cell, Use::Overflow(Some(number)), &mut owners);
             }
         }
         owners

@@ -182,7 +182,7 @@ impl Found {
                 && let Some(cell) = page.cell(number)
             {
                 // A page that cannot be read is nobody's.
-                let _ = walk::claim_chain(pages, &cell, owners);
+                let _ = walk::claim_chain(pages, &cell, Use::Overflow(None), owners);
             }
         }
         if let Some(entries) = entries {
@@ -232,8 +232,17 @@ impl Found {
         let no_meta = self.meta.is_empty();
         let mut known: HashSet<i64> = self.rows.iter().map(|(row, _)| row.rowid).collect();
         let mut buffer = Vec::new();
-        for number in 1..=pages.count() {
+        let mut number = 0u32;
+        while number < pages.count() {
+            number = number.saturating_add(1);
             if owners.of(number) != Some(Use::Nothing) {
+                continue;
+            }
+            // Holes of a sparse file are passed over.
+            let hole = pages.source.next_data(pages.span(number).start).saturating_sub(pages.span(number).end);
+            let empty = hole.checked_div(pages.header.page_size.into()).unwrap_or(0);
+            if empty > 0 && pages.overlay.is_none() {
+                number = number.saturating_add(u32::try_from(empty).unwrap_or(u32::MAX));
                 continue;
             }
             let Ok(page) = walk::read_page(pages, number, &mut buffer) else { continue };
@@ -277,7 +286,7 @@ impl Found {
         let damage = &mut stream.damage;
         damage.append(&mut meta_damage);
         let table = stream.tables.iter().find(|table| table.is("meta"));
-        let span = table.map_or_else(Span::default, |table| stream.pages.span(table.root));
+        let span = table.map_or_else(Span::default, |table| stream.pages.span_in_file(table.root));
         match meta.as_slice() {
             [] => {
                 let damaged = Damage::new(Code::StreamMetaMissing, span, "rows of settings");

@@ -75,7 +75,7 @@ pub(super) fn read<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mu
     for page in claimed {
         owners.claim(page, walk::Use::Overflow(None));
     }
-    columns(&tables, whole, pages.span(1), damage);
+    columns(&tables, whole, pages.span_in_file(1), damage);
     tables
 }
 

@@ -16,7 +16,7 @@ use crate::source::Source;
 use crate::sqlite::pages::Pages;
 use crate::sqlite::payload::Payload;
 use crate::sqlite::record::{self, Column};
-use crate::sqlite::walk;
+use crate::sqlite::walk::{self, Owners, Use};
 
 /// Buffers above this are given back after a row that needed more.
 const KEEP: usize = 1 << 20;
@@ -74,13 +74,15 @@ impl<S: Source> Stream<S> {
     /// # Errors
     /// What the operating system says.
     pub fn fetch(&self, row: &StreamRow, scratch: &mut StreamScratch) -> io::Result<()> {
-        self.fetch_from(&self.pages, row, scratch)
+        self.fetch_from(&self.pages, None, row, scratch)
     }
 
-    /// The same from pages that were read already.
+    /// The same from pages that were read already, without the overflow pages of a row whose first one has an owner: no
+    /// number of rows can make the same pages be decoded again and again.
     pub(crate) fn fetch_from<T: Source>(
         &self,
         pages: &Pages<T>,
+        owners: Option<&Owners>,
         row: &StreamRow,
         scratch: &mut StreamScratch,
     ) -> io::Result<()> {
@@ -96,7 +98,14 @@ impl<S: Source> Stream<S> {
             return Ok(());
         };
         let limit = self.limits.stored_bytes.saturating_mul(2).saturating_add(1 << 12);
-        payload.read(pages, row.page, &cell, limit)?;
+        let owned = |page: &u32| owners.and_then(|owners| owners.of(*page)).is_some_and(|is| is != Use::Nothing);
+        match cell.overflow.filter(owned) {
+            Some(first) => {
+                payload.read(pages, row.page, &cell, len64(cell.local))?;
+                payload.broken = Some((first, "it leads to a page that something else has"));
+            }
+            None => payload.read(pages, row.page, &cell, limit)?,
+        }
         columns.extend(record::columns(cell.local, cell.payload).unwrap_or_default());
         Ok(())
     }
@@ -169,7 +178,7 @@ impl<S: Source> Stream<S> {
     /// What is wrong with a row as such: its key, its place in the file, its values.
     pub fn faults(&self, row: &StreamRow, scratch: &StreamScratch, damage: &mut Vec<Damage>) {
         let StreamScratch { payload, columns, .. } = scratch;
-        let span = payload.parts.first().copied().unwrap_or_else(|| self.pages.span(row.page));
+        let span = payload.parts.first().copied().unwrap_or_else(|| self.pages.span_in_file(row.page));
         if columns.is_empty() {
             damage.push(walk::fault(&self.pages, row.page, "row of the table `blocks`", "one that cannot be read"));
             return;
@@ -187,7 +196,7 @@ impl<S: Source> Stream<S> {
             damage.push(damaged.found(Value::Words("NULL")));
         }
         if let Some((page, why)) = payload.broken {
-            let at = if page == 0 || !self.pages.has(page) { span } else { self.pages.span(page) };
+            let at = if page == 0 || !self.pages.has(page) { span } else { self.pages.span_in_file(page) };
             damage.push(
                 Damage::new(Code::StreamChain, at, "chain of overflow pages")
                     .expected(Value::Words("one that goes to the end of the row"))
