@@ -49,6 +49,8 @@ fn rows(data: &[u8]) -> BTreeMap<i64, Row> {
     stream.rows.iter().map(|r| (r.rowid, row(r, &mut scratch))).collect()
 }
 
+type Spoil = fn(&mut [u8]);
+
 /// Damages each page in each of several ways, and looks at what is left.
 #[test]
 fn one_damaged_page_costs_the_rows_on_it_and_no_other() {
@@ -57,7 +59,7 @@ fn one_damaged_page_costs_the_rows_on_it_and_no_other() {
         let before = rows(&whole);
         let size = load(&whole).unwrap().pages.header.page_size as usize;
         let meta = load(&whole).unwrap().tables.iter().find(|t| t.is("meta")).unwrap().root;
-        let spoil: [(&str, fn(&mut [u8])); 4] = [
+        let spoil: [(&str, Spoil); 4] = [
             ("flipped", |page| page.iter_mut().for_each(|b| *b = !*b)),
             ("zeroed", |page| page.fill(0)),
             ("header flipped", |page| page[..12].iter_mut().for_each(|b| *b = !*b)),

@@ -2,7 +2,7 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `convert`, `pak` and `explorer`.
+//! `forest`, `convert`, `pak`, `stream` and `explorer`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod convert;
@@ -11,6 +11,8 @@ mod explorer;
 mod forest;
 mod map;
 mod pak;
+#[cfg(feature = "sqlite")]
+mod stream;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -29,10 +31,11 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 5] = [
+    let parts: [(&str, fn()); 6] = [
         ("forest", forest::measure),
         ("convert", convert::measure),
         ("pak", pak::measure),
+        ("stream", stream),
         ("map", map::measure),
         ("explorer", explorer),
     ];
@@ -53,6 +56,16 @@ fn explorer() {
 #[cfg(not(feature = "tui"))]
 fn explorer() {
     println!("the explorer is not in this build");
+}
+
+#[cfg(feature = "sqlite")]
+fn stream() {
+    stream::measure();
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn stream() {
+    println!("streams cannot be written by this build");
 }
 
 fn time(work: impl FnOnce()) -> Duration {

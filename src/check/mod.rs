@@ -241,7 +241,11 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semanti
         if doubt.weak && report.has_error_at(doubt.position) {
             continue;
         }
-        report.placed(doubt.position, doubt.damage, doubt.remark.clone());
+        if doubt.damage.code == Code::SlotsTold {
+            report.file(doubt.damage, doubt.remark.clone());
+        } else {
+            report.placed(doubt.position, doubt.damage, doubt.remark.clone());
+        }
     }
     report.finish();
     report
@@ -316,6 +320,9 @@ fn check_stream_file(
         Some(stream) => {
             stream::check(&stream, options, report, None);
             unchanged(&stream.pages.source, report);
+            if let Some(overlay) = &stream.pages.overlay {
+                unchanged(&overlay.source, report);
+            }
         }
     }
     Ok(())

@@ -2,23 +2,29 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use crate::bytes::{Span, index};
 use crate::check::blocks::Outcome;
 use crate::check::{BlockAt, Level, Options, Report, Row};
 use crate::damage::{Code, CodeSet, Damage, Value};
 use crate::printable::triple;
 use crate::save::{Stream, StreamRow, StreamScratch};
-use crate::source::Source;
+use crate::source::{Source, Windowed};
+use crate::sqlite::pages::Pages;
 use crate::sqlite::walk::{Owners, Use};
 
 /// Rows that are examined before what they gave is turned into findings.
-const ROWS: usize = 1 << 12;
+const ROWS: usize = 1 << 14;
+
+/// Bytes of the pages of rows that are read at once, and of what lies behind them.
+const READ: u32 = 128 << 10;
+const BEHIND: u64 = 16 << 10;
 
 thread_local! {
-    static SCRATCH: RefCell<StreamScratch> = RefCell::default();
+    /// Buffers of this thread: the bytes of a group of pages, and those for decoding.
+    static BUFFERS: RefCell<(Vec<u8>, StreamScratch)> = RefCell::default();
 }
 
 /// What is kept of an examined row.
@@ -49,29 +55,37 @@ pub(super) fn check<S: Source>(
     twice(stream, report);
     let mut owners = stream.owners.clone();
     let step = (stream.pages.source.len() / (stream.rows.len() as u64).max(1)).max(1);
-    let told = AtomicU64::new(0);
-    let mut number = 0u32;
-    for part in stream.rows.chunks(ROWS) {
-        let work = |row: &StreamRow| {
-            let examined = (!options.cancelled()).then(|| examine(stream, row, options.level));
-            told.fetch_add(step, Ordering::Relaxed);
-            options.advance(step);
+    let mut told = 0;
+    // In the order of their pages, several with one read.
+    let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
+    numbers.sort_unstable_by_key(|number| stream.rows.get(*number as usize).map(|row| (row.page, row.cell)));
+    for part in numbers.chunks(ROWS) {
+        let groups = groups(stream, part);
+        let work = |group: &&[u32]| {
+            let examined = (!options.cancelled()).then(|| examine_group(stream, group, options.level));
+            options.advance(step * group.len() as u64);
             examined
         };
-        let examined: Vec<Option<Examined>> = part.par_iter().map(work).collect();
-        for (row, examined) in part.iter().zip(examined) {
-            report.stats.blocks += 1;
-            if let Some(rows) = rows.as_deref_mut() {
-                rows.push(block_row(report, number, row, examined.as_ref()));
+        let examined: Vec<Option<Vec<Examined>>> = groups.par_iter().map(work).collect();
+        told += step * part.len() as u64;
+        for (group, examined) in groups.into_iter().zip(examined) {
+            let mut examined = examined.unwrap_or_default().into_iter();
+            for &number in group {
+                let examined = examined.next();
+                report.stats.blocks += 1;
+                let Some(row) = stream.rows.get(number as usize) else { continue };
+                if let Some(rows) = rows.as_deref_mut() {
+                    rows.push(block_row(report, number, row, examined.as_ref()));
+                }
+                if let Some(examined) = examined {
+                    tell(stream, number, examined, &mut owners, report);
+                }
             }
-            if let Some(examined) = examined {
-                tell(stream, number, examined, &mut owners, report);
-            }
-            number += 1;
         }
     }
-    options.advance(stream.pages.source.len().saturating_sub(told.into_inner()));
+    options.advance(stream.pages.source.len().saturating_sub(told));
     if let Some(rows) = rows {
+        rows.sort_unstable_by_key(|row| row.slot);
         report.give_codes(rows);
     } else if !options.cancelled() {
         unused(stream, &owners, report);
@@ -101,28 +115,64 @@ fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
     }
 }
 
-fn examine<S: Source>(stream: &Stream<S>, row: &StreamRow, level: Level) -> Examined {
-    SCRATCH.with_borrow_mut(|scratch| {
-        let mut faults = Vec::new();
-        if let Err(error) = stream.fetch(row, scratch) {
-            let block = Outcome { stored: stream.pages.span(row.page), error: Some(error), ..Outcome::default() };
-            return Examined { block, ..Examined::default() };
+/// Rows whose pages lie close together.
+fn groups<'n, S: Source>(stream: &Stream<S>, numbers: &'n [u32]) -> Vec<&'n [u32]> {
+    let page = |number: &u32| stream.rows.get(*number as usize).map_or(0, |row| row.page);
+    let most = (READ / stream.pages.header.page_size.max(1)).max(1);
+    let mut groups = Vec::new();
+    let mut rest = numbers;
+    while let Some(first) = rest.first().map(page) {
+        let len = rest.partition_point(|number| page(number) - first < most).max(1);
+        let (group, after) = rest.split_at_checked(len).unwrap_or((rest, &[]));
+        groups.push(group);
+        rest = after;
+    }
+    groups
+}
+
+/// Examines rows whose pages lie close together, with one read where that is enough.
+fn examine_group<S: Source>(stream: &Stream<S>, group: &[u32], level: Level) -> Vec<Examined> {
+    BUFFERS.with_borrow_mut(|(bytes, scratch)| {
+        let rows = || group.iter().filter_map(|number| stream.rows.get(*number as usize));
+        let (Some(first), Some(last)) = (rows().next(), rows().last()) else { return Vec::new() };
+        // Overflow pages mostly follow the page of their row.
+        let span = Span::new(stream.pages.span(first.page).start, stream.pages.span(last.page).end + BEHIND);
+        let alone = stream.pages.overlay.is_some() || group.len() == 1;
+        if alone || stream.pages.source.read_into(span.start, index(span.len()), bytes).is_err() {
+            return rows().map(|row| examine(stream, &stream.pages, row, level, scratch)).collect();
         }
-        stream.faults(row, scratch, &mut faults);
-        let pages = scratch.pages().to_vec();
-        if level < Level::Decode {
-            return Examined { faults, pages, ..Examined::default() };
-        }
-        let block = Outcome::of(io::Result::Ok(stream.block(scratch)));
-        let view = stream.instances(scratch);
-        let instances = Outcome {
-            stored: view.stored.span,
-            plain: view.container.map_or(0, |container| container.plain.len() as u64),
-            damage: view.damage.to_vec(),
-            ..Outcome::default()
-        };
-        Examined { faults, block, instances, pages }
+        let source = Windowed { source: &stream.pages.source, at: span.start, bytes };
+        let pages = Pages { source, header: stream.pages.header, overlay: None };
+        rows().map(|row| examine(stream, &pages, row, level, scratch)).collect()
     })
+}
+
+fn examine<S: Source, T: Source>(
+    stream: &Stream<S>,
+    pages: &Pages<T>,
+    row: &StreamRow,
+    level: Level,
+    scratch: &mut StreamScratch,
+) -> Examined {
+    let mut faults = Vec::new();
+    if let Err(error) = stream.fetch_from(pages, row, scratch) {
+        let block = Outcome { stored: stream.pages.span(row.page), error: Some(error), ..Outcome::default() };
+        return Examined { block, ..Examined::default() };
+    }
+    stream.faults(row, scratch, &mut faults);
+    let pages = scratch.pages().to_vec();
+    if level < Level::Decode {
+        return Examined { faults, pages, ..Examined::default() };
+    }
+    let block = Outcome::of(io::Result::Ok(stream.block(scratch)));
+    let view = stream.instances(scratch);
+    let instances = Outcome {
+        stored: view.stored.span,
+        plain: view.container.map_or(0, |container| container.plain.len() as u64),
+        damage: view.damage.to_vec(),
+        ..Outcome::default()
+    };
+    Examined { faults, block, instances, pages }
 }
 
 /// Turns what was found in a row into findings.

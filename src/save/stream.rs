@@ -51,7 +51,8 @@ pub struct Stream<S> {
     pub format: Option<Format>,
     /// Its tables and indexes, as far as the schema can be read.
     pub tables: Vec<Table>,
-    /// Its rows, by LOD and position; those whose keys are no places come last.
+    /// Its rows, by LOD and position; those whose keys are no places come last, and of those with one place first the one
+    /// that the game finds.
     pub rows: Vec<StreamRow>,
     /// Who owns its pages, but for those in which blobs of blocks go on.
     pub owners: Owners,
@@ -171,12 +172,11 @@ impl<S: Source> Stream<S> {
         }
     }
 
-    /// The row of a place; of several, the first one that is in its table.
+    /// The row of a place; of several, the one that the game finds.
     #[must_use]
     pub fn find(&self, place: Place) -> Option<usize> {
         let from = self.rows.partition_point(|row| row.place.is_some_and(|p| p < place));
-        let same = self.rows.iter().enumerate().skip(from).take_while(|(_, row)| row.place == Some(place));
-        same.min_by_key(|(at, row)| (row.lost, *at)).map(|(at, _)| at)
+        self.rows.get(from).filter(|row| row.place == Some(place)).map(|_| from)
     }
 
     /// The LODs that have blocks, from the first on.

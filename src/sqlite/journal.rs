@@ -112,6 +112,25 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
     Ok(Found::Pages(Overlay { source, at: pages, pages: head.before }, head.page_size))
 }
 
+/// A journal of one segment that puts pages of a size, with their numbers, back into a database of `before` pages.
+#[must_use]
+pub fn encode(pages: &[(u32, &[u8])], before: u32, page_size: u32) -> Vec<u8> {
+    const NONCE: u32 = 0x0123_4567;
+    const SECTOR: u32 = 512;
+    let mut out = MAGIC.to_vec();
+    let count = u32::try_from(pages.len()).unwrap_or(u32::MAX);
+    for n in [count, NONCE, before, SECTOR, page_size] {
+        out.extend_from_slice(&n.to_be_bytes());
+    }
+    out.resize(index(SECTOR.into()), 0);
+    for (number, page) in pages {
+        out.extend_from_slice(&number.to_be_bytes());
+        out.extend_from_slice(page);
+        out.extend_from_slice(&checksum(page, NONCE).to_be_bytes());
+    }
+    out
+}
+
 /// Every 200th byte, counted from the end.
 fn checksum(page: &[u8], nonce: u32) -> u32 {
     let mut sum = nonce;

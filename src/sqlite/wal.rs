@@ -73,6 +73,31 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
     })
 }
 
+/// A log of one save: pages of a size, with their numbers, of a database that has `after` pages then.
+#[must_use]
+pub fn encode(pages: &[(u32, &[u8])], after: u32, page_size: u32) -> Vec<u8> {
+    const SALT: [u32; 2] = [0x1234_5678, 0x9abc_def0];
+    let mut out = Vec::new();
+    let put = |out: &mut Vec<u8>, words: &[u32]| {
+        words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
+    };
+    let [salt_a, salt_b] = SALT;
+    put(&mut out, &[0x377f_0683, 3_007_000, page_size, 0, salt_a, salt_b]);
+    let mut sum = checksum(&out, true, [0; 2]);
+    put(&mut out, &sum);
+    for (i, (number, page)) in pages.iter().enumerate() {
+        let last = i.saturating_add(1) == pages.len();
+        let mut head = Vec::new();
+        put(&mut head, &[*number, if last { after } else { 0 }]);
+        sum = checksum(page, true, checksum(&head, true, sum));
+        put(&mut head, &[salt_a, salt_b]);
+        put(&mut head, &sum);
+        out.extend_from_slice(&head);
+        out.extend_from_slice(page);
+    }
+    out
+}
+
 fn be_words(bytes: &[u8]) -> Vec<u32> {
     let mut cursor = Cursor::new(bytes);
     std::iter::from_fn(|| cursor.array().ok().map(u32::from_be_bytes)).collect()

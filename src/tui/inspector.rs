@@ -175,7 +175,10 @@ fn block(app: &App, slot: super::data::Slot, out: &mut Lines) {
     let Some(block) = app.selected_block() else { return };
     let packed = block.container.unwrap_or("as it is");
     let plain = crate::bytes::len64(&block.plain);
-    out.push(("stored", format!("{}, {packed}", bytes(block.stored.len())), Role::Text));
+    // A blob can lie in several places; its size is what the row says.
+    let of_row = app.opened_item().and_then(|opened| opened.stream()).and(block.prefix);
+    let stored = of_row.map_or(block.stored.len(), u64::from);
+    out.push(("stored", format!("{}, {packed}", bytes(stored)), Role::Text));
     out.push(("holds", bytes(plain), Role::Text));
     if block.version > 0 {
         out.push(("version", block.version.to_string(), Role::Text));

@@ -125,6 +125,18 @@ impl Format {
         if place.lod < MAX_LODS { Ok(place) } else { Err("a LOD above 23") }
     }
 
+    /// The place that a key is meant to be, where the engine would write it in another way: the upper bits of numbers are
+    /// passed over, and plus signs and leading zeros of texts.
+    #[must_use]
+    pub fn decode_close(self, key: Key<'_>) -> Option<Place> {
+        let place = match (self, key) {
+            (Self::Int16, Key::Int(n)) => int16(n & 0x00ff_ffff_ffff_ffff).ok(),
+            (Self::Text, Key::Text(text)) => close_text(text),
+            _ => self.decode(key).ok(),
+        };
+        place.filter(|place| place.lod < MAX_LODS)
+    }
+
     /// The key of a place; `None` when a coordinate or the LOD does not fit.
     #[must_use]
     pub fn encode(self, place: Place) -> Option<Owned> {
@@ -203,6 +215,14 @@ fn text(key: &[u8]) -> Result<Place, Fault> {
 fn canonical(text: &str) -> Result<i32, Fault> {
     let n: i32 = text.parse().map_err(|_| "a text that is not x,y,z,lod")?;
     if n.to_string() == text { Ok(n) } else { Err("a text with a number that the engine writes in another way") }
+}
+
+fn close_text(key: &[u8]) -> Option<Place> {
+    let mut parts = std::str::from_utf8(key).ok()?.split(',');
+    let mut number = || parts.next()?.trim().parse::<i32>().ok();
+    let position = [number()?, number()?, number()?];
+    let lod = u8::try_from(number()?).ok()?;
+    parts.next().is_none().then_some(Place { lod, position })
 }
 
 fn blob(bytes: [u8; 10]) -> Place {

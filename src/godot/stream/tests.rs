@@ -69,6 +69,19 @@ fn keys_that_the_engine_does_not_write_are_no_places() {
     }
 }
 
+#[test]
+fn a_key_written_in_another_way_is_meant_to_be_a_place() {
+    let at = Place { lod: 0, position: [1, -2, 3] };
+    let place = Some(at);
+    assert_eq!(Format::Text.decode_close(Key::Text(b"+1,-02, 3,0")), place);
+    let key = Format::Int16.encode(at).unwrap();
+    let Owned::Int(n) = key else { panic!("a number") };
+    assert_eq!(Format::Int16.decode_close(Key::Int(n | (0x77 << 56))), place);
+    assert_eq!(Format::Int16.decode_close(Key::Int(24 << 48)), None);
+    assert_eq!(Format::Text.decode_close(Key::Text(b"1,2,3")), None);
+    assert_eq!(Format::Blob.decode_close(Key::Blob(&[0; 9])), None);
+}
+
 fn decode(columns: &[Key<'_>]) -> (Meta, Vec<Damage>) {
     let columns: Vec<_> = columns.iter().map(|key| (*key, Span::new(40, 41))).collect();
     let mut damage = Vec::new();

@@ -65,6 +65,8 @@ pub struct StreamRow {
     pub cell: u16,
     /// Its number in the table.
     pub rowid: i64,
+    /// Whether its key is written in another way than the engine writes it, so that the game does not find it.
+    pub odd: bool,
     /// Whether its table does not lead to it any more.
     pub lost: bool,
     /// What `vb` has.
@@ -202,7 +204,17 @@ impl Found {
             None => (Blob::Other, Blob::Other, OwnedKey::Null),
         };
         let payload = u32::try_from(cell.payload).unwrap_or(u32::MAX);
-        let row = StreamRow { place: None, page, cell: number, rowid: cell.rowid, lost, voxels, instances, payload };
+        let row = StreamRow {
+            place: None,
+            odd: true,
+            page,
+            cell: number,
+            rowid: cell.rowid,
+            lost,
+            voxels,
+            instances,
+            payload,
+        };
         self.rows.push((row, key));
     }
 
@@ -294,12 +306,12 @@ impl Found {
         stream.format = stream.meta.format.or_else(|| loc::infer(&keys));
         if let Some(format) = stream.format {
             for (row, key) in &mut rows {
-                row.place = format.decode(key.as_key()).ok();
+                let exact = format.decode(key.as_key()).ok();
+                row.odd = exact.is_none();
+                row.place = exact.or_else(|| format.decode_close(key.as_key()));
             }
         }
-        rows.sort_by(|(a, _), (b, _)| {
-            (a.place.is_none(), a.place, a.lost, a.rowid).cmp(&(b.place.is_none(), b.place, b.lost, b.rowid))
-        });
+        rows.sort_by_key(|(row, _)| (row.place.is_none(), row.place, row.lost, row.odd, row.rowid));
         stream.rows = rows.into_iter().map(|(row, _)| row).collect();
     }
 }

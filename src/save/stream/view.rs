@@ -13,6 +13,7 @@ use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
 use crate::save::view::{Stored, View};
 use crate::source::Source;
+use crate::sqlite::pages::Pages;
 use crate::sqlite::payload::Payload;
 use crate::sqlite::record::{self, Column};
 use crate::sqlite::walk;
@@ -73,11 +74,21 @@ impl<S: Source> Stream<S> {
     /// # Errors
     /// What the operating system says.
     pub fn fetch(&self, row: &StreamRow, scratch: &mut StreamScratch) -> io::Result<()> {
+        self.fetch_from(&self.pages, row, scratch)
+    }
+
+    /// The same from pages that were read already.
+    pub(crate) fn fetch_from<T: Source>(
+        &self,
+        pages: &Pages<T>,
+        row: &StreamRow,
+        scratch: &mut StreamScratch,
+    ) -> io::Result<()> {
         scratch.shrink();
         let StreamScratch { page, payload, columns, rowid, .. } = scratch;
         columns.clear();
         *rowid = row.rowid;
-        self.pages.read(row.page, page)?;
+        pages.read(row.page, page)?;
         let parsed = crate::sqlite::btree::Page::parse(row.page, page).ok();
         let Some(cell) = parsed.and_then(|page| page.cell(row.cell)) else {
             // It was there when the keys were read.
@@ -85,7 +96,7 @@ impl<S: Source> Stream<S> {
             return Ok(());
         };
         let limit = self.limits.stored_bytes.saturating_mul(2).saturating_add(1 << 12);
-        payload.read(&self.pages, row.page, &cell, limit)?;
+        payload.read(pages, row.page, &cell, limit)?;
         columns.extend(record::columns(cell.local, cell.payload).unwrap_or_default());
         Ok(())
     }

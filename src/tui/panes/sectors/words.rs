@@ -18,7 +18,11 @@ pub type Line = Vec<(Role, String)>;
 #[must_use]
 pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u16) -> Line {
     let map = &opened.sectors;
-    let unit = if matches!(opened.store, Store::Layer(..)) { "block" } else { "sector" };
+    let unit = match opened.store {
+        Store::Layer(..) => "block",
+        Store::Stream(_) => "page",
+        _ => "sector",
+    };
     let mut out: Line = Vec::new();
     let header = format!("header {} B", grouped(map.header_bytes));
     let header = match marks.header.and_then(|number| app.findings.list.get(number)) {
@@ -29,7 +33,10 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
         None if map.header_bytes > 0 => Some((Role::Dim, header)),
         None => None,
     };
-    let used: u64 = [Kind::Header, Kind::Block, Kind::Damaged, Kind::Shared].map(|kind| marks.count(kind)).iter().sum();
+    let used: u64 = [Kind::Header, Kind::Block, Kind::Leaf, Kind::Tree, Kind::Damaged, Kind::Shared]
+        .map(|kind| marks.count(kind))
+        .iter()
+        .sum();
     out.push((Role::Text, format!("{} of {} B", count(used, unit), grouped(map.sector_size.into()))));
     for kind in [Kind::Damaged, Kind::Beyond, Kind::Lost, Kind::Shared, Kind::Free, Kind::Stale] {
         let (_, role, words) = kind.look(&app.glyphs);
