@@ -8,7 +8,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use voxscope::check::{self, Finding, Summary};
-use voxscope::damage::{Code, Level};
+use voxscope::damage::{Code, Level, Value};
 use voxscope::demo;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{Channel, Storage};
@@ -78,7 +78,11 @@ fn saves_of_the_real_engine_are_healthy() {
         assert_eq!(summary.stats.blocks, blocks, "{dir}");
         let above: Vec<Finding> = findings.iter().filter(|f| f.level() > Level::Note).cloned().collect();
         assert!(above.is_empty(), "{dir}:\n{}", words(&above));
-        let (deep, _) = check_at(&golden.join(dir), check::Level::Semantic);
+        let (mut deep, _) = check_at(&golden.join(dir), check::Level::Semantic);
+        // Where blocks of today go on into each other, that is told; no save of today is taken for an old one.
+        deep.retain(|finding| {
+            finding.code() != Code::SlotsTold || finding.damage.found != Value::Words("that of today")
+        });
         assert_eq!(deep, findings, "{dir}: more at the deepest level\n{}", words(&deep));
         notes.extend(findings.iter().map(Finding::code));
     }

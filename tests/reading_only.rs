@@ -24,7 +24,7 @@ const WRITING: [&str; 24] = [
     "DirBuilder",
     "hard_link",
     "fs::symlink(",
-    "set_len",
+    "set_len(",
     "set_permissions",
     "set_modified",
     "set_times",

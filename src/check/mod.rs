@@ -292,7 +292,11 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semanti
         if doubt.weak && report.has_error_at(doubt.position) {
             continue;
         }
-        report.placed(doubt.position, doubt.damage, doubt.remark.clone());
+        if doubt.damage.code == Code::SlotsTold {
+            report.file(doubt.damage, doubt.remark.clone());
+        } else {
+            report.placed(doubt.position, doubt.damage, doubt.remark.clone());
+        }
     }
     report.finish();
     report

@@ -50,7 +50,7 @@ pub struct Arguments {
     /// A table of all blocks: DST ends in .csv, .jsonl or .sqlite
     #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel", "layer", "lost"], help_heading = OTHER)]
     table: bool,
-    /// A layer of a voxel map, with its depths
+    /// A layer of a voxel map, by name or number, with its depths
     #[arg(long, value_name = "NAME", conflicts_with_all = ["slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
     layer: Option<String>,
     /// Blocks without an owner: those in the lost+found of a repaired save, or those that a damaged save still has

@@ -74,6 +74,15 @@ pub const HEALTHY: &[Sample] = &[
         &[Code::SlotsOld],
         |dir| write(dir, &ForestSpec { block_version: 3, lod_count: true, slots: Slots::Old, ..small() }),
     ),
+    Sample::healthy(
+        "blocks-v4-old-slots",
+        "A save of 2023: blocks of version 4 where the old formula put those of negative coordinates, as their seams tell.",
+        &[Code::SlotsTold],
+        |dir| {
+            let lods = vec![Extent { from: [-7, -2, -7], to: [3, 2, 3] }];
+            write(dir, &ForestSpec { lods, slots: Slots::Old, ..ForestSpec::default() })
+        },
+    ),
     Sample::healthy("palette", "Region files that carry a palette.", &[], |dir| {
         write(dir, &ForestSpec { palette: true, ..small() })
     }),

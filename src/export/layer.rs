@@ -22,22 +22,29 @@ const SLAB: u64 = 1 << 28;
 /// The most cells of a depth map.
 const DEPTHS: u64 = 1 << 26;
 
-/// Writes a layer into a new directory: `FLAGS.npy`, the flags of shape (x, y, z), 0 where no block is; `DEPTH.npy` and
+/// Writes a layer, by its name or its number, into a new directory: `FLAGS.npy`, the flags of shape (x, y, z), 0 where no block is; `DEPTH.npy` and
 /// `DEPTH.png`, the depths in metres of shape (x, z), where there are some; `export.json`. Gives the cells along each axis.
 ///
 /// # Errors
 /// When there is no such layer, the destination cannot be used, or something cannot be read or written.
 pub fn layer(save: &Save, name: &str, to: &Path, cancel: Option<&AtomicBool>) -> Result<[u32; 3], Error> {
-    let mut found = save.maps.iter().flat_map(|map| map.layers().map(move |layer| (map, layer)));
-    let Some((map, layer)) = found.find(|(_, layer)| layer.name.as_deref() == Some(name)) else {
-        let names: Vec<&str> =
-            save.maps.iter().flat_map(|map| map.layers()).filter_map(|layer| layer.name.as_deref()).collect();
-        let names = crate::printable::printable(&names.join(", "));
-        return Err(Error::Request(if names.is_empty() {
-            "there is no voxel map here".to_owned()
-        } else {
-            format!("there is no layer of that name; there are {names}")
-        }));
+    let all = || save.maps.iter().flat_map(|map| map.layers().map(move |layer| (map, layer)));
+    let mut found = all().filter(|(_, layer)| layer.name.as_deref() == Some(name));
+    let number = || name.parse().ok().and_then(|n: usize| all().nth(n));
+    let (map, layer) = match (found.next(), found.next()) {
+        (Some(one), None) => one,
+        (Some(_), Some(_)) => {
+            let why = "there are several layers of that name: give its number, counted from 0 in the order of `info`";
+            return Err(Error::Request(why.to_owned()));
+        }
+        (None, _) => number().ok_or_else(|| {
+            let names: Vec<&str> = all().filter_map(|(_, layer)| layer.name.as_deref()).collect();
+            let names = crate::printable::printable(&names.join(", "));
+            Error::Request(match names.as_str() {
+                "" => "there is no voxel map here".to_owned(),
+                names => format!("there is no layer of that name; there are {names}"),
+            })
+        })?,
     };
     let draft = Draft::new(&[&map.dir], to, "export", cancel)?;
     let grid = map.grid(layer, &save.options.limits);
