@@ -119,13 +119,11 @@ fn anything_at_all() {
         assert!(nothing_lost(&source, &to), "{seed}: {words:?}");
         // Regions of version 2 cannot be read without their meta file.
         let readable = Save::open(&to, &Options::default()).is_ok_and(|s| s.forests.iter().any(|f| f.format.is_some()));
-        if readable {
-            if findings(&to) != (0, 0) {
-                failures.push(format!("{seed}: {words:?} {:?}", worded(&to)));
-            }
+        if readable && findings(&to) != (0, 0) {
+            failures.push(format!("{seed}: {words:?} {:?}", worded(&to)));
         }
         if seed % 4 == 0 {
-            let lacking = lacking(&source, &healthy, &dir.path().join("backup"));
+            let lacking = lacking(&source, healthy, &dir.path().join("backup"));
             if !lacking.is_empty() {
                 failures.push(format!("{seed}: {words:?} with a backup lacks {lacking:?}"));
             }
