@@ -2,7 +2,7 @@
 //!
 //! One way leads through the library: [bytes] come from a [source], a format ([godot], [pak], [voxel_map]) decodes them
 //! and lists the [damage], a [save] is made of files of that format, [trace] says what its sectors tell of its
-//! tables, [check] holds rules against it, and [repair] builds a healthy copy beside it. Nothing here writes to a save;
+//! tables, [check] holds rules against it, and [repair] builds a healthy copy [beside] it. Nothing here writes to a save;
 //! [repair] and [demo] make new ones, and `export` makes lists of what was found, outside of saves.
 //!
 //! ```
@@ -21,6 +21,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod beside;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod bytes;
 pub mod check;

@@ -35,7 +35,7 @@ const WRITING: [&str; 24] = [
 
 /// Parts of the source that make files of their own: they never get the path of a save that is read, or, as the export
 /// does, refuse to write there.
-const MAKES_FILES: [&str; 4] = ["src/demo/", "src/cli/demo.rs", "src/export/", "src/repair/write.rs"];
+const MAKES_FILES: [&str; 4] = ["src/demo/", "src/cli/demo.rs", "src/export/", "src/beside.rs"];
 
 /// The source without its tests, which make files to read.
 fn without_tests(text: &str) -> &str {

@@ -2,7 +2,7 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `pak` and `explorer`.
+//! `forest`, `repair`, `pak` and `explorer`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 #[cfg(feature = "tui")]
@@ -10,6 +10,7 @@ mod explorer;
 mod forest;
 mod map;
 mod pak;
+mod repair;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,8 +29,13 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 4] =
-        [("forest", forest::measure), ("pak", pak::measure), ("map", map::measure), ("explorer", explorer)];
+    let parts: [(&str, fn()); 5] = [
+        ("forest", forest::measure),
+        ("repair", repair::measure),
+        ("pak", pak::measure),
+        ("map", map::measure),
+        ("explorer", explorer),
+    ];
     let named: Vec<String> =
         std::env::args().filter(|argument| parts.iter().any(|(name, _)| name == argument)).collect();
     for (name, measure) in parts {

@@ -13,6 +13,7 @@ use crate::godot::container::Mode;
 use crate::limits::Limits;
 use crate::save::{Listed, Region, Scratch, View, wanted};
 use crate::source::Source;
+use crate::trace::quick::Print;
 
 /// Bytes that are read at once.
 const READ: u64 = 256 << 10;
@@ -46,6 +47,8 @@ pub(super) struct Outcome {
     pub remark: Option<String>,
     /// Why it could not be read.
     pub error: Option<io::Error>,
+    /// What it looks like as it is stored, when that was asked for and it is whole.
+    pub print: Option<Print>,
 }
 
 impl Outcome {
@@ -61,9 +64,19 @@ impl Outcome {
                 damage: view.damage.to_vec(),
                 remark: None,
                 error: None,
+                print: None,
             },
             Err(error) => Self { error: Some(error), ..Self::default() },
         }
+    }
+
+    /// The same with its print, when it is whole and as long as its entry says.
+    pub fn with_print(view: io::Result<View<'_>>, sector_size: u32) -> Self {
+        let print = match &view {
+            Ok(view) if view.damage.is_empty() => Some(Print::of(view.bytes, sector_size)),
+            _ => None,
+        };
+        Self { print, ..Self::of(view) }
     }
 }
 

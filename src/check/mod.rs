@@ -5,8 +5,10 @@
 //! is kept but what is wrong with it.
 
 mod blocks;
+mod conversion;
 mod filter;
 mod finding;
+mod first;
 mod leftovers;
 mod level;
 mod map;
@@ -19,6 +21,7 @@ mod rows;
 mod semantic;
 mod table;
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -28,8 +31,11 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::godot::slots::Slots;
-use crate::save::{File, Forest, PakFile, Region, RegionFile, Room, SLOT_PROBES, Save, Scratch, slots_of_version};
+use crate::save::{
+    File, Forest, PakFile, Region, RegionFile, Room, SLOT_PROBES, Save, Scratch, View, slots_of_version,
+};
 use crate::source::{FileSource, OpenError, Source};
+use crate::trace::quick::{self, Look};
 
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
@@ -53,14 +59,13 @@ const HELD: usize = 20_000;
 const BLOCKS: usize = 1 << 14;
 
 /// How to check.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// How deep to look.
     pub level: Level,
     /// Stops the check soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
-    /// Told the number of bytes after each part of the save that was checked; their sum is about [`total_bytes`],
-    /// and [`walked_bytes`] more at [`Level::Semantic`].
+    /// Told the number of bytes after each part of the save that was checked; their sum is about [`total_bytes`].
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
 }
 
@@ -91,10 +96,23 @@ pub struct Summary {
     pub interrupted: bool,
 }
 
-/// Bytes of all files of a save that have blocks.
+/// What one look at a region says of its table; unclear too when anything above a note is wrong with it.
+pub(crate) fn look<S: Source>(region: &Region<S>, cancel: Option<&AtomicBool>) -> Look {
+    let mut report = Report::new("".into(), region.lod, 0);
+    let options = Options { level: Level::Semantic, cancel, progress: None };
+    check_region(region, &options, &mut report, None);
+    if report.has_trouble() || options.cancelled() { Look::Unclear } else { report.look }
+}
+
+/// Bytes that a check of a save reads, as it tells its progress: those of all files that have blocks, and where the
+/// sectors are walked over too, those of the region files a second time.
 #[must_use]
-pub fn total_bytes(save: &Save) -> u64 {
-    save.files().map(|file| file.len()).sum()
+pub fn total_bytes(save: &Save, level: Level) -> u64 {
+    let walked: u64 = match level {
+        Level::Semantic => save.regions().map(|(_, file)| file.len).sum(),
+        _ => 0,
+    };
+    save.files().map(|file| file.len()).sum::<u64>().saturating_add(walked)
 }
 
 /// Checks a save with the threads of the current `rayon` pool, handing each finding to `sink`.
@@ -106,22 +124,28 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         summary.unread += u64::from(finding.is_unread());
         sink(finding);
     }
-    // What the sectors say is told by all regions together, so it is asked before any of them is reported.
-    let told = if options.level == Level::Semantic { semantic::ask(save, options) } else { semantic::Told::default() };
+    for finding in conversion::left(save) {
+        summary.counts.add(&finding);
+        sink(finding);
+    }
     let files: Vec<File<'_>> = save.files().collect();
+    // What the sectors say is told by all regions together, so it is asked before any of them is reported.
+    let mut first = if options.level == Level::Semantic { first::look(save, &files, options) } else { first::none() };
+    let again = Options { progress: options.progress.filter(|_| options.level < Level::Semantic), ..*options };
     for window in files.chunks(WINDOW) {
         let held = AtomicUsize::new(0);
         let early = |file: File<'_>| {
-            if is_large(file) || held.load(Ordering::Relaxed) >= HELD {
+            if is_large(file) || first.has(file) || held.load(Ordering::Relaxed) >= HELD {
                 return None;
             }
-            let report = check_file(save, file, options, &told);
+            let report = check_file(save, file, &again, &first.told);
             held.fetch_add(report.findings.len(), Ordering::Relaxed);
             Some(report)
         };
         let mut reports: Vec<Option<Report>> = window.par_iter().map(|file| early(*file)).collect();
         for (file, report) in window.iter().zip(&mut reports) {
-            let report = report.take().unwrap_or_else(|| check_file(save, *file, options, &told));
+            let report = report.take().or_else(|| first.take(*file));
+            let report = report.unwrap_or_else(|| check_file(save, *file, &again, &first.told));
             summary.files += 1;
             summary.counts.merge(&report.counts);
             summary.stats.merge(&report.stats);
@@ -136,12 +160,6 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
     summary
 }
 
-/// Bytes that a walk over the sectors reads: those of the region files.
-#[must_use]
-pub fn walked_bytes(save: &Save) -> u64 {
-    save.regions().map(|(_, file)| file.len).sum()
-}
-
 /// Hands out what [`Level::Semantic`] has beyond [`Level::Decode`], for a save that was checked before: what the sectors
 /// tell. `known` says whether an error about the block of a file was found then.
 pub fn walk(
@@ -150,7 +168,9 @@ pub fn walk(
     known: impl Fn(&str, Option<[i32; 3]>) -> bool,
     mut sink: impl FnMut(Finding),
 ) -> Counts {
-    let told = semantic::ask(save, options);
+    let regions: Vec<File<'_>> = save.files().filter(|file| matches!(file, File::Region(..))).collect();
+    let glance = Options { level: Level::Semantic, progress: None, ..*options };
+    let told = semantic::ask(save, options, &first::glance(save, &regions, &glance, |_, _| {}));
     let mut counts = Counts::default();
     for file in save.files() {
         let name: Arc<str> = save.shown(&file.path()).into();
@@ -262,7 +282,10 @@ fn check_region_file(
     report: &mut Report,
 ) -> Result<(), OpenError> {
     for damage in &file.damage {
-        let detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
+        let mut detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
+        if damage.code == Code::RegionNeverStored {
+            detail = file.header.as_ref().and_then(|header| conversion::refused(&header.format));
+        }
         report.file(*damage, detail);
     }
     meta::compare(forest, file, report);
@@ -349,7 +372,12 @@ fn check_region<S: Source>(
     }
     let mut sizes = Vec::new();
     let (mut versions, mut probed) = (0u8, None);
-    let blocks = by_sector.chunks(BLOCKS).flat_map(|part| blocks::examine(region, part, options, blocks::Outcome::of));
+    let mut prints = Vec::new();
+    let keep = |view: io::Result<View<'_>>| match options.level {
+        Level::Semantic => blocks::Outcome::with_print(view, region.header.format.sector_size),
+        _ => blocks::Outcome::of(view),
+    };
+    let blocks = by_sector.chunks(BLOCKS).flat_map(|part| blocks::examine(region, part, options, keep));
     for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
         if let Some(rows) = rows.as_deref_mut() {
             rows.push(Row::new(report.name(), region.lod, *listed, block.as_ref()));
@@ -362,9 +390,13 @@ fn check_region<S: Source>(
         if rows.is_none() {
             sizes.push((block.size, *listed));
         }
+        prints.extend(block.print.map(|print| (listed.entry.first(), listed.entry.count().into(), print)));
         report.stats.add(&block);
         report.block(listed.slot, block);
     }
+    // A block that was left out leaves a hole in the row.
+    let look = quick::look(&prints, region.sectors_in_file());
+    report.look = if report.has_trouble() { Look::Unclear } else { look };
     // Blocks that no entry points to have no row.
     if rows.is_none() {
         leftovers::check(region, &by_sector, sizes, options, report);

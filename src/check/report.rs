@@ -9,6 +9,7 @@ use crate::check::blocks::Outcome;
 use crate::check::finding::{BlockAt, Finding};
 use crate::check::rows::Row;
 use crate::damage::{Code, Damage, Level, Value};
+use crate::trace::quick::Look;
 
 /// Findings by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -87,6 +88,8 @@ pub(super) struct Report {
     pub stats: Stats,
     /// 1 when the file could not be read or changed while it was.
     pub unread: u64,
+    /// What one look says of the table of the file.
+    pub look: Look,
     name: Arc<str>,
     lod: u8,
     cap: usize,
@@ -96,6 +99,8 @@ pub(super) struct Report {
     codes: Option<Vec<(u32, Code)>>,
     /// Slots with a finding above note.
     damaged: Vec<u32>,
+    /// Blocks of zeros behind the one that was found last.
+    zeroed: u64,
     /// How many findings of each code were not kept.
     cut: BTreeMap<Code, u64>,
 }
@@ -107,12 +112,14 @@ impl Report {
             counts: Counts::default(),
             stats: Stats::default(),
             unread: 0,
+            look: Look::default(),
             name,
             lod,
             cap,
             slots: Vec::new(),
             codes: None,
             damaged: Vec::new(),
+            zeroed: 0,
             cut: BTreeMap::new(),
         }
     }
@@ -190,6 +197,9 @@ impl Report {
             self.slot(slot, damage, Some(error.to_string()));
         }
         for damage in block.damage {
+            if damage.code == Code::BlockZeroed && self.goes_on(slot, block.stored) {
+                continue;
+            }
             let at = BlockAt { lod: self.lod, position: None };
             let mut finding = Finding::of_block(Arc::clone(&self.name), at, block.stored, damage);
             let channels = block.whole_channels.filter(|_| is_inside(damage.code)).map(whole_channels);
@@ -198,7 +208,22 @@ impl Report {
         }
     }
 
+    /// Adds a block of zeros to the finding of the one before it, so that a run of them is one finding.
+    fn goes_on(&mut self, slot: u32, stored: Span) -> bool {
+        let last = self.findings.last_mut().filter(|last| last.code() == Code::BlockZeroed);
+        let Some(last) = last.filter(|last| last.span.is_some_and(|span| span.end == stored.start)) else {
+            return false;
+        };
+        last.span = last.span.map(|span| Span::new(span.start, stored.end));
+        self.zeroed += 1;
+        let s = if self.zeroed == 1 { "" } else { "s" };
+        last.remark = Some(format!("The run of zero bytes goes on over the {} block{s} behind it.", self.zeroed));
+        self.damaged.push(slot);
+        true
+    }
+
     fn push(&mut self, mut finding: Finding, slot: Option<u32>) {
+        self.zeroed = 0;
         self.counts.add(&finding);
         if finding.is_unread() {
             self.unread = 1;

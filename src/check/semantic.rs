@@ -4,7 +4,7 @@
 //! A region that its table explains says nothing. Of the others each entry is reported whose place is not certain: a
 //! block given wrongly without a word is worse than a warning too many in a region that is damaged anyway.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -16,16 +16,18 @@ use crate::printable::triple;
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
 use crate::trace::decide::{Certainty, Placed, decide};
-use crate::trace::region::{Case, Listing};
+use crate::trace::explained::{is_explained, listed};
+use crate::trace::region::{Case, Listing, tell_of_each_other};
 use crate::trace::solve::Solver;
 use crate::trace::walk;
 
 /// Bytes that the blocks of one file may decode to while it is walked over.
 const BUDGET: u64 = 64 << 30;
 
-/// The least probability of every place in a region that counts as explained by its table although something, such as
-/// old bytes behind its blocks, is left over.
-const EXPLAINED: f64 = 0.9;
+/// The least probability of a place that is told of; how likely it is stands beside it.
+const TOLD: f64 = 0.6;
+/// The least probability at which a block counts as saved since the table was written.
+const SAVED: f64 = 0.2;
 
 /// What is to be said of one entry.
 pub(super) struct Doubt {
@@ -46,9 +48,9 @@ impl Told {
     }
 }
 
-/// Walks over the regions of a save and asks for the places of their blocks. What cannot be read is left out: the other
+/// Walks over the regions of a save but those that are explained already, and asks for the places of their blocks. What cannot be read is left out: the other
 /// rules say so.
-pub(super) fn ask(save: &Save, options: &Options<'_>) -> Told {
+pub(super) fn ask(save: &Save, options: &Options<'_>, explained: &HashSet<PathBuf>) -> Told {
     let mut told = Told::default();
     for forest in &save.forests {
         let files: Vec<&RegionFile> =
@@ -56,18 +58,22 @@ pub(super) fn ask(save: &Save, options: &Options<'_>) -> Told {
         // At first without the faces of blocks: most files have nothing wrong.
         let broken: Vec<(u8, [i32; 3])> = files
             .par_iter()
+            .filter(|file| {
+                let known = explained.contains(&forest.dir.join(&file.name));
+                if known {
+                    options.advance(file.len);
+                }
+                !known
+            })
             .filter_map(|file| {
-                let opened = open(save, forest, file, false, options);
+                let walked = open(save, forest, file, false, options);
                 options.advance(file.len);
-                let (_, case) = opened?;
-                (!case.is_intact()).then_some((file.lod, file.position))
+                (!walked?.1.is_intact()).then_some((file.lod, file.position))
             })
             .collect();
         // Their neighbours help to tell.
-        let near = |file: &RegionFile| {
-            let close = |(a, b): (&i32, &i32)| a.abs_diff(*b) <= 1;
-            broken.iter().any(|(lod, at)| *lod == file.lod && at.iter().zip(&file.position).all(close))
-        };
+        let near =
+            |file: &RegionFile| broken.iter().any(|broken| tell_of_each_other(*broken, (file.lod, file.position)));
         let mut opened: Vec<(&RegionFile, Header, Case)> = files
             .par_iter()
             .filter(|file| near(file))
@@ -107,12 +113,6 @@ fn open(
     Some((region, case))
 }
 
-/// The whole block that stands where an entry points.
-fn listed(case: &Case, entry: &Listing) -> Option<usize> {
-    let at = case.walk.blocks.binary_search_by_key(&entry.first, |block| block.first).ok()?;
-    case.walk.blocks.get(at).filter(|block| block.splice.is_none()).map(|_| at)
-}
-
 fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Doubt> {
     let placed: HashMap<u32, Placed> = decide(solver, r).into_iter().map(|p| (p.slot, p)).collect();
     if is_explained(case, &placed) {
@@ -120,7 +120,7 @@ fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Dou
     }
     // Where each content belongs.
     let mut owners: HashMap<u128, Placed> = HashMap::new();
-    for p in placed.values().filter(|p| p.certainty >= Certainty::Likely) {
+    for p in placed.values().filter(|p| p.p >= TOLD) {
         let owner = owners.entry(case.content(p.block)).or_insert(*p);
         if (p.p, p.slot) > (owner.p, owner.slot) {
             *owner = *p;
@@ -128,25 +128,49 @@ fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Dou
     }
     let torn = |i: usize| solver.states.get(r).and_then(|s| s.posterior.torn.get(i)).is_some_and(|p| *p > 0.5);
     let entries = case.entries.iter().enumerate();
-    entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners)).collect()
+    let mut doubts: Vec<Doubt> =
+        entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners)).collect();
+    doubts.extend(unowned(header, case, solver, r, &placed));
+    doubts
 }
 
-/// Whether the table gives every entry the whole block of its length that most likely is its own. Where the blocks fill
-/// the file to its end without anything left over, only a place that is likelier speaks against it.
-fn is_explained(case: &Case, placed: &HashMap<u32, Placed>) -> bool {
-    let to_the_end = case.table_end() == case.walk.sectors;
-    let mut at = 0;
-    case.entries.iter().all(|entry| {
-        let in_row = entry.first == at;
-        at = entry.first + entry.count;
-        let block = listed(case, entry).filter(|b| case.walk.blocks.get(*b).is_some_and(|b| b.count == entry.count));
-        let here = |b: usize| match placed.get(&entry.slot) {
-            Some(p) if p.certainty < Certainty::Likely && to_the_end => true,
-            Some(p) => p.p >= EXPLAINED && case.content(p.block) == case.content(b),
-            None => to_the_end,
+/// Whole blocks to which no entry leads: saved since the table was written and nobody's, or there a second time.
+fn unowned(header: &Header, case: &Case, solver: &Solver<'_>, r: usize, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
+    let blocks = &case.walk.blocks;
+    let likely = || placed.values().filter(|p| p.certainty >= Certainty::Likely);
+    let mut owned: HashMap<u128, Vec<Placed>> = HashMap::new();
+    likely().for_each(|p| owned.entry(case.content(p.block)).or_default().push(*p));
+    let mut copies: HashMap<u128, usize> = HashMap::new();
+    blocks.iter().for_each(|block| *copies.entry(block.content).or_default() += 1);
+    // The finding of the entry that leads to a block says all there is to say, but not that it is its own second copy.
+    let listed_by: HashMap<usize, u32> = case.entries.iter().filter_map(|e| Some((listed(case, e)?, e.slot))).collect();
+    let taken: HashSet<usize> = likely().map(|p| p.block).collect();
+    // What stands behind the last block that has an owner, and is a copy of one, is an old tail.
+    let end = likely().filter_map(|p| blocks.get(p.block)).map(walk::Walked::end).max().unwrap_or(0);
+    let saved = |b: usize| solver.states.get(r).and_then(|s| s.posterior.appended.get(b)).is_some_and(|p| *p > SAVED);
+    let doubt = |(b, block): (usize, &walk::Walked)| {
+        let owners = owned.get(&block.content).map_or(&[][..], Vec::as_slice);
+        let slot = listed_by.get(&b);
+        let (code, position, remark) = match (owners, slot) {
+            ([owner, ..], _) => {
+                let own = owners.iter().find(|owner| Some(&owner.slot) == slot);
+                let more = copies.get(&block.content).is_some_and(|n| *n > owners.len());
+                if block.first >= end || !more || (slot.is_some() && own.is_none()) {
+                    return None;
+                }
+                let owner = own.unwrap_or(owner);
+                let sector = blocks.get(owner.block).map_or(0, |own| own.first);
+                let remark = format!("The same block stands at sector {sector}, where it has its owner.");
+                (Code::BlockDoubled, Some(owner.position), Some(remark))
+            }
+            ([], None) if saved(b) || block.first < case.table_end() => (Code::BlockOwnerless, None, None),
+            _ => return None,
         };
-        in_row && block.is_some_and(here)
-    })
+        let span = header.sector_span(block.first.into(), block.count.into());
+        let damage = Damage::new(code, span, "first sector of the block").found(Value::Number(block.first.into()));
+        Some(Doubt { position, damage, remark, weak: false })
+    };
+    blocks.iter().enumerate().filter(|(b, _)| !taken.contains(b)).filter_map(doubt).collect()
 }
 
 fn doubt(
@@ -158,7 +182,7 @@ fn doubt(
     owners: &HashMap<u128, Placed>,
 ) -> Option<Doubt> {
     let here = listed(case, entry);
-    let likely = placed.filter(|p| p.certainty >= Certainty::Likely);
+    let likely = placed.filter(|p| p.p >= TOLD);
     let same = |p: &Placed| here.is_some_and(|b| case.content(b) == case.content(p.block));
     let block = likely.and_then(|p| case.walk.blocks.get(p.block).map(|block| (p, block)));
     let stands =
@@ -168,7 +192,7 @@ fn doubt(
         (Some((p, _)), Some(_)) if same(p) => {
             (Code::PlaceDoubt, Some(format!("It is the likeliest one for its place: {}.", evidence(p))))
         }
-        (Some((_, block)), _) if block.splice.is_some() => (Code::BlockTorn, stands),
+        (Some((_, block)), _) if block.splice.is_some() => (Code::BlockHalfMoved, stands),
         (stood, Some(b)) => match owners.get(&case.content(b)).filter(|owner| owner.slot != entry.slot) {
             Some(owner) => {
                 let own = format!("It belongs to {}: {}.", triple(owner.position), evidence(owner));
@@ -183,7 +207,7 @@ fn doubt(
     };
     let span = header.sector_span(entry.first.into(), entry.count.into());
     let damage = Damage::new(code, span, "first sector of the block").found(Value::Number(entry.first.into()));
-    let weak = block.is_none() && here.is_none();
+    let weak = block.is_none() && here.is_none() && code != Code::BlockTorn;
     Some(Doubt { position: Some(entry.position), damage, remark, weak })
 }
 

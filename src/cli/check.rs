@@ -174,9 +174,7 @@ fn progress_bar(save: &Save, level: check::Level) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("checking {bar:30} {bytes} of {total_bytes}, {eta} left");
-    let walked = if level == check::Level::Semantic { check::walked_bytes(save) } else { 0 };
-    ProgressBar::new(check::total_bytes(save).saturating_add(walked))
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    ProgressBar::new(check::total_bytes(save, level)).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// As wide as a finding's level and the spaces around it.

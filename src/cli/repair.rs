@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use voxscope::beside;
 use voxscope::repair::{self, Accepted, Error, Plan};
 
 use super::check::cancelled_by_signals;
@@ -24,8 +25,11 @@ pub struct Arguments {
     /// How sure the place of a block must be
     #[arg(long, value_name = "LEVEL", default_value = "certain")]
     level: Level,
+    /// A backup of the same save, which is only read: it tells whose blocks are, and gives older states of lost ones
+    #[arg(long, value_name = "DIR")]
+    from_backup: Option<PathBuf>,
     /// Put the block at a sector of a region file at this position, whatever the level; several times for several blocks
-    #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR")]
+    #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR", allow_hyphen_values = true)]
     accept: Vec<Accepted>,
     /// Threads; as many as there are cores when not given
     #[arg(long, short, value_name = "N")]
@@ -44,21 +48,33 @@ enum Level {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.source)?;
+    let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
+    if backup.as_ref().is_some_and(|backup| backup.forests.is_empty()) {
+        return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
+    }
     let cancel = cancelled_by_signals();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.jobs.unwrap_or(0))
         .build()
         .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
-    let options =
-        repair::Options { likely: arguments.level == Level::Likely, accept: &arguments.accept, cancel: Some(&cancel) };
+    let options = repair::Options {
+        likely: arguments.level == Level::Likely,
+        backup: backup.as_ref(),
+        accept: &arguments.accept,
+        cancel: Some(&cancel),
+    };
+    for left in arguments.out.as_deref().map(repair::leftovers).unwrap_or_default() {
+        let left = voxscope::printable::path(&left);
+        eprintln!("{left}: left by a repair that was killed, unless one is still running; it can be removed.");
+    }
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
     });
     let (plan, check) = match done {
         Ok(done) => done,
-        Err(Error::Interrupted) => return Ok(Exit::INTERRUPTED),
-        Err(error @ (Error::Destination { .. } | Error::Accept { .. })) => {
+        Err(Error::Build(beside::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
+        Err(error @ (Error::Build(beside::Error::Destination { .. }) | Error::Accept { .. })) => {
             return Err(Failure::Usage(error.to_string()));
         }
         Err(error) => return Err(Failure::Failed(error.to_string())),

@@ -117,6 +117,10 @@ codes! {
         next: "If these files belong to the save, correct lod_count in `meta.vxrm`.",
         story: "There are region files in `regions/lodN` for an N that is not below the `lod_count` of the meta file. The engine never looks there.";
 
+    ConversionLeft = "conversion-left", Note, "the save as it was before a conversion is beside it",
+        next: "If blocks are missing here, look there: `voxscope repair --from-backup` takes them from it.",
+        story: "When the settings of a stream are changed, the engine converts a save: it gives the old directory the name `NAME_old` (`NAME_old1` and so on where that is taken), and writes every block into a new one. When the game is killed meanwhile, the new save is half-filled and the old one still has everything. When the conversion came to its end, the old save is only a copy, which the engine does not remove.";
+
     // The header of a region file.
     RegionEmpty = "region-empty", Error, "an empty file",
         next: "Take the file from a backup; nothing is in this one. The game will treat the region as new or fail to open it.",
@@ -203,9 +207,18 @@ codes! {
     BlockMoved = "block-moved", Warning, "a block that stands elsewhere than the table says",
         next: "Let `voxscope repair` put it right in a copy of the save; the game itself does not find it.",
         story: "The table's entry leads to bytes that are no whole block, and the block that belongs to the position stands elsewhere in the file: later blocks were moved down when one shrank, or it grew and was appended at the end, and the game was killed before it wrote the table. The finding names the sector and how likely it is. Found by `check --level semantic`.";
-    BlockTorn = "block-torn", Error, "a block that was being written or moved when the game was killed",
-        next: "Let `voxscope repair` join what can be joined in a copy of the save; otherwise take the block from a backup.",
-        story: "The game moves later blocks down a sector at a time when one shrinks or grows, and writes blocks piece by piece. Killed meanwhile, it leaves a block of which a part stands where it was and a part where it goes, or half of the new state over half of the old. Where sectors stand there twice the block can be joined again; where one state was written over another, the rest of the older one is gone. Found by `check --level semantic`.";
+    BlockTorn = "block-torn", Error, "a block that was being written when the game was killed",
+        next: "Let `voxscope repair` keep what is whole of it in a copy of the save; otherwise take the block from a backup.",
+        story: "The game writes a block piece by piece. Killed meanwhile, it leaves half of the new state over half of the old one: the rest of the older one is gone. The part before the tear decodes and often holds whole channels. Found by `check --level semantic`.";
+    BlockHalfMoved = "block-half-moved", Error, "a block of which only a part was moved",
+        next: "Let `voxscope repair` join it in a copy of the save: all of it is there.",
+        story: "When a block shrinks or grows, the game moves all later sectors down, one at a time. Killed meanwhile, it leaves a block of which the first sectors stand where they go and the others where they were, with sectors between that stand there twice. Both parts are whole, so the block can be joined again. Found by `check --level semantic`.";
+    BlockDoubled = "block-doubled", Warning, "a whole block that stands there twice",
+        next: "Nothing is lost; let `voxscope repair` build a copy of the save without the second one.",
+        story: "The game was killed while it moved later sectors down, and the last ones that it moved still stand where they were too. The finding names the position whose block it is. An old table can lead to either of the two, or between them. Found by `check --level semantic`.";
+    BlockOwnerless = "block-ownerless", Warning, "a whole block whose position nothing tells",
+        next: "Do not let the game save into this file. `voxscope repair` keeps the block in `lost+found` of a copy, and `--from-backup` can tell whose it is.",
+        story: "The block was saved after the table was last written, and no entry leads to it. It is a block that grew and was appended at the end, or a new one, and neither the order of the blocks nor the voxels at the borders of its neighbours say where it belongs. A block on disk does not carry its position. Found by `check --level semantic`.";
     PlaceDoubt = "place-doubt", Warning, "a block whose place is in doubt",
         next: "Compare with a backup; `voxscope repair` writes such a block only with `--level likely`, or keeps it in lost+found.",
         story: "The table of this region is older than its sectors, and what stands where this entry points may or may not belong there: the order of the blocks and the borders with the neighbours do not say enough. It may be right, it may be the block of another place. Found by `check --level semantic`.";

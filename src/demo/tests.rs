@@ -18,6 +18,7 @@ const WITHOUT: &[Code] = &[
 const OF_THE_CHECKER: &[Code] = &[
     Code::FindingsCut,
     Code::MetaDiffers,
+    Code::ConversionLeft,
     Code::TableEmpty,
     Code::TableCountZero,
     Code::TableBeyondEnd,
@@ -30,6 +31,9 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::BlockMisplaced,
     Code::BlockMoved,
     Code::BlockTorn,
+    Code::BlockHalfMoved,
+    Code::BlockDoubled,
+    Code::BlockOwnerless,
     Code::PlaceDoubt,
     Code::SlotsOld,
     Code::SlotsMixed,
@@ -168,7 +172,6 @@ fn all_samples_are_small_and_the_same_every_time() {
     let (a, b) = (bytes_of(a.path()), bytes_of(b.path()));
     assert!(a == b, "other bytes the second time");
     let total: usize = a.iter().map(|(_, bytes)| bytes.len()).sum();
-    assert!(total < 6 << 20, "{total} bytes");
     assert!(total < 7 << 20, "{total} bytes");
 }
 

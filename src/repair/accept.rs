@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::godot::region::Header;
 use crate::godot::slots::{self, Slots};
 use crate::printable;
-use crate::repair::plan::{Decision, LostBlock, Plan, RegionPlan};
+use crate::repair::plan::{Decision, LostBlock, Origin, Plan, RegionPlan};
 use crate::repair::{Certainty, Error};
 
 /// A block, by the sector that it stands at, and the position that it was accepted for.
@@ -54,7 +54,6 @@ pub(super) fn apply(plan: &mut Plan, accepted: &[Accepted]) -> Result<(), Error>
         let named = |region: &&mut RegionPlan| region.lod == one.lod && printable::path(&region.name) == one.file;
         let region = plan.regions.iter_mut().find(named).ok_or_else(|| refuse("there is no such file in the save"))?;
         place(region, one).map_err(refuse)?;
-        plan.accepted.push(one.clone());
     }
     Ok(())
 }
@@ -71,13 +70,17 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     let lost = region.lost.remove(found);
     if let Some(at) = taken {
         let other = region.blocks.remove(at);
-        region.lost.push(LostBlock {
-            sector: other.sector,
-            pieces: other.pieces,
-            whole: true,
-            candidates: vec![(other.position, other.probability)],
-        });
-        region.lost.sort_by_key(|lost| lost.sector);
+        // What is the backup's is there.
+        if other.backup.is_none() {
+            region.lost.push(LostBlock {
+                sector: other.sector,
+                pieces: other.pieces,
+                whole: other.origin != Origin::Salvaged,
+                why: "another block was accepted for its place",
+                candidates: vec![(other.position, other.probability)],
+            });
+            region.lost.sort_by_key(|lost| lost.sector);
+        }
     }
     let likely = lost.candidates.iter().find(|(at, _)| *at == one.position).map_or(0.0, |(_, p)| *p);
     region.missing.retain(|(at, _)| *at != one.position);
@@ -90,8 +93,11 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
         certainty: Certainty::Certain,
         probability: likely,
         moved: true,
+        origin: Origin::Accepted,
+        backup: None,
+        mend: None,
     });
-    region.blocks.sort_by_key(|block| (block.sector, block.slot));
+    region.blocks.sort_by_key(|block| (block.backup.is_some(), block.sector, block.slot));
     Ok(())
 }
 

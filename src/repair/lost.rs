@@ -1,15 +1,22 @@
-//! What has no owner: its bytes, its voxels as arrays, and what is known of it.
+//! What has no owner, or is torn: its bytes, its voxels as arrays, and what is known of it.
 
 use crate::godot::channel::{NAMES, Storage};
 use crate::godot::region::Header;
 use crate::limits::Limits;
+use crate::repair::out;
 use crate::repair::plan::LostBlock;
 use crate::save::Scratch;
 
 /// The files that hold one lost block: endings of their names, and their bytes.
-pub(super) fn files(header: &Header, block: &LostBlock, stored: &[u8], region: &str) -> Vec<(String, Vec<u8>)> {
+pub(super) fn files(
+    header: &Header,
+    block: &LostBlock,
+    stored: &[u8],
+    region: &str,
+    limits: &Limits,
+) -> Vec<(String, Vec<u8>)> {
     let mut scratch = Scratch::default();
-    let view = scratch.interpret_bytes(stored, 0, header, None, &Limits::DEFAULT);
+    let view = scratch.interpret_bytes(stored, 0, header, None, limits);
     let mut files = vec![(".bin".to_owned(), stored.to_vec())];
     let mut channels = Vec::new();
     if let Some(block) = &view.block {
@@ -39,15 +46,14 @@ pub(super) fn files(header: &Header, block: &LostBlock, stored: &[u8], region: &
         "sector": block.sector,
         "bytes": block.pieces.iter().map(|p| [p.start, p.end]).collect::<Vec<_>>(),
         "whole": block.whole,
+        "why": block.why,
         "version": view.block.as_ref().map(|b| b.version),
         "size": view.block.as_ref().map(|b| b.size),
         "axes": "z, x, y",
         "channels": channels,
         "candidates": block.candidates.iter().map(|(at, p)| serde_json::json!({"position": at, "probability": rounded(*p)})).collect::<Vec<_>>(),
     });
-    let mut text = serde_json::to_vec_pretty(&about).unwrap_or_default();
-    text.push(b'\n');
-    files.push((".json".to_owned(), text));
+    files.push((".json".to_owned(), out::json(&about)));
     files
 }
 

@@ -1,55 +1,120 @@
-//! The meta file of a forest, written anew when it cannot be used: the headers of version 3 region files carry all that
-//! it says.
+//! The layout that a forest should have, and its meta file written anew when that does not say so: the headers of region
+//! files of version 3 carry all of it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::beside;
+use crate::bytes::index;
 use crate::godot::forest::Meta;
 use crate::godot::region::Format;
+use crate::repair::backup::Store;
+use crate::repair::out::below;
 use crate::save::{Forest, Kind, Save};
+use crate::source::Source;
 
 /// The name of the meta file.
-const NAME: &str = "meta.vxrm";
+pub(super) const NAME: &str = "meta.vxrm";
 
-/// The meta file that a forest should have, with its path below the save; `None` when the one that it has will do, or
-/// when nothing says what it should be.
-pub(super) fn mend(save: &Save, forest: &Forest) -> Option<(PathBuf, Vec<u8>)> {
-    if forest.kind != Kind::Forest {
-        return None;
-    }
-    let usable = forest.meta.as_ref().is_some_and(|meta| {
-        meta.format().is_some() && meta.sector_size != Some(1 << 16) && matches!(meta.version, Some(1..=3))
-    });
-    if usable {
-        return None;
-    }
-    let format = majority(forest)?;
-    let [x, y, z] = format.region_size;
-    if x != y || y != z || !x.is_power_of_two() {
-        return None;
-    }
-    let meta = Meta {
-        version: Some(3),
-        block_size_po2: Some(format.block_size_po2),
-        region_size_po2: u8::try_from(x.trailing_zeros()).ok(),
-        sector_size: Some(format.sector_size),
-        depths: Some(format.depths),
-        lod_count: forest.meta.as_ref().and_then(|meta| meta.lod_count),
-        extra: Vec::new(),
-    };
-    let path = forest.dir.join(NAME);
-    let name = path.strip_prefix(&save.path).map_or_else(|_| NAME.into(), std::path::Path::to_path_buf);
-    Some((name, meta.encode()))
+/// The sector size of a forest whose meta file has 65,536, which does not fit the 16 bits of a region header.
+const SECTOR: u32 = 1 << 15;
+
+/// What a forest should be.
+#[derive(Debug, Default)]
+pub(super) struct Target {
+    /// The layout of its region files, when anything says it.
+    pub format: Option<Format>,
+    /// Its meta file, when that has to be written anew: its path below the save, its bytes and where they come from.
+    pub meta: Option<MetaFile>,
 }
 
-/// The layout that most region files of version 3 have.
-fn majority(forest: &Forest) -> Option<Format> {
-    let mut votes: BTreeMap<Vec<u8>, (usize, Format)> = BTreeMap::new();
-    for header in forest.regions.iter().filter_map(|file| file.header.as_ref()).filter(|h| h.version == 3) {
+/// A meta file that is written anew.
+#[derive(Clone, Debug)]
+pub struct MetaFile {
+    /// Its path below the save.
+    pub name: PathBuf,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// What it comes from, in words.
+    pub from: &'static str,
+    /// Whether there is an old one, which is kept in `lost+found`.
+    pub old: bool,
+}
+
+impl Target {
+    pub fn of(save: &Save, forest: &Forest, backup: Option<&Store>) -> Result<Self, beside::Error> {
+        let (votes, all) = votes(forest);
+        let most = votes.iter().max_by_key(|(_, n)| *n).map(|(format, _)| *format);
+        let said = forest.meta.as_ref().and_then(Meta::format);
+        let usable = said.is_some_and(|f| f.sector_size < 1 << 16)
+            && forest.meta.as_ref().is_some_and(|meta| matches!(meta.version, Some(1..=3)));
+        let share = |format: &Format| votes.iter().find(|(f, _)| f == format).map_or(0, |(_, n)| *n);
+        let format = match (said.filter(|_| usable), most) {
+            // A meta file that is of one mind with as many files as any other layout is right.
+            (Some(said), Some(most)) if share(&said) < share(&most) => Some(most),
+            (Some(said), _) => Some(said),
+            (None, Some(most)) => Some(most),
+            (None, None) => said.map(|said| Format { sector_size: said.sector_size.min(SECTOR), ..said }),
+        };
+        // Given by the user, or inferred by nothing else, the layout is that of the whole forest.
+        let format = format.or(forest.format);
+        let mut target = Self { format, meta: None };
+        let lods = forest.regions.iter().map(|file| file.lod.saturating_add(1)).max().unwrap_or(0);
+        let counted = forest.meta.as_ref().and_then(|meta| meta.lod_count);
+        let short = counted.is_some_and(|n| n < lods);
+        if forest.kind != Kind::Forest || (usable && said == format && !short) {
+            return Ok(target);
+        }
+        let path = forest.dir.join(NAME);
+        let name = below(&save.path, &path);
+        let old = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
+        let file = |bytes, from| Some(MetaFile { name: name.clone(), bytes, from, old });
+        let from_backup = backup.filter(|_| most.is_none() && !usable).and_then(|store| store.meta.as_ref());
+        if let Some(path) = from_backup {
+            let source = beside::open(path)?;
+            let mut bytes = Vec::new();
+            source.read_into(0, index(source.len()), &mut bytes).map_err(beside::Error::read(path))?;
+            target.format = backup.and_then(|store| store.format).or(target.format);
+            target.meta = file(bytes, "taken from the backup");
+            return Ok(target);
+        }
+        let Some(Format { block_size_po2, region_size: [x, y, z], depths, sector_size }) = format else {
+            return Ok(target);
+        };
+        if x != y || y != z || !x.is_power_of_two() {
+            return Ok(target);
+        }
+        // Without the version nothing tells version 1, but the files' own.
+        let version = forest.meta.as_ref().and_then(|meta| meta.version).filter(|v| matches!(v, 1..=3));
+        let version = version.unwrap_or(if all > 0 && forest.regions.iter().all(is_old) { 2 } else { 3 });
+        let meta = Meta {
+            version: Some(version),
+            block_size_po2: Some(block_size_po2),
+            region_size_po2: u8::try_from(x.trailing_zeros()).ok(),
+            sector_size: Some(sector_size),
+            depths: (version > 1).then_some(depths),
+            lod_count: counted.map(|n| n.max(lods)),
+            extra: Vec::new(),
+        };
+        let from = if most.is_some() { "written anew from the headers of the region files" } else { "corrected" };
+        target.meta = file(meta.encode(), from);
+        Ok(target)
+    }
+}
+
+fn is_old(file: &crate::save::RegionFile) -> bool {
+    file.header.as_ref().is_some_and(|h| h.version < 3)
+}
+
+/// The layouts that undamaged headers of version 3 have, with the number of files of each, and the number of all files.
+fn votes(forest: &Forest) -> (Vec<(Format, usize)>, usize) {
+    let mut votes: BTreeMap<Vec<u8>, (Format, usize)> = BTreeMap::new();
+    let sound = forest.regions.iter().filter(|file| file.damage.is_empty()).filter_map(|file| file.header.as_ref());
+    for header in sound.filter(|h| h.version == 3) {
         let mut key = Vec::new();
         header.encode(&mut key);
         key.truncate(19);
-        votes.entry(key).or_insert((0, header.format)).0 += 1;
+        votes.entry(key).or_insert((header.format, 0)).1 += 1;
     }
-    votes.into_values().max_by_key(|(n, _)| *n).map(|(_, format)| format)
+    (votes.into_values().collect(), forest.regions.len())
 }

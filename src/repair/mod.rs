@@ -5,28 +5,37 @@
 //! no owner goes to `lost+found`, so that nothing that was found stays unreadable.
 
 mod accept;
+mod backup;
 mod lost;
 mod map;
+mod mend;
 mod meta;
+mod older;
 mod out;
 mod pack;
 mod pak;
+mod parts;
+mod place;
 mod plan;
 mod report;
+mod survey;
+mod torn;
+mod torn_table;
 mod write;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::beside;
 use crate::check;
 use crate::save::{self, Save};
-use crate::source::OpenError;
 
 pub use accept::Accepted;
 pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
+pub use mend::Mend;
+pub use meta::MetaFile;
 pub use pak::{Chunk, Lost, Missing, PakPlan};
-pub use plan::{Action, Decision, LostBlock, Plan, RegionPlan, plan};
+pub use plan::{Action, Decision, LostBlock, Origin, Plan, RegionPlan, plan};
 pub use report::words;
 
 /// What is done with voxel maps, a line a sentence.
@@ -38,20 +47,37 @@ pub fn map_words(maps: &[MapPlan]) -> Vec<String> {
 /// What is sure enough to be written.
 pub use crate::trace::decide::Certainty;
 
+/// What temporary directories are named for.
+const WHAT: &str = "repair";
+
 /// How to repair.
 #[derive(Default)]
 pub struct Options<'a> {
     /// Whether blocks that are only likely to be in their place are written too.
     pub likely: bool,
+    /// A backup of the same save: it tells owners of blocks, and gives older states of those that are lost.
+    pub backup: Option<&'a Save>,
     /// Blocks without an owner that were looked at and put in their places, whatever the level.
     pub accept: &'a [Accepted],
     /// Stops the repair soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
 }
 
+/// Temporary directories for a destination that a repair which was killed left behind, or that are being built now.
+#[must_use]
+pub fn leftovers(destination: &Path) -> Vec<PathBuf> {
+    beside::leftovers(destination, WHAT)
+}
+
+/// The directories that are read from.
+fn sources<'s>(save: &'s Save, options: &Options<'s>) -> Vec<&'s Path> {
+    std::iter::once(save).chain(options.backup).map(|save| save.path.as_path()).collect()
+}
+
 impl Options<'_> {
-    fn go_on(&self) -> Result<(), Error> {
-        if self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) { Err(Error::Interrupted) } else { Ok(()) }
+    fn go_on(&self) -> Result<(), beside::Error> {
+        let stopped = self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        if stopped { Err(beside::Error::Interrupted) } else { Ok(()) }
     }
 
     fn least(&self) -> Certainty {
@@ -62,30 +88,9 @@ impl Options<'_> {
 /// Why a repair gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The destination cannot be used.
-    #[error("{}: {why}", crate::printable::path(path))]
-    Destination {
-        /// The destination.
-        path: PathBuf,
-        /// Why not.
-        why: &'static str,
-    },
-    /// A file of the save cannot be opened.
-    #[error("{}: {source}", crate::printable::path(path))]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: OpenError,
-    },
-    /// Reading or writing failed.
-    #[error("{}: {source}", crate::printable::path(path))]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system says.
-        source: io::Error,
-    },
+    /// The result could not be built, or a file of the save not be read.
+    #[error(transparent)]
+    Build(#[from] beside::Error),
     /// A block cannot be put where it was accepted.
     #[error("--accept {}: {why}", crate::printable::printable(accepted))]
     Accept {
@@ -94,21 +99,9 @@ pub enum Error {
         /// Why not.
         why: &'static str,
     },
-    /// A file of the save changed while it was read.
-    #[error("{}: the file changed while it was read; stop the game first", crate::printable::path(.0))]
-    Changed(PathBuf),
     /// The result cannot be opened again.
     #[error(transparent)]
     Result(#[from] save::Error),
-    /// It was stopped.
-    #[error("interrupted; nothing was written")]
-    Interrupted,
-}
-
-impl Error {
-    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        move |source| Self::Io { path: path.to_owned(), source }
-    }
 }
 
 /// What a repair came to.
@@ -126,7 +119,7 @@ pub struct Outcome {
 /// When the destination cannot be used, or something cannot be read or written. There is nothing under the
 /// destination's name then.
 pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Outcome, Error> {
-    write::usable(save, destination)?;
+    beside::usable(&sources(save, options), destination)?;
     let plan = plan(save, options)?;
     let check = write::write(save, &plan, destination, options)?;
     Ok(Outcome { plan, check })

@@ -1,26 +1,32 @@
 //! What a repair does, as `repair.json` and in words.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use crate::check;
+use crate::godot::channel::NAMES;
 use crate::printable::{self, triple};
 use crate::repair::lost::rounded;
-use crate::repair::plan::{Action, Plan};
-use crate::repair::{map, pak};
+use crate::repair::plan::{Action, Decision, Origin, Plan, RegionPlan};
+use crate::repair::{Options, map, pak};
 use crate::trace::decide::Certainty;
 
 /// `repair.json`: see OUTPUT.md.
-pub(super) fn json(plan: &Plan, likely: bool, check: &check::Summary) -> Value {
-    let regions: Vec<Value> =
-        plan.regions.iter().filter(|r| r.action != Action::Copy).map(|r| region(plan, r)).collect();
+pub(super) fn json(plan: &Plan, options: &Options<'_>, check: &check::Summary) -> Value {
+    let regions: Vec<Value> = plan.regions.iter().filter(|r| r.action != Action::Copy).map(region).collect();
+    let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
     json!({
         "type": "repair",
-        "level": if likely { "likely" } else { "certain" },
+        "level": if options.likely { "likely" } else { "certain" },
+        "backup": options.backup.is_some(),
         "copied": plan.regions.iter().filter(|r| r.action == Action::Copy).count(),
         "regions": regions,
         "paks": pak::json(&plan.paks),
         "maps": map::json(&plan.maps),
-        "meta_files": plan.metas.iter().map(|(name, _)| printable::path(name)).collect::<Vec<_>>(),
+        "meta_files": plan.metas.iter().map(|meta| printable::path(&meta.name)).collect::<Vec<_>>(),
+        "set_aside": paths(&plan.strange),
+        "links": paths(&plan.links),
         "check": {
             "errors": check.counts.errors,
             "warnings": check.counts.warnings,
@@ -30,37 +36,55 @@ pub(super) fn json(plan: &Plan, likely: bool, check: &check::Summary) -> Value {
     })
 }
 
-fn region(plan: &Plan, region: &super::RegionPlan) -> Value {
-    let accepted = |b: &super::Decision| plan.accepted.iter().any(|a| (a.lod, a.position) == (region.lod, b.position));
-    let blocks: Vec<Value> = region
-        .blocks
-        .iter()
-        .filter(|b| b.listed_at.is_some() || b.moved || b.certainty < Certainty::Certain)
-        .map(|b| {
-            json!({
-                "position": b.position,
-                "slot": b.slot,
-                "sector": b.sector,
-                "listed_sector": b.listed_at,
-                "moved": b.moved,
-                "certainty": match b.certainty {
-                    _ if accepted(b) => "accepted",
-                    Certainty::Certain => "certain",
-                    _ => "likely",
-                },
-                "probability": rounded(b.probability),
-            })
-        })
-        .collect();
+fn region(region: &RegionPlan) -> Value {
+    let put_right = |b: &&Decision| {
+        let sure = matches!(b.origin, Origin::Found) && b.certainty == Certainty::Certain;
+        b.listed_at.is_some() || b.moved || !sure || b.mend.is_some()
+    };
     json!({
         "file": printable::path(&region.name),
         "lod": region.lod,
         "action": region.action.name(),
         "why": region.why,
         "blocks": region.blocks.len(),
-        "put_right": blocks,
+        "put_right": region.blocks.iter().filter(put_right).map(decision).collect::<Vec<_>>(),
+        "salvaged": region.blocks.iter().filter(|b| b.origin == Origin::Salvaged).map(salvaged).collect::<Vec<_>>(),
         "missing": region.missing.iter().map(|(at, why)| json!({"position": at, "why": why})).collect::<Vec<_>>(),
         "lost_and_found": region.lost.len(),
+    })
+}
+
+fn decision(b: &Decision) -> Value {
+    json!({
+        "position": b.position,
+        "slot": b.slot,
+        "sector": b.sector,
+        "listed_sector": b.listed_at,
+        "moved": b.moved,
+        "certainty": match (b.origin, b.certainty) {
+            (Origin::Salvaged, _) => "salvaged",
+            (Origin::Backup, _) => "backup",
+            (Origin::Accepted, _) => "accepted",
+            (_, Certainty::Certain) => "certain",
+            _ => "likely",
+        },
+        "probability": rounded(b.probability),
+        "from_backup": b.origin == Origin::Backup,
+        "matched_by_backup": b.origin == Origin::Matched,
+        "rewritten": b.mend.is_some(),
+    })
+}
+
+fn salvaged(b: &Decision) -> Value {
+    let filled: &[(usize, u64)] = b.mend.as_ref().map_or(&[], |mend| &mend.filled);
+    let is_filled = |i: &usize| filled.iter().any(|(channel, _)| channel == i);
+    let name = |i: usize| NAMES.get(i).copied().unwrap_or_default();
+    json!({
+        "position": b.position,
+        "sector": b.sector,
+        "kept": (0..NAMES.len()).filter(|i| !is_filled(i)).map(name).collect::<Vec<_>>(),
+        "filled": filled.iter().map(|(i, n)| json!({"channel": name(*i), "value": n.to_string()})).collect::<Vec<_>>(),
+        "metadata": b.mend.as_ref().is_some_and(|mend| mend.metadata),
     })
 }
 
@@ -68,43 +92,53 @@ fn region(plan: &Plan, region: &super::RegionPlan) -> Value {
 #[must_use]
 pub fn words(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
-    for (name, _) in &plan.metas {
-        lines.push(format!("{}: written anew from the headers of the region files.", printable::path(name)));
+    for meta in &plan.metas {
+        lines.push(format!("{}: {}.", printable::path(&meta.name), meta.from));
+    }
+    for path in &plan.strange {
+        lines.push(format!("{}: the game does not look for it; kept in lost+found.", printable::path(path)));
+    }
+    for path in &plan.links {
+        lines.push(format!("{}: a symbolic link; it is not followed and not copied.", printable::path(path)));
     }
     for region in plan.regions.iter().filter(|r| r.action != Action::Copy) {
         let name = printable::path(&region.name);
-        if region.action == Action::SetAside {
-            lines.push(format!("{name}: {}; kept in lost+found.", region.why));
-            continue;
-        }
-        let shifted = region.blocks.iter().filter(|b| b.listed_at.is_some() && !b.moved).count();
-        let moved = region.blocks.iter().filter(|b| b.moved).count();
-        let likely = region.blocks.iter().filter(|b| b.certainty < Certainty::Certain).count();
-        let mut line = format!(
-            "{name}: {} of {} blocks in place",
-            region.blocks.len(),
-            region.blocks.len() + region.missing.len()
-        );
-        for (n, what) in [
-            (shifted, "stood at other sectors than the table says"),
-            (moved, "had been moved to the end"),
-            (likely, "only likely"),
-            (region.lost.len(), "to lost+found"),
-        ] {
-            if n > 0 {
-                line.push_str(&format!(", {n} {what}"));
+        match region.action {
+            Action::SetAside => lines.push(format!("{name}: {}; kept in lost+found.", region.why)),
+            Action::FromBackup => {
+                lines.push(format!("{name}: {}; that of the backup, an older state, takes its place.", region.why));
             }
-        }
-        line.push('.');
-        lines.push(line);
-        for (at, why) in region.missing.iter().take(8) {
-            lines.push(format!("  ({}): {why}.", triple(*at)));
-        }
-        if region.missing.len() > 8 {
-            lines.push(format!("  and {} more; repair.json lists them.", region.missing.len() - 8));
+            Action::Copy | Action::Rebuild => rebuilt(region, &name, &mut lines),
         }
     }
     lines.extend(pak::words(&plan.paks));
     lines.extend(map::words(&plan.maps));
     lines
+}
+
+fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
+    let count = |is: &dyn Fn(&Decision) -> bool| region.blocks.iter().filter(|b| is(b)).count();
+    let all = region.blocks.len() + region.missing.len();
+    let mut line = format!("{name}: {} of {all} blocks in place", region.blocks.len());
+    for (n, what) in [
+        (count(&|b| b.listed_at.is_some() && !b.moved), "stood at other sectors than the table says"),
+        (count(&|b| b.moved), "had been moved to the end"),
+        (count(&|b| b.origin == Origin::Matched), "known by the backup"),
+        (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),
+        (count(&|b| b.origin == Origin::Salvaged), "damaged, written with what is whole of them"),
+        (count(&|b| b.origin == Origin::Found && b.mend.is_some()), "rewritten without what is against the format"),
+        (count(&|b| b.origin == Origin::Found && b.certainty < Certainty::Certain), "only likely"),
+        (region.lost.len(), "to lost+found"),
+    ] {
+        if n > 0 {
+            line.push_str(&format!(", {n} {what}"));
+        }
+    }
+    lines.push(format!("{line}: {}.", region.why));
+    for (at, why) in region.missing.iter().take(8) {
+        lines.push(format!("  {}: {why}.", triple(*at)));
+    }
+    if region.missing.len() > 8 {
+        lines.push(format!("  and {} more; repair.json lists them.", region.missing.len() - 8));
+    }
 }

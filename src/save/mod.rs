@@ -24,6 +24,7 @@ use crate::voxel_map::map_json::FILE_NAME;
 pub use pak::{Pak, PakOptions, PakScratch, PakView};
 pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
+pub(crate) use scan::LOST;
 pub use sectors::{Owner, Run, SectorMap};
 pub(crate) use view::wanted;
 pub use view::{Scratch, Stored, View};

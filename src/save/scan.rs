@@ -22,7 +22,7 @@ const META: &str = "meta.vxrm";
 /// Name of the directory of LODs.
 const REGIONS: &str = "regions";
 /// Name of the directory into which a repair puts what has no owner.
-const LOST: &str = "lost+found";
+pub(crate) const LOST: &str = "lost+found";
 /// Ending of region files.
 const ENDING: &str = "vxr";
 /// How far above a region file its meta file is looked for: `regions/lodN` is two directories down.

@@ -37,6 +37,8 @@ pub struct Stored {
 pub struct View<'a> {
     /// Where it is stored.
     pub stored: Stored,
+    /// The bytes of the prefix and of the container, as far as they are in the file.
+    pub bytes: &'a [u8],
     /// Its container, when there is one.
     pub container: Option<Container<'a>>,
     /// Its data, as far as it decodes; `None` when nothing was decompressed.
@@ -48,8 +50,9 @@ pub struct View<'a> {
 /// A view before its damage is complete.
 type Parts<'a> = (Stored, Option<Container<'a>>, Option<Block<'a>>);
 
-fn view<'a>((stored, container, block): Parts<'a>, damage: &'a [Damage]) -> View<'a> {
-    View { stored, container, block, damage }
+fn view<'a>((stored, container, block): Parts<'a>, bytes: &'a [u8], damage: &'a [Damage]) -> View<'a> {
+    let bytes = bytes.get(..index(stored.span.len())).unwrap_or(bytes);
+    View { stored, bytes, container, block, damage }
 }
 
 impl Scratch {
@@ -73,7 +76,7 @@ impl Scratch {
         let Self { damage, stored, stored_at, decoder } = self;
         damage.clear();
         let parts = interpret(stored, *stored_at, header, entry, decoder, limits, damage);
-        view(parts, damage)
+        view(parts, stored, damage)
     }
 
     /// Decodes bytes that were read elsewhere, which begin at offset `at` of the file. When the size prefix asks for
@@ -90,7 +93,7 @@ impl Scratch {
         let Self { damage, decoder, .. } = self;
         damage.clear();
         let parts = interpret(bytes, at, header, entry, decoder, limits, damage);
-        view(parts, damage)
+        view(parts, bytes, damage)
     }
 
     fn forget_large(&mut self) {

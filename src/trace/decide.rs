@@ -10,6 +10,12 @@ const BUSY: f64 = 0.95;
 /// is no evidence.
 const BUSY_NOISE: f64 = 0.9995;
 
+/// The least probability at which a place is likely, where the voxels go on from block to block.
+const LIKELY: f64 = 0.6;
+
+/// The same where only the order tells: what it leaves open is then open.
+const LIKELY_NOISE: f64 = 0.95;
+
 /// How much better than a block without an owner the seams of another one must be.
 const CLEAR: f64 = 6.0;
 
@@ -49,7 +55,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     // In a small region few saves can turn everything around.
     let many = case.entries.len() >= 12;
     let enough = if many { 0.999 } else { 0.9998 };
-    let least = if many || solver.odds.trust > 0.0 { BUSY } else { BUSY_NOISE };
+    let least = if many || solver.trust() > 0.0 { BUSY } else { BUSY_NOISE };
+    let likely = if solver.trust() >= 0.5 { LIKELY } else { LIKELY_NOISE };
     let ownerless = ownerless(case, state);
     for (i, entry) in case.entries.iter().enumerate() {
         let Some((block, p)) = state.best(case, i) else { continue };
@@ -71,7 +78,7 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
         };
         let certainty = if sure && busy >= least && !claimed(state, &ownerless, i, block, seam) {
             Certainty::Certain
-        } else if p >= 0.7 {
+        } else if p >= likely {
             Certainty::Likely
         } else {
             Certainty::Candidate

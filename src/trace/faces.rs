@@ -1,10 +1,14 @@
-//! What is kept of a block to compare it with its neighbours: the two outer layers of each side, thinned out.
+//! What is kept of a block to compare it with its neighbours: the two outer layers of each side, thinned out, and what
+//! the next LOD has of it.
 
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, index_zxy};
 
 /// Samples along each axis of a layer.
 const GRID: u16 = 16;
+
+/// Samples along each axis of what two LODs have in common.
+const COMMON: u16 = 4;
 
 /// Channels whose values are compared as they are: TYPE and COLOR.
 const KINDS: [usize; 2] = [0, 2];
@@ -24,6 +28,10 @@ pub struct Faces {
     sides: [[[Layer; 2]; 2]; 3],
     /// Four layers in a row from the middle of the block, along each axis: how a seam without a fault looks.
     pub inner: [Option<[Layer; 4]>; 3],
+    /// The voxels that the next LOD takes from this block, thinned out; empty when its size is odd or too small.
+    pub small: Layer,
+    /// The same voxels of the eight blocks of the LOD before, x + 2 * (y + 2 * z); empty likewise.
+    pub octants: [Layer; 8],
 }
 
 impl Faces {
@@ -52,6 +60,13 @@ impl Faces {
                 faces.inner[axis] = Some([0, 1, 2, 3].map(|k| reader.layer(axis, m + k)));
             }
         }
+        if block.size.iter().all(|&n| n >= 4 && n % 2 == 0) {
+            faces.small = reader.samples([0; 3], 2);
+            faces.octants = std::array::from_fn(|o| {
+                let from = std::array::from_fn(|axis| if o >> axis & 1 == 1 { block.size[axis] / 2 } else { 0 });
+                reader.samples(from, 1)
+            });
+        }
         Some(faces)
     }
 }
@@ -61,7 +76,24 @@ struct Reader<'b> {
 }
 
 impl Reader<'_> {
+    /// The layer of a side.
     fn layer(&self, axis: usize, at: u16) -> Layer {
+        self.at(&|| self.grid(axis, at))
+    }
+
+    /// Voxels of half the block from a corner on, as many times as far apart as `scale` says. LODs take every second
+    /// voxel, as the engine does.
+    fn samples(&self, from: [u16; 3], scale: u16) -> Layer {
+        let size = self.block.size;
+        let steps = |axis: usize| {
+            let half = size[axis] / 2;
+            (0..half).step_by(usize::from(half.div_ceil(COMMON).max(1))).map(move |at| from[axis] + at * scale)
+        };
+        let all = || steps(2).flat_map(move |z| steps(0).flat_map(move |x| steps(1).map(move |y| [x, y, z])));
+        self.at(&|| all().filter_map(move |at| index_zxy(size, at)))
+    }
+
+    fn at<I: Iterator<Item = usize>>(&self, voxels: &dyn Fn() -> I) -> Layer {
         let kinds = KINDS.map(|c| &self.block.channels[c]);
         let all_uniform = kinds.iter().all(|c| c.data.len() <= c.depth.bytes());
         let sdf = &self.block.channels[SDF];
@@ -69,8 +101,8 @@ impl Reader<'_> {
         let kind = |i: usize| kinds.iter().fold(0u16, |h, c| fold(h, c.value(i).unwrap_or(0)));
         let value = |i: usize| quantized(sdf, sdf.value(i).unwrap_or(0));
         Layer {
-            kinds: if all_uniform { [kind(0)].into() } else { thin(self.grid(axis, at).map(kind).collect()) },
-            sdf: if sdf_uniform { [value(0)].into() } else { thin(self.grid(axis, at).map(value).collect()) },
+            kinds: if all_uniform { [kind(0)].into() } else { thin(voxels().map(kind).collect()) },
+            sdf: if sdf_uniform { [value(0)].into() } else { thin(voxels().map(value).collect()) },
         }
     }
 

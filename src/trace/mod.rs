@@ -5,10 +5,14 @@
 
 pub mod align;
 pub mod decide;
+pub mod explained;
 pub mod faces;
+mod joint;
 pub mod map;
 pub mod moved;
 pub mod pak;
+mod pass;
+pub mod quick;
 pub mod reading;
 pub mod region;
 pub mod seam;

@@ -33,7 +33,12 @@ pub struct Reading {
     pub moving: Option<u32>,
     /// Items that are torn.
     pub torn: usize,
+    /// The least and the most entries that may be gone by it.
+    pub gone: (usize, usize),
 }
+
+/// The entries that may be gone before anything is known.
+const ANY: (usize, usize) = (0, usize::MAX);
 
 /// A hole: sectors without a whole block, and the index of the block behind it.
 struct Hole {
@@ -47,7 +52,7 @@ struct Hole {
 #[must_use]
 pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
     let holes = holes(walk);
-    let mut open = vec![Reading { items: Vec::new(), prior: 0.0, moving: None, torn: 0 }];
+    let mut open = vec![Reading { items: Vec::new(), prior: 0.0, moving: None, torn: 0, gone: ANY }];
     let mut done: Vec<Reading> = Vec::new();
     let mut from = 0;
     for (n, hole) in holes.iter().enumerate() {
@@ -167,10 +172,10 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
             if rest.is_none() && tear + by < walk.sectors {
                 continue;
             }
-            let doubled: Vec<u128> =
-                walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.content).collect();
-            let covered: u32 =
-                walk.blocks.iter().filter(|b| b.first >= tear && b.end() <= tear + by).map(|b| b.count).sum();
+            let behind = &walk.blocks[walk.blocks.partition_point(|b| b.first < tear)..];
+            let twice = behind.iter().take_while(|b| b.end() <= tear + by);
+            let doubled: Vec<u128> = twice.clone().map(|b| b.content).collect();
+            let covered: u32 = twice.map(|b| b.count).sum();
             let broken = covered < by;
             // Blocks that are common stand side by side by themselves; others do not.
             let chance: f64 = doubled
@@ -192,7 +197,7 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
             let short = (by as usize - moved).min(8);
             prior -= if broken { 0.5 * short as f64 } else { 0.0 };
             let torn = items.iter().filter(|i| i.block.is_none()).count();
-            found.push(Reading { items, prior, moving: Some(by), torn });
+            found.push(Reading { items, prior, moving: Some(by), torn, gone: ANY });
         }
     }
     found.extend(overlaid(walk, reading));
@@ -222,7 +227,8 @@ fn overlaid(walk: &Walk, reading: &Reading) -> Vec<Reading> {
         let mut rest = items[..i].to_vec();
         rest.extend_from_slice(&items[j..]);
         let prior = reading.prior - 3.0 - (items.len() as f64).ln() - chance;
-        Reading { prior, moving: Some(items[j].first - items[i].first), torn: reading.torn, items: rest }
+        let moving = Some(items[j].first - items[i].first);
+        Reading { prior, moving, torn: reading.torn, gone: ANY, items: rest }
     };
     found.into_iter().map(each).collect()
 }
@@ -239,6 +245,6 @@ fn chain(walk: &Walk, from: usize) -> impl Iterator<Item = Item> + '_ {
 #[must_use]
 pub fn is_doubled(walk: &Walk, entries: &[(u32, u32)]) -> bool {
     let items = (0..entries.len().min(walk.blocks.len())).map(|b| item(walk, b)).collect();
-    let reading = Reading { items, prior: 0.0, moving: None, torn: 0 };
+    let reading = Reading { items, prior: 0.0, moving: None, torn: 0, gone: ANY };
     walk.hashed() && doubled(walk, &reading).iter().any(|r| r.prior > -9.0)
 }

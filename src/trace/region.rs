@@ -56,6 +56,18 @@ impl Case {
     }
 }
 
+/// Whether regions, each a LOD and a position, have blocks that can tell of each other: neighbours, and those of the
+/// next LODs at the same place.
+#[must_use]
+pub fn tell_of_each_other(a: (u8, [i32; 3]), b: (u8, [i32; 3])) -> bool {
+    let (low, high) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+    match high.0 - low.0 {
+        0 => low.1.iter().zip(high.1).all(|(a, b)| a.abs_diff(b) <= 1),
+        1 => low.1.map(|v| v.div_euclid(2)) == high.1,
+        _ => false,
+    }
+}
+
 /// One possible block of an entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Option_ {

@@ -7,11 +7,14 @@
 
 use crate::trace::faces::{Faces, Layer};
 
-const KIND_CLASSES: usize = 7 * 3 * 3 * 2;
+const KIND_CLASSES: usize = 4 * 4 * 5 * 2 * 2;
 const SDF_CLASSES: usize = 6 * 3 * 3 * 2;
 
 /// The most that one seam may say, either way.
 const CLIP: f64 = 3.5;
+
+/// Seams between known neighbours below which nothing can be measured.
+const LEAST: f64 = 6.0;
 
 /// A seam, seen as classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,40 @@ pub fn seam(lower: &Faces, upper: &Faces, axis: usize) -> Seam {
     classify(a2, a, b, b2, axis)
 }
 
+/// What two LODs have in common, seen as classes: a block, and the one of the next LOD of which it is an octant
+/// (x + 2 * (y + 2 * z)).
+#[must_use]
+pub fn scaled(block: &Faces, next: &Faces, octant: usize) -> Option<Seam> {
+    two_lods(&block.small, next.octants.get(octant)?)
+}
+
+/// What a block and the next LOD have in common where that is made of just this block.
+#[must_use]
+pub fn scaled_to_itself(block: &Faces) -> Option<Seam> {
+    two_lods(&block.small, &block.small)
+}
+
+/// Whether an octant of the next LOD shows so much that one like it is no chance, and a block has nearly all of it.
+/// `None` when it shows too little.
+#[must_use]
+pub fn is_octant(block: &Faces, next: &Faces, octant: usize) -> Option<bool> {
+    let (a, b) = (&block.small.kinds, &next.octants.get(octant)?.kinds);
+    let common = most(b);
+    let shown = b.iter().filter(|kind| **kind != common).count();
+    let same = pairs(a, b).filter(|(x, y)| x == y && *y != common).count();
+    (shown >= 8).then_some(same * 10 >= shown * 9)
+}
+
+fn two_lods(a: &Layer, b: &Layer) -> Option<Seam> {
+    if a.kinds.is_empty() || b.kinds.is_empty() {
+        return None;
+    }
+    let s = signs(&a.sdf, &b.sdf);
+    let s_bin = [0.0, 0.02, 0.15, 0.4].iter().filter(|&&t| s > t).count();
+    let flat = usize::from(a.sdf.len() > 1) + usize::from(b.sdf.len() > 1);
+    Some(Seam { kind: marks(&a.kinds, &b.kinds) as u16 * 2, sdf: (s_bin * 3 + flat) as u16 })
+}
+
 /// The seams inside a block, which show how seams look that have no fault.
 pub fn inner(faces: &Faces) -> impl Iterator<Item = Seam> + '_ {
     let rows = faces.inner.iter().enumerate();
@@ -36,10 +73,7 @@ pub fn inner(faces: &Faces) -> impl Iterator<Item = Seam> + '_ {
 fn classify(a2: &Layer, a: &Layer, b: &Layer, b2: &Layer, axis: usize) -> Seam {
     let vertical = usize::from(axis == 1);
     let flat = |x: usize, y: usize| usize::from(x > 1) + usize::from(y > 1);
-    let (m, e) = (differ(&a.kinds, &b.kinds), (differ(&a.kinds, &a2.kinds) + differ(&b.kinds, &b2.kinds)) / 2.0);
-    let m_bin = [0.0, 0.03, 0.1, 0.25, 0.5, 0.8].iter().filter(|&&t| m > t).count();
-    let e_bin = [0.0, 0.1].iter().filter(|&&t| e > t).count();
-    let kind = ((m_bin * 3 + e_bin) * 3 + flat(a.kinds.len(), b.kinds.len())) * 2 + vertical;
+    let kind = marks(&a.kinds, &b.kinds) * 2 + vertical;
     let (step, inside) = (distance(&a.sdf, &b.sdf), (distance(&a.sdf, &a2.sdf) + distance(&b.sdf, &b2.sdf)) / 2.0);
     let ratio = if step == 0.0 { 0.0 } else { step / (inside + 1.0) };
     let r_bin = [0.0, 1.3, 2.0, 4.0, 10.0].iter().filter(|&&t| ratio > t).count();
@@ -65,8 +99,39 @@ fn share<T: Copy>(a: &[T], b: &[T], count: impl Fn(T, T) -> f64) -> f64 {
     sum / f64::from(n.max(1))
 }
 
-fn differ(a: &[u16], b: &[u16]) -> f64 {
-    share(a, b, |x, y| f64::from(u8::from(x != y)))
+/// How the marks on two layers, the voxels of another kind than most, go together.
+fn marks(a: &[u16], b: &[u16]) -> usize {
+    let (most_a, most_b) = (most(a), most(b));
+    let (mut own_a, mut own_b, mut both, mut same, mut n) = (0u32, 0u32, 0u32, 0u32, 0u32);
+    let common = most_a;
+    for (x, y) in pairs(a, b) {
+        n += 1;
+        own_a += u32::from(x != most_a);
+        own_b += u32::from(y != most_b);
+        both += u32::from(x != common || y != common);
+        same += u32::from(x == y && x != common);
+    }
+    let bin = |k: u32| match f64::from(k) / f64::from(n.max(1)) {
+        0.0 => 0,
+        x if x <= 0.02 => 1,
+        x if x <= 0.12 => 2,
+        _ => 3,
+    };
+    let share = f64::from(same) / f64::from(both.max(1));
+    let go_on = match () {
+        () if both == 0 => 0,
+        () if same == 0 => 1,
+        () => 2 + usize::from(share > 0.3) + usize::from(share > 0.7),
+    };
+    ((bin(own_a) * 4 + bin(own_b)) * 5 + go_on) * 2 + usize::from(most_a == most_b)
+}
+
+/// The kind of most voxels.
+fn most(kinds: &[u16]) -> u16 {
+    let mut sorted = kinds.to_vec();
+    sorted.sort_unstable();
+    let runs = sorted.chunk_by(|a, b| a == b).max_by_key(|run| run.len());
+    runs.and_then(|run| run.first()).copied().unwrap_or(0)
 }
 
 fn distance(a: &[i16], b: &[i16]) -> f64 {
@@ -127,6 +192,12 @@ impl Odds {
         self.random.add(seam, 1.0);
     }
 
+    /// Whether there are seams between blocks whose places are known.
+    #[must_use]
+    pub fn has_neighbours(&self) -> bool {
+        self.neighbours.total >= LEAST
+    }
+
     /// Forgets the neighbours, so that they can be counted anew.
     pub fn forget_neighbours(&mut self) {
         self.neighbours = Counts::default();
@@ -134,37 +205,51 @@ impl Odds {
 
     /// Computes the odds from what was counted.
     pub fn learn(&mut self) {
-        // Seams between neighbours count more than those inside, which are of the same kind but not the same.
-        let weight = (200.0 / self.inside.total.max(1.0)).min(0.5);
-        let odds = |inside: &[f64], near: &[f64], random: &[f64], n: f64, r: f64| -> Vec<f64> {
-            let classes = inside.len() as f64;
-            let each = |i: usize| {
-                let null = (random[i] + 0.5) / (r + 0.5 * classes);
-                // A class that was never met says nothing, rather than much by chance.
-                let seen = near[i] + weight * inside[i];
-                let adjacent = (seen + 6.0 * null + 0.02) / (n + 6.0 + 0.02 * classes);
-                (adjacent / null).ln().clamp(-CLIP, CLIP)
-            };
-            (0..inside.len()).map(each).collect()
+        let each = |inside: &[f64], near: &[f64], random: &[f64]| -> Vec<f64> {
+            (0..inside.len()).map(|i| self.learnt(inside[i], near[i], random[i], 0.0, inside.len())).collect()
         };
-        let (n, r) = (self.neighbours.total + weight * self.inside.total, self.random.total);
-        self.kinds = odds(&self.inside.kinds, &self.neighbours.kinds, &self.random.kinds, n, r);
-        self.sdf = odds(&self.inside.sdf, &self.neighbours.sdf, &self.random.sdf, n, r);
+        let kinds = each(&self.inside.kinds, &self.neighbours.kinds, &self.random.kinds);
+        let sdf = each(&self.inside.sdf, &self.neighbours.sdf, &self.random.sdf);
+        (self.kinds, self.sdf) = (kinds, sdf);
         self.trust = self.measured();
     }
 
-    /// Whether what was learnt inside of the blocks holds between them, by those whose places are known.
+    /// Logarithm of the odds of a class by its counts; `left` seams between neighbours are left out.
+    fn learnt(&self, inside: f64, near: f64, random: f64, left: f64, classes: usize) -> f64 {
+        // Seams between neighbours count more than those inside, which are of the same kind but not the same.
+        let weight = (200.0 / self.inside.total.max(1.0)).min(0.5);
+        let (classes, all) = (classes as f64, self.neighbours.total - left + weight * self.inside.total);
+        let null = (random + 0.5) / (self.random.total + 0.5 * classes);
+        // A class that was never met says nothing, rather than much by chance.
+        let seen = near.max(0.0) + weight * inside;
+        let adjacent = (seen + 6.0 * null + 0.02) / (all + 6.0 + 0.02 * classes);
+        (adjacent / null).ln().clamp(-CLIP, CLIP)
+    }
+
+    /// Whether what was learnt holds between blocks: for each seam between known neighbours by the odds that are learnt
+    /// without it.
     fn measured(&self) -> f64 {
         let Counts { kinds, sdf, total } = &self.neighbours;
-        if *total < 6.0 || self.random.total < 20.0 {
+        if *total < LEAST || self.random.total < 20.0 {
             return 0.0;
         }
-        let gain = |counts: &[f64], odds: &[f64], all: f64| -> f64 {
-            counts.iter().zip(odds).map(|(n, o)| n * o).sum::<f64>() / all
+        let gain = |counts: &[f64], odds: &dyn Fn(usize) -> f64, all: f64| -> f64 {
+            counts.iter().enumerate().filter(|(_, n)| **n > 0.0).map(|(i, n)| n * odds(i)).sum::<f64>() / all
         };
-        let near = gain(kinds, &self.kinds, *total) + gain(sdf, &self.sdf, *total);
-        let far = gain(&self.random.kinds, &self.kinds, self.random.total)
-            + gain(&self.random.sdf, &self.sdf, self.random.total);
+        let without = |of: fn(&Counts) -> &[f64]| {
+            move |i: usize| {
+                self.learnt(
+                    of(&self.inside)[i],
+                    of(&self.neighbours)[i] - 1.0,
+                    of(&self.random)[i],
+                    1.0,
+                    of(&self.inside).len(),
+                )
+            }
+        };
+        let near = gain(kinds, &without(|c| &c.kinds), *total) + gain(sdf, &without(|c| &c.sdf), *total);
+        let far = gain(&self.random.kinds, &|i| self.kinds[i], self.random.total)
+            + gain(&self.random.sdf, &|i| self.sdf[i], self.random.total);
         // By chance alone a few seams may look good.
         let doubt = 1.5 / total.sqrt();
         ((near - far - 0.1 - doubt) / 0.4).clamp(0.0, 1.0)

@@ -3,11 +3,12 @@
 //! First the order alone says what it can. Then the seams with neighbours whose blocks are known, or likely, come in as
 //! odds, and the order is asked again, until nothing changes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 
 use crate::trace::align::{self, Evidence, Rates, align};
+use crate::trace::joint;
 use crate::trace::moved;
 use crate::trace::reading::readings;
 use crate::trace::region::{Case, Option_, State};
@@ -15,6 +16,12 @@ use crate::trace::seam::{self, Odds, Seam};
 
 /// Rounds in which seams and order are asked in turn.
 const ROUNDS: usize = 7;
+
+/// Rounds in which whole assignments are compared.
+const JOINT: usize = 2;
+
+/// Blocks whose octants are looked for in the LOD before.
+const MOST_OCTANTS: usize = 64;
 
 /// The least probability at which a place counts as known.
 const KNOWN: f64 = 0.999;
@@ -25,6 +32,12 @@ const CLIP: f64 = 14.0;
 /// How much of a region may have been saved when nothing but its own few blocks tells.
 const BUSY: Rates = Rates { gone: 0.35, shrunk: 0.2 };
 
+/// The axis of a seam between an octant and the block of the next LOD is this and the octant.
+pub(super) const LOD: usize = 3;
+
+/// A neighbour of a position: its region and entry, the axis, and whether it is the upper one.
+pub type Neighbour = ((usize, usize), usize, bool);
+
 /// All regions of a save while they are solved.
 pub struct Solver<'c> {
     /// The regions.
@@ -33,11 +46,13 @@ pub struct Solver<'c> {
     pub states: Vec<State>,
     /// What seams look like.
     pub odds: Odds,
+    /// What blocks look like in the next LOD.
+    pub lods: Odds,
     by_position: HashMap<(u8, [i32; 3]), (usize, usize)>,
 }
 
-struct Table<'s> {
-    seams: &'s [Vec<(usize, f64)>],
+pub(super) struct Table<'s> {
+    pub seams: &'s [Vec<(usize, f64)>],
 }
 
 impl Evidence for Table<'_> {
@@ -63,7 +78,7 @@ impl<'c> Solver<'c> {
                 by_position.insert((case.lod, entry.position), (r, i));
             }
         }
-        let mut solver = Self { cases, states, odds: Odds::default(), by_position };
+        let mut solver = Self { cases, states, odds: Odds::default(), lods: Odds::default(), by_position };
         if solver.states.iter().all(State::is_solved) {
             return solver;
         }
@@ -71,6 +86,9 @@ impl<'c> Solver<'c> {
         for _ in 0..ROUNDS {
             solver.learn();
             solver.round();
+        }
+        for _ in 0..JOINT {
+            solver.compare();
         }
         solver.doubt();
         solver
@@ -82,10 +100,21 @@ impl<'c> Solver<'c> {
         self.by_position.get(&(lod, position)).copied()
     }
 
-    /// The seam of two walked blocks along an axis, the lower one first.
+    /// The seam of two walked blocks along an axis, the lower one first; from [`LOD`] on, of an octant and the block of
+    /// the next LOD.
     fn seam(&self, lower: (usize, usize), upper: (usize, usize), axis: usize) -> Option<Seam> {
         let faces = |(r, b): (usize, usize)| self.cases[r].walk.blocks.get(b)?.faces.as_deref();
-        Some(seam::seam(faces(lower)?, faces(upper)?, axis))
+        let (lower, upper) = (faces(lower)?, faces(upper)?);
+        match axis.checked_sub(LOD) {
+            None => Some(seam::seam(lower, upper, axis)),
+            Some(octant) => seam::scaled(lower, upper, octant),
+        }
+    }
+
+    /// How far what blocks have in common with others is believed, 0 to 1.
+    #[must_use]
+    pub fn trust(&self) -> f64 {
+        self.odds.trust.max(self.lods.trust)
     }
 
     /// Seams inside of blocks, and between blocks put together at random.
@@ -95,6 +124,7 @@ impl<'c> Solver<'c> {
         for &(r, b) in all.iter().step_by(all.len().div_ceil(4000).max(1)) {
             if let Some(faces) = &self.cases[r].walk.blocks[b].faces {
                 seam::inner(faces).for_each(|seam| self.odds.add_inside(seam));
+                seam::scaled_to_itself(faces).into_iter().for_each(|seam| self.lods.add_inside(seam));
             }
         }
         let n = all.len() as u64;
@@ -115,14 +145,34 @@ impl<'c> Solver<'c> {
                 self.odds.add_random(seam);
             }
         }
+        // Blocks of two LODs that have nothing to do with each other.
+        let mut by_lod: BTreeMap<u8, Vec<(usize, usize)>> = BTreeMap::new();
+        all.iter().for_each(|&(r, b)| by_lod.entry(self.cases[r].lod).or_default().push((r, b)));
+        for (lod, blocks) in &by_lod {
+            let Some(above) = lod.checked_add(1).and_then(|lod| by_lod.get(&lod)) else { continue };
+            for k in 0..3000usize {
+                let one =
+                    |of: &[(usize, usize)], n: u64| of.get(((n >> 11) % of.len().max(1) as u64) as usize).copied();
+                let (Some(a), Some(b)) = (one(blocks, next()), one(above, next())) else { continue };
+                if let Some(seam) = self.seam(a, b, LOD + k % 8) {
+                    self.lods.add_random(seam);
+                }
+            }
+        }
     }
 
     fn learn(&mut self) {
         self.odds.forget_neighbours();
-        let mut found = Vec::new();
+        self.lods.forget_neighbours();
+        let (mut found, mut scaled) = (Vec::new(), Vec::new());
         for (r, case) in self.cases.iter().enumerate() {
             for (i, entry) in case.entries.iter().enumerate() {
                 let Some(block) = self.known(r, i) else { continue };
+                if let Some((above, octant)) = self.above(case.lod, entry.position)
+                    && let Some(other) = self.known(above.0, above.1)
+                {
+                    scaled.extend(self.seam((r, block), (above.0, other), LOD + octant));
+                }
                 for axis in 0..3 {
                     let Some(position) = step(entry.position, axis, 1) else { continue };
                     let Some(next) = self.at(case.lod, position) else { continue };
@@ -134,6 +184,33 @@ impl<'c> Solver<'c> {
         }
         found.into_iter().for_each(|seam| self.odds.add_neighbours(seam));
         self.odds.learn();
+        scaled.into_iter().for_each(|seam| self.lods.add_neighbours(seam));
+        self.lods.learn();
+        if !self.lods.has_neighbours() {
+            self.lods.trust = self.octants_found();
+        }
+    }
+
+    /// How many octants of the next LOD have a block that is just so, 0 to 1: where no place is known yet, that says
+    /// whether the LODs are made of each other.
+    fn octants_found(&self) -> f64 {
+        let (mut shown, mut found) = (0u32, 0u32);
+        let above = self.cases.iter().enumerate().filter(|(_, case)| case.lod > 0);
+        let all = above.flat_map(|(r, case)| (0..case.entries.len()).map(move |i| (r, i)));
+        for (r, i) in all.take(MOST_OCTANTS) {
+            let case = self.cases[r];
+            let Some((block, _)) = self.states[r].best(case, i) else { continue };
+            let Some(next) = case.walk.blocks.get(block).and_then(|b| b.faces.as_deref()) else { continue };
+            for (at, axis, _) in
+                self.near(case.lod, case.entries[i].position).into_iter().filter(|n| n.1 >= LOD && !n.2)
+            {
+                let below = self.cases[at.0].walk.blocks.iter().filter_map(|b| b.faces.as_deref());
+                let mut fits = below.filter_map(|faces| seam::is_octant(faces, next, axis - LOD)).peekable();
+                shown += u32::from(fits.peek().is_some());
+                found += u32::from(fits.any(|fits| fits));
+            }
+        }
+        if shown < 4 { 0.0 } else { (f64::from(found) / f64::from(shown) * 2.0 - 1.0).max(0.0) }
     }
 
     /// The block of an entry, when it is known.
@@ -145,7 +222,7 @@ impl<'c> Solver<'c> {
     fn round(&mut self) {
         let next: Vec<Option<State>> = (0..self.cases.len())
             .into_par_iter()
-            .map(|r| (!self.states[r].is_solved() || self.states[r].is_doubtful()).then(|| self.again(r)))
+            .map(|r| (!self.states[r].is_solved()).then(|| self.again(r)))
             .collect();
         for (state, next) in self.states.iter_mut().zip(next) {
             if let Some(next) = next {
@@ -180,8 +257,18 @@ impl<'c> Solver<'c> {
         let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
         let posterior = align(&counts, &case.walk, &old.readings, rates, case.table_end(), &Table { seams: &seams });
         let options = moved::options(case, &posterior, rates, &Table { seams: &seams });
-        let (readings, order, busy) = (old.readings.clone(), old.order.clone(), Vec::new());
+        let (readings, order, busy) = (posterior.narrowed(&old.readings), old.order.clone(), Vec::new());
         State { readings, rates, posterior, options, order, busy, seams, neighbours }
+    }
+
+    /// Compares whole assignments of the regions in which something is left open.
+    fn compare(&mut self) {
+        let next: Vec<_> = (0..self.cases.len()).into_par_iter().map(|r| joint::options(self, r)).collect();
+        for (state, next) in self.states.iter_mut().zip(next) {
+            if let Some(next) = next {
+                state.options = next;
+            }
+        }
     }
 
     /// Asks once more, as if the game had saved many blocks: how often it did is a guess from few of them.
@@ -193,7 +280,7 @@ impl<'c> Solver<'c> {
                 let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
                 // Where nothing goes on from block to block, what was not compared is as likely as what was.
                 let table = Table { seams: &state.seams };
-                let seams: &dyn Evidence = if self.odds.trust > 0.0 { &table } else { &align::Nothing };
+                let seams: &dyn Evidence = if self.trust() > 0.0 { &table } else { &align::Nothing };
                 let rates =
                     Rates { gone: state.rates.gone.max(BUSY.gone), shrunk: state.rates.shrunk.max(BUSY.shrunk) };
                 let posterior = align(&counts, &case.walk, &state.readings, rates, case.table_end(), seams);
@@ -205,16 +292,25 @@ impl<'c> Solver<'c> {
         }
     }
 
-    /// The neighbours of a position that have possible blocks: the region and entry of each, its axis and whether it is
-    /// the upper one.
+    /// The neighbours of a position that have possible blocks.
     #[must_use]
-    pub fn near(&self, lod: u8, position: [i32; 3]) -> Vec<((usize, usize), usize, bool)> {
+    pub fn near(&self, lod: u8, position: [i32; 3]) -> Vec<Neighbour> {
         let sides = (0..3).flat_map(|axis| [(axis, -1), (axis, 1)]);
-        let near = sides.filter_map(|(axis, by)| {
-            let at = self.at(lod, step(position, axis, by)?)?;
-            (!self.states[at.0].options[at.1].is_empty()).then_some((at, axis, by > 0))
+        let sides = sides.filter_map(|(axis, by)| Some((self.at(lod, step(position, axis, by)?)?, axis, by > 0)));
+        let above = self.above(lod, position).map(|(at, octant)| (at, LOD + octant, true));
+        let below = (0..8usize).filter_map(|octant| {
+            let at = |axis: usize| position[axis].checked_mul(2)?.checked_add((octant >> axis & 1) as i32);
+            Some((self.at(lod.checked_sub(1)?, [at(0)?, at(1)?, at(2)?])?, LOD + octant, false))
         });
-        near.collect()
+        let near = sides.chain(above).chain(below);
+        near.filter(|(at, ..)| !self.states[at.0].options[at.1].is_empty()).collect()
+    }
+
+    /// The entry of the next LOD in which a block is, and which octant of it.
+    fn above(&self, lod: u8, position: [i32; 3]) -> Option<((usize, usize), usize)> {
+        let at = self.at(lod.checked_add(1)?, position.map(|v| v.div_euclid(2)))?;
+        let octant = (0..3).map(|axis| (position[axis].rem_euclid(2) as usize) << axis).sum();
+        Some((at, octant))
     }
 
     /// Odds that a block belongs between the likely blocks of its neighbours.
@@ -222,31 +318,43 @@ impl<'c> Solver<'c> {
         &self,
         r: usize,
         block: usize,
-        near: &[((usize, usize), usize, bool)],
+        near: &[Neighbour],
         cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
     ) -> f64 {
-        let mut sum = 0.0;
-        for &((nr, ni), axis, upper) in near {
-            let options = &self.states[nr].options[ni];
-            let mut odds = 0.0;
-            let mut rest = 1.0f64;
-            for option in options.iter().filter(|o| o.p > 1e-4) {
-                // A block is no neighbour of itself.
-                if nr == r && option.block == block {
-                    continue;
-                }
-                let key = (block, nr, option.block, axis, upper);
-                let one = *cache.entry(key).or_insert_with(|| {
-                    let (a, b) = ((r, block), (nr, option.block));
-                    let seam = if upper { self.seam(a, b, axis) } else { self.seam(b, a, axis) };
-                    seam.map_or(0.0, |seam| self.odds.of(seam))
-                });
-                odds += option.p * one.exp();
-                rest -= option.p;
-            }
-            sum += (odds + rest.max(0.0)).ln();
-        }
+        let sum: f64 = near.iter().map(|near| self.fit_one(r, block, *near, cache)).sum();
         sum.clamp(-CLIP, CLIP)
+    }
+
+    /// Odds that a block belongs beside the likely blocks of one neighbour.
+    pub(super) fn fit_one(
+        &self,
+        r: usize,
+        block: usize,
+        ((nr, ni), axis, upper): Neighbour,
+        cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
+    ) -> f64 {
+        let mut odds = 0.0;
+        let mut rest = 1.0f64;
+        for option in self.states[nr].options[ni].iter().filter(|o| o.p > 1e-4) {
+            // A block is no neighbour of itself.
+            if nr == r && option.block == block {
+                continue;
+            }
+            let key = (block, nr, option.block, axis, upper);
+            let one = *cache.entry(key).or_insert_with(|| {
+                let (a, b) = ((r, block), (nr, option.block));
+                if upper { self.odds_of(a, b, axis) } else { self.odds_of(b, a, axis) }
+            });
+            odds += option.p * one.exp();
+            rest -= option.p;
+        }
+        (odds + rest.max(0.0)).ln()
+    }
+
+    /// Odds that two walked blocks are neighbours along an axis, the lower one first.
+    pub(super) fn odds_of(&self, lower: (usize, usize), upper: (usize, usize), axis: usize) -> f64 {
+        let odds = if axis < LOD { &self.odds } else { &self.lods };
+        self.seam(lower, upper, axis).map_or(0.0, |seam| odds.of(seam))
     }
 }
 
@@ -265,11 +373,12 @@ fn first(case: &Case) -> State {
     if case.is_intact() {
         return State::intact(case);
     }
-    let readings = readings(&case.walk, &entries);
+    let mut readings = readings(&case.walk, &entries);
     let mut rates = Rates { gone: (3.0 / (n + 3.0)).min(0.15), shrunk: (3.0 / (n + 3.0)).min(0.15) };
     let mut posterior = align::Posterior::default();
     for _ in 0..4 {
         posterior = align(&counts, &case.walk, &readings, rates, case.table_end(), &align::Nothing);
+        readings = posterior.narrowed(&readings);
         rates = Rates {
             gone: ((posterior.gone.iter().sum::<f64>() + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
             shrunk: ((posterior.shrunk + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
@@ -317,10 +426,6 @@ impl State {
     #[must_use]
     pub fn is_solved(&self) -> bool {
         self.readings.is_empty()
-    }
-
-    fn is_doubtful(&self) -> bool {
-        false
     }
 
     /// The likeliest content of an entry: a block that has it, and the probability of all that have it.

@@ -1,7 +1,8 @@
 //! The walk over the sectors of a region: every whole block, wherever it stands, and what lies between.
 
-use std::hash::Hasher;
 use std::io;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::bytes::{Span, index};
 use crate::damage::Level;
@@ -49,6 +50,8 @@ pub struct Walked {
     pub plain: bool,
     /// Its version.
     pub version: u8,
+    /// Whether something about it is against the format although all of it can be read.
+    pub odd: bool,
     /// Where it is broken by sectors that stand there twice.
     pub splice: Option<Splice>,
     /// Its outer layers, when they were asked for.
@@ -189,18 +192,11 @@ fn hashes<S: Source + ?Sized>(source: &S, header: &Header, sectors: u32) -> io::
             if bytes.iter().all(|&b| b == 0) {
                 return ZERO;
             }
-            hash(bytes, 0) | 1
+            xxh3_64(bytes) | 1
         }));
     }
     hashes.truncate(sectors as usize);
     Ok(hashes)
-}
-
-fn hash(bytes: &[u8], seed: u8) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    hasher.write_u8(seed);
-    hasher.write(bytes);
-    hasher.finish()
 }
 
 struct Walker<'s, S: ?Sized> {
@@ -309,16 +305,16 @@ impl<S: Source + ?Sized> Walker<'_, S> {
             return None;
         }
         let slack = sectors.get(bytes.len()..).unwrap_or_default();
-        let (low, high) = (hash(container.plain, 1), hash(container.plain, 2));
         Some(Walked {
             first,
             count,
             size,
-            content: u128::from(low) | u128::from(high) << 64,
+            content: xxh3_128(container.plain),
             slack: slack.len() as u32,
             padded: slack.iter().all(|&b| b == 0),
             plain: container.declared.is_none(),
             version: block.version,
+            odd: view.damage.iter().any(|d| d.code.level() > Level::Note),
             splice,
             faces: if self.options.faces { Faces::of(&block).map(Box::new) } else { None },
         })

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::app::{App, Effect};
 use super::data::Index;
 use super::jobs::{Kind, Worker};
-use crate::check::{Finding, Options, Summary, run, total_bytes, walk, walked_bytes};
+use crate::check::{Finding, Options, Summary, run, total_bytes, walk};
 use crate::damage::Level;
 
 /// How often progress is told: often enough to be seen, seldom enough not to be felt over a slow line.
@@ -43,7 +43,7 @@ struct Told {
 
 fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
     let save = Arc::clone(&index.save);
-    let total = total_bytes(&save).saturating_add(walked_bytes(&save));
+    let total = total_bytes(&save, crate::check::Level::Semantic);
     worker.answer(move |app| {
         if app.generation == generation {
             app.findings.total = total;

@@ -10,6 +10,7 @@ use crate::demo::game::Game;
 use crate::demo::{Sample, healthy};
 use crate::godot::container::{self, Mode};
 use crate::godot::region::{Entry, HEADER_BYTES};
+use crate::godot::slots;
 
 /// What the C library writes at once.
 const PAGE: usize = 4096;
@@ -18,7 +19,7 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged(
         "crash-half-written",
         "A block was rewritten, and the game was killed when half of it was on disk.",
-        &[Code::ContainerCorrupt],
+        &[Code::ContainerCorrupt, Code::BlockTorn],
         half_written,
     ),
     Sample::damaged(
@@ -68,10 +69,38 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged(
         "crash-moving",
         "A block grew, and the game was killed while later sectors moved down: some are there twice.",
-        &[Code::TableCount, Code::BlockTorn],
+        &[Code::TableCount, Code::BlockHalfMoved],
         |dir| {
             session(dir, &spec(), |game, _, at| {
                 game.killed_while_moving(at.slot, u32::from(at.entry.count()) + 3);
+                Ok(())
+            })
+        },
+    ),
+    Sample::damaged(
+        "crash-doubled",
+        "A block grew, and the game was killed when the next two had moved down: they are there twice.",
+        &[Code::BlockDoubled],
+        |dir| {
+            session(dir, &spec(), |game, draft, at| {
+                let blocks = draft.blocks(REGION)?;
+                let behind = blocks.iter().filter(|next| next.entry.first() >= at.entry.end()).take(2);
+                game.killed_while_moving(at.slot, behind.map(|next| u32::from(next.entry.count())).sum());
+                Ok(())
+            })
+        },
+    ),
+    Sample::damaged(
+        "crash-new-block",
+        "A block shrank and a new one was appended; the table was not written, and nothing tells whose the new one is.",
+        &[Code::BlockOwnerless],
+        |dir| {
+            session(dir, &spec(), |game, draft, at| {
+                let position = [0, 0, 2];
+                let slot = slots::index(spec().format().region_size, position.map(|n| n as u16));
+                let slot = slot.ok_or_else(|| unmade("a block outside the region"))?;
+                game.save(at.slot, &healthy::smaller(&spec(), draft, at.slot)?);
+                game.save(slot, &spec().block(0, position).pack(spec().mode));
                 Ok(())
             })
         },

@@ -75,6 +75,18 @@ pub(super) const SAMPLES: &[Sample] = &[
         &[Code::MetaDiffers],
         |dir| meta(dir, "\"sector_size\": 512", "\"sector_size\": 1024"),
     ),
+    Sample::damaged(
+        "conversion-left",
+        "A conversion was killed: half of the save is new, all of it is beside it under its old name.",
+        &[Code::ConversionLeft],
+        |dir| {
+            alter(&dir.join("world_old"), |_| Ok(()))?;
+            alter(&dir.join("world"), |draft| {
+                draft.remove(REGION);
+                Ok(())
+            })
+        },
+    ),
     Sample::damaged("meta-lods", "There is a LOD that the meta file does not count.", &[Code::MetaLods], |dir| {
         let mut lods = spec().lods;
         lods.push(Extent { from: [0; 3], to: [1; 3] });

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
+use crate::beside;
 use crate::limits::Limits;
 use crate::repair::map::{ArrayPlan, LayerPlan, TakenOut};
 use crate::repair::{Error, Options};
@@ -91,12 +92,12 @@ impl Look<'_> {
         let source = match FileSource::open(&path) {
             Ok(source) => source,
             Err(OpenError::Io(error)) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(&path)(error));
+                return Err(beside::Error::read(&path)(error).into());
             }
             Err(OpenError::Io(_)) => return Ok(Found::Missing("the file is missing")),
             Err(_) => return Ok(Found::Missing("it is no regular file")),
         };
-        Ok(match told::array(&source, role, asked).map_err(Error::io(&path))? {
+        Ok(match told::array(&source, role, asked).map_err(beside::Error::read(&path))? {
             Ok(array) => Found::There(source, array),
             Err(why) => Found::Useless(why),
         })
@@ -229,7 +230,7 @@ impl Look<'_> {
     ) -> Result<Option<[u32; 3]>, Error> {
         let dim = self.layer.dim;
         let rows = Index::of(&index_source, &index.npy, self.limits.map_blocks)
-            .map_err(Error::io(&self.dir.join(index_name)))?;
+            .map_err(beside::Error::read(&self.dir.join(index_name)))?;
         let known = u64::from(rows.len());
         let begun = if data.npy.fortran { stored } else { data.npy.there().div_ceil(BLOCK_VOXELS).min(stored) };
         // Blocks that are cut off are filled with 0, unless that is out of all proportion.
@@ -250,8 +251,8 @@ impl Look<'_> {
                 Some(("its voxels are not in the data", false))
             } else if let Some(first) = first {
                 let path = self.dir.join(data_name);
-                let same =
-                    told::same_rows(&data_source, &data.npy, u64::from(first), number).map_err(Error::io(&path))?;
+                let same = told::same_rows(&data_source, &data.npy, u64::from(first), number)
+                    .map_err(beside::Error::read(&path))?;
                 Some(if same {
                     ("the same block as an earlier row", false)
                 } else {

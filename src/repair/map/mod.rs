@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
+use crate::beside;
 use crate::damage::Code;
 use crate::repair::out::below;
 use crate::repair::{Action, Error, Options};
 use crate::save::Save;
-use crate::source::{FileSource, Source};
+use crate::source::Source;
 use crate::trace::map::text;
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData, plain_name};
@@ -189,10 +190,10 @@ fn parsed(bytes: &[u8]) -> Option<Json> {
     serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).ok()
 }
 
-fn whole(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let source = FileSource::open(path).map_err(|source| Error::Open { path: path.to_owned(), source })?;
+fn whole(path: &Path, limit: u64) -> Result<Vec<u8>, beside::Error> {
+    let source = beside::open(path)?;
     let mut bytes = Vec::new();
-    source.read_into(0, crate::bytes::index(source.len().min(limit)), &mut bytes).map_err(Error::io(path))?;
+    source.read_into(0, crate::bytes::index(source.len().min(limit)), &mut bytes).map_err(beside::Error::read(path))?;
     Ok(bytes)
 }
 

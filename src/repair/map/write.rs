@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
+use crate::beside::{Draft, Error, Input, Writer};
 use crate::bytes::Span;
+use crate::repair::Action;
 use crate::repair::map::layer::with_rows;
 use crate::repair::map::{ArrayPlan, LayerPlan, MapPlan};
-use crate::repair::out::{Input, Writer, aside, json as pretty, lost_name};
-use crate::repair::write::Tree;
-use crate::repair::{Action, Error};
+use crate::repair::out::{aside, json as pretty, lost_name};
 use crate::trace::map::{read_row, row, row_numbers};
 use crate::voxel_map::grid::BLOCK_VOXELS;
 use crate::voxel_map::map_json::FILE_NAME;
@@ -19,17 +19,17 @@ const ALIGN: usize = 16;
 /// Rows of a column that are read at once.
 const ROWS: u64 = 1 << 16;
 
-pub(in crate::repair) fn write(tree: &Tree<'_>, plans: &[MapPlan]) -> Result<(), Error> {
-    plans.iter().filter(|plan| plan.action != Action::Copy).try_for_each(|plan| one(tree, plan))
+pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[MapPlan]) -> Result<(), Error> {
+    plans.iter().filter(|plan| plan.action != Action::Copy).try_for_each(|plan| one(draft, plan))
 }
 
-fn one(tree: &Tree<'_>, plan: &MapPlan) -> Result<(), Error> {
+fn one(draft: &Draft<'_>, plan: &MapPlan) -> Result<(), Error> {
     for name in &plan.aside {
-        tree.copy(&plan.dir.join(name), &aside(tree, &plan.name.join(name)))?;
+        draft.copy(&plan.dir.join(name), &aside(draft, &plan.name.join(name)))?;
     }
     if let Some(description) = &plan.description {
-        tree.copy(&plan.dir.join(FILE_NAME), &aside(tree, &plan.name.join(FILE_NAME)))?;
-        tree.file(&plan.name.join(FILE_NAME), description)?;
+        draft.copy(&plan.dir.join(FILE_NAME), &aside(draft, &plan.name.join(FILE_NAME)))?;
+        draft.file(&plan.name.join(FILE_NAME), description)?;
     }
     if plan.action != Action::Rebuild {
         return Ok(());
@@ -39,10 +39,10 @@ fn one(tree: &Tree<'_>, plan: &MapPlan) -> Result<(), Error> {
         for array in &layer.arrays {
             // Layers may share an array.
             if done.insert(&array.name) {
-                write_array(tree, plan, array)?;
+                write_array(draft, plan, array)?;
                 let blocks = array.source.shape.len() == 4;
                 if blocks && !layer.taken_out.is_empty() {
-                    taken_out(tree, plan, layer, array)?;
+                    taken_out(draft, plan, layer, array)?;
                 }
             }
         }
@@ -50,18 +50,18 @@ fn one(tree: &Tree<'_>, plan: &MapPlan) -> Result<(), Error> {
     Ok(())
 }
 
-fn write_array(tree: &Tree<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(), Error> {
+fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(), Error> {
     let input = Input::open(&plan.dir.join(&array.name))?;
     let npy = &array.source;
     let head = Span::new(0, npy.data.start);
     let name = plan.name.join(&array.name);
-    let mut out = Writer::new(tree, &name)?;
+    let mut out = Writer::new(draft, &name)?;
     let rows = array.keep.as_ref().map(|keep| keep.iter().map(|run| run.end - run.start).sum());
     if array.new_header || rows.is_some() {
         let first = npy.shape.first().copied().unwrap_or(0);
         let version = if (1..=3).contains(&npy.version) { npy.version } else { 1 };
         out.put(&Npy { version, ..with_rows(npy, rows.unwrap_or(first)) }.encode(ALIGN))?;
-        let mut old = Writer::new(tree, &lost_name(tree, &name, ".header.bin"))?;
+        let mut old = Writer::new(draft, &lost_name(draft, &name, ".header.bin"))?;
         old.span(&input, head)?;
         old.done()?;
     } else {
@@ -98,8 +98,9 @@ fn columns(out: &mut Writer<'_>, input: &Input, npy: &Npy, keep: &[std::ops::Ran
 }
 
 /// The blocks that are taken out of a layer: their voxels in one array, and a list.
-fn taken_out(tree: &Tree<'_>, plan: &MapPlan, layer: &LayerPlan, array: &ArrayPlan) -> Result<(), Error> {
-    let input = Input::open(&plan.dir.join(&array.name))?;
+fn taken_out(draft: &Draft<'_>, plan: &MapPlan, layer: &LayerPlan, array: &ArrayPlan) -> Result<(), Error> {
+    let path = plan.dir.join(&array.name);
+    let input = Input::open(&path)?;
     let name = plan.name.join(&array.name);
     let npy = &array.source;
     let with_voxels: Vec<u64> = layer.taken_out.iter().filter(|t| t.voxels).map(|t| t.row).collect();
@@ -122,16 +123,16 @@ fn taken_out(tree: &Tree<'_>, plan: &MapPlan, layer: &LayerPlan, array: &ArrayPl
         "axes": "place, x, y, z",
         "rows": list,
     });
-    tree.file(&lost_name(tree, &name, ".rows.json"), &pretty(&about))?;
+    draft.file(&lost_name(draft, &name, ".rows.json"), &pretty(&about))?;
     if with_voxels.is_empty() {
         return Ok(());
     }
-    let mut out = Writer::new(tree, &lost_name(tree, &name, ".rows.npy"))?;
+    let mut out = Writer::new(draft, &lost_name(draft, &name, ".rows.npy"))?;
     let header = Npy { version: 1, fortran: false, ..with_rows(npy, with_voxels.len() as u64) };
     out.put(&header.encode(ALIGN))?;
     let mut bytes = Vec::new();
     for number in with_voxels {
-        read_row(&input.source, npy, number, &mut bytes).map_err(input.failed())?;
+        read_row(&input.source, npy, number, &mut bytes).map_err(Error::read(&path))?;
         if npy.fortran {
             bytes = in_c_order(&bytes, npy.dtype.size() as usize);
         }

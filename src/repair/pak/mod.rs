@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
+use crate::beside;
 use crate::bytes::{Span, index};
 use crate::damage::Code;
 use crate::pak::header::Header;
@@ -142,23 +143,23 @@ fn one(save: &Save, room: &Room, file: &PakFile, options: &Options<'_>) -> Resul
             _ => {}
         }
     }
-    let failed = |source| Error::Open { path: plan.path.clone(), source };
+    let failed = |source| beside::Error::Open { path: plan.path.clone(), source };
     let Some(pak) = save.pak(room, file, &mut Vec::new()).map_err(failed)? else {
         return Ok(aside("it ends inside its header"));
     };
     let stop = || options.go_on().is_err();
     let budget = pak.source.len().saturating_mul(EXPANSION).saturating_add(BUDGET);
     let how = pak::Options { budget, stop: &stop };
-    let told = pak::read(&pak, &how).map_err(Error::io(&plan.path))?;
+    let told = pak::read(&pak, &how).map_err(beside::Error::read(&plan.path))?;
     options.go_on()?;
-    if pak.source.changed().map_err(Error::io(&plan.path))? {
-        return Err(Error::Changed(plan.path));
+    if pak.source.changed().map_err(beside::Error::read(&plan.path))? {
+        return Err(beside::Error::Changed(plan.path).into());
     }
     if told.is_sound() {
         return Ok(plan);
     }
     let mut plan = rebuilt(plan, &pak, &told, options);
-    plan.rest = rest(&plan, &pak.source).map_err(Error::io(&plan.path))?;
+    plan.rest = rest(&plan, &pak.source).map_err(beside::Error::read(&plan.path))?;
     Ok(plan)
 }
 

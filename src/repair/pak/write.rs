@@ -3,46 +3,47 @@
 use rayon::prelude::*;
 use serde_json::json;
 
+use crate::beside::{Draft, Error, Input, Writer};
 use crate::bytes::{Span, index};
 use crate::limits::Limits;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::header::Header;
 use crate::pak::payload::{Decoder, adler32};
 use crate::pak::record::{Record, blocks_for};
+use crate::repair::Action;
 use crate::repair::lost::rounded;
-use crate::repair::out::{Input, Writer, aside, json as pretty, lost_name};
+use crate::repair::out::{aside, json as pretty, lost_name};
 use crate::repair::pak::{Lost, PakPlan};
-use crate::repair::write::Tree;
-use crate::repair::{Action, Error};
 use crate::source::Source;
 
-pub(in crate::repair) fn write(tree: &Tree<'_>, plans: &[PakPlan], limits: &Limits) -> Result<(), Error> {
+pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Limits) -> Result<(), Error> {
     plans.par_iter().try_for_each(|plan| match plan.action {
-        Action::Copy => tree.copy(&plan.path, &plan.name),
-        Action::SetAside => tree.copy(&plan.path, &aside(tree, &plan.name)),
-        Action::Rebuild => rebuild(tree, plan, limits),
+        // A backup tells nothing of pak regions.
+        Action::Copy | Action::FromBackup => draft.copy(&plan.path, &plan.name),
+        Action::SetAside => draft.copy(&plan.path, &aside(draft, &plan.name)),
+        Action::Rebuild => rebuild(draft, plan, limits),
     })
 }
 
-fn rebuild(tree: &Tree<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Error> {
+fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Error> {
     let Some(header) = &plan.header else { return Ok(()) };
     let input = Input::open(&plan.path)?;
     if !plan.chunks.is_empty() {
-        let mut out = Writer::new(tree, &plan.name)?;
+        let mut out = Writer::new(draft, &plan.name)?;
         pack(&mut out, header, plan, &input, limits)?;
         out.done()?;
     }
-    let mut head = Writer::new(tree, &lost_name(tree, &plan.name, ".head.bin"))?;
+    let mut head = Writer::new(draft, &lost_name(draft, &plan.name, ".head.bin"))?;
     head.span(&input, plan.head)?;
     head.done()?;
-    plan.lost.par_iter().try_for_each(|lost| keep(tree, plan, lost, &input, limits))?;
+    plan.lost.par_iter().try_for_each(|lost| keep(draft, plan, lost, &input, limits))?;
     if !plan.rest.is_empty() {
-        let mut out = Writer::new(tree, &lost_name(tree, &plan.name, ".rest.bin"))?;
+        let mut out = Writer::new(draft, &lost_name(draft, &plan.name, ".rest.bin"))?;
         plan.rest.iter().try_for_each(|span| out.span(&input, *span))?;
         out.done()?;
         let pieces: Vec<[u64; 2]> = plan.rest.iter().map(|span| [span.start, span.end]).collect();
         let about = json!({ "file": crate::printable::path(&plan.name), "bytes": pieces });
-        tree.file(&lost_name(tree, &plan.name, ".rest.json"), &pretty(&about))?;
+        draft.file(&lost_name(draft, &plan.name, ".rest.json"), &pretty(&about))?;
     }
     input.unchanged()
 }
@@ -91,22 +92,22 @@ fn with_checksum(input: &Input, span: Span, limits: &Limits) -> Result<Vec<u8>, 
 }
 
 /// A chunk in `lost+found`: its bytes as stored, what they decompress to, and what is known of it.
-fn keep(tree: &Tree<'_>, plan: &PakPlan, lost: &Lost, input: &Input, limits: &Limits) -> Result<(), Error> {
-    let name = |ending: &str| lost_name(tree, &plan.name, &format!(".byte-{:010}{ending}", lost.span.start));
+fn keep(draft: &Draft<'_>, plan: &PakPlan, lost: &Lost, input: &Input, limits: &Limits) -> Result<(), Error> {
+    let name = |ending: &str| lost_name(draft, &plan.name, &format!(".byte-{:010}{ending}", lost.span.start));
     let mut stored = Vec::new();
     let span = Span::new(lost.span.start, lost.span.end.min(input.source.len()));
     if span.len() <= limits.stored_bytes {
         input.read(span, &mut stored)?;
-        tree.file(&name(".zlib"), &stored)?;
+        draft.file(&name(".zlib"), &stored)?;
     } else {
-        let mut out = Writer::new(tree, &name(".zlib"))?;
+        let mut out = Writer::new(draft, &name(".zlib"))?;
         out.span(input, span)?;
         out.done()?;
         input.read(Span::sized(span.start, limits.stored_bytes), &mut stored)?;
     }
     let mut decoder = Decoder::default();
     let payload = decoder.decode(&stored, false, limits, &mut Vec::new());
-    tree.file(&name(".bin"), payload.plain)?;
+    draft.file(&name(".bin"), payload.plain)?;
     let candidates: Vec<_> = lost
         .candidates
         .iter()
@@ -120,5 +121,5 @@ fn keep(tree: &Tree<'_>, plan: &PakPlan, lost: &Lost, input: &Input, limits: &Li
         "record": lost.record,
         "candidates": candidates,
     });
-    tree.file(&name(".json"), &pretty(&about))
+    draft.file(&name(".json"), &pretty(&about))
 }

@@ -164,7 +164,8 @@ fn neighbour(request: &Request, forest: &Forest, lod: u8, at: [i32; 3], channel:
     let plan = request.plan.regions.iter().find(|region| region.path == path)?;
     let mut scratch = Scratch::default();
     match plan.action {
-        Action::SetAside => None,
+        // What takes its place is not in this save.
+        Action::SetAside | Action::FromBackup => None,
         Action::Rebuild => {
             let block = plan.blocks.iter().find(|block| block.position == at)?;
             let stored = read(&path, &block.pieces).ok()?;

@@ -142,6 +142,7 @@ fn in_short(action: Action, why: &str) -> String {
         Action::Copy => "healthy, copied as it is".to_owned(),
         Action::Rebuild => format!("built anew: {why}"),
         Action::SetAside => format!("set aside: {why}"),
+        Action::FromBackup => format!("taken from the backup: {why}"),
     }
 }
 

@@ -1,0 +1,248 @@
+//! What is done with one region that was walked over: which block is written where, and what is kept in `lost+found`.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::beside;
+use crate::bytes::Span;
+use crate::godot::region::{Format, Header, sectors_for};
+use crate::godot::slots::{self, Slots};
+use crate::repair::backup::Store;
+use crate::repair::mend::{Common, Job};
+use crate::repair::pack;
+use crate::repair::plan::{Action, Decision, LostBlock, Origin, RegionPlan, simple};
+use crate::repair::survey::{Solved, Walk, sure};
+use crate::repair::{Error, Options};
+use crate::save::Save;
+use crate::trace::decide::Certainty;
+use crate::trace::region::{Case, Listing};
+use crate::trace::walk;
+
+/// Why the bytes of a block that was written anew are kept.
+pub(super) const AS_IT_WAS: &str = "as it was: it is written without what is against the format";
+
+/// A region while it is decided on.
+pub(super) struct Placing<'p, 's> {
+    pub save: &'p Save,
+    pub walk: &'p Walk<'s>,
+    pub solved: &'p Solved,
+    pub store: Option<&'p Store>,
+    /// The layout that is written.
+    pub format: Format,
+    pub blocks: Vec<Decision>,
+    pub lost: Vec<LostBlock>,
+    /// Slots in the source that have a block, as they are written.
+    pub filled: HashSet<[i32; 3]>,
+    /// The usual values, counted when they are needed.
+    pub common: Option<Common>,
+}
+
+pub(super) fn region_plan(
+    save: &Save,
+    walk: &Walk<'_>,
+    solved: &Solved,
+    format: Option<&Format>,
+    store: Option<&Store>,
+    options: &Options<'_>,
+) -> Result<RegionPlan, Error> {
+    let mut plan = simple(save, walk.forest, &walk.file.name, walk.file.lod, Action::Copy, "healthy");
+    let own = walk.region.header.format;
+    let format = format.copied().unwrap_or(own);
+    let sound = walk.is_sound() && format == own && !walk.is_displaced();
+    let case = &walk.case;
+    if case.is_intact() && sound && !walk.is_odd() {
+        return Ok(plan);
+    }
+    let mut placing = Placing {
+        save,
+        walk,
+        solved,
+        store,
+        format,
+        blocks: Vec::new(),
+        lost: Vec::new(),
+        filled: HashSet::new(),
+        common: None,
+    };
+    placing.found(options.least());
+    placing.matched();
+    let by_slot: HashMap<u32, &Listing> = case.entries.iter().map(|e| (e.slot, e)).collect();
+    let as_listed = placing.blocks.len() == case.entries.len()
+        && placing.blocks.iter().all(|d| {
+            let listed = by_slot.get(&d.slot).filter(|e| e.position == d.position);
+            d.listed_at.is_none() && d.mend.is_none() && listed.is_some_and(|e| count(d, &own) == u64::from(e.count))
+        });
+    let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
+    let homeless = placing.homeless();
+    let appended = homeless.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
+    let odd = placing.set_right()?;
+    if as_listed && packed && !appended && sound && !odd {
+        return Ok(plan);
+    }
+    plan.action = Action::Rebuild;
+    plan.why = match walk.remark {
+        Some(remark) => remark,
+        None if !case.is_intact() && !as_listed => "the table does not fit the sectors",
+        None if sound && odd => "something in its blocks is against the format",
+        None if sound => "the table does not fit the sectors",
+        None if walk.is_displaced() => "its blocks stood in the slots of the old formula",
+        None if walk.is_sound() => "its layout was not that of the other files",
+        None => "the header or the last sector is damaged",
+    };
+    placing.torn()?;
+    placing.older_states()?;
+    let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
+    for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
+        let why = if solved.torn[i] > 0.5 || torn.contains(&entry.first) {
+            "its block is torn"
+        } else if solved.options[i].is_empty() {
+            "no block was found for it"
+        } else {
+            "its block cannot be told for certain"
+        };
+        plan.missing.push((entry.position, why));
+    }
+    plan.missing.sort_unstable();
+    placing.ownerless(&homeless);
+    placing.lost.sort_by_key(|lost| lost.sector);
+    let Placing { mut blocks, lost, .. } = placing;
+    blocks.sort_by_key(|d| (d.backup.is_some(), d.sector, d.slot));
+    plan.source = Some(walk.region.header.clone());
+    plan.header = Some(header(&walk.region.header, format));
+    plan.blocks = blocks;
+    plan.lost = lost;
+    Ok(plan)
+}
+
+/// The header of the same version for a layout.
+fn header(old: &Header, format: Format) -> Header {
+    match old.palette.as_deref().and_then(|palette| <[u8; 1024]>::try_from(palette).ok()) {
+        Some(palette) => Header::with_palette(format, palette),
+        None => Header::new(old.version, format),
+    }
+}
+
+/// Sectors of a block in a layout.
+fn count(decision: &Decision, format: &Format) -> u64 {
+    let len: u64 = decision.pieces.iter().map(Span::len).sum();
+    sectors_for(len.saturating_sub(4), format.sector_size)
+}
+
+impl Placing<'_, '_> {
+    pub fn case(&self) -> &Case {
+        &self.walk.case
+    }
+
+    /// Where bytes that are counted without what was left out stand in the file.
+    pub fn real(&self, pieces: Vec<Span>) -> Vec<Span> {
+        pieces.into_iter().flat_map(|piece| self.walk.region.source.real(piece)).collect()
+    }
+
+    pub fn pieces(&self, block: usize) -> Vec<Span> {
+        self.real(walk::pieces(&self.walk.region.header, &self.case().walk.blocks[block]))
+    }
+
+    /// The slot of a position in the file that is written.
+    pub fn slot(&self, position: [i32; 3]) -> Option<u32> {
+        let formula = if self.walk.is_displaced() { Slots::New } else { self.walk.slots };
+        let size = self.format.region_size;
+        let mut inside = [0; 3];
+        for axis in 0..3 {
+            let (region, at) = slots::place(position[axis], size[axis], formula)?;
+            if region != self.walk.file.position[axis] {
+                return None;
+            }
+            inside[axis] = at;
+        }
+        slots::index(size, inside)
+    }
+
+    pub fn decision(&self, position: [i32; 3], block: usize, certainty: Certainty, p: f64) -> Option<Decision> {
+        let found = &self.case().walk.blocks[block];
+        Some(Decision {
+            slot: self.slot(position)?,
+            position,
+            pieces: self.pieces(block),
+            sector: found.first,
+            listed_at: None,
+            certainty,
+            probability: p,
+            moved: false,
+            origin: Origin::Found,
+            backup: None,
+            mend: None,
+        })
+    }
+
+    /// The blocks whose places are sure enough.
+    fn found(&mut self, least: Certainty) {
+        let listed: HashMap<[i32; 3], u32> = self.case().entries.iter().map(|e| (e.position, e.first)).collect();
+        for placed in sure(self.walk, self.solved, least) {
+            let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
+            let Some(decision) = decision else { continue };
+            let first = listed.get(&placed.position).copied();
+            let listed_at = first.filter(|first| *first != decision.sector);
+            self.filled.insert(placed.position);
+            self.blocks.push(Decision { listed_at, moved: placed.moved, ..decision });
+        }
+    }
+
+    /// Whole blocks that are written nowhere, each content once.
+    fn homeless(&self) -> Vec<usize> {
+        let sectors: HashSet<u32> = self.blocks.iter().map(|d| d.sector).collect();
+        let blocks = &self.case().walk.blocks;
+        let mut placed: HashSet<u128> =
+            blocks.iter().filter(|b| sectors.contains(&b.first)).map(|b| b.content).collect();
+        (0..blocks.len()).filter(|&b| placed.insert(blocks[b].content)).collect()
+    }
+
+    pub fn read(&self, pieces: &[Span]) -> Result<Vec<u8>, beside::Error> {
+        let mut bytes = Vec::new();
+        let failed = |error| beside::Error::read(&self.walk.path())(error);
+        pack::read(self.walk.region.source.file(), pieces, &mut bytes).map_err(failed)?;
+        Ok(bytes)
+    }
+
+    pub fn job<'j>(&'j self, stored: &'j [u8]) -> Job<'j> {
+        Job { stored, from: &self.walk.region.header, to: &self.format, limits: &self.save.options.limits }
+    }
+
+    /// Makes blocks that are against the format healthy where that loses nothing; whether there are any.
+    fn set_right(&mut self) -> Result<bool, beside::Error> {
+        let odd: HashSet<u32> = self.case().walk.blocks.iter().filter(|b| b.odd).map(|b| b.first).collect();
+        let mut any = false;
+        for i in 0..self.blocks.len() {
+            if !odd.contains(&self.blocks[i].sector) {
+                continue;
+            }
+            let stored = self.read(&self.blocks[i].pieces)?;
+            let Some(mend) = self.job(&stored).set_right() else { continue };
+            any = true;
+            self.keep(self.blocks[i].sector, self.blocks[i].pieces.clone(), true, AS_IT_WAS, Vec::new());
+            self.blocks[i].mend = Some(mend);
+        }
+        Ok(any)
+    }
+
+    pub fn keep(&mut self, sector: u32, pieces: Vec<Span>, whole: bool, why: &'static str, at: Vec<([i32; 3], f64)>) {
+        self.lost.push(LostBlock { sector, pieces, whole, why, candidates: at });
+    }
+
+    /// Keeps whole blocks without an owner, with the positions that they may belong to.
+    fn ownerless(&mut self, blocks: &[usize]) {
+        let found = |d: &&Decision| !matches!(d.origin, Origin::Salvaged | Origin::Backup);
+        let taken: HashSet<[i32; 3]> = self.blocks.iter().filter(found).map(|d| d.position).collect();
+        let mut candidates: HashMap<usize, HashMap<[i32; 3], f64>> = HashMap::new();
+        let options = self.solved.options.iter().zip(&self.walk.case.entries);
+        for (options, entry) in options.filter(|(_, entry)| !taken.contains(&entry.position)) {
+            for option in options {
+                *candidates.entry(option.block).or_default().entry(entry.position).or_default() += option.p;
+            }
+        }
+        for &b in blocks {
+            let likely = candidates.remove(&b).into_iter().flatten().filter(|(_, p)| *p > 0.005);
+            let mut at: Vec<([i32; 3], f64)> = likely.collect();
+            at.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            self.keep(self.case().walk.blocks[b].first, self.pieces(b), true, "it has no owner", at);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What reference files say was saved, and what a reader of blocks finds.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use voxscope::godot::block::Block;
+use voxscope::godot::channel::Storage;
+
+/// A text for each channel: its value, or the hash of its voxels.
+pub type Signature = Vec<String>;
+
+/// The lines of a file of what was saved, in order.
+pub fn truth(path: &Path) -> Vec<([i32; 3], Signature)> {
+    super::common::json_lines(path)
+        .iter()
+        .map(|v| (position(&v["position"]), v["channels"].as_array().unwrap().iter().map(channel).collect()))
+        .collect()
+}
+
+fn position(v: &serde_json::Value) -> [i32; 3] {
+    [0, 1, 2].map(|axis| v[axis].as_i64().unwrap().try_into().unwrap())
+}
+
+fn channel(v: &serde_json::Value) -> String {
+    match v["uniform"].as_bool().unwrap() {
+        true => format!("u{}", v["value"].as_str().unwrap()),
+        false => v["sha256"].as_str().unwrap().to_owned(),
+    }
+}
+
+/// The signature of a block.
+pub fn signature(block: &Block<'_>) -> Signature {
+    let one = |c: &voxscope::godot::channel::Channel<'_>| match c.storage {
+        Storage::Uniform => format!("u{}", c.value(0).unwrap()),
+        Storage::Raw => Sha256::digest(c.data).iter().map(|b| format!("{b:02x}")).collect(),
+    };
+    block.channels.iter().map(one).collect()
+}

@@ -1,0 +1,72 @@
+//! Saves of the real engine whose disk was full, and that two engines wrote to at once: nothing of them is gone, and nothing
+//! stands where it was never saved.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use voxscope::repair;
+use voxscope::save::{Options, Save, Scratch};
+
+use crate::common::golden;
+use crate::truth::{Signature, signature, truth};
+use crate::{contents_of, findings, mend, tree, whole_blocks};
+
+fn judge(case: &Path, saved: &[&str]) {
+    let mut states: HashMap<[i32; 3], HashSet<Signature>> = HashMap::new();
+    for name in saved {
+        for (position, state) in truth(&case.join(name)) {
+            states.entry(position).or_default().insert(state);
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let source = case.join("world");
+    let before = tree(&source, true);
+    for likely in [false, true] {
+        let to = dir.path().join(if likely { "likely" } else { "certain" });
+        let outcome = mend(&source, &to, likely);
+        assert_eq!(tree(&source, true), before);
+        assert_eq!(findings(&to), (0, 0));
+        let kept = contents_of(&to);
+        let save = Save::open(&source, &Options::default()).unwrap();
+        let mut whole = 0;
+        for (forest, file) in save.regions() {
+            for plain in whole_blocks(&save, forest, file) {
+                whole += 1;
+                assert!(kept.contains(&plain), "{}: a whole block is gone", file.name.display());
+            }
+        }
+        assert!(whole > 30, "{whole}");
+        if likely {
+            continue;
+        }
+        let copy = Save::open(&to, &Options::default()).unwrap();
+        let mut scratch = Scratch::default();
+        let mut placed = 0;
+        for (forest, file) in copy.regions() {
+            let mut region = copy.region(forest, file).unwrap().unwrap();
+            let slots = region.slots(&mut scratch).unwrap();
+            for listed in region.entries.clone() {
+                let position = region.block_position(listed.slot, slots).unwrap();
+                let found = signature(&region.view(listed.entry, &mut scratch).unwrap().block.unwrap());
+                let known = states.get(&position).is_some_and(|states| states.contains(&found));
+                assert!(known, "{position:?} was never saved like that: {:?}", repair::words(&outcome.plan));
+                placed += 1;
+            }
+        }
+        println!("{}: {placed} of {} positions", case.display(), states.len());
+    }
+}
+
+#[test]
+fn a_full_disk() {
+    if let Some(case) = golden("disk_full/f1") {
+        judge(&case, &["saved.jsonl"]);
+    }
+}
+
+#[test]
+fn two_writers() {
+    if let Some(case) = golden("two_writers/w1") {
+        judge(&case, &["saved_10.jsonl", "saved_11.jsonl"]);
+    }
+}
