@@ -123,9 +123,15 @@ fn findings(path: &Path) -> Vec<Finding> {
     findings
 }
 
+/// Without the evidence, which comes last and is looked at where maps are repaired.
 fn told(findings: &[Finding]) -> Vec<Told> {
     let span = |span: Span| (span.start, span.end);
-    let told = |f: &Finding| (f.code(), f.file.to_string(), f.span.map(span), f.remark.clone().unwrap_or_default());
+    let plain = |remark: String| match remark.find("Layer ").and_then(|at| Some(at + remark[at..].find(". ")? + 1)) {
+        Some(end) => remark[..end].to_owned(),
+        None => remark,
+    };
+    let remark = |f: &Finding| plain(f.remark.clone().unwrap_or_default());
+    let told = |f: &Finding| (f.code(), f.file.to_string(), f.span.map(span), remark(f));
     findings.iter().map(told).collect()
 }
 

@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     from_backup: Option<PathBuf>,
     /// Put the block at a sector of a region file at this position, whatever the level; several times for several blocks
-    #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR")]
+    #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR", allow_hyphen_values = true)]
     accept: Vec<Accepted>,
     /// Threads; as many as there are cores when not given
     #[arg(long, short, value_name = "N")]
