@@ -205,3 +205,30 @@ fn an_interrupted_repair_leaves_nothing() {
     ));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
+
+#[test]
+fn a_backup_on_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = demo::samples().find(|sample| sample.name == "conversion-left").unwrap();
+    (sample.make)(dir.path()).unwrap();
+    let [world, old, to] = ["world", "world_old", "copy"].map(|name| dir.path().join(name));
+    let run = |to: &Path, backup: &Path| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_voxscope"));
+        command.arg("repair").arg(&world).arg("--out").arg(to).arg("--from-backup").arg(backup).output().unwrap()
+    };
+    // Never inside of what is read, and only from a save.
+    assert_eq!(run(&old.join("copy"), &old).status.code(), Some(16));
+    assert_eq!(run(&to, &dir.path().join("nothing")).status.code(), Some(8));
+    assert!(!to.exists() && !old.join("copy").exists());
+    let before = tree(&old, true);
+    let done = run(&to, &old);
+    // Repaired, and what came from the backup may be older.
+    assert_eq!(done.status.code(), Some(5), "{}", String::from_utf8_lossy(&done.stderr));
+    let said = String::from_utf8(done.stdout).unwrap();
+    assert!(said.contains("backup") && said.contains("checked, clean"), "{said}");
+    assert_eq!(tree(&old, true), before);
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(to.join("repair.json")).unwrap()).unwrap();
+    assert_eq!((&json["backup"], &json["regions"][0]["action"]), (&true.into(), &"from backup".into()));
+    let regions = |path: &Path| tree(&path.join("regions"), false);
+    assert_eq!(regions(&to), regions(&old));
+}

@@ -31,7 +31,8 @@ fn write(dir: &std::path::Path, history: &History, disks: &[Vec<u8>]) {
 #[test]
 fn a_backup_tells_nothing_wrong() {
     let (mut matched, mut filled, mut missing, mut wrong) = (0, 0, 0, Vec::new());
-    for seed in 0..24 {
+    let seeds: u64 = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(24);
+    for seed in 0..seeds {
         let content =
             [Content::Terrain { smooth: true }, Content::Terrain { smooth: false }, Content::Noise][seed as usize % 3];
         let history = History::random(1000 + seed, content);
