@@ -171,6 +171,9 @@ fn group(app: &App, out: &mut Lines) {
 
 fn block(app: &App, slot: super::data::Slot, out: &mut Lines) {
     out.push(("slot", slot.slot.to_string(), Role::Text));
+    if slot.lod > 0 {
+        out.push(("LOD", slot.lod.to_string(), Role::Text));
+    }
     if let Some(opened) = app.opened_item() {
         let last = slot.first + slot.count.saturating_sub(1);
         out.push(("sectors", format!("{} to {last}", slot.first), Role::Text));
