@@ -219,6 +219,7 @@ struct RegionWriter {
     header: Header,
     table: Vec<Entry>,
     next: u32,
+    /// Zeros, then the table.
     bytes: Vec<u8>,
 }
 
@@ -230,6 +231,7 @@ impl RegionWriter {
         header.encode(&mut bytes);
         bytes.resize(index(header.table.end), 0);
         out.write_all(&bytes).map_err(beside::Error::write(&path))?;
+        bytes.clear();
         Ok(Self { out, path, header, table, next: 0, bytes })
     }
 
@@ -243,11 +245,11 @@ impl RegionWriter {
                 sector.and_then(|n| u16::try_from(n.min(65535)).ok()).filter(|&n| u64::from(n) * 255 >= len + 4),
             ));
         };
-        self.bytes.clear();
-        self.bytes.extend_from_slice(&size.to_le_bytes());
-        self.bytes.extend_from_slice(container);
-        self.bytes.resize(index(u64::from(count) * u64::from(sector)), 0);
-        self.out.write_all(&self.bytes).map_err(beside::Error::write(&self.path))?;
+        let padding = index(u64::from(count) * u64::from(sector) - len - 4);
+        self.bytes.resize(padding.max(self.bytes.len()), 0);
+        let written = self.out.write_all(&size.to_le_bytes()).and_then(|()| self.out.write_all(container));
+        let written = written.and_then(|()| self.out.write_all(&self.bytes[..padding]));
+        written.map_err(beside::Error::write(&self.path))?;
         if let Some(entry) = self.table.get_mut(index(u64::from(slot))) {
             *entry = Entry::new(self.next, count);
         }

@@ -79,8 +79,9 @@ pub const HEALTHY: &[Sample] = &[
         "A save of 2023: blocks of version 4 where the old formula put those of negative coordinates, as their seams tell.",
         &[Code::SlotsTold],
         |dir| {
-            let lods = vec![Extent { from: [-7, -2, -7], to: [3, 2, 3] }];
-            write(dir, &ForestSpec { lods, slots: Slots::Old, ..ForestSpec::default() })
+            let lods = vec![Extent { from: [-4, 0, -4], to: [1, 2, 1] }];
+            let (mode, region_size_po2) = (Mode::Zstd, 1);
+            write(dir, &ForestSpec { lods, mode, region_size_po2, slots: Slots::Old, ..ForestSpec::default() })
         },
     ),
     Sample::healthy("palette", "Region files that carry a palette.", &[], |dir| {

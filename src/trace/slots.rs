@@ -17,7 +17,7 @@ use crate::trace::faces::Faces;
 use crate::trace::seam::{Odds, inner, seam};
 
 /// Seams of each kind that are looked at in a LOD.
-const MOST: usize = 96;
+const MOST: usize = 64;
 
 /// Blocks of a LOD whose places are compared.
 const BLOCKS: usize = 1 << 20;

@@ -1,28 +1,55 @@
 //! Blocks in region files.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
 use super::files::Files;
 use super::{At, Buffer, Error, Fault, Index};
-use crate::bytes::index;
+use crate::bytes::{Span, index};
 use crate::damage::{Code, Level};
 use crate::godot::region::{Entry, Format, Header};
 use crate::godot::slots::Slots;
 use crate::save::{Forest, RegionFile, Save, Scratch, wanted};
 use crate::source::Source;
 
+/// Bytes that are read at once, when block after block is read in the order of the file.
+const RUN: usize = 128 << 10;
+
 /// A forest, with its files that are open.
 #[derive(Debug)]
 pub(super) struct Regions<'s> {
     pub forest: &'s Forest,
     files: Files,
+    /// Tells what was read ahead of one forest from that of another one.
+    number: u64,
 }
+
+/// What was read beyond the block that was asked for.
+#[derive(Default)]
+pub(super) struct Ahead {
+    bytes: Vec<u8>,
+    at: u64,
+    /// Forest and file.
+    of: (u64, u32),
+    /// Where the last block ended.
+    end: u64,
+}
+
+impl Ahead {
+    /// The bytes of a span, when they are there.
+    fn get(&self, of: (u64, u32), span: Span) -> Option<&[u8]> {
+        let from = index(span.start.checked_sub(self.at).filter(|_| of == self.of)?);
+        self.bytes.get(from..from.checked_add(index(span.len()))?)
+    }
+}
+
+static FORESTS: AtomicU64 = AtomicU64::new(1);
 
 impl<'s> Regions<'s> {
     pub fn new(forest: &'s Forest) -> Self {
-        Self { forest, files: Files::default() }
+        Self { forest, files: Files::default(), number: FORESTS.fetch_add(1, Ordering::Relaxed) }
     }
 
     fn file(&self, number: u32) -> Option<&'s RegionFile> {
@@ -56,11 +83,25 @@ impl<'s> Regions<'s> {
         let Some(header) = &file.header else { return Ok(()) };
         let path = self.forest.dir.join(&file.name);
         let failed = |error: &dyn std::fmt::Display| Error::Read(save.shown(&path), error.to_string());
-        let source = self.files.open(at.file, &path).map_err(|error| failed(&error))?;
         let entry = Entry(at.entry);
         let span = header.sector_span(u64::from(entry.first()), u64::from(entry.count()));
         buffer.at = span.start;
-        source.read_into(span.start, index(span.len()), &mut buffer.bytes).map_err(|error| failed(&error))?;
+        let (ahead, of) = (&mut buffer.ahead, (self.number, at.file));
+        let follows = ahead.of == of && ahead.end == span.start;
+        ahead.end = span.end;
+        if follows && let Some(bytes) = ahead.get(of, span) {
+            buffer.bytes.extend_from_slice(bytes);
+        }
+        let source = self.files.open(at.file, &path).map_err(|error| failed(&error))?;
+        if buffer.bytes.is_empty() && follows && span.len() < RUN as u64 {
+            source.read_into(span.start, RUN, &mut ahead.bytes).map_err(|error| failed(&error))?;
+            ahead.at = span.start;
+            buffer.bytes.extend_from_slice(ahead.bytes.get(..index(span.len())).unwrap_or(&ahead.bytes));
+        } else if buffer.bytes.is_empty() {
+            (ahead.of, ahead.at) = (of, span.start);
+            ahead.bytes.clear();
+            source.read_into(span.start, index(span.len()), &mut buffer.bytes).map_err(|error| failed(&error))?;
+        }
         // Beyond its sectors, when the size before it asks for more, as the engine does.
         let wanted = wanted(&buffer.bytes, &save.options.limits);
         if wanted > buffer.bytes.len() && buffer.bytes.len() as u64 == span.len() {

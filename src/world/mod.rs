@@ -21,7 +21,7 @@ use crate::limits::Limits;
 use crate::printable;
 use crate::save::{Forest, Save, Scratch, Stored, StreamScratch, View};
 
-use forest::Regions;
+use forest::{Ahead, Regions};
 pub use index::{At, Fault, Index, order};
 use stream::Rows;
 
@@ -63,6 +63,7 @@ pub struct Buffer {
     /// The size and the container, of a region.
     bytes: Vec<u8>,
     at: u64,
+    ahead: Ahead,
     scratch: Scratch,
     row: StreamScratch,
 }
