@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::bytes::Span;
 use crate::damage::Code;
 use crate::godot::region::{Format, Header};
+use crate::godot::slots::Slots;
 use crate::repair::backup::Store;
 use crate::repair::mend::Mend;
 use crate::repair::meta::{MetaFile, Target};
@@ -14,8 +15,14 @@ use crate::repair::out::below;
 use crate::repair::place::region_plan;
 use crate::repair::survey::{self, Look, Walk};
 use crate::repair::{Error, MapPlan, Options, PakPlan, accept, map, pak};
-use crate::save::{Fault, Forest, Kind, RegionFile, Save};
+use crate::save::{self, Fault, Forest, Kind, RegionFile, Save};
 use crate::trace::decide::Certainty;
+use crate::trace::slots::{self, Told};
+
+/// Seams, and odds of each as logarithms, from which on blocks are moved out of the slots of the old formula: all of a
+/// save would be in wrong places if that was wrong.
+const OLD_SEAMS: usize = 16;
+const OLD_ODDS: f64 = 0.5;
 
 /// What is done with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +182,8 @@ impl Plan {
 /// # Errors
 /// When a file cannot be read, or changed while it was read.
 pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
+    let displaced = by_old_slots(save, options)?;
+    let save = displaced.as_ref().unwrap_or(save);
     let mut plan = Plan::default();
     for forest in &save.forests {
         let store = match options.backup {
@@ -199,6 +208,21 @@ pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
     plan.paks = pak::plan(save, options)?;
     plan.maps = map::plan(save, options)?;
     Ok(plan)
+}
+
+/// The save as it is read by the old formula of slots, when its seams leave no doubt that this one placed its blocks.
+fn by_old_slots(save: &Save, options: &Options<'_>) -> Result<Option<Save>, Error> {
+    let [forest] = &save.forests[..] else { return Ok(None) };
+    if save.options.slots.is_some() {
+        return Ok(None);
+    }
+    match slots::told(save, forest, &|| options.go_on().is_err()) {
+        Told::Seams { slots: Slots::Old, seams, odds } if seams >= OLD_SEAMS && odds >= OLD_ODDS => {
+            let reading = save::Options { slots: Some(Slots::Old), ..save.options.clone() };
+            Ok(Some(Save::open(&save.path, &reading)?))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn one_forest(

@@ -1,5 +1,6 @@
 //! State 17: blocks of negative coordinates in the slots of the old formula.
 
+use voxscope::demo::{Extent, ForestSpec, write_forest};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::Slots;
 use voxscope::repair;
@@ -34,9 +35,27 @@ fn the_old_formula_when_it_is_given() {
 }
 
 #[test]
-fn without_it_nothing_is_moved() {
+fn without_it_few_blocks_are_not_moved() {
     let land = displaced();
     let source = land.write("world");
     let mended = plain(&source);
     assert!(mended.plan.changes_nothing());
+}
+
+#[test]
+fn the_old_formula_when_the_seams_leave_no_doubt() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = |slots| ForestSpec {
+        lods: vec![Extent { from: [-9, -2, -9], to: [5, 2, 5] }],
+        slots,
+        ..ForestSpec::default()
+    };
+    let [truth, source] = [(Slots::New, "truth"), (Slots::Old, "world")].map(|(slots, name)| {
+        let path = dir.path().join(name);
+        write_forest(&path, &spec(slots), None).unwrap();
+        path
+    });
+    let mended = plain(&source);
+    assert!(mended.blocks == blocks(&truth), "every block is where the game knew it");
+    assert!(plain(&truth).plan.changes_nothing());
 }
