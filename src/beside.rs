@@ -245,6 +245,31 @@ impl<'c> Draft<'c> {
         self.finished = true;
         sync_directory(&parent(&self.destination))
     }
+
+    /// Gives files of the directory names of their own, one after the other, and leaves nothing else. Each is a name in the
+    /// directory and its final path, which nobody must have taken meanwhile; where one cannot be given, those before it
+    /// are taken back.
+    ///
+    /// # Errors
+    /// When that is not possible.
+    pub fn finish_files(self, files: &[(&Path, &Path)]) -> Result<(), Error> {
+        let mut given: Vec<&Path> = Vec::new();
+        for (name, to) in files {
+            let done = self.go_on().and_then(|()| match fs::symlink_metadata(to) {
+                Ok(_) => Err(Error::Destination { path: to.to_path_buf(), why: "it was made meanwhile" }),
+                Err(_) => rename(&self.root.join(name), to).map_err(Error::write(to)),
+            });
+            if let Err(error) = done {
+                for path in given {
+                    // They are our own, made a moment ago.
+                    let _ = fs::remove_file(path);
+                }
+                return Err(error);
+            }
+            given.push(to);
+        }
+        sync_directory(&parent(&self.destination))
+    }
 }
 
 impl Drop for Draft<'_> {

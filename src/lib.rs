@@ -1,6 +1,6 @@
 //! Look inside voxel-game saves: what is in them, what is damaged, and why.
 //!
-//! One way leads through the library: [bytes] come from a [source], a format ([godot], [pak], [voxel_map]) decodes them
+//! One way leads through the library: [bytes] come from a [source], a format ([godot], [sqlite], [pak], [voxel_map]) decodes them
 //! and lists the [damage], a [save] is made of files of that format, [trace] says what its sectors tell of its
 //! tables, [check] holds rules against it, and [repair] builds a healthy copy [beside] it. Nothing here writes to a save;
 //! [repair] and [demo] make new ones, and `export` makes lists of what was found, outside of saves.
@@ -25,8 +25,10 @@ pub mod beside;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod bytes;
 pub mod check;
+pub mod convert;
 pub mod damage;
 pub mod demo;
+pub mod diff;
 #[cfg(feature = "cli")]
 pub mod export;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
@@ -38,8 +40,11 @@ pub mod printable;
 pub mod repair;
 pub mod save;
 pub mod source;
+#[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
+pub mod sqlite;
 pub mod trace;
 #[cfg(feature = "tui")]
 pub mod tui;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod voxel_map;
+pub mod world;

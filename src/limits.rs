@@ -24,6 +24,8 @@ pub struct Limits {
     pub directory_depth: usize,
     /// Findings listed for one file; what goes beyond is counted.
     pub findings_per_file: usize,
+    /// Rows of a stream.
+    pub stream_rows: usize,
     /// Bytes of a voxel map's `map_data.json`.
     pub map_json_bytes: u64,
     /// Layers of a voxel map.
@@ -47,6 +49,7 @@ impl Limits {
         files: 200_000,
         directory_depth: 6,
         findings_per_file: 10_000,
+        stream_rows: 1 << 22,
         map_json_bytes: 4 << 20,
         map_layers: 4096,
         map_blocks: 1 << 21,

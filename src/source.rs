@@ -90,6 +90,35 @@ impl<S: Source + ?Sized> Source for &S {
     }
 }
 
+/// A source of which a part was read already: what lies in it costs no call of the operating system.
+#[derive(Clone, Copy, Debug)]
+pub struct Windowed<'w, S: ?Sized> {
+    /// The whole.
+    pub source: &'w S,
+    /// Where the part begins.
+    pub at: u64,
+    /// The part.
+    pub bytes: &'w [u8],
+}
+
+impl<S: Source + ?Sized> Source for Windowed<'_, S> {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let from = offset.checked_sub(self.at).and_then(|from| usize::try_from(from).ok());
+        let there = from.and_then(|from| self.bytes.get(from..)?.get(..buf.len()));
+        match there {
+            Some(bytes) => {
+                buf.copy_from_slice(bytes);
+                Ok(buf.len())
+            }
+            None => self.source.read_at(offset, buf),
+        }
+    }
+}
+
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub struct FileSource {

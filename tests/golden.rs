@@ -10,6 +10,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use voxscope::bytes::index;
+use voxscope::check;
 use voxscope::damage::{Code, Damage, Level};
 use voxscope::godot::block::{self, Block};
 use voxscope::godot::channel::{self, CHANNELS, Channel, SDF, Storage};
@@ -19,7 +20,7 @@ use voxscope::godot::metadata::Item;
 use voxscope::godot::region::Builder;
 use voxscope::godot::slots::Slots;
 use voxscope::godot::variant::{Dialect, Variant};
-use voxscope::save::{Kind, Options, Save, Scratch};
+use voxscope::save::{Blob, Kind, Options, Save, Scratch, StreamScratch};
 use voxscope::source::Source;
 
 /// What is known of a save without looking into it.
@@ -355,4 +356,79 @@ fn every_region_is_built_to_the_bytes_that_the_engine_wrote() {
             }
         }
     }
+}
+
+/// Opens a stream and gives what is wrong with it above a note, which must be nothing.
+fn assert_healthy(save: &Save) {
+    let mut findings = Vec::new();
+    let summary = check::run(save, &check::Options::default(), |finding| findings.push(finding.to_string()));
+    assert_eq!((summary.counts.errors, summary.counts.warnings), (0, 0), "{findings:?}");
+}
+
+#[test]
+fn streams_of_all_formats_of_keys_hold_what_the_engine_says() {
+    let Some(dir) = common::golden("godot_voxel_sqlite") else { return };
+    let lines = common::json_lines(&dir.join("truth.jsonl"));
+    let all = Save::open(&dir, &Options::default()).unwrap();
+    assert_eq!(all.streams.len(), 4);
+    assert_healthy(&all);
+    for (format, file) in all.streams.iter().enumerate() {
+        let name = file.path.file_name().unwrap().to_str().unwrap();
+        let truths = truths(&lines, name);
+        let stream = all.stream(file, &mut Vec::new()).unwrap().unwrap();
+        assert_eq!(stream.damage, [], "{name}");
+        assert_eq!((stream.meta.version, stream.meta.block_size()), (Some(1), Some(16)), "{name}");
+        assert_eq!(stream.format.map(|format| usize::from(format.code())), Some(format), "{name}");
+        let places: Vec<Place> = stream.rows.iter().filter_map(|row| row.place).map(|p| (p.lod, p.position)).collect();
+        assert_eq!(places, truths.keys().copied().collect::<Vec<_>>(), "{name}: places, in order");
+        let mut scratch = StreamScratch::default();
+        for (row, (place, truth)) in stream.rows.iter().zip(&truths) {
+            let view = stream.view(row, &mut scratch).unwrap();
+            assert_eq!(view.damage, [], "{name} {place:?}");
+            compare_block(&format!("{name} {place:?}"), &view.block.unwrap(), truth);
+            assert_eq!(row.instances, Blob::Null);
+        }
+    }
+}
+
+#[test]
+fn instances_are_read_and_written_as_the_engine_does() {
+    let Some(dir) = common::golden("instances") else { return };
+    let save = Save::open(&dir.join("instances.sqlite"), &Options::default()).unwrap();
+    assert_healthy(&save);
+    let stream = save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap();
+    assert_eq!(stream.rows.len(), 14);
+    let mut scratch = StreamScratch::default();
+    let mut layers = Vec::new();
+    let (mut with, mut without) = (0, 0);
+    for row in &stream.rows {
+        stream.fetch(row, &mut scratch).unwrap();
+        let stored = stream.instance_bytes(&scratch).map(<[u8]>::to_vec);
+        let view = stream.instances(&mut scratch);
+        assert_eq!(view.damage, []);
+        let Some(instances) = view.instances else {
+            assert_eq!((row.instances, stored), (Blob::Null, None));
+            without += 1;
+            continue;
+        };
+        with += 1;
+        let plain = view.container.unwrap().plain;
+        let mut out = Vec::new();
+        instances.encode(&mut out);
+        assert_eq!(out, plain);
+        for layer in &instances.layers {
+            let place = row.place.unwrap();
+            layers.push((place.lod, place.position, layer.id, layer.instances().len()));
+            assert_eq!((layer.scale_min, layer.scale_max, instances.position_range), (1.5, 3.0, 32.0));
+            for instance in layer.instances() {
+                let inside = |v: f32| (0.0..=32.0).contains(&v);
+                assert!(instance.position(32.0).into_iter().all(inside));
+                assert!((1.5..=3.0).contains(&instance.scale(1.5, 3.0)));
+                let length: f32 = instance.rotation().iter().map(|v| v * v).sum();
+                assert!((length - 1.0).abs() < 1e-5);
+            }
+        }
+    }
+    assert_eq!(layers, [(1, [0, -1, 0], 7, 178)]);
+    assert_eq!((with, without), (10, 4));
 }

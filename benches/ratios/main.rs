@@ -2,15 +2,18 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `repair`, `pak` and `explorer`.
+//! `forest`, `repair`, `convert`, `pak`, `stream` and `explorer`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod convert;
 #[cfg(feature = "tui")]
 mod explorer;
 mod forest;
 mod map;
 mod pak;
 mod repair;
+#[cfg(feature = "sqlite")]
+mod stream;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -29,10 +32,12 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 5] = [
+    let parts: [(&str, fn()); 7] = [
         ("forest", forest::measure),
         ("repair", repair::measure),
+        ("convert", convert::measure),
         ("pak", pak::measure),
+        ("stream", stream),
         ("map", map::measure),
         ("explorer", explorer),
     ];
@@ -53,6 +58,16 @@ fn explorer() {
 #[cfg(not(feature = "tui"))]
 fn explorer() {
     println!("the explorer is not in this build");
+}
+
+#[cfg(feature = "sqlite")]
+fn stream() {
+    stream::measure();
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn stream() {
+    println!("streams cannot be written by this build");
 }
 
 fn time(work: impl FnOnce()) -> Duration {

@@ -164,6 +164,7 @@ mod tests {
             container: Some("lz4"),
             codes: [Code::TableCount, Code::StaleTail].into_iter().collect(),
             flags: None,
+            instances: None,
         }
     }
 

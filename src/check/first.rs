@@ -16,7 +16,7 @@ use crate::trace::quick::{self, Look};
 #[derive(Default)]
 pub(super) struct First {
     /// What the sectors of the regions say.
-    pub told: semantic::Told,
+    pub told: semantic::Doubts,
     /// Reports that hold, by their files; not of all files.
     ready: HashMap<PathBuf, Report>,
 }
@@ -60,7 +60,7 @@ pub(super) fn glance(
     options: &Options<'_>,
     mut each: impl FnMut(PathBuf, Report),
 ) -> HashSet<PathBuf> {
-    let none = semantic::Told::default();
+    let none = semantic::Doubts::default();
     let mut looks = Vec::new();
     for window in files.chunks(WINDOW) {
         let one = |file: File<'_>| (file.path(), check_file(save, file, options, &none));

@@ -146,5 +146,6 @@ fn row(file: Arc<str>, slot: u32, position: Option<[i32; 3]>, span: Span, counts
         container: None,
         codes: CodeSet::default(),
         flags: Some(Box::new(counts)),
+        instances: None,
     }
 }

@@ -19,6 +19,7 @@ mod pak_evidence;
 mod report;
 mod rows;
 mod semantic;
+mod stream;
 mod table;
 
 use std::io;
@@ -32,7 +33,7 @@ use crate::damage::{Code, Damage};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::godot::slots::Slots;
 use crate::save::{
-    File, Forest, PakFile, Region, RegionFile, Room, SLOT_PROBES, Save, Scratch, View, slots_of_version,
+    File, Forest, PakFile, Region, RegionFile, Room, SLOT_PROBES, Save, Scratch, StreamFile, View, slots_of_version,
 };
 use crate::source::{FileSource, OpenError, Source};
 use crate::trace::quick::{self, Look};
@@ -50,6 +51,9 @@ const WINDOW: usize = 64;
 
 /// Tables from this size on are checked one at a time, so that no number of threads makes many of them stand in memory.
 const LARGE_TABLE: u64 = 256 << 10;
+
+/// Streams from this size on are checked one at a time, for the same reason.
+const LARGE_STREAM: u64 = 64 << 20;
 
 /// Findings of a window's files from which on its other files are checked one at a time, each after those before it
 /// were handed out.
@@ -236,17 +240,36 @@ pub fn pak_bytes(data: &[u8], name: &str, region: [i32; 3], options: &crate::sav
     report.findings
 }
 
+/// Checks the bytes of a stream; `name` is how findings call it.
+pub fn stream_bytes(data: &[u8], name: &str, options: &crate::save::Options) -> Vec<Finding> {
+    let mut report = Report::new(name.into(), 0, options.limits.findings_per_file);
+    let mut damage = Vec::new();
+    let loaded = crate::save::Stream::load(data, crate::save::Beside::default(), &options.limits, &mut damage);
+    for damage in damage {
+        report.file(damage, None);
+    }
+    match loaded {
+        Ok(None) => {}
+        Ok(Some(stream)) => stream::check(&stream, &Options::default(), &mut report, None),
+        Err(error) => report.unreadable(Span::default(), &error),
+    }
+    report.finish();
+    report.findings
+}
+
 /// Whether the table of a file takes much memory.
 fn is_large(file: File<'_>) -> bool {
     match file {
         File::Region(_, file) => {
             file.header.as_ref().is_some_and(|header| header.table.len().min(file.len) >= LARGE_TABLE)
         }
+        // Its keys are a table.
+        File::Stream(file) => file.len >= LARGE_STREAM,
         File::Pak(..) | File::Map(_) => false,
     }
 }
 
-fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semantic::Told) -> Report {
+fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semantic::Doubts) -> Report {
     let name: Arc<str> = save.shown(&file.path()).into();
     let mut report = Report::new(name, file.lod(), save.options.limits.findings_per_file);
     if options.cancelled() {
@@ -255,6 +278,7 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semanti
     let checked = match file {
         File::Region(forest, file) => check_region_file(save, forest, file, options, &mut report),
         File::Pak(room, file) => check_pak_file(save, room, file, options, &mut report),
+        File::Stream(file) => check_stream_file(save, file, options, &mut report),
         File::Map(map) => {
             map::check(save, map, options, &mut report);
             Ok(())
@@ -325,6 +349,30 @@ fn check_pak_file(
         Some(region) => {
             pak::check(&region, options, report, None);
             unchanged(&region.source, report);
+        }
+    }
+    Ok(())
+}
+
+fn check_stream_file(
+    save: &Save,
+    file: &StreamFile,
+    options: &Options<'_>,
+    report: &mut Report,
+) -> Result<(), OpenError> {
+    let mut damage = Vec::new();
+    let stream = save.stream(file, &mut damage)?;
+    for damage in damage {
+        report.file(damage, None);
+    }
+    match stream {
+        None => options.advance(file.len),
+        Some(stream) => {
+            stream::check(&stream, options, report, None);
+            unchanged(&stream.pages.source, report);
+            if let Some(overlay) = &stream.pages.overlay {
+                unchanged(&overlay.source, report);
+            }
         }
     }
     Ok(())

@@ -200,5 +200,6 @@ fn row<S: Source>(pak: &Pak<S>, report: &Report, claim: &Claim, outcome: Option<
         container: outcome.and_then(|outcome| outcome.container),
         codes: CodeSet::default(),
         flags: None,
+        instances: None,
     }
 }

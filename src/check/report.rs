@@ -248,13 +248,24 @@ impl Report {
         self.findings.push(finding);
     }
 
-    /// Gives the findings of blocks their positions.
-    pub fn place(&mut self, position: impl Fn(u32) -> Option<[i32; 3]>) {
+    /// Whether a finding of a code is listed.
+    pub fn has(&self, code: Code) -> bool {
+        self.findings.iter().any(|finding| finding.code() == code)
+    }
+
+    /// Gives the findings of blocks their LODs and positions.
+    pub fn place_at(&mut self, place: impl Fn(u32) -> BlockAt) {
         for (i, slot) in self.slots.drain(..) {
-            if let Some(block) = self.findings.get_mut(i).and_then(|finding| finding.block.as_mut()) {
-                block.position = position(slot);
+            if let Some(finding) = self.findings.get_mut(i) {
+                finding.block = Some(place(slot));
             }
         }
+    }
+
+    /// Gives the findings of blocks their positions.
+    pub fn place(&mut self, position: impl Fn(u32) -> Option<[i32; 3]>) {
+        let lod = self.lod;
+        self.place_at(|slot| BlockAt { lod, position: position(slot) });
     }
 
     /// Adds what is to be said once all findings are there.

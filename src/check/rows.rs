@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::check::blocks::Outcome;
-use crate::check::{Options, Report, check_region, map, pak};
+use crate::check::{Options, Report, check_region, map, pak, stream};
 use crate::damage::{CodeSet, Level};
 use crate::save::{File, Listed, Save};
 use crate::source::OpenError;
@@ -39,6 +39,9 @@ pub struct Row {
     /// How many voxels have which flags; only in voxel maps.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "flag_counts")]
     pub flags: Option<Box<Histogram>>,
+    /// Bytes of its instance data as stored; only in streams, and where there is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instances: Option<u64>,
 }
 
 /// `{"WATER": 4096, ..., "OPEN_WATER": 17}`, without those that no voxel has.
@@ -79,6 +82,7 @@ impl Row {
             container: block.and_then(|block| block.container),
             codes: CodeSet::default(),
             flags: None,
+            instances: None,
         }
     }
 }
@@ -99,6 +103,11 @@ pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Ro
         File::Pak(room, file) => {
             if let Some(region) = save.pak(room, file, &mut Vec::new())? {
                 pak::check(&region, options, &mut report, Some(&mut rows));
+            }
+        }
+        File::Stream(file) => {
+            if let Some(opened) = save.stream(file, &mut Vec::new())? {
+                stream::check(&opened, options, &mut report, Some(&mut rows));
             }
         }
         File::Map(map) => return Ok(map::rows(save, map, options)),

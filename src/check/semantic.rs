@@ -9,15 +9,18 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use crate::bytes::Span;
 use crate::check::Options;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
+use crate::godot::slots::Slots;
 use crate::printable::triple;
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
 use crate::trace::decide::{Certainty, Placed, decide};
 use crate::trace::explained::{is_explained, listed};
 use crate::trace::region::{Case, Listing, tell_of_each_other};
+use crate::trace::slots::{self, Told};
 use crate::trace::solve::Solver;
 use crate::trace::walk;
 
@@ -40,21 +43,24 @@ pub(super) struct Doubt {
 
 /// What is to be said of all files.
 #[derive(Default)]
-pub(super) struct Told(HashMap<PathBuf, Vec<Doubt>>);
+pub(super) struct Doubts(HashMap<PathBuf, Vec<Doubt>>);
 
-impl Told {
+impl Doubts {
     pub fn of(&self, path: &Path) -> &[Doubt] {
         self.0.get(path).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Walks over the regions of a save but those that are explained already, and asks for the places of their blocks. What cannot be read is left out: the other
-/// rules say so.
-pub(super) fn ask(save: &Save, options: &Options<'_>, explained: &HashSet<PathBuf>) -> Told {
-    let mut told = Told::default();
+/// Walks over the regions of a save but those that are explained already, and asks for the places of their blocks. What
+/// cannot be read is left out: the other rules say so.
+pub(super) fn ask(save: &Save, options: &Options<'_>, explained: &HashSet<PathBuf>) -> Doubts {
+    let mut told = Doubts::default();
     for forest in &save.forests {
         let files: Vec<&RegionFile> =
             save.regions().filter(|(of, _)| std::ptr::eq(*of, forest)).map(|(_, file)| file).collect();
+        if let Some((path, doubt)) = slots(save, forest, options) {
+            told.0.entry(path).or_default().push(doubt);
+        }
         // At first without the faces of blocks: most files have nothing wrong.
         let broken: Vec<(u8, [i32; 3])> = files
             .par_iter()
@@ -86,11 +92,25 @@ pub(super) fn ask(save: &Save, options: &Options<'_>, explained: &HashSet<PathBu
         let solver = Solver::solve(&cases);
         for (r, (file, header, case)) in opened.iter().enumerate() {
             if !case.is_intact() && !options.cancelled() {
-                told.0.insert(forest.dir.join(&file.name), judge(header, case, &solver, r));
+                told.0.entry(forest.dir.join(&file.name)).or_default().extend(judge(header, case, &solver, r));
             }
         }
     }
     told
+}
+
+/// Which formula placed the blocks of negative coordinates, where the seams tell it: said of the first file that has some.
+fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(PathBuf, Doubt)> {
+    let Told::Seams { slots, seams, odds } = slots::told(save, forest, &|| options.cancelled()) else { return None };
+    let file = forest.regions.iter().find(|file| file.position.iter().any(|&p| p < 0))?;
+    let span = file.header.as_ref().map_or_else(Span::default, |header| header.table);
+    let words = match slots {
+        Slots::Old => "the old formula",
+        Slots::New => "that of today",
+    };
+    let found = Damage::new(Code::SlotsTold, span, "slots of negative coordinates").found(Value::Words(words));
+    let remark = format!("{seams} seams were compared; the odds are {:.1} to 1 for each", odds.abs().exp());
+    Some((forest.dir.join(&file.name), Doubt { position: None, damage: found, remark: Some(remark), weak: false }))
 }
 
 fn open(

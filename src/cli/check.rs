@@ -116,10 +116,7 @@ pub fn run_to(
     cancel: &AtomicBool,
     print: &mut dyn FnMut(&Finding) -> io::Result<()>,
 ) -> Result<Summary, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs.unwrap_or(0))
-        .build()
-        .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
+    let pool = target::pool(jobs)?;
     let bar = progress_bar(save, level);
     let mut broken = None;
     let summary = std::thread::scope(|scope| {

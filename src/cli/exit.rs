@@ -21,6 +21,11 @@ impl Exit {
     /// Interrupted before its end.
     pub const INTERRUPTED: Self = Self(32);
 
+    /// `diff`: something differs.
+    pub const DIFFERENT: Self = Self(1);
+    /// `diff`: something could not be compared.
+    pub const TROUBLE: Self = Self(2);
+
     /// Both.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -50,6 +55,9 @@ pub enum Failure {
     /// Something else could not be done.
     #[error("{0}")]
     Failed(String),
+    /// `diff` could not compare.
+    #[error("{0}")]
+    Trouble(String),
     /// The arguments do not fit together, or do not fit the save.
     #[error("{0}")]
     Usage(String),
@@ -60,6 +68,7 @@ impl Failure {
     pub const fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::USAGE,
+            Self::Trouble(_) => Exit::TROUBLE,
             _ => Exit::FAILED,
         }
     }

@@ -2,6 +2,7 @@
 
 mod maps;
 mod rooms;
+mod streams;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -42,6 +43,7 @@ struct Info {
     path: String,
     forests: Vec<ForestInfo>,
     rooms: Vec<rooms::RoomInfo>,
+    streams: Vec<streams::StreamInfo>,
     maps: Vec<maps::MapInfo>,
     /// Files and directories that something is odd about.
     faults: usize,
@@ -137,8 +139,9 @@ fn gather(save: &Save) -> Info {
     let mut scratch = Scratch::default();
     let forests = save.forests.iter().map(|forest| forest_info(save, forest, &mut scratch)).collect();
     let rooms = save.rooms.iter().map(|room| rooms::gather(save, room)).collect();
+    let streams = save.streams.iter().map(|file| streams::gather(save, file)).collect();
     let maps = save.maps.iter().map(|map| maps::gather(save, map)).collect();
-    Info { path: voxscope::printable::path(&save.path), forests, rooms, maps, faults: save.faults.len() }
+    Info { path: voxscope::printable::path(&save.path), forests, rooms, streams, maps, faults: save.faults.len() }
 }
 
 fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInfo {
@@ -239,8 +242,14 @@ fn print(out: &mut impl Write, info: &Info) -> io::Result<()> {
         }
         rooms::print(out, room)?;
     }
-    for (i, map) in info.maps.iter().enumerate() {
+    for (i, stream) in info.streams.iter().enumerate() {
         if i + info.forests.len() + info.rooms.len() > 0 {
+            writeln!(out)?;
+        }
+        streams::print(out, stream)?;
+    }
+    for (i, map) in info.maps.iter().enumerate() {
+        if i + info.forests.len() + info.rooms.len() + info.streams.len() > 0 {
             writeln!(out)?;
         }
         maps::print(out, map)?;

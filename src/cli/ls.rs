@@ -130,6 +130,8 @@ impl<W: Write> Table<W> {
             self.file = Some(std::sync::Arc::clone(&row.file));
         }
         let [x, y, z] = row.position.map_or_else(|| ["?"; 3].map(str::to_owned), |p| p.map(|n| n.to_string()));
+        let instances =
+            row.instances.map(|n| format!("{}instances {}", gap(row), count(n, "byte"))).unwrap_or_default();
         let cells = [
             row.lod.to_string(),
             x,
@@ -142,7 +144,7 @@ impl<W: Write> Table<W> {
             row.version.map_or_else(|| "-".to_owned(), |v| v.to_string()),
             row.container.unwrap_or("-").to_owned(),
             row.state().to_owned(),
-            [codes(row, ", "), flags(row, " ", " · ")].concat(),
+            [codes(row, ", "), flags(row, " ", " · "), instances].concat(),
         ];
         writeln!(self.out, "{}", line(&cells))
     }
@@ -152,6 +154,11 @@ impl<W: Write> Table<W> {
         writeln!(self.out, "{gap}{DIM}{}{DIM:#}", count(self.rows, "block"))?;
         self.out.flush()
     }
+}
+
+/// What stands between the codes of findings and what comes after them.
+fn gap(row: &Row) -> &'static str {
+    if row.codes.is_empty() { "" } else { " · " }
 }
 
 fn line(cells: &[String; COLUMNS.len()]) -> String {

@@ -1,11 +1,14 @@
 //! The command line: a file a command.
 
 mod check;
+mod convert;
 mod demo;
+mod diff;
 mod exit;
 mod explain;
 #[cfg(feature = "tui")]
 mod explore;
+mod export;
 mod info;
 mod ls;
 mod output;
@@ -62,6 +65,12 @@ enum Command {
     Show(show::Arguments),
     /// The long story behind a finding's code
     Explain(explain::Arguments),
+    /// Write voxels, metadata and tables as files for other programs
+    Export(export::Arguments),
+    /// What differs between two saves, block by block and voxel by voxel
+    Diff(diff::Arguments),
+    /// Write a save anew in another form: a forest or a stream of today, other sizes of blocks
+    Convert(convert::Arguments),
     /// Build a whole, healthy copy of a save beside it, as far as its bytes tell
     Repair(repair::Arguments),
     /// Sample saves, healthy and damaged, that the program makes itself
@@ -93,6 +102,9 @@ pub fn main() -> ExitCode {
         Some(Command::Ls(arguments)) => ls::run(&arguments),
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
+        Some(Command::Export(arguments)) => export::run(&arguments),
+        Some(Command::Diff(arguments)) => diff::run(&arguments),
+        Some(Command::Convert(arguments)) => convert::run(&arguments),
         Some(Command::Repair(arguments)) => repair::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments, color),
         #[cfg(feature = "tui")]
@@ -116,7 +128,7 @@ fn printable(argument: &OsString) -> String {
 
 /// Attaches the value in `--block -1,0,2`, so that a negative number after a space is not taken for an option.
 fn attach_negatives(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let takes_triple = |s: &OsString| s == "--block" || s == "--voxel" || s == "--at";
+    let takes_triple = |s: &OsString| ["--block", "--voxel", "--at", "--box"].iter().any(|name| s == name);
     let is_negative =
         |s: &str| s.strip_prefix('-').is_some_and(|s| s.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
     let mut out: Vec<OsString> = Vec::new();

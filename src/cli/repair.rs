@@ -52,11 +52,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if backup.as_ref().is_some_and(|backup| backup.forests.is_empty()) {
         return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
     }
+    if save.streams.iter().any(|file| file.path == save.path) {
+        let path = voxscope::printable::path(&save.path);
+        return Err(Failure::Failed(format!(
+            "{path}: streams are not repaired yet; `check` says what is wrong with it"
+        )));
+    }
     let cancel = cancelled_by_signals();
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(arguments.jobs.unwrap_or(0))
-        .build()
-        .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))?;
+    let pool = target::pool(arguments.jobs)?;
     let options = repair::Options {
         likely: arguments.level == Level::Likely,
         backup: backup.as_ref(),

@@ -4,6 +4,7 @@ mod block;
 mod map;
 mod metadata;
 mod pak;
+mod stream;
 mod voxel;
 
 use std::io::Write;
@@ -71,6 +72,14 @@ struct Place<'s> {
     position: [i32; 3],
 }
 
+/// Which block, whatever it is stored in.
+struct Which<'a> {
+    /// The file's name as it is shown.
+    file: &'a str,
+    lod: u8,
+    position: [i32; 3],
+}
+
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.path)?;
     let mut out = stdout();
@@ -97,6 +106,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     for room in &save.rooms {
         match pak::show(&mut out, arguments, &save, room) {
             Ok(places) => shown += places,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    for file in &save.streams {
+        match stream::show(&mut out, arguments, &save, file) {
+            Ok(blocks) => shown += blocks,
             Err(failure) => failures.push(failure),
         }
     }

@@ -52,7 +52,7 @@ enum PakOffset {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum SlotsArgument {
+pub enum SlotsArgument {
     /// That of 2019 to 2024
     Old,
     /// The Euclidean remainder
@@ -63,6 +63,18 @@ impl Options {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
         Ok(Save::open(path, &self.to_library()?)?)
+    }
+
+    /// Options that say only the formula of slots.
+    #[must_use]
+    pub fn of_slots(slots: Option<SlotsArgument>) -> Self {
+        Self { slots, ..Self::default() }
+    }
+
+    /// The same with another formula of slots.
+    #[must_use]
+    pub fn with_slots(&self, slots: SlotsArgument) -> Self {
+        Self { slots: Some(slots), ..self.clone() }
     }
 
     /// As the library takes them.
@@ -117,6 +129,14 @@ impl Options {
 fn parse_depths(bits: &[u8]) -> Option<[Depth; CHANNELS]> {
     let find = |bits: &u8| Depth::ALL.into_iter().find(|depth| depth.bits() == *bits);
     bits.iter().map(find).collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+/// The threads that a command works with.
+pub fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs.unwrap_or(0))
+        .build()
+        .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))
 }
 
 fn usage<T>(text: &str) -> Result<T, Failure> {

@@ -331,6 +331,9 @@ codes! {
     SlotsMixed = "slots-mixed", Warning, "block versions of both slot formulas in one region",
         next: "Positions of the newer blocks may be off by one along negative axes: compare with `--slots old` and `--slots new`.",
         story: "A region with negative coordinates holds blocks of versions 1 to 3, which the old formula placed, and of version 4, which either formula may have placed. One formula is used for the whole region, that of its first readable block.";
+    SlotsTold = "slots-told", Note, "the seams tell which formula placed negative blocks",
+        next: "If it is the old formula, read the save with `--slots old`; `convert` puts the blocks right.",
+        story: "Blocks of version 4 with negative coordinates may have been placed by the old formula (Godot Voxel before 1.2) or by that of today, and the file does not say. The two make different blocks neighbours at the edges of regions. The seams between these were compared by how seams look elsewhere in the save: where the voxels go on from block to block, one of the formulas stands out.";
 
     // Pak regions.
     PakHeaderCut = "pak-header-cut", Error, "the header of the pak region is cut short",
@@ -402,6 +405,102 @@ codes! {
     PakDuplicate = "pak-duplicate", Warning, "two files for one region",
         next: "See which of the two the game reads, the one with the plain name, and move the other out of the directory.",
         story: "Two files of the directory name the same region, such as `x0_y0_z0.region` and `x00_y0_z0.region`. The game reads only the one whose name it writes itself. The other is often a copy, and may be older or newer.";
+
+    // Instance data.
+    InstancesVersion = "instances-version", Error, "unknown version of instance data",
+        next: "See whether a newer voxscope knows it; the voxels of the block are not concerned.",
+        story: "Instance data begins with its version: 0, where all numbers are big-endian, or 1, which is written today. Another value means a newer engine or a damaged first byte. The engine refuses the data, and the plants and stones of this block are missing in the game.";
+    InstancesCut = "instances-cut", Error, "instance data cut short",
+        next: "The instances before the cut are listed; take the rest from a backup.",
+        story: "The data ends inside the field that is named, or a layer declares more instances than bytes follow: 11 for each. Nothing is reserved for a count that the data does not bear out. The engine reads on over the end. The voxels of the block are not concerned.";
+    InstancesRange = "instances-range", Error, "an impossible range of positions",
+        next: "The instances are listed, but where they stand is not known; take them from a backup.",
+        story: "Positions of instances are stored as parts of a range, which is the size of the block in voxels. It is negative, infinite or no number, so the positions are not either. The engine writes 0.01 at least.";
+    InstancesScale = "instances-scale", Error, "impossible scales of instances",
+        next: "Positions and rotations of the layer are whole; take the scales from a backup.",
+        story: "A layer gives its smallest and its largest scale, between which each instance has its own. The smallest is larger than the largest, or one of them is infinite or no number. The engine refuses all instances of the block.";
+    InstancesFormat = "instances-format", Error, "an unknown format of instances",
+        next: "The layers before it are listed; nothing after it can be read.",
+        story: "Each layer says in which format its instances are stored, and only 0, of 11 bytes, exists. The length of the layer is unknown with another one, so nothing after it can be located. The engine refuses all instances of the block.";
+    InstancesTwice = "instances-twice", Warning, "two layers of one kind of instance",
+        next: "Nothing is lost: both are read. In the game one of them may replace the other.",
+        story: "Each layer has the number of an item of the instancer's library, and two have the same. The engine writes each item once. The data was altered, or two states were put together.";
+    InstancesEpilogue = "instances-epilogue", Error, "instance data with a wrong epilogue",
+        next: "The layers are listed; the engine refuses them.",
+        story: "Instance data ends with 0x900df00d, in the byte order of its version. Others stand there or nothing, so the data was cut or altered. The engine refuses all instances of the block.";
+    InstancesTrailing = "instances-trailing", Warning, "bytes after the instance data",
+        next: "Nothing is lost; the extra bytes are ignored.",
+        story: "More bytes follow the epilogue of the instance data. The engine does not look at them.";
+
+    // SQLite streams: the file.
+    StreamEmpty = "stream-empty", Error, "an empty database",
+        next: "Take the file from a backup before the game runs: it silently makes a new world in an empty file.",
+        story: "The file has no byte. SQLite takes an empty file for a new database, so the game starts a new world in it without a word. It was created and never written, or truncated by a failing disk or a power loss.";
+    StreamNotDatabase = "stream-not-database", Error, "not an SQLite database",
+        next: "See what the file is. If it was the save, its other pages are still read here: copy it before anything else.",
+        story: "An SQLite database begins with the 16 bytes `SQLite format 3` and a zero. Others are here: the file is of another kind, is encrypted, or its first page was overwritten. The game refuses to open it. Where the other pages look like those of a stream, the size of pages is guessed and all blocks that they hold are read.";
+    StreamHeader = "stream-header", Error, "an impossible field of the database header",
+        next: "Copy the save before the game runs; what can be read is read all the same.",
+        story: "The first 100 bytes of a database say how large its pages are and how it was written. The field that is named holds a value that SQLite does not have. Where it is the size of pages, the one with which most pages make sense is taken.";
+    StreamCut = "stream-cut", Error, "a database that is shorter than it says",
+        next: "Take the file from a backup; blocks on the pages that are there are still read.",
+        story: "The header of the database counts more pages than the file has. The end of the file was cut off: the disk was full, or a copy was interrupted. SQLite calls such a database malformed as soon as it needs a page that is missing.";
+    StreamPage = "stream-page", Error, "a damaged page",
+        next: "Copy the save; blocks around the page are read, and `voxscope ls` says which they are.",
+        story: "A page of a table or an index is not what it must be: its kind is unknown, its cells lie outside of it, it leads to a page that does not exist, or two places lead to it. SQLite stops with `database disk image is malformed` when it comes there. Here the cells that can be read are read, and the pages that only this one led to are found by looking at every page of the file.";
+    StreamChain = "stream-chain", Error, "a blob that breaks off",
+        next: "What is there of it is decoded and shown by `show`; take the block from a backup.",
+        story: "A blob that does not fit into its page goes on in a chain of overflow pages. The chain ends before the blob does, leads to a page that does not exist, runs in a circle or into the pages of another blob. The bytes before that are read.";
+    StreamRowLost = "stream-row-lost", Error, "a row that its table does not lead to any more",
+        next: "The block is read here, and the game does not find it: copy the save before the game runs.",
+        story: "The row stands on a page that can be read, but the tree of its table has lost that page, because a page above it is damaged. SQLite and the game do not find the row. It was found by looking at every page of the file. It may be older than the rest if the page had been given up; where the table has a row of the same key, that one is taken.";
+    StreamIndex = "stream-index", Error, "an index that does not fit its table",
+        next: "Copy the save, then let SQLite make the index anew in the copy (`REINDEX`).",
+        story: "Streams whose keys are texts or blobs find their rows by an index. The index has no entry for a row, or one that leads to no row. The game does not find the block, and saves it a second time.";
+    StreamFreelist = "stream-freelist", Error, "a damaged list of free pages",
+        next: "Do not start the game on this save: it may write over pages in use. Copy it first.",
+        story: "Pages that are not in use are kept in a list. It leads to a page that does not exist, runs in a circle, has another length than the header says, or holds pages that are in use. SQLite takes the next page it needs from there, and would write over what is in it.";
+    StreamUnused = "stream-unused", Warning, "pages that belong to nothing",
+        next: "Nothing is lost; `VACUUM` in a copy frees them.",
+        story: "No table, index or list of free pages has these pages. SQLite never leaves any, so a table or a list lost them: something that led to them was overwritten.";
+    StreamJournal = "stream-journal", Warning, "a save that was not finished, with its journal",
+        next: "Keep the database and its journal together, also in copies. The game will undo the unfinished save when it opens them.",
+        story: "Beside the database lies a journal with the pages as they were before a save that was not finished: the game was killed meanwhile. Opening the database for writing puts these pages back and deletes the journal, and so does the game. Here the journal is only read: what is shown is the state before the unfinished save. A database that is copied without its journal is a mixture of two states.";
+    StreamJournalUnusable = "stream-journal-unusable", Warning, "a journal that cannot be used",
+        next: "Copy the save with all its files; what is shown is the database as it is.",
+        story: "Beside the database lies a journal or a write-ahead log that is not of this database or is damaged at its start, so that it cannot be applied. If it belonged to an unfinished save, the database is a mixture of two states.";
+    StreamWal = "stream-wal", Note, "a write-ahead log beside the database",
+        next: "Keep the files together, also in copies.",
+        story: "Saves that were finished but not yet moved into the database stand in a write-ahead log beside it (`-wal`). The database is read with it, as SQLite does. A copy without the log lacks these saves.";
+
+    // SQLite streams: what is in it.
+    StreamTable = "stream-table", Error, "a table that a stream needs is missing or different",
+        next: "See whether the file is a voxel stream at all; rows that look like blocks are listed.",
+        story: "A stream has the tables `meta` and `blocks`, and `blocks` has the columns `loc`, `vb` and `instances` in this order. One of these is not there: the page with the schema is damaged, or the database is of another program. The game refuses it or makes the table anew, empty.";
+    StreamForeign = "stream-foreign", Note, "a table, index or column that is no part of a stream",
+        next: "Nothing; it is kept and not read.",
+        story: "The database has something that the engine does not make. It is left alone. A game may keep its own tables beside those of the stream.";
+    StreamMetaMissing = "stream-meta-missing", Error, "the row of settings is missing",
+        next: "Copy the save before the game runs: it would write its own settings, and read all keys by them.",
+        story: "The table `meta` has one row with the version, the size of blocks and the format of keys. There is none that can be read. The engine takes the database for a new one, writes its own settings into it, and where these name another format of keys, it finds none of the blocks. The format is inferred here from the keys.";
+    StreamMetaTwice = "stream-meta-twice", Error, "more than one row of settings",
+        next: "Find out which row is right (the keys tell) and remove the others in a copy.",
+        story: "The table `meta` must have one row. There are several, equal or not. The engine goes by the last one. Two programs that made the same new database at once leave this.";
+    StreamMetaField = "stream-meta-field", Error, "an impossible setting",
+        next: "Compare with another save of the same game; the blocks themselves carry their size.",
+        story: "A field of the row of settings is not a number or is out of its range: versions 0 and 1 are known, blocks have 2 to 256 voxels along an axis (block_size_po2 1 to 8; the engine uses 4 and 5), and there are the formats of keys 0 to 3, only 0 in version 0. With an unknown format the one is taken that fits the keys.";
+    StreamKey = "stream-key", Error, "a key that is no place",
+        next: "The blocks before and after it are not concerned; `voxscope ls` shows what is in this one.",
+        story: "The key of a row says where its block is, in one of four formats: two kinds of 64-bit numbers, a text `x,y,z,lod`, a blob of 10 bytes. This key has another type or length, is written in another way than the engine writes it, or names a LOD above 23. The engine never looks it up. Many of them mean that the format in `meta` is not that of the keys.";
+    StreamKeyTwice = "stream-key-twice", Error, "two rows for one place",
+        next: "Compare the two blocks; the game reads the one whose key it writes itself.",
+        story: "The keys of two rows name the same place. SQLite keeps equal keys apart, so they are written in two ways, or one of the rows was found outside of the table. At most one of them is what the game shows there.";
+    StreamValue = "stream-value", Error, "a value of the wrong type",
+        next: "The row's other values are read; take the block from a backup.",
+        story: "The columns `vb` and `instances` hold blobs, or nothing. This one holds a number or a text, which the engine never writes.";
+    StreamRowEmpty = "stream-row-empty", Note, "a row with neither voxels nor instances",
+        next: "Nothing; the game takes the place for empty.",
+        story: "Both values of the row are NULL. The engine leaves this where all instances of a block were removed and its voxels were never changed.";
 
     // Voxel maps.
     MapUnreadable = "map-unreadable", Error, "the map's description is not readable JSON",

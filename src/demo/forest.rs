@@ -185,7 +185,7 @@ impl ForestSpec {
         let mut regions: BTreeMap<(u8, [i32; 3]), Slotted> = BTreeMap::new();
         for (lod, extent) in (0u8..).zip(&self.lods) {
             for position in extent.positions() {
-                let placed = place(position, size, self.slots);
+                let placed = slots::place_block(position, size, self.slots);
                 let (region, slot) = placed.ok_or_else(|| impossible("a block position outside all regions"))?;
                 regions.entry((lod, region)).or_default().push((slot, position));
             }
@@ -264,14 +264,6 @@ impl Extent {
         let ([ax, ay, az], [bx, by, bz]) = (self.from, self.to);
         (az..bz).flat_map(move |z| (ax..bx).flat_map(move |x| (ay..by).map(move |y| [x, y, z])))
     }
-}
-
-fn place([x, y, z]: [i32; 3], size: [u16; 3], slots: Slots) -> Option<([i32; 3], u32)> {
-    let [sx, sy, sz] = size;
-    let (rx, x) = slots::place(x, sx, slots)?;
-    let (ry, y) = slots::place(y, sy, slots)?;
-    let (rz, z) = slots::place(z, sz, slots)?;
-    Some(([rx, ry, rz], slots::index(size, [x, y, z])?))
 }
 
 /// 256 colours: those of the materials first.

@@ -7,11 +7,15 @@ use crate::damage::Code;
 use crate::demo::draft::{self, Draft, REGION};
 use crate::demo::forest::{DEPTHS, Extent, ForestSpec, write_forest};
 use crate::demo::owned::OwnedChannel;
+#[cfg(feature = "sqlite")]
+use crate::demo::stream::{StreamSpec, write_stream};
 use crate::demo::terrain::Terrain;
 use crate::demo::{Sample, game::Game, maps, pak, pak::PakSpec};
 use crate::godot::channel::{CHANNELS, Depth, SDF};
 use crate::godot::container::Mode;
 use crate::godot::slots::Slots;
+#[cfg(feature = "sqlite")]
+use crate::godot::stream::loc::Format;
 use crate::pak::chunk::Shape;
 use crate::pak::offset::Reading;
 
@@ -120,6 +124,26 @@ pub const HEALTHY: &[Sample] = &[
     Sample::healthy("pak-numbers", "A pak region of 64 records: its chunks have numbers only.", &[], |dir| {
         PakSpec { records: 64, chunks: &[63, 0, 5], ..PakSpec::default() }.write(dir)
     }),
+    #[cfg(feature = "sqlite")]
+    Sample::healthy("stream", "An SQLite stream as an engine of today writes it: two LODs, metadata.", &[], |dir| {
+        stream(dir, &StreamSpec { blocks: small(), ..StreamSpec::default() })
+    }),
+    #[cfg(feature = "sqlite")]
+    Sample::healthy("stream-19-bits", "A stream with keys of 19 bits a coordinate, and instances.", &[], |dir| {
+        stream(dir, &StreamSpec::small(Format::Int19))
+    }),
+    #[cfg(feature = "sqlite")]
+    Sample::healthy("stream-texts", "A stream whose keys are texts, with an index, and instances.", &[], |dir| {
+        stream(dir, &StreamSpec::small(Format::Text))
+    }),
+    #[cfg(feature = "sqlite")]
+    Sample::healthy("stream-blobs", "A stream whose keys are blobs, with an index, and instances.", &[], |dir| {
+        stream(dir, &StreamSpec::small(Format::Blob))
+    }),
+    #[cfg(feature = "sqlite")]
+    Sample::healthy("stream-version-0", "A stream of former days, without a format of keys.", &[], |dir| {
+        stream(dir, &StreamSpec { version: 0, instances: false, ..StreamSpec::small(Format::Int16) })
+    }),
     Sample::healthy("map-sparse", "A voxel map of sparse blocks: a depth map, two finer layers.", &[], maps::sparse),
     Sample::healthy(
         "map-dense",
@@ -159,6 +183,11 @@ fn old_depths() -> [Depth; CHANNELS] {
 
 fn write(dir: &Path, spec: &ForestSpec) -> io::Result<()> {
     write_forest(dir, spec, None).map(drop)
+}
+
+#[cfg(feature = "sqlite")]
+fn stream(dir: &Path, spec: &StreamSpec) -> io::Result<()> {
+    write_stream(&dir.join("world.sqlite"), spec, None).map(drop)
 }
 
 fn stale_tail(dir: &Path) -> io::Result<()> {

@@ -12,6 +12,8 @@ pub mod maps;
 pub mod noise;
 pub mod owned;
 mod pak;
+#[cfg(feature = "sqlite")]
+pub mod stream;
 pub mod terrain;
 
 pub use damaged::SAMPLES;

@@ -3,8 +3,13 @@
 //! Files are made new, never over another one, and never inside the save that they tell of.
 
 mod findings;
+mod image;
 mod json;
+mod layer;
+pub mod lost;
 mod rows;
+mod table;
+pub mod voxels;
 
 use std::borrow::Cow;
 use std::fs::OpenOptions;
@@ -12,8 +17,11 @@ use std::io::{self, BufWriter, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
+pub use image::{Look, Slice, slice};
 pub use json::{write_json, write_json_pretty};
+pub use layer::layer;
 pub use rows::{codes, flags};
+pub use table::table;
 
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,6 +24,7 @@ impl Record for Row {
         "state",
         "codes",
         "flags",
+        "instances",
     ];
 
     fn cells(&self) -> Vec<Cow<'_, str>> {
@@ -45,6 +46,7 @@ impl Record for Row {
             self.state().into(),
             codes(self, " ").into(),
             flags(self, "=", " ").into(),
+            self.instances.map_or_else(String::new, |n| n.to_string()).into(),
         ]
     }
 }

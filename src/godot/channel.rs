@@ -83,6 +83,17 @@ impl Depth {
         }
     }
 
+    /// NumPy's name of the raw values.
+    #[must_use]
+    pub const fn npy(self) -> &'static str {
+        match self {
+            Self::Bits8 => "|u1",
+            Self::Bits16 => "<u2",
+            Self::Bits32 => "<u4",
+            Self::Bits64 => "<u8",
+        }
+    }
+
     /// The value of one voxel's bytes, which must be `self.bytes()` of them.
     #[must_use]
     pub fn value(self, bytes: &[u8]) -> Option<u64> {

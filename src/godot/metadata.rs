@@ -9,6 +9,8 @@
 //! Source: Godot Voxel's page "Voxel block format". The engine writes nothing at all when no metadata is set. A position
 //! outside the block is read here with its item; the engine skips it and takes the item's bytes for the next position.
 
+use serde_json::{Value as Json, json};
+
 use crate::bytes::{Cursor, Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::variant::{self, Budget, Dialect, Variant};
@@ -56,6 +58,41 @@ pub struct Metadata<'a> {
     pub voxels: Vec<VoxelItem<'a>>,
     /// What could not be read, from the item on that stopped it, and where that begins in the block.
     pub unread: (u64, &'a [u8]),
+}
+
+impl Item<'_> {
+    /// As JSON: an object with `kind` (`empty`, `u64`, `custom`, `variant`) and what belongs to it.
+    #[must_use]
+    pub fn to_json(&self, dialect: Dialect) -> Json {
+        match self {
+            Self::Empty => json!({ "kind": "empty" }),
+            Self::Number(n) => json!({ "kind": "u64", "value": n }),
+            Self::Custom { kind, bytes } => json!({ "kind": "custom", "type": kind, "bytes": bytes.len() }),
+            Self::Variant(value) => json!({
+                "kind": "variant",
+                "type": value.type_().name(dialect),
+                "value": value.to_json(dialect),
+            }),
+        }
+    }
+}
+
+impl Metadata<'_> {
+    /// As JSON: `declared`, `dialect`, `block`, `voxels` (`position` in the block, `item`), `unread_bytes`.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let voxels = self.voxels.iter();
+        let voxels: Vec<Json> = voxels
+            .map(|voxel| json!({ "position": voxel.position, "item": voxel.item.to_json(self.dialect) }))
+            .collect();
+        json!({
+            "declared": self.declared,
+            "dialect": self.dialect.name(),
+            "block": self.block.as_ref().map(|item| item.to_json(self.dialect)),
+            "voxels": voxels,
+            "unread_bytes": self.unread.1.len(),
+        })
+    }
 }
 
 /// Decodes from `scope`, which holds everything between the channels and the epilogue; `version` and `size` are the
@@ -259,7 +296,8 @@ pub(super) fn encode(metadata: &Metadata<'_>, version: u8, out: &mut Vec<u8>) {
     }
 }
 
-fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &mut Vec<u8>) {
+/// Encodes one item and appends it to `out`.
+pub(crate) fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &mut Vec<u8>) {
     match (item, version) {
         (Item::Variant(variant), 4..) => {
             out.push(32);

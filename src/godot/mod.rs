@@ -2,15 +2,18 @@
 //!
 //! A forest is a directory with a [meta file](forest) and [region files](region); a region is a table of
 //! [slots] over sectors, which hold [containers](container), which hold [blocks](block) of eight
-//! [channels](channel) and [metadata], which is made of [Variants](variant).
+//! [channels](channel) and [metadata], which is made of [Variants](variant). A [stream] keeps the same containers in a
+//! database, and the [instances] of a block beside them.
 
 pub mod block;
 pub mod channel;
 pub mod container;
 pub mod forest;
+pub mod instances;
 mod lz4;
 pub mod metadata;
 pub mod region;
 pub mod slots;
+pub mod stream;
 pub mod variant;
 mod zstd;

@@ -30,6 +30,16 @@ pub fn place(block: i32, size: u16, slots: Slots) -> Option<(i32, u16)> {
     Some((i32::try_from(region).ok()?, u16::try_from(inside).ok()?))
 }
 
+/// Region and index in its table of a block position. `size` is the region's, in blocks.
+#[must_use]
+pub fn place_block([x, y, z]: [i32; 3], size: [u16; 3], slots: Slots) -> Option<([i32; 3], u32)> {
+    let [sx, sy, sz] = size;
+    let (rx, x) = place(x, sx, slots)?;
+    let (ry, y) = place(y, sy, slots)?;
+    let (rz, z) = place(z, sz, slots)?;
+    Some(([rx, ry, rz], index(size, [x, y, z])?))
+}
+
 /// Block coordinate along one axis of a slot in a region; `None` when it does not fit 32 bits.
 #[must_use]
 pub fn block(region: i32, slot: u16, size: u16, slots: Slots) -> Option<i32> {

@@ -54,6 +54,7 @@ pub(super) fn apply(plan: &mut Plan, accepted: &[Accepted]) -> Result<(), Error>
         let named = |region: &&mut RegionPlan| region.lod == one.lod && printable::path(&region.name) == one.file;
         let region = plan.regions.iter_mut().find(named).ok_or_else(|| refuse("there is no such file in the save"))?;
         place(region, one).map_err(refuse)?;
+        plan.accepted.push(one.clone());
     }
     Ok(())
 }
@@ -70,12 +71,12 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     let lost = region.lost.remove(found);
     if let Some(at) = taken {
         let other = region.blocks.remove(at);
-        // What is the backup's is there.
-        if other.backup.is_none() {
+        // The backup keeps its own, and what is left of a torn block is kept anyway.
+        if !matches!(other.origin, Origin::Backup | Origin::Salvaged) {
             region.lost.push(LostBlock {
                 sector: other.sector,
                 pieces: other.pieces,
-                whole: other.origin != Origin::Salvaged,
+                whole: true,
                 why: "another block was accepted for its place",
                 candidates: vec![(other.position, other.probability)],
             });
@@ -97,7 +98,7 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
         backup: None,
         mend: None,
     });
-    region.blocks.sort_by_key(|block| (block.backup.is_some(), block.sector, block.slot));
+    region.blocks.sort_by_key(|block| (block.sector, block.slot));
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::bytes::Span;
 use crate::godot::region::{Format, Header};
-use crate::repair::survey::{Solved, Walk, open, solve, sure};
+use crate::repair::survey::{Solved, Walk, open, solve, stands_as_listed, sure};
 use crate::repair::{Error, Options};
 use crate::save::{Forest, Save};
 use crate::trace::decide::Certainty;
@@ -103,7 +103,7 @@ impl Store {
             lod: walk.file.lod,
             position: walk.file.position,
             header: walk.region.header.clone(),
-            healthy: case.is_intact() && walk.is_sound() && !walk.is_odd(),
+            healthy: (case.is_intact() || stands_as_listed(walk, solved)) && walk.is_sound() && !walk.is_odd(),
             blocks: positions,
         });
     }

@@ -1,11 +1,13 @@
 //! What has no owner, or is torn: its bytes, its voxels as arrays, and what is known of it.
 
+use crate::godot::block::Block;
 use crate::godot::channel::{NAMES, Storage};
 use crate::godot::region::Header;
 use crate::limits::Limits;
 use crate::repair::out;
 use crate::repair::plan::LostBlock;
 use crate::save::Scratch;
+use crate::voxel_map::npy;
 
 /// The files that hold one lost block: endings of their names, and their bytes.
 pub(super) fn files(
@@ -18,29 +20,8 @@ pub(super) fn files(
     let mut scratch = Scratch::default();
     let view = scratch.interpret_bytes(stored, 0, header, None, limits);
     let mut files = vec![(".bin".to_owned(), stored.to_vec())];
-    let mut channels = Vec::new();
-    if let Some(block) = &view.block {
-        let [x, y, z] = block.size.map(u64::from);
-        for (name, channel) in NAMES.iter().zip(&block.channels) {
-            let raw = channel.storage == Storage::Raw;
-            channels.push(serde_json::json!({
-                "name": name,
-                "depth_bits": channel.depth.bits(),
-                "uniform": if raw { None } else { channel.value(0).map(|v| v.to_string()) },
-                "array": raw.then(|| format!(".{name}.npy")),
-                "whole": channel.is_whole(),
-            }));
-            if raw {
-                let mut bytes = npy_header(channel.depth.bytes(), [z, x, y]);
-                bytes.extend_from_slice(channel.data);
-                bytes.resize(
-                    bytes.len() + usize::try_from(channel.size).unwrap_or(0).saturating_sub(channel.data.len()),
-                    0,
-                );
-                files.push((format!(".{name}.npy"), bytes));
-            }
-        }
-    }
+    let (channels, arrays) = view.block.as_ref().map(arrays).unwrap_or_default();
+    files.extend(arrays);
     let about = serde_json::json!({
         "region": region,
         "sector": block.sector,
@@ -57,19 +38,32 @@ pub(super) fn files(
     files
 }
 
-/// A probability as it is shown: four digits, so that the last bits of sums do not matter.
-pub(super) fn rounded(p: f64) -> f64 {
-    (p.clamp(0.0, 1.0) * 1e4).round() / 1e4
+/// The channels of a block as JSON, and as `.npy` files those that are not uniform: endings of their names, and their
+/// bytes. What is cut off is zero.
+pub(crate) fn arrays(block: &Block<'_>) -> (Vec<serde_json::Value>, Vec<(String, Vec<u8>)>) {
+    let (mut channels, mut files) = (Vec::new(), Vec::new());
+    let [x, y, z] = block.size.map(u64::from);
+    for (name, channel) in NAMES.iter().zip(&block.channels) {
+        let raw = channel.storage == Storage::Raw;
+        channels.push(serde_json::json!({
+            "name": name,
+            "depth_bits": channel.depth.bits(),
+            "uniform": if raw { None } else { channel.value(0).map(|v| v.to_string()) },
+            "array": raw.then(|| format!(".{name}.npy")),
+            "whole": channel.is_whole(),
+        }));
+        if raw {
+            let mut bytes = npy::header(channel.depth.npy(), &[z, x, y]);
+            bytes.extend_from_slice(channel.data);
+            let missing = usize::try_from(channel.size).unwrap_or(0).saturating_sub(channel.data.len());
+            bytes.resize(bytes.len() + missing, 0);
+            files.push((format!(".{name}.npy"), bytes));
+        }
+    }
+    (channels, files)
 }
 
-fn npy_header(width: usize, [a, b, c]: [u64; 3]) -> Vec<u8> {
-    let sign = if width == 1 { '|' } else { '<' };
-    let mut text = format!("{{'descr': '{sign}u{width}', 'fortran_order': False, 'shape': ({a}, {b}, {c}), }}");
-    let used = 10 + text.len() + 1;
-    text.extend(std::iter::repeat_n(' ', used.next_multiple_of(64) - used));
-    text.push('\n');
-    let mut out = b"\x93NUMPY\x01\x00".to_vec();
-    out.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
-    out.extend(text.into_bytes());
-    out
+/// A probability as it is shown: four digits, so that the last bits of sums do not matter.
+pub(crate) fn rounded(p: f64) -> f64 {
+    (p.clamp(0.0, 1.0) * 1e4).round() / 1e4
 }

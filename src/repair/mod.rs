@@ -6,7 +6,7 @@
 
 mod accept;
 mod backup;
-mod lost;
+pub(crate) mod lost;
 mod map;
 mod mend;
 mod meta;

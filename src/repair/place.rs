@@ -86,7 +86,7 @@ pub(super) fn region_plan(
         None if sound => "the table does not fit the sectors",
         None if walk.is_displaced() => "its blocks stood in the slots of the old formula",
         None if walk.is_sound() => "its layout was not that of the other files",
-        None => "the header or the last sector is damaged",
+        None => "its header, an entry without sectors, or its last sector is damaged",
     };
     placing.torn()?;
     placing.older_states()?;
@@ -100,6 +100,11 @@ pub(super) fn region_plan(
             "its block cannot be told for certain"
         };
         plan.missing.push((entry.position, why));
+    }
+    for listed in walk.region.entries.iter().filter(|listed| listed.entry.count() == 0) {
+        let position = walk.region.block_position(listed.slot, walk.slots);
+        let position = position.filter(|at| !placing.filled.contains(at));
+        plan.missing.extend(position.map(|at| (at, "its entry has no sectors")));
     }
     plan.missing.sort_unstable();
     placing.ownerless(&homeless);

@@ -13,7 +13,7 @@ use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
 use crate::repair::survey::{self, Look, Walk};
-use crate::repair::{Error, MapPlan, Options, PakPlan, accept, map, pak};
+use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, accept, map, pak};
 use crate::save::{Fault, Forest, Kind, RegionFile, Save};
 use crate::trace::decide::Certainty;
 
@@ -48,14 +48,14 @@ impl Action {
 pub enum Origin {
     /// It was found whole, and its place is as sure as the decision says.
     Found,
-    /// Somebody looked at it and said that it belongs here.
-    Accepted,
     /// The backup had the same bytes at this position.
     Matched,
     /// It is torn; what is whole of it is kept.
     Salvaged,
     /// It is the backup's, and so an older state.
     Backup,
+    /// Somebody looked at it and said where it belongs.
+    Accepted,
 }
 
 /// A block that is written.
@@ -134,6 +134,8 @@ pub struct Plan {
     pub regions: Vec<RegionPlan>,
     /// Meta files that are written anew.
     pub metas: Vec<MetaFile>,
+    /// Blocks that were put in their places because somebody said so.
+    pub accepted: Vec<Accepted>,
     /// The pak regions.
     pub paks: Vec<PakPlan>,
     /// The voxel maps.

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use crate::beside;
 use crate::bytes::Span;
 use crate::check;
-use crate::godot::region::{Format, Header};
+use crate::damage::{Code, Damage};
+use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::godot::slots::Slots;
 use crate::repair::parts::{self, Parts, doubled, may_be_moving};
 use crate::repair::torn_table::Split;
@@ -70,11 +71,14 @@ impl Walk<'_> {
         self.forest.dir.join(&self.file.name)
     }
 
-    /// Whether its header is as it must be, and the last sector is there to its end.
+    /// Whether its header is as it must be, all entries have sectors, and the last one is there to its end.
     pub fn is_sound(&self) -> bool {
         let (header, end) = (&self.region.header, u64::from(self.case.table_end()));
         let whole = header.sector_span(end, 0).start <= self.region.source.len();
-        self.file.damage.is_empty() && self.remark.is_none() && whole
+        let listed = self.case.entries.len() == self.region.entries.len();
+        // What was not known when the save was opened is no fault of the file.
+        let unknown = |damage: &Damage| damage.code == Code::RegionFormatUnknown;
+        self.file.damage.iter().all(unknown) && self.remark.is_none() && whole && listed
     }
 
     fn look(&self, format: Option<&Format>) -> Look {
@@ -223,12 +227,17 @@ fn solved(walk: &Walk<'_>, solver: &Solver<'_>, r: usize) -> Solved {
     solved
 }
 
+/// Whether the table explains all that stands in the sectors.
+pub(super) fn stands_as_listed(walk: &Walk<'_>, solved: &Solved) -> bool {
+    let by_slot = solved.placed.iter().map(|p| (p.slot, *p)).collect();
+    walk.split.is_none() && is_explained(&walk.case, &by_slot)
+}
+
 /// The places that are sure enough. Where the table explains all that stands there, what speaks for nothing better is no
 /// reason to take a block out.
 pub(super) fn sure(walk: &Walk<'_>, solved: &Solved, least: Certainty) -> Vec<Placed> {
     let case = &walk.case;
-    let by_slot = solved.placed.iter().map(|p| (p.slot, *p)).collect();
-    if walk.split.is_some() || !is_explained(case, &by_slot) {
+    if !stands_as_listed(walk, solved) {
         return solved.placed.iter().filter(|p| p.certainty >= least).copied().collect();
     }
     let (certainty, p, moved) = (Certainty::Certain, 1.0, false);
@@ -268,6 +277,11 @@ pub(super) fn open<'s>(
         Some(header) => read(header.clone(), Parts::whole(source()?))?,
         None => None,
     };
+    if walk.is_none()
+        && let Some(header) = again(&source()?, format).map_err(beside::Error::read(&path))?
+    {
+        walk = read(header, Parts::whole(source()?))?;
+    }
     if let Some(old) = &walk
         && may_be_moving(&old.region.header)
         && !explained(&old.case)
@@ -287,7 +301,7 @@ pub(super) fn open<'s>(
         // What the other files say of this one's header.
         let other = read(Header::new(3, *format), Parts::whole(source()?))?;
         let other = other.filter(|other| !other.case.walk.blocks.is_empty());
-        let known = file.damage.iter().all(|d| d.code != crate::damage::Code::RegionVersion);
+        let known = file.damage.iter().all(|d| d.code != Code::RegionVersion);
         walk = other.filter(|other| known || explained(&other.case)).map(|mut other| {
             other.remark = Some("its header was damaged, and is that of the other files now");
             other
@@ -297,6 +311,14 @@ pub(super) fn open<'s>(
         beside::unchanged(walk.region.source.file(), &path)?;
     }
     Ok(walk)
+}
+
+/// The header of a file of version 1 or 2, when its layout is known now and was not when the save was opened.
+fn again(source: &FileSource, format: Option<&Format>) -> std::io::Result<Option<Header>> {
+    let mut prefix = Vec::new();
+    source.read_into(0, MAX_HEADER_BYTES, &mut prefix)?;
+    let header = Header::decode(&prefix, source.len(), format, &mut Vec::new());
+    Ok(header.filter(|header| header.version < 3))
 }
 
 /// Whether every entry of the table leads to a whole block of its length, and there is one.

@@ -7,6 +7,7 @@ mod pak;
 mod region;
 mod scan;
 mod sectors;
+mod stream;
 mod view;
 
 use std::io;
@@ -26,6 +27,7 @@ pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
 pub(crate) use scan::LOST;
 pub use sectors::{Owner, Run, SectorMap};
+pub use stream::{Beside, Blob, InstancesView, PageKind, Stream, StreamRow, StreamScratch, Table};
 pub(crate) use view::wanted;
 pub use view::{Scratch, Stored, View};
 
@@ -63,13 +65,13 @@ pub enum Error {
     },
     /// A file that is none of the formats.
     #[error(
-        "{}: this is not a region file (.vxr or .region), a meta file (meta.vxrm) or a map's description (map_data.json)",
+        "{}: this is not a region file (.vxr or .region), a meta file (meta.vxrm), a stream (an SQLite database) or a map's description (map_data.json)",
         crate::printable::path(.0)
     )]
     NotASave(PathBuf),
     /// A directory with no save in it or below it.
     #[error(
-        "{}: no save here: neither meta.vxrm, nor a directory `regions`, nor map_data.json, nor a region file (.vxr or .region)",
+        "{}: no save here: neither meta.vxrm, nor a directory `regions`, nor map_data.json, nor a region file (.vxr or .region), nor a stream (.sqlite or .db)",
         crate::printable::path(.0)
     )]
     NothingHere(PathBuf),
@@ -84,6 +86,8 @@ pub struct Save {
     pub forests: Vec<Forest>,
     /// The directories of pak regions in it, in order of their names.
     pub rooms: Vec<Room>,
+    /// The SQLite streams in it, in order of their names.
+    pub streams: Vec<StreamFile>,
     /// The voxel maps in it, in order of their names.
     pub maps: Vec<Map>,
     /// What is odd about files and directories that are no region files, in order.
@@ -166,6 +170,15 @@ pub struct PakFile {
     pub len: u64,
 }
 
+/// An SQLite stream of a save.
+#[derive(Debug)]
+pub struct StreamFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub len: u64,
+}
+
 /// A file of a save that has blocks.
 #[derive(Clone, Copy, Debug)]
 pub enum File<'s> {
@@ -173,6 +186,8 @@ pub enum File<'s> {
     Region(&'s Forest, &'s RegionFile),
     /// A pak region.
     Pak(&'s Room, &'s PakFile),
+    /// An SQLite stream.
+    Stream(&'s StreamFile),
     /// A voxel map with its arrays.
     Map(&'s Map),
 }
@@ -184,6 +199,7 @@ impl File<'_> {
         match self {
             Self::Region(forest, file) => forest.dir.join(&file.name),
             Self::Pak(room, file) => room.dir.join(&file.name),
+            Self::Stream(file) => file.path.clone(),
             Self::Map(map) => map.dir.join(FILE_NAME),
         }
     }
@@ -194,6 +210,7 @@ impl File<'_> {
         match self {
             Self::Region(_, file) => file.len,
             Self::Pak(_, file) => file.len,
+            Self::Stream(file) => file.len,
             Self::Map(map) => map.bytes(),
         }
     }
@@ -204,18 +221,18 @@ impl File<'_> {
         self.len() == 0
     }
 
-    /// Its LOD; 0 where the format has none.
+    /// Its LOD; 0 where the format has none, and where a file has several.
     #[must_use]
     pub const fn lod(&self) -> u8 {
         match self {
             Self::Region(_, file) => file.lod,
-            Self::Pak(..) | Self::Map(_) => 0,
+            Self::Pak(..) | Self::Stream(_) | Self::Map(_) => 0,
         }
     }
 }
 
 impl Save {
-    /// Opens a forest directory, one region file, or a directory that holds several of these.
+    /// Opens a forest directory, one region file, a stream, or a directory that holds several of these.
     ///
     /// # Errors
     /// When there is nothing at `path`, or nothing that is a save. Damage inside a save is no error.
@@ -232,7 +249,7 @@ impl Save {
     pub fn files(&self) -> impl Iterator<Item = File<'_>> {
         let regions = self.regions().map(|(forest, file)| File::Region(forest, file));
         let paks = self.rooms.iter().flat_map(|room| room.files.iter().map(move |file| File::Pak(room, file)));
-        regions.chain(paks).chain(self.maps.iter().map(File::Map))
+        regions.chain(paks).chain(self.streams.iter().map(File::Stream)).chain(self.maps.iter().map(File::Map))
     }
 
     /// The path of a file of this save as it is shown: below what was opened, or its name where that is the file itself.
@@ -266,5 +283,27 @@ impl Save {
     ) -> Result<Option<Pak<FileSource>>, OpenError> {
         let source = FileSource::open(&room.dir.join(&file.name))?;
         Ok(Pak::load(source, file.region, &self.options.pak, &self.options.limits, damage)?)
+    }
+
+    /// Opens a stream with the journal that may lie beside it and reads its keys, pushing what is wrong when they cannot
+    /// be. All files are opened for reading only, and nothing is put back into the database.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or read. `Ok(None)` when there is nothing in it that can be read.
+    pub fn stream(&self, file: &StreamFile, damage: &mut Vec<Damage>) -> Result<Option<Stream<FileSource>>, OpenError> {
+        let source = FileSource::open(&file.path)?;
+        // What stands in the way of one of them is a fault of the save.
+        let beside = |ending| open_beside(&scan::with_ending(&file.path, ending)).ok().flatten();
+        let beside = Beside { journal: beside("-journal"), wal: beside("-wal") };
+        Ok(Stream::load(source, beside, &self.options.limits, damage)?)
+    }
+}
+
+/// Opens a file that need not be there.
+fn open_beside(path: &Path) -> Result<Option<FileSource>, OpenError> {
+    match FileSource::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }

@@ -124,8 +124,18 @@ impl<S: Source> Region<S> {
     /// # Errors
     /// What the operating system says.
     pub fn slots(&mut self, scratch: &mut Scratch) -> io::Result<Slots> {
+        let slots = self.own_slots(scratch)?.unwrap_or_default();
+        self.slots = Some(slots);
+        Ok(slots)
+    }
+
+    /// The same, and `None` where only the version could tell and it does not: blocks of version 4.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn own_slots(&mut self, scratch: &mut Scratch) -> io::Result<Option<Slots>> {
         if let Some(slots) = self.known_slots() {
-            return Ok(slots);
+            return Ok(Some(slots));
         }
         let mut version = None;
         for listed in self.by_sector().into_iter().take(SLOT_PROBES) {
@@ -135,9 +145,8 @@ impl<S: Source> Region<S> {
                 break;
             }
         }
-        let slots = slots_of_version(version);
-        self.slots = Some(slots);
-        Ok(slots)
+        self.slots = (slots_of_version(version) == Slots::Old).then_some(Slots::Old);
+        Ok(self.slots)
     }
 
     /// Position in the world, in blocks of this LOD, of a slot; `None` for a slot outside the region.

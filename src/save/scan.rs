@@ -1,6 +1,7 @@
 //! Recognising what a path is, and finding the files of a save.
 
 mod rooms;
+mod streams;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,10 +13,12 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::forest::{MAX_LODS, Meta};
 use crate::godot::region::{Format, Header, MAGIC, MAX_HEADER_BYTES};
-use crate::save::{Error, Fault, Forest, Kind, Options, RegionFile, Room, Save};
+use crate::save::{Error, Fault, Forest, Kind, Options, RegionFile, Room, Save, StreamFile};
 use crate::source::{FileSource, OpenError, Source};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
+
+pub(super) use streams::with_ending;
 
 /// Name of the meta file.
 const META: &str = "meta.vxrm";
@@ -34,18 +37,19 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         options,
         forests: Vec::new(),
         rooms: Vec::new(),
+        streams: Vec::new(),
         maps: Vec::new(),
         faults: Vec::new(),
         files: 0,
         over: false,
     };
     let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
-    let Scan { mut forests, rooms, maps, mut faults, .. } = scan;
+    let Scan { mut forests, rooms, streams, maps, mut faults, .. } = scan;
     for forest in &mut forests {
         read_headers(forest);
     }
     faults.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Save { path: root, forests, rooms, maps, faults, options: options.clone() })
+    Ok(Save { path: root, forests, rooms, streams, maps, faults, options: options.clone() })
 }
 
 /// The forest, when `dir` is its `regions` directory.
@@ -60,6 +64,7 @@ struct Scan<'o> {
     options: &'o Options,
     forests: Vec<Forest>,
     rooms: Vec<Room>,
+    streams: Vec<StreamFile>,
     maps: Vec<Map>,
     faults: Vec<Fault>,
     files: usize,
@@ -80,7 +85,9 @@ impl Scan<'_> {
     fn root_directory(&mut self, path: &Path) -> Result<PathBuf, Error> {
         let root = forest_above(path).unwrap_or_else(|| path.to_owned());
         self.directory(&root, 0);
-        if self.forests.is_empty() && self.rooms.is_empty() && self.maps.is_empty() {
+        let nothing =
+            self.forests.is_empty() && self.rooms.is_empty() && self.streams.is_empty() && self.maps.is_empty();
+        if nothing {
             fs::read_dir(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
             // Something that has the name of a save but is none is better told as a fault.
             if self.faults.is_empty() {
@@ -115,6 +122,8 @@ impl Scan<'_> {
             self.loose(&dir, only);
         } else if rooms::is_pak(&real) {
             self.room(&dir, only);
+        } else if streams::is_database(&file) || streams::is_named(&real) {
+            self.stream(&real, &file);
         } else {
             return Err(Error::NotASave(path.to_owned()));
         }
@@ -189,6 +198,7 @@ impl Scan<'_> {
                 What::Directory if depth < self.options.limits.directory_depth => self.directory(&path, depth + 1),
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),
+                What::File if streams::is_named(&path) => self.stream_in(&path),
                 What::Link if is_region => self.fault(&path, Code::LinkSkipped, "file", None),
                 What::Other if is_region => self.fault(&path, Code::NotAFile, "file", None),
                 // A directory of saves may hold anything else.

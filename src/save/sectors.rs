@@ -1,6 +1,7 @@
 //! Who owns which sectors of a region file.
 
 use crate::save::region::{Listed, Region};
+use crate::save::stream::PageKind;
 use crate::source::Source;
 
 /// Who owns a run of sectors.
@@ -18,8 +19,11 @@ pub enum Owner {
     Stale,
     /// A block in this slot, but the file ends before it.
     BeyondEnd(u32),
-    /// A whole block that no entry points to; only a walk over the sectors finds these.
+    /// A whole block that no entry points to; only a walk over the sectors finds these. In a stream, a page that nothing
+    /// leads to.
     Lost,
+    /// A page of a stream that is no part of one block's data.
+    Page(PageKind),
 }
 
 /// Sectors in a row with one owner.

@@ -37,7 +37,7 @@ pub struct Stored {
 pub struct View<'a> {
     /// Where it is stored.
     pub stored: Stored,
-    /// The bytes of the prefix and of the container, as far as they are in the file.
+    /// The bytes of the prefix, where there is one, and of the container, as far as they are in the file.
     pub bytes: &'a [u8],
     /// Its container, when there is one.
     pub container: Option<Container<'a>>,
@@ -45,6 +45,14 @@ pub struct View<'a> {
     pub block: Option<Block<'a>>,
     /// What is wrong with it, in the order it was met.
     pub damage: &'a [Damage],
+}
+
+impl View<'_> {
+    /// Whether everything of it can be read: nothing is wrong that is worse than a warning.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        self.block.is_some() && self.damage.iter().all(|d| d.code.level() < Level::Error)
+    }
 }
 
 /// A view before its damage is complete.

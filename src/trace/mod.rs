@@ -16,5 +16,6 @@ pub mod quick;
 pub mod reading;
 pub mod region;
 pub mod seam;
+pub mod slots;
 pub mod solve;
 pub mod walk;

@@ -15,7 +15,7 @@ use crate::save::Owner;
 pub struct Going {
     item: ItemId,
     slot: Option<u32>,
-    block: Option<[i32; 3]>,
+    block: Option<(u8, [i32; 3])>,
     bytes: Option<Bytes>,
 }
 
@@ -41,7 +41,7 @@ pub fn to_finding(app: &mut App, number: usize) {
     app.panes.tree.show(&index, node);
     let Some(item) = item else { return };
     (app.selection.slot, app.selection.sector, app.selection.voxel, app.selection.bytes) = (None, None, None, None);
-    let block = finding.block.and_then(|block| block.position);
+    let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
     let bytes = finding_bytes(app, &finding);
     app.going = Some(Going { item, slot: None, block, bytes });
     app.want_item();
@@ -82,7 +82,7 @@ pub fn arrive(app: &mut App) {
     }
     let Some(opened) = app.opened_item().cloned() else { return };
     app.going = None;
-    let at = block.and_then(|position| opened.at(position)).map(|slot| slot.slot);
+    let at = block.and_then(|(lod, position)| opened.at(lod, position)).map(|slot| slot.slot);
     if let Some(slot) = slot.or(at) {
         app.select_slot(slot);
     }
@@ -199,7 +199,9 @@ fn to_position(app: &mut App, opened: &Opened, position: [i32; 3]) -> Result<(),
         let [Some(x), Some(y), Some(z)] = voxel else { return Err(format!("{shown} is outside")) };
         return super::panes::slice::to_voxel(app, [x, y, z]);
     }
-    let slot = opened.at(position).ok_or_else(|| format!("there is no block at {shown} in this file"))?;
+    // Of several LODs, that of the block that is selected.
+    let lod = app.selection.slot.and_then(|slot| opened.slot(slot)).or(opened.slots.first()).map_or(0, |slot| slot.lod);
+    let slot = opened.at(lod, position).ok_or_else(|| format!("there is no block at {shown} in this file"))?;
     app.select_slot(slot.slot);
     Ok(())
 }

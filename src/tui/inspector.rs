@@ -99,6 +99,25 @@ fn what(app: &App, out: &mut Lines) -> String {
             out.push(("chunks", opened.slots.len().to_string(), Role::Text));
             out.push(("offsets", format!("{:?}, {}", pak.reading.value, pak.reading.why).to_lowercase(), Role::Text));
         }
+        Store::Stream(stream) => {
+            let version = stream.meta.version.map_or_else(|| "not known".into(), |n| n.to_string());
+            out.push(("format", format!("SQLite stream, version {version}"), Role::Text));
+            if let Some(side) = stream.meta.block_size() {
+                out.push(("holds", format!("blocks of {side} voxels a side"), Role::Text));
+            }
+            out.push(("keys", stream.format.map_or("not known", |format| format.name()).to_owned(), Role::Text));
+            out.push(("blocks", opened.slots.len().to_string(), Role::Text));
+            let lods: Vec<String> = stream.lods().iter().map(u8::to_string).collect();
+            out.push(("LODs", lods.join(", "), Role::Text));
+            out.push((
+                "pages",
+                format!("{} of {} bytes", opened.sectors.in_file, opened.sectors.sector_size),
+                Role::Text,
+            ));
+            if stream.pages.overlay.is_some() {
+                out.push(("journal", "read through the file beside it".into(), Role::Warning));
+            }
+        }
         Store::Layer(grid, layer) => {
             out.push(("format", layer.format.map_or("not known", |format| format.name()).to_owned(), Role::Text));
             if let Some([x, y, z]) = grid.dim {
@@ -160,7 +179,10 @@ fn block(app: &App, slot: super::data::Slot, out: &mut Lines) {
     let Some(block) = app.selected_block() else { return };
     let packed = block.container.unwrap_or("as it is");
     let plain = crate::bytes::len64(&block.plain);
-    out.push(("stored", format!("{}, {packed}", bytes(block.stored.len())), Role::Text));
+    // A blob can lie in several places; its size is what the row says.
+    let of_row = app.opened_item().and_then(|opened| opened.stream()).and(block.prefix);
+    let stored = of_row.map_or(block.stored.len(), u64::from);
+    out.push(("stored", format!("{}, {packed}", bytes(stored)), Role::Text));
     out.push(("holds", bytes(plain), Role::Text));
     if block.version > 0 {
         out.push(("version", block.version.to_string(), Role::Text));

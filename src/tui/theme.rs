@@ -6,7 +6,7 @@
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::damage::Level;
-use crate::save::Owner;
+use crate::save::{Owner, PageKind};
 
 /// What a piece of the screen is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -187,6 +187,9 @@ pub const fn owner_role(owner: Owner) -> (Role, &'static str) {
         Owner::Stale => (Role::Stale, "stale"),
         Owner::BeyondEnd(_) => (Role::Beyond, "beyond the end"),
         Owner::Lost => (Role::Lost, "lost"),
+        Owner::Page(PageKind::Damaged) => (Role::Error, "damaged"),
+        Owner::Page(PageKind::FreeTrunk) => (Role::Free, "free"),
+        Owner::Page(_) => (Role::Header, "tables"),
     }
 }
 

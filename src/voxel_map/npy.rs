@@ -203,27 +203,7 @@ impl Npy {
     #[must_use]
     pub fn encode(&self, align: usize) -> Vec<u8> {
         let sign = if self.big_endian { '>' } else { '<' };
-        let order = if self.fortran { "True" } else { "False" };
-        let shape = match self.shape.as_slice() {
-            [one] => format!("({one},)"),
-            many => format!("({})", many.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
-        };
-        let code = self.dtype.code();
-        let mut text = format!("{{'descr': '{sign}{code}', 'fortran_order': {order}, 'shape': {shape}, }}");
-        let fixed = if self.version == 1 { 10usize } else { 12 };
-        let used = fixed.saturating_add(text.len()).saturating_add(1);
-        let padding = used.checked_next_multiple_of(align).unwrap_or(used).saturating_sub(used);
-        text.extend(std::iter::repeat_n(' ', padding));
-        text.push('\n');
-        let mut out = MAGIC.to_vec();
-        out.extend([self.version, 0]);
-        if self.version == 1 {
-            out.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
-        } else {
-            out.extend(u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
-        }
-        out.extend(text.into_bytes());
-        out
+        header_of(self.version, &format!("{sign}{}", self.dtype.code()), self.fortran, &self.shape, align)
     }
 
     /// How many numbers the shape asks for.
@@ -294,6 +274,35 @@ impl Npy {
         let span = self.span(place, count);
         source.read_into(span.start, index(span.len()), buffer)
     }
+}
+
+/// A header of version 1, as NumPy writes it, for an array in C order of numbers that `descr` names, such as `<u2`.
+#[must_use]
+pub fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
+    header_of(1, descr, false, shape, 64)
+}
+
+fn header_of(version: u8, descr: &str, fortran: bool, shape: &[u64], align: usize) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let shape = match shape {
+        [one] => format!("({one},)"),
+        many => format!("({})", many.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let fixed = if version == 1 { 10usize } else { 12 };
+    let used = fixed.saturating_add(text.len()).saturating_add(1);
+    let padding = used.checked_next_multiple_of(align).unwrap_or(used).saturating_sub(used);
+    text.extend(std::iter::repeat_n(' ', padding));
+    text.push('\n');
+    let mut out = MAGIC.to_vec();
+    out.extend([version, 0]);
+    if version == 1 {
+        out.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_le_bytes());
+    } else {
+        out.extend(u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    out.extend(text.into_bytes());
+    out
 }
 
 /// The lower 32 bits.

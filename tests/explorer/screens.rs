@@ -19,11 +19,15 @@ struct Subject {
     slot: Option<u32>,
 }
 
-const SUBJECTS: [Subject; 6] = [
+const SUBJECTS: &[Subject] = &[
     Subject { name: "region", sample: "healthy/current", file: "lod0/r.0.0.0.vxr", slot: Some(0) },
     Subject { name: "damaged", sample: "damaged/block-epilogue", file: "lod0/r.0.0.0.vxr", slot: Some(1) },
     Subject { name: "pak-damaged", sample: "damaged/pak-orphan", file: ".region", slot: None },
     Subject { name: "pak", sample: "healthy/pak-room", file: ".region", slot: None },
+    #[cfg(feature = "sqlite")]
+    Subject { name: "stream", sample: "healthy/stream-texts", file: "world.sqlite", slot: Some(2) },
+    #[cfg(feature = "sqlite")]
+    Subject { name: "stream-lost", sample: "damaged/stream-row-lost", file: "world.sqlite", slot: Some(1) },
     Subject { name: "sparse", sample: "healthy/map-sparse", file: ".npy", slot: Some(0) },
     Subject { name: "dense", sample: "healthy/map-dense", file: ".npy", slot: Some(0) },
 ];
@@ -97,7 +101,7 @@ fn picture(screen: &Buffer) -> String {
 
 #[test]
 fn every_pane_on_every_format() {
-    for subject in &SUBJECTS {
+    for subject in SUBJECTS {
         for pane in Pane::ALL {
             let (_dir, mut driver) = look_at(subject);
             if pane == Pane::Depth && !driver.app.has_depth() {

@@ -24,7 +24,7 @@ pub fn open(driver: &mut Driver, below: &str, label: &str) {
 /// Selects a block by its position.
 pub fn block(driver: &mut Driver, position: [i32; 3]) {
     let opened = driver.app.opened_item().unwrap().clone();
-    driver.app.select_slot(opened.at(position).unwrap().slot);
+    driver.app.select_slot(opened.at(0, position).unwrap().slot);
     driver.settle();
 }
 
@@ -41,7 +41,7 @@ fn go(driver: &mut Driver, [x, y, z]: [u32; 3]) {
 fn voxel(driver: &Driver, position: [i32; 3], channel: usize, at: [u16; 3]) -> (u64, f64) {
     let opened = driver.app.opened_item().unwrap();
     let region = opened.region().unwrap();
-    let entry = region.find(opened.at(position).unwrap().slot).unwrap().entry;
+    let entry = region.find(opened.at(0, position).unwrap().slot).unwrap().entry;
     let mut scratch = Scratch::default();
     let block = region.view(entry, &mut scratch).unwrap().block.unwrap();
     let raw = block.voxel(channel, at).unwrap();

@@ -5,7 +5,11 @@
 mod common;
 #[path = "../common/truth.rs"]
 mod truth;
+#[allow(dead_code)]
+#[path = "../common/writer.rs"]
+mod writer;
 
+mod anything;
 mod golden;
 #[cfg(unix)]
 mod stopped;
@@ -16,6 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use voxscope::damage::Level;
 use voxscope::godot::container::Decoder;
 use voxscope::limits::Limits;
 use voxscope::repair::{self, Action};
@@ -46,6 +51,15 @@ fn tree(root: &Path, times: bool) -> Tree {
 fn findings(path: &Path) -> (u64, u64) {
     let summary = check::run(&Save::open(path, &Options::default()).unwrap(), &check::Options::default(), drop);
     (summary.counts.errors, summary.counts.warnings)
+}
+
+/// What a check finds above a note, in words.
+fn worded(path: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    let save = Save::open(path, &Options::default()).unwrap();
+    check::run(&save, &check::Options::default(), |finding| all.push(finding));
+    all.retain(|finding| finding.level() > Level::Note);
+    all.iter().map(ToString::to_string).collect()
 }
 
 fn mend(source: &Path, to: &Path, likely: bool) -> repair::Outcome {

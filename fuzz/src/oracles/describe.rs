@@ -10,7 +10,7 @@ use voxscope::godot::forest::Meta;
 use voxscope::godot::region::{Header, MAX_HEADER_BYTES};
 use voxscope::godot::variant::{Budget, Dialect};
 use voxscope::pak::header;
-use voxscope::save::{Options, Pak, PakOptions, Region, Scratch};
+use voxscope::save::{Beside, Options, Pak, PakOptions, Region, Scratch, Stream};
 use voxscope::voxel_map::map_json::MapData;
 
 use super::limits;
@@ -48,6 +48,29 @@ pub fn container(data: &[u8]) -> String {
     let start = &plain[..plain.len().min(64)];
     let mut out = format!("mode: {mode:?}\ndeclared: {declared:?}\nplain: {} bytes, {start:02x?}\n", plain.len());
     listed(&mut out, &damage);
+    out
+}
+
+/// Instance data.
+pub fn instances(data: &[u8]) -> String {
+    let mut damage = Vec::new();
+    let read = voxscope::godot::instances::Instances::decode(data, &mut damage);
+    let mut out = format!("{read:#?}\n");
+    listed(&mut out, &damage);
+    out
+}
+
+/// A stream.
+pub fn stream(data: &[u8]) -> String {
+    let mut damage = Vec::new();
+    let loaded = Stream::load(data, Beside::default(), &limits(), &mut damage);
+    let mut out = String::new();
+    if let Ok(Some(stream)) = loaded {
+        let _ = writeln!(out, "header: {:?}\nsettings: {:?}, {:?}", stream.pages.header, stream.meta, stream.format);
+        let _ = writeln!(out, "tables: {:#?}\npages: {:?}\nrows: {:#?}", stream.tables, stream.owners, stream.rows);
+    }
+    listed(&mut out, &damage);
+    findings(&mut out, &check::stream_bytes(data, "s", &Options { limits: limits(), ..Options::default() }));
     out
 }
 

@@ -10,11 +10,13 @@ pub mod container;
 pub mod describe;
 pub mod explorer;
 pub mod forest;
+pub mod instances;
 pub mod map_json;
 pub mod npy_map;
 pub mod pak;
 pub mod region;
 pub mod replay;
+pub mod stream;
 pub mod variant;
 
 use voxscope::bytes::Span;
@@ -69,6 +71,8 @@ pub const ALL: &[Target] = &[
     built::<built::explorer::Explorer>("explorer_built"),
     raw("forest", forest::check, describe::forest),
     built::<built::forest::Forest>("forest_built"),
+    raw("instances", instances::check, describe::instances),
+    built::<built::instances::Instances>("instances_built"),
     raw("map_json", map_json::check, describe::map_json),
     built::<built::map_json::Map>("map_json_built"),
     raw("npy_map", npy_map::check, describe::npy_map),
@@ -79,6 +83,8 @@ pub const ALL: &[Target] = &[
     built::<built::region::Region<2>>("region_v2_built"),
     raw("region_v3", region::check_v3, describe::region),
     built::<built::region::Region<3>>("region_v3_built"),
+    raw("stream", stream::check, describe::stream),
+    built::<built::stream::Stream>("stream_built"),
     raw("variant_godot3", variant::check_3, describe::variant_3),
     built::<built::variant::Value<3>>("variant_godot3_built"),
     raw("variant_godot4", variant::check_4, describe::variant_4),

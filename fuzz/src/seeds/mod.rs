@@ -8,10 +8,12 @@ mod built;
 mod container;
 mod explorer;
 mod forest;
+mod instances;
 mod map_json;
 mod npy_map;
 mod pak;
 mod region;
+mod stream;
 mod variant;
 
 use std::collections::BTreeMap;
@@ -35,10 +37,12 @@ pub fn all() -> BTreeMap<&'static str, Seeds> {
         ("container", container::seeds()),
         ("explorer", explorer::seeds()),
         ("forest", forest::seeds()),
+        ("instances", instances::seeds()),
         ("map_json", map_json::seeds()),
         ("npy_map", npy_map::seeds()),
         ("pak", pak::seeds()),
         ("region", region::seeds()),
+        ("stream", stream::seeds()),
         ("variant_godot3", variant::seeds("g3")),
         ("variant_godot4", variant::seeds("g4")),
     ];

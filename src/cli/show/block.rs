@@ -7,6 +7,8 @@ use voxscope::bytes::Span;
 use voxscope::check::{BlockAt, Finding};
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF};
+use voxscope::godot::container::Container;
+use voxscope::godot::metadata::Metadata;
 use voxscope::printable::triple;
 use voxscope::save::{Scratch, View};
 
@@ -80,7 +82,7 @@ fn head(out: &mut impl Write, place: &Place<'_>, view: &View<'_>) -> io::Result<
     Ok(())
 }
 
-fn channels(out: &mut impl Write, block: &Block<'_>) -> io::Result<()> {
+pub fn channels(out: &mut impl Write, block: &Block<'_>) -> io::Result<()> {
     let columns = [
         ("  channel", Align::Left),
         ("depth", Align::Right),
@@ -126,19 +128,9 @@ fn sdf_range(version: u8, channel: &Channel<'_>) -> Option<[f64; 2]> {
 
 fn to_json(place: &Place<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
     let entry = place.listed.entry;
-    let container = view.container.as_ref().map(|container| {
-        json!({
-            "mode": container.mode.map(|mode| mode.name()),
-            "declared": container.declared,
-            "plain": container.plain.len(),
-            "whole": container.whole,
-        })
-    });
+    let container = view.container.as_ref().map(container_json);
     let block = view.block.as_ref();
-    let channels = block.map(|block| {
-        let channels = block.channels.iter().enumerate();
-        channels.map(|(i, channel)| channel_json(block.version, i, channel)).collect::<Vec<_>>()
-    });
+    let channels = block.map(channels_json);
     let span = |span: Span| json!([span.start, span.end]);
     json!({
         "file": place.file,
@@ -152,9 +144,25 @@ fn to_json(place: &Place<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
         "version": block.map(|block| block.version),
         "size": block.map(|block| block.size),
         "channels": channels,
-        "metadata": block.and_then(|block| block.metadata.as_ref()).map(metadata::to_json),
+        "metadata": block.and_then(|block| block.metadata.as_ref()).map(Metadata::to_json),
         "findings": findings,
     })
+}
+
+/// How something is packed.
+pub fn container_json(container: &Container<'_>) -> Json {
+    json!({
+        "mode": container.mode.map(|mode| mode.name()),
+        "declared": container.declared,
+        "plain": container.plain.len(),
+        "whole": container.whole,
+    })
+}
+
+/// The channels of a block.
+pub fn channels_json(block: &Block<'_>) -> Vec<Json> {
+    let channels = block.channels.iter().enumerate();
+    channels.map(|(i, channel)| channel_json(block.version, i, channel)).collect()
 }
 
 fn channel_json(version: u8, index: usize, channel: &Channel<'_>) -> Json {

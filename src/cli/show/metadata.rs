@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Value as Json, json};
 use voxscope::godot::metadata::{Item, Metadata};
 use voxscope::godot::variant::{Dialect, Variant};
 use voxscope::printable::{printable, triple};
@@ -93,31 +92,4 @@ fn one_line(text: &str) -> String {
         short.push('…');
     }
     printable(&short)
-}
-
-pub fn to_json(metadata: &Metadata<'_>) -> Json {
-    let dialect = metadata.dialect;
-    let voxels = metadata.voxels.iter();
-    let voxels: Vec<Json> =
-        voxels.map(|voxel| json!({ "position": voxel.position, "item": item_json(&voxel.item, dialect) })).collect();
-    json!({
-        "declared": metadata.declared,
-        "dialect": dialect.name(),
-        "block": metadata.block.as_ref().map(|item| item_json(item, dialect)),
-        "voxels": voxels,
-        "unread_bytes": metadata.unread.1.len(),
-    })
-}
-
-pub fn item_json(item: &Item<'_>, dialect: Dialect) -> Json {
-    match item {
-        Item::Empty => json!({ "kind": "empty" }),
-        Item::Number(n) => json!({ "kind": "u64", "value": n }),
-        Item::Custom { kind, bytes } => json!({ "kind": "custom", "type": kind, "bytes": bytes.len() }),
-        Item::Variant(value) => json!({
-            "kind": "variant",
-            "type": value.type_().name(dialect),
-            "value": value.to_json(dialect),
-        }),
-    }
 }

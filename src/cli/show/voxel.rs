@@ -9,7 +9,7 @@ use voxscope::printable::triple;
 use voxscope::save::Scratch;
 
 use super::block::number;
-use super::{Format, Place, metadata, side};
+use super::{Format, Place, Which, metadata, side};
 use crate::cli::exit::Failure;
 use crate::cli::output::{Align, BOLD, table, write_json_pretty, write_table};
 
@@ -33,19 +33,31 @@ pub fn show(
     let failed = |what: &str| Failure::Failed(format!("{}, block {}: {what}", place.file, triple(place.position)));
     let view = place.region.view(place.listed.entry, scratch).map_err(|error| failed(&error.to_string()))?;
     let block = view.block.ok_or_else(|| failed("it cannot be read; `show --block` says why"))?;
-    let side = i32::from(side(place.forest).unwrap_or(1));
-    let inside = in_lod(voxel, place.lod).map(|v| u16::try_from(v.rem_euclid(side)).unwrap_or(u16::MAX));
-    let damaged = !view.damage.is_empty();
+    let which = Which { file: &place.file, lod: place.lod, position: place.position };
+    of_block(out, format, &which, &block, voxel, side(place.forest).unwrap_or(1), !view.damage.is_empty())
+}
+
+/// A voxel of a block whose blocks have so many voxels along an axis.
+pub fn of_block(
+    out: &mut impl Write,
+    format: Format,
+    which: &Which<'_>,
+    block: &Block<'_>,
+    voxel: [i32; 3],
+    side: u16,
+    damaged: bool,
+) -> Result<(), Failure> {
+    let inside = in_lod(voxel, which.lod).map(|v| u16::try_from(v.rem_euclid(side.into())).unwrap_or(u16::MAX));
     match format {
-        Format::Json => write_json_pretty(out, &to_json(place, &block, voxel, inside, damaged))?,
-        Format::Human => print(out, place, &block, voxel, inside, damaged)?,
+        Format::Json => write_json_pretty(out, &to_json(which, block, voxel, inside, damaged))?,
+        Format::Human => print(out, which, block, voxel, inside, damaged)?,
     }
     Ok(())
 }
 
 fn print(
     out: &mut impl Write,
-    place: &Place<'_>,
+    place: &Which<'_>,
     block: &Block<'_>,
     voxel: [i32; 3],
     inside: [u16; 3],
@@ -93,7 +105,7 @@ fn print(
 }
 
 fn to_json(
-    place: &Place<'_>,
+    place: &Which<'_>,
     block: &Block<'_>,
     voxel: [i32; 3],
     inside: [u16; 3],
@@ -111,9 +123,7 @@ fn to_json(
         })
     });
     let items = block.metadata.iter().flat_map(|m| m.voxels.iter().map(move |item| (m.dialect, item)));
-    let items = items
-        .filter(|(_, item)| item.position == inside)
-        .map(|(dialect, item)| metadata::item_json(&item.item, dialect));
+    let items = items.filter(|(_, item)| item.position == inside).map(|(dialect, item)| item.item.to_json(dialect));
     json!({
         "voxel": voxel,
         "file": place.file,

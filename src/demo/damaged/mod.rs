@@ -14,6 +14,8 @@ mod header;
 mod map;
 mod metadata;
 mod pak;
+#[cfg(feature = "sqlite")]
+mod stream;
 mod table;
 
 use crate::demo::Sample;
@@ -28,6 +30,8 @@ const GROUPS: &[&[Sample]] = &[
     crash::SAMPLES,
     pak::SAMPLES,
     map::SAMPLES,
+    #[cfg(feature = "sqlite")]
+    stream::SAMPLES,
 ];
 
 /// The damaged samples.

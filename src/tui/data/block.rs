@@ -4,10 +4,11 @@ use super::metadata::{self, MetaLine};
 use super::opened::{Opened, Slot, Store};
 use crate::bytes::{Span, index, len64};
 use crate::damage::Damage;
-use crate::godot::channel::{Channel, Depth, NAMES, Range, SDF, Storage, index_zxy};
+use crate::godot::channel::{CHANNELS, Channel, Depth, NAMES, Range, SDF, Storage, index_zxy};
 use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
-use crate::save::{PakScratch, Scratch};
+use crate::save::{PakScratch, Scratch, Stream, StreamScratch, View};
+use crate::source::FileSource;
 use crate::voxel_map::flags::Histogram;
 
 /// Bars of a channel's histogram.
@@ -97,6 +98,7 @@ impl BlockData {
         match &opened.store {
             Store::Region(..) => Self::of_region(opened, at),
             Store::Pak(_) => Self::of_pak(opened, at),
+            Store::Stream(stream) => Self::of_stream(stream, at),
             Store::Layer(..) => Self::of_layer(opened, at),
             Store::Bytes(_) => Err("this file has no blocks".into()),
         }
@@ -130,6 +132,32 @@ impl BlockData {
         let entry = region.find(slot.slot).ok_or("the entry is gone")?.entry;
         let mut scratch = Scratch::default();
         let view = region.view(entry, &mut scratch).map_err(|error| error.to_string())?;
+        // The size of the block stands before it.
+        Ok(Self::of_view(slot, &view, 4, Some(region.header.format.depths)))
+    }
+
+    fn of_stream(stream: &Stream<FileSource>, slot: Slot) -> Result<Self, String> {
+        let row = stream.rows.get(index(slot.slot.into())).ok_or("the row is gone")?;
+        let mut scratch = StreamScratch::default();
+        stream.fetch(row, &mut scratch).map_err(|error| error.to_string())?;
+        let mut faults = Vec::new();
+        stream.faults(row, &scratch, &mut faults);
+        let key = metadata::key(stream.key(&scratch));
+        let mut out = Self::of_view(slot, &stream.block(&mut scratch), 0, None);
+        let view = stream.instances(&mut scratch);
+        faults.append(&mut out.damage);
+        faults.extend_from_slice(view.damage);
+        out.damage = faults;
+        out.metadata.insert(0, key);
+        out.metadata.extend(view.instances.as_ref().map(metadata::instances).unwrap_or_default());
+        if out.container.is_none() {
+            out.stored = view.stored.span;
+        }
+        Ok(out)
+    }
+
+    /// A block, before whose container so many bytes are stored with it.
+    fn of_view(slot: Slot, view: &View<'_>, before: u64, depths: Option<[Depth; CHANNELS]>) -> Self {
         let mut out = Self::new(slot, Layout::Zxy);
         out.stored = view.stored.span;
         out.prefix = view.stored.size;
@@ -137,7 +165,7 @@ impl BlockData {
         if let Some(container) = &view.container {
             out.container = container.mode.map(|mode| mode.name());
             out.declared = container.declared.map(u64::from);
-            let start = view.stored.span.start.saturating_add(4);
+            let start = view.stored.span.start.saturating_add(before);
             out.body = Span::sized(start.saturating_add(container.body.start), container.body.len());
             out.whole = container.whole;
             out.plain = container.plain.to_vec();
@@ -146,16 +174,15 @@ impl BlockData {
             out.version = block.version;
             out.size = block.size.map(u32::from);
             out.epilogue = block.epilogue;
-            let depths = region.header.format.depths;
-            let channels = block.channels.iter().zip(NAMES).zip(depths);
-            out.channels =
-                channels.map(|((channel, name), declared)| described(channel, name, Some(declared.bits()))).collect();
+            let declared = |i: usize| depths.and_then(|depths| Some(depths.get(i)?.bits()));
+            let channels = block.channels.iter().zip(NAMES).enumerate();
+            out.channels = channels.map(|(i, (channel, name))| described(channel, name, declared(i))).collect();
             if let (Some(to), Some(channel)) = (out.channels.get_mut(SDF), block.channels.get(SDF)) {
                 measure(to, channel, block.version);
             }
             out.metadata = block.metadata.as_ref().map(metadata::lines).unwrap_or_default();
         }
-        Ok(out)
+        out
     }
 
     fn of_pak(opened: &Opened, slot: Slot) -> Result<Self, String> {

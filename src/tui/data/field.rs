@@ -20,7 +20,7 @@ pub struct Field {
 }
 
 impl Field {
-    fn new(start: u64, len: u64, name: impl Into<String>, value: impl Into<String>) -> Self {
+    pub(super) fn new(start: u64, len: u64, name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { span: Span::sized(start, len), name: name.into(), value: value.into() }
     }
 }
@@ -69,6 +69,7 @@ pub fn of_file(opened: &Opened, part: Part, block: Option<&BlockData>, at: u64, 
     match &opened.store {
         Store::Region(..) => region(opened, block, at, window),
         Store::Pak(_) => pak(opened, at, window),
+        Store::Stream(stream) => super::page::field(opened, stream, block, at, window),
         Store::Layer(..) => layer(opened, part, at, window),
         Store::Bytes(_) => text(at, window),
     }

@@ -23,6 +23,8 @@ pub enum Item {
     Region(usize, usize),
     /// A pak region: its room and its number there.
     Pak(usize, usize),
+    /// An SQLite stream: its number.
+    Stream(usize),
     /// A layer of a map: the map and the number of the layer.
     Layer(usize, usize),
     /// A file that describes others: `meta.vxrm`, `map_data.json`.
@@ -96,15 +98,19 @@ impl Index {
             .file_name()
             .map_or_else(|| crate::printable::path(&save.path), |name| crate::printable::path(name.as_ref()));
         // One forest, room or map that is all there is needs no line above it.
-        let alone = save.forests.len() + save.rooms.len() + save.maps.len() == 1;
+        let alone = save.forests.len() + save.rooms.len() + save.streams.len() + save.maps.len() == 1;
         let dir = save.forests.first().map(|forest| &forest.dir);
         let dir = dir.or(save.rooms.first().map(|room| &room.dir)).or(save.maps.first().map(|map| &map.dir));
+        let dir = dir.or(save.streams.first().map(|stream| &stream.path));
         if alone && dir == Some(&save.path) {
             if let Some(forest) = save.forests.first() {
                 index.forest(None, &name, 0, forest);
             }
             if let Some(room) = save.rooms.first() {
                 index.room(None, &name, 0, room);
+            }
+            if let Some(stream) = save.streams.first() {
+                index.item_at(None, Item::Stream(0), stream.path.clone(), &name);
             }
             if let Some(map) = save.maps.first() {
                 index.map(None, &name, 0, map);
@@ -117,6 +123,9 @@ impl Index {
         }
         for (number, room) in save.rooms.iter().enumerate() {
             index.room(Some(root), &save.shown(&room.dir), number, room);
+        }
+        for (number, stream) in save.streams.iter().enumerate() {
+            index.item(root, Item::Stream(number), stream.path.clone(), &save.shown(&stream.path));
         }
         for (number, map) in save.maps.iter().enumerate() {
             index.map(Some(root), &save.shown(&map.dir), number, map);
@@ -189,11 +198,15 @@ impl Index {
     }
 
     fn item(&mut self, parent: NodeId, item: Item, path: PathBuf, label: &str) -> ItemId {
+        self.item_at(Some(parent), item, path, label)
+    }
+
+    fn item_at(&mut self, parent: Option<NodeId>, item: Item, path: PathBuf, label: &str) -> ItemId {
         let id = self.items.len();
         self.by_name.entry(self.save.shown(&path)).or_insert(id);
         self.items.push(item);
         self.paths.push(path);
-        let node = self.push(NodeKind::Item(id), label, Some(parent));
+        let node = self.push(NodeKind::Item(id), label, parent);
         if let Some(node) = self.nodes.get_mut(node) {
             node.items = id..id + 1;
         }
@@ -249,6 +262,7 @@ impl Index {
                 let room = self.save.rooms.get(room)?;
                 Some(File::Pak(room, room.files.get(file)?))
             }
+            Item::Stream(file) => Some(File::Stream(self.save.streams.get(file)?)),
             Item::Layer(map, _) => Some(File::Map(self.save.maps.get(map)?)),
             Item::Plain => None,
         }

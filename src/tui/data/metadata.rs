@@ -1,7 +1,9 @@
 //! Metadata as the lines of a tree.
 
 use crate::bytes::Span;
+use crate::godot::instances::Instances;
 use crate::godot::metadata::{Item, Metadata};
+use crate::godot::stream::loc::Key;
 use crate::godot::variant::{Dialect, Variant};
 use crate::printable::{printable, triple};
 
@@ -26,6 +28,46 @@ pub struct MetaLine {
     pub voxel: Option<[u16; 3]>,
     /// Its bytes in the decompressed block, where they are known.
     pub span: Option<Span>,
+}
+
+/// The key of a stream's row.
+pub(super) fn key(key: Key<'_>) -> MetaLine {
+    let (kind, value) = match key {
+        Key::Null => ("NULL", String::new()),
+        Key::Int(n) => ("number", n.to_string()),
+        Key::Float(n) => ("number", n.to_string()),
+        Key::Text(bytes) => ("text", printable(&String::from_utf8_lossy(bytes))),
+        Key::Blob(bytes) => ("blob", bytes.iter().take(WIDTH / 2).map(|byte| format!("{byte:02x}")).collect()),
+    };
+    line(0, "key", kind, value, None)
+}
+
+fn line(depth: u8, name: &str, kind: &str, value: String, span: Option<Span>) -> MetaLine {
+    MetaLine { depth, name: name.into(), kind: kind.into(), value, voxel: None, span }
+}
+
+/// The layers of a block's instances; their bytes are not those of the decompressed block.
+pub(super) fn instances(data: &Instances<'_>) -> Vec<MetaLine> {
+    let layers = data.layers.len();
+    let words = format!("version {}, {layers} layer{}", data.version, if layers == 1 { "" } else { "s" });
+    let mut out = vec![line(0, "instances", "instance data", words, None)];
+    for layer in &data.layers {
+        let (id, count) = (layer.id, layer.count);
+        let scales = format!("{count}, scaled {} to {}", layer.scale_min, layer.scale_max);
+        out.push(line(1, &format!("layer {id}"), "instances", scales, None));
+        for (number, instance) in layer.instances().enumerate() {
+            if out.len() >= LINES {
+                out.push(line(0, "and more", "instances", String::new(), None));
+                return out;
+            }
+            let [x, y, z] = instance.position(data.position_range);
+            let scale = instance.scale(layer.scale_min, layer.scale_max);
+            let [i, j, k, w] = instance.rotation();
+            let words = format!("({x:.2}, {y:.2}, {z:.2}) scale {scale:.2} rotation ({i:.2}, {j:.2}, {k:.2}, {w:.2})");
+            out.push(line(2, &number.to_string(), "instance", words, None));
+        }
+    }
+    out
 }
 
 /// The lines of a block's metadata.

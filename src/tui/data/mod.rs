@@ -10,6 +10,7 @@ pub mod field;
 mod index;
 mod metadata;
 mod opened;
+mod page;
 pub mod plane;
 pub mod preview;
 

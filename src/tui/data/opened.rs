@@ -6,7 +6,7 @@ use super::index::{Index, Item, ItemId};
 use crate::bytes::Span;
 use crate::damage::Damage;
 use crate::godot::slots::Slots;
-use crate::save::{Owner, Pak, Region, Run, Scratch, SectorMap};
+use crate::save::{Owner, Pak, Region, Run, Scratch, SectorMap, Stream};
 use crate::source::{FileSource, Source};
 pub use crate::voxel_map::grid::Part;
 use crate::voxel_map::grid::{BLOCK_VOXELS, Grid};
@@ -19,6 +19,8 @@ pub enum Store {
     Region(Box<Region<FileSource>>, Slots),
     /// A pak region whose records have been read.
     Pak(Box<Pak<FileSource>>),
+    /// A stream whose keys have been read.
+    Stream(Box<Stream<FileSource>>),
     /// A layer whose files are open, and what the map says of it.
     Layer(Box<Grid<FileSource>>, Box<Layer>),
     /// Bytes only: a file that describes others, or one whose header locates no block.
@@ -34,6 +36,8 @@ pub struct Slot {
     pub first: u64,
     /// How many sectors.
     pub count: u64,
+    /// Its LOD, where a file has several; otherwise 0.
+    pub lod: u8,
     /// Its position, in blocks.
     pub position: Option<[i32; 3]>,
 }
@@ -91,6 +95,14 @@ impl Opened {
                     Store::Pak(Box::new(pak))
                 })
             }
+            Some(&Item::Stream(file)) => {
+                let file = save.streams.get(file).ok_or_else(|| failed(&"it is gone"))?;
+                let stream = save.stream(file, &mut damage).map_err(|error| failed(&error))?;
+                stream.map(|stream| {
+                    damage.extend(stream.damage.iter().copied());
+                    Store::Stream(Box::new(stream))
+                })
+            }
             Some(&Item::Layer(map, layer)) => {
                 let map = save.maps.get(map).ok_or_else(|| failed(&"it is gone"))?;
                 let layer = map.layers().nth(layer).ok_or_else(|| failed(&"the layer is gone"))?;
@@ -121,10 +133,11 @@ impl Opened {
         self.slots.get(at)
     }
 
-    /// The block at a position, in blocks.
+    /// The block at a position, in blocks of a LOD; where the file has one LOD only, of that.
     #[must_use]
-    pub fn at(&self, position: [i32; 3]) -> Option<&Slot> {
-        self.slots.iter().find(|slot| slot.position == Some(position))
+    pub fn at(&self, lod: u8, position: [i32; 3]) -> Option<&Slot> {
+        let lod = if self.stream().is_some() { lod } else { 0 };
+        self.slots.iter().find(|slot| slot.position == Some(position) && slot.lod == lod)
     }
 
     /// The bytes of a run of sectors in the file.
@@ -147,6 +160,7 @@ impl Opened {
         match &self.store {
             Store::Region(region, _) => Some(&region.source),
             Store::Pak(pak) => Some(&pak.source),
+            Store::Stream(stream) => Some(&stream.pages.source),
             Store::Bytes(source) => Some(source),
             Store::Layer(grid, _) => match part {
                 Part::Map | Part::Data => grid.data.as_ref().map(|array| &array.source),
@@ -183,6 +197,15 @@ impl Opened {
         }
     }
 
+    /// The stream, when it is one.
+    #[must_use]
+    pub fn stream(&self) -> Option<&Stream<FileSource>> {
+        match &self.store {
+            Store::Stream(stream) => Some(stream),
+            _ => None,
+        }
+    }
+
     /// The layer's voxels, when it is one.
     #[must_use]
     pub fn grid(&self) -> Option<&Grid<FileSource>> {
@@ -200,6 +223,7 @@ impl Opened {
                 let side = u32::from(region.header.format.block_size());
                 (side > 0).then_some([side; 3])
             }
+            Store::Stream(stream) => stream.meta.block_size().map(|side| [side.into(); 3]),
             Store::Layer(grid, _) if !grid.index.is_empty() => Some([crate::voxel_map::grid::BLOCK; 3]),
             Store::Layer(grid, _) => grid.dim,
             Store::Pak(_) | Store::Bytes(_) => None,
@@ -215,6 +239,7 @@ fn contents(store: &Store) -> (SectorMap, Vec<Slot>) {
                 slot: listed.slot,
                 first: listed.entry.first().into(),
                 count: listed.entry.count().into(),
+                lod: 0,
                 position: region.block_position(listed.slot, *formula),
             });
             (region.sector_map(), slots.collect())
@@ -226,9 +251,19 @@ fn contents(store: &Store) -> (SectorMap, Vec<Slot>) {
                 let size = crate::pak::BLOCK_BYTES;
                 let first = blocks.start / size;
                 let count = blocks.end.div_ceil(size).saturating_sub(first);
-                Slot { slot: number, first, count, position: pak.chunk(number) }
+                Slot { slot: number, first, count, lod: 0, position: pak.chunk(number) }
             });
             (pak.sector_map(), slots.collect())
+        }
+        Store::Stream(stream) => {
+            let slots = (0u32..).zip(&stream.rows).map(|(slot, row)| Slot {
+                slot,
+                first: u64::from(row.page.saturating_sub(1)),
+                count: 1,
+                lod: row.place.map_or(0, |place| place.lod),
+                position: row.place.map(|place| place.position),
+            });
+            (stream.sector_map(), slots.collect())
         }
         Store::Layer(grid, _) => layer_contents(grid),
         Store::Bytes(source) => {
@@ -256,7 +291,7 @@ fn layer_contents(grid: &Grid<FileSource>) -> (SectorMap, Vec<Slot>) {
         } else if in_file > declared {
             runs.push(Run { first: declared, count: in_file - declared, owner: Owner::Stale });
         }
-        let slot = Slot { slot: 0, first: 0, count: in_file.max(declared), position: None };
+        let slot = Slot { slot: 0, first: 0, count: in_file.max(declared), lod: 0, position: None };
         return (SectorMap { header_bytes: start, sector_size: 4096, in_file, runs }, vec![slot]);
     }
     let size = BLOCK_VOXELS.saturating_mul(data.npy.dtype.size());
@@ -269,7 +304,7 @@ fn layer_contents(grid: &Grid<FileSource>) -> (SectorMap, Vec<Slot>) {
         let whole = grid.block_span(row).end <= data.source.len() && at < blocks;
         let owner = if whole { Owner::Block(row) } else { Owner::BeyondEnd(row) };
         runs.push(Run { first: at, count: 1, owner });
-        slots.push(Slot { slot: row, first: at, count: 1, position: Some(position) });
+        slots.push(Slot { slot: row, first: at, count: 1, lod: 0, position: Some(position) });
     }
     let rows = u64::try_from(runs.len()).unwrap_or(u64::MAX);
     if in_file > rows {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::damage::{Code, Level};
-use crate::save::{Owner, Run};
+use crate::save::{Owner, PageKind, Run};
 use crate::tui::app::{App, ItemKey};
 use crate::tui::data::{Opened, Part};
 use crate::tui::findings::Tally;
@@ -39,12 +39,26 @@ pub enum Kind {
     Lost,
     /// Beyond the end of the file.
     Beyond,
+    /// Of a stream: rows of a table.
+    Leaf,
+    /// Of a stream: leads to others.
+    Tree,
 }
 
 impl Kind {
     /// Every kind, in the order of the legend.
-    pub const ALL: [Self; 8] =
-        [Self::Header, Self::Block, Self::Damaged, Self::Shared, Self::Lost, Self::Beyond, Self::Free, Self::Stale];
+    pub const ALL: [Self; 10] = [
+        Self::Header,
+        Self::Leaf,
+        Self::Tree,
+        Self::Block,
+        Self::Damaged,
+        Self::Shared,
+        Self::Lost,
+        Self::Beyond,
+        Self::Free,
+        Self::Stale,
+    ];
 
     /// Its glyph, its role and its words; a block alone in its cell has a letter instead.
     #[must_use]
@@ -58,6 +72,8 @@ impl Kind {
             Self::Shared => (glyphs.shared, Role::Shared, "shared"),
             Self::Lost => (glyphs.lost, Role::Lost, "without owner"),
             Self::Beyond => (glyphs.beyond, Role::Beyond, "beyond the end"),
+            Self::Leaf => ("=", Role::Block, "rows"),
+            Self::Tree => ("<", Role::Header, "tree and index"),
         }
     }
 }
@@ -106,6 +122,11 @@ impl Marks {
             Owner::Stale => Kind::Stale,
             Owner::BeyondEnd(_) => Kind::Beyond,
             Owner::Lost => Kind::Lost,
+            Owner::Page(PageKind::Damaged) => Kind::Damaged,
+            Owner::Page(PageKind::FreeTrunk) => Kind::Free,
+            Owner::Page(_) if self.finding(run).is_some() => Kind::Damaged,
+            Owner::Page(PageKind::Leaf) => Kind::Leaf,
+            Owner::Page(_) => Kind::Tree,
         })
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::Click;
 use crate::bytes::index;
 use crate::damage::Space;
+use crate::godot::stream::loc::Format;
 use crate::tui::action::Action;
 use crate::tui::app::{App, Bytes, ItemKey};
 use crate::tui::canvas::Canvas;
@@ -53,6 +54,23 @@ fn description(opened: &Opened) -> Vec<MetaLine> {
             }
             let palette = region.header.palette.is_some();
             say("palette", "", if palette { "256 colours" } else { "none" }.into());
+        }
+        Store::Stream(stream) => {
+            let number = |n: Option<u8>| n.map_or_else(|| "not known".into(), |n| n.to_string());
+            say("version", "meta", number(stream.meta.version));
+            say("block_size_po2", "meta", number(stream.meta.block_size_po2));
+            let code = stream.format.map(Format::code);
+            let how = if stream.is_inferred() { "inferred" } else { "meta" };
+            say("coordinate_format", how, number(code));
+            say("keys", "", stream.format.map_or("not known", Format::name).to_owned());
+            let header = &stream.pages.header;
+            say("page size", "bytes", header.page_size.to_string());
+            say("pages", "header", header.pages.to_string());
+            say("free pages", "header", header.free_pages.to_string());
+            for table in &stream.tables {
+                let kind = if table.is_index { "index" } else { "table" };
+                say(kind, "schema", format!("{} from page {}", table.name, table.root));
+            }
         }
         Store::Pak(pak) => {
             say("tag", "bytes", String::from_utf8_lossy(&pak.header.tag).into_owned());

@@ -9,6 +9,7 @@ mod block_kinds;
 pub mod container;
 pub mod explorer;
 pub mod forest;
+pub mod instances;
 pub mod map_json;
 mod npy_kinds;
 pub mod npy_map;
@@ -16,6 +17,8 @@ pub mod pak;
 mod pak_kinds;
 pub mod region;
 mod region_kinds;
+pub mod stream;
+mod stream_kinds;
 pub mod variant;
 
 use std::fmt::{Debug, Write as _};

@@ -10,7 +10,7 @@ use super::{Axis, Plane, Request, Sample, Scope};
 use crate::bytes::index;
 use crate::godot::channel::{SDF, Storage, sdf};
 use crate::pak::chunk::{Order, Voxels};
-use crate::save::{PakScratch, Scratch};
+use crate::save::{PakScratch, Scratch, StreamScratch, View};
 
 /// Blocks that are looked at for a channel that is not the same everywhere.
 const PROBES: usize = 8;
@@ -20,6 +20,7 @@ const PROBES: usize = 8;
 struct Buffers {
     region: Scratch,
     pak: PakScratch,
+    stream: StreamScratch,
 }
 
 /// A block that the cut meets: its slot, its corner in the plane's coordinates, columns and rows of the window in it.
@@ -86,7 +87,8 @@ fn parts(opened: &Opened, request: &Request) -> Vec<Part> {
     let mut by_position: HashMap<[i32; 3], u32> = HashMap::new();
     if let Some(corner) = corner {
         let wanted = i64::from(window.axis.of(corner)).saturating_add(layer);
-        for slot in opened.slots.iter().rev() {
+        let lod = own.and_then(|own| opened.slot(own)).map_or(0, |slot| slot.lod);
+        for slot in opened.slots.iter().rev().filter(|slot| slot.lod == lod) {
             if let Some(position) = slot.position.filter(|at| i64::from(window.axis.of(*at)) == wanted) {
                 by_position.insert(position, slot.slot);
             }
@@ -125,10 +127,8 @@ fn add([x, y, z]: [i32; 3], [dx, dy, dz]: [i64; 3]) -> Option<[i32; 3]> {
 /// The first channel with more than one value in some block that the cut meets; in a block by itself, of that.
 fn first_channel(opened: &Opened, parts: &[Part]) -> usize {
     let mut buffers = Buffers::default();
-    let Some(region) = opened.region() else { return 0 };
     for part in parts.iter().take(PROBES) {
-        let Some(listed) = region.find(part.slot) else { continue };
-        let Ok(view) = region.view(listed.entry, &mut buffers.region) else { continue };
+        let Some(view) = view(opened, part.slot, &mut buffers) else { continue };
         let raw = |block: crate::godot::block::Block<'_>| {
             block.channels.iter().position(|channel| channel.storage == Storage::Raw)
         };
@@ -139,6 +139,15 @@ fn first_channel(opened: &Opened, parts: &[Part]) -> usize {
     0
 }
 
+/// A block of a region or of a stream.
+fn view<'b>(opened: &Opened, slot: u32, buffers: &'b mut Buffers) -> Option<View<'b>> {
+    match &opened.store {
+        Store::Region(region, _) => region.view(region.find(slot)?.entry, &mut buffers.region).ok(),
+        Store::Stream(stream) => stream.view(stream.rows.get(index(slot.into()))?, &mut buffers.stream).ok(),
+        _ => None,
+    }
+}
+
 /// What is done with a block's size and its voxels.
 type Then<'t> = dyn FnMut(Option<[u32; 3]>, &dyn Fn([u32; 3]) -> Sample) + 't;
 
@@ -146,9 +155,10 @@ type Then<'t> = dyn FnMut(Option<[u32; 3]>, &dyn Fn([u32; 3]) -> Sample) + 't;
 fn with_block(opened: &Opened, slot: u32, channel: usize, buffers: &mut Buffers, then: &mut Then<'_>) {
     let unreadable = |_| Sample::Unreadable;
     match &opened.store {
-        Store::Region(region, _) => {
-            let view = region.find(slot).and_then(|listed| region.view(listed.entry, &mut buffers.region).ok());
-            let Some(block) = view.and_then(|view| view.block).filter(|block| !block.channels.is_empty()) else {
+        Store::Region(..) | Store::Stream(_) => {
+            let Some(block) =
+                view(opened, slot, buffers).and_then(|view| view.block).filter(|block| !block.channels.is_empty())
+            else {
                 then(None, &unreadable);
                 return;
             };

@@ -268,7 +268,7 @@ impl Plane {
         };
         match &opened.store {
             Store::Layer(grid, _) => layer::read(grid, &request.window, &mut plane, cancel),
-            Store::Region(..) | Store::Pak(_) => blocks::read(opened, request, &mut plane, cancel),
+            Store::Region(..) | Store::Pak(_) | Store::Stream(_) => blocks::read(opened, request, &mut plane, cancel),
             Store::Bytes(_) => {}
         }
         if cancel.load(std::sync::atomic::Ordering::Relaxed) {

@@ -344,6 +344,7 @@ fn provisional(index: &Index, opened: &Opened) -> Chunk {
         container: None,
         codes: CodeSet::default(),
         flags: None,
+        instances: None,
     });
     Chunk { provisional: true, ..Chunk::new(opened.item, rows.collect()) }
 }

@@ -114,7 +114,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             }
             canvas.scrollbar(first, seen, lines.len());
         }
-        Store::Region(..) | Store::Pak(_) => {
+        Store::Region(..) | Store::Pak(_) | Store::Stream(_) => {
             if super::no_block_yet(app, canvas) {
                 return;
             }

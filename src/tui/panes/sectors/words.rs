@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::super::marks::{Kind, Marks};
 use super::grid::{Cell, Grid};
 use crate::printable::triple;
-use crate::save::Owner;
+use crate::save::{Owner, PageKind};
 use crate::tui::app::App;
 use crate::tui::data::{Opened, Slot, Store};
 use crate::tui::inspector::grouped;
@@ -18,7 +18,11 @@ pub type Line = Vec<(Role, String)>;
 #[must_use]
 pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u16) -> Line {
     let map = &opened.sectors;
-    let unit = if matches!(opened.store, Store::Layer(..)) { "block" } else { "sector" };
+    let unit = match opened.store {
+        Store::Layer(..) => "block",
+        Store::Stream(_) => "page",
+        _ => "sector",
+    };
     let mut out: Line = Vec::new();
     let header = format!("header {} B", grouped(map.header_bytes));
     let header = match marks.header.and_then(|number| app.findings.list.get(number)) {
@@ -29,7 +33,10 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
         None if map.header_bytes > 0 => Some((Role::Dim, header)),
         None => None,
     };
-    let used: u64 = [Kind::Header, Kind::Block, Kind::Damaged, Kind::Shared].map(|kind| marks.count(kind)).iter().sum();
+    let used: u64 = [Kind::Header, Kind::Block, Kind::Leaf, Kind::Tree, Kind::Damaged, Kind::Shared]
+        .map(|kind| marks.count(kind))
+        .iter()
+        .sum();
     out.push((Role::Text, format!("{} of {} B", count(used, unit), grouped(map.sector_size.into()))));
     for kind in [Kind::Damaged, Kind::Beyond, Kind::Lost, Kind::Shared, Kind::Free, Kind::Stale] {
         let (_, role, words) = kind.look(&app.glyphs);
@@ -127,7 +134,16 @@ pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell
         Owner::Header => "header".into(),
         Owner::Free => "free: no block owns it".into(),
         Owner::Stale => "stale: old bytes after the last block".into(),
+        Owner::Lost if opened.stream().is_some() => "a page that nothing leads to".into(),
         Owner::Lost => "a whole block that no table entry points to".into(),
+        Owner::Page(PageKind::Leaf) => {
+            let mut names = opened.slots.iter().filter(|slot| slot.first == sector).map(name);
+            let some: Vec<String> = names.by_ref().take(2).collect();
+            let more = names.count();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            if some.is_empty() { "rows of a table".into() } else { format!("rows: {}{more}", some.join(", ")) }
+        }
+        Owner::Page(kind) => kind.name().into(),
     };
     let label = if narrow { sector.to_string() } else { format!("sector {sector}") };
     let mut out = vec![(Role::Text, format!("{label}{dot}")), (Role::Strong, what)];

@@ -80,7 +80,7 @@ impl Mode {
         let raw = app.panes.slice.raw;
         match app.opened_item().map(|opened| &opened.store) {
             Some(Store::Layer(..)) if !raw => Self::Flags,
-            Some(Store::Region(..)) if !raw && super::channel(app) == SDF => Self::Distances,
+            Some(Store::Region(..) | Store::Stream(_)) if !raw && super::channel(app) == SDF => Self::Distances,
             _ => Self::Values,
         }
     }

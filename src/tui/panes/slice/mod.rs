@@ -145,11 +145,11 @@ fn next_channel(app: &mut App) {
 fn next_mode(app: &mut App) {
     let Some(opened) = app.opened_item() else { return };
     match &opened.store {
-        Store::Region(..) if channel(app) != SDF => {
+        Store::Region(..) | Store::Stream(_) if channel(app) != SDF => {
             app.panes.slice.channel = Some(SDF);
             app.panes.slice.raw = false;
         }
-        Store::Region(..) | Store::Layer(..) => app.panes.slice.raw = !app.panes.slice.raw,
+        Store::Region(..) | Store::Stream(_) | Store::Layer(..) => app.panes.slice.raw = !app.panes.slice.raw,
         Store::Pak(_) | Store::Bytes(_) => app.say("There are only values here.".into()),
     }
 }
@@ -193,6 +193,10 @@ fn widen(app: &mut App, scene: &Scene) {
                 });
                 return;
             }
+        }
+        Store::Stream(_) => {
+            app.say("A stream has no regions: its blocks are looked at one by one.".into());
+            return;
         }
         Store::Pak(_) | Store::Bytes(_) => {
             app.say("Chunks are looked at one by one.".into());

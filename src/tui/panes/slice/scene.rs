@@ -129,7 +129,7 @@ fn bounds(app: &App) -> Result<(Scope, Bounds), String> {
             let one = |axis: Axis| axis.of(blocks).saturating_mul(axis.of(side));
             (Scope::Whole, Bounds::of([one(Axis::X), one(Axis::Y), one(Axis::Z)]))
         }
-        Store::Region(..) | Store::Pak(_) => {
+        Store::Region(..) | Store::Pak(_) | Store::Stream(_) => {
             let key = app.block_key().ok_or("Choose a block: 2 has the table, 1 the map; Enter there looks at one.")?;
             let block = match app.block.state(&key) {
                 State::Ready(block) => block,
@@ -184,7 +184,7 @@ pub(super) fn locate(app: &App, scene: &Scene) -> Option<(Slot, [u32; 3])> {
                 Some((axis.of(first).checked_add(i32::try_from(block).ok()?)?, inside))
             };
             let (x, y, z) = (one(Axis::X)?, one(Axis::Y)?, one(Axis::Z)?);
-            Some((*opened.at([x.0, y.0, z.0])?, [x.1, y.1, z.1]))
+            Some((*opened.at(0, [x.0, y.0, z.0])?, [x.1, y.1, z.1]))
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn header(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
     };
     let mode = Mode::of(app);
     let shown = match app.opened_item().map(|opened| &opened.store) {
-        Some(Store::Region(..)) => {
+        Some(Store::Region(..) | Store::Stream(_)) => {
             let channel = super::channel(app);
             let name = NAMES.get(channel).copied().unwrap_or("?");
             let raw = if channel == SDF && mode == Mode::Values { ", raw" } else { "" };
@@ -222,7 +222,7 @@ pub(super) fn cursor(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
                 _ => opened.block_size().or(Some(scene.bounds.high)),
             };
             if let (Some(position), Some(size)) = (slot.position, size) {
-                let lod = opened.region().map_or(0, |region| region.lod);
+                let lod = opened.region().map_or(slot.lod, |region| region.lod);
                 place.push((Role::Text, format!("world {}", triple(world(position, size, local, lod)))));
                 if lod > 0 {
                     place.push((Role::Dim, format!("LOD {lod}")));

@@ -1,0 +1,255 @@
+//! Rules over a stream: its pages, its settings, its keys, and every block with its instances.
+
+use std::cell::RefCell;
+use std::io;
+
+use rayon::prelude::*;
+
+use crate::bytes::{Span, index};
+use crate::check::blocks::Outcome;
+use crate::check::{BlockAt, Level, Options, Report, Row};
+use crate::damage::{Code, CodeSet, Damage, Value};
+use crate::printable::triple;
+use crate::save::{Stream, StreamRow, StreamScratch};
+use crate::source::{Source, Windowed};
+use crate::sqlite::pages::Pages;
+use crate::sqlite::walk::{Owners, Use};
+
+/// Rows that are examined before what they gave is turned into findings.
+const ROWS: usize = 1 << 14;
+
+/// Bytes of rows that are examined together in any case.
+const BATCH: u64 = 64 << 20;
+
+/// Bytes of the pages of rows that are read at once, and of what lies behind them.
+const READ: u32 = 128 << 10;
+const BEHIND: u64 = 16 << 10;
+
+thread_local! {
+    /// Buffers of this thread: the bytes of a group of pages, and those for decoding.
+    static BUFFERS: RefCell<(Vec<u8>, StreamScratch)> = RefCell::default();
+}
+
+/// What is kept of an examined row.
+#[derive(Default)]
+struct Examined {
+    /// What is wrong with the row as such.
+    faults: Vec<Damage>,
+    block: Outcome,
+    /// What is wrong with its instances, and where they are stored.
+    instances: Outcome,
+    /// The overflow pages that it goes on in.
+    pages: Vec<u32>,
+}
+
+pub(super) fn check<S: Source>(
+    stream: &Stream<S>,
+    options: &Options<'_>,
+    report: &mut Report,
+    mut rows: Option<&mut Vec<Row>>,
+) {
+    for damage in &stream.damage {
+        report.file(*damage, page_of(stream, damage));
+    }
+    if options.level == Level::Header {
+        options.advance(stream.pages.source.len());
+        return;
+    }
+    twice(stream, report);
+    let mut owners = stream.owners.clone();
+    let step = (stream.pages.source.len() / (stream.rows.len() as u64).max(1)).max(1);
+    let mut told = 0;
+    // In the order of their pages, several with one read.
+    let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
+    numbers.sort_unstable_by_key(|number| stream.rows.get(*number as usize).map(|row| (row.page, row.cell)));
+    let mut rest = numbers.as_slice();
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at_checked(batch(stream, rest)).unwrap_or((rest, &[]));
+        rest = after;
+        let groups = groups(stream, part);
+        let before = &owners;
+        let work = |group: &&[u32]| {
+            let examined = (!options.cancelled()).then(|| examine_group(stream, before, group, options.level));
+            options.advance(step * group.len() as u64);
+            examined
+        };
+        let examined: Vec<Option<Vec<Examined>>> = groups.par_iter().map(work).collect();
+        told += step * part.len() as u64;
+        for (group, examined) in groups.into_iter().zip(examined) {
+            let mut examined = examined.unwrap_or_default().into_iter();
+            for &number in group {
+                let examined = examined.next();
+                report.stats.blocks += 1;
+                let Some(row) = stream.rows.get(number as usize) else { continue };
+                if let Some(rows) = rows.as_deref_mut() {
+                    rows.push(block_row(report, number, row, examined.as_ref()));
+                }
+                if let Some(examined) = examined {
+                    tell(stream, number, examined, &mut owners, report);
+                }
+            }
+        }
+    }
+    options.advance(stream.pages.source.len().saturating_sub(told));
+    if let Some(rows) = rows {
+        rows.sort_unstable_by_key(|row| row.slot);
+        report.give_codes(rows);
+    } else if !options.cancelled() {
+        unused(stream, &owners, report);
+    }
+    report.place_at(|slot| {
+        let place = stream.rows.get(slot as usize).and_then(|row| row.place);
+        BlockAt { lod: place.map_or(0, |place| place.lod), position: place.map(|place| place.position) }
+    });
+}
+
+/// Which page a fault is about.
+fn page_of<S: Source>(stream: &Stream<S>, damage: &Damage) -> Option<String> {
+    let size = u64::from(stream.pages.header.page_size);
+    let is_page = damage.code == Code::StreamPage && damage.span.len() == size;
+    is_page.then(|| format!("It is page {}.", damage.span.start / size + 1))
+}
+
+/// Rows with the same place stand side by side.
+fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
+    for (number, pair) in (1u32..).zip(stream.rows.windows(2)) {
+        let [first, second] = pair else { continue };
+        let Some(place) = second.place.filter(|_| first.place == second.place) else { continue };
+        let span = stream.pages.span_in_file(second.page);
+        let damage = Damage::new(Code::StreamKeyTwice, span, "place of the row").found(Value::triple(place.position));
+        let remark = format!("Row {} has the place {} of LOD {} too.", first.rowid, triple(place.position), place.lod);
+        report.slot(number, damage, Some(remark));
+    }
+}
+
+/// How many of the next rows are examined together: so many that what they declare could be in a part of the file. Rows
+/// that share their overflow pages with earlier ones are known before the next ones are read.
+fn batch<S: Source>(stream: &Stream<S>, numbers: &[u32]) -> usize {
+    let most = (stream.pages.source.len() / 4).max(BATCH);
+    let mut sum = 0u64;
+    let fits = |number: &&u32| {
+        sum += stream.rows.get(**number as usize).map_or(0, |row| u64::from(row.payload));
+        sum <= most
+    };
+    numbers.iter().take(ROWS).take_while(fits).count().max(1)
+}
+
+/// Rows whose pages lie close together.
+fn groups<'n, S: Source>(stream: &Stream<S>, numbers: &'n [u32]) -> Vec<&'n [u32]> {
+    let page = |number: &u32| stream.rows.get(*number as usize).map_or(0, |row| row.page);
+    let most = (READ / stream.pages.header.page_size.max(1)).max(1);
+    let mut groups = Vec::new();
+    let mut rest = numbers;
+    while let Some(first) = rest.first().map(page) {
+        let len = rest.partition_point(|number| page(number) - first < most).max(1);
+        let (group, after) = rest.split_at_checked(len).unwrap_or((rest, &[]));
+        groups.push(group);
+        rest = after;
+    }
+    groups
+}
+
+/// Examines rows whose pages lie close together, with one read where that is enough.
+fn examine_group<S: Source>(stream: &Stream<S>, owners: &Owners, group: &[u32], level: Level) -> Vec<Examined> {
+    BUFFERS.with_borrow_mut(|(bytes, scratch)| {
+        let rows = || group.iter().filter_map(|number| stream.rows.get(*number as usize));
+        let (Some(first), Some(last)) = (rows().next(), rows().last()) else { return Vec::new() };
+        // Overflow pages mostly follow the page of their row.
+        let span = Span::new(stream.pages.span(first.page).start, stream.pages.span(last.page).end + BEHIND);
+        let alone = stream.pages.overlay.is_some() || group.len() == 1;
+        if alone || stream.pages.source.read_into(span.start, index(span.len()), bytes).is_err() {
+            return rows().map(|row| examine(stream, &stream.pages, owners, row, level, scratch)).collect();
+        }
+        let source = Windowed { source: &stream.pages.source, at: span.start, bytes };
+        let pages = Pages { source, header: stream.pages.header, overlay: None };
+        rows().map(|row| examine(stream, &pages, owners, row, level, scratch)).collect()
+    })
+}
+
+fn examine<S: Source, T: Source>(
+    stream: &Stream<S>,
+    pages: &Pages<T>,
+    owners: &Owners,
+    row: &StreamRow,
+    level: Level,
+    scratch: &mut StreamScratch,
+) -> Examined {
+    let mut faults = Vec::new();
+    if let Err(error) = stream.fetch_from(pages, Some(owners), row, scratch) {
+        let block = Outcome { stored: stream.pages.span(row.page), error: Some(error), ..Outcome::default() };
+        return Examined { block, ..Examined::default() };
+    }
+    stream.faults(row, scratch, &mut faults);
+    let pages = scratch.pages().to_vec();
+    if level < Level::Decode {
+        return Examined { faults, pages, ..Examined::default() };
+    }
+    let block = Outcome::of(io::Result::Ok(stream.block(scratch)));
+    let view = stream.instances(scratch);
+    let instances = Outcome {
+        stored: view.stored.span,
+        plain: view.container.map_or(0, |container| container.plain.len() as u64),
+        damage: view.damage.to_vec(),
+        ..Outcome::default()
+    };
+    Examined { faults, block, instances, pages }
+}
+
+/// Turns what was found in a row into findings.
+fn tell<S: Source>(stream: &Stream<S>, number: u32, examined: Examined, owners: &mut Owners, report: &mut Report) {
+    let Examined { faults, block, instances, pages } = examined;
+    for damage in faults {
+        report.slot(number, damage, None);
+    }
+    for page in pages {
+        if !owners.claim(page, Use::Overflow(Some(number))) {
+            let damage = Damage::new(Code::StreamChain, stream.pages.span_in_file(page), "chain of overflow pages")
+                .expected(Value::Words("pages of its own"))
+                .found(Value::Words("one with a page that something else has"));
+            report.slot(number, damage, Some(format!("It is page {page}.")));
+            break;
+        }
+    }
+    if let Some(row) = stream.rows.get(number as usize) {
+        report.stats.stored_bytes += u64::from(row.voxels.len()) + u64::from(row.instances.len());
+    }
+    report.stats.plain_bytes += block.plain + instances.plain;
+    report.block(number, block);
+    report.block(number, instances);
+}
+
+/// Pages that nothing leads to, where no damaged page explains them.
+fn unused<S: Source>(stream: &Stream<S>, owners: &Owners, report: &mut Report) {
+    let lost = |d: &Damage| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase | Code::StreamFreelist);
+    if report.has_trouble() && (stream.damage.iter().any(lost) || report.has(Code::StreamChain)) {
+        return;
+    }
+    let declared = stream.pages.declared();
+    let mut pages = owners.iter().filter(|(page, is)| *is == Use::Nothing && *page <= declared).map(|(page, _)| page);
+    let Some(first) = pages.next() else { return };
+    let count = pages.count() as u64 + 1;
+    let damage =
+        Damage::new(Code::StreamUnused, stream.pages.span_in_file(first), "number of pages that nothing leads to")
+            .expected(Value::Number(0))
+            .found(Value::Number(count));
+    report.file(damage, Some(format!("The first one is page {first}.")));
+}
+
+fn block_row(report: &Report, number: u32, row: &StreamRow, examined: Option<&Examined>) -> Row {
+    let block = examined.map(|examined| &examined.block);
+    Row {
+        file: report.name(),
+        lod: row.place.map_or(0, |place| place.lod),
+        position: row.place.map(|place| place.position),
+        slot: number,
+        sector: row.page.saturating_sub(1),
+        sectors: examined.map_or(1, |examined| examined.pages.len() as u32 + 1),
+        bytes: row.voxels.len().into(),
+        plain: block.map_or(0, |block| block.plain),
+        version: block.map(|block| block.version).filter(|&version| version > 0),
+        container: block.and_then(|block| block.container),
+        codes: CodeSet::default(),
+        flags: None,
+        instances: (!row.instances.is_empty()).then(|| row.instances.len().into()),
+    }
+}

@@ -1,0 +1,227 @@
+//! `export`: voxels, metadata and tables of a save as files for other programs.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use voxscope::beside;
+use voxscope::export::voxels::{self, Area, Error, Options, Request, Summary, Which};
+use voxscope::export::{self, Look, Slice};
+use voxscope::godot::channel::{CHANNELS, NAMES};
+use voxscope::printable;
+use voxscope::save::Save;
+use voxscope::world::{Fault, World};
+
+use super::check::cancelled_by_signals;
+use super::exit::{Exit, Failure};
+use super::output::{BOLD, count, stdout, wrapped};
+use super::target::{self, parse_triple};
+
+const AFTER_HELP: &str = "\
+Arrays have the shape (z, x, y) in C order. Voxels without a block have the value of --fill.
+OUTPUT.md describes the files.";
+
+const OTHER: &str = "Instead of arrays of voxels";
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum LookArgument {
+    /// A colour for each value; distances by their sign and size
+    Palette,
+    /// Grey from the smallest value to the largest
+    Scale,
+}
+
+/// Arguments of `export`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The save; it is only read
+    source: PathBuf,
+    /// Where it goes: a directory, or a file for --slice and --table; nothing of that name may exist
+    #[arg(long, value_name = "DST")]
+    out: PathBuf,
+    /// A plane as a PNG, such as y=12, in voxels of the LOD; of --channel, TYPE when not given
+    #[arg(long, value_name = "AXIS=N", value_parser = parse_slice, conflicts_with = "block", help_heading = OTHER)]
+    slice: Option<(usize, i64)>,
+    /// What a slice looks like
+    #[arg(long, value_name = "LOOK", default_value = "palette", requires = "slice", help_heading = OTHER)]
+    look: LookArgument,
+    /// A table of all blocks: DST ends in .csv, .jsonl or .sqlite
+    #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel", "layer", "lost"], help_heading = OTHER)]
+    table: bool,
+    /// A layer of a voxel map, with its depths
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
+    layer: Option<String>,
+    /// Blocks without an owner: those in the lost+found of a repaired save, or those that a damaged save still has
+    #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel"], help_heading = OTHER)]
+    lost: bool,
+    /// One block, by its position in blocks of its LOD
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
+    block: Option<[i32; 3]>,
+    /// Voxels of the LOD from the first corner up to, not including, the second; all that is there when not given
+    #[arg(long = "box", value_name = "X,Y,Z..X,Y,Z", value_parser = parse_box, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "block")]
+    area: Option<Area>,
+    /// The LOD
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    lod: u8,
+    /// A channel by name or number; several may be given. Without one, those that are not the same everywhere
+    #[arg(long, value_name = "NAME", value_parser = parse_channel)]
+    channel: Vec<usize>,
+    /// The value of voxels without a block
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    fill: u64,
+    /// The SDF as distances in 32-bit floats instead of its raw values
+    #[arg(long)]
+    distances: bool,
+    #[command(flatten)]
+    options: target::Options,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let save = arguments.options.open(&arguments.source)?;
+    let cancel = cancelled_by_signals();
+    let done = if arguments.table {
+        table(arguments, &save, &cancel)
+    } else if let Some(name) = &arguments.layer {
+        layer(arguments, &save, name, &cancel)
+    } else if arguments.lost {
+        lost(arguments, &save, &cancel)
+    } else {
+        let world = World::only(&save).map_err(|error| Failure::Failed(error.to_string()))?;
+        match arguments.slice {
+            Some((axis, at)) => picture(arguments, &world, axis, at, &cancel),
+            None => arrays(arguments, &world, &cancel),
+        }
+    };
+    match done {
+        Err(Error::Beside(beside::Error::Interrupted)) => Ok(Exit::INTERRUPTED),
+        Err(error @ Error::Beside(beside::Error::Destination { .. })) => Err(Failure::Usage(error.to_string())),
+        Err(error) => Err(Failure::Failed(error.to_string())),
+        Ok((line, exit)) => {
+            let mut out = stdout();
+            let to = printable::path(&arguments.out);
+            writeln!(out, "{}", wrapped(&format!("{BOLD}{to}{BOLD:#}: {line}"), "  "))?;
+            out.flush()?;
+            Ok(exit)
+        }
+    }
+}
+
+/// What was done, in words, and the exit code.
+type Done = Result<(String, Exit), Error>;
+
+fn table(arguments: &Arguments, save: &Save, cancel: &AtomicBool) -> Done {
+    let (rows, faults) = export::table(save, &arguments.out, Some(cancel))?;
+    tell(&faults);
+    Ok((count(rows, "block"), Exit::FAILED.when(!faults.is_empty())))
+}
+
+fn layer(arguments: &Arguments, save: &Save, name: &str, cancel: &AtomicBool) -> Done {
+    let [x, y, z] = export::layer(save, name, &arguments.out, Some(cancel))?;
+    Ok((format!("{x} x {y} x {z} cells of {}", printable::printable(name)), Exit::CLEAN))
+}
+
+fn lost(arguments: &Arguments, save: &Save, cancel: &AtomicBool) -> Done {
+    let found = export::lost::lost(save, &arguments.out, Some(cancel))?;
+    let (blocks, arrays) = (count(found.blocks, "block"), count(found.arrays, "array"));
+    Ok((format!("{blocks} without an owner, {} whole · {arrays}", found.whole), Exit::CLEAN))
+}
+
+fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, cancel: &AtomicBool) -> Done {
+    let look = match arguments.look {
+        LookArgument::Palette => Look::Palette,
+        LookArgument::Scale => Look::Scale,
+    };
+    let channel = arguments.channel.first().copied().unwrap_or(0);
+    let slice = Slice { lod: arguments.lod, axis, at, area: arguments.area, channel, look };
+    let [width, height] = export::slice(world, &slice, &arguments.out, Some(cancel))?;
+    let name = NAMES.get(channel).unwrap_or(&"");
+    Ok((format!("{width} x {height} pixels of {name}"), Exit::CLEAN))
+}
+
+fn arrays(arguments: &Arguments, world: &World<'_>, cancel: &AtomicBool) -> Done {
+    let which = match (arguments.block, arguments.area) {
+        (Some(block), _) => Which::Block(block),
+        (None, Some(area)) => Which::Box(area),
+        (None, None) => Which::All,
+    };
+    let request = Request {
+        lod: arguments.lod,
+        which,
+        channels: arguments.channel.clone(),
+        fill: arguments.fill,
+        distances: arguments.distances,
+    };
+    let bar = progress_bar("exporting");
+    let progress = |done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
+    };
+    let options = Options { cancel: Some(cancel), progress: Some(&progress) };
+    let summary = voxels::export(world, &request, &arguments.out, &options);
+    bar.finish_and_clear();
+    let summary = summary?;
+    tell(&summary.faults);
+    for odd in summary.damaged.iter().take(8) {
+        anstream::eprintln!("voxscope: block {}: {}", printable::triple(odd.block), odd.why);
+    }
+    if summary.damaged.len() > 8 {
+        anstream::eprintln!("voxscope: and {} more; export.json lists them", summary.damaged.len() - 8);
+    }
+    let exit = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(!summary.faults.is_empty()));
+    Ok((words(&summary), exit))
+}
+
+fn tell(faults: &[Fault]) {
+    for fault in faults {
+        anstream::eprintln!("voxscope: {}: {}", fault.file, fault.why);
+    }
+}
+
+/// A bar on standard error, when that is a terminal.
+pub fn progress_bar(what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template(&format!("{what} {{bar:30}} {{percent}} %, {{eta}} left"));
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn words(summary: &Summary) -> String {
+    let files: Vec<&str> = summary.arrays.iter().filter_map(|array| array.file.as_deref()).collect();
+    let holes = match summary.holes {
+        0 => String::new(),
+        n => format!(", {} without a block", count(n, "place")),
+    };
+    let [x, y, z] = [0, 1, 2].map(|i| summary.area[1][i] - summary.area[0][i]);
+    let files = if files.is_empty() { "every channel has one value".to_owned() } else { files.join(", ") };
+    format!("{x} x {y} x {z} voxels · {}{holes} · {files}", count(summary.blocks, "block"))
+}
+
+/// `AXIS=N`.
+fn parse_slice(text: &str) -> Result<(usize, i64), String> {
+    let parts = text.split_once('=').and_then(|(axis, at)| {
+        let axis = ["x", "y", "z"].iter().position(|name| name.eq_ignore_ascii_case(axis.trim()))?;
+        Some((axis, at.trim().parse().ok()?))
+    });
+    parts.ok_or_else(|| "an axis and a place on it are needed, such as y=12".to_owned())
+}
+
+/// `X,Y,Z..X,Y,Z`.
+fn parse_box(text: &str) -> Result<Area, String> {
+    let corner = |text: &str| {
+        let numbers: Option<Vec<i64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+        numbers.and_then(|numbers| <[i64; 3]>::try_from(numbers).ok())
+    };
+    let corners = text.split_once("..").and_then(|(from, to)| Some([corner(from)?, corner(to)?]));
+    corners.ok_or_else(|| "two corners with .. between them are needed, such as -16,0,-16..16,32,16".to_owned())
+}
+
+/// A channel by its name or number.
+pub fn parse_channel(text: &str) -> Result<usize, String> {
+    let by_name = NAMES.iter().position(|name| name.eq_ignore_ascii_case(text));
+    let found = by_name.or_else(|| text.parse().ok().filter(|&n| n < CHANNELS));
+    found.ok_or_else(|| format!("a channel is one of {}, or its number", NAMES.join(", ")))
+}

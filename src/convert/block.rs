@@ -1,0 +1,79 @@
+//! One block as the engine of today has it.
+
+use crate::godot::block::Block;
+use crate::godot::channel::{Depth, SDF};
+use crate::godot::metadata::{Item, Metadata};
+use crate::godot::variant::{Dialect, Object, Variant};
+
+/// The version of block data that is written.
+pub(super) const VERSION: u8 = 4;
+
+/// A raw value of the SDF channel with the normalised value that it had: versions 1 and 2 have another fixed point.
+pub(super) fn sdf_of_today(version: u8, depth: Depth, raw: u64) -> u64 {
+    if version >= 3 {
+        return raw;
+    }
+    let [b0, b1, ..] = raw.to_le_bytes();
+    match depth {
+        Depth::Bits8 => {
+            let value = (i16::from(b0) - 127).clamp(-127, 127);
+            u64::from(i8::try_from(value).unwrap_or(i8::MAX).cast_unsigned())
+        }
+        Depth::Bits16 => {
+            let value = (i32::from(u16::from_le_bytes([b0, b1])) - 32767).clamp(-32767, 32767);
+            u64::from(i16::try_from(value).unwrap_or(i16::MAX).cast_unsigned())
+        }
+        Depth::Bits32 | Depth::Bits64 => raw,
+    }
+}
+
+/// Whether the SDF of a block is written with other values.
+pub(super) fn has_old_sdf(block: &Block<'_>) -> bool {
+    block.version < 3 && block.channels.get(SDF).is_some_and(|channel| channel.depth <= Depth::Bits16)
+}
+
+/// A block as the engine of today has it. `sdf` holds the values of the SDF, when they are other ones.
+pub(super) fn of_today<'a>(mut block: Block<'a>, sdf: &'a mut Vec<u8>) -> Block<'a> {
+    let version = block.version;
+    if has_old_sdf(&block)
+        && let Some(channel) = block.channels.get_mut(SDF)
+    {
+        sdf.clear();
+        for value in channel.values() {
+            let bytes = sdf_of_today(version, channel.depth, value).to_le_bytes();
+            sdf.extend_from_slice(&bytes[..channel.depth.bytes()]);
+        }
+        channel.data = sdf;
+    }
+    block.version = VERSION;
+    block.metadata = block.metadata.take().and_then(|metadata| metadata_of_today(metadata, version));
+    block
+}
+
+/// Metadata in tagged items and Variants of Godot 4; `None` when nothing is set.
+fn metadata_of_today(mut metadata: Metadata<'_>, version: u8) -> Option<Metadata<'_>> {
+    metadata.dialect = Dialect::Godot4;
+    // Before version 4 a block without metadata of its own had null.
+    if version < VERSION && metadata.block == Some(Item::Variant(Variant::Nil)) {
+        metadata.block = None;
+    }
+    let nothing = matches!(metadata.block, None | Some(Item::Empty)) && metadata.voxels.is_empty();
+    (!nothing).then_some(metadata)
+}
+
+/// The values of Godot 3 in an item that Godot 4 has no equal of: resources and objects that were only numbers.
+pub(super) fn without_equal(item: &Item<'_>) -> u64 {
+    let Item::Variant(variant) = item else { return 0 };
+    let mut open = vec![variant];
+    let mut found = 0;
+    while let Some(variant) = open.pop() {
+        match variant {
+            Variant::Rid(_) | Variant::Object(Object::Id(_)) => found += 1,
+            Variant::Object(Object::Whole { properties, .. }) => open.extend(properties.iter().map(|(_, value)| value)),
+            Variant::Array(array) => open.extend(&array.items),
+            Variant::Dictionary(map) => open.extend(map.pairs.iter().flat_map(|(key, value)| [key, value])),
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,88 @@
+//! Metadata of blocks that are joined or split: every item goes with its voxel.
+
+use crate::godot::block::{Block, EPILOGUE};
+use crate::godot::channel::index_zxy;
+use crate::godot::metadata::{Item, encode_item};
+
+use super::block::VERSION;
+
+/// Items as they are stored, of one block of the result.
+#[derive(Default)]
+pub(super) struct Items {
+    block: Option<Vec<u8>>,
+    voxels: Vec<([u16; 3], Vec<u8>)>,
+    /// An item of the application's own, which goes on to the end: nothing can stand after it.
+    last: Option<([u16; 3], Vec<u8>)>,
+}
+
+/// An item that has no place in the result.
+pub(super) struct Left {
+    /// The voxel in the block of the source; `None` for the block's own item.
+    pub voxel: Option<[u16; 3]>,
+    /// Its bytes as they are stored.
+    pub bytes: Vec<u8>,
+    /// Why.
+    pub why: &'static str,
+}
+
+impl Items {
+    /// Takes over those items of a block of the source that lie in a box of it; `corner` is where the box begins and
+    /// `to` where that is in the block of the result. The block's own item belongs to the box that has its corner, and to
+    /// the block of the result whose corner it is.
+    pub fn take(&mut self, block: &Block<'_>, corner: [u16; 3], side: u16, to: [u16; 3], left: &mut Vec<Left>) {
+        let Some(metadata) = &block.metadata else { return };
+        let bytes = |item: &Item<'_>| {
+            let mut bytes = Vec::new();
+            encode_item(item, VERSION, metadata.dialect, &mut bytes);
+            bytes
+        };
+        if let Some(item) = metadata.block.as_ref().filter(|item| **item != Item::Empty && corner == [0; 3]) {
+            if to == [0; 3] {
+                self.block = Some(bytes(item));
+            } else {
+                let why = "metadata of a block that is joined to another one, whose corner it does not have";
+                left.push(Left { voxel: None, bytes: bytes(item), why });
+            }
+        }
+        for voxel in &metadata.voxels {
+            let inside = [0, 1, 2].map(|i| voxel.position[i].checked_sub(corner[i]).filter(|&n| n < side));
+            let [Some(x), Some(y), Some(z)] = inside else { continue };
+            let position = [to[0].saturating_add(x), to[1].saturating_add(y), to[2].saturating_add(z)];
+            match (&voxel.item, &self.last) {
+                (Item::Custom { .. }, None) => self.last = Some((position, bytes(&voxel.item))),
+                (Item::Custom { .. }, Some(_)) => {
+                    let why = "an item of the application's own: a block has room for one only";
+                    left.push(Left { voxel: Some(voxel.position), bytes: bytes(&voxel.item), why });
+                }
+                _ => self.voxels.push((position, bytes(&voxel.item))),
+            }
+        }
+    }
+
+    /// Appends a block without metadata of its own and these items to `out`.
+    pub fn encode(mut self, block: &Block<'_>, out: &mut Vec<u8>, left: &mut Vec<Left>) {
+        let custom = |bytes: &[u8]| bytes.first().is_some_and(|&kind| kind > 32);
+        if (!self.voxels.is_empty() || self.last.is_some())
+            && let Some(bytes) = self.block.take_if(|bytes| custom(bytes))
+        {
+            let why = "an item of the application's own: nothing can stand after it";
+            left.push(Left { voxel: None, bytes, why });
+        }
+        crate::godot::block::encode(block, out);
+        if self.block.is_none() && self.voxels.is_empty() && self.last.is_none() {
+            return;
+        }
+        out.truncate(out.len() - 4);
+        let at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(self.block.as_deref().unwrap_or(&[0]));
+        self.voxels.sort_by_key(|(position, _)| index_zxy(block.size, *position));
+        for (position, bytes) in self.voxels.iter().chain(&self.last) {
+            out.extend(position.iter().flat_map(|n| n.to_le_bytes()));
+            out.extend_from_slice(bytes);
+        }
+        let size = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
+        out[at..at + 4].copy_from_slice(&size.to_le_bytes());
+        out.extend_from_slice(&EPILOGUE.to_le_bytes());
+    }
+}

@@ -1,0 +1,253 @@
+//! Blocks of the result, made of those of the source.
+
+use crate::convert::block::{has_old_sdf, of_today, without_equal};
+use crate::convert::fill::Fill;
+use crate::convert::items::{Items, Left};
+use crate::convert::report::{Kind, Listed, Report};
+use crate::convert::resize::Cube;
+use crate::convert::{Error, Layout, Work};
+use crate::godot::block::{self, Block};
+use crate::godot::channel::{CHANNELS, NAMES};
+use crate::godot::container;
+use crate::godot::variant::Dialect;
+use crate::save::View;
+use crate::world::{At, Buffer};
+
+/// A block of the result.
+pub(super) struct Made {
+    /// Its position.
+    pub position: [i32; 3],
+    /// Its container.
+    pub container: Vec<u8>,
+    /// The bytes of its instances.
+    pub instances: Option<Vec<u8>>,
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+pub(super) struct Buffers {
+    block: Buffer,
+    sdf: Vec<u8>,
+    plain: Vec<u8>,
+    uniform: Vec<u8>,
+}
+
+/// What is made of one block of the source, or of all that make up one of the result.
+pub(super) struct Maker<'m> {
+    pub work: &'m Work<'m>,
+    pub lod: u8,
+    pub fill: &'m Fill,
+}
+
+impl Maker<'_> {
+    /// Makes blocks; `keep` says of positions of the result whether they are wanted.
+    pub fn make(
+        &self,
+        unit: &[At],
+        buffers: &mut Buffers,
+        report: &mut Report,
+        keep: &dyn Fn([i32; 3]) -> bool,
+    ) -> Result<Vec<Made>, Error> {
+        let Layout { from, to, .. } = *self.work.layout;
+        let mut made = match unit {
+            [] => Vec::new(),
+            [at, ..] if from > to => self.split(at, buffers, report, keep)?,
+            [at, ..] if from < to => self.join(at, unit, buffers, report)?.into_iter().collect(),
+            [at, ..] => self.same(at, buffers, report)?.into_iter().collect(),
+        };
+        let limit = self.work.world.limits().block_bytes;
+        made.retain(|made| {
+            // What is packed takes less; what is not packed has its size in its bytes.
+            let fits = made.container.len() as u64 <= limit;
+            if !fits {
+                self.list(report, Kind::TooLarge, made.position, "it has more bytes than a block can have".to_owned());
+            }
+            fits
+        });
+        report.written += made.len() as u64;
+        Ok(made)
+    }
+
+    fn list(&self, report: &mut Report, kind: Kind, block: [i32; 3], why: String) {
+        report.list(kind, self.lod, block, why);
+    }
+
+    /// The bytes of the instances of the block that was fetched, when the result has a place for them.
+    fn instances(&self, at: &At, buffer: &mut Buffer, report: &mut Report) -> Option<Vec<u8>> {
+        let Layout { from, to, keys, .. } = *self.work.layout;
+        let world = self.work.world;
+        if from == to && keys.is_some() {
+            return world.instances(buffer).map(<[u8]>::to_vec);
+        }
+        if world.are_instances(buffer) {
+            let why =
+                if keys.is_none() { "a forest has no place for them" } else { "they belong to blocks of another size" };
+            self.list(report, Kind::Instances, at.position, why.to_owned());
+        }
+        None
+    }
+
+    fn left(&self, report: &mut Report, block: [i32; 3], left: Vec<Left>) {
+        report.listed.extend(left.into_iter().map(|left| Listed {
+            kind: Kind::Metadata,
+            lod: self.lod,
+            block,
+            voxel: left.voxel,
+            why: left.why.to_owned(),
+            bytes: Some(left.bytes),
+        }));
+    }
+
+    /// Whether a block can be converted; what is known of it is noted.
+    fn admit(&self, at: &At, view: &View<'_>, report: &mut Report) -> bool {
+        report.read += 1;
+        if let Some(why) = crate::diff::unreadable(view, Some(self.work.layout.from)) {
+            self.list(report, Kind::Damaged, at.position, why);
+            return false;
+        }
+        let Some(block) = &view.block else { return false };
+        if let Some(n) = report.versions.get_mut(usize::from(block.version)) {
+            *n += 1;
+        }
+        report.sdf += u64::from(has_old_sdf(block));
+        for (c, (channel, declared)) in block.channels.iter().zip(self.work.layout.depths).enumerate() {
+            if channel.depth != declared {
+                let name = NAMES.get(c).unwrap_or(&"");
+                let why = format!("{name} has {}, and {declared} is what is declared", channel.depth);
+                self.list(report, Kind::Depth, at.position, why);
+            }
+        }
+        if let Some(metadata) = block.metadata.as_ref().filter(|metadata| metadata.dialect == Dialect::Godot3) {
+            report.godot3 += 1;
+            let voxels = metadata.voxels.iter().map(|voxel| (Some(voxel.position), &voxel.item));
+            for (voxel, item) in metadata.block.iter().map(|item| (None, item)).chain(voxels) {
+                let n = without_equal(item);
+                if n > 0 {
+                    let why = format!("{n} numbers of resources or objects");
+                    let kind = Kind::NoEqual;
+                    report.listed.push(Listed { kind, lod: self.lod, block: at.position, voxel, why, bytes: None });
+                }
+            }
+        }
+        true
+    }
+
+    /// A block of the same size.
+    fn same(&self, at: &At, buffers: &mut Buffers, report: &mut Report) -> Result<Option<Made>, Error> {
+        let Buffers { block, sdf, plain, .. } = buffers;
+        let mode = self.work.layout.mode;
+        self.work.world.fetch(at, block)?;
+        let instances = self.instances(at, block, report);
+        let view = self.work.world.decode(at, block);
+        if !self.admit(at, &view, report) {
+            return Ok(None);
+        }
+        let of_today_already = view.block.as_ref().is_some_and(|block| block.version == super::block::VERSION);
+        let mode_already = view.container.is_some_and(|c| c.whole && c.mode == Some(mode));
+        let mut packed = Vec::new();
+        if of_today_already && mode_already && view.damage.is_empty() {
+            report.copied += 1;
+            packed.extend_from_slice(self.work.world.container(block));
+        } else if let Some(block) = view.block {
+            plain.clear();
+            block::encode(&of_today(block, sdf), plain);
+            container::encode(mode, plain, &mut packed);
+        }
+        Ok(Some(Made { position: at.position, container: packed, instances }))
+    }
+
+    /// The blocks that a larger one is split into.
+    fn split(
+        &self,
+        at: &At,
+        buffers: &mut Buffers,
+        report: &mut Report,
+        keep: &dyn Fn([i32; 3]) -> bool,
+    ) -> Result<Vec<Made>, Error> {
+        let Layout { from, to, mode, .. } = *self.work.layout;
+        let Buffers { block, sdf, plain, uniform } = buffers;
+        self.work.world.fetch(at, block)?;
+        self.instances(at, block, report);
+        let view = self.work.world.decode(at, block);
+        if !self.admit(at, &view, report) {
+            return Ok(Vec::new());
+        }
+        let (Some(block), Some(first)) = (view.block, self.work.target(at.position)) else { return Ok(Vec::new()) };
+        let block = of_today(block, sdf);
+        let n = from / to;
+        let mut made = Vec::new();
+        for (z, x, y) in (0..n).flat_map(|z| (0..n).flat_map(move |x| (0..n).map(move |y| (z, x, y)))) {
+            let step = [x, y, z];
+            let position = [0, 1, 2].map(|i| first[i].saturating_add(i32::from(step[i])));
+            if !keep(position) {
+                continue;
+            }
+            let corner = step.map(|n| n * to);
+            let cube = Cube::cut(&block, corner.map(usize::from), to);
+            let mut items = Items::default();
+            let mut left = Vec::new();
+            items.take(&block, corner, to, [0; 3], &mut left);
+            made.push(pack(position, &cube, items, uniform, plain, mode, &mut left));
+            self.left(report, at.position, left);
+        }
+        Ok(made)
+    }
+
+    /// The block that smaller ones make up.
+    fn join(&self, first: &At, unit: &[At], buffers: &mut Buffers, report: &mut Report) -> Result<Option<Made>, Error> {
+        let Layout { from, to, mode, depths, .. } = *self.work.layout;
+        let Some(target) = self.work.target(first.position) else { return Ok(None) };
+        let Buffers { block, sdf, plain, uniform } = buffers;
+        let mut cube = Cube::new(to, depths);
+        let mut items = Items::default();
+        let mut before = Vec::new();
+        for at in unit {
+            self.work.world.fetch(at, block)?;
+            self.instances(at, block, report);
+            let view = self.work.world.decode(at, block);
+            if !self.admit(at, &view, report) {
+                continue;
+            }
+            let Some(block) = view.block else { continue };
+            let block = of_today(block, sdf);
+            let inside = |n: i32| u16::try_from((i64::from(n) * i64::from(from)).rem_euclid(i64::from(to)));
+            let corner = at.position.map(|n| inside(n).unwrap_or(0));
+            cube.put(corner.map(usize::from), &block, &before, self.fill);
+            before.push(corner.map(usize::from));
+            let mut left = Vec::new();
+            items.take(&block, [0; 3], from, corner, &mut left);
+            self.left(report, at.position, left);
+        }
+        if before.is_empty() {
+            return Ok(None);
+        }
+        let all = usize::from(to / from).pow(3);
+        if before.len() < all {
+            let why = format!("{} of the {all} blocks that make it up are not there", all - before.len());
+            self.list(report, Kind::Filled, target, why);
+        }
+        cube.finish(&before, from, self.fill);
+        let mut left = Vec::new();
+        let made = pack(target, &cube, items, uniform, plain, mode, &mut left);
+        self.left(report, first.position, left);
+        Ok(Some(made))
+    }
+}
+
+fn pack(
+    position: [i32; 3],
+    cube: &Cube,
+    items: Items,
+    uniform: &mut Vec<u8>,
+    plain: &mut Vec<u8>,
+    mode: container::Mode,
+    left: &mut Vec<Left>,
+) -> Made {
+    let block: Block<'_> = cube.block(uniform);
+    debug_assert_eq!(block.channels.len(), CHANNELS);
+    plain.clear();
+    items.encode(&block, plain, left);
+    let mut container = Vec::new();
+    container::encode(mode, plain, &mut container);
+    Made { position, container, instances: None }
+}

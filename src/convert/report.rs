@@ -1,0 +1,178 @@
+//! What a conversion did, for people and as `convert.json`.
+
+use serde_json::{Value as Json, json};
+
+use crate::convert::Layout;
+use crate::printable;
+use crate::world::{Fault, Index, World};
+
+/// The file in the result.
+pub(super) const NAME: &str = "convert.json";
+
+/// What became of something that is not in the result as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A block that cannot be read; it is left out.
+    Damaged,
+    /// A block that does not fit the result; it is left out.
+    TooLarge,
+    /// A block of the result of which parts are not there in the source; they are filled.
+    Filled,
+    /// Metadata that has no place in the result; its bytes are here.
+    Metadata,
+    /// Values of Godot 3 that Godot 4 has no equal of; they are empty.
+    NoEqual,
+    /// Instances that have no place in the result: in a forest, or where blocks have another size. They stay in the source.
+    Instances,
+    /// A channel that is deeper than the result says; it is kept as deep.
+    Depth,
+}
+
+impl Kind {
+    /// The name in `convert.json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Damaged => "damaged",
+            Self::TooLarge => "too-large",
+            Self::Filled => "filled",
+            Self::Metadata => "metadata",
+            Self::NoEqual => "no-equal",
+            Self::Instances => "instances",
+            Self::Depth => "depth",
+        }
+    }
+}
+
+/// Something that is not in the result as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// What became of it.
+    pub kind: Kind,
+    /// The LOD.
+    pub lod: u8,
+    /// The block of the source; of the result, where it is filled.
+    pub block: [i32; 3],
+    /// The voxel in the block.
+    pub voxel: Option<[u16; 3]>,
+    /// More, in words.
+    pub why: String,
+    /// Bytes that are kept here only.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// What a conversion did.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    source: String,
+    layout: Option<Layout>,
+    /// Which formula the positions of negative coordinates were read by, and why, in words.
+    pub slots: Option<String>,
+    /// Blocks of the source.
+    pub read: u64,
+    /// Blocks of the result.
+    pub written: u64,
+    /// Blocks whose bytes were taken over as they were.
+    pub copied: u64,
+    /// Blocks by version of the source.
+    pub versions: [u64; 5],
+    /// Blocks whose SDF has the fixed point of today instead of the old one.
+    pub sdf: u64,
+    /// Blocks whose metadata was that of Godot 3.
+    pub godot3: u64,
+    /// What is not in the result as it was.
+    pub listed: Vec<Listed>,
+    /// Files of the source that cannot be read.
+    pub faults: Vec<Fault>,
+    /// Entries of tables that were left out because another one has their position.
+    pub twice: u64,
+}
+
+impl Report {
+    pub(super) fn new(world: &World<'_>, layout: &Layout, slots: Option<String>) -> Self {
+        Self { source: printable::path(world.path()), layout: Some(*layout), slots, ..Self::default() }
+    }
+
+    pub(super) fn index(&mut self, index: &Index) {
+        self.faults.extend(index.faults.iter().cloned());
+        self.twice += index.twice;
+    }
+
+    pub(super) fn list(&mut self, kind: Kind, lod: u8, block: [i32; 3], why: String) {
+        self.listed.push(Listed { kind, lod, block, voxel: None, why, bytes: None });
+    }
+
+    /// Adds what another part of the work did.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.read += other.read;
+        self.written += other.written;
+        self.copied += other.copied;
+        self.sdf += other.sdf;
+        self.godot3 += other.godot3;
+        for (all, n) in self.versions.iter_mut().zip(other.versions) {
+            *all += n;
+        }
+        self.listed.extend(other.listed);
+    }
+
+    /// How many things of a kind are listed.
+    #[must_use]
+    pub fn count(&self, kind: Kind) -> u64 {
+        self.listed.iter().filter(|listed| listed.kind == kind).count() as u64
+    }
+
+    /// Whether blocks of the source are not in the result.
+    #[must_use]
+    pub fn leaves_damage(&self) -> bool {
+        self.count(Kind::Damaged) + self.count(Kind::TooLarge) > 0
+    }
+
+    /// `convert.json`: see OUTPUT.md.
+    pub(super) fn json(&self) -> Vec<u8> {
+        let listed = self.listed.iter().map(|listed| {
+            let hex = |bytes: &Vec<u8>| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+            json!({
+                "kind": listed.kind.name(),
+                "lod": listed.lod,
+                "block": listed.block,
+                "voxel": listed.voxel,
+                "why": listed.why,
+                "bytes": listed.bytes.as_ref().map(hex),
+            })
+        });
+        let to = self.layout.map(|layout| {
+            let forest = layout.keys.is_none();
+            json!({
+                "form": if forest { "forest" } else { "sqlite" },
+                "block_size": layout.to,
+                "region_size": forest.then_some(layout.region),
+                "sector_size": forest.then_some(layout.sector),
+                "coordinate_format": layout.keys.map(|keys| keys.code()),
+                "container": layout.mode.name(),
+            })
+        });
+        let versions = (0..).zip(self.versions).filter(|(_, n)| *n > 0);
+        let versions: serde_json::Map<String, Json> =
+            versions.map(|(version, n): (u8, u64)| (version.to_string(), n.into())).collect();
+        let faults: Vec<Json> = self.faults.iter().map(|f| json!({ "file": f.file, "why": f.why })).collect();
+        let json = json!({
+            "type": "convert",
+            "source": self.source,
+            "source_block_size": self.layout.map(|layout| layout.from),
+            "to": to,
+            "slots": self.slots,
+            "blocks_read": self.read,
+            "blocks_written": self.written,
+            "blocks_copied": self.copied,
+            "versions": versions,
+            "sdf_rescaled": self.sdf,
+            "metadata_of_godot_3": self.godot3,
+            "listed": listed.collect::<Vec<_>>(),
+            "positions_twice": self.twice,
+            "files_unread": faults,
+        });
+        let mut text = serde_json::to_vec_pretty(&json).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+}

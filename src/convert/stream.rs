@@ -1,0 +1,168 @@
+//! Writing an SQLite stream, as the engine lays one out.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{Connection, OpenFlags, ToSql, params};
+
+use crate::beside::{self, Draft};
+use crate::convert::fill::Fill;
+use crate::convert::groups::{all, has_holes, units};
+use crate::convert::make::{Buffers, Made, Maker};
+use crate::convert::report::{Kind, Report};
+use crate::convert::{Error, Layout, Work};
+use crate::godot::stream::loc::{Format, Owned, Place};
+use crate::world::{Buffer, World};
+
+/// The database in the directory that is being built.
+pub(super) const NAME: &str = "stream";
+
+/// Blocks of the source that are read before what came of them is written.
+const BLOCKS: usize = 1024;
+
+/// How positions are written where nothing is asked for: as in the source, or by numbers, where they do.
+pub(super) fn keys(world: &World<'_>, layout: &Layout) -> Format {
+    let [low, high] = Format::Int19.range();
+    let [from, to] = [layout.from, layout.to].map(i64::from);
+    let fits = |position: [i32; 3]| {
+        let ends = position.map(|n| [i64::from(n) * from, (i64::from(n) + 1) * from - 1]);
+        ends.iter().flatten().all(|n| (i64::from(low)..=i64::from(high)).contains(&n.div_euclid(to)))
+    };
+    let all_fit =
+        || world.lods().iter().all(|&lod| world.index(lod).extent().is_none_or(|ends| ends.into_iter().all(fits)));
+    world
+        .keys()
+        .filter(|_| layout.from == layout.to)
+        .unwrap_or_else(|| if all_fit() { Format::Int19 } else { Format::Text })
+}
+
+struct SqlKey(Owned);
+
+impl ToSql for SqlKey {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match &self.0 {
+            Owned::Int(n) => n.to_sql(),
+            Owned::Text(text) => text.to_sql(),
+            Owned::Blob(bytes) => bytes.as_slice().to_sql(),
+        }
+    }
+}
+
+/// Writes the database; gives its path.
+pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> Result<PathBuf, Error> {
+    let (file, path) = draft.create(Path::new(NAME))?;
+    let keys = work.layout.keys.unwrap_or(Format::Int19);
+    let mut writing = Writing { work, keys, lod: 0 };
+    // The file is there, empty: SQLite must not make another one, and may trust it to be thrown away when this fails.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let for_errors = path.clone();
+    let failed = failed(&for_errors);
+    let database = Connection::open_with_flags(&path, flags).map_err(&failed)?;
+    writing.begin(&database).map_err(&failed)?;
+    for lod in work.world.lods() {
+        writing.lod = lod;
+        writing.lod(draft, &database, report, &failed)?;
+    }
+    database.execute_batch("COMMIT").map_err(&failed)?;
+    database.close().map_err(|(_, error)| failed(error))?;
+    file.sync_all().map_err(beside::Error::write(&path))?;
+    Ok(path)
+}
+
+fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error + '_ {
+    |error| beside::Error::write(path)(std::io::Error::other(error)).into()
+}
+
+struct Writing<'w> {
+    work: &'w Work<'w>,
+    keys: Format,
+    lod: u8,
+}
+
+impl Writing<'_> {
+    fn begin(&self, database: &Connection) -> rusqlite::Result<()> {
+        let key = match self.keys {
+            Format::Int16 | Format::Int19 => "INTEGER",
+            Format::Text => "TEXT",
+            Format::Blob => "BLOB",
+        };
+        database.pragma_update(None, "journal_mode", "OFF")?;
+        database.pragma_update(None, "synchronous", "OFF")?;
+        database.execute_batch(&format!(
+            "BEGIN;
+             CREATE TABLE meta (version INTEGER, block_size_po2 INTEGER, coordinate_format INTEGER);
+             CREATE TABLE blocks (loc {key} PRIMARY KEY, vb BLOB, instances BLOB);
+             CREATE TABLE channels (idx INTEGER PRIMARY KEY, depth INTEGER);"
+        ))?;
+        let po2 = self.work.layout.to.trailing_zeros();
+        database.execute("INSERT INTO meta VALUES (1, ?1, ?2)", params![po2, self.keys.code()])?;
+        for (channel, depth) in (0..).zip(self.work.layout.depths) {
+            let channel: i64 = channel;
+            database.execute("INSERT INTO channels VALUES (?1, ?2)", params![channel, depth.code()])?;
+        }
+        Ok(())
+    }
+
+    fn lod(
+        &self,
+        draft: &Draft<'_>,
+        database: &Connection,
+        report: &mut Report,
+        failed: &impl Fn(rusqlite::Error) -> Error,
+    ) -> Result<(), Error> {
+        let (work, lod) = (self.work, self.lod);
+        let index = work.world.index(lod);
+        report.index(&index);
+        let sources = all(work, &index, report);
+        let fill = if has_holes(work, &sources) { Fill::of(work, &index) } else { Fill::default() };
+        let bare = index.bare;
+        drop(index.blocks);
+        let maker = Maker { work, lod, fill: &fill };
+        let idle: Mutex<Vec<Buffers>> = Mutex::default();
+        let (mut done, total) = (0, sources.len() as u64);
+        let mut insert = database.prepare("INSERT INTO blocks VALUES (?1, ?2, ?3)").map_err(failed)?;
+        for window in units(work, &sources).chunks(BLOCKS) {
+            let parts: Vec<Result<(Vec<Made>, Report), Error>> = window
+                .par_iter()
+                .map(|unit| {
+                    draft.go_on()?;
+                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                    let mut report = Report::default();
+                    let made = maker.make(unit, &mut buffers, &mut report, &|_| true)?;
+                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+                    Ok((made, report))
+                })
+                .collect();
+            for part in parts {
+                let (made, part) = part?;
+                report.merge(part);
+                for Made { position, container, instances } in made {
+                    let Some(key) = self.keys.encode(Place { lod, position }) else {
+                        report.written -= 1;
+                        report.list(Kind::TooLarge, lod, position, "its position does not fit the keys".to_owned());
+                        continue;
+                    };
+                    insert.execute(params![SqlKey(key), container, instances]).map_err(failed)?;
+                }
+            }
+            done += window.iter().map(|unit| unit.len() as u64).sum::<u64>();
+            if let Some(progress) = work.options.progress {
+                progress(done, total);
+            }
+        }
+        let mut buffer = Buffer::default();
+        for at in &bare {
+            work.world.fetch(at, &mut buffer)?;
+            let key = self.keys.encode(Place { lod, position: at.position });
+            match (key, work.world.instances(&buffer)) {
+                (Some(key), Some(bytes)) if work.layout.from == work.layout.to => {
+                    insert.execute(params![SqlKey(key), None::<Vec<u8>>, bytes]).map_err(failed)?;
+                }
+                _ => report.list(Kind::Instances, lod, at.position, "they have no place in the result".to_owned()),
+            }
+        }
+        Ok(())
+    }
+}

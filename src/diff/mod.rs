@@ -1,0 +1,395 @@
+//! What differs between two saves, block by block and voxel by voxel, whatever stores them.
+//!
+//! Blocks whose stored bytes are equal are equal. Of the others both sides are decoded and compared channel by channel
+//! ([`blocks`]), which also gives each changed voxel to whoever wants to draw it. What went from one place to another
+//! is told by its content, and only where there is no choice.
+
+mod compare;
+mod moved;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use crate::godot::block::Block;
+use crate::save::View;
+use crate::world::{self, At, Buffer, Index, World, order};
+
+pub(crate) use compare::unreadable;
+pub use compare::{BlockChange, ChannelChange, MetadataChange, VoxelChange, blocks};
+use moved::Moves;
+
+/// Blocks that are compared before their changes are handed on.
+const WINDOW: usize = 1024;
+
+/// How to compare.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// The LODs; all when it is empty.
+    pub lods: Vec<u8>,
+    /// The channels; all when it is empty.
+    pub channels: Vec<usize>,
+    /// Voxels of a block that are listed one by one when no more than that changed.
+    pub list: usize,
+    /// Stops the comparison soon after it is set.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Told of how many blocks are done, and of how many.
+    pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+impl Options<'_> {
+    fn cancelled(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+}
+
+/// One of the two saves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// What became of a block.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// It is in the second save only.
+    Added,
+    /// It is in the first save only.
+    Removed,
+    /// It is in both and differs.
+    Changed(BlockChange),
+    /// Just its content is at another position in the second save, and it was nowhere else.
+    Moved {
+        /// Where it is in the second save.
+        to: [i32; 3],
+    },
+    /// It cannot be compared.
+    Unreadable {
+        /// In which save it cannot be read.
+        side: Side,
+        /// Why, in words.
+        why: String,
+    },
+}
+
+/// One difference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The LOD.
+    pub lod: u8,
+    /// The position of the block; of a moved one, where it was.
+    pub position: [i32; 3],
+    /// What became of it.
+    pub what: What,
+}
+
+/// What a comparison came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Blocks in the first and in the second save.
+    pub blocks: [u64; 2],
+    /// Blocks that are the same.
+    pub same: u64,
+    /// Blocks that differ.
+    pub changed: u64,
+    /// Blocks in the second save only, those that moved not counted.
+    pub added: u64,
+    /// Blocks in the first save only, those that moved not counted.
+    pub removed: u64,
+    /// Blocks that moved.
+    pub moved: u64,
+    /// Blocks that cannot be compared.
+    pub unreadable: u64,
+    /// Voxels that differ in blocks that are in both.
+    pub voxels: u64,
+    /// Files that could not be read.
+    pub faults: Vec<(Side, world::Fault)>,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+}
+
+impl Side {
+    /// `a` or `b`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+        }
+    }
+}
+
+impl Summary {
+    /// Whether something differs, as far as it could be compared.
+    #[must_use]
+    pub const fn differs(&self) -> bool {
+        self.changed + self.added + self.removed + self.moved > 0
+    }
+
+    /// Whether something could not be compared.
+    #[must_use]
+    pub const fn trouble(&self) -> bool {
+        self.unreadable > 0 || !self.faults.is_empty()
+    }
+}
+
+/// Why two saves cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Their blocks have different sizes.
+    #[error(
+        "the blocks of the first save have {0} voxels along each axis, those of the second {1}: convert one of them first"
+    )]
+    Sizes(u16, u16),
+    /// Something cannot be read.
+    #[error(transparent)]
+    World(#[from] world::Error),
+    /// A file changed meanwhile.
+    #[error("{}: the file changed while it was read; stop the game first", crate::printable::path(.0))]
+    Changed(PathBuf),
+}
+
+/// Buffers of one thread.
+#[derive(Default)]
+struct Buffers {
+    a: Buffer,
+    b: Buffer,
+}
+
+/// A position with the blocks that are there.
+#[derive(Clone, Copy)]
+struct Pair {
+    a: Option<At>,
+    b: Option<At>,
+}
+
+/// What came of a pair.
+enum Outcome {
+    Same,
+    Skipped,
+    /// Something is to be told, and these are hashes of the contents that went and that came.
+    Told(Vec<What>, [Option<u64>; 2]),
+}
+
+/// Compares two worlds and hands on what differs, LOD by LOD, in the order of the positions: first the changed blocks,
+/// then those that moved, were removed and were added.
+///
+/// # Errors
+/// When the two cannot be compared, or a file changes meanwhile. What cannot be read is listed and no error.
+pub fn run(
+    a: &World<'_>,
+    b: &World<'_>,
+    options: &Options<'_>,
+    mut sink: impl FnMut(Change),
+) -> Result<Summary, Error> {
+    if let (Some(one), Some(other)) = (a.block_size(), b.block_size())
+        && one != other
+    {
+        return Err(Error::Sizes(one, other));
+    }
+    let mut lods = a.lods();
+    lods.extend(b.lods());
+    lods.sort_unstable();
+    lods.dedup();
+    lods.retain(|lod| options.lods.is_empty() || options.lods.contains(lod));
+    let mut summary = Summary::default();
+    let compared = Compared { a, b, options };
+    for lod in lods {
+        let (ia, ib) = (a.index(lod), b.index(lod));
+        for (side, index) in [(Side::A, &ia), (Side::B, &ib)] {
+            summary.faults.extend(index.faults.iter().map(|fault| (side, fault.clone())));
+        }
+        summary.blocks[0] += ia.blocks.len() as u64;
+        summary.blocks[1] += ib.blocks.len() as u64;
+        compared.lod(lod, &ia, &ib, &mut summary, &mut sink);
+        if options.cancelled() {
+            summary.interrupted = true;
+            break;
+        }
+    }
+    match a.changed().or_else(|| b.changed()) {
+        Some(file) => Err(Error::Changed(file.into())),
+        None => Ok(summary),
+    }
+}
+
+struct Compared<'c> {
+    a: &'c World<'c>,
+    b: &'c World<'c>,
+    options: &'c Options<'c>,
+}
+
+impl Compared<'_> {
+    fn lod(&self, lod: u8, ia: &Index, ib: &Index, summary: &mut Summary, sink: &mut impl FnMut(Change)) {
+        let mut moves = Moves::default();
+        let mut pairs = pairs(&ia.blocks, &ib.blocks);
+        let (mut done, all) = (0, ia.blocks.len().max(ib.blocks.len()) as u64);
+        let idle: Mutex<Vec<Buffers>> = Mutex::default();
+        loop {
+            let window: Vec<Pair> = pairs.by_ref().take(WINDOW).collect();
+            if window.is_empty() || self.options.cancelled() {
+                break;
+            }
+            let outcomes: Vec<Outcome> = window
+                .par_iter()
+                .map(|pair| {
+                    if self.options.cancelled() {
+                        return Outcome::Skipped;
+                    }
+                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                    let outcome = self.pair(pair, &mut buffers);
+                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+                    outcome
+                })
+                .collect();
+            for (pair, outcome) in window.iter().zip(outcomes) {
+                let (told, hashes) = match outcome {
+                    Outcome::Same => {
+                        summary.same += 1;
+                        continue;
+                    }
+                    Outcome::Skipped => continue,
+                    Outcome::Told(told, hashes) => (told, hashes),
+                };
+                moves.note(pair.a, pair.b, hashes);
+                for what in told {
+                    match &what {
+                        What::Changed(change) => {
+                            summary.changed += 1;
+                            summary.voxels += change.voxels;
+                        }
+                        What::Unreadable { .. } => summary.unreadable += 1,
+                        What::Added | What::Removed | What::Moved { .. } => {}
+                    }
+                    if let Some(at) = pair.a.or(pair.b) {
+                        sink(Change { lod, position: at.position, what });
+                    }
+                }
+            }
+            done = (done + window.len() as u64).min(all);
+            if let Some(progress) = self.options.progress {
+                progress(done, all);
+            }
+        }
+        if self.options.cancelled() {
+            return;
+        }
+        self.bare(lod, ia, ib, summary, sink);
+        let settled = moves.settle(|from, to| self.is_same_content(from, to));
+        for (position, to) in settled.moved {
+            summary.moved += 1;
+            sink(Change { lod, position, what: What::Moved { to } });
+        }
+        for (positions, what, count) in
+            [(settled.removed, What::Removed, &mut summary.removed), (settled.added, What::Added, &mut summary.added)]
+        {
+            for position in positions {
+                *count += 1;
+                sink(Change { lod, position, what: what.clone() });
+            }
+        }
+    }
+
+    /// Places that have instances and no voxels, in both or in one of them.
+    fn bare(&self, lod: u8, ia: &Index, ib: &Index, summary: &mut Summary, sink: &mut impl FnMut(Change)) {
+        let mut buffers = Buffers::default();
+        for Pair { a, b } in pairs(&ia.bare, &ib.bare) {
+            let Some(position) = a.or(b).map(|at| at.position) else { continue };
+            // Where the other one has voxels, the comparison of blocks says so.
+            if ia.find(position).is_some() || ib.find(position).is_some() {
+                continue;
+            }
+            let read = |world: &World<'_>, at: Option<At>, buffer: &mut Buffer| {
+                at.and_then(|at| world.fetch(&at, buffer).ok())
+                    .and_then(|()| world.instances(buffer).map(<[u8]>::to_vec))
+            };
+            if read(self.a, a, &mut buffers.a) != read(self.b, b, &mut buffers.b) {
+                summary.changed += 1;
+                let change = BlockChange { instances: true, ..BlockChange::default() };
+                sink(Change { lod, position, what: What::Changed(change) });
+            }
+        }
+    }
+
+    fn pair(&self, pair: &Pair, buffers: &mut Buffers) -> Outcome {
+        let Buffers { a, b } = buffers;
+        let mut told = Vec::new();
+        let mut fetch = |world: &World<'_>, at: Option<At>, buffer: &mut Buffer, side| {
+            let at = at?;
+            match world.fetch(&at, buffer) {
+                Ok(()) => Some(at),
+                Err(error) => {
+                    told.push(What::Unreadable { side, why: error.to_string() });
+                    None
+                }
+            }
+        };
+        let (at_a, at_b) = (fetch(self.a, pair.a, a, Side::A), fetch(self.b, pair.b, b, Side::B));
+        if let (Some(at_a), Some(at_b)) = (&at_a, &at_b)
+            && self.a.container(a) == self.b.container(b)
+            && self.a.instances(a) == self.b.instances(b)
+            && self.a.layout(at_a) == self.b.layout(at_b)
+            && !self.a.container(a).is_empty()
+        {
+            return Outcome::Same;
+        }
+        let instances = at_a.is_some() && at_b.is_some() && self.a.instances(a) != self.b.instances(b);
+        let view_a = at_a.map(|at| self.a.decode(&at, a));
+        let view_b = at_b.map(|at| self.b.decode(&at, b));
+        let block_a = readable(self.a, view_a, Side::A, &mut told);
+        let block_b = readable(self.b, view_b, Side::B, &mut told);
+        let hashes = [block_a.as_ref().and_then(compare::content), block_b.as_ref().and_then(compare::content)];
+        if pair.a.is_none() || pair.b.is_none() {
+            return Outcome::Told(told, hashes);
+        }
+        let (Some(block_a), Some(block_b)) = (block_a, block_b) else { return Outcome::Told(told, [None, None]) };
+        let mut change = compare::change(&block_a, &block_b, &self.options.channels, self.options.list);
+        change.instances = instances;
+        if change.is_empty() {
+            return Outcome::Same;
+        }
+        told.push(What::Changed(change));
+        Outcome::Told(told, hashes)
+    }
+
+    /// Whether a block of the first save holds just what another one of the second does.
+    fn is_same_content(&self, from: &At, to: &At) -> bool {
+        let mut buffers = Buffers::default();
+        let (Ok(a), Ok(b)) = (self.a.read(from, &mut buffers.a), self.b.read(to, &mut buffers.b)) else { return false };
+        let (Some(a), Some(b)) = (&a.block, &b.block) else { return false };
+        a.size == b.size && compare::change(a, b, &[], 0).is_empty()
+    }
+}
+
+/// The block of a view; what cannot be compared is told.
+fn readable<'v>(world: &World<'_>, view: Option<View<'v>>, side: Side, told: &mut Vec<What>) -> Option<Block<'v>> {
+    let view = view?;
+    match unreadable(&view, world.block_size()) {
+        None => view.block,
+        Some(why) => {
+            told.push(What::Unreadable { side, why });
+            None
+        }
+    }
+}
+
+/// Both indexes, side by side.
+fn pairs<'i>(a: &'i [At], b: &'i [At]) -> impl Iterator<Item = Pair> + 'i {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    std::iter::from_fn(move || {
+        let first = match (a.peek(), b.peek()) {
+            (None, None) => return None,
+            (Some(at), None) | (None, Some(at)) => order(at.position),
+            (Some(one), Some(other)) => order(one.position).min(order(other.position)),
+        };
+        let here = |at: &&At| order(at.position) == first;
+        Some(Pair { a: a.next_if(here).copied(), b: b.next_if(here).copied() })
+    })
+}

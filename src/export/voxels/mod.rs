@@ -1,0 +1,351 @@
+//! Voxels of a box as dense arrays, with the metadata in it: a directory of `.npy` files, written tile by tile, so that
+//! a LOD that is larger than memory can be exported.
+//!
+//! An array has the shape (z, x, y) in C order, which is the order ZXY of the blocks themselves. Voxels without a block
+//! have the fill value.
+
+mod array;
+mod report;
+mod tile;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use crate::beside::{self, Draft};
+use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
+use crate::world::{self, Buffer, Index, World};
+
+use array::Array;
+pub(super) use tile::blocks as blocks_in;
+use tile::{Tile, Tiles};
+
+/// Bytes of an array that are written at once, when its blocks allow it.
+const TILE: u64 = 4 << 20;
+
+/// Tiles that are worked on before their findings and metadata are written.
+const WINDOW: usize = 64;
+
+/// The most bytes that one array may have.
+const MOST: u64 = 1 << 40;
+
+/// A box of voxels of a LOD: from the first up to, not including, the second.
+pub type Area = [[i64; 3]; 2];
+
+/// Which voxels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The box of all blocks of the LOD.
+    All,
+    /// One block.
+    Block([i32; 3]),
+    /// A box of voxels.
+    Box(Area),
+}
+
+/// What is exported.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The LOD.
+    pub lod: u8,
+    /// The voxels.
+    pub which: Which,
+    /// The channels; all that are not the same everywhere when it is empty.
+    pub channels: Vec<usize>,
+    /// The value of voxels without a block.
+    pub fill: u64,
+    /// Whether the SDF is written as distances in 32-bit floats, as the engine reads it, instead of raw values.
+    pub distances: bool,
+}
+
+/// How to export.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Stops the export soon after it is set.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Told of how many tiles are done, and of how many.
+    pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+}
+
+/// Why an export gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It could not be built.
+    #[error(transparent)]
+    Beside(#[from] beside::Error),
+    /// A file of the save cannot be read.
+    #[error(transparent)]
+    World(#[from] world::Error),
+    /// What was asked for is not there or too much.
+    #[error("{0}")]
+    Request(String),
+}
+
+/// What was exported.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// The box.
+    pub area: Area,
+    /// Blocks that were read.
+    pub blocks: u64,
+    /// Blocks of the box that are not there.
+    pub holes: u64,
+    /// Blocks that could not be exported whole.
+    pub damaged: Vec<Odd>,
+    /// Files that could not be read.
+    pub faults: Vec<world::Fault>,
+    /// The arrays: channel, and file or the one value of all voxels.
+    pub arrays: Vec<Written>,
+}
+
+/// A block that could not be exported whole.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Odd {
+    /// Its position.
+    pub block: [i32; 3],
+    /// Why, in words.
+    pub why: String,
+}
+
+/// A channel that was exported.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Written {
+    /// Its name.
+    pub channel: &'static str,
+    /// The type of its numbers, in NumPy's words.
+    pub dtype: &'static str,
+    /// The array; `None` when all voxels have one value.
+    pub file: Option<String>,
+    /// The value of all voxels, as text, when there is no array.
+    pub uniform: Option<String>,
+}
+
+/// What a tile came to.
+#[derive(Default)]
+struct Done {
+    blocks: u64,
+    odd: Vec<Odd>,
+    metadata: Vec<serde_json::Value>,
+    /// The one value of a channel, as far as it was met; [`Met::Many`] when there are several.
+    met: [Met; CHANNELS],
+    /// A depth that does not fit the array, and of which channel.
+    wider: Option<(usize, Depth)>,
+}
+
+/// What values were met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Met {
+    #[default]
+    None,
+    One(u64),
+    Many,
+}
+
+impl Met {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, met) | (met, Self::None) => met,
+            (Self::One(a), Self::One(b)) if a == b => self,
+            _ => Self::Many,
+        }
+    }
+}
+
+/// Exports voxels into a new directory.
+///
+/// # Errors
+/// When the destination cannot be used, something cannot be read or written, or there is nothing to export. There is
+/// nothing under the destination's name then.
+pub fn export(world: &World<'_>, request: &Request, to: &Path, options: &Options<'_>) -> Result<Summary, Error> {
+    let side = world
+        .block_size()
+        .ok_or_else(|| Error::Request(format!("{}: nothing says how large its blocks are", world.name)))?;
+    let index = world.index(request.lod);
+    let area = area(&index, request.lod, request.which, side)?;
+    beside::usable(&[world.path()], to)?;
+    let mut depths = world.depths().unwrap_or_default();
+    // Blocks may be deeper than what is declared: then it begins anew with wider arrays, at most three times a channel.
+    loop {
+        let draft = Draft::new(&[world.path()], to, "export", options.cancel)?;
+        let run = Run { world, request, side, area, depths, index: &index, options };
+        match run.write(&draft)? {
+            Ok(mut summary) => {
+                if let Some(file) = world.changed() {
+                    return Err(beside::Error::Changed(PathBuf::from(file)).into());
+                }
+                summary.faults.clone_from(&index.faults);
+                report::write(&draft, world, request, &summary, side)?;
+                draft.finish()?;
+                return Ok(summary);
+            }
+            Err((channel, depth)) => depths[channel] = depth,
+        }
+    }
+}
+
+/// The box that is asked for.
+pub(super) fn area(index: &Index, lod: u8, which: Which, side: u16) -> Result<Area, Error> {
+    let side = i64::from(side);
+    let of =
+        |low: [i32; 3], high: [i32; 3]| [low.map(|n| i64::from(n) * side), high.map(|n| (i64::from(n) + 1) * side)];
+    let area = match which {
+        Which::Block(at) => {
+            if index.find(at).is_none() {
+                let at = crate::printable::triple(at);
+                return Err(Error::Request(format!("block {at} of LOD {lod} is not in any table")));
+            }
+            of(at, at)
+        }
+        Which::All => {
+            let [low, high] =
+                index.extent().ok_or_else(|| Error::Request(format!("there is no block in LOD {lod}")))?;
+            of(low, high)
+        }
+        Which::Box([from, to]) => {
+            let most = i64::from(i32::MAX) * side;
+            if (0..3).any(|i| from[i] >= to[i] || from[i] < -most || to[i] > most) {
+                return Err(Error::Request("the box is empty, or outside of what blocks can have".to_owned()));
+            }
+            [from, to]
+        }
+    };
+    let volume = (0..3).map(|i| (area[1][i] - area[0][i]).unsigned_abs()).try_fold(1u64, u64::checked_mul);
+    match volume.and_then(|n| n.checked_mul(8)) {
+        Some(bytes) if bytes <= MOST => Ok(area),
+        _ => Err(Error::Request("the box has too many voxels for one array: give a smaller one with --box".to_owned())),
+    }
+}
+
+struct Run<'r> {
+    world: &'r World<'r>,
+    request: &'r Request,
+    side: u16,
+    area: Area,
+    depths: [Depth; CHANNELS],
+    index: &'r Index,
+    options: &'r Options<'r>,
+}
+
+/// What is written, or the channel that has a block of another depth.
+type Attempt = Result<Summary, (usize, Depth)>;
+
+impl Run<'_> {
+    fn write(&self, draft: &Draft<'_>) -> Result<Attempt, Error> {
+        let [from, to] = self.area;
+        let [x, y, z] = [0, 1, 2].map(|i| (to[i] - from[i]).unsigned_abs());
+        let named = &self.request.channels;
+        let mut arrays = Vec::new();
+        for channel in (0..CHANNELS).filter(|c| named.is_empty() || named.contains(c)) {
+            let distances = channel == SDF && self.request.distances;
+            let depth = if distances { Depth::Bits32 } else { self.depths[channel] };
+            let dtype = if distances { "<f4" } else { depth.npy() };
+            if !distances && depth < Depth::Bits64 && self.request.fill >> depth.bits() != 0 {
+                let name = NAMES[channel];
+                let why = format!("the fill value does not fit channel {name}, which has {} bits", depth.bits());
+                return Err(Error::Request(why));
+            }
+            arrays.push(Array::create(draft, channel, depth, dtype, distances, [z, x, y])?);
+        }
+        let widest = arrays.iter().map(|a| a.depth.bytes()).max().unwrap_or(1);
+        let tiles = Tiles::new(self.area, self.side, widest as u64, TILE);
+        let mut summary = Summary { area: self.area, ..Summary::default() };
+        let mut met = [Met::None; CHANNELS];
+        let mut metadata = None;
+        let count = tiles.len();
+        let mut next = 0;
+        let stop = AtomicBool::new(false);
+        let idle: Mutex<Vec<(Buffer, Tile)>> = Mutex::default();
+        while next < count {
+            draft.go_on()?;
+            let window = next..count.min(next + WINDOW as u64);
+            let done: Vec<Result<Done, Error>> = window
+                .clone()
+                .into_par_iter()
+                .map(|n| {
+                    if stop.load(Ordering::Relaxed) || draft.go_on().is_err() {
+                        return Ok(Done::default());
+                    }
+                    let taken = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                    let (mut buffer, mut tile) = taken.unwrap_or_default();
+                    let done = self.tile(&arrays, tiles.get(n), &mut buffer, &mut tile);
+                    idle.lock().unwrap_or_else(PoisonError::into_inner).push((buffer, tile));
+                    if done.as_ref().map_or(true, |done| done.wider.is_some()) {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    done
+                })
+                .collect();
+            for done in done {
+                let done = done?;
+                if let Some(wider) = done.wider {
+                    return Ok(Err(wider));
+                }
+                summary.blocks += done.blocks;
+                summary.damaged.extend(done.odd);
+                for (all, one) in met.iter_mut().zip(done.met) {
+                    *all = all.and(one);
+                }
+                report::metadata(draft, &mut metadata, &done.metadata)?;
+            }
+            next = window.end;
+            if let Some(progress) = self.options.progress {
+                progress(next, count);
+            }
+        }
+        report::finish(metadata)?;
+        summary.holes = tiles.blocks().saturating_sub(summary.blocks);
+        if summary.holes > 0 {
+            met.iter_mut().for_each(|met| *met = met.and(Met::One(self.request.fill)));
+        }
+        for array in arrays {
+            let one = match met[array.channel] {
+                Met::One(value) if named.is_empty() => Some(value),
+                Met::None if named.is_empty() => Some(self.request.fill),
+                _ => None,
+            };
+            let name = NAMES[array.channel];
+            let dtype = array.dtype;
+            let file = array.finish(one.is_none())?;
+            summary.arrays.push(Written { channel: name, dtype, file, uniform: one.map(|n| n.to_string()) });
+        }
+        Ok(Ok(summary))
+    }
+
+    /// Reads the blocks of a tile and writes its part of each array.
+    fn tile(&self, arrays: &[Array], area: Area, buffer: &mut Buffer, tile: &mut Tile) -> Result<Done, Error> {
+        let mut done = Done::default();
+        tile.begin(arrays, area, self.request.fill);
+        for at in tile::blocks(self.index, area, self.side) {
+            done.blocks += 1;
+            let view = match self.world.read(at, buffer) {
+                Ok(view) => view,
+                Err(error) => {
+                    done.odd.push(Odd { block: at.position, why: error.to_string() });
+                    continue;
+                }
+            };
+            if !view.is_readable() {
+                let codes: Vec<&str> = view.damage.iter().map(|d| d.code.name()).collect();
+                done.odd.push(Odd { block: at.position, why: codes.join(" ") });
+            }
+            let Some(block) = &view.block else { continue };
+            if block.size != [self.side; 3] {
+                if view.is_readable() {
+                    done.odd.push(Odd { block: at.position, why: "it has another size".to_owned() });
+                }
+                continue;
+            }
+            let corner = at.position.map(|n| i64::from(n) * i64::from(self.side));
+            if let Err(wider) = tile.put(arrays, block, corner, &mut done.met) {
+                done.wider = Some(wider);
+                return Ok(done);
+            }
+            done.metadata.extend(report::of_block(block, at.position, corner, area));
+        }
+        tile.write(arrays, self.area)?;
+        Ok(done)
+    }
+}

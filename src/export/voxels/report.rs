@@ -1,0 +1,88 @@
+//! What stands beside the arrays: metadata, and what was exported.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+
+use crate::beside::{Draft, Error};
+use crate::export::{write_json, write_json_pretty};
+use crate::godot::block::Block;
+use crate::printable;
+use crate::world::World;
+
+use super::{Area, Request, Summary};
+
+/// The file of metadata, and of what was exported.
+const METADATA: &str = "metadata.jsonl";
+const REPORT: &str = "export.json";
+
+/// The metadata of a block, as far as it is in the box; voxels by their place in the world.
+pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], area: Area) -> Option<Json> {
+    let metadata = block.metadata.as_ref()?;
+    let mut voxels = Vec::new();
+    for voxel in &metadata.voxels {
+        let at = [0, 1, 2].map(|i| corner[i].saturating_add(i64::from(voxel.position[i])));
+        if (0..3).all(|i| (area[0][i]..area[1][i]).contains(&at[i])) {
+            voxels.push(json!({ "voxel": at, "item": voxel.item.to_json(metadata.dialect) }));
+        }
+    }
+    Some(json!({
+        "block": position,
+        "item": metadata.block.as_ref().map(|item| item.to_json(metadata.dialect)),
+        "voxels": voxels,
+        "unread_bytes": metadata.unread.1.len(),
+    }))
+}
+
+/// The file of metadata, once there is any.
+pub(super) type Lines = Option<(BufWriter<File>, PathBuf)>;
+
+pub(super) fn metadata(draft: &Draft<'_>, lines: &mut Lines, of: &[Json]) -> Result<(), Error> {
+    if of.is_empty() {
+        return Ok(());
+    }
+    let (out, path) = match lines {
+        Some(open) => open,
+        None => {
+            let (file, path) = draft.create(Path::new(METADATA))?;
+            lines.insert((BufWriter::new(file), path))
+        }
+    };
+    of.iter().try_for_each(|line| write_json(out, line)).map_err(Error::write(path))
+}
+
+pub(super) fn finish(lines: Lines) -> Result<(), Error> {
+    let Some((mut out, path)) = lines else { return Ok(()) };
+    out.flush().and_then(|()| out.get_ref().sync_all()).map_err(Error::write(&path))
+}
+
+/// `export.json`: see OUTPUT.md.
+pub(super) fn write(
+    draft: &Draft<'_>,
+    world: &World<'_>,
+    request: &Request,
+    summary: &Summary,
+    side: u16,
+) -> Result<(), Error> {
+    let faults: Vec<Json> = summary.faults.iter().map(|f| json!({ "file": f.file, "why": f.why })).collect();
+    let json = json!({
+        "type": "export",
+        "source": printable::path(world.path()),
+        "lod": request.lod,
+        "box": summary.area,
+        "axes": "z, x, y",
+        "block_size": side,
+        "fill": request.fill.to_string(),
+        "arrays": summary.arrays,
+        "blocks": summary.blocks,
+        "holes": summary.holes,
+        "damaged": summary.damaged,
+        "files_unread": faults,
+    });
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write_json_pretty(&mut text, &json);
+    draft.file(Path::new(REPORT), &text)
+}

@@ -1,0 +1,248 @@
+//! Keys of rows: four formats for a LOD and a position.
+//!
+//! ```text
+//! 0  int64, from the top: 16 bits LOD (the upper 8 are 0) · 16 bits each x, y, z
+//! 1  int64, from the top: 7 bits LOD · 19 bits each x, y, z
+//! 2  text "x,y,z,lod"
+//! 3  10 bytes, from the lowest bit: 25 bits each x, y, z · 5 bits LOD
+//! ```
+//!
+//! Coordinates are signed, in blocks of their LOD. Source: the engine's `BlockLocation`.
+
+use crate::godot::forest::MAX_LODS;
+
+/// How keys are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// 0: a number of 16 bits each.
+    Int16,
+    /// 1: a number of 19 bits for each coordinate.
+    Int19,
+    /// 2: a text.
+    Text,
+    /// 3: ten bytes.
+    Blob,
+}
+
+/// Where a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Its LOD.
+    pub lod: u8,
+    /// Its position in blocks of that LOD.
+    pub position: [i32; 3],
+}
+
+/// A key as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Key<'a> {
+    /// NULL.
+    Null,
+    /// A number.
+    Int(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// A text, which need not be UTF-8.
+    Text(&'a [u8]),
+    /// Bytes.
+    Blob(&'a [u8]),
+}
+
+/// A key that can be kept.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Owned {
+    /// A number.
+    Int(i64),
+    /// A text.
+    Text(String),
+    /// Bytes.
+    Blob([u8; 10]),
+}
+
+/// What is wrong with a key, in words.
+pub type Fault = &'static str;
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 4] = [Self::Int16, Self::Int19, Self::Text, Self::Blob];
+
+    /// The format of a number in `meta`.
+    #[must_use]
+    pub fn from_code(code: i64) -> Option<Self> {
+        Self::ALL.get(usize::try_from(code).ok()?).copied()
+    }
+
+    /// Its number in `meta`.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Int16 => 0,
+            Self::Int19 => 1,
+            Self::Text => 2,
+            Self::Blob => 3,
+        }
+    }
+
+    /// What a key is, in words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Int16 => "numbers of 16 bits a coordinate",
+            Self::Int19 => "numbers of 19 bits a coordinate",
+            Self::Text => "texts x,y,z,lod",
+            Self::Blob => "blobs of 10 bytes",
+        }
+    }
+
+    /// Coordinates that fit, from the first to the last.
+    #[must_use]
+    pub const fn range(self) -> [i32; 2] {
+        match self {
+            Self::Int16 => [-0x8000, 0x7fff],
+            Self::Int19 => [-0x4_0000, 0x3_ffff],
+            Self::Text => [i32::MIN, i32::MAX],
+            Self::Blob => [-0x100_0000, 0xff_ffff],
+        }
+    }
+
+    /// The place of a key.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words. A key that the engine would write in another way is wrong: it is never looked up.
+    pub fn decode(self, key: Key<'_>) -> Result<Place, Fault> {
+        let place = match (self, key) {
+            (Self::Int16, Key::Int(n)) => int16(n)?,
+            (Self::Int19, Key::Int(n)) => int19(n),
+            (Self::Text, Key::Text(text)) => self::text(text)?,
+            (Self::Blob, Key::Blob(bytes)) => blob(bytes.try_into().map_err(|_| "a blob of another length")?),
+            (_, Key::Null) => return Err("NULL"),
+            (_, Key::Int(_)) => return Err("a number"),
+            (_, Key::Float(_)) => return Err("a floating-point number"),
+            (_, Key::Text(_)) => return Err("a text"),
+            (_, Key::Blob(_)) => return Err("a blob"),
+        };
+        if place.lod < MAX_LODS { Ok(place) } else { Err("a LOD above 23") }
+    }
+
+    /// The place that a key is meant to be, where the engine would write it in another way: the upper bits of numbers are
+    /// passed over, and plus signs and leading zeros of texts.
+    #[must_use]
+    pub fn decode_close(self, key: Key<'_>) -> Option<Place> {
+        let place = match (self, key) {
+            (Self::Int16, Key::Int(n)) => int16(n & 0x00ff_ffff_ffff_ffff).ok(),
+            (Self::Text, Key::Text(text)) => close_text(text),
+            _ => self.decode(key).ok(),
+        };
+        place.filter(|place| place.lod < MAX_LODS)
+    }
+
+    /// The key of a place; `None` when a coordinate or the LOD does not fit.
+    #[must_use]
+    pub fn encode(self, place: Place) -> Option<Owned> {
+        let [low, high] = self.range();
+        if place.lod >= MAX_LODS || place.position.iter().any(|v| !(low..=high).contains(v)) {
+            return None;
+        }
+        let [x, y, z] = place.position;
+        Some(match self {
+            Self::Int16 => Owned::Int(pack(place, 16)?),
+            Self::Int19 => Owned::Int(pack(place, 19)?),
+            Self::Text => Owned::Text(format!("{x},{y},{z},{}", place.lod)),
+            Self::Blob => {
+                let bits = place.position.iter().rev().fold(u128::from(place.lod), |n, v| (n << 25) | low_bits(*v, 25));
+                let (bytes, _) = bits.to_le_bytes().split_first_chunk::<10>().map(|(head, tail)| (*head, tail))?;
+                Owned::Blob(bytes)
+            }
+        })
+    }
+}
+
+impl Owned {
+    /// The key, to be decoded.
+    #[must_use]
+    pub fn as_key(&self) -> Key<'_> {
+        match self {
+            Self::Int(n) => Key::Int(*n),
+            Self::Text(text) => Key::Text(text.as_bytes()),
+            Self::Blob(bytes) => Key::Blob(bytes),
+        }
+    }
+}
+
+/// The lowest bits of a coordinate in two's complement.
+fn low_bits(v: i32, bits: u32) -> u128 {
+    let mask = 1u128.checked_shl(bits).map_or(u128::MAX, |n| n.wrapping_sub(1));
+    u128::from(v.cast_unsigned()) & mask
+}
+
+/// LOD, x, y, z from the top, so many bits for each coordinate.
+fn pack(place: Place, bits: u32) -> Option<i64> {
+    let n = place.position.iter().fold(u128::from(place.lod), |n, v| (n << bits) | low_bits(*v, bits));
+    u64::try_from(n).ok().map(u64::cast_signed)
+}
+
+/// The signed number in the lowest `bits` bits of `n`.
+fn signed(n: u64, bits: u32) -> i32 {
+    let shift = 64u32.saturating_sub(bits);
+    let n = n.checked_shl(shift).unwrap_or(0).cast_signed().checked_shr(shift).unwrap_or(0);
+    i32::try_from(n).unwrap_or(0)
+}
+
+fn int16(key: i64) -> Result<Place, Fault> {
+    let n = key.cast_unsigned();
+    let position = [n >> 32, n >> 16, n].map(|n| signed(n, 16));
+    let lod = u8::try_from(n >> 48).map_err(|_| "a LOD above 23")?;
+    Ok(Place { lod, position })
+}
+
+fn int19(key: i64) -> Place {
+    let n = key.cast_unsigned();
+    Place { lod: u8::try_from(n >> 57).unwrap_or(u8::MAX), position: [n >> 38, n >> 19, n].map(|n| signed(n, 19)) }
+}
+
+fn text(key: &[u8]) -> Result<Place, Fault> {
+    let wrong = "a text that is not x,y,z,lod";
+    let text = std::str::from_utf8(key).map_err(|_| "a text that is not UTF-8")?;
+    let mut parts = text.split(',');
+    let mut number = || parts.next().ok_or(wrong).and_then(canonical);
+    let position = [number()?, number()?, number()?];
+    let lod = u8::try_from(number()?).map_err(|_| "a LOD above 23")?;
+    if parts.next().is_some() { Err(wrong) } else { Ok(Place { lod, position }) }
+}
+
+/// A decimal number without plus sign, leading zeros or anything else.
+fn canonical(text: &str) -> Result<i32, Fault> {
+    let n: i32 = text.parse().map_err(|_| "a text that is not x,y,z,lod")?;
+    if n.to_string() == text { Ok(n) } else { Err("a text with a number that the engine writes in another way") }
+}
+
+fn close_text(key: &[u8]) -> Option<Place> {
+    let mut parts = std::str::from_utf8(key).ok()?.split(',');
+    let mut number = || parts.next()?.trim().parse::<i32>().ok();
+    let position = [number()?, number()?, number()?];
+    let lod = u8::try_from(number()?).ok()?;
+    parts.next().is_none().then_some(Place { lod, position })
+}
+
+fn blob(bytes: [u8; 10]) -> Place {
+    let n = bytes.iter().rev().fold(0u128, |n, byte| (n << 8) | u128::from(*byte));
+    let part = |shift: u32| u64::try_from((n >> shift) & 0x1ff_ffff).unwrap_or(0);
+    Place { lod: u8::try_from(n >> 75).unwrap_or(u8::MAX), position: [0, 25, 50].map(|shift| signed(part(shift), 25)) }
+}
+
+/// The format that fits keys best, where `meta` does not say it: the one by which most of them are places, and among
+/// those the one by which they lie closest together.
+#[must_use]
+pub fn infer(keys: &[Key<'_>]) -> Option<Format> {
+    let score = |format: Format| {
+        let (mut places, mut far) = (0u64, 0u64);
+        for place in keys.iter().filter_map(|key| format.decode(*key).ok()) {
+            places = places.saturating_add(1);
+            let reach = place.position.iter().map(|v| u64::from(v.unsigned_abs())).max().unwrap_or(0);
+            far = far.saturating_add(reach.saturating_add(u64::from(place.lod).saturating_mul(1 << 12)));
+        }
+        (places, std::cmp::Reverse(far))
+    };
+    Format::ALL.into_iter().map(|format| (score(format), format)).filter(|((n, _), _)| *n > 0).max().map(|(_, f)| f)
+}

@@ -1,0 +1,60 @@
+//! Finding SQLite streams.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::Scan;
+use crate::damage::Code;
+use crate::save::StreamFile;
+use crate::source::{FileSource, Source};
+use crate::sqlite::header::MAGIC;
+
+/// Endings of databases.
+const ENDINGS: [&str; 4] = ["sqlite", "sqlite3", "db", "db3"];
+
+/// Whether a file is meant to be a database, by its name.
+pub(super) fn is_named(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ENDINGS.iter().any(|name| ending.eq_ignore_ascii_case(name)))
+}
+
+/// Whether only a stream would have this name.
+fn is_surely_named(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.to_string_lossy().to_ascii_lowercase().starts_with("sqlite"))
+}
+
+/// Whether a file begins as a database.
+pub(super) fn is_database(file: &FileSource) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    file.read_at(0, &mut magic).is_ok() && magic == *MAGIC
+}
+
+/// The file of a name with something behind it.
+pub(in crate::save) fn with_ending(path: &Path, ending: &str) -> std::path::PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(OsStr::new(ending));
+    name.into()
+}
+
+impl Scan<'_> {
+    /// A database that a directory has: files of other programs with such an ending are passed over.
+    pub(super) fn stream_in(&mut self, path: &Path) {
+        match FileSource::open(path) {
+            Ok(file) if is_database(&file) || is_surely_named(path) => self.stream(path, &file),
+            Ok(_) => {}
+            Err(error) if is_surely_named(path) => self.fault(path, error.code(), "file", Some(error.to_string())),
+            Err(_) => {}
+        }
+    }
+
+    /// A database.
+    pub(super) fn stream(&mut self, path: &Path, file: &FileSource) {
+        self.streams.push(StreamFile { path: path.to_owned(), len: file.len() });
+        // Where a journal cannot be opened, what it would undo is not known.
+        for ending in ["-journal", "-wal"] {
+            let beside = with_ending(path, ending);
+            if let Err(error) = super::super::open_beside(&beside) {
+                self.fault(&beside, Code::StreamJournalUnusable, "file", Some(error.to_string()));
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One row of a stream: its key, its block, its instances, with buffers that are used again.
+
+use std::io;
+
+use super::rows::key_of;
+use super::{Blob, Stream, StreamRow};
+use crate::bytes::{Span, index, len64};
+use crate::damage::{Code, Damage, Value};
+use crate::godot::block;
+use crate::godot::container::{Container, Decoder};
+use crate::godot::instances::Instances;
+use crate::godot::stream::loc::Key;
+use crate::limits::Limits;
+use crate::save::view::{Stored, View};
+use crate::source::Source;
+use crate::sqlite::pages::Pages;
+use crate::sqlite::payload::Payload;
+use crate::sqlite::record::{self, Column};
+use crate::sqlite::walk::{self, Owners, Use};
+
+/// Buffers above this are given back after a row that needed more.
+const KEEP: usize = 1 << 20;
+
+/// Buffers for reading row after row, and what was wrong with the last one.
+#[derive(Default)]
+pub struct StreamScratch {
+    /// Damage of what was decoded last, in the order it was met.
+    pub damage: Vec<Damage>,
+    page: Vec<u8>,
+    payload: Payload,
+    columns: Vec<Column>,
+    rowid: i64,
+    decoder: Decoder,
+}
+
+/// The instance data of a row with all that is around it.
+#[derive(Clone, Debug)]
+pub struct InstancesView<'a> {
+    /// Where it is stored.
+    pub stored: Stored,
+    /// Its container, when there is one.
+    pub container: Option<Container<'a>>,
+    /// Its layers, as far as it decodes; `None` when nothing was decompressed.
+    pub instances: Option<Instances<'a>>,
+    /// What is wrong with it, in the order it was met.
+    pub damage: &'a [Damage],
+}
+
+impl StreamScratch {
+    /// The overflow pages of the row that was fetched last.
+    #[must_use]
+    pub fn pages(&self) -> &[u32] {
+        &self.payload.pages
+    }
+
+    /// Where the parts of the row that was fetched last stand in the file: that in its page, then an overflow page each.
+    #[must_use]
+    pub fn parts(&self) -> &[Span] {
+        &self.payload.parts
+    }
+
+    /// Gives back what a large row has taken.
+    fn shrink(&mut self) {
+        self.decoder.shrink(KEEP);
+        if self.payload.bytes.capacity() > KEEP {
+            self.payload.bytes = Vec::new();
+        }
+    }
+}
+
+impl<S: Source> Stream<S> {
+    /// Reads a row. What follows is of this row, until another one is fetched.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn fetch(&self, row: &StreamRow, scratch: &mut StreamScratch) -> io::Result<()> {
+        self.fetch_from(&self.pages, None, row, scratch)
+    }
+
+    /// The same from pages that were read already, without the overflow pages of a row whose first one has an owner: no
+    /// number of rows can make the same pages be decoded again and again.
+    pub(crate) fn fetch_from<T: Source>(
+        &self,
+        pages: &Pages<T>,
+        owners: Option<&Owners>,
+        row: &StreamRow,
+        scratch: &mut StreamScratch,
+    ) -> io::Result<()> {
+        scratch.shrink();
+        let StreamScratch { page, payload, columns, rowid, .. } = scratch;
+        columns.clear();
+        *rowid = row.rowid;
+        pages.read(row.page, page)?;
+        let parsed = crate::sqlite::btree::Page::parse(row.page, page).ok();
+        let Some(cell) = parsed.and_then(|page| page.cell(row.cell)) else {
+            // It was there when the keys were read.
+            *payload = Payload::default();
+            return Ok(());
+        };
+        let limit = self.limits.stored_bytes.saturating_mul(2).saturating_add(1 << 12);
+        let owned = |page: &u32| owners.and_then(|owners| owners.of(*page)).is_some_and(|is| is != Use::Nothing);
+        match cell.overflow.filter(owned) {
+            Some(first) => {
+                payload.read(pages, row.page, &cell, len64(cell.local))?;
+                payload.broken = Some((first, "it leads to a page that something else has"));
+            }
+            None => payload.read(pages, row.page, &cell, limit)?,
+        }
+        columns.extend(record::columns(cell.local, cell.payload).unwrap_or_default());
+        Ok(())
+    }
+
+    /// The key of the row that was fetched.
+    #[must_use]
+    pub fn key<'a>(&self, scratch: &'a StreamScratch) -> Key<'a> {
+        key_of(&scratch.columns, &scratch.payload.bytes, scratch.rowid)
+    }
+
+    /// The stored bytes of the block of the row that was fetched, a container; `None` where there is none.
+    #[must_use]
+    pub fn voxel_bytes<'a>(&self, scratch: &'a StreamScratch) -> Option<&'a [u8]> {
+        bytes(&scratch.payload, scratch.columns.get(1)?)
+    }
+
+    /// The stored bytes of the instances of the row that was fetched, a container; `None` where there are none.
+    #[must_use]
+    pub fn instance_bytes<'a>(&self, scratch: &'a StreamScratch) -> Option<&'a [u8]> {
+        bytes(&scratch.payload, scratch.columns.get(2)?)
+    }
+
+    /// Decodes the block of the row that was fetched, as far as it goes.
+    pub fn block<'a>(&self, scratch: &'a mut StreamScratch) -> View<'a> {
+        let StreamScratch { damage, payload, columns, decoder, .. } = scratch;
+        damage.clear();
+        let stored = stored(payload, columns.get(1));
+        let container = container(payload, columns.get(1), "vb", decoder, &self.limits, damage);
+        let from = damage.len();
+        let block = container.and_then(|container| {
+            let readable = container.mode.is_some() && (container.whole || !container.plain.is_empty());
+            readable.then(|| block::decode(container.plain, None, None, &self.limits, damage))
+        });
+        let size = self.meta.block_size().map(|size| [size; 3]);
+        if let (Some(block), Some(size)) = (&block, size)
+            && block.size != size
+            && block.version >= 2
+            && !block.size.contains(&0)
+            && damage.iter().skip(from).all(|d| d.code != Code::BlockHeaderCut)
+        {
+            let damaged = Damage::new(Code::BlockSize, Span::new(1, 7), "block size").in_block();
+            damage.push(damaged.expected(Value::triple(size)).found(Value::triple(block.size)));
+        }
+        let bytes = columns.get(1).and_then(|column| bytes(payload, column)).unwrap_or_default();
+        View { stored, bytes, container, block, damage }
+    }
+
+    /// Decodes the instances of the row that was fetched, as far as they go.
+    pub fn instances<'a>(&self, scratch: &'a mut StreamScratch) -> InstancesView<'a> {
+        let StreamScratch { damage, payload, columns, decoder, .. } = scratch;
+        damage.clear();
+        let stored = stored(payload, columns.get(2));
+        let container = container(payload, columns.get(2), "instances", decoder, &self.limits, damage);
+        let instances = container.and_then(|container| {
+            let readable = container.mode.is_some() && (container.whole || !container.plain.is_empty());
+            readable.then(|| Instances::decode(container.plain, damage))
+        });
+        InstancesView { stored, container, instances, damage }
+    }
+
+    /// Reads and decodes the block of a row as far as it goes.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn view<'a>(&self, row: &StreamRow, scratch: &'a mut StreamScratch) -> io::Result<View<'a>> {
+        self.fetch(row, scratch)?;
+        Ok(self.block(scratch))
+    }
+
+    /// What is wrong with a row as such: its key, its place in the file, its values.
+    pub fn faults(&self, row: &StreamRow, scratch: &StreamScratch, damage: &mut Vec<Damage>) {
+        let StreamScratch { payload, columns, .. } = scratch;
+        let span = payload.parts.first().copied().unwrap_or_else(|| self.pages.span_in_file(row.page));
+        if columns.is_empty() {
+            damage.push(walk::fault(&self.pages, row.page, "row of the table `blocks`", "one that cannot be read"));
+            return;
+        }
+        if let Err(why) = self.place(self.key(scratch)) {
+            let expected = Value::Words(self.format.map_or("a place", |format| format.name()));
+            let damaged = Damage::new(Code::StreamKey, span, "key of the row").found(Value::Words(why));
+            damage.push(damaged.expected(expected));
+        }
+        if row.lost {
+            damage.push(Damage::new(Code::StreamRowLost, span, "row of the table `blocks`"));
+        }
+        if row.voxels == Blob::Null && row.instances == Blob::Null {
+            let damaged = Damage::new(Code::StreamRowEmpty, span, "vb and instances");
+            damage.push(damaged.found(Value::Words("NULL")));
+        }
+        if let Some((page, why)) = payload.broken {
+            let at = if page == 0 || !self.pages.has(page) { span } else { self.pages.span_in_file(page) };
+            damage.push(
+                Damage::new(Code::StreamChain, at, "chain of overflow pages")
+                    .expected(Value::Words("one that goes to the end of the row"))
+                    .found(Value::Words(why)),
+            );
+        }
+    }
+}
+
+fn span(column: &Column) -> Span {
+    Span::sized(column.at, column.len)
+}
+
+/// The bytes of a blob, as far as they are there.
+fn bytes<'p>(payload: &'p Payload, column: &Column) -> Option<&'p [u8]> {
+    if column.kind() != record::Type::Blob {
+        return None;
+    }
+    let span = span(column);
+    let rest = payload.bytes.get(index(span.start)..)?;
+    Some(rest.get(..index(span.len())).unwrap_or(rest))
+}
+
+fn stored(payload: &Payload, column: Option<&Column>) -> Stored {
+    let here = column.map_or_else(Span::default, |column| payload.in_file(span(column)));
+    let size = column.filter(|column| column.kind() == record::Type::Blob).map(|column| column.len);
+    Stored { size: size.map(|len| u32::try_from(len).unwrap_or(u32::MAX)), span: here }
+}
+
+/// The container of a blob; `None` where there is none.
+fn container<'a>(
+    payload: &'a Payload,
+    column: Option<&Column>,
+    field: &'static str,
+    decoder: &'a mut Decoder,
+    limits: &Limits,
+    damage: &mut Vec<Damage>,
+) -> Option<Container<'a>> {
+    let column = column?;
+    let here = span(column);
+    let found = match column.kind() {
+        record::Type::Null => return None,
+        record::Type::Blob => bytes(payload, column)?,
+        other => {
+            let found = match other {
+                record::Type::Int => "a number",
+                record::Type::Float => "a floating-point number",
+                _ => "a text",
+            };
+            let damaged = Damage::new(Code::StreamValue, payload.in_file(here), field);
+            damage.push(damaged.expected(Value::Words("a blob or NULL")).found(Value::Words(found)));
+            return None;
+        }
+    };
+    if here.len() > limits.stored_bytes {
+        let damaged = Damage::new(Code::OverLimit, payload.in_file(here), field);
+        damage.push(damaged.expected(Value::AtMost(limits.stored_bytes)).found(Value::Number(here.len())));
+        return None;
+    }
+    let from = damage.len();
+    // Where the chain broke off, what is there of the blob decodes as far as it goes.
+    let container = decoder.decode(found, limits, damage);
+    let cut = len64(found) < here.len();
+    if cut {
+        // The broken chain says it all.
+        damage.truncate(from);
+    }
+    for d in damage.iter_mut().skip(from) {
+        d.span =
+            payload.in_file(Span::new(here.start.saturating_add(d.span.start), here.start.saturating_add(d.span.end)));
+    }
+    Some(container)
+}

@@ -1,0 +1,199 @@
+//! A page of a b-tree and its cells.
+//!
+//! ```text
+//! kind u8 (2 interior of an index, 5 interior of a table, 10 leaf of an index, 13 leaf of a table) · first free block u16
+//! cells u16 · start of the cells' content u16 · fragmented bytes u8 · right child u32 (interior pages only)
+//! cells x offset u16 · free space · cells
+//! ```
+
+use crate::bytes::index;
+use crate::sqlite::header::HEADER_BYTES;
+use crate::sqlite::record::varint;
+
+/// What kind of page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// 2.
+    IndexInterior,
+    /// 5.
+    TableInterior,
+    /// 10.
+    IndexLeaf,
+    /// 13.
+    TableLeaf,
+}
+
+impl Kind {
+    const fn of_byte(byte: u8) -> Option<Self> {
+        match byte {
+            2 => Some(Self::IndexInterior),
+            5 => Some(Self::TableInterior),
+            10 => Some(Self::IndexLeaf),
+            13 => Some(Self::TableLeaf),
+            _ => None,
+        }
+    }
+
+    /// Whether it leads to other pages of the tree.
+    #[must_use]
+    pub const fn is_interior(self) -> bool {
+        matches!(self, Self::IndexInterior | Self::TableInterior)
+    }
+
+    /// Whether it is of an index.
+    #[must_use]
+    pub const fn is_index(self) -> bool {
+        matches!(self, Self::IndexInterior | Self::IndexLeaf)
+    }
+}
+
+/// A page of a b-tree whose header makes sense.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// What kind.
+    pub kind: Kind,
+    /// Its cells.
+    pub cells: u16,
+    /// The last child of an interior page.
+    pub right: Option<u32>,
+    bytes: &'a [u8],
+    /// Where the offsets of the cells begin.
+    array: usize,
+}
+
+/// A cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell<'a> {
+    /// Where the cell begins in the page.
+    pub start: usize,
+    /// The child before it, in interior pages.
+    pub child: Option<u32>,
+    /// The number of its row, in tables.
+    pub rowid: i64,
+    /// Bytes of its payload; 0 in the interior pages of tables, which have none.
+    pub payload: u64,
+    /// Those of them that are in the page.
+    pub local: &'a [u8],
+    /// Where they begin in the page.
+    pub local_at: usize,
+    /// The page in which the payload goes on.
+    pub overflow: Option<u32>,
+    /// Where the cell ends in the page.
+    pub end: usize,
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk::<2>().map(|bytes| u16::from_be_bytes(*bytes))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk::<4>().map(|bytes| u32::from_be_bytes(*bytes))
+}
+
+impl<'a> Page<'a> {
+    /// Reads the header of a page from its used bytes.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn parse(number: u32, bytes: &'a [u8]) -> Result<Self, &'static str> {
+        let at = if number == 1 { HEADER_BYTES } else { 0 };
+        let kind = bytes.get(at).copied().ok_or("missing")?;
+        let kind = Kind::of_byte(kind).ok_or("of no kind that a tree has")?;
+        let cells = u16_at(bytes, at.saturating_add(3)).ok_or("cut short")?;
+        let right =
+            if kind.is_interior() { Some(u32_at(bytes, at.saturating_add(8)).ok_or("cut short")?) } else { None };
+        let array = at.saturating_add(if kind.is_interior() { 12 } else { 8 });
+        let end = usize::from(cells).saturating_mul(2).saturating_add(array);
+        if end > bytes.len() {
+            return Err("with more cells than fit into it");
+        }
+        Ok(Self { kind, cells, right, bytes, array })
+    }
+
+    /// A cell; `None` where its offset or its content lies outside of the page.
+    #[must_use]
+    pub fn cell(&self, number: u16) -> Option<Cell<'a>> {
+        let at = usize::from(number).checked_mul(2)?.checked_add(self.array)?;
+        let start = usize::from(u16_at(self.bytes, at)?);
+        let first = usize::from(self.cells).checked_mul(2)?.checked_add(self.array)?;
+        if start < first {
+            return None;
+        }
+        self.cell_at(start)
+    }
+
+    /// The cell that begins at an offset of the page.
+    #[must_use]
+    pub fn cell_at(&self, start: usize) -> Option<Cell<'a>> {
+        let mut at = start;
+        let child = match self.kind.is_interior() {
+            true => Some(u32_at(self.bytes, take(&mut at, 4)?)?),
+            false => None,
+        };
+        let mut number = || {
+            let (n, len) = varint(self.bytes.get(at..)?)?;
+            at = at.checked_add(len)?;
+            Some(n)
+        };
+        let payload = if self.kind == Kind::TableInterior { 0 } else { number()?.cast_unsigned() };
+        let rowid = if self.kind.is_index() { 0 } else { number()? };
+        if self.kind == Kind::TableInterior {
+            return Some(Cell { start, child, rowid, payload, local: &[], local_at: at, overflow: None, end: at });
+        }
+        // A payload that no file can have.
+        if payload > u64::from(u32::MAX) {
+            return None;
+        }
+        let local_len = local_len(payload, self.bytes.len(), self.kind.is_index());
+        let local_at = at;
+        let end = local_at.checked_add(local_len)?;
+        let local = self.bytes.get(local_at..end)?;
+        let spilled = u64::try_from(local_len).is_ok_and(|n| n < payload);
+        let overflow = if spilled { Some(u32_at(self.bytes, end)?) } else { None };
+        let end = if spilled { end.checked_add(4)? } else { end };
+        Some(Cell { start, child, rowid, payload, local, local_at, overflow, end })
+    }
+
+    /// All cells, with `None` for those that lie outside of the page, or over one that begins before them: no number of
+    /// cells can make the same bytes be read again and again.
+    pub fn all(&self) -> impl Iterator<Item = Option<Cell<'a>>> {
+        let mut places: Vec<(usize, u16, usize)> = Vec::new();
+        for number in 0..self.cells {
+            places.extend(self.cell(number).map(|cell| (cell.start, number, cell.end)));
+        }
+        places.sort_unstable();
+        let (mut reach, mut over) = (0, Vec::new());
+        for (start, number, end) in places {
+            if start < reach {
+                over.push(number);
+            } else {
+                reach = end;
+            }
+        }
+        over.sort_unstable();
+        let page = *self;
+        (0..self.cells).map(move |number| page.cell(number).filter(|_| over.binary_search(&number).is_err()))
+    }
+}
+
+/// The offset before `len` more bytes.
+fn take(at: &mut usize, len: usize) -> Option<usize> {
+    let before = *at;
+    *at = at.checked_add(len)?;
+    Some(before)
+}
+
+/// Bytes of a payload that stay in the page, of which so many bytes are used.
+#[must_use]
+pub fn local_len(payload: u64, usable: usize, is_index: bool) -> usize {
+    let u = u64::try_from(usable).unwrap_or(0);
+    let part = |n: u64| u.saturating_sub(12).saturating_mul(n).checked_div(255).unwrap_or(0).saturating_sub(23);
+    let most = if is_index { part(64) } else { u.saturating_sub(35) };
+    if payload <= most {
+        return index(payload);
+    }
+    let least = part(32);
+    let spilled = payload.saturating_sub(least).checked_rem(u.saturating_sub(4)).unwrap_or(0);
+    let local = least.saturating_add(spilled);
+    index(if local <= most { local } else { least })
+}

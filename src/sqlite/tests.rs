@@ -1,0 +1,268 @@
+use super::btree::{Kind, Page, local_len};
+use super::header::{HEADER_BYTES, Header, MAGIC};
+use super::journal::{self, Found};
+use super::pages::Pages;
+use super::payload::Payload;
+use super::record::{self, Type, varint};
+use super::wal;
+use super::walk::{self, Owners, Use};
+use crate::bytes::Span;
+use crate::damage::{Code, Damage};
+use crate::godot::stream::loc::Key;
+
+#[test]
+fn numbers_have_one_to_nine_bytes() {
+    for (bytes, n) in [
+        (&[0x00][..], 0),
+        (&[0x7f], 127),
+        (&[0x81, 0x00], 128),
+        (&[0x82, 0x80, 0x01], 0x8001),
+        (&[0xff; 9], -1),
+        (&[0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00], 1 << 57),
+    ] {
+        assert_eq!(varint(bytes), Some((n, bytes.len())), "{bytes:02x?}");
+    }
+    assert_eq!(varint(&[]), None);
+    assert_eq!(varint(&[0x80; 8]), None);
+}
+
+#[test]
+fn the_part_of_a_payload_in_its_page_is_that_of_the_description() {
+    // U = 512: X = 477 in tables, 102 in indexes; M = 39.
+    for (payload, table, index) in [(0, 0, 0), (102, 102, 102), (103, 103, 39), (300, 300, 39)] {
+        assert_eq!(local_len(payload, 512, false), table, "{payload}");
+        assert_eq!(local_len(payload, 512, true), index, "{payload}");
+    }
+    assert_eq!((local_len(477, 512, false), local_len(478, 512, false)), (477, 39));
+    // K = 39 + (P - 39) % 508 is taken where it is not more than X.
+    assert_eq!(local_len(39 + 508, 512, false), 39);
+    assert_eq!(local_len(39 + 508 + 438, 512, false), 477);
+    assert_eq!(local_len(39 + 508 + 439, 512, false), 39);
+    assert_eq!(local_len(1000, 0, true), 0, "no page at all");
+}
+
+#[test]
+fn a_record_has_a_type_for_each_column() {
+    // Header of 7 bytes: NULL, 1, 0, i16 -2, text "ab", blob of 1 byte.
+    let bytes = [7, 0, 9, 8, 2, 17, 14, 0xff, 0xfe, b'a', b'b', 0x55];
+    let columns = record::columns(&bytes, 12).unwrap();
+    let values: Vec<Key<'_>> = columns.iter().map(|column| column.value(&bytes)).collect();
+    let expected = [Key::Null, Key::Int(1), Key::Int(0), Key::Int(-2), Key::Text(b"ab"), Key::Blob(&[0x55])];
+    assert_eq!(values, expected);
+    assert_eq!(columns[5].kind(), Type::Blob);
+    assert_eq!(record::columns(&bytes, 11), None, "values beyond the payload");
+    assert_eq!(record::columns(&bytes[..5], 12), None, "a header beyond its bytes");
+    assert_eq!(record::columns(&[0], 12), None, "a header without its own length");
+}
+
+/// The header of a database of so many pages of 512 bytes.
+fn header(pages: u32) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
+    out.extend([2, 0, 1, 1, 0, 64, 32, 32]);
+    for n in [1, pages, 0, 0, 0, 4, 0, 0, 1, 0, 0, 0] {
+        out.extend(n.to_be_bytes());
+    }
+    out.resize(92, 0);
+    out.extend(1u32.to_be_bytes());
+    out.resize(HEADER_BYTES, 0);
+    out
+}
+
+/// Pages of 512 bytes: the first one with its header, and others as they are given.
+fn database(pages: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = header(1 + u32::try_from(pages.len()).unwrap());
+    out.resize(512, 0);
+    for page in pages {
+        out.extend(page);
+        out.resize(out.len().next_multiple_of(512), 0);
+    }
+    out
+}
+
+/// A page of a table with cells at its end.
+fn page(kind: u8, right: Option<u32>, cells: &[&[u8]]) -> Vec<u8> {
+    let mut out = vec![0; 512];
+    out[0] = kind;
+    out[4] = u8::try_from(cells.len()).unwrap();
+    let mut array = 8;
+    if let Some(right) = right {
+        out[8..12].copy_from_slice(&right.to_be_bytes());
+        array = 12;
+    }
+    let mut end = 512;
+    for cell in cells {
+        end -= cell.len();
+        out[end..end + cell.len()].copy_from_slice(cell);
+        out[array..array + 2].copy_from_slice(&u16::try_from(end).unwrap().to_be_bytes());
+        array += 2;
+    }
+    out
+}
+
+fn pages_of(data: &[u8]) -> Pages<&[u8]> {
+    let header = Header::decode(data, &mut Vec::new()).unwrap();
+    Pages { source: data, header, overlay: None }
+}
+
+#[test]
+fn each_fault_of_the_header_has_its_code_and_place() {
+    let good = header(3);
+    assert!(Header::decode(&good, &mut Vec::new()).is_some_and(|header| header.page_size == 512 && header.pages == 3));
+    for (at, bytes, code, span) in [
+        (0, &b"X"[..], Code::StreamNotDatabase, (0, 16)),
+        (16, &[3, 0], Code::StreamHeader, (16, 18)),
+        (16, &[0, 0], Code::StreamHeader, (16, 18)),
+        (18, &[9], Code::StreamHeader, (18, 19)),
+        (20, &[33], Code::StreamHeader, (20, 21)),
+        (21, &[63], Code::StreamHeader, (21, 24)),
+        (56, &[0, 0, 0, 4], Code::StreamHeader, (56, 60)),
+    ] {
+        let mut data = good.clone();
+        data[at..at + bytes.len()].copy_from_slice(bytes);
+        let mut damage = Vec::new();
+        let _ = Header::decode(&data, &mut damage);
+        let [one] = damage[..] else { panic!("{at}: {damage:?}") };
+        assert_eq!((one.code, one.span), (code, Span::new(span.0, span.1)), "{at}");
+    }
+    let mut large = good;
+    large[16..18].copy_from_slice(&[0, 1]);
+    assert_eq!(Header::decode(&large, &mut Vec::new()).map(|header| header.page_size), Some(65_536));
+    // The number of pages holds only together with the change counter.
+    large[95] = 7;
+    assert_eq!(Header::decode(&large, &mut Vec::new()).map(|header| header.pages), Some(0));
+}
+
+/// Rows by their numbers, what is wrong, and whose the pages are.
+fn walked(data: &[u8], root: u32) -> (Vec<i64>, Vec<Damage>, Vec<Use>) {
+    let pages = pages_of(data);
+    let (mut owners, mut damage, mut rows) = (Owners::new(&pages), Vec::new(), Vec::new());
+    walk::tree(&pages, root, false, &mut owners, &mut damage, &mut |_, _, cell| rows.push(cell.rowid));
+    (rows, damage, owners.iter().map(|(_, is)| is).collect())
+}
+
+#[test]
+fn a_tree_is_walked_in_the_order_of_its_rows() {
+    let leaf = |rows: &[u8]| {
+        let cells: Vec<[u8; 4]> = rows.iter().map(|row| [2, *row, 2, 0]).collect();
+        page(13, None, &cells.iter().map(|cell| &cell[..]).collect::<Vec<_>>())
+    };
+    let data = database(&[page(5, Some(4), &[&[0, 0, 0, 3, 2]]), leaf(&[1, 2]), leaf(&[3, 4])]);
+    let (rows, damage, uses) = walked(&data, 2);
+    assert_eq!((rows, damage), (vec![1, 2, 3, 4], vec![]));
+    assert_eq!(uses, [Use::Nothing, Use::TableInterior, Use::TableLeaf, Use::TableLeaf]);
+}
+
+#[test]
+fn a_tree_that_leads_in_a_circle_or_to_nowhere_ends() {
+    for right in [2, 0, 9, u32::MAX] {
+        let data = database(&[page(5, Some(right), &[&[0, 0, 0, 2, 2]])]);
+        let (rows, damage, _) = walked(&data, 2);
+        assert!(rows.is_empty() && damage.len() == 2, "{right}: {damage:?}");
+        assert!(damage.iter().all(|d| d.code == Code::StreamPage && d.span == Span::sized(512, 512)));
+    }
+}
+
+#[test]
+fn cells_outside_of_their_page_are_left_out_and_said() {
+    let mut leaf = page(13, None, &[&[2, 1, 2, 0], &[2, 2, 2, 0]]);
+    leaf[10..12].copy_from_slice(&[0x02, 0x00]);
+    let (rows, damage, _) = walked(&database(&[leaf]), 2);
+    assert_eq!((rows, damage.len()), (vec![1], 1));
+    assert!(Page::parse(2, &[13, 0, 0, 0xff, 0xff, 0, 0, 0]).is_err(), "more cells than fit");
+    assert!(Page::parse(2, &[]).is_err());
+    assert_eq!(Page::parse(2, &page(10, None, &[])).map(|page| page.kind), Ok(Kind::IndexLeaf));
+}
+
+#[test]
+fn free_pages_are_listed_once() {
+    let trunk = |next: u32, pages: &[u32]| {
+        let mut out = next.to_be_bytes().to_vec();
+        out.extend(u32::try_from(pages.len()).unwrap().to_be_bytes());
+        pages.iter().for_each(|page| out.extend(page.to_be_bytes()));
+        out
+    };
+    let with = |first: u32, count: u32, pages: &[Vec<u8>]| {
+        let mut data = database(pages);
+        data[32..36].copy_from_slice(&first.to_be_bytes());
+        data[36..40].copy_from_slice(&count.to_be_bytes());
+        let pages = pages_of(&data);
+        let (mut owners, mut damage) = (Owners::new(&pages), Vec::new());
+        walk::free_pages(&pages, &mut owners, &mut damage);
+        (damage.len(), owners.of(3))
+    };
+    assert_eq!(with(2, 3, &[trunk(0, &[3, 4]), vec![0], vec![0]]), (0, Some(Use::Free)));
+    assert_eq!(with(2, 2, &[trunk(3, &[]), trunk(0, &[])]), (0, Some(Use::FreeTrunk)));
+    for (first, count, page) in
+        [(9, 1, trunk(0, &[])), (2, 1, trunk(2, &[])), (2, 2, trunk(0, &[2])), (2, 7, trunk(0, &[]))]
+    {
+        assert!(with(first, count, &[page, vec![0]]).0 > 0, "{first} {count}");
+    }
+    assert_eq!(with(2, 1, &[vec![0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]]).0, 1, "more than fit");
+}
+
+#[test]
+fn a_chain_in_a_circle_ends_and_is_said() {
+    // A payload of 60,000 bytes, 39 + (60000 - 39) % 508 of them in the page, and the rest in page 3 again and again.
+    let local = local_len(60_000, 512, false);
+    let mut cell = vec![0x83, 0xd4, 0x60, 1];
+    cell.extend(vec![7; local]);
+    cell.extend(3u32.to_be_bytes());
+    let data = database(&[page(13, None, &[&cell]), 3u32.to_be_bytes().to_vec()]);
+    let pages = pages_of(&data);
+    let leaf = &data[512..1024];
+    let cell = Page::parse(2, leaf).unwrap().cell(0).unwrap();
+    assert_eq!((cell.payload, cell.overflow), (60_000, Some(3)));
+    let mut payload = Payload::default();
+    payload.read(&pages, 2, &cell, 1 << 20).unwrap();
+    assert_eq!(payload.broken.map(|(page, _)| page), Some(3));
+    assert!(payload.bytes.len() < 2000);
+    let parts = [local as u64, 508];
+    assert_eq!(payload.parts.iter().take(2).map(Span::len).collect::<Vec<_>>(), parts);
+    assert_eq!(payload.in_file(Span::sized(parts[0], 4)), Span::sized(1028, 4));
+}
+
+#[test]
+fn a_journal_gives_the_pages_that_are_whole() {
+    let (one, two) = ([1; 512], [2; 512]);
+    let whole = journal::encode(&[(2, &one), (3, &two)], 5, 512);
+    let pages = |bytes: &[u8]| match journal::read(bytes).unwrap() {
+        Found::Pages(overlay, 512) => {
+            assert_eq!(overlay.pages, 5);
+            let mut numbers: Vec<u32> = overlay.at.keys().copied().collect();
+            numbers.sort_unstable();
+            numbers
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(pages(&whole), [2, 3]);
+    assert_eq!(pages(&whole[..whole.len() - 1]), [2], "cut in the second");
+    let mut wrong = whole.clone();
+    wrong[512 + 4 + 112] ^= 1;
+    assert_eq!(pages(&wrong), [0; 0], "a wrong sum ends it");
+    assert!(matches!(journal::read(&[0u8; 600][..]).unwrap(), Found::Nothing));
+    assert!(matches!(journal::read(&[][..]).unwrap(), Found::Nothing));
+    assert!(matches!(journal::read(&[1u8; 600][..]).unwrap(), Found::Unusable(_)));
+    // A super-journal is a file that SQLite would delete.
+    assert!(matches!(journal::read(&[&whole[..], &journal::MAGIC].concat()[..]).unwrap(), Found::Unusable(_)));
+}
+
+#[test]
+fn a_log_gives_the_pages_of_finished_saves() {
+    let (one, two) = ([1; 512], [2; 512]);
+    let whole = wal::encode(&[(2, &one), (3, &two)], 5, 512);
+    assert!(
+        matches!(wal::read(&whole[..]).unwrap(), Found::Pages(overlay, 512) if overlay.pages == 5 && overlay.at.len() == 2)
+    );
+    // Without its last page the save has no end.
+    assert!(matches!(wal::read(&whole[..whole.len() - 1]).unwrap(), Found::Nothing));
+    for at in [32 + 24, 32 + 8, whole.len() - 1] {
+        let mut wrong = whole.clone();
+        wrong[at] ^= 1;
+        assert!(matches!(wal::read(&wrong[..]).unwrap(), Found::Nothing), "{at}");
+    }
+    for at in [0, 8, 24] {
+        let mut wrong = whole.clone();
+        wrong[at] ^= 1;
+        assert!(matches!(wal::read(&wrong[..]).unwrap(), Found::Unusable(_)), "{at}");
+    }
+}

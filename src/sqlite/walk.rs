@@ -1,0 +1,221 @@
+//! Walking b-trees and the list of free pages, and who owns which page.
+
+use std::io;
+
+use crate::bytes::Span;
+use crate::damage::{Code, Damage, Value};
+use crate::source::Source;
+use crate::sqlite::btree::{Cell, Page};
+use crate::sqlite::pages::Pages;
+
+/// What a page is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Use {
+    /// Nothing leads to it.
+    Nothing,
+    /// An interior page of a table.
+    TableInterior,
+    /// A leaf of a table.
+    TableLeaf,
+    /// A page of an index.
+    Index,
+    /// A part of a payload: that of a row by its number among the rows, where that is known.
+    Overflow(Option<u32>),
+    /// In the list of free pages: one that lists others.
+    FreeTrunk,
+    /// In the list of free pages.
+    Free,
+    /// Says of other pages what leads to them.
+    PointerMap,
+    /// Never used, because locks lie in it.
+    Lock,
+    /// A leaf that its tree has lost, with rows of blocks.
+    Salvaged,
+    /// Of a tree, and not what it must be.
+    Damaged,
+}
+
+/// Who owns each page.
+#[derive(Clone, Debug, Default)]
+pub struct Owners(Vec<Use>);
+
+impl Owners {
+    /// No page has an owner but those of fixed use.
+    #[must_use]
+    pub fn new<S: Source>(pages: &Pages<S>) -> Self {
+        let header = &pages.header;
+        let fixed = |page| match page {
+            _ if header.is_lock_page(page) => Use::Lock,
+            _ if header.is_pointer_map(page) => Use::PointerMap,
+            _ => Use::Nothing,
+        };
+        Self((1..=pages.count()).map(fixed).collect())
+    }
+
+    /// What a page is for.
+    #[must_use]
+    pub fn of(&self, page: u32) -> Option<Use> {
+        self.0.get(usize::try_from(page.checked_sub(1)?).ok()?).copied()
+    }
+
+    /// Makes a page somebody's. False when it is already, or is not there.
+    pub fn claim(&mut self, page: u32, is: Use) -> bool {
+        let free = self.of(page) == Some(Use::Nothing);
+        if free {
+            self.set(page, is);
+        }
+        free
+    }
+
+    /// Says of a page what it is after all.
+    pub fn set(&mut self, page: u32, is: Use) {
+        let at = page.checked_sub(1).and_then(|at| usize::try_from(at).ok());
+        if let Some(owner) = at.and_then(|at| self.0.get_mut(at)) {
+            *owner = is;
+        }
+    }
+
+    /// All pages with what they are for.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Use)> {
+        (1..).zip(self.0.iter().copied())
+    }
+}
+
+/// What is wrong with a page.
+pub(crate) fn fault<S: Source>(pages: &Pages<S>, page: u32, field: &'static str, found: &'static str) -> Damage {
+    Damage::new(Code::StreamPage, pages.span_in_file(page), field).found(Value::Words(found))
+}
+
+/// A page that cannot be read is a damaged one; what the operating system says is lost, but the place is not.
+pub(crate) fn read_page<'b, S: Source>(
+    pages: &Pages<S>,
+    number: u32,
+    buffer: &'b mut Vec<u8>,
+) -> Result<Page<'b>, &'static str> {
+    pages.read(number, buffer).map_err(|_| "one that cannot be read")?;
+    Page::parse(number, buffer)
+}
+
+/// Walks over a tree from its root on, giving each cell of its leaves in the order of the rows, and of an index those of
+/// its interior pages too, before those below them. A page is entered once, whatever leads to it.
+///
+/// What is wrong goes to `damage`.
+pub fn tree<S: Source>(
+    pages: &Pages<S>,
+    root: u32,
+    is_index: bool,
+    owners: &mut Owners,
+    damage: &mut Vec<Damage>,
+    each: &mut dyn FnMut(u32, u16, &Cell<'_>),
+) {
+    let field = if is_index { "page of an index" } else { "page of a table" };
+    let mut buffer = Vec::new();
+    // Each page, and the one that leads to it.
+    let mut stack: Vec<(u32, Option<u32>)> = vec![(root, None)];
+    while let Some((number, parent)) = stack.pop() {
+        let at = parent.unwrap_or(number);
+        if !pages.has(number) {
+            damage.push(fault(pages, at, field, "one that leads to a page which is not there"));
+            continue;
+        }
+        let page = read_page(pages, number, &mut buffer);
+        let is = match &page {
+            _ if is_index => Use::Index,
+            Ok(page) if page.kind.is_interior() => Use::TableInterior,
+            _ => Use::TableLeaf,
+        };
+        if !owners.claim(number, is) {
+            damage.push(fault(pages, at, field, "one that leads to a page which something else has"));
+            continue;
+        }
+        let page = match page {
+            Ok(page) if page.kind.is_index() == is_index => page,
+            wrong => {
+                let what = wrong.err().unwrap_or("one of the other kind of tree");
+                damage.push(fault(pages, number, field, what));
+                owners.set(number, Use::Damaged);
+                continue;
+            }
+        };
+        let from = stack.len();
+        for (cell_number, cell) in (0u16..).zip(page.all()) {
+            let Some(cell) = cell else {
+                damage.push(fault(pages, number, field, "one with a cell outside of the page"));
+                continue;
+            };
+            stack.extend(cell.child.map(|child| (child, Some(number))));
+            if is_index || cell.child.is_none() {
+                each(number, cell_number, &cell);
+            }
+        }
+        stack.extend(page.right.map(|child| (child, Some(number))));
+        // The last one pushed is taken first.
+        if let Some(new) = stack.get_mut(from..) {
+            new.reverse();
+        }
+    }
+}
+
+/// Walks over the list of free pages.
+pub fn free_pages<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mut Vec<Damage>) {
+    let header = &pages.header;
+    let mut next = header.freelist;
+    let mut found = 0u32;
+    let mut buffer = Vec::new();
+    let mut wrong = |span: Span, what: &'static str| {
+        damage.push(Damage::new(Code::StreamFreelist, span, "list of free pages").found(Value::Words(what)));
+    };
+    let mut from = Span::sized(32, 4);
+    while next != 0 {
+        if !pages.has(next) {
+            wrong(from, "one that leads to a page which is not there");
+            return;
+        }
+        if !owners.claim(next, Use::FreeTrunk) {
+            wrong(from, "one that leads to a page which something else has");
+            return;
+        }
+        from = pages.span_in_file(next);
+        found = found.saturating_add(1);
+        if pages.read(next, &mut buffer).is_err() {
+            wrong(from, "one with a page that cannot be read");
+            return;
+        }
+        let (words, _) = buffer.as_chunks::<4>();
+        let mut words = words.iter().map(|word| u32::from_be_bytes(*word));
+        let (after, count) = (words.next().unwrap_or(0), words.next().unwrap_or(0));
+        if usize::try_from(count).is_ok_and(|count| count > words.len()) {
+            wrong(from, "one with more pages than fit into a page");
+            return;
+        }
+        for page in words.take(usize::try_from(count).unwrap_or(0)) {
+            found = found.saturating_add(1);
+            if !owners.claim(page, Use::Free) {
+                wrong(from, "one with a page that is in use or not there");
+            }
+        }
+        next = after;
+    }
+    if found != header.free_pages {
+        wrong(Span::sized(36, 4), "one of another length than the header says");
+    }
+}
+
+/// Claims the pages that a chain of overflow pages leads to, which nothing is said of when it breaks off.
+///
+/// # Errors
+/// What the operating system says.
+pub fn claim_chain<S: Source>(pages: &Pages<S>, cell: &Cell<'_>, is: Use, owners: &mut Owners) -> io::Result<()> {
+    let each = u64::from(pages.header.usable().saturating_sub(4)).max(1);
+    let spilled = cell.payload.saturating_sub(crate::bytes::len64(cell.local));
+    let mut next = cell.overflow.unwrap_or(0);
+    let mut buffer = Vec::new();
+    for _ in 0..spilled.div_ceil(each) {
+        if !owners.claim(next, is) {
+            break;
+        }
+        pages.read_some(next, 4, &mut buffer)?;
+        next = buffer.first_chunk::<4>().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Blocks in region files.
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::files::Files;
+use super::{At, Buffer, Error, Fault, Index};
+use crate::bytes::index;
+use crate::damage::{Code, Level};
+use crate::godot::region::{Entry, Format, Header};
+use crate::godot::slots::Slots;
+use crate::save::{Forest, RegionFile, Save, Scratch, wanted};
+use crate::source::Source;
+
+/// A forest, with its files that are open.
+#[derive(Debug)]
+pub(super) struct Regions<'s> {
+    pub forest: &'s Forest,
+    files: Files,
+}
+
+impl<'s> Regions<'s> {
+    pub fn new(forest: &'s Forest) -> Self {
+        Self { forest, files: Files::default() }
+    }
+
+    fn file(&self, number: u32) -> Option<&'s RegionFile> {
+        self.forest.regions.get(index(u64::from(number)))
+    }
+
+    pub fn header(&self, at: &At) -> Option<&'s Header> {
+        self.file(at.file).and_then(|file| file.header.as_ref())
+    }
+
+    pub fn lods(&self) -> Vec<u8> {
+        let mut lods: Vec<u8> = self.forest.regions.iter().map(|file| file.lod).collect();
+        lods.sort_unstable();
+        lods.dedup();
+        lods
+    }
+
+    pub fn format(&self) -> Option<Format> {
+        let own = || self.forest.regions.iter().find_map(|file| file.header.as_ref().map(|header| header.format));
+        self.forest.format.or_else(own)
+    }
+
+    /// The path of a file that changed while it was open.
+    pub fn changed(&self) -> Option<PathBuf> {
+        self.files.changed().and_then(|number| self.file(number)).map(|file| self.forest.dir.join(&file.name))
+    }
+
+    pub fn fetch(&self, save: &Save, at: &At, buffer: &mut Buffer) -> Result<(), Error> {
+        buffer.bytes.clear();
+        let Some(file) = self.file(at.file) else { return Ok(()) };
+        let Some(header) = &file.header else { return Ok(()) };
+        let path = self.forest.dir.join(&file.name);
+        let failed = |error: &dyn std::fmt::Display| Error::Read(save.shown(&path), error.to_string());
+        let source = self.files.open(at.file, &path).map_err(|error| failed(&error))?;
+        let entry = Entry(at.entry);
+        let span = header.sector_span(u64::from(entry.first()), u64::from(entry.count()));
+        buffer.at = span.start;
+        source.read_into(span.start, index(span.len()), &mut buffer.bytes).map_err(|error| failed(&error))?;
+        // Beyond its sectors, when the size before it asks for more, as the engine does.
+        let wanted = wanted(&buffer.bytes, &save.options.limits);
+        if wanted > buffer.bytes.len() && buffer.bytes.len() as u64 == span.len() {
+            source.read_into(span.start, wanted, &mut buffer.bytes).map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+
+    pub fn index(&self, save: &Save, lod: u8, slots: Option<Slots>) -> Index {
+        let files: Vec<(u32, &RegionFile)> =
+            (0..).zip(&self.forest.regions).filter(|(_, file)| file.lod == lod).collect();
+        let parts: Vec<(Vec<At>, Vec<Fault>)> =
+            files.par_iter().map(|(number, file)| of_region(save, self.forest, *number, file, slots)).collect();
+        let (mut blocks, mut faults) = (Vec::new(), Vec::new());
+        for (found, wrong) in parts {
+            blocks.extend(found);
+            faults.extend(wrong);
+        }
+        Index::new(lod, blocks, Vec::new(), faults)
+    }
+}
+
+fn of_region(
+    save: &Save,
+    forest: &Forest,
+    number: u32,
+    file: &RegionFile,
+    slots: Option<Slots>,
+) -> (Vec<At>, Vec<Fault>) {
+    let name = save.shown(&forest.dir.join(&file.name));
+    let fault = |why: String| Fault { file: name.clone(), why };
+    let grave = |code: Code| code.level() >= Level::Error;
+    let mut faults: Vec<Fault> = file.damage.iter().filter(|d| grave(d.code)).map(|d| fault(d.to_string())).collect();
+    let mut region = match save.region(forest, file) {
+        Ok(Some(region)) => region,
+        Ok(None) => return (Vec::new(), faults),
+        Err(error) => {
+            faults.push(fault(error.to_string()));
+            return (Vec::new(), faults);
+        }
+    };
+    faults.extend(region.damage.iter().filter(|d| grave(d.code)).map(|d| fault(d.to_string())));
+    let known = match region.own_slots(&mut Scratch::default()) {
+        Ok(Some(known)) => known,
+        Ok(None) => slots.unwrap_or_default(),
+        Err(error) => {
+            faults.push(fault(error.to_string()));
+            Slots::default()
+        }
+    };
+    let mut blocks = Vec::with_capacity(region.entries.len());
+    let mut outside = 0u64;
+    for listed in &region.entries {
+        match region.block_position(listed.slot, known) {
+            Some(position) => blocks.push(At { position, file: number, entry: listed.entry.0 }),
+            None => outside += 1,
+        }
+    }
+    if outside > 0 {
+        faults.push(fault(format!("{outside} entries of the table have no position")));
+    }
+    (blocks, faults)
+}

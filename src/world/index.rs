@@ -1,0 +1,71 @@
+//! Where the blocks of a LOD are.
+
+/// Where a block is: its position in blocks of its LOD, and its place in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// Its position.
+    pub position: [i32; 3],
+    /// The number of its region file.
+    pub(super) file: u32,
+    /// Its entry in the table, or the number of its row.
+    pub(super) entry: u32,
+}
+
+/// A file, or a part of it, that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The file, below the save, made printable.
+    pub file: String,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// The blocks of a LOD, in the order ZXY of their positions: y runs fastest.
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    /// The LOD.
+    pub lod: u8,
+    /// The blocks, each position once.
+    pub blocks: Vec<At>,
+    /// Where a stream has instances and no voxels, in the same order.
+    pub bare: Vec<At>,
+    /// Entries that were left out because another one has their position.
+    pub twice: u64,
+    /// What could not be read.
+    pub faults: Vec<Fault>,
+}
+
+/// Blocks are in this order of their positions: z, then x, then y.
+#[must_use]
+pub const fn order([x, y, z]: [i32; 3]) -> [i32; 3] {
+    [z, x, y]
+}
+
+impl Index {
+    pub(super) fn new(lod: u8, mut blocks: Vec<At>, mut bare: Vec<At>, faults: Vec<Fault>) -> Self {
+        bare.sort_by_key(|at| order(at.position));
+        blocks.sort_by_key(|at| order(at.position));
+        let all = blocks.len();
+        blocks.dedup_by_key(|at| at.position);
+        blocks.shrink_to_fit();
+        let twice = (all - blocks.len()) as u64;
+        Self { lod, blocks, bare, twice, faults }
+    }
+
+    /// The block at a position.
+    #[must_use]
+    pub fn find(&self, position: [i32; 3]) -> Option<&At> {
+        let at = self.blocks.binary_search_by_key(&order(position), |at| order(at.position)).ok()?;
+        self.blocks.get(at)
+    }
+
+    /// The lowest and the highest position of its blocks; `None` when there is none.
+    #[must_use]
+    pub fn extent(&self) -> Option<[[i32; 3]; 2]> {
+        let first = self.blocks.first()?.position;
+        Some(self.blocks.iter().fold([first; 2], |[low, high], at| {
+            let p = at.position;
+            [[0, 1, 2].map(|i| low[i].min(p[i])), [0, 1, 2].map(|i| high[i].max(p[i]))]
+        }))
+    }
+}

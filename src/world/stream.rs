@@ -1,0 +1,87 @@
+//! Blocks in rows of a stream.
+
+use std::io;
+use std::sync::OnceLock;
+
+use super::{At, Error, Fault, Index};
+use crate::bytes::index;
+use crate::damage::{Code, Level};
+use crate::godot::channel::{CHANNELS, Depth};
+use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
+use crate::source::FileSource;
+
+/// Rows that are looked at for what the stream does not declare.
+const PROBES: usize = 64;
+
+/// A stream whose keys have been read.
+#[derive(Debug)]
+pub(super) struct Rows<'s> {
+    pub file: &'s StreamFile,
+    pub stream: Stream<FileSource>,
+    /// Size and depths of the first block that can be read.
+    first: OnceLock<Option<(u16, [Depth; CHANNELS])>>,
+}
+
+impl<'s> Rows<'s> {
+    pub fn open(save: &'s Save, file: &'s StreamFile) -> Result<Self, Error> {
+        let failed = |why: String| Error::Read(save.shown(&file.path), why);
+        let mut damage = Vec::new();
+        let stream = save.stream(file, &mut damage).map_err(|error| failed(error.to_string()))?;
+        let nothing = || {
+            let why = damage.first().map_or_else(|| "nothing in it can be read".to_owned(), ToString::to_string);
+            failed(why)
+        };
+        Ok(Self { file, stream: stream.ok_or_else(nothing)?, first: OnceLock::new() })
+    }
+
+    fn row(&self, at: &At) -> Option<&StreamRow> {
+        self.stream.rows.get(index(u64::from(at.entry)))
+    }
+
+    pub fn fetch(&self, at: &At, scratch: &mut StreamScratch) -> io::Result<()> {
+        match self.row(at) {
+            Some(row) => self.stream.fetch(row, scratch),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    pub fn block_size(&self) -> Option<u16> {
+        self.stream.meta.block_size().or_else(|| self.first().map(|(size, _)| size))
+    }
+
+    pub fn depths(&self) -> Option<[Depth; CHANNELS]> {
+        self.first().map(|(_, depths)| depths)
+    }
+
+    fn first(&self) -> Option<(u16, [Depth; CHANNELS])> {
+        *self.first.get_or_init(|| {
+            let mut scratch = StreamScratch::default();
+            let rows = self.stream.rows.iter().filter(|row| !row.lost && row.voxels != Blob::Null);
+            rows.take(PROBES).find_map(|row| {
+                let view = self.stream.view(row, &mut scratch).ok()?;
+                let block = view.block.as_ref().filter(|_| view.is_readable())?;
+                let depths: Vec<Depth> = block.channels.iter().map(|channel| channel.depth).collect();
+                let [side, y, z] = block.size;
+                (side == y && side == z).then_some((side, depths.try_into().ok()?))
+            })
+        })
+    }
+
+    pub fn index(&self, name: &str, lod: u8) -> Index {
+        let (mut blocks, mut bare) = (Vec::new(), Vec::new());
+        for (number, row) in (0u32..).zip(&self.stream.rows) {
+            let Some(place) = row.place.filter(|place| place.lod == lod && !row.lost) else { continue };
+            let at = At { position: place.position, file: 0, entry: number };
+            match (row.voxels, row.instances) {
+                (Blob::Null, Blob::Null) => {}
+                (Blob::Null, _) => bare.push(at),
+                _ => blocks.push(at),
+            }
+        }
+        // What stands between the journal and the database is read as it should be; what is worse is told.
+        let grave = |code: Code| code.level() >= Level::Error && code != Code::StreamJournal;
+        let faults = self.stream.damage.iter().filter(|d| grave(d.code));
+        let faults = faults.map(|d| Fault { file: name.to_owned(), why: d.to_string() }).collect();
+        Index::new(lod, blocks, bare, faults)
+    }
+}

@@ -1,0 +1,515 @@
+//! Saves in another form hold what they held.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value as Json;
+use tempfile::tempdir;
+use voxscope::check;
+use voxscope::convert::{self, Error, Kind, Options, Report, Target};
+use voxscope::damage::{Code, Level};
+use voxscope::demo::{self, Extent, ForestSpec, Terrain};
+use voxscope::diff;
+use voxscope::godot::block::Block;
+use voxscope::godot::channel::{Depth, SDF, Storage};
+use voxscope::godot::container::Mode;
+use voxscope::godot::metadata::Item;
+use voxscope::godot::slots::Slots;
+use voxscope::godot::variant::{Dialect, Variant};
+use voxscope::save::{self, Save};
+use voxscope::world::{Buffer, World};
+
+fn open(path: &Path) -> Save {
+    Save::open(path, &save::Options::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn to_forest(from: &Path, target: &Target, to: &Path) -> Result<Report, Error> {
+    let save = open(from);
+    convert::to_forest(&World::only(&save).unwrap(), target, to, &Options::default())
+}
+
+/// The result has nothing that the checker finds worse than a note.
+fn assert_healthy(path: &Path) {
+    let save = open(path);
+    let options = check::Options { level: check::Level::Semantic, ..check::Options::default() };
+    let mut wrong = Vec::new();
+    check::run(&save, &options, |finding| {
+        if finding.level() > Level::Note {
+            wrong.push(finding.to_string());
+        }
+    });
+    assert_eq!(wrong, [""; 0]);
+    assert!(save.regions().all(|(_, file)| file.header.as_ref().unwrap().version == 3));
+}
+
+fn assert_same(a: &Path, b: &Path) {
+    let (a, b) = (open(a), open(b));
+    let mut changes = Vec::new();
+    let (a, b) = (World::only(&a).unwrap(), World::only(&b).unwrap());
+    let summary = diff::run(&a, &b, &diff::Options::default(), |change| changes.push(change)).unwrap();
+    assert_eq!(changes, []);
+    assert!(summary.same > 0);
+}
+
+/// The text of an item as Godot 3 writes it; what is not there is null.
+fn text(item: Option<&Item<'_>>) -> String {
+    match item {
+        None | Some(Item::Empty) => Variant::Nil.text(Dialect::Godot3),
+        Some(Item::Variant(variant)) => variant.text(Dialect::Godot3),
+        Some(other) => panic!("{other:?}"),
+    }
+}
+
+fn number(json: &Json) -> u64 {
+    let text = json.as_str().unwrap();
+    text.parse::<u64>().unwrap_or_else(|_| text.parse::<i64>().unwrap().cast_unsigned())
+}
+
+/// A block of today against what the game of Godot 3 held, and against the block that it wrote.
+fn compare(what: &str, block: &Block<'_>, source: &Block<'_>, truth: &Json) {
+    assert_eq!(block.version, 4, "{what}");
+    for (c, (channel, truth)) in block.channels.iter().zip(truth["channels"].as_array().unwrap()).enumerate() {
+        let depth = channel.depth;
+        assert_eq!(u64::from(depth.bits()), truth["depth_bits"].as_u64().unwrap(), "{what}");
+        // The old fixed point was the new one, moved by its middle.
+        let old = |raw: u64| match (c == SDF, depth) {
+            (true, Depth::Bits8) => (i64::from((raw as u8).cast_signed()) + 127).cast_unsigned(),
+            (true, Depth::Bits16) => (i64::from((raw as u16).cast_signed()) + 32767).cast_unsigned(),
+            _ => raw,
+        };
+        if truth["uniform"] == true {
+            assert_eq!((channel.storage, channel.value(0).map(old)), (Storage::Uniform, Some(number(&truth["value"]))));
+            continue;
+        }
+        // The old one went a step further than 1, to which that step is cut.
+        let cut = |raw: u64| match (c == SDF, depth) {
+            (true, Depth::Bits8) => raw.min(254),
+            (true, Depth::Bits16) => raw.min(65534),
+            _ => raw,
+        };
+        let written = &source.channels[c];
+        let hash = written.values().fold(0, |h: u64, v| h.wrapping_mul(31).wrapping_add(v) & 0xffff_ffff);
+        assert_eq!(hash, truth["hash31_zxy"].as_u64().unwrap(), "{what} channel {c}");
+        assert!(channel.values().map(old).eq(written.values().map(cut)), "{what} channel {c}");
+        for sample in truth["samples"].as_array().unwrap() {
+            let at = [0, 1, 2].map(|i| u16::try_from(sample[i].as_u64().unwrap()).unwrap());
+            assert_eq!(block.voxel(c, at).map(old), Some(cut(number(&sample[3]))), "{what} {at:?}");
+        }
+    }
+    let written = &truth["metadata_written"];
+    let metadata = block.metadata.as_ref();
+    let own = written["block"].as_str().unwrap_or("null");
+    assert_eq!(text(metadata.and_then(|m| m.block.as_ref())), own, "{what}");
+    let voxels: BTreeMap<String, String> = metadata
+        .iter()
+        .flat_map(|m| &m.voxels)
+        .map(|v| (v.position.map(|n| n.to_string()).join(","), text(Some(&v.item))))
+        .collect();
+    let expected = written["voxels"].as_object().into_iter().flatten();
+    let expected = expected.map(|(k, v)| (k.clone(), v.as_str().unwrap().to_owned())).filter(|(_, v)| v != "null");
+    assert_eq!(voxels, expected.collect(), "{what}");
+}
+
+#[test]
+fn forests_of_godot_3_are_what_the_game_knew() {
+    let Some(golden) = common::golden("godot_voxel_old") else { return };
+    let out = tempdir().unwrap();
+    let mut saves = 0;
+    for path in std::fs::read_dir(&golden).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()) {
+        saves += 1;
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let to = out.path().join(&name);
+        let report = to_forest(&path, &Target::default(), &to).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let truths = common::json_lines(&golden.join(format!("{name}.truth.jsonl")));
+        assert_eq!((report.read, report.written, report.copied), (27, 27, 0), "{name}");
+        assert_eq!(report.sdf, 27, "{name}");
+        assert_eq!(report.listed, [], "{name}");
+        assert_healthy(&to);
+        let save = open(&to);
+        // What the engine of today reads: its formula of slots, whatever the old one was.
+        let world = World::only(&save).unwrap();
+        let index = world.index(0);
+        assert_eq!(index.blocks.len(), truths.len(), "{name}");
+        let source = open(&path);
+        let source = World::only(&source).unwrap();
+        let written = source.index(0);
+        let (mut buffer, mut other) = (Buffer::default(), Buffer::default());
+        for truth in &truths {
+            let position = [0, 1, 2].map(|i| i32::try_from(truth["position"][i].as_i64().unwrap()).unwrap());
+            let what = format!("{name} {position:?}");
+            let at = index.find(position).unwrap_or_else(|| panic!("{what}: not there"));
+            let view = world.read(at, &mut buffer).unwrap();
+            assert_eq!(view.container.unwrap().mode, Some(Mode::Lz4));
+            let old = source.read(written.find(position).unwrap(), &mut other).unwrap().block.unwrap();
+            compare(&what, &view.block.unwrap(), &old, truth);
+        }
+    }
+    assert_eq!(saves, 7);
+}
+
+#[test]
+fn forests_of_today_keep_every_byte_of_their_blocks() {
+    let Some(golden) = common::golden("godot_voxel") else { return };
+    let out = tempdir().unwrap();
+    for path in std::fs::read_dir(&golden).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()) {
+        let to = out.path().join(path.file_name().unwrap());
+        let report = to_forest(&path, &Target::default(), &to).unwrap();
+        let packed_so = !["forest_zstd", "forest_uncompressed"].contains(&path.file_name().unwrap().to_str().unwrap());
+        assert_eq!(report.copied, if packed_so { report.read } else { 0 }, "{}", path.display());
+        assert_eq!((report.written, report.listed.len()), (report.read, 0));
+        assert_healthy(&to);
+        assert_same(&path, &to);
+    }
+}
+
+#[test]
+fn the_seams_tell_which_formula_placed_blocks_of_version_4() {
+    let dir = tempdir().unwrap();
+    let mut told = 0;
+    for seed in 1..=4 {
+        let spec = |slots| ForestSpec {
+            terrain: Terrain::new(seed),
+            lods: vec![Extent { from: [-9, -2, -9], to: [5, 2, 5] }],
+            slots,
+            ..ForestSpec::default()
+        };
+        let truth = dir.path().join(format!("truth{seed}"));
+        demo::write_forest(&truth, &spec(Slots::New), None).unwrap();
+        for slots in [Slots::Old, Slots::New] {
+            let from = dir.path().join(format!("{slots:?}{seed}"));
+            demo::write_forest(&from, &spec(slots), None).unwrap();
+            let to = from.with_extension("to");
+            let report = to_forest(&from, &Target::default(), &to).unwrap();
+            let words = report.slots.clone().unwrap();
+            let expected = if slots == Slots::Old { "the old formula" } else { "that of today" };
+            assert!(words.contains(expected), "{seed} {slots:?}: {words}");
+            told += usize::from(words.contains("seams tell, "));
+            assert_same(&truth, &to);
+            // The checker says the same, and nothing else.
+            let save = open(&from);
+            let options = check::Options { level: check::Level::Semantic, ..check::Options::default() };
+            let mut notes = Vec::new();
+            check::run(&save, &options, |finding| notes.push(finding));
+            assert!(notes.iter().all(|note| note.level() == Level::Note));
+            let note = notes.iter().find(|note| note.code() == Code::SlotsTold).expect("a note");
+            assert!(note.message().contains(expected), "{}", note.message());
+        }
+    }
+    assert_eq!(told, 8);
+}
+
+#[test]
+fn no_save_of_the_engine_of_today_is_taken_for_an_old_one() {
+    for name in ["godot_voxel", "crash_terrain", "crash_noise", "crash_random"] {
+        let Some(golden) = common::golden(name) else { continue };
+        let mut dirs = vec![golden];
+        while let Some(dir) = dirs.pop() {
+            dirs.extend(std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()));
+            if dir.join("meta.vxrm").is_file() {
+                let save = open(&dir);
+                let told = voxscope::trace::slots::told(&save, &save.forests[0], &|| false);
+                println!("{}: {told:?}", dir.display());
+                assert_ne!(told.slots(), Some(Slots::Old), "{}", dir.display());
+            }
+        }
+    }
+}
+
+/// A world whose blocks are even in number and in place, so that larger ones are whole.
+fn even(dir: &Path) -> std::path::PathBuf {
+    let path = dir.join("world");
+    let lods = vec![Extent { from: [-2, -2, -4], to: [2, 2, 2] }, Extent { from: [-2, -2, -2], to: [0, 0, 2] }];
+    demo::write_forest(&path, &ForestSpec { lods, ..ForestSpec::default() }, None).unwrap();
+    path
+}
+
+/// The voxels of a channel and the items, by their places in the LOD.
+type Voxels = (BTreeMap<[i64; 3], Vec<u64>>, BTreeMap<[i64; 3], Json>);
+
+fn voxels(path: &Path, lod: u8) -> Voxels {
+    let save = open(path);
+    let world = World::only(&save).unwrap();
+    let (mut voxels, mut items) = (BTreeMap::new(), BTreeMap::new());
+    let mut buffer = Buffer::default();
+    for at in &world.index(lod).blocks {
+        let block = world.read(at, &mut buffer).unwrap().block.unwrap();
+        let size = block.size[0];
+        let corner = at.position.map(|n| i64::from(n) * i64::from(size));
+        let place = |v: [u16; 3]| [0, 1, 2].map(|i| corner[i] + i64::from(v[i]));
+        for (z, x, y) in (0..size).flat_map(|z| (0..size).flat_map(move |x| (0..size).map(move |y| (z, x, y)))) {
+            let values = (0..8).map(|c| block.voxel(c, [x, y, z]).unwrap()).collect();
+            assert!(voxels.insert(place([x, y, z]), values).is_none());
+        }
+        for voxel in block.metadata.iter().flat_map(|m| &m.voxels) {
+            items.insert(place(voxel.position), voxel.item.to_json(Dialect::Godot4));
+        }
+    }
+    (voxels, items)
+}
+
+#[test]
+fn blocks_are_joined_and_split_without_losing_a_voxel() {
+    let dir = tempdir().unwrap();
+    let world = even(dir.path());
+    let (large, back, small) = (dir.path().join("large"), dir.path().join("back"), dir.path().join("small"));
+    let size = |n| Target { block_size: Some(n), ..Target::default() };
+    let report = to_forest(&world, &size(32), &large).unwrap();
+    assert_eq!((report.read, report.written), (96 + 16, 12 + 2));
+    assert_eq!(report.count(Kind::Filled), 0);
+    assert_healthy(&large);
+    let report = to_forest(&large, &size(16), &back).unwrap();
+    assert_eq!((report.read, report.written), (14, 112));
+    assert_healthy(&back);
+    to_forest(&world, &Target { region_size: Some(2), ..size(4) }, &small).unwrap();
+    assert_healthy(&small);
+    for lod in [0, 1] {
+        let before = voxels(&world, lod);
+        assert!(lod > 0 || !before.1.is_empty(), "some items");
+        for (name, path) in [("large", &large), ("back", &back), ("small", &small)] {
+            assert!(voxels(path, lod) == before, "{name} {lod}");
+        }
+    }
+    // Metadata of blocks: of the block that has the corner, and listed where it has none in the result.
+    let own = |path: &Path, position| {
+        let save = open(path);
+        let world = World::only(&save).unwrap();
+        let at = *world.index(0).find(position).unwrap();
+        let mut buffer = Buffer::default();
+        let block = world.read(&at, &mut buffer).unwrap().block.unwrap();
+        let own = block.metadata.and_then(|m| m.block).filter(|item| *item != Item::Empty);
+        own.map(|item| item.to_json(Dialect::Godot4))
+    };
+    assert_eq!(own(&large, [-1, -1, -2]), own(&world, [-2, -2, -4]));
+    let mut buffer = Buffer::default();
+    let save = open(&world);
+    let source = World::only(&save).unwrap();
+    let mut expected = 0;
+    for lod in [0, 1] {
+        for at in &source.index(lod).blocks {
+            let block = source.read(at, &mut buffer).unwrap().block.unwrap();
+            let item = block.metadata.and_then(|m| m.block).is_some_and(|item| item != Item::Empty);
+            expected += u64::from(item && at.position.iter().any(|n| n.rem_euclid(2) != 0));
+        }
+    }
+    let report = to_forest(&world, &size(32), &dir.path().join("again")).unwrap();
+    assert_eq!(report.count(Kind::Metadata), expected);
+}
+
+#[test]
+fn what_is_not_there_is_filled_and_listed() {
+    let dir = tempdir().unwrap();
+    let world = dir.path().join("world");
+    let lods = vec![Extent { from: [-3, -2, 0], to: [2, 2, 2] }];
+    demo::write_forest(&world, &ForestSpec { lods, ..ForestSpec::default() }, None).unwrap();
+    let to = dir.path().join("large");
+    let report = to_forest(&world, &Target { block_size: Some(32), ..Target::default() }, &to).unwrap();
+    // Blocks -4 to -3 along x: the first of them is not there.
+    assert_eq!(report.count(Kind::Filled), 2);
+    let filled: Vec<_> = report.listed.iter().filter(|l| l.kind == Kind::Filled).map(|l| l.block).collect();
+    assert_eq!(filled, [[-2, -1, 0], [-2, 0, 0]]);
+    let (before, after) = (voxels(&world, 0).0, voxels(&to, 0).0);
+    // The most common value of whole blocks outside of the ground.
+    let save = open(&world);
+    let source = World::only(&save).unwrap();
+    let mut air = BTreeMap::new();
+    let mut buffer = Buffer::default();
+    for at in &source.index(0).blocks {
+        let block = source.read(at, &mut buffer).unwrap().block.unwrap();
+        let channel = &block.channels[SDF];
+        if channel.storage == Storage::Uniform && (channel.value(0).unwrap() as u16).cast_signed() > 0 {
+            *air.entry(channel.value(0).unwrap()).or_insert(0) += 1;
+        }
+    }
+    let air = air.into_iter().max_by_key(|(_, n)| *n).map_or(32767, |(value, _)| value);
+    let mut holes = 0;
+    for (at, values) in &after {
+        match before.get(at) {
+            Some(old) => assert_eq!(values, old, "{at:?}"),
+            None => {
+                holes += 1;
+                assert!(at[0] < -48, "{at:?}");
+                assert_eq!((values[0], values[SDF], values[2]), (0, air, 0), "{at:?}");
+            }
+        }
+    }
+    assert_eq!(holes, 16 * 64 * 32);
+}
+
+#[test]
+fn damaged_blocks_are_left_out_and_listed() {
+    let dir = tempdir().unwrap();
+    demo::write_all(dir.path()).unwrap();
+    let damaged = dir.path().join("damaged/block-epilogue");
+    for (name, block_size) in [("same", 16), ("small", 8), ("large", 32)] {
+        let to = dir.path().join(name);
+        let target = Target { block_size: Some(block_size), ..Target::default() };
+        let report = to_forest(&damaged, &target, &to).unwrap();
+        assert!(report.leaves_damage());
+        let listed: Vec<_> = report.listed.iter().filter(|l| l.kind == Kind::Damaged).collect();
+        assert_eq!(listed.len(), 1);
+        assert_eq!((listed[0].block, listed[0].why.as_str()), ([1, 0, 0], "block-epilogue"));
+        let json: Json = serde_json::from_slice(&std::fs::read(to.join("convert.json")).unwrap()).unwrap();
+        assert_eq!(json["listed"].as_array().unwrap().len(), report.listed.len());
+        assert_healthy(&to);
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_conversion_that_fails() {
+    let dir = tempdir().unwrap();
+    let world = even(dir.path());
+    let before = common::files_below(dir.path());
+    let to = dir.path().join("a");
+    for (target, why) in [
+        (Target { block_size: Some(24), ..Target::default() }, "power of two"),
+        (Target { region_size: Some(1), ..Target::default() }, "region size"),
+        (Target { sector_size: Some(0), ..Target::default() }, "sector size"),
+    ] {
+        let error = to_forest(&world, &target, &to).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    let error = to_forest(&world, &Target::default(), &world.join("a")).unwrap_err().to_string();
+    assert!(error.contains("inside the save"), "{error}");
+    let stop = std::sync::atomic::AtomicBool::new(true);
+    let save = open(&world);
+    let options = Options { cancel: Some(&stop), ..Options::default() };
+    assert!(convert::to_forest(&World::only(&save).unwrap(), &Target::default(), &to, &options).is_err());
+    assert_eq!(common::files_below(dir.path()), before);
+}
+
+#[test]
+fn sectors_grow_when_a_block_needs_it_and_are_kept_when_they_are_given() {
+    let dir = tempdir().unwrap();
+    let world = even(dir.path());
+    let to = dir.path().join("a");
+    let plain = Target { mode: Mode::Plain, ..Target::default() };
+    let small = Target { sector_size: Some(16), ..plain };
+    let report = to_forest(&world, &small, &to).unwrap();
+    assert!(report.count(Kind::TooLarge) > 0 && report.leaves_damage());
+    let sixteen = dir.path().join("b");
+    to_forest(&world, &Target { sector_size: Some(16), block_size: Some(4), ..plain }, &sixteen).unwrap();
+    let back = dir.path().join("c");
+    let report = to_forest(&sixteen, &Target { block_size: Some(16), ..plain }, &back).unwrap();
+    assert_eq!(report.count(Kind::TooLarge), 0);
+    assert!(open(&back).forests[0].meta.as_ref().unwrap().sector_size > Some(16));
+    assert_same(&world, &back);
+}
+
+#[cfg(feature = "sqlite")]
+mod streams {
+    use voxscope::godot::stream::loc::Format;
+
+    use super::*;
+
+    fn to_stream(from: &Path, target: &Target, to: &Path) -> Result<Report, Error> {
+        let save = open(from);
+        convert::to_stream(&World::only(&save).unwrap(), target, to, &Options::default())
+    }
+
+    #[test]
+    fn a_forest_comes_back_from_a_stream_as_it_was() {
+        let dir = tempdir().unwrap();
+        let mut saves = vec![even(dir.path())];
+        saves.extend(common::golden("godot_voxel/forest_metadata"));
+        saves.extend(common::golden("godot_voxel/forest_depths"));
+        for (i, from) in saves.iter().enumerate() {
+            for format in Format::ALL {
+                let stream = dir.path().join(format!("{i}-{}.sqlite", format.code()));
+                let target = Target { keys: Some(format), ..Target::default() };
+                let report = to_stream(from, &target, &stream).unwrap();
+                assert_eq!((report.copied, report.written, report.listed.len()), (report.read, report.read, 0));
+                assert!(dir.path().join(format!("{i}-{}.sqlite.convert.json", format.code())).is_file());
+                assert_eq!(open(&stream).streams.len(), 1);
+                let save = open(&stream);
+                let options = check::Options::default();
+                let summary = check::run(&save, &options, |finding| println!("{finding}"));
+                assert_eq!((summary.counts.errors, summary.counts.warnings), (0, 0));
+                assert_same(from, &stream);
+                if format == Format::Int19 {
+                    let back = dir.path().join(format!("{i}-back"));
+                    let report = to_forest(&stream, &Target::default(), &back).unwrap();
+                    assert_eq!(report.listed, []);
+                    assert_healthy(&back);
+                    assert_same(from, &back);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_schema_is_that_of_the_engine() {
+        let Some(golden) = common::golden("godot_voxel_sqlite") else { return };
+        let dir = tempdir().unwrap();
+        for format in Format::ALL {
+            let name = format!("stream_coord{}.sqlite", format.code());
+            let (from, to) = (golden.join(&name), dir.path().join(&name));
+            to_stream(&from, &Target::default(), &to).unwrap();
+            assert_same(&from, &to);
+            let tables = |path: &Path| {
+                let database =
+                    rusqlite::Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+                let check: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+                assert_eq!(check, "ok");
+                let mut rows = database.prepare("SELECT sql FROM sqlite_master WHERE sql NOT NULL").unwrap();
+                let rows: Vec<String> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+                let meta: (i64, i64, i64) = database
+                    .query_row("SELECT * FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                    .unwrap();
+                (rows, meta)
+            };
+            // As the engine's file, which is copied so that nothing is opened where it lies.
+            let copy = dir.path().join("copy.sqlite");
+            std::fs::copy(&from, &copy).unwrap();
+            assert_eq!(tables(&to), tables(&copy), "{name}");
+        }
+    }
+
+    #[test]
+    fn instances_stay_in_streams_and_are_listed_for_forests() {
+        let Some(golden) = common::golden("instances") else { return };
+        let from = golden.join("instances.sqlite");
+        let dir = tempdir().unwrap();
+        let stream = dir.path().join("a.sqlite");
+        let report = to_stream(&from, &Target::default(), &stream).unwrap();
+        assert_eq!((report.written, report.count(Kind::Instances)), (14, 0));
+        assert_same(&from, &stream);
+        let forest = dir.path().join("a");
+        let report = to_forest(&from, &Target::default(), &forest).unwrap();
+        let listed: Vec<_> = report.listed.iter().map(|l| (l.kind, l.lod, l.block)).collect();
+        assert!(listed.contains(&(Kind::Instances, 1, [0, -1, 0])), "{listed:?}");
+        // Ten more rows have a place for instances without any.
+        assert!(listed.len() < 11, "{listed:?}");
+        assert_healthy(&forest);
+    }
+
+    #[test]
+    fn blocks_are_joined_in_streams_too() {
+        let dir = tempdir().unwrap();
+        let world = even(dir.path());
+        let (large, back) = (dir.path().join("large.db"), dir.path().join("back.db"));
+        let report = to_stream(&world, &Target { block_size: Some(32), ..Target::default() }, &large).unwrap();
+        assert_eq!(report.written, 14);
+        to_stream(&large, &Target { block_size: Some(16), ..Target::default() }, &back).unwrap();
+        for lod in [0, 1] {
+            assert!(voxels(&world, lod) == voxels(&back, lod));
+        }
+    }
+
+    #[test]
+    fn positions_that_do_not_fit_the_keys_are_listed_or_written_as_texts() {
+        let dir = tempdir().unwrap();
+        let world = dir.path().join("world");
+        let at = 1 << 18;
+        let lods = vec![Extent { from: [at - 1, 0, 0], to: [at + 1, 1, 1] }];
+        demo::write_forest(&world, &ForestSpec { lods, ..ForestSpec::default() }, None).unwrap();
+        let number = Target { keys: Some(Format::Int19), ..Target::default() };
+        let report = to_stream(&world, &number, &dir.path().join("a.db")).unwrap();
+        assert_eq!((report.written, report.count(Kind::TooLarge)), (1, 1));
+        let report = to_stream(&world, &Target::default(), &dir.path().join("b.db")).unwrap();
+        assert_eq!((report.written, report.listed.len()), (2, 0));
+        assert_same(&world, &dir.path().join("b.db"));
+    }
+}

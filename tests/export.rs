@@ -1,0 +1,412 @@
+//! What is exported is what the engine says is there.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod common;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+use tempfile::tempdir;
+use voxscope::demo::{self, Extent, ForestSpec};
+use voxscope::export::voxels::{self, Error, Options, Request, Summary, Which};
+use voxscope::export::{self, Look, Slice};
+use voxscope::godot::channel::{NAMES, SDF, sdf};
+use voxscope::save::{self, Save};
+use voxscope::world::{Buffer, World};
+
+/// An array as its bytes, its type and its shape, read by hand.
+struct Array {
+    descr: String,
+    shape: Vec<usize>,
+    data: Vec<u8>,
+}
+
+impl Array {
+    fn read(path: &Path) -> Self {
+        let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
+        let end = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+        assert_eq!((end % 64, bytes[end - 1]), (0, b'\n'));
+        let text = std::str::from_utf8(&bytes[10..end]).unwrap();
+        assert!(text.contains("'fortran_order': False"), "{text}");
+        let between = |from: &str, to: &str| text.split_once(from).unwrap().1.split_once(to).unwrap().0.to_owned();
+        let shape = between("'shape': (", ")").split(',').map(|n| n.trim().parse().unwrap()).collect();
+        // A second opinion.
+        let npy = npyz::NpyFile::new(&bytes[..]).unwrap();
+        let array = Self { descr: between("'descr': '", "'"), shape, data: bytes[end..].to_vec() };
+        assert_eq!(npy.shape().iter().map(|&n| n as usize).collect::<Vec<_>>(), array.shape);
+        assert_eq!(npy.dtype().descr(), format!("'{}'", array.descr));
+        assert_eq!(array.data.len(), array.shape.iter().product::<usize>() * array.width());
+        array
+    }
+
+    fn width(&self) -> usize {
+        self.descr[2..].parse().unwrap()
+    }
+
+    /// The number at (z, x, y).
+    fn at(&self, [z, x, y]: [usize; 3]) -> u64 {
+        let place = y + self.shape[2] * (x + self.shape[1] * z);
+        let mut number = [0; 8];
+        number[..self.width()].copy_from_slice(&self.data[place * self.width()..][..self.width()]);
+        u64::from_le_bytes(number)
+    }
+}
+
+fn request(which: Which) -> Request {
+    Request { lod: 0, which, channels: Vec::new(), fill: 0, distances: false }
+}
+
+fn export(dir: &Path, request: &Request, to: &Path) -> Result<Summary, Error> {
+    let save = Save::open(dir, &save::Options::default()).unwrap();
+    let world = World::only(&save).unwrap();
+    voxels::export(&world, request, to, &Options::default())
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").unwrap();
+        hex
+    })
+}
+
+#[test]
+fn arrays_of_blocks_are_what_the_engine_says() {
+    let Some(golden) = common::golden("godot_voxel") else { return };
+    let out = tempdir().unwrap();
+    let mut compared = 0;
+    for (i, truth) in common::json_lines(&golden.join("truth.jsonl")).iter().enumerate().step_by(7) {
+        let position = [0, 1, 2].map(|k| i32::try_from(truth["position"][k].as_i64().unwrap()).unwrap());
+        let lod = u8::try_from(truth["lod"].as_u64().unwrap()).unwrap();
+        let to = out.path().join(i.to_string());
+        let request = Request { lod, ..request(Which::Block(position)) };
+        let summary = export(&golden.join(truth["save"].as_str().unwrap()), &request, &to).unwrap();
+        assert_eq!((summary.blocks, summary.holes, summary.damaged.len()), (1, 0, 0));
+        for (name, channel) in NAMES.iter().zip(truth["channels"].as_array().unwrap()) {
+            let written = summary.arrays.iter().find(|a| a.channel == *name).unwrap();
+            let Some(hash) = channel["sha256"].as_str() else {
+                let value = channel["value"].as_str().unwrap();
+                let value = value.parse::<u64>().unwrap_or_else(|_| value.parse::<i64>().unwrap().cast_unsigned());
+                assert_eq!(written.uniform, Some(value.to_string()), "{truth}");
+                continue;
+            };
+            let array = Array::read(&to.join(written.file.as_ref().unwrap()));
+            let size = [0, 1, 2].map(|k| truth["size"][k].as_u64().unwrap() as usize);
+            assert_eq!(array.shape, [size[2], size[0], size[1]]);
+            assert_eq!(sha256(&array.data), hash, "{truth}");
+            compared += 1;
+        }
+        let metadata = truth["block_metadata"] != "null" || !truth["voxel_metadata"].as_object().unwrap().is_empty();
+        assert_eq!(to.join("metadata.jsonl").is_file(), metadata, "{truth}");
+    }
+    assert!(compared > 20, "{compared}");
+}
+
+/// A forest of five blocks along x and two along y, in three layers of z, whose middle layer is not there.
+fn holed(dir: &Path) {
+    let spec = |from, to| ForestSpec { lods: vec![Extent { from, to }], region_size_po2: 1, ..ForestSpec::default() };
+    demo::write_forest(dir, &spec([-2, 0, -2], [3, 2, -1]), None).unwrap();
+    let other = tempdir().unwrap();
+    demo::write_forest(&other.path().join("b"), &spec([-2, 0, 0], [3, 2, 1]), None).unwrap();
+    for name in std::fs::read_dir(other.path().join("b/regions/lod0")).unwrap().map(|e| e.unwrap().path()) {
+        std::fs::copy(&name, dir.join("regions/lod0").join(name.file_name().unwrap())).unwrap();
+    }
+}
+
+#[test]
+fn a_box_has_every_voxel_in_its_place_and_the_fill_value_elsewhere() {
+    let out = tempdir().unwrap();
+    let dir = out.path().join("world");
+    holed(&dir);
+    let save = Save::open(&dir, &save::Options::default()).unwrap();
+    let world = World::only(&save).unwrap();
+    let index = world.index(0);
+    assert_eq!(index.blocks.len(), 20);
+    let area = [[-35, 3, -40], [41, 30, 9]];
+    for (name, which, fill) in [("box", Which::Box(area), 7), ("all", Which::All, 0)] {
+        let to = out.path().join(name);
+        let request = Request { fill, channels: vec![0, SDF], ..request(which) };
+        let summary = voxels::export(&world, &request, &to, &Options::default()).unwrap();
+        let [low, high] = summary.area;
+        if which == Which::All {
+            assert_eq!(summary.area, [[-32, 0, -32], [48, 32, 16]]);
+            assert_eq!((summary.blocks, summary.holes), (20, 10));
+        }
+        let arrays = ["TYPE", "SDF"].map(|name| Array::read(&to.join(format!("{name}.npy"))));
+        assert_eq!(arrays[0].shape, [2, 0, 1].map(|i| (high[i] - low[i]) as usize));
+        let mut buffer = Buffer::default();
+        let (mut holes, mut last) = (0, None);
+        let mut block_voxels: Vec<Vec<u64>> = Vec::new();
+        for z in low[2]..high[2] {
+            for x in low[0]..high[0] {
+                for y in low[1]..high[1] {
+                    let voxel = [x, y, z];
+                    let position = voxel.map(|n| i32::try_from(n.div_euclid(16)).unwrap());
+                    if last != Some(position) {
+                        last = Some(position);
+                        block_voxels.clear();
+                        if let Some(at) = index.find(position) {
+                            let view = world.read(at, &mut buffer).unwrap();
+                            let block = view.block.unwrap();
+                            let all = |c: usize| (0..4096).map(|i| block.channels[c].value(i).unwrap()).collect();
+                            block_voxels = vec![all(0), all(SDF)];
+                        }
+                    }
+                    let inside = voxel.map(|n| n.rem_euclid(16) as usize);
+                    let at = [z - low[2], x - low[0], y - low[1]].map(|n| n as usize);
+                    for (i, array) in arrays.iter().enumerate() {
+                        let expected = block_voxels.get(i).map(|v| v[inside[1] + 16 * (inside[0] + 16 * inside[2])]);
+                        assert_eq!(array.at(at), expected.unwrap_or(fill), "{name} {voxel:?} {i}");
+                        holes += usize::from(expected.is_none());
+                    }
+                }
+            }
+        }
+        assert!(holes > 0);
+    }
+}
+
+#[test]
+fn distances_are_those_that_the_engine_reads() {
+    let Some(golden) = common::golden("godot_voxel") else { return };
+    let dir = golden.join("forest_sdf8");
+    let out = tempdir().unwrap();
+    let save = Save::open(&dir, &save::Options::default()).unwrap();
+    let world = World::only(&save).unwrap();
+    let at = world.index(0).blocks[0];
+    let to = out.path().join("a");
+    let request = Request { distances: true, channels: vec![SDF], ..request(Which::Block(at.position)) };
+    voxels::export(&world, &request, &to, &Options::default()).unwrap();
+    let array = Array::read(&to.join("SDF.npy"));
+    assert_eq!(array.descr, "<f4");
+    let mut buffer = Buffer::default();
+    let block = world.read(&at, &mut buffer).unwrap().block.unwrap();
+    for (i, bytes) in array.data.as_chunks::<4>().0.iter().enumerate() {
+        let channel = &block.channels[SDF];
+        let expected = sdf(block.version, channel.depth, channel.value(i).unwrap());
+        assert_eq!(f32::from_le_bytes(*bytes), expected as f32);
+    }
+}
+
+#[test]
+fn nothing_is_left_of_an_export_that_fails() {
+    let out = tempdir().unwrap();
+    let dir = out.path().join("world");
+    holed(&dir);
+    let to = out.path().join("a");
+    let before = common::files_below(out.path());
+    for (request, why) in [
+        (request(Which::Block([99, 0, 0])), "not in any table"),
+        (Request { lod: 3, ..request(Which::All) }, "no block in LOD 3"),
+        (request(Which::Box([[0; 3], [1 << 20; 3]])), "too many voxels"),
+        (request(Which::Box([[0; 3], [0, 1, 1]])), "empty"),
+        (Request { fill: 256, ..request(Which::All) }, "does not fit channel COLOR"),
+    ] {
+        let error = export(&dir, &request, &to).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    let inside = dir.join("a");
+    assert!(export(&dir, &request(Which::All), &inside).unwrap_err().to_string().contains("inside the save"));
+    assert_eq!(common::files_below(out.path()), before);
+}
+
+#[test]
+fn a_damaged_block_is_named_and_the_others_are_exported() {
+    let out = tempdir().unwrap();
+    demo::write_all(out.path()).unwrap();
+    let dir = out.path().join("damaged/block-epilogue");
+    let summary = export(&dir, &request(Which::All), &out.path().join("a")).unwrap();
+    assert_eq!(summary.damaged.len(), 1);
+    assert_eq!(summary.damaged[0].why, "block-epilogue");
+    let report: Json = serde_json::from_slice(&std::fs::read(out.path().join("a/export.json")).unwrap()).unwrap();
+    assert_eq!(report["damaged"][0]["block"], serde_json::json!([1, 0, 0]));
+    assert_eq!(report["blocks"], 12);
+}
+
+fn picture(path: &Path) -> (u32, u32, Vec<u8>) {
+    let bytes = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(bytes).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    pixels.truncate(info.buffer_size());
+    (info.width, info.height, pixels)
+}
+
+#[test]
+fn a_slice_has_a_pixel_for_each_voxel() {
+    let out = tempdir().unwrap();
+    let dir = out.path().join("world");
+    holed(&dir);
+    let save = Save::open(&dir, &save::Options::default()).unwrap();
+    let world = World::only(&save).unwrap();
+    let all = request(Which::All);
+    voxels::export(&world, &Request { channels: vec![0], ..all }, &out.path().join("a"), &Options::default()).unwrap();
+    let array = Array::read(&out.path().join("a/TYPE.npy"));
+    let slice = |axis, at, look| Slice { lod: 0, axis, at, area: None, channel: 0, look };
+    for (axis, at) in [(1, 9), (0, -20), (2, 5)] {
+        let path = out.path().join(format!("{axis}.png"));
+        let size = export::slice(&world, &slice(axis, at, Look::Palette), &path, None).unwrap();
+        let (width, height, pixels) = picture(&path);
+        assert_eq!([width, height], size);
+        assert_eq!([width, height], [[48, 32], [80, 48], [80, 32]][axis]);
+        let mut colours = std::collections::HashMap::new();
+        for v in 0..height as usize {
+            for u in 0..width as usize {
+                let up = height as usize - 1 - v;
+                // In the array: z from -32, x from -32, y from 0.
+                let (zxy, hole) = match axis {
+                    1 => ([v, u, 9], (16..32).contains(&v)),
+                    0 => ([u, 12, up], (16..32).contains(&u)),
+                    _ => ([37, u, up], false),
+                };
+                let rgba: [u8; 4] = pixels[(v * width as usize + u) * 4..][..4].try_into().unwrap();
+                assert_eq!(rgba[3] == 0, hole, "{axis} {u} {v}");
+                if !hole {
+                    assert_eq!(*colours.entry(array.at(zxy)).or_insert(rgba), rgba, "one colour for a value");
+                }
+            }
+        }
+        let different: std::collections::HashSet<_> = colours.values().collect();
+        assert_eq!(different.len(), colours.len());
+    }
+    let error = export::slice(&world, &slice(1, 99, Look::Scale), &out.path().join("b.png"), None).unwrap_err();
+    assert!(error.to_string().contains("y=99"), "{error}");
+    assert!(export::slice(&world, &slice(1, 9, Look::Scale), &out.path().join("1.png"), None).is_err(), "written over");
+}
+
+#[test]
+fn a_table_has_every_block_whatever_its_form() {
+    let out = tempdir().unwrap();
+    demo::write_all(out.path()).unwrap();
+    let dir = out.path().join("damaged/block-epilogue");
+    let save = Save::open(&dir, &save::Options::default()).unwrap();
+    let table = |name: &str| export::table(&save, &out.path().join(name), None);
+    let (rows, faults) = table("a.csv").unwrap();
+    assert_eq!((rows, faults.len()), (12, 0));
+    assert_eq!(std::fs::read_to_string(out.path().join("a.csv")).unwrap().lines().count(), 13);
+    table("a.jsonl").unwrap();
+    assert_eq!(common::json_lines(&out.path().join("a.jsonl")).len(), 12);
+    assert!(table("a.txt").unwrap_err().to_string().contains(".csv"));
+    assert!(table("a.csv").is_err(), "written over");
+    #[cfg(feature = "sqlite")]
+    {
+        table("a.sqlite").unwrap();
+        let database = rusqlite::Connection::open(out.path().join("a.sqlite")).unwrap();
+        let sql = "SELECT x, y, z, code FROM blocks JOIN findings ON block = id WHERE level = 'error'";
+        let found: (i32, i32, i32, String) =
+            database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+        assert_eq!(found, (1, 0, 0, "block-epilogue".to_owned()));
+        let count: i64 = database.query_row("SELECT count(*) FROM blocks", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 12);
+    }
+}
+
+#[test]
+fn a_layer_has_its_flags_and_depths_cell_by_cell() {
+    let out = tempdir().unwrap();
+    demo::write_all(out.path()).unwrap();
+    let mut dirs: Vec<_> =
+        ["map-sparse", "map-dense"].iter().map(|name| out.path().join("healthy").join(name)).collect();
+    dirs.extend(common::golden("voxel_map/dense_int32"));
+    let mut compared = 0;
+    for (i, dir) in dirs.iter().filter(|dir| dir.is_dir()).enumerate() {
+        let save = Save::open(dir, &save::Options::default()).unwrap();
+        let map = &save.maps[0];
+        for (n, layer) in map.layers().enumerate() {
+            let to = out.path().join(format!("layer{i}-{n}"));
+            let dim = export::layer(&save, layer.name.as_ref().unwrap(), &to, None).unwrap();
+            let array = Array::read(&to.join("FLAGS.npy"));
+            assert_eq!(array.shape, dim.map(|n| n as usize));
+            let grid = map.grid(layer, &save.options.limits);
+            let depths = grid.depth.is_some().then(|| Array::read(&to.join("DEPTH.npy")));
+            assert_eq!(to.join("DEPTH.png").is_file(), depths.is_some());
+            for k in 0..4000u64 {
+                let spread = [k * 7919, k * 104_729, k * 1_299_709];
+                let cell = [0, 1, 2].map(|i| (spread[i] % u64::from(dim[i])) as u32);
+                let voxel = grid.voxel(cell).unwrap().unwrap();
+                assert_eq!(array.at(cell.map(|n| n as usize)), voxel.flags, "{} {cell:?}", dir.display());
+                if let Some(depths) = &depths {
+                    let at = (cell[0] * dim[2] + cell[2]) as usize * 4;
+                    let depth = f32::from_le_bytes(depths.data[at..at + 4].try_into().unwrap());
+                    assert_eq!(depth.to_bits(), grid.depth_at([cell[0], cell[2]]).unwrap().unwrap().to_bits());
+                }
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 0);
+}
+
+#[test]
+fn what_was_found_without_an_owner_can_be_read() {
+    let Some(golden) = common::golden("crash_terrain") else { return };
+    let out = tempdir().unwrap();
+    let mut blocks = 0;
+    let mut crashes: Vec<_> = std::fs::read_dir(&golden).unwrap().map(|e| e.unwrap().path()).collect();
+    crashes.retain(|path| path.is_dir());
+    crashes.sort();
+    for (i, dir) in crashes.iter().enumerate().take(6) {
+        let Ok(save) = Save::open(dir, &save::Options::default()) else { continue };
+        if save.forests.is_empty() {
+            continue;
+        }
+        let to = out.path().join(format!("found{i}"));
+        let found = export::lost::lost(&save, &to, None).unwrap();
+        let repaired = out.path().join(format!("repaired{i}"));
+        voxscope::repair::run(&save, &repaired, &voxscope::repair::Options::default()).unwrap();
+        if !repaired.join("lost+found").is_dir() {
+            assert_eq!(found.blocks, 0);
+            continue;
+        }
+        // The same blocks from the repaired copy, with the same voxels.
+        let save = Save::open(&repaired, &save::Options::default()).unwrap();
+        let again = out.path().join(format!("again{i}"));
+        assert_eq!(export::lost::lost(&save, &again, None).unwrap(), found);
+        for path in common::files_below(&to) {
+            let name = path.file_name().unwrap();
+            let other = again.join(name);
+            match path.extension().unwrap().to_str().unwrap() {
+                "npy" => {
+                    let (one, other) = (Array::read(&path), Array::read(&other));
+                    assert!(one.data == other.data && one.shape == other.shape);
+                }
+                "bin" => assert!(std::fs::read(&path).unwrap() == std::fs::read(&other).unwrap()),
+                _ => {
+                    let about: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+                    assert_eq!(about["whole"], true);
+                    blocks += 1;
+                }
+            }
+        }
+    }
+    assert!(blocks > 0, "some of the saves have blocks without an owner");
+}
+
+fn run(arguments: &[&str]) -> (Option<i32>, String) {
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_voxscope")).arg("export").args(arguments).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+}
+
+#[test]
+fn the_command_writes_what_it_is_asked_for_and_nothing_twice() {
+    let out = tempdir().unwrap();
+    demo::write_all(out.path()).unwrap();
+    let path = |name: &str| out.path().join(name).to_str().unwrap().to_owned();
+    let (healthy, damaged) = (path("healthy/current"), path("damaged/block-epilogue"));
+    let (code, text) = run(&[&healthy, "--out", &path("a"), "--box", "-20,0,-3..5,4,9", "--channel", "sdf"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("25 x 4 x 12 voxels") && text.contains("SDF.npy"), "{text}");
+    assert_eq!(Array::read(&out.path().join("a/SDF.npy")).shape, [12, 25, 4]);
+    assert_eq!(run(&[&damaged, "--out", &path("b")]).0, Some(4));
+    assert_eq!(run(&[&healthy, "--out", &path("a")]).0, Some(16), "it is there");
+    assert_eq!(run(&[&healthy, "--out", &path("c"), "--channel", "COLOUR"]).0, Some(16));
+    assert_eq!(run(&[&healthy, "--out", &path("c"), "--lod", "9"]).0, Some(8));
+    assert_eq!(run(&[&path("nothing"), "--out", &path("c")]).0, Some(8));
+    assert_eq!(run(&[&healthy, "--out", &path("d.png"), "--slice", "y=3", "--look", "scale"]).0, Some(0));
+    assert_eq!(run(&[&healthy, "--out", &path("d.csv"), "--table"]).0, Some(0));
+    assert_eq!(run(&[&damaged, "--out", &path("e"), "--lost"]).0, Some(0));
+    assert!(!out.path().join("c").exists());
+}
