@@ -54,6 +54,7 @@ pub(super) fn apply(plan: &mut Plan, accepted: &[Accepted]) -> Result<(), Error>
         let named = |region: &&mut RegionPlan| region.lod == one.lod && printable::path(&region.name) == one.file;
         let region = plan.regions.iter_mut().find(named).ok_or_else(|| refuse("there is no such file in the save"))?;
         place(region, one).map_err(refuse)?;
+        plan.accepted.push(one.clone());
     }
     Ok(())
 }
@@ -97,7 +98,7 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
         backup: None,
         mend: None,
     });
-    region.blocks.sort_by_key(|block| (block.backup.is_some(), block.sector, block.slot));
+    region.blocks.sort_by_key(|block| (block.sector, block.slot));
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
 use crate::repair::survey::{self, Look, Walk};
-use crate::repair::{Error, MapPlan, Options, PakPlan, accept, map, pak};
+use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, accept, map, pak};
 use crate::save::{self, Fault, Forest, Kind, RegionFile, Save};
 use crate::trace::decide::Certainty;
 use crate::trace::slots::{self, Told};
@@ -141,6 +141,8 @@ pub struct Plan {
     pub regions: Vec<RegionPlan>,
     /// Meta files that are written anew.
     pub metas: Vec<MetaFile>,
+    /// Blocks that were put in their places because somebody said so.
+    pub accepted: Vec<Accepted>,
     /// The pak regions.
     pub paks: Vec<PakPlan>,
     /// The voxel maps.

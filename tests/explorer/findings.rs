@@ -115,9 +115,12 @@ fn a_place_is_shown_by_the_pane_that_tells_most() {
 
 #[test]
 fn a_healthy_save_is_said_to_be_one() {
-    let (driver, _dir) = on("current", 80, 24);
+    let (driver, _dir) = on("pak-room", 80, 24);
     let screen = driver.text_screen();
     assert!(screen.contains("Nothing is wrong.") && screen.contains("were checked"), "{screen}");
+    // A note is nothing wrong either.
+    let (driver, _dir) = on("current", 80, 24);
+    assert!(driver.text_screen().contains("nothing wrong"), "{}", driver.text_screen());
 }
 
 #[test]

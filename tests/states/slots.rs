@@ -45,11 +45,8 @@ fn without_it_few_blocks_are_not_moved() {
 #[test]
 fn the_old_formula_when_the_seams_leave_no_doubt() {
     let dir = tempfile::tempdir().unwrap();
-    let spec = |slots| ForestSpec {
-        lods: vec![Extent { from: [-9, -2, -9], to: [5, 2, 5] }],
-        slots,
-        ..ForestSpec::default()
-    };
+    let spec =
+        |slots| ForestSpec { lods: vec![Extent { from: [-9, -2, -9], to: [5, 2, 5] }], slots, ..ForestSpec::default() };
     let [truth, source] = [(Slots::New, "truth"), (Slots::Old, "world")].map(|(slots, name)| {
         let path = dir.path().join(name);
         write_forest(&path, &spec(slots), None).unwrap();

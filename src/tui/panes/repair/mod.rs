@@ -375,11 +375,10 @@ fn capital(text: &str) -> String {
 
 /// Whether the block of a line was put in a place by hand.
 fn is_accepted(app: &App, line: &Line) -> bool {
-    let list = &app.panes.repair.accepted;
-    let same = |(lod, file, sector): &(u8, String, u32)| {
-        list.iter().any(|a| (a.lod, &a.file, a.sector) == (*lod, file, *sector))
-    };
-    line.place.as_ref().is_some_and(same)
+    let place = line.place.as_ref();
+    place.is_some_and(|(lod, file, sector)| {
+        app.panes.repair.accepted.iter().any(|a| (a.lod, &a.file, a.sector) == (*lod, file, *sector))
+    })
 }
 
 /// What a line says, with the kind of it in a word: never by its mark alone.
