@@ -27,6 +27,9 @@ const WINDOW: usize = 32;
 /// Blocks of the source that are read before what came of them is written.
 const BLOCKS: usize = 256;
 
+/// Files that are synced at once.
+const SYNCS: usize = 8;
+
 /// Writes everything but `convert.json`. Gives the size of sectors that the largest block needs, when that is more than
 /// is asked for; the block is listed as too large then.
 pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> Result<Option<u16>, Error> {
@@ -75,13 +78,16 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         };
         let regions: Vec<([i32; 3], Vec<At>)> = regions.into_iter().map(|([z, x, y], at)| ([x, y, z], at)).collect();
         for window in regions.chunks(WINDOW) {
-            let parts: Vec<Result<(Report, Option<u16>), Error>> =
+            let parts: Vec<Result<Part, Error>> =
                 window.par_iter().map(|(region, sources)| writing.region(*region, sources)).collect();
+            let mut files = Vec::new();
             for part in parts {
-                let (part, more) = part?;
+                let (part, more, file) = part?;
                 report.merge(part);
                 needed = needed.max(more);
+                files.extend(file);
             }
+            sync(&files)?;
         }
         palettes.list(lod, report);
     }
@@ -138,6 +144,20 @@ impl Palettes {
     }
 }
 
+/// What came of a region: the size of sectors that its largest block needs, when that is more than there is, and its file.
+type Part = (Report, Option<u16>, Option<(File, PathBuf)>);
+
+/// Makes sure that files are on the disk; several at once, as it is the disk that takes the time.
+fn sync(files: &[(File, PathBuf)]) -> Result<(), beside::Error> {
+    std::thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(SYNCS).max(1));
+        let sync = |(file, path): &(File, PathBuf)| file.sync_all().map_err(beside::Error::write(path));
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || part.iter().try_for_each(sync))).collect();
+        // There is nothing in the threads that can panic; what is not known to be synced is not on the disk.
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or(Err(beside::Error::Interrupted)))
+    })
+}
+
 struct Writing<'w> {
     work: &'w Work<'w>,
     draft: &'w Draft<'w>,
@@ -149,8 +169,8 @@ struct Writing<'w> {
 }
 
 impl Writing<'_> {
-    /// Writes one region. Gives the size of sectors that its largest block needs, when that is more than there is.
-    fn region(&self, region: [i32; 3], sources: &[At]) -> Result<(Report, Option<u16>), Error> {
+    /// Writes one region, which is not synced yet.
+    fn region(&self, region: [i32; 3], sources: &[At]) -> Result<Part, Error> {
         let lod = self.maker.lod;
         let mut report = Report::default();
         let mut needed = None;
@@ -194,10 +214,8 @@ impl Writing<'_> {
                 progress(done.min(self.all), self.all);
             }
         }
-        if let Some(out) = out {
-            out.finish()?;
-        }
-        Ok((report, needed))
+        let file = out.map(RegionWriter::finish).transpose()?;
+        Ok((report, needed, file))
     }
 
     fn create(&self, region: [i32; 3]) -> Result<RegionWriter, beside::Error> {
@@ -257,12 +275,14 @@ impl RegionWriter {
         Ok(None)
     }
 
-    fn finish(mut self) -> Result<(), beside::Error> {
+    /// Writes the table; gives the file, which is not synced yet.
+    fn finish(mut self) -> Result<(File, PathBuf), beside::Error> {
         self.bytes.clear();
         self.bytes.extend(self.table.iter().flat_map(|entry| entry.0.to_le_bytes()));
         let table = SeekFrom::Start(self.header.table.start);
         let written = self.out.seek(table).and_then(|_| self.out.write_all(&self.bytes));
-        let written = written.and_then(|()| self.out.flush()).and_then(|()| self.out.get_ref().sync_all());
-        written.map_err(beside::Error::write(&self.path))
+        written.map_err(beside::Error::write(&self.path))?;
+        let file = self.out.into_inner().map_err(|error| beside::Error::write(&self.path)(error.into_error()))?;
+        Ok((file, self.path))
     }
 }

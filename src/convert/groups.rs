@@ -45,6 +45,7 @@ pub(super) fn has_holes(work: &Work<'_>, sources: &[At]) -> bool {
 }
 
 /// The blocks of the source, those together that make up one block of the result.
+#[cfg(feature = "sqlite")]
 pub(super) fn all(work: &Work<'_>, index: &Index, report: &mut Report) -> Vec<At> {
     let mut sources: Vec<At> = Vec::with_capacity(index.blocks.len());
     for at in &index.blocks {

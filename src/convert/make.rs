@@ -20,6 +20,7 @@ pub(super) struct Made {
     /// Its container.
     pub container: Vec<u8>,
     /// The bytes of its instances.
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     pub instances: Option<Vec<u8>>,
 }
 
