@@ -60,7 +60,7 @@ const LARGE_STREAM: u64 = 64 << 20;
 const HELD: usize = 20_000;
 
 /// Blocks of one file that are examined before what they gave is turned into findings.
-const BLOCKS: usize = 1 << 14;
+const BLOCKS: usize = 1 << 13;
 
 /// How to check.
 #[derive(Clone, Copy, Default)]

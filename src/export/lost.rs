@@ -96,7 +96,8 @@ impl Writing<'_> {
             for block in &region.lost {
                 let source = beside::open(&region.path)?;
                 let stored = read(&source, &block.pieces).map_err(beside::Error::read(&region.path))?;
-                let stem = format!("{}.sector-{:06}", shown.replace(['/', '\\'], "_"), block.sector);
+                let kind = if block.whole { "" } else { ".torn" };
+                let stem = format!("{}.sector-{:06}{kind}", shown.replace(['/', '\\'], "_"), block.sector);
                 let candidates = block.candidates.iter();
                 let candidates: Vec<Json> = candidates
                     .map(|(at, p)| json!({ "position": at, "probability": repair::lost::rounded(*p) }))

@@ -9,9 +9,9 @@ use voxscope::save::Options;
 use crate::world::{Land, assert_right, blocks, entries, format, mend, plain, set_entry};
 
 /// A region of negative coordinates, each of its entries in the slot of the old formula.
-fn displaced() -> Land {
+fn displaced(from: [i32; 3]) -> Land {
     let format = Format { region_size: [4; 3], ..format() };
-    let mut land = Land::new(format, [-4, -4, -4], [0, 0, 0]);
+    let mut land = Land::new(format, from, [0, 0, 0]);
     let old = entries(land.disk());
     (0..64).for_each(|slot| set_entry(land.disk(), slot, voxscope::godot::region::Entry::default()));
     for (slot, entry) in old {
@@ -24,7 +24,7 @@ fn displaced() -> Land {
 
 #[test]
 fn the_old_formula_when_it_is_given() {
-    let land = displaced();
+    let land = displaced([-4; 3]);
     let source = land.write("world");
     assert_ne!(blocks(&source), land.truth, "an engine of today shows it moved by one");
     let reading = Options { slots: Some(Slots::Old), ..Options::default() };
@@ -36,10 +36,17 @@ fn the_old_formula_when_it_is_given() {
 
 #[test]
 fn without_it_few_blocks_are_not_moved() {
-    let land = displaced();
-    let source = land.write("world");
-    let mended = plain(&source);
+    let land = displaced([-1; 3]);
+    let mended = plain(&land.write("world"));
     assert!(mended.plan.changes_nothing());
+}
+
+#[test]
+fn without_it_a_full_region_tells_by_itself() {
+    let land = displaced([-4; 3]);
+    let mended = plain(&land.write("world"));
+    assert_right(&mended, &land.truth, &[]);
+    assert!(!mended.plan.leaves_damage());
 }
 
 #[test]
