@@ -2,15 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod common;
+#[path = "common/truth.rs"]
+mod truth;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
 use voxscope::check;
 use voxscope::damage::Level;
-use voxscope::godot::block::Block;
-use voxscope::godot::channel::{Channel, Storage};
 use voxscope::limits::Limits;
 use voxscope::save::{Options, Save, Scratch};
 use voxscope::source::Source;
@@ -19,33 +18,7 @@ use voxscope::trace::region::Case;
 use voxscope::trace::solve::Solver;
 use voxscope::trace::walk;
 
-type Signature = Vec<String>;
-
-fn truth(path: &Path) -> Vec<([i32; 3], Signature)> {
-    let text = std::fs::read_to_string(path).unwrap();
-    text.lines()
-        .map(|line| {
-            let v: serde_json::Value = serde_json::from_str(line).unwrap();
-            let p: Vec<i32> = v["position"].as_array().unwrap().iter().map(|n| n.as_i64().unwrap() as i32).collect();
-            let sig = v["channels"].as_array().unwrap().iter().map(|c| {
-                if c["uniform"].as_bool().unwrap() {
-                    format!("u{}", c["value"].as_str().unwrap())
-                } else {
-                    c["sha256"].as_str().unwrap().to_owned()
-                }
-            });
-            ([p[0], p[1], p[2]], sig.collect())
-        })
-        .collect()
-}
-
-fn signature(block: &Block<'_>) -> Signature {
-    let of = |channel: &Channel<'_>| match channel.storage {
-        Storage::Uniform => format!("u{}", channel.value(0).unwrap()),
-        Storage::Raw => Sha256::digest(channel.data).iter().map(|b| format!("{b:02x}")).collect(),
-    };
-    block.channels.iter().map(of).collect()
-}
+use truth::{Signature, signature, truth};
 
 #[derive(Default, Debug, Clone)]
 struct Score {
@@ -95,69 +68,9 @@ fn golden(case: &Path, least: Certainty) -> Score {
         boxes.push((region.position, region.header.format.region_size));
         cases.push(case);
     }
-    let t = std::time::Instant::now();
     let refs: Vec<&Case> = cases.iter().collect();
     let solver = Solver::solve(&refs);
-    if std::env::var("V").is_ok() && least == Certainty::Certain {
-        for r in 0..cases.len() {
-            let c = &cases[r];
-            println!(
-                "{:?} T: {}",
-                case,
-                c.entries.iter().map(|e| format!("{}+{}", e.first, e.count)).collect::<Vec<_>>().join(" ")
-            );
-            println!(
-                "W: {}",
-                c.walk
-                    .blocks
-                    .iter()
-                    .enumerate()
-                    .map(|(i, b)| format!("{i}:{}+{}{}/{}", b.first, b.count, if b.padded { "" } else { "*" }, b.slack))
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            );
-            for rd in solver.states[r].readings.iter().take(5) {
-                println!(
-                    "  reading prior {:.2} items {} moving {:?} torn {}",
-                    rd.prior,
-                    rd.items.len(),
-                    rd.moving,
-                    rd.torn
-                );
-            }
-            println!(
-                "rates {:?} lost {:.3} appended {:?}",
-                solver.states[r].rates,
-                solver.states[r].posterior.lost,
-                solver.states[r]
-                    .posterior
-                    .appended
-                    .iter()
-                    .enumerate()
-                    .filter(|a| *a.1 > 0.001)
-                    .map(|(i, a)| format!("{i}:{a:.3}"))
-                    .collect::<Vec<_>>()
-            );
-            for (i, e) in c.entries.iter().enumerate() {
-                let truth = history.get(&e.position).and_then(|h| sigs[r].iter().position(|s| s == h.last().unwrap()));
-                println!(
-                    "  {i} {:?} +{} is {truth:?} gone {:.4} torn {:.4} {}",
-                    e.position,
-                    e.count,
-                    solver.states[r].posterior.gone[i],
-                    solver.states[r].posterior.torn[i],
-                    solver.states[r].options[i]
-                        .iter()
-                        .take(5)
-                        .map(|o| format!("{}{}:{:.4}", if o.moved { "m" } else { "" }, o.block, o.p))
-                        .collect::<Vec<_>>()
-                        .join(" ")
-                );
-            }
-        }
-    }
     let mut score = Score::default();
-    let verbose = std::env::var("V").is_ok();
     for r in 0..cases.len() {
         let placed: HashMap<[i32; 3], _> =
             decide(&solver, r).into_iter().filter(|p| p.certainty >= least).map(|p| (p.position, p)).collect();
@@ -178,43 +91,14 @@ fn golden(case: &Path, least: Certainty) -> Score {
                 score.unsaved_right += 1;
             }
             match placed.get(p) {
-                None => {
-                    score.lost += u32::from(present);
-                    if present && verbose {
-                        let i = cases[r].entries.iter().position(|e| e.position == *p);
-                        println!(
-                            "  lost {p:?} saved {} {:?}",
-                            states.len() - 1,
-                            i.map(|i| solver.states[r].options[i]
-                                .iter()
-                                .take(3)
-                                .map(|o| (o.p, o.moved, sigs[r][o.block] == *newest, (o.p * 1e4) as u32))
-                                .collect::<Vec<_>>())
-                        );
-                    }
-                }
+                None => score.lost += u32::from(present),
                 Some(x) if sigs[r][x.block] == *newest => score.right += 1,
-                Some(x) if states.contains(&sigs[r][x.block]) => {
-                    score.older += 1;
-                    if verbose {
-                        println!("  older {p:?} {} {} {:?}", x.p, x.moved, cases[r].walk.blocks[x.block].first);
-                    }
-                }
-                Some(x) => {
-                    score.wrong += 1;
-                    if verbose {
-                        println!("  WRONG {p:?} p {} moved {} present {present}", x.p, x.moved);
-                    }
-                }
+                Some(x) if states.contains(&sigs[r][x.block]) => score.older += 1,
+                Some(_) => score.wrong += 1,
             }
         }
     }
-    println!(
-        "{} {least:?} {score:?} trust {:.2} {:?}",
-        case.file_name().unwrap().to_str().unwrap(),
-        solver.odds.trust,
-        t.elapsed()
-    );
+    println!("{} {least:?} {score:?}", case.file_name().unwrap().to_str().unwrap());
     score
 }
 
