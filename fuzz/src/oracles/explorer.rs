@@ -19,7 +19,7 @@ use voxscope::tui::{Driver, Settings};
 use super::{Reach, limits};
 
 /// Events of one input at most: what each of them may cost is the question, not how many there are.
-const MOST: usize = 40;
+const MOST: usize = 64;
 
 /// Lines that are typed.
 const LINES: [&str; 12] = [
