@@ -2,7 +2,7 @@
 //! the next LOD has of it.
 
 use crate::godot::block::Block;
-use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, index_zxy};
+use crate::godot::channel::{CHANNELS, Channel, Depth, SDF};
 
 /// Samples along each axis of a layer.
 const GRID: u16 = 16;
@@ -10,8 +10,8 @@ const GRID: u16 = 16;
 /// Samples along each axis of what two LODs have in common.
 const COMMON: u16 = 4;
 
-/// Channels whose values are compared as they are: TYPE and COLOR.
-const KINDS: [usize; 2] = [0, 2];
+/// Channels whose values are compared as they are, TYPE and COLOR, and what they are multiplied with.
+const KINDS: [(usize, u64); 2] = [(0, 1), (2, 0xc2b2_ae3d_27d4_eb4f)];
 
 /// One layer of voxels; a single value when all of them are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,46 +78,77 @@ struct Reader<'b> {
 impl Reader<'_> {
     /// The layer of a side.
     fn layer(&self, axis: usize, at: u16) -> Layer {
-        self.at(&|| self.grid(axis, at))
+        let (size, strides) = (self.block.size, self.strides());
+        let along = |axis: usize| {
+            let step = usize::from(size[axis].div_ceil(GRID).max(1));
+            (usize::from(size[axis]).div_ceil(step), strides[axis] * step)
+        };
+        let rest = [(1, 0), along((axis + 1) % 3), along((axis + 2) % 3)];
+        self.at(&Voxels { from: usize::from(at) * strides[axis], along: rest })
     }
 
     /// Voxels of half the block from a corner on, as many times as far apart as `scale` says. LODs take every second
     /// voxel, as the engine does.
-    fn samples(&self, from: [u16; 3], scale: u16) -> Layer {
-        let size = self.block.size;
-        let steps = |axis: usize| {
+    fn samples(&self, from: [u16; 3], scale: usize) -> Layer {
+        let (size, strides) = (self.block.size, self.strides());
+        let along = |axis: usize| {
             let half = size[axis] / 2;
-            (0..half).step_by(usize::from(half.div_ceil(COMMON).max(1))).map(move |at| from[axis] + at * scale)
+            let step = usize::from(half.div_ceil(COMMON).max(1));
+            (usize::from(half).div_ceil(step), strides[axis] * step * scale)
         };
-        let all = || steps(2).flat_map(move |z| steps(0).flat_map(move |x| steps(1).map(move |y| [x, y, z])));
-        self.at(&|| all().filter_map(move |at| index_zxy(size, at)))
+        let from = (0..3).map(|axis| usize::from(from[axis]) * strides[axis]).sum();
+        self.at(&Voxels { from, along: [along(2), along(0), along(1)] })
     }
 
-    fn at<I: Iterator<Item = usize>>(&self, voxels: &dyn Fn() -> I) -> Layer {
-        let kinds = KINDS.map(|c| &self.block.channels[c]);
-        let all_uniform = kinds.iter().all(|c| c.data.len() <= c.depth.bytes());
+    /// How far apart in the order ZXY neighbours along each axis are.
+    fn strides(&self) -> [usize; 3] {
+        let [x, y, _] = self.block.size.map(usize::from);
+        [y, 1, x * y]
+    }
+
+    fn at(&self, voxels: &Voxels) -> Layer {
+        let (mut same, mut raw) = (0u64, Vec::with_capacity(KINDS.len()));
+        for (c, factor) in KINDS {
+            let channel = &self.block.channels[c];
+            if channel.data.len() <= channel.depth.bytes() {
+                same = same.wrapping_add(channel.value(0).unwrap_or(0).wrapping_mul(factor));
+            } else {
+                raw.push((channel, factor));
+            }
+        }
+        let kind = |i: usize| {
+            let add = |sum: u64, (c, factor): &(&Channel<'_>, u64)| {
+                sum.wrapping_add(c.value(i).unwrap_or(0).wrapping_mul(*factor))
+            };
+            mixed(raw.iter().fold(same, add))
+        };
         let sdf = &self.block.channels[SDF];
         let sdf_uniform = sdf.data.len() <= sdf.depth.bytes();
-        let kind = |i: usize| kinds.iter().fold(0u16, |h, c| fold(h, c.value(i).unwrap_or(0)));
         let value = |i: usize| quantized(sdf, sdf.value(i).unwrap_or(0));
         Layer {
-            kinds: if all_uniform { [kind(0)].into() } else { thin(voxels().map(kind).collect()) },
-            sdf: if sdf_uniform { [value(0)].into() } else { thin(voxels().map(value).collect()) },
+            kinds: if raw.is_empty() { [mixed(same)].into() } else { thin(voxels.map(kind)) },
+            sdf: if sdf_uniform { [value(0)].into() } else { thin(voxels.map(value)) },
         }
     }
+}
 
-    /// Indices of the sampled voxels of a layer.
-    fn grid(&self, axis: usize, at: u16) -> impl Iterator<Item = usize> + '_ {
-        let size = self.block.size;
-        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        let steps = |n: u16| (0..n).step_by(usize::from(n.div_ceil(GRID).max(1)));
-        steps(size[u]).flat_map(move |a| {
-            steps(size[v]).filter_map(move |b| {
-                let mut position = [0; 3];
-                (position[axis], position[u], position[v]) = (at, a, b);
-                index_zxy(size, position)
-            })
-        })
+/// Voxels of a block: the first one, and how many there are along three directions, so far apart.
+struct Voxels {
+    from: usize,
+    along: [(usize, usize); 3],
+}
+
+impl Voxels {
+    fn map<T>(&self, of: impl Fn(usize) -> T) -> Vec<T> {
+        let [(a, a_step), (b, b_step), (c, c_step)] = self.along;
+        let mut out = Vec::with_capacity(a * b * c);
+        for i in 0..a {
+            for j in 0..b {
+                let from = self.from + i * a_step + j * b_step;
+                out.extend((0..c).map(|k| of(from + k * c_step)));
+            }
+        }
+        out
     }
 }
 
@@ -128,9 +159,9 @@ fn thin<T: PartialEq + Copy>(values: Vec<T>) -> Box<[T]> {
     }
 }
 
-fn fold(hash: u16, value: u64) -> u16 {
-    let mixed = (u64::from(hash) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    if value == 0 && hash == 0 { 0 } else { (mixed >> 48) as u16 }
+/// A kind in 16 bits; 0 for what is 0 in all channels.
+fn mixed(sum: u64) -> u16 {
+    (sum.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16
 }
 
 /// A signed distance in 16 bits: 8 and 16 bits as they are, floats in 1/256 of a voxel.
