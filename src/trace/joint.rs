@@ -64,7 +64,6 @@ struct Part {
     share: f64,
     forward: Vec<f64>,
     out: Vec<f64>,
-    rows: usize,
 }
 
 /// Something to draw assignments from.
@@ -74,6 +73,7 @@ struct Origin<'o> {
     counts: &'o [u32],
     sizes: &'o [f64],
     evidence: &'o dyn Evidence,
+    /// Of each reading.
     rows: Vec<Rows>,
     parts: Vec<Part>,
 }
@@ -120,7 +120,7 @@ impl<'o> Origin<'o> {
             let pass = origin.pass(&state.readings[n]);
             let out = pass.gone(gone);
             let forward = pass.forward(gone, &origin.rows[n], &out);
-            origin.parts.push(Part { reading: n, gone, share: total - sum, forward, out, rows: n });
+            origin.parts.push(Part { reading: n, gone, share: total - sum, forward, out });
         }
         origin
     }
@@ -156,7 +156,7 @@ impl<'o> Origin<'o> {
         let mut gone = Vec::new();
         for i in (0..n).rev() {
             let before = |g: usize| part.forward[i * w + g];
-            let keep = if g <= i { before(g) + self.rows[part.rows].at(i, g) } else { NEVER };
+            let keep = if g <= i { before(g) + self.rows[part.reading].at(i, g) } else { NEVER };
             let take = if g > 0 { before(g - 1) + part.out[i] } else { NEVER };
             let all = add_log(keep, take);
             if random.next() < (keep - all).exp() {
@@ -192,7 +192,7 @@ impl<'o> Origin<'o> {
         let mut taken = HashMap::new();
         for (i, fate) in drawn.fates.iter().enumerate() {
             match fate {
-                Fate::Kept(item) => sum += self.rows[part.rows].at(i, i - item),
+                Fate::Kept(item) => sum += self.rows[part.reading].at(i, i - item),
                 Fate::Moved(item) => {
                     taken.insert(*item, i);
                     gone.push(i);
@@ -235,9 +235,8 @@ impl Seams<'_> {
         let mut sum = 0.0;
         for (i, block) in blocks.iter().enumerate() {
             let Some(block) = *block else { continue };
-            for &(at, axis, upper) in self.near[i].iter().filter(|(at, _, upper)| at.0 == r && *upper) {
+            for &(at, axis, _) in self.near[i].iter().filter(|(at, _, upper)| at.0 == r && *upper) {
                 let Some(other) = blocks[at.1] else { continue };
-                let _ = upper;
                 sum += *self
                     .inside
                     .entry((block, other, axis))

@@ -15,10 +15,9 @@ mod golden;
 mod stopped;
 mod threads;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
 
 use voxscope::damage::Level;
 use voxscope::godot::container::Decoder;
@@ -29,24 +28,7 @@ use voxscope::source::Source;
 use voxscope::trace::walk;
 use voxscope::{beside, check, demo};
 
-type Tree = BTreeMap<PathBuf, (Vec<u8>, Option<SystemTime>)>;
-
-fn tree(root: &Path, times: bool) -> Tree {
-    let mut out = Tree::new();
-    let mut dirs = vec![root.to_owned()];
-    while let Some(dir) = dirs.pop() {
-        for entry in fs::read_dir(&dir).unwrap().map(Result::unwrap) {
-            let path = entry.path();
-            if entry.file_type().unwrap().is_dir() {
-                dirs.push(path);
-            } else if entry.file_type().unwrap().is_file() {
-                let time = times.then(|| entry.metadata().unwrap().modified().unwrap());
-                out.insert(path.strip_prefix(root).unwrap().to_owned(), (fs::read(&path).unwrap(), time));
-            }
-        }
-    }
-    out
-}
+use common::trees::{content, tree};
 
 fn findings(path: &Path) -> (u64, u64) {
     let summary = check::run(&Save::open(path, &Options::default()).unwrap(), &check::Options::default(), drop);
@@ -65,13 +47,6 @@ fn worded(path: &Path) -> Vec<String> {
 fn mend(source: &Path, to: &Path, likely: bool) -> repair::Outcome {
     let save = Save::open(source, &Options::default()).unwrap();
     repair::run(&save, to, &repair::Options { likely, ..Default::default() }).unwrap()
-}
-
-/// Everything but the report, which says what was done this time.
-fn content(path: &Path) -> Tree {
-    let mut tree = tree(path, false);
-    tree.remove(Path::new("repair.json"));
-    tree
 }
 
 #[test]
