@@ -3,6 +3,7 @@
 //! The decoders, the checker and every error message share this one vocabulary. A [`Damage`] is small and `Copy`; it
 //! carries no text of the file, so nothing hostile can travel in it.
 
+mod code;
 mod codes;
 mod set;
 
