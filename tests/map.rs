@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use common::arrays::{i4, npy};
 use serde_json::{Value as Json, json};
 use tempfile::{TempDir, tempdir};
 use voxscope::bytes::Span;
@@ -19,21 +20,6 @@ const START: usize = 80;
 
 /// What a test says of a finding: code, file, bytes, remark.
 type Told = (Code, String, Option<(u64, u64)>, String);
-
-/// An array, byte by byte as the exporter writes it.
-fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
-    while (10 + text.len() + 1) % 16 != 0 {
-        text.push(' ');
-    }
-    text.push('\n');
-    let length = u16::try_from(text.len()).unwrap().to_le_bytes();
-    [b"\x93NUMPY\x01\x00", &length[..], text.as_bytes(), data].concat()
-}
-
-fn i4(numbers: impl IntoIterator<Item = i32>) -> Vec<u8> {
-    numbers.into_iter().flat_map(i32::to_le_bytes).collect()
-}
 
 /// 20 x 16 x 17 cells in two blocks of water, 2.5 m deep everywhere.
 fn sparse() -> Draft {

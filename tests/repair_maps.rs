@@ -6,26 +6,12 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use common::arrays::{i4, npy};
 use common::trees::{content, mend_twice, trouble};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use voxscope::damage::Code;
 use voxscope::save::{Options, Save};
-
-/// An array, byte by byte as the exporter writes it.
-fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let mut text = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
-    while (10 + text.len() + 1) % 16 != 0 {
-        text.push(' ');
-    }
-    text.push('\n');
-    let length = u16::try_from(text.len()).unwrap().to_le_bytes();
-    [b"\x93NUMPY\x01\x00", &length[..], text.as_bytes(), data].concat()
-}
-
-fn i4(numbers: impl IntoIterator<Item = i32>) -> Vec<u8> {
-    numbers.into_iter().flat_map(i32::to_le_bytes).collect()
-}
 
 /// A block of one kind of water.
 fn block(kind: i32) -> Vec<i32> {

@@ -7,7 +7,8 @@ use voxscope::godot::forest::Meta;
 use voxscope::repair::{self, Origin};
 use voxscope::save::{Options, Save};
 
-use crate::world::{blocks, put, tree};
+use crate::common::trees::tree;
+use crate::world::{blocks, put};
 use crate::writer::{Content, History, Random};
 
 fn write(dir: &std::path::Path, history: &History, disks: &[Vec<u8>]) {

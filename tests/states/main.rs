@@ -2,6 +2,8 @@
 //! stays as it is when it is repaired again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "../common/mod.rs"]
+mod common;
 #[allow(dead_code)]
 #[path = "../common/writer.rs"]
 mod writer;

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use voxscope::damage::{Code, Level};
 use voxscope::godot::channel::{CHANNELS, Depth};
@@ -14,9 +13,9 @@ use voxscope::repair::{self, Action, Plan};
 use voxscope::save::{Options, Region, Save, Scratch};
 use voxscope::{check, limits::Limits};
 
+use crate::common::trees::{content, tree};
 use crate::writer::{Content, Random, Voxels, World};
 
-pub type Tree = BTreeMap<PathBuf, (Vec<u8>, Option<SystemTime>)>;
 pub type Blocks = HashMap<[i32; 3], Vec<u8>>;
 
 pub const REGION: &str = "regions/lod0/r.0.0.0.vxr";
@@ -136,23 +135,6 @@ pub fn set_entry(bytes: &mut [u8], slot: u32, entry: Entry) {
     bytes[at..at + 4].copy_from_slice(&entry.0.to_le_bytes());
 }
 
-pub fn tree(root: &Path, times: bool) -> Tree {
-    let mut out = Tree::new();
-    let mut dirs = vec![root.to_owned()];
-    while let Some(dir) = dirs.pop() {
-        for entry in fs::read_dir(&dir).unwrap().map(Result::unwrap) {
-            let path = entry.path();
-            if entry.file_type().unwrap().is_dir() {
-                dirs.push(path);
-            } else {
-                let time = times.then(|| entry.metadata().unwrap().modified().unwrap());
-                out.insert(path.strip_prefix(root).unwrap().to_owned(), (fs::read(&path).unwrap(), time));
-            }
-        }
-    }
-    out
-}
-
 /// The codes above a note that a semantic check finds.
 pub fn codes(path: &Path) -> BTreeSet<Code> {
     let mut codes = BTreeSet::new();
@@ -230,12 +212,7 @@ pub fn mend(source: &Path, options: &repair::Options<'_>, reading: &Options) -> 
     let second = repair::run(&copy, &again, &repair::Options::default()).unwrap();
     let kinds: Vec<Action> = second.plan.regions.iter().map(|r| r.action).collect();
     assert!(kinds.iter().all(|a| *a == Action::Copy), "{kinds:?} {:?}", repair::words(&second.plan));
-    let without_report = |path: &Path| {
-        let mut tree = tree(path, false);
-        tree.remove(Path::new("repair.json"));
-        tree
-    };
-    assert_eq!(without_report(&to), without_report(&again), "a second repair changed something");
+    assert_eq!(content(&to), content(&again), "a second repair changed something");
     let json = serde_json::from_slice(&fs::read(to.join("repair.json")).unwrap()).unwrap();
     Mended { blocks: blocks(&to), plan: outcome.plan, path: to, json }
 }

@@ -103,6 +103,23 @@ pub struct PakPlan {
 }
 
 impl PakPlan {
+    /// A file that is taken, or set aside, as it is.
+    fn whole(name: PathBuf, path: PathBuf, action: Action, why: &'static str) -> Self {
+        Self {
+            name,
+            path,
+            action,
+            why,
+            header: None,
+            fields: Vec::new(),
+            chunks: Vec::new(),
+            missing: Vec::new(),
+            lost: Vec::new(),
+            head: Span::default(),
+            rest: Vec::new(),
+        }
+    }
+
     /// Whether something could not be brought back.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
@@ -120,63 +137,37 @@ pub(super) fn plan(save: &Save, options: &Options<'_>) -> Result<Vec<PakPlan>, E
 fn one(save: &Save, room: &Room, file: &PakFile, options: &Options<'_>) -> Result<PakPlan, Error> {
     options.go_on()?;
     let path = room.dir.join(&file.name);
-    let plan = PakPlan {
-        name: below(&save.path, &path),
-        action: Action::Copy,
-        why: "healthy",
-        header: None,
-        fields: Vec::new(),
-        chunks: Vec::new(),
-        missing: Vec::new(),
-        lost: Vec::new(),
-        head: Span::default(),
-        rest: Vec::new(),
-        path,
-    };
-    let aside = |why| PakPlan { action: Action::SetAside, why, ..empty(&plan) };
+    let name = below(&save.path, &path);
+    let whole = |action, why| PakPlan::whole(name.clone(), path.clone(), action, why);
+    let aside = |why| whole(Action::SetAside, why);
     // Of a file that was named itself, its name does not matter.
     if save.path.is_dir() {
-        let odd = save.faults.iter().find(|fault| fault.path == plan.path).map(|fault| fault.damage.code);
+        let odd = save.faults.iter().find(|fault| fault.path == path).map(|fault| fault.damage.code);
         match odd {
             Some(Code::PakName) => return Ok(aside("the game does not look for a file of this name")),
             Some(Code::PakDuplicate) => return Ok(aside("another file has the name of its region")),
             _ => {}
         }
     }
-    let failed = |source| beside::Error::Open { path: plan.path.clone(), source };
+    let failed = |source| beside::Error::Open { path: path.clone(), source };
     let Some(pak) = save.pak(room, file, &mut Vec::new()).map_err(failed)? else {
         return Ok(aside("it ends inside its header"));
     };
     let stop = || options.go_on().is_err();
     let budget = pak.source.len().saturating_mul(EXPANSION).saturating_add(BUDGET);
     let how = pak::Options { budget, stop: &stop };
-    let told = pak::read(&pak, &how).map_err(beside::Error::read(&plan.path))?;
+    let told = pak::read(&pak, &how).map_err(beside::Error::read(&path))?;
     options.go_on()?;
-    if pak.source.changed().map_err(beside::Error::read(&plan.path))? {
-        return Err(beside::Error::Changed(plan.path).into());
+    if pak.source.changed().map_err(beside::Error::read(&path))? {
+        return Err(beside::Error::Changed(path).into());
     }
+    let plan = whole(Action::Copy, "healthy");
     if told.is_sound() {
         return Ok(plan);
     }
     let mut plan = rebuilt(plan, &pak, &told, options);
-    plan.rest = rest(&plan, &pak.source).map_err(beside::Error::read(&plan.path))?;
+    plan.rest = rest(&plan, &pak.source).map_err(beside::Error::read(&path))?;
     Ok(plan)
-}
-
-fn empty(plan: &PakPlan) -> PakPlan {
-    PakPlan {
-        name: plan.name.clone(),
-        path: plan.path.clone(),
-        action: plan.action,
-        why: plan.why,
-        header: None,
-        fields: Vec::new(),
-        chunks: Vec::new(),
-        missing: Vec::new(),
-        lost: Vec::new(),
-        head: Span::default(),
-        rest: Vec::new(),
-    }
 }
 
 fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, told: &Told, options: &Options<'_>) -> PakPlan {
