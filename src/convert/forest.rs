@@ -11,7 +11,6 @@ use rayon::prelude::*;
 
 use crate::beside::{self, CHUNK, Draft};
 use crate::bytes::index;
-use crate::convert::fill::Fill;
 use crate::convert::groups::{has_holes, regions, units};
 use crate::convert::make::{Buffers, Made, Maker};
 use crate::convert::report::{Kind, Listed, Report};
@@ -19,6 +18,7 @@ use crate::convert::{Error, Work};
 use crate::godot::forest::Meta;
 use crate::godot::region::{Entry, Format, Header, sectors_for};
 use crate::godot::slots::{self, Slots};
+use crate::resize::Fill;
 use crate::world::At;
 
 /// Regions that are worked on before what came of them is put together.
@@ -57,7 +57,7 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         report.index(&index);
         let regions = regions(work, &index, report);
         let fill = if regions.values().any(|sources| has_holes(work, sources)) {
-            Fill::of(work, &index)
+            Fill::of(work.world, &index, &|| work.stopped())
         } else {
             Fill::default()
         };

@@ -4,7 +4,7 @@ use crate::godot::block::{Block, EPILOGUE};
 use crate::godot::channel::index_zxy;
 use crate::godot::metadata::{Item, encode_item};
 
-use super::block::VERSION;
+use crate::resize::VERSION;
 
 /// Items as they are stored, of one block of the result.
 #[derive(Default)]

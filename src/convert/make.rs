@@ -1,15 +1,14 @@
 //! Blocks of the result, made of those of the source.
 
 use crate::convert::block::{has_old_sdf, of_today, without_equal};
-use crate::convert::fill::Fill;
 use crate::convert::items::{Items, Left};
 use crate::convert::report::{Kind, Listed, Report};
-use crate::convert::resize::Cube;
 use crate::convert::{Error, Layout, Work};
 use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, NAMES};
 use crate::godot::container;
 use crate::godot::variant::Dialect;
+use crate::resize::{Cube, Fill, VERSION};
 use crate::save::View;
 use crate::world::{At, Buffer};
 
@@ -143,7 +142,7 @@ impl Maker<'_> {
         if !self.admit(at, &view, report) {
             return Ok(None);
         }
-        let of_today_already = view.block.as_ref().is_some_and(|block| block.version == super::block::VERSION);
+        let of_today_already = view.block.as_ref().is_some_and(|block| block.version == VERSION);
         let mode_already = view.container.is_some_and(|c| c.whole && c.mode == Some(mode));
         let mut packed = Vec::new();
         if of_today_already && mode_already && view.damage.is_empty() {

@@ -6,13 +6,11 @@
 //! to do (and does to the wrong channel), so that surfaces stay where they were.
 
 mod block;
-mod fill;
 mod forest;
 mod groups;
 mod items;
 mod make;
 mod report;
-mod resize;
 #[cfg(feature = "sqlite")]
 mod stream;
 mod verify;
@@ -27,6 +25,7 @@ use crate::godot::container::Mode;
 use crate::godot::forest::MAX_LODS;
 use crate::godot::slots::Slots;
 use crate::godot::stream::loc::Format;
+use crate::resize;
 use crate::save::{self, Save};
 use crate::trace::slots::{Told, told};
 use crate::world::{self, World};
@@ -128,13 +127,7 @@ impl Work<'_> {
 
     /// The position in the result of the block that holds the corner of a block of the source.
     fn target(&self, position: [i32; 3]) -> Option<[i32; 3]> {
-        let Layout { from, to, .. } = *self.layout;
-        let mut target = [0; 3];
-        for (target, n) in target.iter_mut().zip(position) {
-            let voxel = i64::from(n) * i64::from(from);
-            *target = i32::try_from(voxel.div_euclid(i64::from(to))).ok()?;
-        }
-        Some(target)
+        resize::place(position, self.layout.from, self.layout.to)
     }
 }
 

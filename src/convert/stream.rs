@@ -8,12 +8,12 @@ use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OpenFlags, ToSql, params};
 
 use crate::beside::{self, Draft};
-use crate::convert::fill::Fill;
 use crate::convert::groups::{all, has_holes, units};
 use crate::convert::make::{Buffers, Made, Maker};
 use crate::convert::report::{Kind, Report};
 use crate::convert::{Error, Layout, Work};
 use crate::godot::stream::loc::{Format, Owned, Place};
+use crate::resize::Fill;
 use crate::world::{Buffer, World};
 
 /// The database in the directory that is being built.
@@ -116,7 +116,8 @@ impl Writing<'_> {
         let index = work.world.index(lod);
         report.index(&index);
         let sources = all(work, &index, report);
-        let fill = if has_holes(work, &sources) { Fill::of(work, &index) } else { Fill::default() };
+        let fill =
+            if has_holes(work, &sources) { Fill::of(work.world, &index, &|| work.stopped()) } else { Fill::default() };
         let bare = index.bare;
         drop(index.blocks);
         let maker = Maker { work, lod, fill: &fill };

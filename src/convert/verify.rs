@@ -6,15 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::beside;
-use crate::convert::block::{VERSION, sdf_of_today};
 use crate::convert::report::{Kind, Report};
-use crate::convert::resize::as_deep;
 use crate::convert::{Error, Layout, Work};
 use crate::diff::{self, Side, What};
 use crate::godot::block::Block;
 use crate::godot::channel::{Channel, SDF, Storage, index_zxy};
 use crate::godot::metadata::{Item, Metadata, encode_item};
 use crate::godot::variant::Variant;
+use crate::resize::{VERSION, as_deep, sdf_of_today};
 use crate::world::{At, Buffer, Index, World};
 
 /// An item of metadata in the source: its LOD, its block, its voxel.

@@ -1,11 +1,11 @@
 //! Blocks joined and split, voxel by voxel.
 
-use crate::convert::fill::Fill;
+use super::{Fill, VERSION};
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, Storage, sdf};
 
 /// A cube of voxels that is being put together of smaller ones, or that is a part of a larger one.
-pub(super) struct Cube {
+pub(crate) struct Cube {
     side: usize,
     channels: Vec<Values>,
 }
@@ -110,22 +110,16 @@ impl Cube {
             Channel { depth: values.depth, storage, data, offset: 0, size: data.len() as u64 }
         });
         let side = u16::try_from(self.side).unwrap_or(u16::MAX);
-        Block {
-            version: super::block::VERSION,
-            size: [side; 3],
-            channels: channels.collect(),
-            metadata: None,
-            epilogue: None,
-        }
+        Block { version: VERSION, size: [side; 3], channels: channels.collect(), metadata: None, epilogue: None }
     }
 }
 
 /// A value of a channel in a deeper one; distances keep their value.
-pub(super) fn as_deep(channel: usize, from: Depth, raw: u64, to: Depth) -> u64 {
+pub(crate) fn as_deep(channel: usize, from: Depth, raw: u64, to: Depth) -> u64 {
     if from == to || channel != SDF {
         return raw;
     }
-    let value = sdf(super::block::VERSION, from, raw);
+    let value = sdf(VERSION, from, raw);
     match to {
         Depth::Bits8 => raw,
         Depth::Bits16 => u64::from(((value / 500.0 * 32767.0).round() as i16).cast_unsigned()),
