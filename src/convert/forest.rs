@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::beside::{self, CHUNK, Draft};
 use crate::bytes::index;
+use crate::convert::before::Before;
 use crate::convert::groups::{has_holes, regions, units};
 use crate::convert::make::{Buffers, Made, Maker};
 use crate::convert::report::{Kind, Listed, Report};
@@ -51,6 +52,7 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
     draft.file(Path::new("meta.vxrm"), &meta.encode())?;
     draft.directory(Path::new("regions"))?;
     let palettes = Palettes::of(work);
+    let before = Before::of(work);
     let mut needed = None;
     for lod in work.world.lods() {
         let index = work.world.index(lod);
@@ -70,7 +72,7 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         let writing = Writing {
             work,
             draft,
-            maker: Maker { work, lod, fill: &fill },
+            maker: Maker { work, lod, fill: &fill, before: &before },
             format,
             palettes: &palettes,
             done: &done,
@@ -133,12 +135,8 @@ impl Palettes {
         }
         for ((_, region), palette) in self.of.iter().filter(|((of, _), _)| *of == lod) {
             report.listed.push(Listed {
-                kind: Kind::Metadata,
-                lod,
-                block: *region,
-                voxel: None,
-                why: "the palette of this region of the source: the regions of the result are others".to_owned(),
                 bytes: Some(palette.to_vec()),
+                ..Listed::new(Kind::Palette, lod, *region, "the regions of the result are others".to_owned())
             });
         }
     }

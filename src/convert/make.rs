@@ -1,5 +1,6 @@
 //! Blocks of the result, made of those of the source.
 
+use crate::convert::before::{Before, bits};
 use crate::convert::block::{has_old_sdf, of_today, without_equal};
 use crate::convert::items::{Items, Left};
 use crate::convert::report::{Kind, Listed, Report};
@@ -37,6 +38,7 @@ pub(super) struct Maker<'m> {
     pub work: &'m Work<'m>,
     pub lod: u8,
     pub fill: &'m Fill,
+    pub before: &'m Before,
 }
 
 impl Maker<'_> {
@@ -87,14 +89,11 @@ impl Maker<'_> {
         None
     }
 
-    fn left(&self, report: &mut Report, block: [i32; 3], left: Vec<Left>) {
+    fn left(&self, report: &mut Report, kind: Kind, block: [i32; 3], left: Vec<Left>) {
         report.listed.extend(left.into_iter().map(|left| Listed {
-            kind: Kind::Metadata,
-            lod: self.lod,
-            block,
             voxel: left.voxel,
-            why: left.why.to_owned(),
             bytes: Some(left.bytes),
+            ..Listed::new(kind, self.lod, block, left.why.to_owned())
         }));
     }
 
@@ -124,8 +123,7 @@ impl Maker<'_> {
                 let n = without_equal(item);
                 if n > 0 {
                     let why = format!("{n} numbers of resources or objects");
-                    let kind = Kind::NoEqual;
-                    report.listed.push(Listed { kind, lod: self.lod, block: at.position, voxel, why, bytes: None });
+                    report.listed.push(Listed { voxel, ..Listed::new(Kind::NoEqual, self.lod, at.position, why) });
                 }
             }
         }
@@ -187,8 +185,17 @@ impl Maker<'_> {
             let mut items = Items::default();
             let mut left = Vec::new();
             items.take(&block, corner, to, [0; 3], &mut left);
+            let part = (z * n + x) * n + y;
+            if items.is_empty() && self.before.is_filling(self.lod, at.position, part.into(), &cube) {
+                report.emptied += 1;
+                continue;
+            }
+            let apart = self.before.items(self.lod, position);
+            let taken = items.put_back(apart, to);
+            report.put_back += (apart.len() - taken.len()) as u64;
+            self.left(report, Kind::Apart, position, taken);
             made.push(pack(position, &cube, items, uniform, plain, mode, &mut left));
-            self.left(report, at.position, left);
+            self.left(report, Kind::Metadata, at.position, left);
         }
         Ok(made)
     }
@@ -216,7 +223,7 @@ impl Maker<'_> {
             before.push(corner.map(usize::from));
             let mut left = Vec::new();
             items.take(&block, [0; 3], from, corner, &mut left);
-            self.left(report, at.position, left);
+            self.left(report, Kind::Metadata, at.position, left);
         }
         if before.is_empty() {
             return Ok(None);
@@ -224,12 +231,18 @@ impl Maker<'_> {
         let all = usize::from(to / from).pow(3);
         if before.len() < all {
             let why = format!("{} of the {all} blocks that make it up are not there", all - before.len());
-            self.list(report, Kind::Filled, target, why);
+            let n = usize::from(to / from);
+            let there = before.iter().map(|corner| corner.map(|v| v / usize::from(from)));
+            report.listed.push(Listed {
+                bytes: Some(bits(all, there.map(|[x, y, z]| (z * n + x) * n + y))),
+                values: Some(cube.filling(self.fill)),
+                ..Listed::new(Kind::Filled, self.lod, target, why)
+            });
         }
         cube.finish(&before, from, self.fill);
         let mut left = Vec::new();
         let made = pack(target, &cube, items, uniform, plain, mode, &mut left);
-        self.left(report, first.position, left);
+        self.left(report, Kind::Metadata, first.position, left);
         Ok(Some(made))
     }
 }

@@ -5,6 +5,7 @@
 //! Fixed-point SDF of block versions 1 and 2 keeps its normalised value, which is what the engine's own migration means
 //! to do (and does to the wrong channel), so that surfaces stay where they were.
 
+mod before;
 mod block;
 mod forest;
 mod groups;
@@ -174,10 +175,7 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, options: &Option
 #[cfg(feature = "sqlite")]
 pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, options: &Options<'_>) -> Result<Report, Error> {
     let sources = [world.path()];
-    let mut beside_it = to.as_os_str().to_owned();
-    beside_it.push(".");
-    beside_it.push(report::NAME);
-    let beside_it = PathBuf::from(beside_it);
+    let beside_it = report::report_of(to, false);
     beside::usable(&sources, &beside_it)?;
     let draft = Draft::new(&sources, to, "convert", options.cancel)?;
     let mut layout = layout(world, target)?;

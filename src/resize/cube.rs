@@ -70,6 +70,21 @@ impl Cube {
         }
     }
 
+    /// Whether each channel has just this value.
+    pub fn is_uniform(&self, values: &[u64; CHANNELS]) -> bool {
+        self.channels.len() == CHANNELS
+            && self.channels.iter().zip(values).all(|(of, value)| of.data.is_empty() && of.one == Some(*value))
+    }
+
+    /// What voxels have where no block was put.
+    pub fn filling(&self, fill: &Fill) -> [u64; CHANNELS] {
+        let mut values = [0; CHANNELS];
+        for (c, (value, of)) in values.iter_mut().zip(&self.channels).enumerate() {
+            *value = fill.value(c, of.depth);
+        }
+        values
+    }
+
     /// A part of a block.
     pub fn cut(block: &Block<'_>, corner: [usize; 3], side: u16) -> Self {
         let [sx, sy, _] = block.size.map(usize::from);
