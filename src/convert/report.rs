@@ -24,6 +24,8 @@ pub enum Kind {
     NoEqual,
     /// Instances that have no place in the result: in a forest, or where blocks have another size. They stay in the source.
     Instances,
+    /// Distances that the fixed point of today does not reach; they are cut to its end.
+    Cut,
     /// A channel that is deeper than the result says; it is kept as deep.
     Depth,
 }
@@ -39,6 +41,7 @@ impl Kind {
             Self::Metadata => "metadata",
             Self::NoEqual => "no-equal",
             Self::Instances => "instances",
+            Self::Cut => "sdf-cut",
             Self::Depth => "depth",
         }
     }
@@ -78,6 +81,8 @@ pub struct Report {
     pub versions: [u64; 5],
     /// Blocks whose SDF has the fixed point of today instead of the old one.
     pub sdf: u64,
+    /// Voxels whose distance is cut to 1.
+    pub cut: u64,
     /// Blocks whose metadata was that of Godot 3.
     pub godot3: u64,
     /// What is not in the result as it was.
@@ -108,6 +113,7 @@ impl Report {
         self.written += other.written;
         self.copied += other.copied;
         self.sdf += other.sdf;
+        self.cut += other.cut;
         self.godot3 += other.godot3;
         for (all, n) in self.versions.iter_mut().zip(other.versions) {
             *all += n;
@@ -166,6 +172,7 @@ impl Report {
             "blocks_copied": self.copied,
             "versions": versions,
             "sdf_rescaled": self.sdf,
+            "sdf_cut_voxels": self.cut,
             "metadata_of_godot_3": self.godot3,
             "listed": listed.collect::<Vec<_>>(),
             "positions_twice": self.twice,
