@@ -158,6 +158,12 @@ fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
             writeln!(out, "  and {} more; convert.json lists them.", grouped(more))?;
         }
     }
+    if report.cut > 0 {
+        let what = "had a distance a step above 1, where the fixed point of today ends; it is 1 now";
+        let blocks = count(report.count(Kind::Cut), "block");
+        let line = format!("{} of {blocks} {what}. convert.json lists the blocks.", count(report.cut, "voxel"));
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
     if let Some(slots) = &report.slots {
         writeln!(out, "{}", wrapped(&format!("Blocks of negative coordinates are {slots}."), "  "))?;
     }

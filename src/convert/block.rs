@@ -1,14 +1,24 @@
 //! One block as the engine of today has it.
 
 use crate::godot::block::Block;
-use crate::godot::channel::{Depth, SDF};
+use crate::godot::channel::{Depth, SDF, Storage};
 use crate::godot::metadata::{Item, Metadata};
 use crate::godot::variant::{Dialect, Object, Variant};
-use crate::resize::{VERSION, sdf_of_today};
+use crate::resize::{VERSION, is_cut, sdf_of_today};
 
 /// Whether the SDF of a block is written with other values.
 pub(super) fn has_old_sdf(block: &Block<'_>) -> bool {
     block.version < 3 && block.channels.get(SDF).is_some_and(|channel| channel.depth <= Depth::Bits16)
+}
+
+/// Voxels whose distance is cut to 1.
+pub(super) fn cut_distances(block: &Block<'_>) -> u64 {
+    let Some(channel) = block.channels.get(SDF).filter(|_| has_old_sdf(block)) else { return 0 };
+    let is_cut = |value: &u64| is_cut(block.version, channel.depth, *value);
+    match channel.storage {
+        Storage::Uniform => channel.value(0).filter(is_cut).map_or(0, |_| block.volume()),
+        Storage::Raw => channel.values().filter(is_cut).count() as u64,
+    }
 }
 
 /// A block as the engine of today has it. `sdf` holds the values of the SDF, when they are other ones.

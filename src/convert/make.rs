@@ -1,7 +1,7 @@
 //! Blocks of the result, made of those of the source.
 
 use crate::convert::before::{Before, bits};
-use crate::convert::block::{has_old_sdf, of_today, without_equal};
+use crate::convert::block::{cut_distances, has_old_sdf, of_today, without_equal};
 use crate::convert::items::{Items, Left};
 use crate::convert::report::{Kind, Listed, Report};
 use crate::convert::{Error, Layout, Work};
@@ -109,6 +109,12 @@ impl Maker<'_> {
             *n += 1;
         }
         report.sdf += u64::from(has_old_sdf(block));
+        let cut = cut_distances(block);
+        if cut > 0 {
+            report.cut += cut;
+            let why = format!("{cut} voxels, whose distance was a step above 1: the fixed point of today ends there");
+            self.list(report, Kind::Cut, at.position, why);
+        }
         for (c, (channel, declared)) in block.channels.iter().zip(self.work.layout.depths).enumerate() {
             if channel.depth != declared {
                 let name = NAMES.get(c).unwrap_or(&"");

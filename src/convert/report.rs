@@ -42,6 +42,8 @@ pub enum Kind {
     NoEqual,
     /// Instances that have no place in the result: in a forest, or where blocks have another size. They stay in the source.
     Instances,
+    /// Distances that the fixed point of today does not reach; they are cut to its end.
+    Cut,
     /// A channel that is deeper than the result says; it is kept as deep.
     Depth,
 }
@@ -59,6 +61,7 @@ impl Kind {
             Self::Palette => "palette",
             Self::NoEqual => "no-equal",
             Self::Instances => "instances",
+            Self::Cut => "sdf-cut",
             Self::Depth => "depth",
         }
     }
@@ -108,6 +111,8 @@ pub struct Report {
     pub versions: [u64; 5],
     /// Blocks whose SDF has the fixed point of today instead of the old one.
     pub sdf: u64,
+    /// Voxels whose distance is cut to 1.
+    pub cut: u64,
     /// Blocks whose metadata was that of Godot 3.
     pub godot3: u64,
     /// Items of metadata that an earlier conversion had kept apart and that have their places again.
@@ -142,6 +147,7 @@ impl Report {
         self.written += other.written;
         self.copied += other.copied;
         self.sdf += other.sdf;
+        self.cut += other.cut;
         self.godot3 += other.godot3;
         self.put_back += other.put_back;
         self.emptied += other.emptied;
@@ -203,6 +209,7 @@ impl Report {
             "blocks_copied": self.copied,
             "versions": versions,
             "sdf_rescaled": self.sdf,
+            "sdf_cut_voxels": self.cut,
             "metadata_of_godot_3": self.godot3,
             "metadata_put_back": self.put_back,
             "filling_left_out": self.emptied,

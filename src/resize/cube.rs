@@ -29,6 +29,15 @@ impl Cube {
         Self { side: side.into(), channels: channels.into() }
     }
 
+    /// A cube in which nothing is stored.
+    pub fn filled(side: u16, depths: [Depth; CHANNELS], fill: &Fill) -> Self {
+        let mut cube = Self::new(side, depths);
+        for (c, values) in cube.channels.iter_mut().enumerate() {
+            values.one = Some(fill.value(c, values.depth));
+        }
+        cube
+    }
+
     /// Puts a block into its place; `before` are those that are in already.
     pub fn put(&mut self, corner: [usize; 3], block: &Block<'_>, before: &[[usize; 3]], fill: &Fill) {
         let part: Part = (corner, usize::from(block.size[0]));
