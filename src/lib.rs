@@ -38,6 +38,7 @@ pub mod limits;
 pub mod pak;
 pub mod printable;
 pub mod repair;
+mod resize;
 pub mod save;
 pub mod source;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]

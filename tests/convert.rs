@@ -6,18 +6,20 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use tempfile::tempdir;
 use voxscope::check;
 use voxscope::convert::{self, Error, Kind, Options, Report, Target};
 use voxscope::damage::{Code, Level};
 use voxscope::demo::{self, Extent, ForestSpec, Terrain};
 use voxscope::diff;
-use voxscope::godot::block::Block;
-use voxscope::godot::channel::{Depth, SDF, Storage};
-use voxscope::godot::container::Mode;
+use voxscope::godot::block::{self, Block};
+use voxscope::godot::channel::{Channel, Depth, SDF, Storage, sdf};
+use voxscope::godot::container::{self, Mode};
+use voxscope::godot::forest::Meta;
 use voxscope::godot::metadata::Item;
-use voxscope::godot::slots::Slots;
+use voxscope::godot::region::{Builder, Format, Header};
+use voxscope::godot::slots::{self, Slots};
 use voxscope::godot::variant::{Dialect, Variant};
 use voxscope::save::{self, Save};
 use voxscope::world::{Buffer, World};
@@ -126,9 +128,10 @@ fn forests_of_godot_3_are_what_the_game_knew() {
         let truths = common::json_lines(&golden.join(format!("{name}.truth.jsonl")));
         assert_eq!((report.read, report.written, report.copied), (27, 27, 0), "{name}");
         assert_eq!(report.sdf, 27, "{name}");
-        assert_eq!(report.listed, [], "{name}");
+        assert_eq!(report.listed.len() as u64, report.count(Kind::Cut), "{name}");
         assert_healthy(&to);
         let save = open(&to);
+        let mut cut = 0;
         // What the engine of today reads: its formula of slots, whatever the old one was.
         let world = World::only(&save).unwrap();
         let index = world.index(0);
@@ -144,10 +147,105 @@ fn forests_of_godot_3_are_what_the_game_knew() {
             let view = world.read(at, &mut buffer).unwrap();
             assert_eq!(view.container.unwrap().mode, Some(Mode::Lz4));
             let old = source.read(written.find(position).unwrap(), &mut other).unwrap().block.unwrap();
+            let (depth, step) = (old.channels[SDF].depth, old.channels[SDF].values());
+            cut += step.filter(|v| *v == if depth == Depth::Bits8 { 255 } else { 65535 }).count() as u64;
             compare(&what, &view.block.unwrap(), &old, truth);
         }
+        assert_eq!(report.cut, cut, "{name}");
     }
     assert_eq!(saves, 7);
+}
+
+/// A forest of one region with blocks of version 2 beside each other along y, whose SDF has these values.
+fn old_forest(dir: &Path, po2: u8, depth: Depth, blocks: &[Vec<u8>]) -> std::path::PathBuf {
+    let mut depths = [Depth::Bits8; 8];
+    depths[SDF] = depth;
+    let format = Format { block_size_po2: po2, region_size: [4; 3], depths, sector_size: 4096 };
+    let mut builder = Builder::new(Header::new(3, format));
+    for (y, data) in blocks.iter().enumerate() {
+        let uniform = Channel { depth: Depth::Bits8, storage: Storage::Uniform, data: &[7], offset: 0, size: 1 };
+        let mut channels = vec![uniform; 8];
+        channels[SDF] = match data.len() == depth.bytes() {
+            true => Channel { depth, data, ..uniform },
+            false => Channel { depth, storage: Storage::Raw, data, offset: 0, size: data.len() as u64 },
+        };
+        let block = Block { version: 2, size: [1 << po2; 3], channels, metadata: None, epilogue: None };
+        let (mut plain, mut packed) = (Vec::new(), Vec::new());
+        block::encode(&block, &mut plain);
+        container::encode(Mode::Lz4, &plain, &mut packed);
+        let (_, slot) = slots::place_block([0, y as i32, 0], [4; 3], Slots::New).unwrap();
+        builder.push(slot, &packed).unwrap();
+    }
+    let path = dir.join(format!("old{}", depth.bits()));
+    std::fs::create_dir_all(path.join("regions/lod0")).unwrap();
+    let meta = Meta {
+        version: Some(3),
+        block_size_po2: Some(po2),
+        region_size_po2: Some(2),
+        lod_count: Some(1),
+        sector_size: Some(4096),
+        depths: Some(depths),
+        ..Meta::default()
+    };
+    std::fs::write(path.join("meta.vxrm"), meta.encode()).unwrap();
+    std::fs::write(path.join("regions/lod0/r.0.0.0.vxr"), builder.finish()).unwrap();
+    path
+}
+
+#[test]
+fn every_distance_of_godot_3_keeps_its_value_and_those_above_1_are_listed() {
+    let dir = tempdir().unwrap();
+    let bytes: Vec<u8> = (0..4096u32).map(|n| (n % 256) as u8).collect();
+    let half = |from: u32| (from..from + 32768).flat_map(|n| (n as u16).to_le_bytes()).collect::<Vec<u8>>();
+    for (depth, po2, blocks, cut, last, scale) in [
+        (Depth::Bits8, 4, vec![bytes, vec![255], vec![254]], vec![([0, 0, 0], 16), ([0, 1, 0], 4096)], 255, 10.0),
+        (Depth::Bits16, 5, vec![half(0), half(32768), vec![0xfe, 0xff]], vec![([0, 1, 0], 1)], 65535, 500.0),
+    ] {
+        let from = old_forest(dir.path(), po2, depth, &blocks);
+        let source = open(&from);
+        let source = World::only(&source).unwrap();
+        for size in [1u16 << po2, 1 << (po2 - 1), 1 << (po2 + 1)] {
+            let to = dir.path().join(format!("{}-{size}", depth.bits()));
+            let report = to_forest(&from, &Target { block_size: Some(size), ..Target::default() }, &to).unwrap();
+            let listed: Vec<_> = report.listed.iter().filter(|l| l.kind == Kind::Cut).collect();
+            assert_eq!(listed.iter().map(|l| l.block).collect::<Vec<_>>(), cut.iter().map(|c| c.0).collect::<Vec<_>>());
+            for (listed, (_, n)) in listed.iter().zip(&cut) {
+                assert!(listed.why.starts_with(&format!("{n} voxels")), "{}", listed.why);
+            }
+            assert_eq!(report.cut, cut.iter().map(|c| c.1).sum::<u64>());
+            let json: Json = serde_json::from_slice(&std::fs::read(to.join("convert.json")).unwrap()).unwrap();
+            assert_eq!(json["sdf_cut_voxels"], report.cut);
+            let result = voxels(&to, 0).0;
+            let (mut buffer, mut seen) = (Buffer::default(), std::collections::BTreeSet::new());
+            for at in &source.index(0).blocks {
+                let block = source.read(at, &mut buffer).unwrap().block.unwrap();
+                let side = 1u16 << po2;
+                for (z, x, y) in (0..side).flat_map(|z| (0..side).flat_map(move |x| (0..side).map(move |y| (z, x, y))))
+                {
+                    let old = block.voxel(SDF, [x, y, z]).unwrap();
+                    seen.insert(old);
+                    let place = [0, 1, 2].map(|i| i64::from(at.position[i]) * i64::from(side));
+                    let place = [place[0] + i64::from(x), place[1] + i64::from(y), place[2] + i64::from(z)];
+                    let new = sdf(4, depth, result[&place][SDF]) / scale;
+                    let was = sdf(2, depth, old);
+                    assert!((new - was.min(1.0)).abs() < 1e-15, "{depth:?} {old}: {was} {new}");
+                    assert_eq!(result[&place][0], 7);
+                }
+            }
+            assert_eq!(seen.len(), last + 1, "every value is there");
+            assert_same_voxels(&from, &to);
+        }
+    }
+}
+
+/// Nothing differs, but that blocks may be joined or split.
+fn assert_same_voxels(a: &Path, b: &Path) {
+    let (a, b) = (open(a), open(b));
+    let (a, b) = (World::only(&a).unwrap(), World::only(&b).unwrap());
+    let mut changes = Vec::new();
+    let summary = diff::run(&a, &b, &diff::Options::default(), |change| changes.push(change)).unwrap();
+    assert_eq!(changes, []);
+    assert!(!summary.trouble() && summary.same > 0);
 }
 
 #[test]
@@ -296,6 +394,118 @@ fn blocks_are_joined_and_split_without_losing_a_voxel() {
     }
     let report = to_forest(&world, &size(32), &dir.path().join("again")).unwrap();
     assert_eq!(report.count(Kind::Metadata), expected);
+}
+
+/// What is stored in a save: every block with its bytes of today.
+fn stored(path: &Path) -> BTreeMap<(u8, [i32; 3]), Vec<u8>> {
+    let save = open(path);
+    let world = World::only(&save).unwrap();
+    let mut buffer = Buffer::default();
+    let mut all = BTreeMap::new();
+    for lod in world.lods() {
+        for at in &world.index(lod).blocks {
+            let mut bytes = Vec::new();
+            block::encode(&world.read(at, &mut buffer).unwrap().block.unwrap(), &mut bytes);
+            all.insert((lod, at.position), bytes);
+        }
+    }
+    all
+}
+
+#[test]
+fn joined_and_split_again_a_save_is_as_it_was() {
+    let dir = tempdir().unwrap();
+    let uneven = dir.path().join("uneven");
+    let lods = vec![Extent { from: [-3, -1, 0], to: [2, 2, 3] }, Extent { from: [-1, -1, -1], to: [1, 1, 1] }];
+    demo::write_forest(&uneven, &ForestSpec { lods, ..ForestSpec::default() }, None).unwrap();
+    let mut sources = vec![uneven];
+    if let Some(golden) = common::golden("godot_voxel") {
+        sources.extend(["forest_metadata", "forest_depths"].map(|name| golden.join(name)));
+    }
+    for (n, source) in sources.iter().enumerate() {
+        let size = world_size(source);
+        for factor in [2, 4] {
+            let target = |n| Target { block_size: Some(n), ..Target::default() };
+            let at = |name: &str| dir.path().join(format!("{n}-{factor}-{name}"));
+            let report = to_forest(source, &target(size * factor), &at("large")).unwrap();
+            let apart = report.count(Kind::Metadata);
+            assert!(report.count(Kind::Filled) > 0, "some blocks that are not whole");
+            let back = to_forest(&at("large"), &target(size), &at("back")).unwrap();
+            assert_eq!(back.listed, [], "{}", source.display());
+            assert_eq!(back.put_back, apart);
+            assert_same(source, &at("back"));
+            // What no report tells of stays as it was filled, and what was edited since stays as it is.
+            std::fs::remove_file(at("large").join("convert.json")).unwrap();
+            let plain = to_forest(&at("large"), &target(size), &at("plain")).unwrap();
+            assert_eq!((plain.put_back, plain.emptied), (0, 0));
+            assert!(stored(&at("plain")).len() > stored(source).len());
+            #[cfg(feature = "sqlite")]
+            {
+                let (large, back) = (at("large.sqlite"), at("back.sqlite"));
+                convert::to_stream(
+                    &World::only(&open(source)).unwrap(),
+                    &target(size * factor),
+                    &large,
+                    &Options::default(),
+                )
+                .unwrap();
+                convert::to_stream(&World::only(&open(&large)).unwrap(), &target(size), &back, &Options::default())
+                    .unwrap();
+                assert_same(source, &back);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_that_lies_puts_nothing_in_that_is_no_metadata() {
+    let dir = tempdir().unwrap();
+    let (world, large) = (dir.path().join("world"), dir.path().join("large"));
+    let lods = vec![Extent { from: [0; 3], to: [2, 2, 1] }];
+    demo::write_forest(&world, &ForestSpec { lods, ..ForestSpec::default() }, None).unwrap();
+    let target = |n| Target { block_size: Some(n), ..Target::default() };
+    to_forest(&world, &target(32), &large).unwrap();
+    let path = large.join("convert.json");
+    let honest: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let plain = {
+        std::fs::remove_file(&path).unwrap();
+        to_forest(&large, &target(16), &dir.path().join("plain")).unwrap();
+        stored(&dir.path().join("plain"))
+    };
+    // Other bytes than an item's, voxels that are not in the block, numbers of parts that do not fit, values that no
+    // voxel has, sizes of another conversion, no JSON.
+    let entry = |kind: &str, voxel: Json, bytes: &str, values: Json| json!({ "kind": kind, "lod": 0, "block": [0, 0, 0], "voxel": voxel, "why": "", "bytes": bytes, "values": values });
+    let lies = [
+        entry("metadata", Json::Null, "02", Json::Null),
+        entry("metadata", Json::Null, "0100", Json::Null),
+        entry("metadata", Json::Null, "0g", Json::Null),
+        entry("metadata", Json::Null, "2002000000ffffffff00", Json::Null),
+        entry("metadata", json!([16, 0, 0]), "2002000000ffffffff", Json::Null),
+        entry("filled", Json::Null, "", json!([0, 0, 0, 0, 0, 0, 0, 0])),
+        entry("filled", Json::Null, "00", json!([1, 2, 3, 4, 5, 6, 7, 8])),
+        entry("filled", Json::Null, "00", Json::Null),
+    ];
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for lie in lies {
+        let mut json = honest.clone();
+        json["listed"] = json!([lie]);
+        texts.push(serde_json::to_vec(&json).unwrap());
+    }
+    let mut other = honest.clone();
+    other["source_block_size"] = 8.into();
+    texts.push(serde_json::to_vec(&other).unwrap());
+    texts.push(b"{".to_vec());
+    texts.push(b"{\"type\": \"convert\", \"listed\": 3}".to_vec());
+    for (n, text) in texts.iter().enumerate() {
+        std::fs::write(&path, text).unwrap();
+        let to = dir.path().join(format!("back{n}"));
+        to_forest(&large, &target(16), &to).unwrap();
+        assert!(stored(&to) == plain, "{}", String::from_utf8_lossy(text));
+    }
+}
+
+fn world_size(path: &Path) -> u16 {
+    World::only(&open(path)).unwrap().block_size().unwrap()
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value as Json, json};
 use tempfile::tempdir;
+use voxscope::convert;
 use voxscope::demo::{self, Extent, ForestSpec};
 use voxscope::diff::{self, Change, Options, Summary, What};
 use voxscope::godot::block;
@@ -253,16 +254,148 @@ fn distances_are_compared_by_value_where_the_depths_differ() {
     assert_eq!(changed((1, f32(0.25)), (4, f32(0.25))), 0);
 }
 
+/// A copy with blocks of another size.
+fn resized(from: &Path, to: &Path, block_size: u16) {
+    let save = open(from);
+    let target = convert::Target { block_size: Some(block_size), ..convert::Target::default() };
+    convert::to_forest(&World::only(&save).unwrap(), &target, to, &convert::Options::default()).unwrap();
+}
+
+/// What differs but for the blocks' own metadata, of which larger blocks keep only one.
+fn but_own_metadata(changes: Vec<Change>) -> Vec<Change> {
+    let own = |change: &Change| {
+        let What::Changed(block) = &change.what else { return false };
+        block.channels.is_empty() && block.metadata.iter().all(|m| m.voxel.is_none())
+    };
+    changes.into_iter().filter(|change| !own(change)).collect()
+}
+
 #[test]
-fn blocks_of_different_sizes_are_refused() {
+fn blocks_of_other_sizes_are_the_same_voxels() {
     let dir = tempdir().unwrap();
     let world = forest(dir.path());
-    let other = dir.path().join("other");
-    let lods = vec![Extent { from: [0; 3], to: [1; 3] }];
-    demo::write_forest(&other, &ForestSpec { block_size_po2: 3, lods, ..ForestSpec::default() }, None).unwrap();
-    let (a, b) = (open(&world), open(&other));
-    let error = diff::run(&World::only(&a).unwrap(), &World::only(&b).unwrap(), &Options::default(), drop).unwrap_err();
-    assert!(error.to_string().contains("16") && error.to_string().contains("convert"), "{error}");
+    for size in [4, 8, 32, 64] {
+        let other = dir.path().join(format!("{size}"));
+        resized(&world, &other, size);
+        for (a, b) in [(&world, &other), (&other, &world)] {
+            let (changes, summary) = compare(a, b, &Options { list: 4, ..Options::default() });
+            // Blocks that are joined have one item of their own; the others are listed by convert.
+            let changes = but_own_metadata(changes);
+            assert_eq!(changes, [], "{size}");
+            assert_eq!((summary.voxels, summary.added, summary.removed, summary.unreadable), (0, 0, 0, 0));
+            assert_eq!(summary.same + summary.changed, summary.blocks[0], "{size}");
+            assert!(size < 16 || summary.holes > 0);
+            assert_eq!(size < 16, summary.holes == 0);
+        }
+        // Both sizes are others.
+        if size == 8 {
+            let (changes, summary) = compare(&dir.path().join("4"), &other, &Options::default());
+            assert_eq!((but_own_metadata(changes), summary.holes), (Vec::new(), 0));
+        }
+    }
+}
+
+#[test]
+fn exactly_what_was_edited_is_named_across_sizes() {
+    let dir = tempdir().unwrap();
+    let world = forest(dir.path());
+    let edit = |size: u16, to: &str| {
+        let (plain, copy) = (dir.path().join(format!("plain{to}")), dir.path().join(to));
+        resized(&world, &plain, size);
+        let n = i32::from(size);
+        // Voxels of the LOD, and what they become; the last one is where the small blocks have nothing.
+        let edits = [([-30, 5, 21], 60_000), ([-17, 0, 31], 60_001), ([-33, 5, 40], 60_002)];
+        edited(&plain, &copy, Mode::Lz4, &|lod, position, block| {
+            for (voxel, value) in edits {
+                let inside = [0, 1, 2].map(|i| voxel[i] - position[i] * n);
+                if lod == 0 && inside.iter().all(|v| (0..n).contains(v)) {
+                    set(block, 0, inside.map(|v| usize::try_from(v).unwrap()), value);
+                }
+            }
+            Some(position)
+        });
+        copy
+    };
+    let (extent, large) = (open_extent(&world), edit(32, "large"));
+    let list = Options { list: 64, ..Options::default() };
+    let named = |a: &Path, b: &Path, side: i32, back: bool| {
+        let (changes, summary) = compare(a, b, &list);
+        let changes = but_own_metadata(changes);
+        let mut named = Vec::new();
+        for change in &changes {
+            assert_eq!(change.lod, 0);
+            let What::Changed(block) = &change.what else { panic!("{change:?}") };
+            assert_eq!(block.channels.len(), 1);
+            assert_eq!(block.voxels as usize, block.list.len());
+            for v in &block.list {
+                let at = [0, 1, 2].map(|i| change.position[i] * side + i32::from(v.position[i]));
+                assert_eq!(v.channel, 0);
+                named.push((at, v.values[usize::from(!back)].unwrap()));
+            }
+        }
+        named.sort();
+        assert_eq!(summary.voxels as usize, named.len());
+        named
+    };
+    assert!(extent.0[0] <= -2 && extent.1[0] >= 1, "{extent:?}");
+    let mut expected = vec![([-33, 5, 40], 60_002), ([-30, 5, 21], 60_000), ([-17, 0, 31], 60_001)];
+    // The first one is in the larger blocks only when they reach there.
+    let save = open(&large);
+    let reaches = World::only(&save).unwrap().index(0).find([-2, 0, 1]).is_some();
+    if !reaches {
+        expected.remove(0);
+    }
+    assert_eq!(named(&world, &large, 16, false), expected);
+    assert_eq!(named(&large, &world, 32, true), expected);
+    let small = edit(8, "small");
+    let there = &expected[usize::from(reaches)..];
+    assert_eq!(named(&world, &small, 16, false), there);
+    assert_eq!(named(&small, &world, 8, true), there);
+}
+
+fn open_extent(path: &Path) -> ([i32; 3], [i32; 3]) {
+    let save = open(path);
+    let [low, high] = World::only(&save).unwrap().index(0).extent().unwrap();
+    (low, high)
+}
+
+#[test]
+fn what_is_only_in_one_of_two_saves_of_other_sizes_is_added_or_removed() {
+    let dir = tempdir().unwrap();
+    let (small, large) = (dir.path().join("small"), dir.path().join("large"));
+    let spec = |po2, lods| ForestSpec { block_size_po2: po2, lods, ..ForestSpec::default() };
+    let one = vec![Extent { from: [0; 3], to: [2; 3] }];
+    demo::write_forest(&small, &spec(3, one), None).unwrap();
+    let two = vec![Extent { from: [1, 0, 0], to: [2, 1, 1] }];
+    demo::write_forest(&large, &spec(4, two), None).unwrap();
+    let (changes, summary) = compare(&small, &large, &Options::default());
+    assert_eq!((summary.removed, summary.added, summary.changed, summary.holes), (8, 1, 0, 0));
+    let added = changes.iter().find(|change| change.what == What::Added).unwrap();
+    assert_eq!((added.position, added.across), ([2, 0, 0], 2));
+    let (changes, summary) = compare(&large, &small, &Options::default());
+    assert_eq!((summary.removed, summary.added), (1, 1));
+    assert!(changes.iter().all(|change| change.across == 1));
+    let (code, out) = run(&[small.to_str().unwrap(), large.to_str().unwrap()]);
+    assert_eq!(code, Some(1));
+    assert!(out.contains("added") && out.contains("(16, 0, 0)..(32, 16, 16)"), "{out}");
+    let (_, out) = run(&[small.to_str().unwrap(), large.to_str().unwrap(), "--format", "jsonl"]);
+    assert!(out.lines().any(|line| line.contains("\"added\"") && line.contains("\"across\":2")), "{out}");
+}
+
+#[test]
+fn a_damaged_block_costs_only_its_own_part_across_sizes() {
+    let dir = tempdir().unwrap();
+    demo::write_all(dir.path()).unwrap();
+    let (damaged, large) = (dir.path().join("damaged/block-epilogue"), dir.path().join("large"));
+    resized(&damaged, &large, 32);
+    for (a, b) in [(&damaged, &large), (&large, &damaged)] {
+        let (changes, summary) = compare(a, b, &Options::default());
+        let changes = but_own_metadata(changes);
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        let What::Unreadable { why, .. } = &changes[0].what else { panic!("{changes:?}") };
+        assert!(why.contains("block-epilogue"), "{why}");
+        assert_eq!(summary.unreadable, 1);
+    }
 }
 
 fn run(arguments: &[&str]) -> (Option<i32>, String) {

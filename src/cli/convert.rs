@@ -142,12 +142,15 @@ fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
         (Kind::TooLarge, "does not fit and is left out"),
         (Kind::Filled, "is filled"),
         (Kind::Metadata, "has metadata without a place, kept in convert.json"),
+        (Kind::Apart, "has other metadata in the place of what was apart, kept in convert.json"),
+        (Kind::Palette, "has a palette without a place, kept in convert.json"),
         (Kind::NoEqual, "has metadata without an equal, now empty"),
         (Kind::Instances, "leaves its instances behind"),
         (Kind::Depth, "has another depth"),
     ] {
         for listed in report.listed.iter().filter(|listed| listed.kind == kind).take(MOST) {
-            let line = format!("block {} of LOD {} {what}: {}", triple(listed.block), listed.lod, listed.why);
+            let of = if kind == Kind::Palette { "region" } else { "block" };
+            let line = format!("{of} {} of LOD {} {what}: {}", triple(listed.block), listed.lod, listed.why);
             writeln!(out, "{}", wrapped(&line, "  "))?;
         }
         let more = report.count(kind).saturating_sub(MOST as u64);
@@ -155,8 +158,19 @@ fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
             writeln!(out, "  and {} more; convert.json lists them.", grouped(more))?;
         }
     }
+    if report.cut > 0 {
+        let what = "had a distance a step above 1, where the fixed point of today ends; it is 1 now";
+        let blocks = count(report.count(Kind::Cut), "block");
+        let line = format!("{} of {blocks} {what}. convert.json lists the blocks.", count(report.cut, "voxel"));
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
     if let Some(slots) = &report.slots {
-        writeln!(out, "{}", wrapped(&format!("Positions of negative coordinates: {slots}."), "  "))?;
+        writeln!(out, "{}", wrapped(&format!("Blocks of negative coordinates are {slots}."), "  "))?;
+    }
+    if report.put_back + report.emptied > 0 {
+        let [items, blocks] = [count(report.put_back, "item"), count(report.emptied, "filled block")];
+        let line = format!("The convert.json of the source puts back {items} of metadata and leaves out {blocks}.");
+        writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     let changed = [
         (report.sdf, "distances rescaled in"),

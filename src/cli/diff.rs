@@ -163,6 +163,11 @@ impl<W: Write> Printer<W> {
         self.lines += 1;
         let [x, y, z] = change.position;
         let (what, voxels, rest) = match &change.what {
+            What::Added if change.across > 1 => {
+                let low = self.voxel(change, [0; 3]);
+                let high = low.map(|v| v + i64::from(change.across) * i64::from(self.sides));
+                ("added", String::new(), format!("{}..{}", triple(low), triple(high)))
+            }
             What::Added => ("added", String::new(), String::new()),
             What::Removed => ("removed", String::new(), String::new()),
             What::Moved { to } => ("moved", String::new(), format!("to {}", triple(*to))),
@@ -211,7 +216,7 @@ impl<W: Write> Printer<W> {
 
     fn json(&self, change: &Change) -> Json {
         let (lod, position) = (change.lod, change.position);
-        match &change.what {
+        let mut json = match &change.what {
             What::Added => json!({ "type": "added", "lod": lod, "block": position }),
             What::Removed => json!({ "type": "removed", "lod": lod, "block": position }),
             What::Moved { to } => json!({ "type": "moved", "lod": lod, "block": position, "to": to }),
@@ -253,7 +258,11 @@ impl<W: Write> Printer<W> {
                     "instances": block.instances,
                 })
             }
+        };
+        if change.across > 1 {
+            json["across"] = change.across.into();
         }
+        json
     }
 
     fn summary(mut self, summary: &Summary) -> io::Result<()> {
@@ -275,6 +284,7 @@ impl<W: Write> Printer<W> {
                         "moved": summary.moved,
                         "unreadable": summary.unreadable,
                         "voxels": summary.voxels,
+                        "holes": summary.holes,
                         "files_unread": faults,
                         "interrupted": summary.interrupted,
                     }),
@@ -300,7 +310,11 @@ impl<W: Write> Printer<W> {
                 };
                 let stopped = if summary.interrupted { "interrupted before its end · " } else { "" };
                 let counts = if counts.is_empty() { "no blocks".to_owned() } else { counts.join(", ") };
-                writeln!(self.out, "{}", wrapped(&format!("{stopped}blocks: {counts}{voxels}"), ""))?;
+                let holes = match summary.holes {
+                    0 => String::new(),
+                    n => format!(" · {} of a larger one not there, compared as convert fills them", count(n, "block")),
+                };
+                writeln!(self.out, "{}", wrapped(&format!("{stopped}blocks: {counts}{voxels}{holes}"), ""))?;
             }
         }
         self.out.flush()

@@ -1,35 +1,24 @@
 //! One block as the engine of today has it.
 
 use crate::godot::block::Block;
-use crate::godot::channel::{Depth, SDF};
+use crate::godot::channel::{Depth, SDF, Storage};
 use crate::godot::metadata::{Item, Metadata};
 use crate::godot::variant::{Dialect, Object, Variant};
-
-/// The version of block data that is written.
-pub(super) const VERSION: u8 = 4;
-
-/// A raw value of the SDF channel with the normalised value that it had: versions 1 and 2 have another fixed point.
-pub(super) fn sdf_of_today(version: u8, depth: Depth, raw: u64) -> u64 {
-    if version >= 3 {
-        return raw;
-    }
-    let [b0, b1, ..] = raw.to_le_bytes();
-    match depth {
-        Depth::Bits8 => {
-            let value = (i16::from(b0) - 127).clamp(-127, 127);
-            u64::from(i8::try_from(value).unwrap_or(i8::MAX).cast_unsigned())
-        }
-        Depth::Bits16 => {
-            let value = (i32::from(u16::from_le_bytes([b0, b1])) - 32767).clamp(-32767, 32767);
-            u64::from(i16::try_from(value).unwrap_or(i16::MAX).cast_unsigned())
-        }
-        Depth::Bits32 | Depth::Bits64 => raw,
-    }
-}
+use crate::resize::{VERSION, is_cut, sdf_of_today};
 
 /// Whether the SDF of a block is written with other values.
 pub(super) fn has_old_sdf(block: &Block<'_>) -> bool {
     block.version < 3 && block.channels.get(SDF).is_some_and(|channel| channel.depth <= Depth::Bits16)
+}
+
+/// Voxels whose distance is cut to 1.
+pub(super) fn cut_distances(block: &Block<'_>) -> u64 {
+    let Some(channel) = block.channels.get(SDF).filter(|_| has_old_sdf(block)) else { return 0 };
+    let is_cut = |value: &u64| is_cut(block.version, channel.depth, *value);
+    match channel.storage {
+        Storage::Uniform => channel.value(0).filter(is_cut).map_or(0, |_| block.volume()),
+        Storage::Raw => channel.values().filter(is_cut).count() as u64,
+    }
 }
 
 /// A block as the engine of today has it. `sdf` holds the values of the SDF, when they are other ones.

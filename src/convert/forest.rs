@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::beside::{self, CHUNK, Draft};
 use crate::bytes::index;
-use crate::convert::fill::Fill;
+use crate::convert::before::Before;
 use crate::convert::groups::{has_holes, regions, units};
 use crate::convert::make::{Buffers, Made, Maker};
 use crate::convert::report::{Kind, Listed, Report};
@@ -19,6 +19,7 @@ use crate::convert::{Error, Work};
 use crate::godot::forest::Meta;
 use crate::godot::region::{Entry, Format, Header, sectors_for};
 use crate::godot::slots::{self, Slots};
+use crate::resize::Fill;
 use crate::world::At;
 
 /// Regions that are worked on before what came of them is put together.
@@ -51,13 +52,14 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
     draft.file(Path::new("meta.vxrm"), &meta.encode())?;
     draft.directory(Path::new("regions"))?;
     let palettes = Palettes::of(work);
+    let before = Before::of(work);
     let mut needed = None;
     for lod in work.world.lods() {
         let index = work.world.index(lod);
         report.index(&index);
         let regions = regions(work, &index, report);
         let fill = if regions.values().any(|sources| has_holes(work, sources)) {
-            Fill::of(work, &index)
+            Fill::of(work.world, &index, &|| work.stopped())
         } else {
             Fill::default()
         };
@@ -70,7 +72,7 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         let writing = Writing {
             work,
             draft,
-            maker: Maker { work, lod, fill: &fill },
+            maker: Maker { work, lod, fill: &fill, before: &before },
             format,
             palettes: &palettes,
             done: &done,
@@ -133,12 +135,8 @@ impl Palettes {
         }
         for ((_, region), palette) in self.of.iter().filter(|((of, _), _)| *of == lod) {
             report.listed.push(Listed {
-                kind: Kind::Metadata,
-                lod,
-                block: *region,
-                voxel: None,
-                why: "the palette of this region of the source: the regions of the result are others".to_owned(),
                 bytes: Some(palette.to_vec()),
+                ..Listed::new(Kind::Palette, lod, *region, "the regions of the result are others".to_owned())
             });
         }
     }

@@ -1,10 +1,11 @@
 //! Metadata of blocks that are joined or split: every item goes with its voxel.
 
+use crate::convert::before::Apart;
 use crate::godot::block::{Block, EPILOGUE};
 use crate::godot::channel::index_zxy;
 use crate::godot::metadata::{Item, encode_item};
 
-use super::block::VERSION;
+use crate::resize::VERSION;
 
 /// Items as they are stored, of one block of the result.
 #[derive(Default)]
@@ -59,17 +60,45 @@ impl Items {
         }
     }
 
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.block.is_none() && self.voxels.is_empty() && self.last.is_none()
+    }
+
+    /// Puts items back that were kept apart, where their places are still free; gives the others.
+    pub fn put_back(&mut self, apart: &[Apart], side: u16) -> Vec<Left> {
+        let mut left = Vec::new();
+        for (voxel, bytes) in apart {
+            let free = match voxel {
+                None => self.block.is_none(),
+                Some(at) if at.iter().any(|&n| n >= side) => false,
+                Some(_) if is_custom(bytes) => self.last.is_none(),
+                Some(at) => self.voxels.iter().all(|(other, _)| other != at),
+            };
+            match voxel {
+                _ if !free => {
+                    let why = "the block or the voxel has other metadata now";
+                    left.push(Left { voxel: *voxel, bytes: bytes.clone(), why });
+                    continue;
+                }
+                None => self.block = Some(bytes.clone()),
+                Some(at) if is_custom(bytes) => self.last = Some((*at, bytes.clone())),
+                Some(at) => self.voxels.push((*at, bytes.clone())),
+            }
+        }
+        left
+    }
+
     /// Appends a block without metadata of its own and these items to `out`.
     pub fn encode(mut self, block: &Block<'_>, out: &mut Vec<u8>, left: &mut Vec<Left>) {
-        let custom = |bytes: &[u8]| bytes.first().is_some_and(|&kind| kind > 32);
         if (!self.voxels.is_empty() || self.last.is_some())
-            && let Some(bytes) = self.block.take_if(|bytes| custom(bytes))
+            && let Some(bytes) = self.block.take_if(|bytes| is_custom(bytes))
         {
             let why = "an item of the application's own: nothing can stand after it";
             left.push(Left { voxel: None, bytes, why });
         }
         crate::godot::block::encode(block, out);
-        if self.block.is_none() && self.voxels.is_empty() && self.last.is_none() {
+        if self.is_empty() {
             return;
         }
         out.truncate(out.len() - 4);
@@ -85,4 +114,9 @@ impl Items {
         out[at..at + 4].copy_from_slice(&size.to_le_bytes());
         out.extend_from_slice(&EPILOGUE.to_le_bytes());
     }
+}
+
+/// Whether an item is the application's own.
+fn is_custom(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(|&kind| kind > 32)
 }

@@ -1,15 +1,15 @@
 //! Blocks of the result, made of those of the source.
 
-use crate::convert::block::{has_old_sdf, of_today, without_equal};
-use crate::convert::fill::Fill;
+use crate::convert::before::{Before, bits};
+use crate::convert::block::{cut_distances, has_old_sdf, of_today, without_equal};
 use crate::convert::items::{Items, Left};
 use crate::convert::report::{Kind, Listed, Report};
-use crate::convert::resize::Cube;
 use crate::convert::{Error, Layout, Work};
 use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, NAMES};
 use crate::godot::container;
 use crate::godot::variant::Dialect;
+use crate::resize::{Cube, Fill, VERSION};
 use crate::save::View;
 use crate::world::{At, Buffer};
 
@@ -38,6 +38,7 @@ pub(super) struct Maker<'m> {
     pub work: &'m Work<'m>,
     pub lod: u8,
     pub fill: &'m Fill,
+    pub before: &'m Before,
 }
 
 impl Maker<'_> {
@@ -88,14 +89,11 @@ impl Maker<'_> {
         None
     }
 
-    fn left(&self, report: &mut Report, block: [i32; 3], left: Vec<Left>) {
+    fn left(&self, report: &mut Report, kind: Kind, block: [i32; 3], left: Vec<Left>) {
         report.listed.extend(left.into_iter().map(|left| Listed {
-            kind: Kind::Metadata,
-            lod: self.lod,
-            block,
             voxel: left.voxel,
-            why: left.why.to_owned(),
             bytes: Some(left.bytes),
+            ..Listed::new(kind, self.lod, block, left.why.to_owned())
         }));
     }
 
@@ -111,6 +109,12 @@ impl Maker<'_> {
             *n += 1;
         }
         report.sdf += u64::from(has_old_sdf(block));
+        let cut = cut_distances(block);
+        if cut > 0 {
+            report.cut += cut;
+            let why = format!("{cut} voxels, whose distance was a step above 1: the fixed point of today ends there");
+            self.list(report, Kind::Cut, at.position, why);
+        }
         for (c, (channel, declared)) in block.channels.iter().zip(self.work.layout.depths).enumerate() {
             if channel.depth != declared {
                 let name = NAMES.get(c).unwrap_or(&"");
@@ -125,8 +129,7 @@ impl Maker<'_> {
                 let n = without_equal(item);
                 if n > 0 {
                     let why = format!("{n} numbers of resources or objects");
-                    let kind = Kind::NoEqual;
-                    report.listed.push(Listed { kind, lod: self.lod, block: at.position, voxel, why, bytes: None });
+                    report.listed.push(Listed { voxel, ..Listed::new(Kind::NoEqual, self.lod, at.position, why) });
                 }
             }
         }
@@ -143,7 +146,7 @@ impl Maker<'_> {
         if !self.admit(at, &view, report) {
             return Ok(None);
         }
-        let of_today_already = view.block.as_ref().is_some_and(|block| block.version == super::block::VERSION);
+        let of_today_already = view.block.as_ref().is_some_and(|block| block.version == VERSION);
         let mode_already = view.container.is_some_and(|c| c.whole && c.mode == Some(mode));
         let mut packed = Vec::new();
         if of_today_already && mode_already && view.damage.is_empty() {
@@ -188,8 +191,17 @@ impl Maker<'_> {
             let mut items = Items::default();
             let mut left = Vec::new();
             items.take(&block, corner, to, [0; 3], &mut left);
+            let part = (z * n + x) * n + y;
+            if items.is_empty() && self.before.is_filling(self.lod, at.position, part.into(), &cube) {
+                report.emptied += 1;
+                continue;
+            }
+            let apart = self.before.items(self.lod, position);
+            let taken = items.put_back(apart, to);
+            report.put_back += (apart.len() - taken.len()) as u64;
+            self.left(report, Kind::Apart, position, taken);
             made.push(pack(position, &cube, items, uniform, plain, mode, &mut left));
-            self.left(report, at.position, left);
+            self.left(report, Kind::Metadata, at.position, left);
         }
         Ok(made)
     }
@@ -217,7 +229,7 @@ impl Maker<'_> {
             before.push(corner.map(usize::from));
             let mut left = Vec::new();
             items.take(&block, [0; 3], from, corner, &mut left);
-            self.left(report, at.position, left);
+            self.left(report, Kind::Metadata, at.position, left);
         }
         if before.is_empty() {
             return Ok(None);
@@ -225,12 +237,18 @@ impl Maker<'_> {
         let all = usize::from(to / from).pow(3);
         if before.len() < all {
             let why = format!("{} of the {all} blocks that make it up are not there", all - before.len());
-            self.list(report, Kind::Filled, target, why);
+            let n = usize::from(to / from);
+            let there = before.iter().map(|corner| corner.map(|v| v / usize::from(from)));
+            report.listed.push(Listed {
+                bytes: Some(bits(all, there.map(|[x, y, z]| (z * n + x) * n + y))),
+                values: Some(cube.filling(self.fill)),
+                ..Listed::new(Kind::Filled, self.lod, target, why)
+            });
         }
         cube.finish(&before, from, self.fill);
         let mut left = Vec::new();
         let made = pack(target, &cube, items, uniform, plain, mode, &mut left);
-        self.left(report, first.position, left);
+        self.left(report, Kind::Metadata, first.position, left);
         Ok(Some(made))
     }
 }

@@ -5,14 +5,13 @@
 //! Fixed-point SDF of block versions 1 and 2 keeps its normalised value, which is what the engine's own migration means
 //! to do (and does to the wrong channel), so that surfaces stay where they were.
 
+mod before;
 mod block;
-mod fill;
 mod forest;
 mod groups;
 mod items;
 mod make;
 mod report;
-mod resize;
 #[cfg(feature = "sqlite")]
 mod stream;
 mod verify;
@@ -27,6 +26,7 @@ use crate::godot::container::Mode;
 use crate::godot::forest::MAX_LODS;
 use crate::godot::slots::Slots;
 use crate::godot::stream::loc::Format;
+use crate::resize;
 use crate::save::{self, Save};
 use crate::trace::slots::{Told, told};
 use crate::world::{self, World};
@@ -128,13 +128,7 @@ impl Work<'_> {
 
     /// The position in the result of the block that holds the corner of a block of the source.
     fn target(&self, position: [i32; 3]) -> Option<[i32; 3]> {
-        let Layout { from, to, .. } = *self.layout;
-        let mut target = [0; 3];
-        for (target, n) in target.iter_mut().zip(position) {
-            let voxel = i64::from(n) * i64::from(from);
-            *target = i32::try_from(voxel.div_euclid(i64::from(to))).ok()?;
-        }
-        Some(target)
+        resize::place(position, self.layout.from, self.layout.to)
     }
 }
 
@@ -181,10 +175,7 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, options: &Option
 #[cfg(feature = "sqlite")]
 pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, options: &Options<'_>) -> Result<Report, Error> {
     let sources = [world.path()];
-    let mut beside_it = to.as_os_str().to_owned();
-    beside_it.push(".");
-    beside_it.push(report::NAME);
-    let beside_it = PathBuf::from(beside_it);
+    let beside_it = report::report_of(to, false);
     beside::usable(&sources, &beside_it)?;
     let draft = Draft::new(&sources, to, "convert", options.cancel)?;
     let mut layout = layout(world, target)?;

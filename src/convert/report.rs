@@ -1,13 +1,27 @@
 //! What a conversion did, for people and as `convert.json`.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Value as Json, json};
 
 use crate::convert::Layout;
+use crate::godot::channel::CHANNELS;
 use crate::printable;
 use crate::world::{Fault, Index, World};
 
 /// The file in the result.
 pub(super) const NAME: &str = "convert.json";
+
+/// Where the report of a converted save is: in a forest, beside a stream.
+pub(super) fn report_of(path: &Path, is_forest: bool) -> PathBuf {
+    if is_forest {
+        return path.join(NAME);
+    }
+    let mut beside_it = path.as_os_str().to_owned();
+    beside_it.push(".");
+    beside_it.push(NAME);
+    PathBuf::from(beside_it)
+}
 
 /// What became of something that is not in the result as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,10 +34,16 @@ pub enum Kind {
     Filled,
     /// Metadata that has no place in the result; its bytes are here.
     Metadata,
+    /// Metadata that an earlier conversion had kept apart, and whose place in the result is taken; its bytes are here.
+    Apart,
+    /// The palette of a region, where the regions of the result are others; its colours are here.
+    Palette,
     /// Values of Godot 3 that Godot 4 has no equal of; they are empty.
     NoEqual,
     /// Instances that have no place in the result: in a forest, or where blocks have another size. They stay in the source.
     Instances,
+    /// Distances that the fixed point of today does not reach; they are cut to its end.
+    Cut,
     /// A channel that is deeper than the result says; it is kept as deep.
     Depth,
 }
@@ -37,8 +57,11 @@ impl Kind {
             Self::TooLarge => "too-large",
             Self::Filled => "filled",
             Self::Metadata => "metadata",
+            Self::Apart => "apart",
+            Self::Palette => "palette",
             Self::NoEqual => "no-equal",
             Self::Instances => "instances",
+            Self::Cut => "sdf-cut",
             Self::Depth => "depth",
         }
     }
@@ -51,14 +74,24 @@ pub struct Listed {
     pub kind: Kind,
     /// The LOD.
     pub lod: u8,
-    /// The block of the source; of the result, where it is filled.
+    /// The block of the source; of the result, where it is filled or has no place for what was apart; the region of a palette.
     pub block: [i32; 3],
     /// The voxel in the block.
     pub voxel: Option<[u16; 3]>,
     /// More, in words.
     pub why: String,
-    /// Bytes that are kept here only.
+    /// Bytes that are kept here only. Of a filled block: a bit for each of its parts in the order ZXY, the lowest bit of
+    /// the first byte first, set where the part is there.
     pub bytes: Option<Vec<u8>>,
+    /// What a block is filled with, by channel.
+    pub values: Option<[u64; CHANNELS]>,
+}
+
+impl Listed {
+    /// With nothing more than words.
+    pub(super) const fn new(kind: Kind, lod: u8, block: [i32; 3], why: String) -> Self {
+        Self { kind, lod, block, voxel: None, why, bytes: None, values: None }
+    }
 }
 
 /// What a conversion did.
@@ -78,8 +111,14 @@ pub struct Report {
     pub versions: [u64; 5],
     /// Blocks whose SDF has the fixed point of today instead of the old one.
     pub sdf: u64,
+    /// Voxels whose distance is cut to 1.
+    pub cut: u64,
     /// Blocks whose metadata was that of Godot 3.
     pub godot3: u64,
+    /// Items of metadata that an earlier conversion had kept apart and that have their places again.
+    pub put_back: u64,
+    /// Blocks that an earlier conversion had filled, and that are not there again.
+    pub emptied: u64,
     /// What is not in the result as it was.
     pub listed: Vec<Listed>,
     /// Files of the source that cannot be read.
@@ -99,7 +138,7 @@ impl Report {
     }
 
     pub(super) fn list(&mut self, kind: Kind, lod: u8, block: [i32; 3], why: String) {
-        self.listed.push(Listed { kind, lod, block, voxel: None, why, bytes: None });
+        self.listed.push(Listed::new(kind, lod, block, why));
     }
 
     /// Adds what another part of the work did.
@@ -108,7 +147,10 @@ impl Report {
         self.written += other.written;
         self.copied += other.copied;
         self.sdf += other.sdf;
+        self.cut += other.cut;
         self.godot3 += other.godot3;
+        self.put_back += other.put_back;
+        self.emptied += other.emptied;
         for (all, n) in self.versions.iter_mut().zip(other.versions) {
             *all += n;
         }
@@ -138,6 +180,7 @@ impl Report {
                 "voxel": listed.voxel,
                 "why": listed.why,
                 "bytes": listed.bytes.as_ref().map(hex),
+                "values": listed.values,
             })
         });
         let to = self.layout.map(|layout| {
@@ -166,7 +209,10 @@ impl Report {
             "blocks_copied": self.copied,
             "versions": versions,
             "sdf_rescaled": self.sdf,
+            "sdf_cut_voxels": self.cut,
             "metadata_of_godot_3": self.godot3,
+            "metadata_put_back": self.put_back,
+            "filling_left_out": self.emptied,
             "listed": listed.collect::<Vec<_>>(),
             "positions_twice": self.twice,
             "files_unread": faults,

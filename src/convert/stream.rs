@@ -8,12 +8,13 @@ use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OpenFlags, ToSql, params};
 
 use crate::beside::{self, Draft};
-use crate::convert::fill::Fill;
+use crate::convert::before::Before;
 use crate::convert::groups::{all, has_holes, units};
 use crate::convert::make::{Buffers, Made, Maker};
 use crate::convert::report::{Kind, Report};
 use crate::convert::{Error, Layout, Work};
 use crate::godot::stream::loc::{Format, Owned, Place};
+use crate::resize::Fill;
 use crate::world::{Buffer, World};
 
 /// The database in the directory that is being built.
@@ -54,7 +55,8 @@ impl ToSql for SqlKey {
 pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> Result<PathBuf, Error> {
     let (file, path) = draft.create(Path::new(NAME))?;
     let keys = work.layout.keys.unwrap_or(Format::Int19);
-    let mut writing = Writing { work, keys, lod: 0 };
+    let before = Before::of(work);
+    let mut writing = Writing { work, keys, lod: 0, before: &before };
     // The file is there, empty: SQLite must not make another one, and may trust it to be thrown away when this fails.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let for_errors = path.clone();
@@ -79,6 +81,7 @@ struct Writing<'w> {
     work: &'w Work<'w>,
     keys: Format,
     lod: u8,
+    before: &'w Before,
 }
 
 impl Writing<'_> {
@@ -116,10 +119,11 @@ impl Writing<'_> {
         let index = work.world.index(lod);
         report.index(&index);
         let sources = all(work, &index, report);
-        let fill = if has_holes(work, &sources) { Fill::of(work, &index) } else { Fill::default() };
+        let fill =
+            if has_holes(work, &sources) { Fill::of(work.world, &index, &|| work.stopped()) } else { Fill::default() };
         let bare = index.bare;
         drop(index.blocks);
-        let maker = Maker { work, lod, fill: &fill };
+        let maker = Maker { work, lod, fill: &fill, before: self.before };
         let idle: Mutex<Vec<Buffers>> = Mutex::default();
         let (mut done, total) = (0, sources.len() as u64);
         let mut insert = database.prepare("INSERT INTO blocks VALUES (?1, ?2, ?3)").map_err(failed)?;

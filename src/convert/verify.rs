@@ -6,15 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::beside;
-use crate::convert::block::{VERSION, sdf_of_today};
 use crate::convert::report::{Kind, Report};
-use crate::convert::resize::as_deep;
 use crate::convert::{Error, Layout, Work};
 use crate::diff::{self, Side, What};
 use crate::godot::block::Block;
 use crate::godot::channel::{Channel, SDF, Storage, index_zxy};
 use crate::godot::metadata::{Item, Metadata, encode_item};
 use crate::godot::variant::Variant;
+use crate::resize::{VERSION, as_deep, sdf_of_today};
 use crate::world::{At, Buffer, Index, World};
 
 /// An item of metadata in the source: its LOD, its block, its voxel.
@@ -79,6 +78,7 @@ fn resized(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), E
         .map(|listed| (listed.lod, listed.block, listed.voxel))
         .collect();
     let whole = report.count(Kind::TooLarge) == 0;
+    let (mut expected, mut compared) = (0, 0);
     for lod in work.world.lods() {
         let (source, made) = (work.world.index(lod), result.index(lod));
         if let Some(fault) = made.faults.first() {
@@ -100,9 +100,12 @@ fn resized(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), E
             })
             .collect::<Result<_, Error>>()?;
         let there = source.blocks.iter().filter(|at| !left_out.contains(&(lod, at.position))).count() as u64;
-        if whole && voxels.iter().sum::<u64>() != there * u64::from(work.layout.from).pow(3) {
-            return Err(differs(lod, [0; 3], "voxels of the source are not in the result"));
-        }
+        expected += there * u64::from(work.layout.from).pow(3);
+        compared += voxels.iter().sum::<u64>();
+    }
+    // What was filled before is no part of the save.
+    if whole && compared + report.emptied * u64::from(work.layout.to).pow(3) != expected {
+        return Err(differs(0, [0; 3], "voxels of the source are not in the result"));
     }
     Ok(())
 }

@@ -3,9 +3,12 @@
 //! Blocks whose stored bytes are equal are equal. Of the others both sides are decoded and compared channel by channel
 //! ([`blocks`]), which also gives each changed voxel to whoever wants to draw it. What went from one place to another
 //! is told by its content, and only where there is no choice.
+//!
+//! Where the two saves have blocks of different sizes, the larger ones are cut to the smaller ones ([`sizes`]).
 
 mod compare;
 mod moved;
+mod sizes;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -21,6 +24,7 @@ use crate::world::{self, At, Buffer, Index, World, order};
 pub(crate) use compare::unreadable;
 pub use compare::{BlockChange, ChannelChange, MetadataChange, VoxelChange, blocks};
 use moved::Moves;
+use sizes::Sizes;
 
 /// Blocks that are compared before their changes are handed on.
 const WINDOW: usize = 1024;
@@ -84,8 +88,11 @@ pub enum What {
 pub struct Change {
     /// The LOD.
     pub lod: u8,
-    /// The position of the block; of a moved one, where it was.
+    /// The position of the block of the first save; of a moved one, where it was.
     pub position: [i32; 3],
+    /// How many positions of the first save it takes along each axis, from that one on: more than one where it has no block
+    /// and the second save has a larger one.
+    pub across: u16,
     /// What became of it.
     pub what: What,
 }
@@ -109,6 +116,8 @@ pub struct Summary {
     pub unreadable: u64,
     /// Voxels that differ in blocks that are in both.
     pub voxels: u64,
+    /// Where blocks have different sizes: smaller ones that are not there, in larger ones that are.
+    pub holes: u64,
     /// Files that could not be read.
     pub faults: Vec<(Side, world::Fault)>,
     /// Whether it was stopped before its end.
@@ -143,9 +152,9 @@ impl Summary {
 /// Why two saves cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Their blocks have different sizes.
+    /// Their blocks have different sizes, neither of which goes into the other.
     #[error(
-        "the blocks of the first save have {0} voxels along each axis, those of the second {1}: convert one of them first"
+        "the blocks of the first save have {0} voxels along each axis, those of the second {1}: one does not go into the other"
     )]
     Sizes(u16, u16),
     /// Something cannot be read.
@@ -183,17 +192,20 @@ enum Outcome {
 ///
 /// # Errors
 /// When the two cannot be compared, or a file changes meanwhile. What cannot be read is listed and no error.
+///
+/// Where blocks have different sizes, positions are those of the first save. A smaller block that is not there, inside of a
+/// larger one that is, holds what [`convert`](crate::convert) fills it with; that something moved is not told, and
+/// instances are not compared.
 pub fn run(
     a: &World<'_>,
     b: &World<'_>,
     options: &Options<'_>,
     mut sink: impl FnMut(Change),
 ) -> Result<Summary, Error> {
-    if let (Some(one), Some(other)) = (a.block_size(), b.block_size())
-        && one != other
-    {
-        return Err(Error::Sizes(one, other));
-    }
+    let sizes = match (a.block_size(), b.block_size()) {
+        (Some(one), Some(other)) if one != other => Some(Sizes::new(one, other).ok_or(Error::Sizes(one, other))?),
+        _ => None,
+    };
     let mut lods = a.lods();
     lods.extend(b.lods());
     lods.sort_unstable();
@@ -208,7 +220,10 @@ pub fn run(
         }
         summary.blocks[0] += ia.blocks.len() as u64;
         summary.blocks[1] += ib.blocks.len() as u64;
-        compared.lod(lod, &ia, &ib, &mut summary, &mut sink);
+        match sizes {
+            None => compared.lod(lod, &ia, &ib, &mut summary, &mut sink),
+            Some(sizes) => sizes.lod(&compared, &ia, &ib, &mut summary, &mut sink),
+        }
         if options.cancelled() {
             summary.interrupted = true;
             break;
@@ -269,7 +284,7 @@ impl Compared<'_> {
                         What::Added | What::Removed | What::Moved { .. } => {}
                     }
                     if let Some(at) = pair.a.or(pair.b) {
-                        sink(Change { lod, position: at.position, what });
+                        sink(Change { lod, position: at.position, across: 1, what });
                     }
                 }
             }
@@ -285,14 +300,14 @@ impl Compared<'_> {
         let settled = moves.settle(|from, to| self.is_same_content(from, to));
         for (position, to) in settled.moved {
             summary.moved += 1;
-            sink(Change { lod, position, what: What::Moved { to } });
+            sink(Change { lod, position, across: 1, what: What::Moved { to } });
         }
         for (positions, what, count) in
             [(settled.removed, What::Removed, &mut summary.removed), (settled.added, What::Added, &mut summary.added)]
         {
             for position in positions {
                 *count += 1;
-                sink(Change { lod, position, what: what.clone() });
+                sink(Change { lod, position, across: 1, what: what.clone() });
             }
         }
     }
@@ -313,7 +328,7 @@ impl Compared<'_> {
             if read(self.a, a, &mut buffers.a) != read(self.b, b, &mut buffers.b) {
                 summary.changed += 1;
                 let change = BlockChange { instances: true, ..BlockChange::default() };
-                sink(Change { lod, position, what: What::Changed(change) });
+                sink(Change { lod, position, across: 1, what: What::Changed(change) });
             }
         }
     }

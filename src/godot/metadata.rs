@@ -296,6 +296,17 @@ pub(super) fn encode(metadata: &Metadata<'_>, version: u8, out: &mut Vec<u8>) {
     }
 }
 
+/// Whether bytes are just one item of version 4 with Variants of Godot 4.
+pub(crate) fn is_item(bytes: &[u8], limits: &Limits) -> bool {
+    let mut damage = Vec::new();
+    let mut scope = Cursor::new(bytes);
+    let reader = Reader { version: 4, size: [1; 3], declared: 0, limits };
+    let item = reader.item(&mut scope, Dialect::Godot4, &mut Budget::from(limits), &mut damage);
+    item.is_some_and(|item| item != Item::Empty)
+        && scope.is_empty()
+        && damage.iter().all(|d| d.code == Code::MetadataCustom)
+}
+
 /// Encodes one item and appends it to `out`.
 pub(crate) fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &mut Vec<u8>) {
     match (item, version) {

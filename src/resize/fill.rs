@@ -5,10 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::convert::Work;
-use crate::convert::block::{VERSION, sdf_of_today};
+use super::{VERSION, sdf_of_today};
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, Storage, sdf};
-use crate::world::{Buffer, Index};
+use crate::world::{Buffer, Index, World};
 
 /// INDICES and WEIGHTS: the engine's own values for nothing are not 0.
 const TEXTURES: [usize; 2] = [3, 4];
@@ -18,7 +17,7 @@ const TEXTURES: [usize; 2] = [3, 4];
 /// SDF: the most common value outside of the surface that whole blocks of the LOD have; the farthest there is where
 /// none has one. INDICES and WEIGHTS: the most common value of whole blocks. All others, and where nothing tells: 0.
 #[derive(Default)]
-pub(super) struct Fill(HashMap<(usize, Depth), u64>);
+pub(crate) struct Fill(HashMap<(usize, Depth), u64>);
 
 type Counts = HashMap<(usize, Depth, u64), u64>;
 
@@ -35,19 +34,19 @@ impl Fill {
         self.0.get(&(channel, depth)).copied().unwrap_or(nothing)
     }
 
-    /// Looks at all blocks of a LOD.
-    pub fn of(work: &Work<'_>, index: &Index) -> Self {
+    /// Looks at all blocks of a LOD, until it is told to stop.
+    pub fn of(world: &World<'_>, index: &Index, stop: &(dyn Fn() -> bool + Sync)) -> Self {
         let idle: Mutex<Vec<Buffer>> = Mutex::default();
         let counts = index
             .blocks
             .par_iter()
             .fold(Counts::new, |mut counts, at| {
-                if work.stopped() {
+                if stop() {
                     return counts;
                 }
                 let mut buffer = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
                 // What cannot be read is listed by those who convert it.
-                if let Ok(view) = work.world.read(at, &mut buffer)
+                if let Ok(view) = world.read(at, &mut buffer)
                     && view.is_readable()
                     && let Some(block) = &view.block
                 {

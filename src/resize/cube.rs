@@ -1,11 +1,11 @@
 //! Blocks joined and split, voxel by voxel.
 
-use crate::convert::fill::Fill;
+use super::{Fill, VERSION};
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, Storage, sdf};
 
 /// A cube of voxels that is being put together of smaller ones, or that is a part of a larger one.
-pub(super) struct Cube {
+pub(crate) struct Cube {
     side: usize,
     channels: Vec<Values>,
 }
@@ -27,6 +27,15 @@ impl Cube {
     pub fn new(side: u16, depths: [Depth; CHANNELS]) -> Self {
         let channels = depths.map(|depth| Values { depth, one: None, data: Vec::new() });
         Self { side: side.into(), channels: channels.into() }
+    }
+
+    /// A cube in which nothing is stored.
+    pub fn filled(side: u16, depths: [Depth; CHANNELS], fill: &Fill) -> Self {
+        let mut cube = Self::new(side, depths);
+        for (c, values) in cube.channels.iter_mut().enumerate() {
+            values.one = Some(fill.value(c, values.depth));
+        }
+        cube
     }
 
     /// Puts a block into its place; `before` are those that are in already.
@@ -70,6 +79,21 @@ impl Cube {
         }
     }
 
+    /// Whether each channel has just this value.
+    pub fn is_uniform(&self, values: &[u64; CHANNELS]) -> bool {
+        self.channels.len() == CHANNELS
+            && self.channels.iter().zip(values).all(|(of, value)| of.data.is_empty() && of.one == Some(*value))
+    }
+
+    /// What voxels have where no block was put.
+    pub fn filling(&self, fill: &Fill) -> [u64; CHANNELS] {
+        let mut values = [0; CHANNELS];
+        for (c, (value, of)) in values.iter_mut().zip(&self.channels).enumerate() {
+            *value = fill.value(c, of.depth);
+        }
+        values
+    }
+
     /// A part of a block.
     pub fn cut(block: &Block<'_>, corner: [usize; 3], side: u16) -> Self {
         let [sx, sy, _] = block.size.map(usize::from);
@@ -110,22 +134,16 @@ impl Cube {
             Channel { depth: values.depth, storage, data, offset: 0, size: data.len() as u64 }
         });
         let side = u16::try_from(self.side).unwrap_or(u16::MAX);
-        Block {
-            version: super::block::VERSION,
-            size: [side; 3],
-            channels: channels.collect(),
-            metadata: None,
-            epilogue: None,
-        }
+        Block { version: VERSION, size: [side; 3], channels: channels.collect(), metadata: None, epilogue: None }
     }
 }
 
 /// A value of a channel in a deeper one; distances keep their value.
-pub(super) fn as_deep(channel: usize, from: Depth, raw: u64, to: Depth) -> u64 {
+pub(crate) fn as_deep(channel: usize, from: Depth, raw: u64, to: Depth) -> u64 {
     if from == to || channel != SDF {
         return raw;
     }
-    let value = sdf(super::block::VERSION, from, raw);
+    let value = sdf(VERSION, from, raw);
     match to {
         Depth::Bits8 => raw,
         Depth::Bits16 => u64::from(((value / 500.0 * 32767.0).round() as i16).cast_unsigned()),

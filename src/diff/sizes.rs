@@ -1,0 +1,329 @@
+//! Saves whose blocks have different sizes: the larger ones are cut to the smaller ones, and the parts are compared.
+//!
+//! What has the place of one larger block is compared together, so that this one is decoded once.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::compare::{BlockChange, ChannelChange, change};
+use super::{Buffers, Change, Compared, Side, Summary, What, readable};
+use crate::godot::block::Block;
+use crate::godot::channel::{CHANNELS, Depth};
+use crate::godot::metadata::{Item, Metadata, VoxelItem};
+use crate::printable::triple;
+use crate::resize::{Cube, Fill};
+use crate::world::{At, Buffer, Index, World, order};
+
+/// Smaller blocks that may be compared before their changes are handed on.
+const WINDOW: usize = 2048;
+
+/// Which save has the larger blocks, and how many of the smaller ones they are along each axis.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    large: Side,
+    n: u16,
+    /// Voxels along each axis of a smaller block.
+    small: u16,
+}
+
+/// What has the place of one larger block.
+struct Unit<'i> {
+    place: [i32; 3],
+    large: Option<At>,
+    small: &'i [At],
+}
+
+/// What came of it.
+#[derive(Default)]
+struct Outcome {
+    told: Vec<([i32; 3], u16, What)>,
+    same: u64,
+    holes: u64,
+}
+
+impl Sizes {
+    /// `None` when neither size goes into the other.
+    pub fn new(a: u16, b: u16) -> Option<Self> {
+        let (large, big, small) = if a > b { (Side::A, a, b) } else { (Side::B, b, a) };
+        (big.checked_rem(small) == Some(0)).then(|| Self { large, n: big / small, small })
+    }
+
+    /// Compares a LOD; what differs goes on in the order of the larger blocks.
+    pub fn lod(
+        self,
+        compared: &Compared<'_>,
+        ia: &Index,
+        ib: &Index,
+        summary: &mut Summary,
+        sink: &mut impl FnMut(Change),
+    ) {
+        let (large, small) = if self.large == Side::A { (ia, ib) } else { (ib, ia) };
+        let mut sorted = small.blocks.clone();
+        sorted.sort_by_key(|at| (order(self.place(at)), order(at.position)));
+        let all = usize::from(self.n).pow(3);
+        let units: Vec<Unit<'_>> = self.units(&large.blocks, &sorted).collect();
+        let world = if self.large == Side::A { compared.b } else { compared.a };
+        let in_part = |unit: &Unit<'_>| unit.large.is_some() && !unit.small.is_empty() && unit.small.len() < all;
+        let fill = if units.iter().any(in_part) {
+            Fill::of(world, small, &|| compared.options.cancelled())
+        } else {
+            Fill::default()
+        };
+        let idle: Mutex<Vec<Buffers>> = Mutex::default();
+        let mut done = 0;
+        for window in units.chunks((WINDOW / all).max(2)) {
+            let outcomes: Vec<Outcome> = window
+                .par_iter()
+                .map(|unit| {
+                    if compared.options.cancelled() {
+                        return Outcome::default();
+                    }
+                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                    let outcome = Comparing { sizes: self, compared, fill: &fill }.unit(unit, &mut buffers);
+                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+                    outcome
+                })
+                .collect();
+            for Outcome { told, same, holes } in outcomes {
+                summary.same += same;
+                summary.holes += holes;
+                for (position, across, what) in told {
+                    match &what {
+                        What::Changed(change) => {
+                            summary.changed += 1;
+                            summary.voxels += change.voxels;
+                        }
+                        What::Unreadable { .. } => summary.unreadable += 1,
+                        What::Added => summary.added += 1,
+                        What::Removed => summary.removed += 1,
+                        What::Moved { .. } => summary.moved += 1,
+                    }
+                    sink(Change { lod: ia.lod, position, across, what });
+                }
+            }
+            done += window.len() as u64;
+            if let Some(progress) = compared.options.progress {
+                progress(done, units.len() as u64);
+            }
+            if compared.options.cancelled() {
+                break;
+            }
+        }
+    }
+
+    /// The larger block that a smaller one lies in.
+    fn place(self, at: &At) -> [i32; 3] {
+        at.position.map(|v| v.div_euclid(self.n.into()))
+    }
+
+    /// The corner of a smaller block in the larger one, in voxels.
+    fn corner(self, position: [i32; 3]) -> [u16; 3] {
+        position.map(|v| u16::try_from(v.rem_euclid(self.n.into())).unwrap_or(0).saturating_mul(self.small))
+    }
+
+    /// Both lists, side by side.
+    fn units<'i>(self, large: &'i [At], small: &'i [At]) -> impl Iterator<Item = Unit<'i>> + 'i {
+        let mut large = large.iter().peekable();
+        let mut small = small.chunk_by(move |a, b| self.place(a) == self.place(b)).peekable();
+        std::iter::from_fn(move || {
+            let own = large.peek().map(|at| at.position);
+            let theirs = small.peek().and_then(|of| of.first()).map(|at| self.place(at));
+            let place = match (own, theirs) {
+                (None, None) => return None,
+                (Some(place), None) | (None, Some(place)) => place,
+                (Some(one), Some(other)) if order(one) <= order(other) => one,
+                (_, Some(other)) => other,
+            };
+            Some(Unit {
+                place,
+                large: large.next_if(|at| at.position == place).copied(),
+                small: small.next_if(|of| of.first().is_some_and(|at| self.place(at) == place)).unwrap_or_default(),
+            })
+        })
+    }
+}
+
+struct Comparing<'c> {
+    sizes: Sizes,
+    compared: &'c Compared<'c>,
+    fill: &'c Fill,
+}
+
+impl Comparing<'_> {
+    fn unit(&self, unit: &Unit<'_>, buffers: &mut Buffers) -> Outcome {
+        let Sizes { large: side, n, .. } = self.sizes;
+        let mut outcome = Outcome::default();
+        // The position in the first save that stands for the whole.
+        let (whole, across) = match side {
+            Side::A => (unit.place, 1),
+            Side::B => (unit.place.map(|v| v.saturating_mul(n.into())), n),
+        };
+        let Some(large) = &unit.large else {
+            match side {
+                Side::A => outcome.told.push((whole, 1, What::Added)),
+                Side::B => outcome.told.extend(unit.small.iter().map(|at| (at.position, 1, What::Removed))),
+            }
+            return outcome;
+        };
+        if unit.small.is_empty() {
+            let what = if side == Side::A { What::Removed } else { What::Added };
+            outcome.told.push((whole, across, what));
+            return outcome;
+        }
+        let Compared { a, b, .. } = self.compared;
+        let (world, other) = if side == Side::A { (a, b) } else { (b, a) };
+        let Buffers { a: one, b: two } = buffers;
+        match block(world, large, one, side) {
+            Ok(block) => self.parts(block, unit, other, two, (whole, across), &mut outcome),
+            Err(what) if side == Side::A => outcome.told.push((whole, 1, what)),
+            Err(what) => outcome.told.extend(unit.small.iter().map(|at| (at.position, 1, what.clone()))),
+        }
+        outcome
+    }
+
+    /// Compares a larger block with the smaller ones in its place.
+    fn parts(
+        &self,
+        mut large: Block<'_>,
+        unit: &Unit<'_>,
+        world: &World<'_>,
+        buffer: &mut Buffer,
+        (whole, across): ([i32; 3], u16),
+        outcome: &mut Outcome,
+    ) {
+        let Sizes { large: side, n, small } = self.sizes;
+        let mut parts = Parts::of(large.metadata.take(), small);
+        let mut uniform = Vec::new();
+        // What differs in the place of the larger block as a whole, and in that of those that are not there.
+        let (mut all, mut unread) = (BlockChange::default(), false);
+        for at in unit.small {
+            let corner = self.sizes.corner(at.position);
+            let part = Cube::cut(&large, corner.map(usize::from), small);
+            let part = parts.give(corner, Block { version: large.version, ..part.block(&mut uniform) });
+            match block(world, at, buffer, if side == Side::A { Side::B } else { Side::A }) {
+                Ok(other) if side == Side::A => {
+                    self.merge(&mut all, corner, self.change(&part, &other));
+                }
+                Ok(other) => match self.change(&other, &part) {
+                    change if change.is_empty() => outcome.same += 1,
+                    change => outcome.told.push((at.position, 1, What::Changed(change))),
+                },
+                Err(What::Unreadable { side: Side::B, why }) => {
+                    unread = true;
+                    let why = format!("block {}: {why}", triple(at.position));
+                    outcome.told.push((whole, 1, What::Unreadable { side: Side::B, why }));
+                }
+                Err(what) => outcome.told.push((at.position, 1, what)),
+            }
+        }
+        if unit.small.len() < usize::from(n).pow(3) {
+            let there: std::collections::HashSet<[u16; 3]> =
+                unit.small.iter().map(|at| self.sizes.corner(at.position)).collect();
+            let mut depths = [Depth::Bits8; CHANNELS];
+            for (depth, channel) in depths.iter_mut().zip(&large.channels) {
+                *depth = channel.depth;
+            }
+            let nothing = Cube::filled(small, depths, self.fill);
+            let mut filled = Vec::new();
+            let nothing = nothing.block(&mut filled);
+            let step = |i: u16| i.saturating_mul(small);
+            for corner in (0..n).flat_map(|z| (0..n).flat_map(move |x| (0..n).map(move |y| [x, y, z].map(step)))) {
+                if there.contains(&corner) {
+                    continue;
+                }
+                outcome.holes += 1;
+                let part = Cube::cut(&large, corner.map(usize::from), small);
+                let part = parts.give(corner, Block { version: large.version, ..part.block(&mut uniform) });
+                let change = if side == Side::A { self.change(&part, &nothing) } else { self.change(&nothing, &part) };
+                self.merge(&mut all, corner, change);
+            }
+        }
+        if !all.is_empty() {
+            outcome.told.push((whole, across, What::Changed(all)));
+        } else if side == Side::A && !unread {
+            outcome.same += 1;
+        }
+    }
+
+    fn change(&self, a: &Block<'_>, b: &Block<'_>) -> BlockChange {
+        change(a, b, &self.compared.options.channels, self.compared.options.list)
+    }
+
+    /// Adds what differs in a part to what differs in the whole.
+    fn merge(&self, all: &mut BlockChange, corner: [u16; 3], part: BlockChange) {
+        let inside = |v: [u16; 3]| [0, 1, 2].map(|i| v[i].saturating_add(corner[i]));
+        all.voxels += part.voxels;
+        if let Some(bounds) = part.bounds {
+            let [low, high] = bounds.map(inside);
+            let [first, last] = all.bounds.unwrap_or([low, high]);
+            all.bounds = Some([[0, 1, 2].map(|i| first[i].min(low[i])), [0, 1, 2].map(|i| last[i].max(high[i]))]);
+        }
+        for ChannelChange { channel, voxels } in part.channels {
+            match all.channels.iter_mut().find(|of| of.channel == channel) {
+                Some(of) => of.voxels += voxels,
+                None => all.channels.push(ChannelChange { channel, voxels }),
+            }
+        }
+        all.channels.sort_by_key(|of| of.channel);
+        // A list is whole or empty.
+        if all.voxels <= self.compared.options.list as u64 {
+            all.list.extend(part.list.into_iter().map(|mut voxel| {
+                voxel.position = inside(voxel.position);
+                voxel
+            }));
+            all.list.sort_by_key(|v| (v.position[2], v.position[0], v.position[1], v.channel));
+        } else {
+            all.list = Vec::new();
+        }
+        all.metadata.extend(part.metadata.into_iter().map(|mut metadata| {
+            metadata.voxel = metadata.voxel.map(inside);
+            metadata
+        }));
+    }
+}
+
+/// The items of a larger block by the parts that they lie in.
+struct Parts<'m> {
+    whole: Option<Metadata<'m>>,
+    voxels: HashMap<[u16; 3], Vec<VoxelItem<'m>>>,
+}
+
+impl<'m> Parts<'m> {
+    fn of(mut metadata: Option<Metadata<'m>>, side: u16) -> Self {
+        let mut voxels: HashMap<[u16; 3], Vec<VoxelItem<'m>>> = HashMap::new();
+        for mut voxel in metadata.iter_mut().flat_map(|metadata| metadata.voxels.drain(..)) {
+            let inside = voxel.position.map(|v| v % side.max(1));
+            let corner = [0, 1, 2].map(|i| voxel.position[i] - inside[i]);
+            voxel.position = inside;
+            voxels.entry(corner).or_default().push(voxel);
+        }
+        Self { whole: metadata, voxels }
+    }
+
+    /// A part with its items; the block's own is that of the part that has its corner.
+    fn give<'b>(&mut self, corner: [u16; 3], part: Block<'b>) -> Block<'b>
+    where
+        'm: 'b,
+    {
+        let voxels = self.voxels.remove(&corner).unwrap_or_default();
+        let metadata = self.whole.as_mut().map(|whole| Metadata {
+            declared: 0,
+            dialect: whole.dialect,
+            block: if corner == [0; 3] { whole.block.take() } else { Some(Item::Empty) },
+            voxels,
+            unread: (0, &[]),
+        });
+        Block { metadata, ..part }
+    }
+}
+
+/// Reads a block; what cannot be compared is told.
+fn block<'b>(world: &World<'_>, at: &At, buffer: &'b mut Buffer, side: Side) -> Result<Block<'b>, What> {
+    let view = world.read(at, buffer).map_err(|error| What::Unreadable { side, why: error.to_string() })?;
+    let mut told = Vec::new();
+    let block = readable(world, Some(view), side, &mut told);
+    let unread = || What::Unreadable { side, why: "it cannot be read".to_owned() };
+    block.ok_or_else(|| told.pop().unwrap_or_else(unread))
+}
