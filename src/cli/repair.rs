@@ -1,10 +1,12 @@
 //! `repair`: a whole, healthy copy of a save, built beside it.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
 
+use indicatif::{ProgressBar, ProgressStyle};
 use voxscope::beside;
-use voxscope::repair::{self, Accepted, Error, Plan};
+use voxscope::repair::{self, Accepted, Error, Plan, Progress};
 
 use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
@@ -60,11 +62,23 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     let cancel = cancelled_by_signals();
     let pool = target::pool(arguments.jobs)?;
+    let bar = bar();
+    let step = AtomicU8::new(u8::MAX);
+    let progress = |of: Progress| {
+        // Whoever comes first with a new step says its name.
+        if step.swap(of.step as u8, Ordering::Relaxed) != of.step as u8 {
+            bar.set_message(of.step.name());
+            bar.set_length(of.all);
+            bar.reset();
+        }
+        bar.inc(of.more);
+    };
     let options = repair::Options {
         likely: arguments.level == Level::Likely,
         backup: backup.as_ref(),
         accept: &arguments.accept,
         cancel: Some(&cancel),
+        progress: Some(&progress),
     };
     for left in arguments.out.as_deref().map(repair::leftovers).unwrap_or_default() {
         let left = voxscope::printable::path(&left);
@@ -74,6 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
     });
+    bar.finish_and_clear();
     let (plan, check) = match done {
         Ok(done) => done,
         Err(Error::Build(beside::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
@@ -95,6 +110,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     out.flush()?;
     Ok(exit)
+}
+
+/// A bar whose message is the step.
+fn bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg} {bar:30} {bytes} of {total_bytes}, {eta} left");
+    ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn say(out: &mut impl Write, plan: &Plan) -> Result<(), Failure> {

@@ -17,6 +17,7 @@ mod pak;
 mod parts;
 mod place;
 mod plan;
+mod progress;
 mod report;
 mod survey;
 mod torn;
@@ -36,6 +37,7 @@ pub use mend::Mend;
 pub use meta::MetaFile;
 pub use pak::{Chunk, Lost, Missing, PakPlan};
 pub use plan::{Action, Decision, LostBlock, Origin, Plan, RegionPlan, plan};
+pub use progress::{Progress, Step};
 pub use report::words;
 
 /// What is done with voxel maps, a line a sentence.
@@ -61,6 +63,8 @@ pub struct Options<'a> {
     pub accept: &'a [Accepted],
     /// Stops the repair soon after it is set.
     pub cancel: Option<&'a AtomicBool>,
+    /// Told how far it is, after each file.
+    pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
 }
 
 /// Temporary directories for a destination that a repair which was killed left behind, or that are being built now.

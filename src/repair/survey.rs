@@ -12,6 +12,7 @@ use crate::damage::{Code, Damage};
 use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::godot::slots::Slots;
 use crate::repair::parts::{self, Parts, doubled, may_be_moving};
+use crate::repair::progress::{Step, Told};
 use crate::repair::torn_table::Split;
 use crate::repair::{Error, Options};
 use crate::save::{Forest, Region, RegionFile, Save, Scratch};
@@ -111,9 +112,12 @@ pub(super) fn look(
     files: &[(&Forest, &RegionFile, Option<Format>)],
     options: &Options<'_>,
 ) -> Result<Vec<Look>, Error> {
+    let told = Told::new(options, Step::Looking, files.iter().map(|(_, file, _)| file.len).sum());
     let glance = |(forest, file, format): &(&Forest, &RegionFile, Option<Format>)| {
         options.go_on()?;
-        glance(save, forest, file, format.as_ref(), options)
+        let look = glance(save, forest, file, format.as_ref(), options);
+        told.advance(file.len);
+        look
     };
     let glances = files.par_iter().map(glance).collect::<Result<Vec<_>, Error>>()?;
     let explained = quick::explained(&glances.iter().collect::<Vec<_>>());
@@ -161,16 +165,20 @@ pub(super) fn walks<'s>(
         .map(|((_, file, _), _)| (file.lod, file.position))
         .collect();
     let near = |file: &RegionFile| broken.iter().any(|broken| tell_of_each_other(*broken, (file.lod, file.position)));
-    let walks: Vec<Option<Walk<'_>>> = files
+    let needed = |file: &RegionFile, look: &Look| match look {
+        Look::Nothing => false,
+        Look::Healthy => near(file),
+        Look::Odd | Look::Broken => true,
+    };
+    let needed: Vec<_> = files.iter().zip(looks).filter(|((_, file, _), look)| needed(file, look)).collect();
+    let told = Told::new(options, Step::Walking, needed.iter().map(|((_, file, _), _)| file.len).sum());
+    let walks: Vec<Option<Walk<'_>>> = needed
         .par_iter()
-        .zip(looks)
-        .map(|((forest, file, format), look)| {
+        .map(|((forest, file, format), _)| {
             options.go_on()?;
-            match look {
-                Look::Nothing => Ok(None),
-                Look::Healthy | Look::Odd if !near(file) && !matches!(look, Look::Odd) => Ok(None),
-                _ => open(save, forest, file, format.as_ref(), near(file)),
-            }
+            let walk = open(save, forest, file, format.as_ref(), near(file));
+            told.advance(file.len);
+            walk
         })
         .collect::<Result<_, Error>>()?;
     let mut walks: Vec<Walk<'_>> = walks.into_iter().flatten().collect();

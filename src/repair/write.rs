@@ -11,6 +11,7 @@ use crate::beside::{self, Draft, Input, Writer};
 use crate::check;
 use crate::repair::out::{self, aside};
 use crate::repair::plan::{Action, Plan, RegionPlan};
+use crate::repair::progress::{Step, Told};
 use crate::repair::{Error, Options, WHAT, lost, map, pack, pak, report, sources};
 use crate::save::{self, Save};
 
@@ -26,7 +27,13 @@ pub(super) fn write(
 ) -> Result<check::Summary, Error> {
     let draft = Draft::new(&sources(save, options), destination, WHAT, options.cancel)?;
     others(&draft, save, plan)?;
-    plan.regions.par_iter().try_for_each(|r| region(&draft, save, r))?;
+    let len = |region: &RegionPlan| fs::metadata(&region.path).map_or(0, |metadata| metadata.len());
+    let told = Told::new(options, Step::Building, plan.regions.iter().map(len).sum());
+    plan.regions.par_iter().try_for_each(|r| {
+        let done = region(&draft, save, r);
+        told.advance(len(r));
+        done
+    })?;
     for meta in &plan.metas {
         if meta.old {
             draft.copy(&save.path.join(&meta.name), &aside(&draft, &meta.name))?;
@@ -38,7 +45,13 @@ pub(super) fn write(
     // What was given to read the save was given for that one only: the result has the slots of today.
     let reading = save::Options { slots: None, ..save.options.clone() };
     let mut summary = match Save::open(draft.root(), &reading) {
-        Ok(opened) => check::run(&opened, &check::Options { cancel: options.cancel, ..Default::default() }, drop),
+        Ok(opened) => {
+            let level = check::Level::default();
+            let told = Told::new(options, Step::Checking, check::total_bytes(&opened, level));
+            let progress = |bytes| told.advance(bytes);
+            let how = check::Options { level, cancel: options.cancel, progress: Some(&progress) };
+            check::run(&opened, &how, drop)
+        }
         // All that there was is in `lost+found`.
         Err(save::Error::NothingHere(_)) => check::Summary::default(),
         Err(error) => return Err(error.into()),

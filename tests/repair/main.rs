@@ -207,3 +207,28 @@ fn a_backup_on_the_command_line() {
     let regions = |path: &Path| tree(&path.join("regions"), false);
     assert_eq!(regions(&to), regions(&old));
 }
+
+#[test]
+fn each_step_is_told_to_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    demo::write_all(dir.path()).unwrap();
+    for sample in ["damaged/crash-grown", "damaged/meta-missing", "healthy/current"] {
+        let save = Save::open(&dir.path().join(sample), &Options::default()).unwrap();
+        let told = std::sync::Mutex::new(Vec::new());
+        let progress = |of: repair::Progress| told.lock().unwrap().push(of);
+        let options = repair::Options { progress: Some(&progress), ..Default::default() };
+        repair::run(&save, &dir.path().join(sample.replace('/', "-")), &options).unwrap();
+        let told = told.into_inner().unwrap();
+        assert!(told.is_sorted_by_key(|of| of.step), "{sample}: {told:?}");
+        let mut steps = Vec::new();
+        for of in told.chunk_by(|a, b| a.step == b.step) {
+            let sum: u64 = of.iter().map(|of| of.more).sum();
+            // A check does not read all bytes.
+            let to_its_end = if of[0].step == repair::Step::Checking { sum <= of[0].all } else { sum == of[0].all };
+            assert!(to_its_end && sum > 0 || of[0].all == 0, "{sample}: {of:?}");
+            assert!(of.iter().all(|one| one.all == of[0].all));
+            steps.push(of[0].step.name());
+        }
+        assert_eq!(steps, ["looking", "walking over sectors", "building", "checking"], "{sample}");
+    }
+}
