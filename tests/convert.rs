@@ -491,7 +491,7 @@ fn a_report_that_lies_puts_nothing_in_that_is_no_metadata() {
         json["listed"] = json!([lie]);
         texts.push(serde_json::to_vec(&json).unwrap());
     }
-    let mut other = honest.clone();
+    let mut other = honest;
     other["source_block_size"] = 8.into();
     texts.push(serde_json::to_vec(&other).unwrap());
     texts.push(b"{".to_vec());

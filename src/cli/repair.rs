@@ -67,9 +67,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let progress = |of: Progress| {
         // Whoever comes first with a new step says its name.
         if step.swap(of.step as u8, Ordering::Relaxed) != of.step as u8 {
-            bar.set_message(of.step.name());
-            bar.set_length(of.all);
             bar.reset();
+            bar.set_length(of.all);
+            bar.set_message(of.step.name());
         }
         bar.inc(of.more);
     };

@@ -116,17 +116,21 @@ pub(super) fn look(
     let glance = |(forest, file, format): &(&Forest, &RegionFile, Option<Format>)| {
         options.go_on()?;
         let look = glance(save, forest, file, format.as_ref(), options);
-        told.advance(file.len);
+        // The first of two looks.
+        told.advance(file.len / 2);
         look
     };
     let glances = files.par_iter().map(glance).collect::<Result<Vec<_>, Error>>()?;
     let explained = quick::explained(&glances.iter().collect::<Vec<_>>());
     let one = |((forest, file, format), explained): (&(&Forest, &RegionFile, Option<Format>), &bool)| {
         options.go_on()?;
-        if *explained {
-            return Ok(Look::Healthy);
-        }
-        Ok(open(save, forest, file, format.as_ref(), false)?.map_or(Look::Nothing, |walk| walk.look(format.as_ref())))
+        let walk = if *explained { None } else { open(save, forest, file, format.as_ref(), false)? };
+        told.advance(file.len - file.len / 2);
+        Ok(match walk {
+            _ if *explained => Look::Healthy,
+            Some(walk) => walk.look(format.as_ref()),
+            None => Look::Nothing,
+        })
     };
     files.par_iter().zip(&explained).map(one).collect()
 }

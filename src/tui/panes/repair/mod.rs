@@ -3,6 +3,7 @@
 
 mod candidate;
 mod strip;
+mod wait;
 
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct Keep {
     likely: bool,
     /// What is done with the save.
     plan: Cell<PlanKey, Plan>,
+    /// How far the plan is.
+    far: wait::Far,
     /// What is done with the selected file.
     preview: Option<((PlanKey, usize), Arc<Preview>)>,
     /// The line under the cursor.
@@ -140,10 +143,17 @@ pub fn want(app: &mut App) {
     let wanted = key(app);
     if app.panes.repair.plan.want(&wanted) {
         let save = Arc::clone(&index.save);
+        app.panes.repair.far = None;
         app.job(
             Kind::Plan,
             move |worker| {
-                let options = repair::Options { likely: wanted.1, cancel: Some(worker.cancel()), ..Default::default() };
+                let progress = wait::teller(worker);
+                let options = repair::Options {
+                    likely: wanted.1,
+                    cancel: Some(worker.cancel()),
+                    progress: Some(&progress),
+                    ..Default::default()
+                };
                 let plan = || repair::plan(&save, &options).map_err(|error| error.to_string());
                 // One thread fewer than there are processors: whoever looks at a block meanwhile does not wait.
                 let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -277,7 +287,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         let (words, role) = match keep.plan.state(&key(app)) {
             State::Failed(why) => (format!("{why}. Enter tries again."), Role::Error),
             State::Ready(_) => ("Reading the file.".to_owned(), Role::Dim),
-            _ => ("Reading all sectors, to see what a repair would do. Nothing is written.".to_owned(), Role::Dim),
+            _ => return wait::draw(keep.far, canvas),
         };
         canvas.wrap(1, 1, &words, role);
         return;
