@@ -1,7 +1,7 @@
 //! Filters over the block table: `lod=0 bytes>4096 state!=ok`.
 //!
 //! Terms with spaces between them, all of which must hold: a field, `=` `!=` `<` `<=` `>` `>=`, a value. Fields with
-//! numbers: `lod x y z slot sector sectors bytes plain ratio version`. Fields with words: `state` (`ok`, `note`,
+//! numbers: `lod x y z slot sector sectors bytes plain ratio version instances`. Fields with words: `state` (`ok`, `note`,
 //! `warning`, `error`; `<` and `>` by how bad), `container` (`plain`, `lz4-be`, `lz4`, `zstd`, `headerless`, `zlib`), `code` (any
 //! of the block's findings), `file` (`=` means that the name contains it).
 
@@ -43,7 +43,8 @@ const OPERATORS: [(&str, Operator); 6] = [
     (">", Operator::More),
 ];
 
-const NUMBERS: [&str; 11] = ["lod", "x", "y", "z", "slot", "sector", "sectors", "bytes", "plain", "ratio", "version"];
+const NUMBERS: [&str; 12] =
+    ["lod", "x", "y", "z", "slot", "sector", "sectors", "bytes", "plain", "ratio", "version", "instances"];
 
 /// States by how bad.
 const STATES: [&str; 4] = ["ok", "note", "warning", "error"];
@@ -101,6 +102,8 @@ fn number(row: &Row, field: &str) -> Option<f64> {
         "plain" => row.plain as f64,
         "ratio" => row.ratio(),
         "version" => f64::from(row.version?),
+        // None where none are stored, as for 0.
+        "instances" => row.instances.unwrap_or(0) as f64,
         _ => return None,
     })
 }
@@ -184,6 +187,8 @@ mod tests {
             ("container!=lz4", false),
             ("file=lod1/ file!=r.0.0.0", true),
             ("version=4 slot=7 sector=40 sectors=10 plain=16000", true),
+            ("instances=0", true),
+            ("instances>0", false),
         ] {
             assert_eq!(Filter::parse(text).unwrap().matches(&row()), passes, "{text}");
         }

@@ -12,7 +12,8 @@ use super::target;
 
 const AFTER_HELP: &str = "\
 Filters, all of which must hold: FIELD OPERATOR VALUE without spaces, such as lod=0 bytes>4096 state!=ok
-  numbers   lod x y z slot sector sectors bytes plain ratio version   with = != < <= > >=
+  numbers   lod x y z slot sector sectors bytes plain ratio version instances
+            with = != < <= > >=
   state     ok note warning error                                     with = != < <= > >=, by how bad
   container plain lz4-be lz4 zstd headerless zlib                     with = !=
   code      any code of `voxscope explain`                            with = !=
