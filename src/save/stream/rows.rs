@@ -69,6 +69,9 @@ pub struct StreamRow {
     pub odd: bool,
     /// Whether its table does not lead to it any more.
     pub lost: bool,
+    /// Whether that is as it should be, for all that is known: its table is whole, or an index does not name it. It may be
+    /// one that was deleted.
+    pub stale: bool,
     /// What `vb` has.
     pub voxels: Blob,
     /// What `instances` has.
@@ -86,6 +89,10 @@ pub(super) struct Found {
     meta_damage: Vec<Damage>,
     /// Rows by the indexes of `blocks`: row numbers and hashes of keys.
     index: Option<Vec<(i64, u64)>>,
+    /// Whether the table `blocks` was walked over, and all of it could be.
+    blocks_whole: bool,
+    /// Whether the same is true of its index.
+    index_whole: bool,
 }
 
 /// A key that is kept until the format is known.
@@ -155,6 +162,7 @@ impl Found {
         let is_meta = table.is("meta");
         let index_of_blocks = table.is_of("blocks");
         let mut entries = index_of_blocks.then(Vec::new);
+        let before = damage.len();
         walk::tree(pages, table.root, table.is_index, owners, damage, &mut |page, number, cell| {
             if !table.is_index && last.is_some_and(|last| cell.rowid <= last) {
                 unordered = Some(page);
@@ -173,6 +181,12 @@ impl Found {
                 }
             }
         });
+        let whole = damage.len() == before;
+        if is_blocks {
+            self.blocks_whole = whole;
+        } else if index_of_blocks {
+            self.index_whole = whole;
+        }
         if let Some(page) = unordered {
             damage.push(walk::fault(pages, page, "page of a table", "one whose rows are out of order"));
         }
@@ -211,6 +225,7 @@ impl Found {
             cell: number,
             rowid: cell.rowid,
             lost,
+            stale: false,
             voxels,
             instances,
             payload,
@@ -280,9 +295,24 @@ impl Found {
         unowned > self.rows.iter().map(|(row, _)| chain(row)).fold(0, usize::saturating_add)
     }
 
+    /// Which of the rows that nothing leads to may be deleted ones: those that an index does not name, and without one all
+    /// of them when the whole table could be read. A page that is free and in no list any more may hold such rows.
+    fn tell_stale(&mut self) {
+        let mut named: Vec<(i64, u64)> =
+            if self.index_whole { self.index.clone().unwrap_or_default() } else { Vec::new() };
+        named.sort_unstable();
+        for (row, key) in self.rows.iter_mut().filter(|(row, _)| row.lost) {
+            row.stale = match self.index_whole {
+                true => named.binary_search(&(row.rowid, hash(key.as_key()))).is_err(),
+                false => self.blocks_whole,
+            };
+        }
+    }
+
     /// Settings, places, and what they say of each other.
-    pub fn finish<S: Source>(self, stream: &mut Stream<S>, known: bool) {
-        let Self { mut rows, over, meta, mut meta_damage, index } = self;
+    pub fn finish<S: Source>(mut self, stream: &mut Stream<S>, known: bool) {
+        self.tell_stale();
+        let Self { mut rows, over, meta, mut meta_damage, index, .. } = self;
         let damage = &mut stream.damage;
         damage.append(&mut meta_damage);
         let table = stream.tables.iter().find(|table| table.is("meta"));
@@ -320,7 +350,7 @@ impl Found {
                 row.place = exact.or_else(|| format.decode_close(key.as_key()));
             }
         }
-        rows.sort_by_key(|(row, _)| (row.place.is_none(), row.place, row.lost, row.odd, row.rowid));
+        rows.sort_by_key(|(row, _)| (row.place.is_none(), row.place, row.stale, row.lost, row.odd, row.rowid));
         stream.rows = rows.into_iter().map(|(row, _)| row).collect();
     }
 }
