@@ -12,6 +12,7 @@ use crate::godot::stream::loc::{self, Key, Place};
 use crate::godot::stream::meta::Meta;
 use crate::source::Source;
 use crate::sqlite::btree::{Cell, Kind, Page, local_len};
+use crate::sqlite::header::Header;
 use crate::sqlite::record::{self, Column, Type};
 use crate::sqlite::walk::{self, Use};
 
@@ -106,12 +107,12 @@ enum OwnedKey {
 }
 
 impl OwnedKey {
-    fn of(key: Key<'_>) -> Self {
+    fn of(key: Key<'_>, header: &Header) -> Self {
         match key {
             Key::Null => Self::Null,
             Key::Int(n) => Self::Int(n),
             Key::Float(n) => Self::Float(n),
-            Key::Text(bytes) => Self::Text(bytes.into()),
+            Key::Text(bytes) => Self::Text(header.utf8(bytes).into()),
             Key::Blob(bytes) => Self::Blob(bytes.into()),
         }
     }
@@ -169,12 +170,12 @@ impl Found {
             }
             last = Some(cell.rowid);
             if is_blocks {
-                self.row(page, number, cell, false, limits.stream_rows);
+                self.row(page, number, cell, (false, &pages.header), limits.stream_rows);
             } else {
                 if is_meta {
                     self.meta(cell, page_span(pages, page, cell));
                 } else if let Some(entries) = &mut entries {
-                    entries.push(entry(cell));
+                    entries.push(entry(cell, &pages.header));
                 }
                 if cell.overflow.is_some() {
                     chains.push((page, number));
@@ -204,7 +205,7 @@ impl Found {
         }
     }
 
-    fn row(&mut self, page: u32, number: u16, cell: &Cell<'_>, lost: bool, cap: usize) {
+    fn row(&mut self, page: u32, number: u16, cell: &Cell<'_>, (lost, header): (bool, &Header), cap: usize) {
         if self.rows.len() >= cap {
             self.over = true;
             return;
@@ -212,7 +213,7 @@ impl Found {
         let columns = record::columns(cell.local, cell.payload);
         let (voxels, instances, key) = match &columns {
             Some(columns) => {
-                let key = OwnedKey::of(key_of(columns, cell.local, cell.rowid));
+                let key = OwnedKey::of(key_of(columns, cell.local, cell.rowid), header);
                 (Blob::of(columns.get(1)), Blob::of(columns.get(2)), key)
             }
             None => (Blob::Other, Blob::Other, OwnedKey::Null),
@@ -267,7 +268,7 @@ impl Found {
                     for (at, cell) in (0u16..).zip(page.all()) {
                         let Some(cell) = cell.filter(|cell| looks_like_block(cell)) else { continue };
                         if known.insert(cell.rowid) {
-                            self.row(number, at, &cell, true, limits.stream_rows);
+                            self.row(number, at, &cell, (true, &pages.header), limits.stream_rows);
                         }
                     }
                 }
@@ -361,11 +362,11 @@ fn page_span<S: Source>(pages: &crate::sqlite::pages::Pages<S>, page: u32, cell:
 }
 
 /// The row that an entry of an index leads to, and the hash of its key.
-fn entry(cell: &Cell<'_>) -> Option<(i64, u64)> {
+fn entry(cell: &Cell<'_>, header: &Header) -> Option<(i64, u64)> {
     let columns = record::columns(cell.local, cell.payload)?;
     let [key, .., rowid] = columns.as_slice() else { return None };
     match rowid.value(cell.local) {
-        Key::Int(rowid) => Some((rowid, hash(key.value(cell.local)))),
+        Key::Int(rowid) => Some((rowid, hash(OwnedKey::of(key.value(cell.local), header).as_key()))),
         _ => None,
     }
 }
@@ -401,7 +402,7 @@ fn looks_like_block(cell: &Cell<'_>) -> bool {
     let [key, voxels, instances, ..] = columns.as_slice() else { return false };
     let key_fits = match key.kind() {
         Type::Null | Type::Int => true,
-        Type::Text => key.len <= 64,
+        Type::Text => key.len <= 128,
         Type::Blob => key.len == 10,
         Type::Float => false,
     };
