@@ -59,8 +59,8 @@ impl Items {
         }
     }
 
-    /// Appends a block without metadata of its own and these items to `out`.
-    pub fn encode(mut self, block: &Block<'_>, out: &mut Vec<u8>, left: &mut Vec<Left>) {
+    /// Appends a block without metadata of its own and these items to `out`; gives how many bytes the items are.
+    pub fn encode(mut self, block: &Block<'_>, out: &mut Vec<u8>, left: &mut Vec<Left>) -> u64 {
         let custom = |bytes: &[u8]| bytes.first().is_some_and(|&kind| kind > 32);
         if (!self.voxels.is_empty() || self.last.is_some())
             && let Some(bytes) = self.block.take_if(|bytes| custom(bytes))
@@ -70,7 +70,7 @@ impl Items {
         }
         crate::godot::block::encode(block, out);
         if self.block.is_none() && self.voxels.is_empty() && self.last.is_none() {
-            return;
+            return 0;
         }
         out.truncate(out.len() - 4);
         let at = out.len();
@@ -84,5 +84,6 @@ impl Items {
         let size = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
         out[at..at + 4].copy_from_slice(&size.to_le_bytes());
         out.extend_from_slice(&EPILOGUE.to_le_bytes());
+        size.into()
     }
 }
