@@ -610,7 +610,9 @@ fn sectors_grow_when_a_block_needs_it_and_are_kept_when_they_are_given() {
 
 #[cfg(feature = "sqlite")]
 mod streams {
-    use voxscope::godot::stream::loc::Format;
+    use voxscope::demo::stream::{StreamSpec, key, write_stream};
+    use voxscope::export::voxels as export;
+    use voxscope::godot::stream::loc::{Format, Place};
 
     use super::*;
 
@@ -721,5 +723,143 @@ mod streams {
         let report = to_stream(&world, &Target::default(), &dir.path().join("b.db")).unwrap();
         assert_eq!((report.written, report.listed.len()), (2, 0));
         assert_same(&world, &dir.path().join("b.db"));
+    }
+
+    /// Places of blocks with voxels and the pages that each is on.
+    fn pages(path: &Path) -> Vec<((u8, [i32; 3]), Vec<u32>)> {
+        let save = open(path);
+        let stream = save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap();
+        let mut scratch = save::StreamScratch::default();
+        let rows = stream.rows.iter().filter(|row| row.voxels != save::Blob::Null);
+        rows.map(|row| {
+            stream.fetch(row, &mut scratch).unwrap();
+            let place = row.place.unwrap();
+            ((place.lod, place.position), [&[row.page], scratch.pages()].concat())
+        })
+        .collect()
+    }
+
+    /// Whatever is on the page that is lost: every other block is converted, exported and compared.
+    #[test]
+    fn a_flipped_page_costs_the_blocks_on_it_and_no_other() {
+        let dirs = [common::golden("godot_voxel_sqlite"), common::golden("instances")];
+        let streams = dirs.into_iter().flatten().flat_map(|dir| common::files_below(&dir));
+        for path in streams.filter(|path| path.extension().is_some_and(|e| e == "sqlite")) {
+            let whole = std::fs::read(&path).unwrap();
+            let before = pages(&path);
+            let original = open(&path);
+            let original = World::only(&original).unwrap();
+            let dir = tempdir().unwrap();
+            let mut taken = 0;
+            for page in 1..=u32::try_from(whole.len() / 4096).unwrap() {
+                let mut data = whole.clone();
+                let at = (page as usize - 1) * 4096;
+                data[at..at + 4096].iter_mut().for_each(|b| *b = !*b);
+                let what = format!("{} page {page}", path.display());
+                let (from, to) = (dir.path().join(format!("{page}.sqlite")), dir.path().join(format!("{page}")));
+                std::fs::write(&from, data).unwrap();
+                let lost = |lod, position| {
+                    before.iter().any(|(place, pages)| *place == (lod, position) && pages.contains(&page))
+                };
+                let save = open(&from);
+                let damaged = World::only(&save).unwrap();
+                // Without settings, numbers are all that is left to tell 19 bits from 16.
+                let told = damaged.keys() == original.keys();
+                assert!(told || original.keys() == Some(Format::Int19), "{what}");
+                if !told {
+                    continue;
+                }
+                taken += 1;
+                let report = convert::to_forest(&damaged, &Target::default(), &to, &Options::default());
+                let report = report.unwrap_or_else(|e| panic!("{what}: {e}"));
+                assert_eq!(report.count(Kind::StaleRow), 0, "{what}");
+                let result = open(&to);
+                for other in [&damaged, &World::only(&result).unwrap()] {
+                    let mut changes = Vec::new();
+                    let summary =
+                        diff::run(&original, other, &diff::Options::default(), |change| changes.push(change)).unwrap();
+                    for change in changes {
+                        let allowed = match &change.what {
+                            diff::What::Removed | diff::What::Unreadable { side: diff::Side::B, .. } => {
+                                lost(change.lod, change.position)
+                            }
+                            diff::What::Changed(block) => block.channels.is_empty() && block.metadata.is_empty(),
+                            _ => false,
+                        };
+                        assert!(allowed, "{what}: {change:?}");
+                    }
+                    assert_eq!(summary.added, 0);
+                }
+                // Far from each other: not all in one array.
+                for ((lod, position), pages) in before.iter().filter(|(_, pages)| !pages.contains(&page)).take(3) {
+                    let request = export::Request {
+                        lod: *lod,
+                        which: export::Which::Block(*position),
+                        channels: vec![0],
+                        fill: 0,
+                        distances: false,
+                    };
+                    let to = dir.path().join("export");
+                    let done = export::export(&damaged, &request, &to, &export::Options::default()).unwrap();
+                    assert_eq!((done.blocks, done.damaged.len()), (1, 0), "{what}: {pages:?}");
+                    std::fs::remove_dir_all(&to).unwrap();
+                }
+            }
+            assert!(taken > 0 && taken + 1 >= whole.len() / 4096, "{}: {taken}", path.display());
+        }
+    }
+
+    /// A row on a page that was given up, where the list of free pages is lost: nobody can tell that it was not deleted.
+    #[test]
+    fn deleted_rows_are_left_out_and_listed_until_they_are_asked_for() {
+        for format in [Format::Int19, Format::Text] {
+            let dir = tempdir().unwrap();
+            let path = dir.path().join("a.sqlite");
+            let spec = StreamSpec { page_size: 512, ..StreamSpec::small(format) };
+            write_stream(&path, &spec, None).unwrap();
+            let database = rusqlite::Connection::open(&path).unwrap();
+            let row: (Vec<u8>,) = database
+                .query_row("SELECT vb FROM blocks WHERE length(vb) < 400 LIMIT 1", [], |row| Ok((row.get(0)?,)))
+                .unwrap();
+            database.execute_batch("PRAGMA secure_delete = OFF; BEGIN").unwrap();
+            for n in 0..40 {
+                let place = Place { lod: 0, position: [100 + n, 0, 0] };
+                let insert = "INSERT INTO blocks VALUES (?, ?, NULL)";
+                database.execute(insert, rusqlite::params![key(format, place), row.0]).unwrap();
+            }
+            database.execute_batch("COMMIT").unwrap();
+            let kept = World::only(&open(&path)).unwrap().index(0).blocks.len() - 40;
+            for n in 0..40 {
+                let place = Place { lod: 0, position: [100 + n, 0, 0] };
+                database.execute("DELETE FROM blocks WHERE loc = ?", [key(format, place)]).unwrap();
+            }
+            drop(database);
+            let stale = |path: &Path, stale_rows| {
+                let save = Save::open(path, &save::Options { stale_rows, ..save::Options::default() }).unwrap();
+                let world = World::only(&save).unwrap();
+                let index = world.index(0);
+                (index.blocks.len(), index.stale.len())
+            };
+            assert_eq!(stale(&path, false), (kept, 0), "the list has them");
+            // The list of free pages is gone: their rows are found again.
+            let mut data = std::fs::read(&path).unwrap();
+            data[32..40].fill(0);
+            std::fs::write(&path, data).unwrap();
+            let (blocks, left) = stale(&path, false);
+            assert_eq!(blocks, kept);
+            assert!(left > 0, "{format:?}");
+            assert_eq!(stale(&path, true), (kept + left, 0));
+            let to = dir.path().join("forest");
+            let report = to_forest(&path, &Target::default(), &to).unwrap();
+            assert_eq!((report.written as usize, report.count(Kind::StaleRow) as usize), (report.read as usize, left));
+            assert!(report.faults.iter().any(|fault| fault.why.contains("may have been deleted")));
+            let output = std::process::Command::new(env!("CARGO_BIN_EXE_voxscope"))
+                .args(["convert", "--stale-rows", "--out"])
+                .args([&dir.path().join("all"), &path])
+                .output()
+                .unwrap();
+            assert!(output.status.success() || output.status.code() == Some(8), "{output:?}");
+            assert_eq!(World::only(&open(&dir.path().join("all"))).unwrap().index(0).blocks.len(), kept + left);
+        }
     }
 }

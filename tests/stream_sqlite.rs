@@ -209,6 +209,49 @@ fn a_database_that_was_used_for_long_is_read_as_sqlite_reads_it() {
     }
 }
 
+/// A stream whose texts are UTF-16, with a page that is lost in it or not.
+#[test]
+fn texts_in_utf_16_are_read_as_sqlite_reads_them() {
+    let dir = tempfile::tempdir().unwrap();
+    for encoding in ["UTF-16le", "UTF-16be"] {
+        let path = dir.path().join(format!("{encoding}.sqlite"));
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(&format!(
+            "PRAGMA page_size = 1024; PRAGMA encoding = '{encoding}'; BEGIN;
+             CREATE TABLE meta (version INTEGER, block_size_po2 INTEGER, coordinate_format INTEGER);
+             CREATE TABLE blocks (loc TEXT PRIMARY KEY, vb BLOB, instances BLOB);
+             CREATE TABLE channels (idx INTEGER PRIMARY KEY, depth INTEGER);
+             INSERT INTO meta VALUES (1, 3, 2);"
+        ))
+        .unwrap();
+        let mut packed = Vec::new();
+        let spec = StreamSpec::small(Format::Text);
+        voxscope::godot::container::encode(spec.blocks.mode, &spec.blocks.block(0, [0; 3]).encode(), &mut packed);
+        for n in 0..40 {
+            let place = Place { lod: (n % 3) as u8, position: [n, -n, -1_000_000 * n] };
+            let key = key(Format::Text, place);
+            db.execute("INSERT INTO blocks VALUES (?, ?, NULL)", params![key, packed]).unwrap();
+        }
+        db.execute_batch("COMMIT").unwrap();
+        drop(db);
+        let (read, codes) = ours(&path);
+        assert_eq!((codes, read.len()), (vec![], 40), "{encoding}");
+        assert!(read == theirs(&path, Format::Text), "{encoding}");
+        let save = Save::open(&path, &Options::default()).unwrap();
+        let stream = save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap();
+        let mut scratch = StreamScratch::default();
+        let at = stream.find(Place { lod: 1, position: [1, -1, -1_000_000] }).unwrap();
+        stream.fetch(&stream.rows[at], &mut scratch).unwrap();
+        assert_eq!(stream.key(&scratch), voxscope::godot::stream::loc::Key::Text(b"1,-1,-1000000,1"));
+        // Where the page is gone that says how texts are written, the keys still do.
+        let mut data = std::fs::read(&path).unwrap();
+        data[..1024].fill(0);
+        let lost = dir.path().join(format!("{encoding}-lost.sqlite"));
+        std::fs::write(&lost, data).unwrap();
+        assert!(ours(&lost).0 == read, "{encoding}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

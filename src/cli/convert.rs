@@ -14,7 +14,7 @@ use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
 use super::export::progress_bar;
 use super::output::{BOLD, GOOD, count, grouped, stdout, wrapped};
-use super::target::{self, SlotsArgument};
+use super::target;
 
 /// Arguments of `convert`.
 #[derive(clap::Args)]
@@ -42,12 +42,11 @@ pub struct Arguments {
     /// How blocks are packed
     #[arg(long, value_name = "MODE", default_value = "lz4")]
     container: Container,
-    /// Formula that placed blocks of negative coordinates in the save
-    #[arg(long, value_name = "FORMULA")]
-    slots: Option<SlotsArgument>,
     /// Threads; as many as there are cores when not given
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
+    #[command(flatten)]
+    from: target::Source,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -77,7 +76,7 @@ enum Container {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let save = target::Options::of_slots(arguments.slots).open(&arguments.source)?;
+    let save = arguments.from.open(&arguments.source)?;
     let world = World::only(&save).map_err(|error| Failure::Failed(error.to_string()))?;
     let wanted = Target {
         block_size: arguments.block_size,
@@ -140,6 +139,7 @@ fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
     for (kind, what) in [
         (Kind::Damaged, "cannot be read and is left out"),
         (Kind::TooLarge, "does not fit and is left out"),
+        (Kind::StaleRow, "is left out"),
         (Kind::Filled, "is filled"),
         (Kind::Metadata, "has metadata without a place, kept in convert.json"),
         (Kind::Apart, "has other metadata in the place of what was apart, kept in convert.json"),

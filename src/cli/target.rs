@@ -13,6 +13,7 @@ use super::exit::Failure;
 
 const HEADING: &str = "Layout of old region files";
 const PAK: &str = "Pak regions";
+const STREAMS: &str = "Streams";
 
 /// Options of every command that opens a save.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -41,6 +42,53 @@ pub struct Options {
     /// How first_block_offset is counted; by what fits the file when not given
     #[arg(long, value_name = "UNIT", help_heading = PAK)]
     pak_offset: Option<PakOffset>,
+    /// `export` and `diff` take rows too that may have been deleted: nothing leads to them, and nothing that did is damaged
+    #[arg(long, help_heading = STREAMS)]
+    stale_rows: bool,
+    /// How the options of the layout begin: `convert` has its own of the same names.
+    #[arg(skip)]
+    from: &'static str,
+}
+
+/// The same for `convert`, where the plain names are those of the result.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Source {
+    /// Voxels along each axis of a block of the save, for region files of versions 1 and 2 without meta.vxrm
+    #[arg(long, value_name = "N", help_heading = HEADING)]
+    from_block_size: Option<u16>,
+    /// Blocks along each axis of a region
+    #[arg(long, value_name = "N", help_heading = HEADING)]
+    from_region_size: Option<u16>,
+    /// Bytes of a sector
+    #[arg(long, value_name = "BYTES", help_heading = HEADING)]
+    from_sector_size: Option<u32>,
+    /// Bits of the eight channels, such as 16,16,8,8,8,8,8,8
+    #[arg(long, value_name = "BITS", value_delimiter = ',', help_heading = HEADING)]
+    from_depths: Option<Vec<u8>>,
+    /// Formula that placed blocks of negative coordinates; by the version of the blocks and by seams when not given
+    #[arg(long, value_name = "FORMULA", help_heading = HEADING)]
+    slots: Option<SlotsArgument>,
+    /// Take rows too that may have been deleted: nothing leads to them, and nothing that did is damaged
+    #[arg(long, help_heading = STREAMS)]
+    stale_rows: bool,
+}
+
+impl Source {
+    /// Opens the save at `path`.
+    pub fn open(&self, path: &Path) -> Result<Save, Failure> {
+        let Self { from_block_size, from_region_size, from_sector_size, from_depths, slots, stale_rows } = self.clone();
+        let options = Options {
+            block_size: from_block_size,
+            region_size: from_region_size,
+            sector_size: from_sector_size,
+            depths: from_depths,
+            slots,
+            stale_rows,
+            from: "from-",
+            ..Options::default()
+        };
+        options.open(path)
+    }
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -65,12 +113,6 @@ impl Options {
         Ok(Save::open(path, &self.to_library()?)?)
     }
 
-    /// Options that say only the formula of slots.
-    #[must_use]
-    pub fn of_slots(slots: Option<SlotsArgument>) -> Self {
-        Self { slots, ..Self::default() }
-    }
-
     /// The same with another formula of slots.
     #[must_use]
     pub fn with_slots(&self, slots: SlotsArgument) -> Self {
@@ -83,7 +125,8 @@ impl Options {
             SlotsArgument::Old => Slots::Old,
             SlotsArgument::New => Slots::New,
         });
-        Ok(save::Options { format: self.format()?, slots, pak: self.pak()?, ..save::Options::default() })
+        let stale_rows = self.stale_rows;
+        Ok(save::Options { format: self.format()?, slots, pak: self.pak()?, stale_rows, ..save::Options::default() })
     }
 
     fn pak(&self) -> Result<PakOptions, Failure> {
@@ -100,26 +143,31 @@ impl Options {
     }
 
     fn format(&self) -> Result<Option<Format>, Failure> {
+        let from = self.from;
         let (block_size, region_size, sector_size) = match (self.block_size, self.region_size, self.sector_size) {
             (None, None, None) if self.depths.is_none() => return Ok(None),
             (Some(block_size), Some(region_size), Some(sector_size)) => (block_size, region_size, sector_size),
-            _ => return usage("--block-size, --region-size and --sector-size go together; --depths may be added"),
+            _ => {
+                return usage(&format!(
+                    "--{from}block-size, --{from}region-size and --{from}sector-size go together; --{from}depths may be added"
+                ));
+            }
         };
         if !block_size.is_power_of_two() || !(2..=256).contains(&block_size) {
-            return usage("--block-size must be a power of two from 2 to 256");
+            return usage(&format!("--{from}block-size must be a power of two from 2 to 256"));
         }
         if !(1..=255).contains(&region_size) {
-            return usage("--region-size must be 1 to 255");
+            return usage(&format!("--{from}region-size must be 1 to 255"));
         }
         if !(1..=65_535).contains(&sector_size) {
-            return usage("--sector-size must be 1 to 65535");
+            return usage(&format!("--{from}sector-size must be 1 to 65535"));
         }
         let block_size_po2 = u8::try_from(block_size.trailing_zeros()).unwrap_or(0);
         let depths = match &self.depths {
             None => [Depth::Bits8; CHANNELS],
             Some(bits) => match parse_depths(bits) {
                 Some(depths) => depths,
-                None => return usage("--depths must be eight numbers, each 8, 16, 32 or 64"),
+                None => return usage(&format!("--{from}depths must be eight numbers, each 8, 16, 32 or 64")),
             },
         };
         Ok(Some(Format { block_size_po2, region_size: [region_size; 3], depths, sector_size }))

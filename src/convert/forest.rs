@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -13,7 +12,7 @@ use crate::beside::{self, CHUNK, Draft};
 use crate::bytes::index;
 use crate::convert::before::Before;
 use crate::convert::groups::{has_holes, regions, units};
-use crate::convert::make::{Buffers, Made, Maker};
+use crate::convert::make::{Made, Maker};
 use crate::convert::report::{Kind, Listed, Report};
 use crate::convert::{Error, Work};
 use crate::godot::forest::Meta;
@@ -72,7 +71,7 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         let writing = Writing {
             work,
             draft,
-            maker: Maker { work, lod, fill: &fill, before: &before },
+            maker: Maker { work, lod, fill: &fill, before: &before, window: BLOCKS },
             format,
             palettes: &palettes,
             done: &done,
@@ -176,42 +175,28 @@ impl Writing<'_> {
         let size = [self.work.layout.region; 3];
         let place = |position| slots::place_block(position, size, Slots::New);
         let keep = |position| place(position).is_some_and(|(of, _)| of == region);
-        let idle: Mutex<Vec<Buffers>> = Mutex::default();
-        for window in units(self.work, sources).chunks(BLOCKS) {
-            let parts: Vec<Result<(Vec<Made>, Report), Error>> = window
-                .par_iter()
-                .map(|unit| {
-                    self.draft.go_on()?;
-                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                    let mut report = Report::default();
-                    let made = self.maker.make(unit, &mut buffers, &mut report, &keep)?;
-                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
-                    Ok((made, report))
-                })
-                .collect();
-            for part in parts {
-                let (made, part) = part?;
-                report.merge(part);
-                for Made { position, container, .. } in made {
-                    let Some((_, slot)) = place(position) else { continue };
-                    let out = match &mut out {
-                        Some(out) => out,
-                        None => out.insert(self.create(region)?),
-                    };
-                    if let Some(sector) = out.push(slot, &container)? {
-                        needed = needed.max(sector);
-                        report.written -= 1;
-                        let why = format!("{} bytes are more than 255 sectors", container.len());
-                        report.list(Kind::TooLarge, lod, position, why);
-                    }
-                }
+        let mut sink = |Made { position, container, .. }: Made, report: &mut Report| {
+            let Some((_, slot)) = place(position) else { return Ok(()) };
+            let out = match &mut out {
+                Some(out) => out,
+                None => out.insert(self.create(region)?),
+            };
+            if let Some(sector) = out.push(slot, &container)? {
+                needed = needed.max(sector);
+                report.written -= 1;
+                let why = format!("{} bytes are more than 255 sectors", container.len());
+                report.list(Kind::TooLarge, lod, position, why);
             }
-            let read: usize = window.iter().map(|unit| unit.len()).sum();
-            let done = self.done.fetch_add(read as u64, Ordering::Relaxed) + read as u64;
+            Ok(())
+        };
+        let mut progress = |read| {
+            let done = self.done.fetch_add(read, Ordering::Relaxed) + read;
             if let Some(progress) = self.work.options.progress {
                 progress(done.min(self.all), self.all);
             }
-        }
+        };
+        let units = units(self.work, sources);
+        self.maker.all(&units, self.draft, &keep, &mut report, &mut sink, &mut progress)?;
         let file = out.map(RegionWriter::finish).transpose()?;
         Ok((report, needed, file))
     }

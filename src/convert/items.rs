@@ -89,8 +89,8 @@ impl Items {
         left
     }
 
-    /// Appends a block without metadata of its own and these items to `out`.
-    pub fn encode(mut self, block: &Block<'_>, out: &mut Vec<u8>, left: &mut Vec<Left>) {
+    /// Appends a block without metadata of its own and these items to `out`; gives how many bytes the items are.
+    pub fn encode(mut self, block: &Block<'_>, out: &mut Vec<u8>, left: &mut Vec<Left>) -> u64 {
         if (!self.voxels.is_empty() || self.last.is_some())
             && let Some(bytes) = self.block.take_if(|bytes| is_custom(bytes))
         {
@@ -99,7 +99,7 @@ impl Items {
         }
         crate::godot::block::encode(block, out);
         if self.is_empty() {
-            return;
+            return 0;
         }
         out.truncate(out.len() - 4);
         let at = out.len();
@@ -113,6 +113,7 @@ impl Items {
         let size = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
         out[at..at + 4].copy_from_slice(&size.to_le_bytes());
         out.extend_from_slice(&EPILOGUE.to_le_bytes());
+        size.into()
     }
 }
 

@@ -1,5 +1,10 @@
 //! Blocks of the result, made of those of the source.
 
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::beside::Draft;
 use crate::convert::before::{Before, bits};
 use crate::convert::block::{cut_distances, has_old_sdf, of_today, without_equal};
 use crate::convert::items::{Items, Left};
@@ -19,6 +24,9 @@ pub(super) struct Made {
     pub position: [i32; 3],
     /// Its container.
     pub container: Vec<u8>,
+    /// Its bytes before they were packed, and those of its metadata, where they are other ones than in the source.
+    plain: u64,
+    metadata: u64,
     /// The bytes of its instances.
     #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     pub instances: Option<Vec<u8>>,
@@ -39,16 +47,54 @@ pub(super) struct Maker<'m> {
     pub lod: u8,
     pub fill: &'m Fill,
     pub before: &'m Before,
+    /// Units that are made before what came of them is handed on.
+    pub window: usize,
 }
 
+/// Says of positions of the result whether they are wanted.
+pub(super) type Keep<'k> = &'k (dyn Fn([i32; 3]) -> bool + Sync);
+
 impl Maker<'_> {
-    /// Makes blocks; `keep` says of positions of the result whether they are wanted.
-    pub fn make(
+    /// Makes the blocks of units and hands them on in their order; `progress` is told how many blocks were read.
+    pub fn all(
+        &self,
+        units: &[&[At]],
+        draft: &Draft<'_>,
+        keep: Keep<'_>,
+        report: &mut Report,
+        sink: &mut dyn FnMut(Made, &mut Report) -> Result<(), Error>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let idle: Mutex<Vec<Buffers>> = Mutex::default();
+        for window in units.chunks(self.window.max(1)) {
+            let parts: Vec<Result<(Vec<Made>, Report), Error>> = window
+                .par_iter()
+                .map(|unit| {
+                    draft.go_on()?;
+                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                    let mut report = Report::default();
+                    let made = self.make(unit, &mut buffers, &mut report, keep)?;
+                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+                    Ok((made, report))
+                })
+                .collect();
+            for part in parts {
+                let (made, part) = part?;
+                report.merge(part);
+                made.into_iter().try_for_each(|made| sink(made, report))?;
+            }
+            progress(window.iter().map(|unit| unit.len() as u64).sum());
+        }
+        Ok(())
+    }
+
+    /// Makes the blocks of a unit.
+    fn make(
         &self,
         unit: &[At],
         buffers: &mut Buffers,
         report: &mut Report,
-        keep: &dyn Fn([i32; 3]) -> bool,
+        keep: Keep<'_>,
     ) -> Result<Vec<Made>, Error> {
         let Layout { from, to, .. } = *self.work.layout;
         let mut made = match unit {
@@ -57,10 +103,10 @@ impl Maker<'_> {
             [at, ..] if from < to => self.join(at, unit, buffers, report)?.into_iter().collect(),
             [at, ..] => self.same(at, buffers, report)?.into_iter().collect(),
         };
-        let limit = self.work.world.limits().block_bytes;
+        // What nobody could read again.
+        let limits = self.work.world.limits();
         made.retain(|made| {
-            // What is packed takes less; what is not packed has its size in its bytes.
-            let fits = made.container.len() as u64 <= limit;
+            let fits = made.plain <= limits.block_bytes && made.metadata <= limits.metadata_bytes;
             if !fits {
                 self.list(report, Kind::TooLarge, made.position, "it has more bytes than a block can have".to_owned());
             }
@@ -149,7 +195,8 @@ impl Maker<'_> {
         let of_today_already = view.block.as_ref().is_some_and(|block| block.version == VERSION);
         let mode_already = view.container.is_some_and(|c| c.whole && c.mode == Some(mode));
         let mut packed = Vec::new();
-        if of_today_already && mode_already && view.damage.is_empty() {
+        let packed_anew = !(of_today_already && mode_already && view.damage.is_empty());
+        if !packed_anew {
             report.copied += 1;
             packed.extend_from_slice(self.work.world.container(block));
         } else if let Some(block) = view.block {
@@ -157,26 +204,25 @@ impl Maker<'_> {
             block::encode(&of_today(block, sdf), plain);
             container::encode(mode, plain, &mut packed);
         }
-        Ok(Some(Made { position: at.position, container: packed, instances }))
+        let plain = if packed_anew { plain.len() as u64 } else { 0 };
+        Ok(Some(Made { position: at.position, container: packed, plain, metadata: 0, instances }))
     }
 
     /// The blocks that a larger one is split into.
-    fn split(
-        &self,
-        at: &At,
-        buffers: &mut Buffers,
-        report: &mut Report,
-        keep: &dyn Fn([i32; 3]) -> bool,
-    ) -> Result<Vec<Made>, Error> {
+    fn split(&self, at: &At, buffers: &mut Buffers, report: &mut Report, keep: Keep<'_>) -> Result<Vec<Made>, Error> {
         let Layout { from, to, mode, .. } = *self.work.layout;
         let Buffers { block, sdf, plain, uniform } = buffers;
+        let Some(first) = self.work.target(at.position) else { return Ok(Vec::new()) };
         self.work.world.fetch(at, block)?;
-        self.instances(at, block, report);
+        // A block may have parts in several regions: what is to be said of it is said in the first of them.
+        let mut said = Report::default();
+        let here = if keep(first) { &mut *report } else { &mut said };
+        self.instances(at, block, here);
         let view = self.work.world.decode(at, block);
-        if !self.admit(at, &view, report) {
+        if !self.admit(at, &view, here) {
             return Ok(Vec::new());
         }
-        let (Some(block), Some(first)) = (view.block, self.work.target(at.position)) else { return Ok(Vec::new()) };
+        let Some(block) = view.block else { return Ok(Vec::new()) };
         let block = of_today(block, sdf);
         let n = from / to;
         let mut made = Vec::new();
@@ -265,8 +311,8 @@ fn pack(
     let block: Block<'_> = cube.block(uniform);
     debug_assert_eq!(block.channels.len(), CHANNELS);
     plain.clear();
-    items.encode(&block, plain, left);
+    let metadata = items.encode(&block, plain, left);
     let mut container = Vec::new();
     container::encode(mode, plain, &mut container);
-    Made { position, container, instances: None }
+    Made { position, container, plain: plain.len() as u64, metadata, instances: None }
 }

@@ -232,7 +232,9 @@ const fn formula(slots: Slots) -> &'static str {
 fn layout(world: &World<'_>, target: &Target) -> Result<Layout, Error> {
     let request = |why: &str| Err(Error::Request(why.to_owned()));
     let Some(from) = world.block_size() else {
-        return request("nothing says how large the blocks of the source are");
+        return request(
+            "nothing says how large the blocks of the source are: give --from-block-size, --from-region-size and --from-sector-size",
+        );
     };
     let to = target.block_size.unwrap_or(from);
     if !to.is_power_of_two() || !(2..=256).contains(&to) {

@@ -30,6 +30,8 @@ pub enum Kind {
     Damaged,
     /// A block that does not fit the result; it is left out.
     TooLarge,
+    /// A row of a stream that may have been deleted; it is left out.
+    StaleRow,
     /// A block of the result of which parts are not there in the source; they are filled.
     Filled,
     /// Metadata that has no place in the result; its bytes are here.
@@ -55,6 +57,7 @@ impl Kind {
         match self {
             Self::Damaged => "damaged",
             Self::TooLarge => "too-large",
+            Self::StaleRow => "stale-row",
             Self::Filled => "filled",
             Self::Metadata => "metadata",
             Self::Apart => "apart",
@@ -133,8 +136,17 @@ impl Report {
     }
 
     pub(super) fn index(&mut self, index: &Index) {
-        self.faults.extend(index.faults.iter().cloned());
+        // What is wrong with a stream is so for every LOD.
+        for fault in &index.faults {
+            if !self.faults.contains(fault) {
+                self.faults.push(fault.clone());
+            }
+        }
         self.twice += index.twice;
+        for at in &index.stale {
+            let why = "nothing leads to its row, and nothing that did is damaged: it may have been deleted";
+            self.list(Kind::StaleRow, index.lod, at.position, why.to_owned());
+        }
     }
 
     pub(super) fn list(&mut self, kind: Kind, lod: u8, block: [i32; 3], why: String) {

@@ -1,16 +1,14 @@
 //! Writing an SQLite stream, as the engine lays one out.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OpenFlags, ToSql, params};
 
 use crate::beside::{self, Draft};
 use crate::convert::before::Before;
 use crate::convert::groups::{all, has_holes, units};
-use crate::convert::make::{Buffers, Made, Maker};
+use crate::convert::make::{Made, Maker};
 use crate::convert::report::{Kind, Report};
 use crate::convert::{Error, Layout, Work};
 use crate::godot::stream::loc::{Format, Owned, Place};
@@ -123,39 +121,24 @@ impl Writing<'_> {
             if has_holes(work, &sources) { Fill::of(work.world, &index, &|| work.stopped()) } else { Fill::default() };
         let bare = index.bare;
         drop(index.blocks);
-        let maker = Maker { work, lod, fill: &fill, before: self.before };
-        let idle: Mutex<Vec<Buffers>> = Mutex::default();
+        let maker = Maker { work, lod, fill: &fill, before: self.before, window: BLOCKS };
         let (mut done, total) = (0, sources.len() as u64);
         let mut insert = database.prepare("INSERT INTO blocks VALUES (?1, ?2, ?3)").map_err(failed)?;
-        for window in units(work, &sources).chunks(BLOCKS) {
-            let parts: Vec<Result<(Vec<Made>, Report), Error>> = window
-                .par_iter()
-                .map(|unit| {
-                    draft.go_on()?;
-                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                    let mut report = Report::default();
-                    let made = maker.make(unit, &mut buffers, &mut report, &|_| true)?;
-                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
-                    Ok((made, report))
-                })
-                .collect();
-            for part in parts {
-                let (made, part) = part?;
-                report.merge(part);
-                for Made { position, container, instances } in made {
-                    let Some(key) = self.keys.encode(Place { lod, position }) else {
-                        report.written -= 1;
-                        report.list(Kind::TooLarge, lod, position, "its position does not fit the keys".to_owned());
-                        continue;
-                    };
-                    insert.execute(params![SqlKey(key), container, instances]).map_err(failed)?;
-                }
-            }
-            done += window.iter().map(|unit| unit.len() as u64).sum::<u64>();
+        let mut sink = |Made { position, container, instances, .. }: Made, report: &mut Report| {
+            let Some(key) = self.keys.encode(Place { lod, position }) else {
+                report.written -= 1;
+                report.list(Kind::TooLarge, lod, position, "its position does not fit the keys".to_owned());
+                return Ok(());
+            };
+            insert.execute(params![SqlKey(key), container, instances]).map(drop).map_err(failed)
+        };
+        let mut progress = |read| {
+            done += read;
             if let Some(progress) = work.options.progress {
                 progress(done, total);
             }
-        }
+        };
+        maker.all(&units(work, &sources), draft, &|_| true, report, &mut sink, &mut progress)?;
         let mut buffer = Buffer::default();
         for at in &bare {
             work.world.fetch(at, &mut buffer)?;

@@ -1,6 +1,6 @@
 //! Reading the result back and comparing it with the source, voxel for voxel.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -70,7 +70,9 @@ fn words(what: &What) -> String {
 }
 
 fn resized(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), Error> {
-    let left_out = left_out(report);
+    // What is too large has its position in the result.
+    let damaged = report.listed.iter().filter(|listed| listed.kind == Kind::Damaged);
+    let left_out: HashSet<(u8, [i32; 3])> = damaged.map(|listed| (listed.lod, listed.block)).collect();
     let apart: HashSet<Place> = report
         .listed
         .iter()
@@ -129,6 +131,7 @@ impl Verifying<'_> {
             return fail(&why);
         }
         let Some(made) = &view.block else { return fail("it cannot be read") };
+        let items = items_of(made);
         let low = at.position.map(|n| i64::from(n) * i64::from(to));
         let high = low.map(|n| n + i64::from(to) - 1);
         let block = |n: i64| i32::try_from(n.div_euclid(i64::from(from))).unwrap_or(i32::MAX);
@@ -154,7 +157,7 @@ impl Verifying<'_> {
                     if !voxels_are_same(source, in_source, made, in_made, side) {
                         return fail("its voxels differ from those of the source");
                     }
-                    if !self.metadata_is_same(at.position, source, in_source, made, in_made, side) {
+                    if !self.metadata_is_same(at.position, source, in_source, (made, &items), in_made, side) {
                         return fail("its metadata differs from that of the source");
                     }
                     compared += u64::from(side).pow(3);
@@ -170,7 +173,7 @@ impl Verifying<'_> {
         position: [i32; 3],
         source: &Block<'_>,
         in_source: [u16; 3],
-        made: &Block<'_>,
+        (made, items): (&Block<'_>, &HashMap<[u16; 3], Vec<&Item<'_>>>),
         in_made: [u16; 3],
         side: u16,
     ) -> bool {
@@ -188,14 +191,22 @@ impl Verifying<'_> {
             let inside = [0, 1, 2].map(|i| voxel.position[i].checked_sub(in_source[i]).filter(|&n| n < side));
             let [Some(x), Some(y), Some(z)] = inside else { return true };
             let at = [in_made[0] + x, in_made[1] + y, in_made[2] + z];
-            let there = made.metadata.as_ref().is_some_and(|m| {
-                m.voxels
-                    .iter()
-                    .any(|other| other.position == at && is_same(metadata, &voxel.item, m, Some(&other.item)))
-            });
+            let there =
+                made.metadata.as_ref().zip(items.get(&at)).is_some_and(|(m, others)| {
+                    others.iter().any(|other| is_same(metadata, &voxel.item, m, Some(other)))
+                });
             there || apart(Some(voxel.position))
         })
     }
+}
+
+/// The items of voxels by their places.
+fn items_of<'b, 'm>(block: &'b Block<'m>) -> HashMap<[u16; 3], Vec<&'b Item<'m>>> {
+    let mut items: HashMap<[u16; 3], Vec<&'b Item<'m>>> = HashMap::new();
+    for voxel in block.metadata.iter().flat_map(|metadata| &metadata.voxels) {
+        items.entry(voxel.position).or_default().push(&voxel.item);
+    }
+    items
 }
 
 /// Whether two items are written the same today.

@@ -216,7 +216,11 @@ pub fn run(
     for lod in lods {
         let (ia, ib) = (a.index(lod), b.index(lod));
         for (side, index) in [(Side::A, &ia), (Side::B, &ib)] {
-            summary.faults.extend(index.faults.iter().map(|fault| (side, fault.clone())));
+            for fault in index.faults.iter().map(|fault| (side, fault.clone())) {
+                if !summary.faults.contains(&fault) {
+                    summary.faults.push(fault);
+                }
+            }
         }
         summary.blocks[0] += ia.blocks.len() as u64;
         summary.blocks[1] += ib.blocks.len() as u64;

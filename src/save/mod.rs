@@ -40,6 +40,8 @@ pub struct Options {
     pub slots: Option<Slots>,
     /// What is known of pak regions.
     pub pak: PakOptions,
+    /// Whether rows of streams count that may be deleted ones; see [`StreamRow::stale`].
+    pub stale_rows: bool,
     /// Caps.
     pub limits: Limits,
 }

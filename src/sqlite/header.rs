@@ -26,7 +26,7 @@ pub struct Header {
     pub free_pages: u32,
     /// Not 0 where the database has pointer map pages.
     pub largest_root: u32,
-    /// Text is UTF-8 (1) or UTF-16 (2 little-endian, 3 big-endian).
+    /// Text is UTF-8 (1) or UTF-16 (2 little-endian, 3 big-endian); 0 where the header does not know.
     pub encoding: u32,
 }
 
@@ -39,7 +39,7 @@ impl Header {
     /// A header of which only the size of pages is known.
     #[must_use]
     pub const fn of_page_size(page_size: u32) -> Self {
-        Self { page_size, reserved: 0, wal: false, pages: 0, freelist: 0, free_pages: 0, largest_root: 0, encoding: 1 }
+        Self { page_size, reserved: 0, wal: false, pages: 0, freelist: 0, free_pages: 0, largest_root: 0, encoding: 0 }
     }
 
     /// Decodes the header from the first bytes of a file, pushing what is wrong with it. `None` when the size of pages is

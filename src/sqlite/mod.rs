@@ -17,6 +17,7 @@ pub mod journal;
 pub mod pages;
 pub mod payload;
 pub mod record;
+mod text;
 pub mod wal;
 pub mod walk;
 

@@ -29,6 +29,8 @@ pub struct Index {
     pub blocks: Vec<At>,
     /// Where a stream has instances and no voxels, in the same order.
     pub bare: Vec<At>,
+    /// Rows of a stream that were left out because they may have been deleted, where nothing else has their position.
+    pub stale: Vec<At>,
     /// Entries that were left out because another one has their position.
     pub twice: u64,
     /// What could not be read.
@@ -49,7 +51,7 @@ impl Index {
         blocks.dedup_by_key(|at| at.position);
         blocks.shrink_to_fit();
         let twice = (all - blocks.len()) as u64;
-        Self { lod, blocks, bare, twice, faults }
+        Self { lod, blocks, bare, stale: Vec::new(), twice, faults }
     }
 
     /// The block at a position.

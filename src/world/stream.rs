@@ -18,6 +18,8 @@ const PROBES: usize = 64;
 pub(super) struct Rows<'s> {
     pub file: &'s StreamFile,
     pub stream: Stream<FileSource>,
+    /// Whether rows count that may be deleted ones.
+    stale: bool,
     /// Size and depths of the first block that can be read.
     first: OnceLock<Option<(u16, [Depth; CHANNELS])>>,
 }
@@ -31,7 +33,8 @@ impl<'s> Rows<'s> {
             let why = damage.first().map_or_else(|| "nothing in it can be read".to_owned(), ToString::to_string);
             failed(why)
         };
-        Ok(Self { file, stream: stream.ok_or_else(nothing)?, first: OnceLock::new() })
+        let stale = save.options.stale_rows;
+        Ok(Self { file, stream: stream.ok_or_else(nothing)?, stale, first: OnceLock::new() })
     }
 
     fn row(&self, at: &At) -> Option<&StreamRow> {
@@ -56,7 +59,7 @@ impl<'s> Rows<'s> {
     fn first(&self) -> Option<(u16, [Depth; CHANNELS])> {
         *self.first.get_or_init(|| {
             let mut scratch = StreamScratch::default();
-            let rows = self.stream.rows.iter().filter(|row| !row.lost && row.voxels != Blob::Null);
+            let rows = self.stream.rows.iter().filter(|row| self.counts(row) && row.voxels != Blob::Null);
             rows.take(PROBES).find_map(|row| {
                 let view = self.stream.view(row, &mut scratch).ok()?;
                 let block = view.block.as_ref().filter(|_| view.is_readable())?;
@@ -67,13 +70,21 @@ impl<'s> Rows<'s> {
         })
     }
 
+    /// Whether a row is one of the save's: of those that nothing leads to, one that something led to which is damaged.
+    const fn counts(&self, row: &StreamRow) -> bool {
+        self.stale || !row.stale
+    }
+
     pub fn index(&self, name: &str, lod: u8) -> Index {
-        let (mut blocks, mut bare) = (Vec::new(), Vec::new());
+        let (mut blocks, mut bare, mut stale) = (Vec::new(), Vec::new(), Vec::new());
+        let mut orphans = 0u64;
         for (number, row) in (0u32..).zip(&self.stream.rows) {
-            let Some(place) = row.place.filter(|place| place.lod == lod && !row.lost) else { continue };
+            let Some(place) = row.place.filter(|place| place.lod == lod) else { continue };
             let at = At { position: place.position, file: 0, entry: number };
+            orphans += u64::from(row.lost && self.counts(row));
             match (row.voxels, row.instances) {
                 (Blob::Null, Blob::Null) => {}
+                _ if !self.counts(row) => stale.push(at),
                 (Blob::Null, _) => bare.push(at),
                 _ => blocks.push(at),
             }
@@ -81,7 +92,20 @@ impl<'s> Rows<'s> {
         // What stands between the journal and the database is read as it should be; what is worse is told.
         let grave = |code: Code| code.level() >= Level::Error && code != Code::StreamJournal;
         let faults = self.stream.damage.iter().filter(|d| grave(d.code));
-        let faults = faults.map(|d| Fault { file: name.to_owned(), why: d.to_string() }).collect();
-        Index::new(lod, blocks, bare, faults)
+        let mut faults: Vec<Fault> = faults.map(|d| Fault { file: name.to_owned(), why: d.to_string() }).collect();
+        let mut index = Index::new(lod, blocks, bare, Vec::new());
+        stale.retain(|at| index.find(at.position).is_none());
+        let rows = |n: u64| if n == 1 { "1 row".to_owned() } else { format!("{n} rows") };
+        if orphans > 0 {
+            let why = format!("{} of LOD {lod} taken from pages that nothing leads to any more", rows(orphans));
+            faults.push(Fault { file: name.to_owned(), why });
+        }
+        if !stale.is_empty() {
+            let n = rows(stale.len() as u64);
+            let why = format!("{n} of LOD {lod} left out, which nothing leads to: they may have been deleted");
+            faults.push(Fault { file: name.to_owned(), why });
+        }
+        (index.stale, index.faults) = (stale, faults);
+        index
     }
 }

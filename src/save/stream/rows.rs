@@ -12,6 +12,7 @@ use crate::godot::stream::loc::{self, Key, Place};
 use crate::godot::stream::meta::Meta;
 use crate::source::Source;
 use crate::sqlite::btree::{Cell, Kind, Page, local_len};
+use crate::sqlite::header::Header;
 use crate::sqlite::record::{self, Column, Type};
 use crate::sqlite::walk::{self, Use};
 
@@ -69,6 +70,9 @@ pub struct StreamRow {
     pub odd: bool,
     /// Whether its table does not lead to it any more.
     pub lost: bool,
+    /// Whether that is as it should be, for all that is known: its table is whole, or an index does not name it. It may be
+    /// one that was deleted.
+    pub stale: bool,
     /// What `vb` has.
     pub voxels: Blob,
     /// What `instances` has.
@@ -86,6 +90,10 @@ pub(super) struct Found {
     meta_damage: Vec<Damage>,
     /// Rows by the indexes of `blocks`: row numbers and hashes of keys.
     index: Option<Vec<(i64, u64)>>,
+    /// Whether the table `blocks` was walked over, and all of it could be.
+    blocks_whole: bool,
+    /// Whether the same is true of its index.
+    index_whole: bool,
 }
 
 /// A key that is kept until the format is known.
@@ -99,12 +107,12 @@ enum OwnedKey {
 }
 
 impl OwnedKey {
-    fn of(key: Key<'_>) -> Self {
+    fn of(key: Key<'_>, header: &Header) -> Self {
         match key {
             Key::Null => Self::Null,
             Key::Int(n) => Self::Int(n),
             Key::Float(n) => Self::Float(n),
-            Key::Text(bytes) => Self::Text(bytes.into()),
+            Key::Text(bytes) => Self::Text(header.utf8(bytes).into()),
             Key::Blob(bytes) => Self::Blob(bytes.into()),
         }
     }
@@ -155,24 +163,31 @@ impl Found {
         let is_meta = table.is("meta");
         let index_of_blocks = table.is_of("blocks");
         let mut entries = index_of_blocks.then(Vec::new);
+        let before = damage.len();
         walk::tree(pages, table.root, table.is_index, owners, damage, &mut |page, number, cell| {
             if !table.is_index && last.is_some_and(|last| cell.rowid <= last) {
                 unordered = Some(page);
             }
             last = Some(cell.rowid);
             if is_blocks {
-                self.row(page, number, cell, false, limits.stream_rows);
+                self.row(page, number, cell, (false, &pages.header), limits.stream_rows);
             } else {
                 if is_meta {
                     self.meta(cell, page_span(pages, page, cell));
                 } else if let Some(entries) = &mut entries {
-                    entries.push(entry(cell));
+                    entries.push(entry(cell, &pages.header));
                 }
                 if cell.overflow.is_some() {
                     chains.push((page, number));
                 }
             }
         });
+        let whole = damage.len() == before;
+        if is_blocks {
+            self.blocks_whole = whole;
+        } else if index_of_blocks {
+            self.index_whole = whole;
+        }
         if let Some(page) = unordered {
             damage.push(walk::fault(pages, page, "page of a table", "one whose rows are out of order"));
         }
@@ -190,7 +205,7 @@ impl Found {
         }
     }
 
-    fn row(&mut self, page: u32, number: u16, cell: &Cell<'_>, lost: bool, cap: usize) {
+    fn row(&mut self, page: u32, number: u16, cell: &Cell<'_>, (lost, header): (bool, &Header), cap: usize) {
         if self.rows.len() >= cap {
             self.over = true;
             return;
@@ -198,7 +213,7 @@ impl Found {
         let columns = record::columns(cell.local, cell.payload);
         let (voxels, instances, key) = match &columns {
             Some(columns) => {
-                let key = OwnedKey::of(key_of(columns, cell.local, cell.rowid));
+                let key = OwnedKey::of(key_of(columns, cell.local, cell.rowid), header);
                 (Blob::of(columns.get(1)), Blob::of(columns.get(2)), key)
             }
             None => (Blob::Other, Blob::Other, OwnedKey::Null),
@@ -211,6 +226,7 @@ impl Found {
             cell: number,
             rowid: cell.rowid,
             lost,
+            stale: false,
             voxels,
             instances,
             payload,
@@ -252,7 +268,7 @@ impl Found {
                     for (at, cell) in (0u16..).zip(page.all()) {
                         let Some(cell) = cell.filter(|cell| looks_like_block(cell)) else { continue };
                         if known.insert(cell.rowid) {
-                            self.row(number, at, &cell, true, limits.stream_rows);
+                            self.row(number, at, &cell, (true, &pages.header), limits.stream_rows);
                         }
                     }
                 }
@@ -280,9 +296,24 @@ impl Found {
         unowned > self.rows.iter().map(|(row, _)| chain(row)).fold(0, usize::saturating_add)
     }
 
+    /// Which of the rows that nothing leads to may be deleted ones: those that an index does not name, and without one all
+    /// of them when the whole table could be read. A page that is free and in no list any more may hold such rows.
+    fn tell_stale(&mut self) {
+        let mut named: Vec<(i64, u64)> =
+            if self.index_whole { self.index.clone().unwrap_or_default() } else { Vec::new() };
+        named.sort_unstable();
+        for (row, key) in self.rows.iter_mut().filter(|(row, _)| row.lost) {
+            row.stale = match self.index_whole {
+                true => named.binary_search(&(row.rowid, hash(key.as_key()))).is_err(),
+                false => self.blocks_whole,
+            };
+        }
+    }
+
     /// Settings, places, and what they say of each other.
-    pub fn finish<S: Source>(self, stream: &mut Stream<S>, known: bool) {
-        let Self { mut rows, over, meta, mut meta_damage, index } = self;
+    pub fn finish<S: Source>(mut self, stream: &mut Stream<S>, known: bool) {
+        self.tell_stale();
+        let Self { mut rows, over, meta, mut meta_damage, index, .. } = self;
         let damage = &mut stream.damage;
         damage.append(&mut meta_damage);
         let table = stream.tables.iter().find(|table| table.is("meta"));
@@ -320,7 +351,7 @@ impl Found {
                 row.place = exact.or_else(|| format.decode_close(key.as_key()));
             }
         }
-        rows.sort_by_key(|(row, _)| (row.place.is_none(), row.place, row.lost, row.odd, row.rowid));
+        rows.sort_by_key(|(row, _)| (row.place.is_none(), row.place, row.stale, row.lost, row.odd, row.rowid));
         stream.rows = rows.into_iter().map(|(row, _)| row).collect();
     }
 }
@@ -331,11 +362,11 @@ fn page_span<S: Source>(pages: &crate::sqlite::pages::Pages<S>, page: u32, cell:
 }
 
 /// The row that an entry of an index leads to, and the hash of its key.
-fn entry(cell: &Cell<'_>) -> Option<(i64, u64)> {
+fn entry(cell: &Cell<'_>, header: &Header) -> Option<(i64, u64)> {
     let columns = record::columns(cell.local, cell.payload)?;
     let [key, .., rowid] = columns.as_slice() else { return None };
     match rowid.value(cell.local) {
-        Key::Int(rowid) => Some((rowid, hash(key.value(cell.local)))),
+        Key::Int(rowid) => Some((rowid, hash(OwnedKey::of(key.value(cell.local), header).as_key()))),
         _ => None,
     }
 }
@@ -371,7 +402,7 @@ fn looks_like_block(cell: &Cell<'_>) -> bool {
     let [key, voxels, instances, ..] = columns.as_slice() else { return false };
     let key_fits = match key.kind() {
         Type::Null | Type::Int => true,
-        Type::Text => key.len <= 64,
+        Type::Text => key.len <= 128,
         Type::Blob => key.len == 10,
         Type::Float => false,
     };

@@ -4,6 +4,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::stream::loc::Key;
 use crate::source::Source;
+use crate::sqlite::header::Header;
 use crate::sqlite::pages::Pages;
 use crate::sqlite::payload::Payload;
 use crate::sqlite::record;
@@ -65,7 +66,7 @@ pub(super) fn read<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mu
         let values: Vec<Key<'_>> = columns.iter().map(|column| column.value(&payload.bytes)).collect();
         claimed.extend_from_slice(&payload.pages);
         let span = payload.parts.first().copied().unwrap_or_default();
-        match table(&values, span) {
+        match table(&values, span, &pages.header) {
             Some(table) => tables.push(table),
             None => faults.push(walk::fault(pages, page, "row of the schema", "none that makes sense")),
         }
@@ -79,9 +80,9 @@ pub(super) fn read<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mu
     tables
 }
 
-fn table(values: &[Key<'_>], span: Span) -> Option<Table> {
+fn table(values: &[Key<'_>], span: Span, header: &Header) -> Option<Table> {
     let [Key::Text(kind), Key::Text(name), Key::Text(of), root, rest @ ..] = values else { return None };
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(&header.utf8(bytes)).into_owned();
     let root = match root {
         Key::Int(root) => u32::try_from(*root).ok()?,
         Key::Null => 0,
@@ -97,7 +98,14 @@ fn table(values: &[Key<'_>], span: Span) -> Option<Table> {
         word.trim_matches(['"', '`', '[', ']', '\'']).to_ascii_lowercase()
     };
     let columns = definitions.iter().map(name_of).collect();
-    Some(Table { name: text(name), of: text(of), is_index: *kind == b"index", root, columns, span })
+    Some(Table {
+        name: text(name),
+        of: text(of),
+        is_index: header.utf8(kind).as_ref() == b"index",
+        root,
+        columns,
+        span,
+    })
 }
 
 /// The definitions of columns in `CREATE TABLE name (a INTEGER, b TEXT DEFAULT (1, 2))`.

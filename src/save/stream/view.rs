@@ -1,5 +1,6 @@
 //! One row of a stream: its key, its block, its instances, with buffers that are used again.
 
+use std::borrow::Cow;
 use std::io;
 
 use super::rows::key_of;
@@ -30,6 +31,8 @@ pub struct StreamScratch {
     payload: Payload,
     columns: Vec<Column>,
     rowid: i64,
+    /// The key as UTF-8, where it is a text in UTF-16.
+    text: Option<Vec<u8>>,
     decoder: Decoder,
 }
 
@@ -87,8 +90,9 @@ impl<S: Source> Stream<S> {
         scratch: &mut StreamScratch,
     ) -> io::Result<()> {
         scratch.shrink();
-        let StreamScratch { page, payload, columns, rowid, .. } = scratch;
+        let StreamScratch { page, payload, columns, rowid, text, .. } = scratch;
         columns.clear();
+        *text = None;
         *rowid = row.rowid;
         pages.read(row.page, page)?;
         let parsed = crate::sqlite::btree::Page::parse(row.page, page).ok();
@@ -107,13 +111,21 @@ impl<S: Source> Stream<S> {
             None => payload.read(pages, row.page, &cell, limit)?,
         }
         columns.extend(record::columns(cell.local, cell.payload).unwrap_or_default());
+        if let Key::Text(bytes) = key_of(columns, &payload.bytes, *rowid)
+            && let Cow::Owned(utf8) = self.pages.header.utf8(bytes)
+        {
+            *text = Some(utf8);
+        }
         Ok(())
     }
 
     /// The key of the row that was fetched.
     #[must_use]
     pub fn key<'a>(&self, scratch: &'a StreamScratch) -> Key<'a> {
-        key_of(&scratch.columns, &scratch.payload.bytes, scratch.rowid)
+        match &scratch.text {
+            Some(text) => Key::Text(text),
+            None => key_of(&scratch.columns, &scratch.payload.bytes, scratch.rowid),
+        }
     }
 
     /// The stored bytes of the block of the row that was fetched, a container; `None` where there is none.
