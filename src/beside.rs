@@ -11,8 +11,10 @@ use crate::bytes::Span;
 use crate::source::{FileSource, OpenError, Source};
 
 mod files;
+mod watch;
 
 pub use files::{Input, Writer};
+pub use watch::Watch;
 
 /// Bytes that are copied at once.
 pub const CHUNK: usize = 1 << 20;
@@ -208,6 +210,15 @@ impl<'c> Draft<'c> {
     pub fn file(&self, name: &Path, bytes: &[u8]) -> Result<(), Error> {
         let (mut file, path) = self.create(name)?;
         file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::write(&path))
+    }
+
+    /// Makes sure that a file which something else wrote is on the disk.
+    ///
+    /// # Errors
+    /// When that is not possible.
+    pub fn sync(&self, name: &Path) -> Result<(), Error> {
+        let path = self.root.join(name);
+        File::options().write(true).open(&path).and_then(|file| file.sync_all()).map_err(Error::write(&path))
     }
 
     /// Copies a regular file, byte by byte.

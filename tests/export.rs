@@ -9,8 +9,9 @@ use std::path::Path;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tempfile::tempdir;
+use voxscope::beside::Watch;
 use voxscope::demo::{self, Extent, ForestSpec};
-use voxscope::export::voxels::{self, Error, Options, Request, Summary, Which};
+use voxscope::export::voxels::{self, Error, Request, Summary, Which};
 use voxscope::export::{self, Look, Slice};
 use voxscope::godot::channel::{NAMES, SDF, sdf};
 use voxscope::save::{self, Save};
@@ -56,13 +57,13 @@ impl Array {
 }
 
 fn request(which: Which) -> Request {
-    Request { lod: 0, which, channels: Vec::new(), fill: 0, distances: false }
+    Request { lod: 0, which, channels: Vec::new(), fill: 0, distances: false, sync: false }
 }
 
 fn export(dir: &Path, request: &Request, to: &Path) -> Result<Summary, Error> {
     let save = Save::open(dir, &save::Options::default()).unwrap();
     let world = World::only(&save).unwrap();
-    voxels::export(&world, request, to, &Options::default())
+    voxels::export(&world, request, to, &Watch::default())
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -128,7 +129,7 @@ fn a_box_has_every_voxel_in_its_place_and_the_fill_value_elsewhere() {
     for (name, which, fill) in [("box", Which::Box(area), 7), ("all", Which::All, 0)] {
         let to = out.path().join(name);
         let request = Request { fill, channels: vec![0, SDF], ..request(which) };
-        let summary = voxels::export(&world, &request, &to, &Options::default()).unwrap();
+        let summary = voxels::export(&world, &request, &to, &Watch::default()).unwrap();
         let [low, high] = summary.area;
         if which == Which::All {
             assert_eq!(summary.area, [[-32, 0, -32], [48, 32, 16]]);
@@ -178,7 +179,7 @@ fn distances_are_those_that_the_engine_reads() {
     let at = world.index(0).blocks[0];
     let to = out.path().join("a");
     let request = Request { distances: true, channels: vec![SDF], ..request(Which::Block(at.position)) };
-    voxels::export(&world, &request, &to, &Options::default()).unwrap();
+    voxels::export(&world, &request, &to, &Watch::default()).unwrap();
     let array = Array::read(&to.join("SDF.npy"));
     assert_eq!(array.descr, "<f4");
     let mut buffer = Buffer::default();
@@ -242,12 +243,13 @@ fn a_slice_has_a_pixel_for_each_voxel() {
     let save = Save::open(&dir, &save::Options::default()).unwrap();
     let world = World::only(&save).unwrap();
     let all = request(Which::All);
-    voxels::export(&world, &Request { channels: vec![0], ..all }, &out.path().join("a"), &Options::default()).unwrap();
+    voxels::export(&world, &Request { channels: vec![0], ..all }, &out.path().join("a"), &Watch::default()).unwrap();
     let array = Array::read(&out.path().join("a/TYPE.npy"));
-    let slice = |axis, at, look| Slice { lod: 0, axis, at, area: None, channel: 0, look };
+    let slice = |axis, at, look| Slice { lod: 0, axis, at, which: Which::All, channel: 0, look };
     for (axis, at) in [(1, 9), (0, -20), (2, 5)] {
         let path = out.path().join(format!("{axis}.png"));
-        let size = export::slice(&world, &slice(axis, at, Look::Palette), &path, None).unwrap();
+        let export::Picture { size, .. } =
+            export::slice(&world, &slice(axis, at, Look::Palette), &path, &Watch::default()).unwrap();
         let (width, height, pixels) = picture(&path);
         assert_eq!([width, height], size);
         assert_eq!([width, height], [[48, 32], [80, 48], [80, 32]][axis]);
@@ -271,9 +273,13 @@ fn a_slice_has_a_pixel_for_each_voxel() {
         let different: std::collections::HashSet<_> = colours.values().collect();
         assert_eq!(different.len(), colours.len());
     }
-    let error = export::slice(&world, &slice(1, 99, Look::Scale), &out.path().join("b.png"), None).unwrap_err();
+    let error =
+        export::slice(&world, &slice(1, 99, Look::Scale), &out.path().join("b.png"), &Watch::default()).unwrap_err();
     assert!(error.to_string().contains("y=99"), "{error}");
-    assert!(export::slice(&world, &slice(1, 9, Look::Scale), &out.path().join("1.png"), None).is_err(), "written over");
+    assert!(
+        export::slice(&world, &slice(1, 9, Look::Scale), &out.path().join("1.png"), &Watch::default()).is_err(),
+        "written over"
+    );
 }
 
 #[test]
@@ -282,7 +288,7 @@ fn a_table_has_every_block_whatever_its_form() {
     demo::write_all(out.path()).unwrap();
     let dir = out.path().join("damaged/block-epilogue");
     let save = Save::open(&dir, &save::Options::default()).unwrap();
-    let table = |name: &str| export::table(&save, &out.path().join(name), None);
+    let table = |name: &str| export::table(&save, &out.path().join(name), &Watch::default());
     let (rows, faults) = table("a.csv").unwrap();
     assert_eq!((rows, faults.len()), (12, 0));
     assert_eq!(std::fs::read_to_string(out.path().join("a.csv")).unwrap().lines().count(), 13);
@@ -316,7 +322,7 @@ fn a_layer_has_its_flags_and_depths_cell_by_cell() {
         let map = &save.maps[0];
         for (n, layer) in map.layers().enumerate() {
             let to = out.path().join(format!("layer{i}-{n}"));
-            let dim = export::layer(&save, &n.to_string(), &to, None).unwrap();
+            let dim = export::layer(&save, &n.to_string(), &to, &Watch::default()).unwrap();
             let array = Array::read(&to.join("FLAGS.npy"));
             assert_eq!(array.shape, dim.map(|n| n as usize));
             let grid = map.grid(layer, &save.options.limits);
@@ -339,8 +345,8 @@ fn a_layer_has_its_flags_and_depths_cell_by_cell() {
     assert!(compared > 0);
     let save = Save::open(&out.path().join("healthy/map-sparse"), &save::Options::default()).unwrap();
     let name = save.maps[0].layers().next().unwrap().name.clone().unwrap();
-    export::layer(&save, &name, &out.path().join("named"), None).unwrap();
-    let error = export::layer(&save, "nothing", &out.path().join("b"), None).unwrap_err();
+    export::layer(&save, &name, &out.path().join("named"), &Watch::default()).unwrap();
+    let error = export::layer(&save, "nothing", &out.path().join("b"), &Watch::default()).unwrap_err();
     assert!(error.to_string().contains(&name), "{error}");
 }
 
@@ -358,7 +364,7 @@ fn what_was_found_without_an_owner_can_be_read() {
             continue;
         }
         let to = out.path().join(format!("found{i}"));
-        let found = export::lost::lost(&save, &to, None).unwrap();
+        let found = export::lost::lost(&save, &to, &Watch::default()).unwrap();
         let repaired = out.path().join(format!("repaired{i}"));
         voxscope::repair::run(&save, &repaired, &voxscope::repair::Options::default()).unwrap();
         if !repaired.join("lost+found").is_dir() {
@@ -368,7 +374,7 @@ fn what_was_found_without_an_owner_can_be_read() {
         // The same blocks from the repaired copy, with the same voxels.
         let save = Save::open(&repaired, &save::Options::default()).unwrap();
         let again = out.path().join(format!("again{i}"));
-        assert_eq!(export::lost::lost(&save, &again, None).unwrap(), found);
+        assert_eq!(export::lost::lost(&save, &again, &Watch::default()).unwrap(), found);
         for path in common::files_below(&to) {
             let name = path.file_name().unwrap();
             let other = again.join(name);

@@ -1,16 +1,13 @@
-//! Saves read as blocks at positions: convert against a plain copy, export against the decoder, diff.
+//! Saves read as blocks at positions: convert against a plain copy, diff.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
 use voxscope::convert::{self, Target};
 use voxscope::demo::ForestSpec;
 use voxscope::diff;
-use voxscope::export::voxels::{self, Request, Which};
-use voxscope::godot::channel::SDF;
 use voxscope::save::{Options, Save};
-use voxscope::world::{Buffer, World};
+use voxscope::world::World;
 
 use super::{forest, report, time};
 
@@ -62,18 +59,6 @@ pub fn measure() {
         fresh(&to);
     }
 
-    let index = world.index(0);
-    let decode = || {
-        index.blocks.par_iter().for_each_init(Buffer::default, |buffer, at| {
-            assert!(black_box(world.read(at, buffer).unwrap()).block.is_some());
-        });
-    };
-    let request = Request { lod: 0, which: Which::All, channels: vec![0, SDF], fill: 0, distances: false };
-    let export = || drop(black_box(voxels::export(&world, &request, &to, &voxels::Options::default()).unwrap()));
-    let [decoder, exported] = turns(&decode, &export);
-    println!("{:<58} {:>19.0} ms", "reading and decoding LOD 0, 16,384 blocks", decoder * 1e3);
-    let ratio = exported / decoder;
-    report("export of TYPE and SDF of LOD 0 against that", &format!("{ratio:.2}"), "at most 3.00", ratio <= 3.0);
     let best = (0..TURNS)
         .map(|_| time(|| assert!(!diff::run(&world, &world, &diff::Options::default(), drop).unwrap().differs())))
         .min();

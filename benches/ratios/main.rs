@@ -2,12 +2,13 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `repair`, `convert`, `pak`, `stream` and `explorer`.
+//! `forest`, `repair`, `convert`, `export`, `pak`, `stream` and `explorer`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod convert;
 #[cfg(feature = "tui")]
 mod explorer;
+mod export;
 mod forest;
 mod map;
 mod pak;
@@ -32,10 +33,11 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 7] = [
+    let parts: [(&str, fn()); 8] = [
         ("forest", forest::measure),
         ("repair", repair::measure),
         ("convert", convert::measure),
+        ("export", export::measure),
         ("pak", pak::measure),
         ("stream", stream),
         ("map", map::measure),

@@ -6,7 +6,7 @@ use std::io;
 use rayon::prelude::*;
 
 use crate::bytes::{Span, index};
-use crate::check::Options;
+use crate::check::{Inside, Options};
 use crate::damage::Damage;
 use crate::godot::block::Block;
 use crate::godot::container::Mode;
@@ -39,6 +39,8 @@ pub(super) struct Outcome {
     pub container: Option<&'static str>,
     /// Version of the block; 0 when it is not known.
     pub version: u8,
+    /// Its size, channels and metadata.
+    pub inside: Inside,
     /// Channels that are whole, when something is wrong with it.
     pub whole_channels: Option<usize>,
     /// What is wrong with it.
@@ -60,6 +62,7 @@ impl Outcome {
                 plain: view.container.map_or(0, |c| c.plain.len() as u64),
                 container: view.container.and_then(|c| c.mode).map(Mode::name),
                 version: view.block.as_ref().map_or(0, |block| block.version),
+                inside: view.block.as_ref().map(Inside::of).unwrap_or_default(),
                 whole_channels: (!view.damage.is_empty()).then(|| view.block.as_ref().map_or(0, Block::whole_channels)),
                 damage: view.damage.to_vec(),
                 remark: None,

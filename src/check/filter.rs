@@ -168,6 +168,8 @@ mod tests {
             codes: [Code::TableCount, Code::StaleTail].into_iter().collect(),
             flags: None,
             instances: None,
+            inside: crate::check::Inside::default(),
+            key: None,
         }
     }
 

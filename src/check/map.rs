@@ -5,14 +5,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::bytes::Span;
-use crate::check::{Level, Options, Report, Row, map_evidence};
+use crate::check::{Inside, Level, Options, Report, Row, map_evidence};
 use crate::damage::{Code, CodeSet};
 use crate::limits::Limits;
 use crate::printable::printable;
 use crate::save::Save;
 use crate::source::FileSource;
 use crate::voxel_map::flags::Histogram;
-use crate::voxel_map::grid::{Fault, Grid, Part};
+use crate::voxel_map::grid::{BLOCK, Fault, Grid, Part};
 use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
 use crate::voxel_map::{Map, scan};
 
@@ -147,5 +147,7 @@ fn row(file: Arc<str>, slot: u32, position: Option<[i32; 3]>, span: Span, counts
         codes: CodeSet::default(),
         flags: Some(Box::new(counts)),
         instances: None,
+        inside: Inside { size: position.map(|_| [BLOCK; 3]), ..Inside::default() },
+        key: None,
     }
 }

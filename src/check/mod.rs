@@ -9,6 +9,7 @@ mod conversion;
 mod filter;
 mod finding;
 mod first;
+mod inside;
 mod leftovers;
 mod level;
 mod map;
@@ -40,11 +41,12 @@ use crate::trace::quick::{self, Look};
 
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
+pub use inside::Inside;
 pub use level::Level;
 pub use map::layer_rows;
 use report::Report;
 pub use report::{Counts, Stats};
-pub use rows::{Row, rows};
+pub use rows::{FileTable, Row, rows, table};
 
 /// Files that are checked before their findings are handed out.
 const WINDOW: usize = 64;
@@ -122,14 +124,9 @@ pub fn total_bytes(save: &Save, level: Level) -> u64 {
 /// Checks a save with the threads of the current `rayon` pool, handing each finding to `sink`.
 pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
     let mut summary = Summary::default();
-    for fault in &save.faults {
-        let finding = Finding::of_file(save.shown(&fault.path).into(), fault.damage, fault.detail.clone());
+    for finding in of_save(save) {
         summary.counts.add(&finding);
         summary.unread += u64::from(finding.is_unread());
-        sink(finding);
-    }
-    for finding in conversion::left(save) {
-        summary.counts.add(&finding);
         sink(finding);
     }
     let files: Vec<File<'_>> = save.files().collect();
@@ -162,6 +159,13 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         }
     }
     summary
+}
+
+/// What is wrong with a save as such: what could not be opened, and what a conversion left.
+pub fn of_save(save: &Save) -> impl Iterator<Item = Finding> {
+    let faults = save.faults.iter();
+    let faults = faults.map(|f| Finding::of_file(save.shown(&f.path).into(), f.damage, f.detail.clone()));
+    faults.chain(conversion::left(save))
 }
 
 /// Hands out what [`Level::Semantic`] has beyond [`Level::Decode`], for a save that was checked before: what the sectors
@@ -275,19 +279,7 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semanti
     if options.cancelled() {
         return report;
     }
-    let checked = match file {
-        File::Region(forest, file) => check_region_file(save, forest, file, options, &mut report),
-        File::Pak(room, file) => check_pak_file(save, room, file, options, &mut report),
-        File::Stream(file) => check_stream_file(save, file, options, &mut report),
-        File::Map(map) => {
-            map::check(save, map, options, &mut report);
-            Ok(())
-        }
-    };
-    if let Err(error) = checked {
-        report.file(Damage::new(error.code(), Span::default(), "file"), Some(error.to_string()));
-        options.advance(file.len());
-    }
+    check_into(save, file, options, &mut report, None);
     for doubt in told.of(&file.path()) {
         if doubt.weak && report.has_error_at(doubt.position) {
             continue;
@@ -302,12 +294,30 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, told: &semanti
     report
 }
 
+/// All rules over one file; `rows` takes its block table along, when it is wanted.
+fn check_into(save: &Save, file: File<'_>, options: &Options<'_>, report: &mut Report, rows: Option<&mut Vec<Row>>) {
+    let checked = match file {
+        File::Region(forest, file) => check_region_file(save, forest, file, options, report, rows),
+        File::Pak(room, file) => check_pak_file(save, room, file, options, report, rows),
+        File::Stream(file) => check_stream_file(save, file, options, report, rows),
+        File::Map(map) => {
+            map::check(save, map, options, report);
+            Ok(())
+        }
+    };
+    if let Err(error) = checked {
+        report.file(Damage::new(error.code(), Span::default(), "file"), Some(error.to_string()));
+        options.advance(file.len());
+    }
+}
+
 fn check_region_file(
     save: &Save,
     forest: &Forest,
     file: &RegionFile,
     options: &Options<'_>,
     report: &mut Report,
+    rows: Option<&mut Vec<Row>>,
 ) -> Result<(), OpenError> {
     for damage in &file.damage {
         let mut detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
@@ -328,7 +338,7 @@ fn check_region_file(
                 check_structure(&mut region, report);
                 options.advance(file.len);
             } else {
-                check_region(&region, options, report, None);
+                check_region(&region, options, report, rows);
             }
             unchanged(&region.source, report);
         }
@@ -342,6 +352,7 @@ fn check_pak_file(
     file: &PakFile,
     options: &Options<'_>,
     report: &mut Report,
+    rows: Option<&mut Vec<Row>>,
 ) -> Result<(), OpenError> {
     let mut damage = Vec::new();
     let region = save.pak(room, file, &mut damage)?;
@@ -351,7 +362,7 @@ fn check_pak_file(
     match region {
         None => options.advance(file.len),
         Some(region) => {
-            pak::check(&region, options, report, None);
+            pak::check(&region, options, report, rows);
             unchanged(&region.source, report);
         }
     }
@@ -363,6 +374,7 @@ fn check_stream_file(
     file: &StreamFile,
     options: &Options<'_>,
     report: &mut Report,
+    rows: Option<&mut Vec<Row>>,
 ) -> Result<(), OpenError> {
     let mut damage = Vec::new();
     let stream = save.stream(file, &mut damage)?;
@@ -372,7 +384,7 @@ fn check_stream_file(
     match stream {
         None => options.advance(file.len),
         Some(stream) => {
-            stream::check(&stream, options, report, None);
+            stream::check(&stream, options, report, rows);
             unchanged(&stream.pages.source, report);
             if let Some(overlay) = &stream.pages.overlay {
                 unchanged(&overlay.source, report);
@@ -422,6 +434,8 @@ fn check_region<S: Source>(
     if let Some(rows) = rows.as_deref_mut() {
         rows.reserve_exact(by_sector.len());
     }
+    // Blocks that no entry points to have no row.
+    let leftovers = rows.is_none() || report.keeps_findings();
     let mut sizes = Vec::new();
     let (mut versions, mut probed) = (0u8, None);
     let mut prints = Vec::new();
@@ -439,7 +453,7 @@ fn check_region<S: Source>(
         if i < SLOT_PROBES && probed.is_none() && block.version > 0 {
             probed = Some(block.version);
         }
-        if rows.is_none() {
+        if leftovers {
             sizes.push((block.size, *listed));
         }
         prints.extend(block.print.map(|print| (listed.entry.first(), listed.entry.count().into(), print)));
@@ -449,8 +463,7 @@ fn check_region<S: Source>(
     // A block that was left out leaves a hole in the row.
     let look = quick::look(&prints, region.sectors_in_file());
     report.look = if report.has_trouble() { Look::Unclear } else { look };
-    // Blocks that no entry points to have no row.
-    if rows.is_none() {
+    if leftovers {
         leftovers::check(region, &by_sector, sizes, options, report);
     }
     name_blocks(region, versions, probed, report, rows);

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::bytes::Span;
 use crate::check::blocks::Outcome;
 use crate::check::pak_evidence::Evidence;
-use crate::check::{Level, Options, Report, Row};
+use crate::check::{Inside, Level, Options, Report, Row};
 use crate::damage::{Code, CodeSet, Damage, Level as Severity, Value};
 use crate::limits::Limits;
 use crate::pak::place;
@@ -72,12 +72,12 @@ pub(super) fn check<S: Source>(
     }
     let trouble = !shared.is_empty()
         || pak.damage.iter().chain(wrong.iter().flat_map(|(_, o)| &o.damage)).any(|d| d.code.level() > Severity::Note);
-    let evidence = match rows {
-        None => Evidence::ask(pak, trouble, options).unwrap_or_else(|error| {
+    let evidence = match report.keeps_findings() {
+        true => Evidence::ask(pak, trouble, options).unwrap_or_else(|error| {
             report.unreadable(Span::default(), &error);
             None
         }),
-        Some(_) => None,
+        false => None,
     };
     for damage in &pak.damage {
         report.file(*damage, evidence.as_ref().and_then(|e| e.of_header(pak, damage.code)));
@@ -181,6 +181,7 @@ fn outcome<S: Source>(view: io::Result<PakView<'_>>, pak: &Pak<S>, claim: &Claim
         container: view.payload.map(|_| CONTAINER),
         version: u8::try_from(pak.header.version).unwrap_or(0),
         damage: view.damage.to_vec(),
+        inside: Inside { size: view.shape.as_ref().map(|shape| shape.value.size), ..Inside::default() },
         ..Outcome::default()
     }
 }
@@ -201,5 +202,7 @@ fn row<S: Source>(pak: &Pak<S>, report: &Report, claim: &Claim, outcome: Option<
         codes: CodeSet::default(),
         flags: None,
         instances: None,
+        inside: Inside { size: outcome.and_then(|outcome| outcome.inside.size), ..Inside::default() },
+        key: None,
     }
 }

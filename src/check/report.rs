@@ -134,6 +134,23 @@ impl Report {
         Arc::clone(&self.name)
     }
 
+    /// A report that keeps findings with the slots of their blocks, and the codes of all blocks.
+    pub fn of_both(name: Arc<str>, lod: u8, cap: usize) -> Self {
+        Self { codes: Some(Vec::new()), ..Self::new(name, lod, cap) }
+    }
+
+    /// Whether findings are kept, so that what belongs to no block is worth looking for.
+    pub const fn keeps_findings(&self) -> bool {
+        self.cap > 0
+    }
+
+    /// The findings, with the slots of their blocks.
+    pub fn with_slots(self) -> Vec<(Option<u32>, Finding)> {
+        let mut slots = self.slots.into_iter().peekable();
+        let with = |(at, finding)| (slots.next_if(|(of, _)| *of == at).map(|(_, slot)| slot), finding);
+        self.findings.into_iter().enumerate().map(with).collect()
+    }
+
     /// Gives rows, which are in the order of their slots, the codes of their blocks; for a report of codes.
     pub fn give_codes(&self, rows: &mut [Row]) {
         for (slot, code) in self.codes.iter().flatten() {
@@ -210,7 +227,8 @@ impl Report {
 
     /// Adds a block of zeros to the finding of the one before it, so that a run of them is one finding.
     fn goes_on(&mut self, slot: u32, stored: Span) -> bool {
-        let last = self.findings.last_mut().filter(|last| last.code() == Code::BlockZeroed);
+        // With rows, each block has its own.
+        let last = self.findings.last_mut().filter(|last| self.codes.is_none() && last.code() == Code::BlockZeroed);
         let Some(last) = last.filter(|last| last.span.is_some_and(|span| span.end == stored.start)) else {
             return false;
         };
@@ -236,7 +254,9 @@ impl Report {
         }
         if let Some(codes) = &mut self.codes {
             codes.extend(slot.map(|slot| (slot, finding.code())));
-            return;
+            if self.cap == 0 {
+                return;
+            }
         }
         if self.findings.len() >= self.cap {
             *self.cut.entry(finding.code()).or_default() += 1;
@@ -255,7 +275,7 @@ impl Report {
 
     /// Gives the findings of blocks their LODs and positions.
     pub fn place_at(&mut self, place: impl Fn(u32) -> BlockAt) {
-        for (i, slot) in self.slots.drain(..) {
+        for &(i, slot) in &self.slots {
             if let Some(finding) = self.findings.get_mut(i) {
                 finding.block = Some(place(slot));
             }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::check::blocks::Outcome;
-use crate::check::{Options, Report, check_region, map, pak, stream};
+use crate::check::{Finding, Inside, Options, Report, check_into, check_region, map, pak, stream};
 use crate::damage::{CodeSet, Level};
+use crate::godot::stream::loc::Format;
 use crate::save::{File, Listed, Save};
 use crate::source::OpenError;
 use crate::voxel_map::flags::Histogram;
@@ -42,6 +43,16 @@ pub struct Row {
     /// Bytes of its instance data as stored; only in streams, and where there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<u64>,
+    /// Its size, channels and metadata.
+    #[serde(flatten)]
+    pub inside: Inside,
+    /// The form of its key; only in streams.
+    #[serde(rename = "coordinate_format", skip_serializing_if = "Option::is_none", serialize_with = "key_code")]
+    pub key: Option<Format>,
+}
+
+fn key_code<S: serde::Serializer>(key: &Option<Format>, serializer: S) -> Result<S::Ok, S::Error> {
+    key.map(Format::code).serialize(serializer)
 }
 
 /// `{"WATER": 4096, ..., "OPEN_WATER": 17}`, without those that no voxel has.
@@ -83,6 +94,8 @@ impl Row {
             codes: CodeSet::default(),
             flags: None,
             instances: None,
+            inside: block.map(|block| block.inside).unwrap_or_default(),
+            key: None,
         }
     }
 }
@@ -113,4 +126,27 @@ pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Ro
         File::Map(map) => return Ok(map::rows(save, map, options)),
     }
     Ok(rows)
+}
+
+/// The block table of one file with all that is wrong with the file.
+#[derive(Debug, Default)]
+pub struct FileTable {
+    /// The rows, by slot.
+    pub rows: Vec<Row>,
+    /// What `check` says of the file, with the slot of the block that a finding is about.
+    pub findings: Vec<(Option<u32>, Finding)>,
+}
+
+/// The rows of one file with its findings; a file that cannot be opened has just one, which says so.
+#[must_use]
+pub fn table(save: &Save, file: File<'_>, options: &Options<'_>) -> FileTable {
+    let mut rows = Vec::new();
+    let cap = save.options.limits.findings_per_file;
+    let mut report = Report::of_both(save.shown(&file.path()).into(), file.lod(), cap);
+    check_into(save, file, options, &mut report, Some(&mut rows));
+    if let File::Map(map) = file {
+        rows = map::rows(save, map, options);
+    }
+    report.finish();
+    FileTable { rows, findings: report.with_slots() }
 }

@@ -9,6 +9,7 @@ use crate::bytes::{Span, index};
 use crate::check::blocks::Outcome;
 use crate::check::{BlockAt, Level, Options, Report, Row};
 use crate::damage::{Code, CodeSet, Damage, Value};
+use crate::godot::stream::loc::Format;
 use crate::printable::triple;
 use crate::save::{Stream, StreamRow, StreamScratch};
 use crate::source::{Source, Windowed};
@@ -82,7 +83,7 @@ pub(super) fn check<S: Source>(
                 report.stats.blocks += 1;
                 let Some(row) = stream.rows.get(number as usize) else { continue };
                 if let Some(rows) = rows.as_deref_mut() {
-                    rows.push(block_row(report, number, row, examined.as_ref()));
+                    rows.push(block_row(report, stream.format, number, row, examined.as_ref()));
                 }
                 if let Some(examined) = examined {
                     tell(stream, number, examined, &mut owners, report);
@@ -94,7 +95,8 @@ pub(super) fn check<S: Source>(
     if let Some(rows) = rows {
         rows.sort_unstable_by_key(|row| row.slot);
         report.give_codes(rows);
-    } else if !options.cancelled() {
+    }
+    if report.keeps_findings() && !options.cancelled() {
         unused(stream, &owners, report);
     }
     report.place_at(|slot| {
@@ -235,7 +237,7 @@ fn unused<S: Source>(stream: &Stream<S>, owners: &Owners, report: &mut Report) {
     report.file(damage, Some(format!("The first one is page {first}.")));
 }
 
-fn block_row(report: &Report, number: u32, row: &StreamRow, examined: Option<&Examined>) -> Row {
+fn block_row(report: &Report, key: Option<Format>, number: u32, row: &StreamRow, examined: Option<&Examined>) -> Row {
     let block = examined.map(|examined| &examined.block);
     Row {
         file: report.name(),
@@ -251,5 +253,7 @@ fn block_row(report: &Report, number: u32, row: &StreamRow, examined: Option<&Ex
         codes: CodeSet::default(),
         flags: None,
         instances: (!row.instances.is_empty()).then(|| row.instances.len().into()),
+        inside: block.map(|block| block.inside).unwrap_or_default(),
+        key,
     }
 }

@@ -2,11 +2,11 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use voxscope::beside;
-use voxscope::export::voxels::{self, Area, Error, Options, Request, Summary, Which};
+use voxscope::beside::Watch;
+use voxscope::export::voxels::{self, Area, Error, Odd, Request, Summary, Which};
 use voxscope::export::{self, Look, Slice};
 use voxscope::godot::channel::{CHANNELS, NAMES};
 use voxscope::printable;
@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DST")]
     out: PathBuf,
     /// A plane as a PNG, such as y=12, in voxels of the LOD; of --channel, TYPE when not given
-    #[arg(long, value_name = "AXIS=N", value_parser = parse_slice, conflicts_with = "block", help_heading = OTHER)]
+    #[arg(long, value_name = "AXIS=N", value_parser = parse_slice, help_heading = OTHER)]
     slice: Option<(usize, i64)>,
     /// What a slice looks like
     #[arg(long, value_name = "LOOK", default_value = "palette", requires = "slice", help_heading = OTHER)]
@@ -51,8 +51,11 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel", "layer", "lost"], help_heading = OTHER)]
     table: bool,
     /// A layer of a voxel map, by name or number, with its depths
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["slice", "block", "area", "channel", "lost", "instances"], help_heading = OTHER)]
     layer: Option<String>,
+    /// Instances of an SQLite stream, of --lod or of all LODs: DST ends in .csv or .jsonl
+    #[arg(long, conflicts_with_all = ["table", "slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
+    instances: bool,
     /// Blocks without an owner: those in the lost+found of a repaired save, or those that a damaged save still has
     #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel"], help_heading = OTHER)]
     lost: bool,
@@ -63,9 +66,9 @@ pub struct Arguments {
     #[arg(long = "box", value_name = "X,Y,Z..X,Y,Z", value_parser = parse_box, allow_hyphen_values = true)]
     #[arg(conflicts_with = "block")]
     area: Option<Area>,
-    /// The LOD
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    lod: u8,
+    /// The LOD; 0 when not given
+    #[arg(long, value_name = "N")]
+    lod: Option<u8>,
     /// A channel by name or number; several may be given. Without one, those that are not the same everywhere
     #[arg(long, value_name = "NAME", value_parser = parse_channel)]
     channel: Vec<usize>,
@@ -75,6 +78,9 @@ pub struct Arguments {
     /// The SDF as distances in 32-bit floats instead of its raw values
     #[arg(long)]
     distances: bool,
+    /// Does not wait until the arrays are on the disk: faster, and a power cut can leave zeros in them
+    #[arg(long)]
+    no_sync: bool,
     #[command(flatten)]
     options: target::Options,
 }
@@ -82,19 +88,30 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.source)?;
     let cancel = cancelled_by_signals();
+    let bar = progress_bar("exporting");
+    let progress = |done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
+    };
+    let watch = Watch { cancel: Some(&cancel), progress: Some(&progress) };
+    let paks_alone = save.forests.is_empty() && save.streams.is_empty() && !save.rooms.is_empty();
     let done = if arguments.table {
-        table(arguments, &save, &cancel)
+        table(arguments, &save, &watch)
     } else if let Some(name) = &arguments.layer {
-        layer(arguments, &save, name, &cancel)
+        layer(arguments, &save, name, &watch)
     } else if arguments.lost {
-        lost(arguments, &save, &cancel)
+        lost(arguments, &save, &watch)
+    } else if paks_alone && arguments.slice.is_none() && !arguments.instances {
+        chunks(arguments, &save, &watch)
     } else {
         let world = World::only(&save).map_err(|error| Failure::Failed(error.to_string()))?;
         match arguments.slice {
-            Some((axis, at)) => picture(arguments, &world, axis, at, &cancel),
-            None => arrays(arguments, &world, &cancel),
+            _ if arguments.instances => instances(arguments, &world, &watch),
+            Some((axis, at)) => picture(arguments, &world, axis, at, &watch),
+            None => arrays(arguments, &world, &watch),
         }
     };
+    bar.finish_and_clear();
     match done {
         Err(Error::Beside(beside::Error::Interrupted)) => Ok(Exit::INTERRUPTED),
         Err(error @ Error::Beside(beside::Error::Destination { .. })) => Err(Failure::Usage(error.to_string())),
@@ -112,66 +129,93 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 /// What was done, in words, and the exit code.
 type Done = Result<(String, Exit), Error>;
 
-fn table(arguments: &Arguments, save: &Save, cancel: &AtomicBool) -> Done {
-    let (rows, faults) = export::table(save, &arguments.out, Some(cancel))?;
+fn table(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
+    let (rows, faults) = export::table(save, &arguments.out, watch)?;
     tell(&faults);
     Ok((count(rows, "block"), Exit::FAILED.when(!faults.is_empty())))
 }
 
-fn layer(arguments: &Arguments, save: &Save, name: &str, cancel: &AtomicBool) -> Done {
-    let [x, y, z] = export::layer(save, name, &arguments.out, Some(cancel))?;
+fn layer(arguments: &Arguments, save: &Save, name: &str, watch: &Watch<'_>) -> Done {
+    let [x, y, z] = export::layer(save, name, &arguments.out, watch)?;
     Ok((format!("{x} x {y} x {z} cells of {}", printable::printable(name)), Exit::CLEAN))
 }
 
-fn lost(arguments: &Arguments, save: &Save, cancel: &AtomicBool) -> Done {
-    let found = export::lost::lost(save, &arguments.out, Some(cancel))?;
+fn lost(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
+    let found = export::lost::lost(save, &arguments.out, watch)?;
     let (blocks, arrays) = (count(found.blocks, "block"), count(found.arrays, "array"));
     Ok((format!("{blocks} without an owner, {} whole · {arrays}", found.whole), Exit::CLEAN))
 }
 
-fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, cancel: &AtomicBool) -> Done {
+fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch: &Watch<'_>) -> Done {
     let look = match arguments.look {
         LookArgument::Palette => Look::Palette,
         LookArgument::Scale => Look::Scale,
     };
     let channel = arguments.channel.first().copied().unwrap_or(0);
-    let slice = Slice { lod: arguments.lod, axis, at, area: arguments.area, channel, look };
-    let [width, height] = export::slice(world, &slice, &arguments.out, Some(cancel))?;
-    let name = NAMES.get(channel).unwrap_or(&"");
-    Ok((format!("{width} x {height} pixels of {name}"), Exit::CLEAN))
+    let slice = Slice { lod: arguments.lod.unwrap_or(0), axis, at, which: which(arguments), channel, look };
+    let picture = export::slice(world, &slice, &arguments.out, watch)?;
+    let ([width, height], name) = (picture.size, NAMES.get(channel).unwrap_or(&""));
+    let scale = match picture.range {
+        Some([low, high]) if look == Look::Scale => format!(" · black is {low}, white is {high}"),
+        _ => String::new(),
+    };
+    Ok((format!("{width} x {height} pixels of {name}{scale}"), Exit::CLEAN))
 }
 
-fn arrays(arguments: &Arguments, world: &World<'_>, cancel: &AtomicBool) -> Done {
-    let which = match (arguments.block, arguments.area) {
-        (Some(block), _) => Which::Block(block),
-        (None, Some(area)) => Which::Box(area),
-        (None, None) => Which::All,
-    };
+fn arrays(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
     let request = Request {
-        lod: arguments.lod,
-        which,
+        lod: arguments.lod.unwrap_or(0),
+        which: which(arguments),
         channels: arguments.channel.clone(),
         fill: arguments.fill,
         distances: arguments.distances,
+        sync: !arguments.no_sync,
     };
-    let bar = progress_bar("exporting");
-    let progress = |done, all| {
-        bar.set_length(all);
-        bar.set_position(done);
-    };
-    let options = Options { cancel: Some(cancel), progress: Some(&progress) };
-    let summary = voxels::export(world, &request, &arguments.out, &options);
-    bar.finish_and_clear();
-    let summary = summary?;
+    let summary = voxels::export(world, &request, &arguments.out, watch)?;
     tell(&summary.faults);
-    for odd in summary.damaged.iter().take(8) {
-        anstream::eprintln!("voxscope: block {}: {}", printable::triple(odd.block), odd.why);
-    }
-    if summary.damaged.len() > 8 {
-        anstream::eprintln!("voxscope: and {} more; export.json lists them", summary.damaged.len() - 8);
-    }
+    tell_damaged(&summary.damaged, "; export.json lists them");
     let exit = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(!summary.faults.is_empty()));
     Ok((words(&summary), exit))
+}
+
+fn instances(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
+    let summary = export::instances(world, arguments.lod, &arguments.out, watch)?;
+    tell_damaged(&summary.damaged, "");
+    let line = format!("{} in {}", count(summary.instances, "instance"), count(summary.blocks, "block"));
+    Ok((line, Exit::DAMAGED.when(!summary.damaged.is_empty())))
+}
+
+fn chunks(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
+    if arguments.area.is_some() || !arguments.channel.is_empty() || arguments.distances || arguments.lod.is_some() {
+        let why = "chunks of pak regions have no LODs and channels, and are exported one by one: --block X,Y,Z, or all";
+        return Err(Error::Request(why.to_owned()));
+    }
+    let summary = export::chunks(save, arguments.block, &arguments.out, watch)?;
+    tell(&summary.faults);
+    let not_whole = match summary.damaged {
+        0 => String::new(),
+        n => format!(", {n} of them not whole"),
+    };
+    let line = format!("{}{not_whole} · {}", count(summary.chunks, "chunk"), count(summary.arrays, "array"));
+    let exit = Exit::DAMAGED.when(summary.damaged > 0).and(Exit::FAILED.when(!summary.faults.is_empty()));
+    Ok((line, exit))
+}
+
+fn which(arguments: &Arguments) -> Which {
+    match (arguments.block, arguments.area) {
+        (Some(block), _) => Which::Block(block),
+        (None, Some(area)) => Which::Box(area),
+        (None, None) => Which::All,
+    }
+}
+
+fn tell_damaged(damaged: &[Odd], where_all_are: &str) {
+    for odd in damaged.iter().take(8) {
+        anstream::eprintln!("voxscope: block {}: {}", printable::triple(odd.block), odd.why);
+    }
+    if damaged.len() > 8 {
+        anstream::eprintln!("voxscope: and {} more{where_all_are}", damaged.len() - 8);
+    }
 }
 
 fn tell(faults: &[Fault]) {

@@ -17,7 +17,7 @@ mod stream;
 mod verify;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::beside::{self, Draft};
 use crate::diff;
@@ -31,6 +31,8 @@ use crate::save::{self, Save};
 use crate::trace::slots::{Told, told};
 use crate::world::{self, World};
 
+/// How to convert.
+pub use crate::beside::Watch as Options;
 pub use report::{Kind, Listed, Report};
 
 /// What is written.
@@ -53,15 +55,6 @@ impl Default for Target {
     fn default() -> Self {
         Self { block_size: None, region_size: None, sector_size: None, mode: Mode::Lz4, keys: None }
     }
-}
-
-/// How to convert.
-#[derive(Default)]
-pub struct Options<'a> {
-    /// Stops the conversion soon after it is set.
-    pub cancel: Option<&'a AtomicBool>,
-    /// Told of how many blocks are done, and of how many.
-    pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
 }
 
 /// Why a conversion gave no result.

@@ -3,13 +3,12 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
-use crate::beside::{self, Draft};
+use crate::beside::{self, Draft, Watch};
 use crate::godot::channel::{NAMES, SDF, index_zxy, sdf};
 use crate::world::{Buffer, World};
 
-use super::voxels::{self, Area, Error, Which};
+use super::voxels::{self, Error, Which};
 
 /// The most pixels of a picture: it is put together in memory.
 const PIXELS: i64 = 1 << 24;
@@ -35,12 +34,21 @@ pub struct Slice {
     pub axis: usize,
     /// Where on that axis, in voxels of the LOD.
     pub at: i64,
-    /// Where the plane ends; that of all blocks when not given.
-    pub area: Option<Area>,
+    /// Where the plane ends.
+    pub which: Which,
     /// The channel.
     pub channel: usize,
     /// What values look like.
     pub look: Look,
+}
+
+/// A picture that was written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Picture {
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// The smallest and the largest value, distances in the SDF; `None` when no block is there.
+    pub range: Option<[f64; 2]>,
 }
 
 /// A value in a picture: as it is, and what it stands for.
@@ -48,19 +56,18 @@ pub struct Slice {
 struct Value(u64, f64);
 
 /// Writes a slice as a PNG; a voxel is a pixel. Square to y, x goes to the right and z down; square to x, z goes to the
-/// right and y up; square to z, x goes to the right and y up. Where no block is, the picture is transparent. Gives width
-/// and height.
+/// right and y up; square to z, x goes to the right and y up. Where no block is, the picture is transparent. Gives
+/// its size and the range of its values.
 ///
 /// # Errors
 /// When the destination cannot be used, nothing is there, the picture is too large, or something cannot be read or written.
-pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, cancel: Option<&AtomicBool>) -> Result<[u32; 2], Error> {
-    let draft = Draft::new(&[world.path()], to, "export", cancel)?;
+pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> Result<Picture, Error> {
+    let draft = Draft::new(&[world.path()], to, "export", watch.cancel)?;
     let Some(side) = world.block_size() else {
         return Err(Error::Request(format!("{}: nothing says how large its blocks are", world.name)));
     };
     let index = world.index(slice.lod);
-    let which = slice.area.map_or(Which::All, Which::Box);
-    let mut area = voxels::area(&index, slice.lod, which, side)?;
+    let mut area = voxels::area(&index, slice.lod, slice.which, side)?;
     if !(area[0][slice.axis]..area[1][slice.axis]).contains(&slice.at) {
         let axis = ["x", "y", "z"][slice.axis];
         return Err(Error::Request(format!("there is no voxel at {axis}={} of LOD {}", slice.at, slice.lod)));
@@ -81,8 +88,10 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, cancel: Option<&Atomic
     let [width, height] = size.map(|n| usize::try_from(n).unwrap_or(0));
     let mut values: Vec<Option<Value>> = vec![None; width * height];
     let mut buffer = Buffer::default();
-    for at in voxels::blocks_in(&index, area, side) {
+    let all = voxels::blocks_in(&index, area, side).count() as u64;
+    for (done, at) in (0..).zip(voxels::blocks_in(&index, area, side)) {
         draft.go_on()?;
+        watch.tell(done, all);
         let view = world.read(at, &mut buffer)?;
         let Some(block) = view.block.as_ref().filter(|block| block.size == [side; 3]) else { continue };
         let Some(channel) = block.channels.get(slice.channel) else { continue };
@@ -109,17 +118,30 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, cancel: Option<&Atomic
         forest.regions.iter().find_map(|file| file.header.as_ref().and_then(|header| header.palette.clone()))
     });
     let palette = palette.filter(|_| NAMES[slice.channel] == "COLOR");
+    let range = range(&values);
     let pixels = paint(&values, slice.look, slice.channel == SDF, palette.as_deref());
     let (file, path) = draft.create(Path::new(NAME))?;
     let size = [width, height].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    write(file, &path, size, png::ColorType::Rgba, &pixels)?;
+    let axis = ["x", "y", "z"][slice.axis];
+    let mut about = format!("{} of LOD {} at {axis}={}", NAMES[slice.channel], slice.lod, slice.at);
+    if let (Some([low, high]), Look::Scale) = (range, slice.look) {
+        about.push_str(&format!("; black is {low}, white is {high}"));
+    }
+    write(file, &path, size, png::ColorType::Rgba, &pixels, &about)?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
-    Ok(size)
+    Ok(Picture { size, range })
+}
+
+/// The smallest and the largest of the values.
+fn range(values: &[Option<Value>]) -> Option<[f64; 2]> {
+    let known = values.iter().flatten().map(|value| value.1).filter(|value| value.is_finite());
+    known.fold(None, |range, value| {
+        Some(range.map_or([value; 2], |[low, high]: [f64; 2]| [low.min(value), high.max(value)]))
+    })
 }
 
 fn paint(values: &[Option<Value>], look: Look, signed: bool, palette: Option<&[u8]>) -> Vec<u8> {
-    let known = || values.iter().flatten().map(|value| value.1).filter(|value| value.is_finite());
-    let (low, high) = known().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+    let [low, high] = range(values).unwrap_or_default();
     // Distances are cut where most of them end, so that the surface shows.
     let reach = low.abs().max(high.abs()).clamp(f64::MIN_POSITIVE, 10.0);
     let mut pixels = Vec::with_capacity(values.len() * 4);
@@ -160,16 +182,26 @@ fn colour(raw: u64, palette: Option<&[u8]>) -> [u8; 4] {
     [a | 64, b | 64, c | 64, 255]
 }
 
-/// Writes a depth map in 16 bits of grey, from the smallest number to the largest; what is no number is black.
-pub(super) fn depths(file: File, path: &Path, size: [u32; 2], depths: &[f32]) -> Result<(), beside::Error> {
+/// Writes a depth map in 16 bits of grey: 1 for the smallest number, 65535 for the largest, 0 for what is no number. Gives
+/// these two numbers, when there is any.
+pub(super) fn depths(
+    file: File,
+    path: &Path,
+    size: [u32; 2],
+    depths: &[f32],
+) -> Result<Option<[f32; 2]>, beside::Error> {
     let known = || depths.iter().copied().filter(|n| n.is_finite());
     let (low, high) = known().fold((f32::MAX, f32::MIN), |(low, high), n| (low.min(n), high.max(n)));
     let grey = |n: f32| {
-        let share = if n.is_finite() && high > low { (n - low) / (high - low) } else { 0.0 };
-        ((share * 65535.0).round() as u16).to_be_bytes()
+        let share = if high > low { (n - low) / (high - low) } else { 0.0 };
+        let grey = if n.is_finite() { 1 + (share * 65534.0).round() as u16 } else { 0 };
+        grey.to_be_bytes()
     };
     let pixels: Vec<u8> = depths.iter().flat_map(|&n| grey(n)).collect();
-    write(file, path, size, png::ColorType::Grayscale, &pixels)
+    let words = "grey 1 is LOW metres deep, grey 65535 HIGH, grey 0 has no depth";
+    let words = words.replace("LOW", &low.to_string()).replace("HIGH", &high.to_string());
+    write(file, path, size, png::ColorType::Grayscale, &pixels, &words)?;
+    Ok((low <= high).then_some([low, high]))
 }
 
 fn write(
@@ -178,14 +210,18 @@ fn write(
     [width, height]: [u32; 2],
     color: png::ColorType,
     pixels: &[u8],
+    about: &str,
 ) -> Result<(), beside::Error> {
-    let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
+    let mut encoder = png::Encoder::new(BufWriter::new(&file), width, height);
     encoder.set_color(color);
+    // What the picture shows, for those who find it without its export.json.
+    let described = encoder.add_text_chunk("Description".to_owned(), about.to_owned());
     let deep = color == png::ColorType::Grayscale;
     encoder.set_depth(if deep { png::BitDepth::Sixteen } else { png::BitDepth::Eight });
-    let written = encoder.write_header().and_then(|mut writer| {
+    let written = described.and_then(|()| encoder.write_header()).and_then(|mut writer| {
         writer.write_image_data(pixels)?;
         writer.finish()
     });
+    let written = written.and_then(|()| Ok(file.sync_all()?));
     written.map_err(|error| beside::Error::write(path)(std::io::Error::other(error)))
 }

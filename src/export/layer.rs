@@ -1,12 +1,10 @@
 //! A layer of a voxel map as dense arrays.
 
-use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 
-use crate::beside::{self, Draft};
+use crate::beside::{self, Draft, Watch, Writer};
 use crate::bytes::index;
 use crate::save::Save;
 use crate::source::FileSource;
@@ -27,7 +25,7 @@ const DEPTHS: u64 = 1 << 26;
 ///
 /// # Errors
 /// When there is no such layer, the destination cannot be used, or something cannot be read or written.
-pub fn layer(save: &Save, name: &str, to: &Path, cancel: Option<&AtomicBool>) -> Result<[u32; 3], Error> {
+pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<[u32; 3], Error> {
     let all = || save.maps.iter().flat_map(|map| map.layers().map(move |layer| (map, layer)));
     let mut found = all().filter(|(_, layer)| layer.name.as_deref() == Some(name));
     let number = || name.parse().ok().and_then(|n: usize| all().nth(n));
@@ -46,7 +44,7 @@ pub fn layer(save: &Save, name: &str, to: &Path, cancel: Option<&AtomicBool>) ->
             })
         })?,
     };
-    let draft = Draft::new(&[&map.dir], to, "export", cancel)?;
+    let draft = Draft::new(&[&map.dir], to, "export", watch.cancel)?;
     let grid = map.grid(layer, &save.options.limits);
     let (Some(dim), Some(_)) = (grid.dim, &grid.data) else {
         return Err(Error::Request("the files of the layer do not say where its voxels are".to_owned()));
@@ -56,7 +54,7 @@ pub fn layer(save: &Save, name: &str, to: &Path, cancel: Option<&AtomicBool>) ->
     if plane.saturating_mul(16 * 8) > SLAB {
         return Err(Error::Request("the layer has too many cells".to_owned()));
     }
-    flags(&draft, &grid, dim)?;
+    flags(&draft, &grid, dim, watch)?;
     let depths = depths(&draft, &grid, dim)?;
     let json = json!({
         "type": "layer",
@@ -65,7 +63,15 @@ pub fn layer(save: &Save, name: &str, to: &Path, cancel: Option<&AtomicBool>) ->
         "origin": layer.origin,
         "step": layer.step,
         "flags": { "file": "FLAGS.npy", "dtype": "<u8", "axes": "x, y, z" },
-        "depth": depths.then(|| json!({ "file": "DEPTH.npy", "dtype": "<f4", "axes": "x, z", "picture": "DEPTH.png" })),
+        "depth": depths.map(|range| json!({
+            "file": "DEPTH.npy",
+            "dtype": "<f4",
+            "axes": "x, z",
+            "picture": "DEPTH.png",
+            "grey": { "none": 0, "low": 1, "high": 65535 },
+            "low": range.map(|[low, _]| low),
+            "high": range.map(|[_, high]| high),
+        })),
         "faults": grid.faults.iter().map(|fault| fault.damage.code.name()).collect::<Vec<_>>(),
         "cells": x.saturating_mul(plane),
     });
@@ -78,14 +84,14 @@ pub fn layer(save: &Save, name: &str, to: &Path, cancel: Option<&AtomicBool>) ->
 }
 
 /// The flags, in slabs of 16 steps along x.
-fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<(), Error> {
+fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3], watch: &Watch<'_>) -> Result<(), Error> {
     let [_, dy, dz] = dim.map(|n| index(n.into()));
-    let (file, path) = draft.create(Path::new("FLAGS.npy"))?;
-    let mut out = BufWriter::with_capacity(beside::CHUNK, file);
-    out.write_all(&npy::header("<u8", &dim.map(u64::from))).map_err(beside::Error::write(&path))?;
+    let mut out = Writer::new(draft, Path::new("FLAGS.npy"))?;
+    out.put(&npy::header("<u8", &dim.map(u64::from)))?;
     let (mut bytes, mut voxels) = (Vec::new(), Vec::new());
     for from in (0..dim[0]).step_by(index(BLOCK.into())) {
         draft.go_on()?;
+        watch.tell(from.into(), dim[0].into());
         let steps = index((dim[0] - from).min(BLOCK).into());
         let mut slab = vec![0u64; steps * dy * dz];
         if grid.format == Some(Format::Dense) {
@@ -118,10 +124,9 @@ fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<()
         }
         let mut raw = Vec::with_capacity(slab.len() * 8);
         raw.extend(slab.iter().flat_map(|n| n.to_le_bytes()));
-        out.write_all(&raw).map_err(beside::Error::write(&path))?;
+        out.put(&raw)?;
     }
-    out.flush().map_err(beside::Error::write(&path))?;
-    Ok(())
+    Ok(out.done()?)
 }
 
 /// Voxels of a dense layer from a cell on, along z.
@@ -141,11 +146,11 @@ fn read(
     Ok(())
 }
 
-/// The depths, when there are some.
-fn depths(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<bool, Error> {
+/// The depths, when there are some; gives the smallest and the largest, when there is any number.
+fn depths(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<Option<Option<[f32; 2]>>, Error> {
     let [dx, _, dz] = dim;
     if grid.depth.is_none() || u64::from(dx).saturating_mul(dz.into()) > DEPTHS {
-        return Ok(false);
+        return Ok(None);
     }
     let mut depths = Vec::with_capacity(index(u64::from(dx) * u64::from(dz)));
     for x in 0..dx {
@@ -160,6 +165,6 @@ fn depths(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<b
     draft.file(Path::new("DEPTH.npy"), &bytes)?;
     let (file, path) = draft.create(Path::new("DEPTH.png"))?;
     // z goes to the right, x down: the order of the array.
-    super::image::depths(file, &path, [dz, dx], &depths)?;
-    Ok(true)
+    let range = super::image::depths(file, &path, [dz, dx], &depths)?;
+    Ok(Some(range))
 }

@@ -1,11 +1,10 @@
 //! Blocks without an owner as arrays: those that a repair kept in `lost+found`, or those that a damaged save still has.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value as Json, json};
 
-use crate::beside::{self, Draft};
+use crate::beside::{self, Draft, Watch};
 use crate::bytes::{Span, index};
 use crate::godot::region::{Format, Header};
 use crate::repair;
@@ -33,14 +32,14 @@ pub struct Summary {
 ///
 /// # Errors
 /// When the destination cannot be used, or something cannot be read or written.
-pub fn lost(save: &Save, to: &Path, cancel: Option<&AtomicBool>) -> Result<Summary, Error> {
-    let draft = Draft::new(&[&save.path], to, "export", cancel)?;
+pub fn lost(save: &Save, to: &Path, watch: &Watch<'_>) -> Result<Summary, Error> {
+    let draft = Draft::new(&[&save.path], to, "export", watch.cancel)?;
     let mut writing = Writing { save, draft: &draft, scratch: Scratch::default(), summary: Summary::default() };
     let kept = save.path.join(LOST);
     if kept.is_dir() {
         writing.kept(&kept)?;
     } else {
-        writing.found(cancel)?;
+        writing.found(watch)?;
     }
     let summary = writing.summary;
     draft.finish()?;
@@ -87,8 +86,8 @@ impl Writing<'_> {
     }
 
     /// What has no owner in the save itself.
-    fn found(&mut self, cancel: Option<&AtomicBool>) -> Result<(), Error> {
-        let options = repair::Options { cancel, ..repair::Options::default() };
+    fn found(&mut self, watch: &Watch<'_>) -> Result<(), Error> {
+        let options = repair::Options { cancel: watch.cancel, ..repair::Options::default() };
         let plan = repair::plan(self.save, &options).map_err(|error| Error::Request(error.to_string()))?;
         for region in &plan.regions {
             let shown = region.name.to_string_lossy();

@@ -2,8 +2,12 @@
 //!
 //! Files are made new, never over another one, and never inside the save that they tell of.
 
+mod chunks;
+#[cfg(feature = "sqlite")]
+mod database;
 mod findings;
 mod image;
+mod instances;
 mod json;
 mod layer;
 pub mod lost;
@@ -17,7 +21,9 @@ use std::io::{self, BufWriter, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-pub use image::{Look, Slice, slice};
+pub use chunks::{Summary as Chunks, chunks};
+pub use image::{Look, Picture, Slice, slice};
+pub use instances::{Line as InstanceLine, Summary as Instances, instances};
 pub use json::{write_json, write_json_pretty};
 pub use layer::layer;
 pub use rows::{codes, flags};

@@ -25,10 +25,20 @@ impl Record for Row {
         "codes",
         "flags",
         "instances",
+        "size_x",
+        "size_y",
+        "size_z",
+        "depths",
+        "storage",
+        "metadata_bytes",
+        "metadata_items",
+        "coordinate_format",
     ];
 
     fn cells(&self) -> Vec<Cow<'_, str>> {
         let [x, y, z] = self.position.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
+        let [size_x, size_y, size_z] = self.inside.size.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
+        let channels = || self.inside.channels();
         vec![
             Cow::Borrowed(&*self.file),
             self.lod.to_string().into(),
@@ -47,6 +57,14 @@ impl Record for Row {
             codes(self, " ").into(),
             flags(self, "=", " ").into(),
             self.instances.map_or_else(String::new, |n| n.to_string()).into(),
+            size_x.into(),
+            size_y.into(),
+            size_z.into(),
+            channels().map(|(_, depth, _)| depth.bits().to_string()).collect::<Vec<_>>().join(" ").into(),
+            channels().map(|(.., storage)| storage.name()).collect::<Vec<_>>().join(" ").into(),
+            self.inside.metadata_bytes.to_string().into(),
+            self.inside.metadata_items.to_string().into(),
+            self.key.map_or_else(String::new, |key| key.code().to_string()).into(),
         ]
     }
 }

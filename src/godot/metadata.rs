@@ -78,6 +78,13 @@ impl Item<'_> {
 }
 
 impl Metadata<'_> {
+    /// How many items are there that are not empty.
+    #[must_use]
+    pub fn items(&self) -> u32 {
+        let items = self.block.iter().chain(self.voxels.iter().map(|voxel| &voxel.item));
+        u32::try_from(items.filter(|item| !matches!(item, Item::Empty)).count()).unwrap_or(u32::MAX)
+    }
+
     /// As JSON: `declared`, `dialect`, `block`, `voxels` (`position` in the block, `item`), `unread_bytes`.
     #[must_use]
     pub fn to_json(&self) -> Json {

@@ -17,6 +17,9 @@ use crate::source::Source;
 /// Bytes that are read at once, when block after block is read in the order of the file.
 const RUN: usize = 128 << 10;
 
+/// Bytes between two blocks that are read along rather than skipped.
+const SKIP: u64 = 16 << 10;
+
 /// A forest, with its files that are open.
 #[derive(Debug)]
 pub(super) struct Regions<'s> {
@@ -89,7 +92,7 @@ impl<'s> Regions<'s> {
         let (ahead, of) = (&mut buffer.ahead, (self.number, at.file));
         let follows = ahead.of == of && ahead.end == span.start;
         ahead.end = span.end;
-        if follows && let Some(bytes) = ahead.get(of, span) {
+        if let Some(bytes) = ahead.get(of, span) {
             buffer.bytes.extend_from_slice(bytes);
         }
         let source = self.files.open(at.file, &path).map_err(|error| failed(&error))?;
@@ -108,6 +111,42 @@ impl<'s> Regions<'s> {
             source.read_into(span.start, wanted, &mut buffer.bytes).map_err(|error| failed(&error))?;
         }
         Ok(())
+    }
+
+    /// Where a block is stored.
+    fn span(&self, at: &At) -> Option<Span> {
+        let entry = Entry(at.entry);
+        self.header(at).map(|header| header.sector_span(u64::from(entry.first()), u64::from(entry.count())))
+    }
+
+    /// Reads the first of these blocks, which are in the order in which they are stored, and those that lie close behind
+    /// it. What cannot be read at once is read block by block, so that a bad sector costs one block.
+    pub fn read_ahead(&self, blocks: &[At], buffer: &mut Buffer) {
+        let ahead = &mut buffer.ahead;
+        let Some((first, span)) = blocks.first().and_then(|first| Some((first, self.span(first)?))) else { return };
+        let of = (self.number, first.file);
+        if ahead.get(of, span).is_some() {
+            return;
+        }
+        let mut run = span;
+        for at in blocks.iter().skip(1).take_while(|at| at.file == first.file) {
+            let Some(span) = self.span(at) else { break };
+            let joined = Span::new(run.start, run.end.max(span.end));
+            if joined.len() > RUN as u64 || span.start > run.end.saturating_add(SKIP) {
+                break;
+            }
+            run = joined;
+        }
+        if run == span {
+            return;
+        }
+        (ahead.of, ahead.at) = (of, run.start);
+        ahead.bytes.clear();
+        let path = self.file(first.file).map(|file| self.forest.dir.join(&file.name));
+        if let Some(source) = path.and_then(|path| self.files.open(first.file, &path).ok()) {
+            // Nothing is in the buffer when that fails; then the block itself is read, and says why.
+            let _ = source.read_into(run.start, index(run.len()), &mut ahead.bytes);
+        }
     }
 
     pub fn index(&self, save: &Save, lod: u8, slots: Option<Slots>) -> Index {

@@ -19,7 +19,7 @@ use crate::godot::slots::Slots;
 use crate::godot::stream::loc::Format as Keys;
 use crate::limits::Limits;
 use crate::printable;
-use crate::save::{Forest, Save, Scratch, Stored, StreamScratch, View};
+use crate::save::{Forest, InstancesView, Save, Scratch, Stored, StreamScratch, View};
 
 use forest::{Ahead, Regions};
 pub use index::{At, Fault, Index, order};
@@ -232,6 +232,14 @@ impl<'s> World<'s> {
         }
     }
 
+    /// Decodes the instances of the block that was fetched last; `None` in a forest.
+    pub fn decode_instances<'b>(&self, buffer: &'b mut Buffer) -> Option<InstancesView<'b>> {
+        match &self.store {
+            Store::Forest(_) => None,
+            Store::Stream(rows) => Some(rows.stream.instances(&mut buffer.row)),
+        }
+    }
+
     /// Whether there are instances in these bytes, and not only a place for them; what cannot be read may have some.
     pub fn are_instances(&self, buffer: &mut Buffer) -> bool {
         match &self.store {
@@ -270,6 +278,28 @@ impl<'s> World<'s> {
     pub fn read<'b>(&self, at: &At, buffer: &'b mut Buffer) -> Result<View<'b>, Error> {
         self.fetch(at, buffer)?;
         Ok(self.decode(at, buffer))
+    }
+
+    /// Reads blocks in the order in which they are stored, several with one read where they lie together, and hands each
+    /// one out. Ends with the first error that `take` gives.
+    ///
+    /// # Errors
+    /// What `take` says.
+    pub fn read_all<E>(
+        &self,
+        blocks: &mut [At],
+        buffer: &mut Buffer,
+        mut take: impl FnMut(&At, Result<View<'_>, Error>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        // Sectors are the high bits of an entry; rows of a stream are in the order of their places.
+        blocks.sort_unstable_by_key(|at| (at.file, at.entry));
+        for (n, at) in blocks.iter().enumerate() {
+            if let Store::Forest(regions) = &self.store {
+                regions.read_ahead(blocks.get(n..).unwrap_or_default(), buffer);
+            }
+            take(at, self.read(at, buffer))?;
+        }
+        Ok(())
     }
 
     /// A file that changed since it was opened here.

@@ -48,9 +48,12 @@ impl Array {
         write_all_at(&self.file, bytes, at).map_err(Error::write(&self.path))
     }
 
-    /// Removes the file when it is not wanted; gives its name. It is not synced: what is lost can be exported again.
-    pub fn finish(self, keep: bool) -> Result<Option<String>, Error> {
+    /// Removes the file when it is not wanted; gives its name.
+    pub fn finish(self, keep: bool, sync: bool) -> Result<Option<String>, Error> {
         if keep {
+            if sync {
+                self.file.sync_all().map_err(Error::write(&self.path))?;
+            }
             return Ok(Some(self.name));
         }
         drop(self.file);

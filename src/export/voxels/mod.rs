@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::beside::{self, Draft};
+use crate::beside::{self, Draft, Watch};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
-use crate::world::{self, Buffer, Index, World};
+use crate::world::{self, At, Buffer, Index, World, order};
 
 use array::Array;
 pub(super) use tile::blocks as blocks_in;
@@ -59,15 +59,8 @@ pub struct Request {
     pub fill: u64,
     /// Whether the SDF is written as distances in 32-bit floats, as the engine reads it, instead of raw values.
     pub distances: bool,
-}
-
-/// How to export.
-#[derive(Default)]
-pub struct Options<'a> {
-    /// Stops the export soon after it is set.
-    pub cancel: Option<&'a AtomicBool>,
-    /// Told of how many tiles are done, and of how many.
-    pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+    /// Whether the arrays are on the disk before the result gets its name; else the system writes them when it likes.
+    pub sync: bool,
 }
 
 /// Why an export gave no result.
@@ -128,7 +121,8 @@ pub struct Written {
 struct Done {
     blocks: u64,
     odd: Vec<Odd>,
-    metadata: Vec<serde_json::Value>,
+    /// Lines of metadata.
+    metadata: Vec<u8>,
     /// The one value of a channel, as far as it was met; [`Met::Many`] when there are several.
     met: [Met; CHANNELS],
     /// A depth that does not fit the array, and of which channel.
@@ -159,7 +153,7 @@ impl Met {
 /// # Errors
 /// When the destination cannot be used, something cannot be read or written, or there is nothing to export. There is
 /// nothing under the destination's name then.
-pub fn export(world: &World<'_>, request: &Request, to: &Path, options: &Options<'_>) -> Result<Summary, Error> {
+pub fn export(world: &World<'_>, request: &Request, to: &Path, watch: &Watch<'_>) -> Result<Summary, Error> {
     let side = world
         .block_size()
         .ok_or_else(|| Error::Request(format!("{}: nothing says how large its blocks are", world.name)))?;
@@ -169,8 +163,8 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, options: &Options
     let mut depths = world.depths().unwrap_or_default();
     // Blocks may be deeper than what is declared: then it begins anew with wider arrays, at most three times a channel.
     loop {
-        let draft = Draft::new(&[world.path()], to, "export", options.cancel)?;
-        let run = Run { world, request, side, area, depths, index: &index, options };
+        let draft = Draft::new(&[world.path()], to, "export", watch.cancel)?;
+        let run = Run { world, request, side, area, depths, index: &index, watch };
         match run.write(&draft)? {
             Ok(mut summary) => {
                 if let Some(file) = world.changed() {
@@ -226,7 +220,7 @@ struct Run<'r> {
     area: Area,
     depths: [Depth; CHANNELS],
     index: &'r Index,
-    options: &'r Options<'r>,
+    watch: &'r Watch<'r>,
 }
 
 /// What is written, or the channel that has a block of another depth.
@@ -291,9 +285,7 @@ impl Run<'_> {
                 report::metadata(draft, &mut metadata, &done.metadata)?;
             }
             next = window.end;
-            if let Some(progress) = self.options.progress {
-                progress(next, count);
-            }
+            self.watch.tell(next, count);
         }
         report::finish(metadata)?;
         summary.holes = tiles.blocks().saturating_sub(summary.blocks);
@@ -308,7 +300,7 @@ impl Run<'_> {
             };
             let name = NAMES[array.channel];
             let dtype = array.dtype;
-            let file = array.finish(one.is_none())?;
+            let file = array.finish(one.is_none(), self.request.sync)?;
             summary.arrays.push(Written { channel: name, dtype, file, uniform: one.map(|n| n.to_string()) });
         }
         Ok(Ok(summary))
@@ -317,34 +309,48 @@ impl Run<'_> {
     /// Reads the blocks of a tile and writes its part of each array.
     fn tile(&self, arrays: &[Array], area: Area, buffer: &mut Buffer, tile: &mut Tile) -> Result<Done, Error> {
         let mut done = Done::default();
-        tile.begin(arrays, area, self.request.fill);
-        for at in tile::blocks(self.index, area, self.side) {
+        let fill = self.request.fill;
+        let side = i64::from(self.side);
+        tile.begin(arrays, area);
+        let mut blocks: Vec<At> = tile::blocks(self.index, area, self.side).copied().collect();
+        if (blocks.len() as u64) < tile::count(area, self.side) {
+            tile.fill(arrays, area, fill);
+        }
+        let mut metadata = Vec::new();
+        let read = self.world.read_all(&mut blocks, buffer, |at, view| {
             done.blocks += 1;
-            let view = match self.world.read(at, buffer) {
-                Ok(view) => view,
+            let corner = at.position.map(|n| i64::from(n) * side);
+            let mut odd = |why: String| done.odd.push(Odd { block: at.position, why });
+            let block = match &view {
+                Ok(view) => {
+                    if !view.is_readable() {
+                        let codes: Vec<&str> = view.damage.iter().map(|d| d.code.name()).collect();
+                        odd(codes.join(" "));
+                    } else if view.block.as_ref().is_some_and(|block| block.size != [self.side; 3]) {
+                        odd("it has another size".to_owned());
+                    }
+                    view.block.as_ref().filter(|block| block.size == [self.side; 3])
+                }
                 Err(error) => {
-                    done.odd.push(Odd { block: at.position, why: error.to_string() });
-                    continue;
+                    odd(error.to_string());
+                    None
                 }
             };
-            if !view.is_readable() {
-                let codes: Vec<&str> = view.damage.iter().map(|d| d.code.name()).collect();
-                done.odd.push(Odd { block: at.position, why: codes.join(" ") });
-            }
-            let Some(block) = &view.block else { continue };
-            if block.size != [self.side; 3] {
-                if view.is_readable() {
-                    done.odd.push(Odd { block: at.position, why: "it has another size".to_owned() });
-                }
-                continue;
-            }
-            let corner = at.position.map(|n| i64::from(n) * i64::from(self.side));
-            if let Err(wider) = tile.put(arrays, block, corner, &mut done.met) {
-                done.wider = Some(wider);
-                return Ok(done);
-            }
-            done.metadata.extend(report::of_block(block, at.position, corner, area));
+            let Some(block) = block else {
+                tile.fill(arrays, [corner, corner.map(|n| n + side)], fill);
+                done.met.iter_mut().for_each(|met| *met = met.and(Met::One(fill)));
+                return Ok(());
+            };
+            metadata.extend(report::of_block(block, at.position, corner, area).map(|line| (order(at.position), line)));
+            tile.put(arrays, block, corner, fill, &mut done.met)
+        });
+        if let Err(wider) = read {
+            done.wider = Some(wider);
+            return Ok(done);
         }
+        done.odd.sort_by_key(|odd| order(odd.block));
+        metadata.sort_by_key(|(place, _)| *place);
+        done.metadata = report::lines(metadata.iter().map(|(_, line)| line));
         tile.write(arrays, self.area)?;
         Ok(done)
     }

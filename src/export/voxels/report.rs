@@ -39,7 +39,17 @@ pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], 
 /// The file of metadata, once there is any.
 pub(super) type Lines = Option<(BufWriter<File>, PathBuf)>;
 
-pub(super) fn metadata(draft: &Draft<'_>, lines: &mut Lines, of: &[Json]) -> Result<(), Error> {
+/// Metadata as lines.
+pub(super) fn lines<'j>(of: impl Iterator<Item = &'j Json>) -> Vec<u8> {
+    let mut text = Vec::new();
+    for line in of {
+        // Writing to memory cannot fail.
+        let _ = write_json(&mut text, line);
+    }
+    text
+}
+
+pub(super) fn metadata(draft: &Draft<'_>, lines: &mut Lines, of: &[u8]) -> Result<(), Error> {
     if of.is_empty() {
         return Ok(());
     }
@@ -50,7 +60,7 @@ pub(super) fn metadata(draft: &Draft<'_>, lines: &mut Lines, of: &[Json]) -> Res
             lines.insert((BufWriter::new(file), path))
         }
     };
-    of.iter().try_for_each(|line| write_json(out, line)).map_err(Error::write(path))
+    out.write_all(of).map_err(Error::write(path))
 }
 
 pub(super) fn finish(lines: Lines) -> Result<(), Error> {

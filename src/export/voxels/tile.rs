@@ -57,8 +57,14 @@ impl Tiles {
     }
 }
 
+/// How many blocks have their places in a box, there or not.
+pub(super) fn count(area: Area, side: u16) -> u64 {
+    let side = i64::from(side);
+    (0..3).map(|i| ((area[1][i] - 1).div_euclid(side) - area[0][i].div_euclid(side)).unsigned_abs() + 1).product()
+}
+
 /// The blocks that have voxels in a box, in order.
-pub(in crate::export) fn blocks(index: &Index, area: Area, side: u16) -> impl Iterator<Item = &At> {
+pub(in crate::export) fn blocks(index: &Index, area: Area, side: u16) -> impl Iterator<Item = &At> + Clone {
     let block = move |n: i64| i32::try_from(n.div_euclid(i64::from(side))).unwrap_or(i32::MAX);
     let low = area[0].map(block);
     let high = area[1].map(|n| block(n - 1));
@@ -74,54 +80,64 @@ pub(in crate::export) fn blocks(index: &Index, area: Area, side: u16) -> impl It
 pub(super) struct Tile {
     area: Area,
     data: Vec<Vec<u8>>,
+    /// A row of a block that is the same everywhere.
+    row: Vec<u8>,
 }
 
 impl Tile {
-    /// Fills it for a new part.
-    pub fn begin(&mut self, arrays: &[Array], area: Area, fill: u64) {
+    /// Makes it the size of a new part, whose voxels are any until they are put or filled: a part is mostly full of blocks.
+    pub fn begin(&mut self, arrays: &[Array], area: Area) {
         self.area = area;
         self.data.resize_with(arrays.len(), Vec::new);
-        let voxels = usize::try_from((0..3).map(|i| area[1][i] - area[0][i]).product::<i64>()).unwrap_or(0);
         for (array, data) in arrays.iter().zip(&mut self.data) {
-            data.clear();
-            if fill == 0 {
-                data.resize(voxels * array.depth.bytes(), 0);
-            } else {
-                repeat(data, &number(array, fill), voxels);
-            }
+            data.resize(volume(area) * array.depth.bytes(), 0);
         }
     }
 
-    /// Puts the voxels of a block in their places.
+    /// Fills a box, as far as it is in the tile, with a value.
+    pub fn fill(&mut self, arrays: &[Array], area: Area, value: u64) {
+        let copy = Copy::new(self.area, area);
+        for (array, data) in arrays.iter().zip(&mut self.data) {
+            uniform(&copy, data, &number(array, value), &mut self.row);
+        }
+    }
+
+    /// Puts the voxels of a block in their places. `fill` is the value of those that are cut off.
     pub fn put(
         &mut self,
         arrays: &[Array],
         block: &Block<'_>,
         corner: [i64; 3],
+        fill: u64,
         met: &mut [Met; CHANNELS],
     ) -> Result<(), (usize, Depth)> {
-        let size = block.size.map(i64::from);
-        let low = [0, 1, 2].map(|i| self.area[0][i].max(corner[i]));
-        let high = [0, 1, 2].map(|i| self.area[1][i].min(corner[i] + size[i]));
-        let across = [0, 1, 2].map(|i| self.area[1][i] - self.area[0][i]);
-        let run = usize::try_from(high[1] - low[1]).unwrap_or(0);
+        let far = [0, 1, 2].map(|i| corner[i] + i64::from(block.size[i]));
+        let copy = Copy::new(self.area, [corner, far]);
         for (array, data) in arrays.iter().zip(&mut self.data) {
-            let Some(channel) = block.channels.get(array.channel) else { continue };
+            let channel = block.channels.get(array.channel);
+            let Some(channel) = channel.filter(|channel| channel.value(0).is_some()) else {
+                uniform(&copy, data, &number(array, fill), &mut self.row);
+                met[array.channel] = met[array.channel].and(Met::One(fill));
+                continue;
+            };
             if !array.distances && channel.depth > array.depth {
                 return Err((array.channel, channel.depth));
             }
-            met[array.channel] = met[array.channel].and(match (channel.storage, channel.value(0)) {
-                (Storage::Uniform, Some(value)) => Met::One(value),
-                _ => Met::Many,
-            });
-            for z in low[2]..high[2] {
-                for x in low[0]..high[0] {
-                    let from = (low[1] - corner[1]) + size[1] * ((x - corner[0]) + size[0] * (z - corner[2]));
-                    let to = (low[1] - self.area[0][1])
-                        + across[1] * ((x - self.area[0][0]) + across[0] * (z - self.area[0][2]));
-                    let at = |n: i64| usize::try_from(n).unwrap_or(usize::MAX);
-                    row(array, channel, block.version, at(from), run, data, at(to));
-                }
+            if channel.storage == Storage::Uniform {
+                let value = channel.value(0).unwrap_or(fill);
+                met[array.channel] = met[array.channel].and(Met::One(value));
+                let value = if array.distances { distance(block, channel, value) } else { value };
+                uniform(&copy, data, &value.to_le_bytes()[..array.depth.bytes()], &mut self.row);
+                continue;
+            }
+            met[array.channel] = Met::Many;
+            if !channel.is_whole() {
+                uniform(&copy, data, &number(array, fill), &mut self.row);
+            }
+            if !array.distances && channel.depth == array.depth {
+                raw(&copy, data, channel.data, array.depth.bytes());
+            } else {
+                converted(&copy, data, block, channel, array);
             }
         }
         Ok(())
@@ -142,7 +158,7 @@ impl Tile {
             let bytes = usize::try_from(run).unwrap_or(usize::MAX).saturating_mul(array.depth.bytes());
             for (n, part) in (0u64..).zip(data.chunks(bytes.max(1))) {
                 // The file has zeros already, without taking room for them.
-                if part.iter().all(|&b| b == 0) {
+                if is_zero(part) {
                     continue;
                 }
                 let first = n * run;
@@ -161,30 +177,112 @@ fn number(array: &Array, value: u64) -> Vec<u8> {
     bytes.to_le_bytes()[..array.depth.bytes()].to_vec()
 }
 
-fn repeat(data: &mut Vec<u8>, one: &[u8], times: usize) {
-    data.reserve_exact(one.len() * times);
-    for _ in 0..times {
-        data.extend_from_slice(one);
+/// The bits of the distance that a value of the SDF is.
+fn distance(block: &Block<'_>, channel: &Channel<'_>, value: u64) -> u64 {
+    u64::from((sdf(block.version, channel.depth, value) as f32).to_bits())
+}
+
+/// Voxels of a box.
+fn volume(area: Area) -> usize {
+    let sides = [0, 1, 2].map(|i| usize::try_from(area[1][i] - area[0][i]).unwrap_or(0));
+    sides.iter().product()
+}
+
+/// Rows along y that a block and a tile have in common.
+struct Copy {
+    /// Voxels of a row.
+    run: usize,
+    /// Rows along x and z.
+    rows: [usize; 2],
+    /// Index of the first voxel in the block and in the tile.
+    first: [usize; 2],
+    /// From a row to the next one along x, in the block and in the tile.
+    along_x: [usize; 2],
+    /// The same along z.
+    along_z: [usize; 2],
+}
+
+impl Copy {
+    fn new(tile: Area, block: Area) -> Self {
+        let low = [0, 1, 2].map(|i| tile[0][i].max(block[0][i]));
+        let high = [0, 1, 2].map(|i| tile[1][i].min(block[1][i]));
+        let at = |n: i64| usize::try_from(n).unwrap_or(0);
+        let of = |area: Area| {
+            let [x, y] = [0, 1].map(|i| at(area[1][i] - area[0][i]));
+            let from = [0, 1, 2].map(|i| at(low[i] - area[0][i]));
+            (from[1] + y * (from[0] + x * from[2]), y, y * x)
+        };
+        let (block, tile) = (of(block), of(tile));
+        let [x, y, z] = [0, 1, 2].map(|i| at(high[i] - low[i]));
+        Self { run: y, rows: [x, z], first: [block.0, tile.0], along_x: [block.1, tile.1], along_z: [block.2, tile.2] }
+    }
+
+    /// Where each row begins, in voxels of the block and of the tile.
+    fn each(&self, mut row: impl FnMut(usize, usize)) {
+        for z in 0..self.rows[1] {
+            let mut from = self.first[0] + z * self.along_z[0];
+            let mut to = self.first[1] + z * self.along_z[1];
+            for _ in 0..self.rows[0] {
+                row(from, to);
+                from += self.along_x[0];
+                to += self.along_x[1];
+            }
+        }
     }
 }
 
-/// Copies `run` voxels of a channel from index `from` to index `to`.
-fn row(array: &Array, channel: &Channel<'_>, version: u8, from: usize, run: usize, data: &mut [u8], to: usize) {
+/// Copies rows as they are; of a block that is cut, what is there.
+fn raw(copy: &Copy, to: &mut [u8], from: &[u8], width: usize) {
+    match copy.run * width {
+        // Of a known length they are copied without a call.
+        16 => copy.each(|at, place| row::<16>(to, from, place * width, at * width)),
+        32 => copy.each(|at, place| row::<32>(to, from, place * width, at * width)),
+        64 => copy.each(|at, place| row::<64>(to, from, place * width, at * width)),
+        len => copy.each(|at, place| cut_row(to, from, place * width, at * width, len)),
+    }
+}
+
+fn row<const N: usize>(to: &mut [u8], from: &[u8], to_at: usize, from_at: usize) {
+    let source = from.get(from_at..).and_then(|rest| rest.first_chunk::<N>());
+    match (to.get_mut(to_at..).and_then(|rest| rest.first_chunk_mut::<N>()), source) {
+        (Some(to), Some(from)) => *to = *from,
+        _ => cut_row(to, from, to_at, from_at, N),
+    }
+}
+
+fn cut_row(to: &mut [u8], from: &[u8], to_at: usize, from_at: usize, len: usize) {
+    let there = from.get(from_at..).unwrap_or_default();
+    let len = len.min(there.len());
+    if let Some(to) = to.get_mut(to_at..to_at + len) {
+        to.copy_from_slice(&there[..len]);
+    }
+}
+
+/// Fills rows with one number.
+fn uniform(copy: &Copy, to: &mut [u8], one: &[u8], row: &mut Vec<u8>) {
+    row.clear();
+    row.extend(one.iter().cycle().take(copy.run * one.len()));
+    let one_row =
+        Copy { along_x: [0, copy.along_x[1]], along_z: [0, copy.along_z[1]], first: [0, copy.first[1]], ..*copy };
+    raw(&one_row, to, row, one.len());
+}
+
+/// Copies numbers of another depth, or distances.
+fn converted(copy: &Copy, to: &mut [u8], block: &Block<'_>, channel: &Channel<'_>, array: &Array) {
     let width = array.depth.bytes();
-    let Some(out) = to.checked_mul(width).and_then(|at| data.get_mut(at..at + run * width)) else { return };
-    if !array.distances && channel.depth == array.depth && channel.storage == Storage::Raw {
-        // What is cut off keeps the fill value.
-        let there = channel.data.get(from * width..).unwrap_or_default();
-        let n = there.len().min(out.len()) / width * width;
-        out[..n].copy_from_slice(&there[..n]);
-        return;
-    }
-    for (i, out) in out.chunks_exact_mut(width).enumerate() {
-        let Some(value) = channel.value(from + i) else { return };
-        let value =
-            if array.distances { u64::from((sdf(version, channel.depth, value) as f32).to_bits()) } else { value };
-        out.copy_from_slice(&value.to_le_bytes()[..width]);
-    }
+    copy.each(|from, at| {
+        let Some(out) = to.get_mut(at * width..(at + copy.run) * width) else { return };
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            let Some(value) = channel.value(from + i) else { return };
+            let value = if array.distances { distance(block, channel, value) } else { value };
+            out.copy_from_slice(&value.to_le_bytes()[..width]);
+        }
+    });
+}
+
+/// Whether all bytes are zero.
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(4096).all(|part| part.iter().fold(0, |all, b| all | b) == 0)
 }
 
 #[cfg(test)]

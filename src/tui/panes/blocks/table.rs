@@ -345,6 +345,8 @@ fn provisional(index: &Index, opened: &Opened) -> Chunk {
         codes: CodeSet::default(),
         flags: None,
         instances: None,
+        inside: check::Inside::default(),
+        key: None,
     });
     Chunk { provisional: true, ..Chunk::new(opened.item, rows.collect()) }
 }

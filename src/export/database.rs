@@ -1,0 +1,120 @@
+//! The table of all blocks as an SQLite database.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, Result, params};
+
+use crate::check::{FileTable, Finding, Row};
+use crate::damage::Space;
+use crate::godot::channel::NAMES;
+use crate::godot::stream::loc::Format;
+
+/// One transaction: what is left of a draft that fails is thrown away.
+const SCHEMA: &str = "BEGIN;
+    CREATE TABLE blocks (id INTEGER PRIMARY KEY, file TEXT, lod INTEGER, x INTEGER, y INTEGER, z INTEGER,
+        slot INTEGER, sector INTEGER, sectors INTEGER, bytes INTEGER, plain INTEGER, version INTEGER,
+        container TEXT, state TEXT, flags TEXT, instances INTEGER, size_x INTEGER, size_y INTEGER, size_z INTEGER,
+        metadata_bytes INTEGER, metadata_items INTEGER, coordinate_format INTEGER);
+    CREATE TABLE channels (block INTEGER REFERENCES blocks (id), channel INTEGER, name TEXT, depth INTEGER,
+        storage TEXT, PRIMARY KEY (block, channel)) WITHOUT ROWID;
+    CREATE TABLE findings (block INTEGER REFERENCES blocks (id), code TEXT, level TEXT, file TEXT, start INTEGER,
+        \"end\" INTEGER, block_start INTEGER, block_end INTEGER, message TEXT, next TEXT);";
+
+/// A database that is being written.
+pub(super) struct Database(Connection);
+
+impl Database {
+    /// Begins one in an empty file.
+    pub fn create(path: &Path) -> Result<Self> {
+        let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        database.pragma_update(None, "journal_mode", "OFF")?;
+        database.pragma_update(None, "synchronous", "OFF")?;
+        database.execute_batch(SCHEMA)?;
+        Ok(Self(database))
+    }
+
+    /// Writes the blocks of a file and what is wrong with it.
+    pub fn file(&self, table: &FileTable) -> Result<()> {
+        let mut first = None;
+        for row in &table.rows {
+            let id = self.block(row)?;
+            first.get_or_insert(id);
+        }
+        for (slot, finding) in &table.findings {
+            let row = slot.and_then(|slot| table.rows.binary_search_by_key(&slot, |row| row.slot).ok());
+            let id = row.zip(first).and_then(|(row, first)| Some(first + i64::try_from(row).ok()?));
+            self.finding(id, finding)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a block; gives its number.
+    fn block(&self, row: &Row) -> Result<i64> {
+        let [x, y, z] = row.position.map_or([None; 3], |p| p.map(Some));
+        let [size_x, size_y, size_z] = row.inside.size.map_or([None; 3], |p| p.map(Some));
+        let flags = super::flags(row, "=", " ");
+        self.0
+            .prepare_cached(
+                "INSERT INTO blocks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            )?
+            .execute(params![
+                &*row.file,
+                row.lod,
+                x,
+                y,
+                z,
+                row.slot,
+                row.sector,
+                row.sectors,
+                whole(row.bytes),
+                whole(row.plain),
+                row.version,
+                row.container,
+                row.state(),
+                (!flags.is_empty()).then_some(flags),
+                row.instances.map(whole),
+                size_x,
+                size_y,
+                size_z,
+                row.inside.metadata_bytes,
+                row.inside.metadata_items,
+                row.key.map(Format::code),
+            ])?;
+        let id = self.0.last_insert_rowid();
+        let mut channel = self.0.prepare_cached("INSERT INTO channels VALUES (?, ?, ?, ?, ?)")?;
+        for (n, depth, storage) in row.inside.channels() {
+            channel.execute(params![id, n as i64, NAMES[n], depth.bits(), storage.name()])?;
+        }
+        Ok(id)
+    }
+
+    /// Writes what is wrong, with the number of the block that it is about.
+    pub fn finding(&self, block: Option<i64>, finding: &Finding) -> Result<()> {
+        let inside = (finding.damage.space == Space::Block).then_some(finding.damage.span);
+        let mut insert = self.0.prepare_cached("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        insert.execute(params![
+            block,
+            finding.code().name(),
+            finding.level().name(),
+            &*finding.file,
+            finding.span.map(|span| whole(span.start)),
+            finding.span.map(|span| whole(span.end)),
+            inside.map(|span| whole(span.start)),
+            inside.map(|span| whole(span.end)),
+            finding.message(),
+            finding.code().next(),
+        ])?;
+        Ok(())
+    }
+
+    /// Writes what is not written yet.
+    pub fn finish(self) -> Result<()> {
+        self.0.execute_batch("COMMIT")?;
+        self.0.close().map_err(|(_, error)| error)
+    }
+}
+
+/// SQLite has signed numbers only.
+fn whole(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
