@@ -11,6 +11,8 @@ use crate::bytes::Span;
 use crate::source::{FileSource, OpenError, Source};
 
 mod files;
+#[cfg(feature = "sqlite")]
+pub mod stream;
 
 pub use files::{Input, Writer};
 
