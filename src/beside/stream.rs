@@ -103,7 +103,7 @@ pub fn put(
 }
 
 /// Opens an empty file as a database of which nobody else knows, and begins. Where it fails it is thrown away, so that
-/// no journal is needed; nothing that a schema asks for is held against the rows that are put in.
+/// no journal is needed on the disk; nothing that a schema asks for is held against the rows that are put in.
 ///
 /// # Errors
 /// What SQLite says.
@@ -114,7 +114,7 @@ pub fn begin(path: &Path, page_size: Option<u32>) -> rusqlite::Result<Connection
     if let Some(size) = page_size {
         db.pragma_update(None, "page_size", size)?;
     }
-    db.pragma_update(None, "journal_mode", "OFF")?;
+    db.pragma_update(None, "journal_mode", "MEMORY")?;
     db.pragma_update(None, "synchronous", "OFF")?;
     db.pragma_update(None, "foreign_keys", "OFF")?;
     db.pragma_update(None, "ignore_check_constraints", "ON")?;

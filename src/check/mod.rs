@@ -45,6 +45,7 @@ pub use map::layer_rows;
 use report::Report;
 pub use report::{Counts, Stats};
 pub use rows::{Row, rows};
+pub(crate) use stream::batch as row_batch;
 
 /// Files that are checked before their findings are handed out.
 const WINDOW: usize = 64;

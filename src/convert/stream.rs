@@ -45,8 +45,7 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
     let for_errors = path.clone();
     let failed = failed(&for_errors);
     let database = stream::begin(&path, None).map_err(&failed)?;
-    let settings =
-        stream::Settings { version: 1, block_size_po2: work.layout.to.trailing_zeros() as u8, format: keys };
+    let settings = stream::Settings { version: 1, block_size_po2: work.layout.to.trailing_zeros() as u8, format: keys };
     stream::make_tables(&database, &settings, &work.layout.depths).map_err(&failed)?;
     for lod in work.world.lods() {
         writing.lod = lod;

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 
 use rayon::prelude::*;
-use rusqlite::types::Value;
 use rusqlite::Connection;
+use rusqlite::types::Value;
 
 use crate::beside::stream;
 use crate::bytes::len64;

@@ -88,9 +88,9 @@ pub(super) struct Found {
     index: Option<Vec<(i64, u64)>>,
 }
 
-/// A key that is kept until the format is known.
+/// A key, or any other value, that is kept.
 #[derive(Clone, Debug)]
-enum OwnedKey {
+pub(crate) enum OwnedKey {
     Null,
     Int(i64),
     Float(f64),
@@ -99,7 +99,7 @@ enum OwnedKey {
 }
 
 impl OwnedKey {
-    fn of(key: Key<'_>) -> Self {
+    pub(crate) fn of(key: Key<'_>) -> Self {
         match key {
             Key::Null => Self::Null,
             Key::Int(n) => Self::Int(n),
@@ -109,7 +109,7 @@ impl OwnedKey {
         }
     }
 
-    fn as_key(&self) -> Key<'_> {
+    pub(crate) fn as_key(&self) -> Key<'_> {
         match self {
             Self::Null => Key::Null,
             Self::Int(n) => Key::Int(*n),
@@ -230,7 +230,8 @@ impl Found {
         let Stream { pages, owners, limits, .. } = stream;
         let pages = &*pages;
         let no_meta = self.meta.is_empty();
-        let mut known: HashSet<i64> = self.rows.iter().map(|(row, _)| row.rowid).collect();
+        // Of several such leaves with one row each is given: which one is the newest is not known here.
+        let known: HashSet<i64> = self.rows.iter().map(|(row, _)| row.rowid).collect();
         let mut buffer = Vec::new();
         let mut number = 0u32;
         while number < pages.count() {
@@ -251,7 +252,7 @@ impl Found {
                     owners.set(number, Use::Salvaged);
                     for (at, cell) in (0u16..).zip(page.all()) {
                         let Some(cell) = cell.filter(|cell| looks_like_block(cell)) else { continue };
-                        if known.insert(cell.rowid) {
+                        if !known.contains(&cell.rowid) {
                             self.row(number, at, &cell, true, limits.stream_rows);
                         }
                     }

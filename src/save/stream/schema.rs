@@ -21,6 +21,8 @@ pub struct Table {
     pub of: String,
     /// Whether it is an index.
     pub is_index: bool,
+    /// The statement that makes it; empty where there is none, as for indexes that a table makes by itself.
+    pub sql: String,
     /// Its first page; 0 where it has none (views and triggers).
     pub root: u32,
     /// The names of its columns, in lower case.
@@ -97,7 +99,7 @@ fn table(values: &[Key<'_>], span: Span) -> Option<Table> {
         word.trim_matches(['"', '`', '[', ']', '\'']).to_ascii_lowercase()
     };
     let columns = definitions.iter().map(name_of).collect();
-    Some(Table { name: text(name), of: text(of), is_index: *kind == b"index", root, columns, span })
+    Some(Table { name: text(name), of: text(of), is_index: *kind == b"index", sql, root, columns, span })
 }
 
 /// The definitions of columns in `CREATE TABLE name (a INTEGER, b TEXT DEFAULT (1, 2))`.
