@@ -11,6 +11,8 @@ use crate::bytes::Span;
 use crate::source::{FileSource, OpenError, Source};
 
 mod files;
+#[cfg(feature = "sqlite")]
+pub mod stream;
 mod watch;
 
 pub use files::{Input, Writer};
@@ -238,7 +240,18 @@ impl<'c> Draft<'c> {
     /// # Errors
     /// When that is not possible.
     pub fn finish(mut self) -> Result<(), Error> {
-        let mut dirs = vec![self.root.clone()];
+        self.sync_tree(self.root.clone())?;
+        if fs::symlink_metadata(&self.destination).is_ok() {
+            return Err(Error::Destination { path: self.destination.clone(), why: "it was made meanwhile" });
+        }
+        rename(&self.root, &self.destination).map_err(Error::write(&self.destination))?;
+        self.finished = true;
+        sync_directory(&parent(&self.destination))
+    }
+
+    /// Syncs a directory and those in it.
+    fn sync_tree(&self, dir: PathBuf) -> Result<(), Error> {
+        let mut dirs = vec![dir];
         while let Some(dir) = dirs.pop() {
             self.go_on()?;
             for entry in fs::read_dir(&dir).map_err(Error::read(&dir))? {
@@ -249,16 +262,11 @@ impl<'c> Draft<'c> {
             }
             sync_directory(&dir)?;
         }
-        if fs::symlink_metadata(&self.destination).is_ok() {
-            return Err(Error::Destination { path: self.destination.clone(), why: "it was made meanwhile" });
-        }
-        rename(&self.root, &self.destination).map_err(Error::write(&self.destination))?;
-        self.finished = true;
-        sync_directory(&parent(&self.destination))
+        Ok(())
     }
 
-    /// Gives files of the directory names of their own, one after the other, and leaves nothing else. Each is a name in the
-    /// directory and its final path, which nobody must have taken meanwhile; where one cannot be given, those before it
+    /// Gives files and directories of the directory names of their own, one after the other, and leaves nothing else. Each
+    /// is a name in the directory and its final path, which nobody must have taken meanwhile; where one cannot be given, those before it
     /// are taken back.
     ///
     /// # Errors
@@ -266,14 +274,16 @@ impl<'c> Draft<'c> {
     pub fn finish_files(self, files: &[(&Path, &Path)]) -> Result<(), Error> {
         let mut given: Vec<&Path> = Vec::new();
         for (name, to) in files {
-            let done = self.go_on().and_then(|()| match fs::symlink_metadata(to) {
+            let from = self.root.join(name);
+            let ready = if from.is_dir() { self.sync_tree(from.clone()) } else { self.go_on() };
+            let done = ready.and_then(|()| match fs::symlink_metadata(to) {
                 Ok(_) => Err(Error::Destination { path: to.to_path_buf(), why: "it was made meanwhile" }),
-                Err(_) => rename(&self.root.join(name), to).map_err(Error::write(to)),
+                Err(_) => rename(&from, to).map_err(Error::write(to)),
             });
             if let Err(error) = done {
                 for path in given {
                     // They are our own, made a moment ago.
-                    let _ = fs::remove_file(path);
+                    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
                 }
                 return Err(error);
             }

@@ -798,9 +798,10 @@ mod streams {
                         channels: vec![0],
                         fill: 0,
                         distances: false,
+                        sync: false,
                     };
                     let to = dir.path().join("export");
-                    let done = export::export(&damaged, &request, &to, &export::Options::default()).unwrap();
+                    let done = export::export(&damaged, &request, &to, &Options::default()).unwrap();
                     assert_eq!((done.blocks, done.damaged.len()), (1, 0), "{what}: {pages:?}");
                     std::fs::remove_dir_all(&to).unwrap();
                 }

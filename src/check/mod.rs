@@ -47,6 +47,7 @@ pub use map::layer_rows;
 use report::Report;
 pub use report::{Counts, Stats};
 pub use rows::{FileTable, Row, rows, table};
+pub(crate) use stream::batch as row_batch;
 
 /// Files that are checked before their findings are handed out.
 const WINDOW: usize = 64;

@@ -126,7 +126,7 @@ fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
 
 /// How many of the next rows are examined together: so many that what they declare could be in a part of the file. Rows
 /// that share their overflow pages with earlier ones are known before the next ones are read.
-fn batch<S: Source>(stream: &Stream<S>, numbers: &[u32]) -> usize {
+pub(crate) fn batch<S: Source>(stream: &Stream<S>, numbers: &[u32]) -> usize {
     let most = (stream.pages.source.len() / 4).max(BATCH);
     let mut sum = 0u64;
     let fits = |number: &&u32| {

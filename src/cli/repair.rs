@@ -18,7 +18,7 @@ use super::target;
 pub struct Arguments {
     /// The save; it is only read
     source: PathBuf,
-    /// Where the repaired copy goes: a directory that does not exist yet
+    /// Where the repaired copy goes, which does not exist yet: a directory, or a file where the save is one stream
     #[arg(long, value_name = "DST", required_unless_present = "plan")]
     out: Option<PathBuf>,
     /// Only say what would be done
@@ -51,14 +51,8 @@ enum Level {
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.source)?;
     let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
-    if backup.as_ref().is_some_and(|backup| backup.forests.is_empty()) {
+    if backup.as_ref().is_some_and(|backup| backup.forests.is_empty() && backup.streams.is_empty()) {
         return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
-    }
-    if save.streams.iter().any(|file| file.path == save.path) {
-        let path = voxscope::printable::path(&save.path);
-        return Err(Failure::Failed(format!(
-            "{path}: streams are not repaired yet; `check` says what is wrong with it"
-        )));
     }
     let cancel = cancelled_by_signals();
     let pool = target::pool(arguments.jobs)?;

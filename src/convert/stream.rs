@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::types::ToSqlOutput;
-use rusqlite::{Connection, OpenFlags, ToSql, params};
+use rusqlite::Connection;
 
-use crate::beside::{self, Draft};
+use crate::beside::{self, Draft, stream};
 use crate::convert::before::Before;
 use crate::convert::groups::{all, has_holes, units};
 use crate::convert::make::{Made, Maker};
 use crate::convert::report::{Kind, Report};
 use crate::convert::{Error, Layout, Work};
-use crate::godot::stream::loc::{Format, Owned, Place};
+use crate::godot::stream::loc::{Format, Place};
 use crate::resize::Fill;
 use crate::world::{Buffer, World};
 
@@ -37,37 +36,22 @@ pub(super) fn keys(world: &World<'_>, layout: &Layout) -> Format {
         .unwrap_or_else(|| if all_fit() { Format::Int19 } else { Format::Text })
 }
 
-struct SqlKey(Owned);
-
-impl ToSql for SqlKey {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        match &self.0 {
-            Owned::Int(n) => n.to_sql(),
-            Owned::Text(text) => text.to_sql(),
-            Owned::Blob(bytes) => bytes.as_slice().to_sql(),
-        }
-    }
-}
-
 /// Writes the database; gives its path.
 pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> Result<PathBuf, Error> {
     let (file, path) = draft.create(Path::new(NAME))?;
     let keys = work.layout.keys.unwrap_or(Format::Int19);
     let before = Before::of(work);
     let mut writing = Writing { work, keys, lod: 0, before: &before };
-    // The file is there, empty: SQLite must not make another one, and may trust it to be thrown away when this fails.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let for_errors = path.clone();
     let failed = failed(&for_errors);
-    let database = Connection::open_with_flags(&path, flags).map_err(&failed)?;
-    writing.begin(&database).map_err(&failed)?;
+    let database = stream::begin(&path, None).map_err(&failed)?;
+    let settings = stream::Settings { version: 1, block_size_po2: work.layout.to.trailing_zeros() as u8, format: keys };
+    stream::make_tables(&database, &settings, &work.layout.depths).map_err(&failed)?;
     for lod in work.world.lods() {
         writing.lod = lod;
         writing.lod(draft, &database, report, &failed)?;
     }
-    database.execute_batch("COMMIT").map_err(&failed)?;
-    database.close().map_err(|(_, error)| failed(error))?;
-    file.sync_all().map_err(beside::Error::write(&path))?;
+    stream::finish(database, &file).map_err(beside::Error::write(&path))?;
     Ok(path)
 }
 
@@ -83,29 +67,6 @@ struct Writing<'w> {
 }
 
 impl Writing<'_> {
-    fn begin(&self, database: &Connection) -> rusqlite::Result<()> {
-        let key = match self.keys {
-            Format::Int16 | Format::Int19 => "INTEGER",
-            Format::Text => "TEXT",
-            Format::Blob => "BLOB",
-        };
-        database.pragma_update(None, "journal_mode", "OFF")?;
-        database.pragma_update(None, "synchronous", "OFF")?;
-        database.execute_batch(&format!(
-            "BEGIN;
-             CREATE TABLE meta (version INTEGER, block_size_po2 INTEGER, coordinate_format INTEGER);
-             CREATE TABLE blocks (loc {key} PRIMARY KEY, vb BLOB, instances BLOB);
-             CREATE TABLE channels (idx INTEGER PRIMARY KEY, depth INTEGER);"
-        ))?;
-        let po2 = self.work.layout.to.trailing_zeros();
-        database.execute("INSERT INTO meta VALUES (1, ?1, ?2)", params![po2, self.keys.code()])?;
-        for (channel, depth) in (0..).zip(self.work.layout.depths) {
-            let channel: i64 = channel;
-            database.execute("INSERT INTO channels VALUES (?1, ?2)", params![channel, depth.code()])?;
-        }
-        Ok(())
-    }
-
     fn lod(
         &self,
         draft: &Draft<'_>,
@@ -123,14 +84,14 @@ impl Writing<'_> {
         drop(index.blocks);
         let maker = Maker { work, lod, fill: &fill, before: self.before, window: BLOCKS };
         let (mut done, total) = (0, sources.len() as u64);
-        let mut insert = database.prepare("INSERT INTO blocks VALUES (?1, ?2, ?3)").map_err(failed)?;
+        let mut insert = stream::insert(database).map_err(failed)?;
         let mut sink = |Made { position, container, instances, .. }: Made, report: &mut Report| {
             let Some(key) = self.keys.encode(Place { lod, position }) else {
                 report.written -= 1;
                 report.list(Kind::TooLarge, lod, position, "its position does not fit the keys".to_owned());
                 return Ok(());
             };
-            insert.execute(params![SqlKey(key), container, instances]).map(drop).map_err(failed)
+            stream::put(&mut insert, &key, Some(&container), instances.as_deref()).map_err(failed)
         };
         let mut progress = |read| {
             done += read;
@@ -145,7 +106,7 @@ impl Writing<'_> {
             let key = self.keys.encode(Place { lod, position: at.position });
             match (key, work.world.instances(&buffer)) {
                 (Some(key), Some(bytes)) if work.layout.from == work.layout.to => {
-                    insert.execute(params![SqlKey(key), None::<Vec<u8>>, bytes]).map_err(failed)?;
+                    stream::put(&mut insert, &key, None, Some(bytes)).map_err(failed)?;
                 }
                 _ => report.list(Kind::Instances, lod, at.position, "they have no place in the result".to_owned()),
             }

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 
 use rayon::prelude::*;
+use rusqlite::Connection;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params};
 
+use crate::beside::stream;
 use crate::bytes::len64;
 use crate::demo::forest::{Extent, ForestSpec, Progress, Stats};
 use crate::demo::noise;
@@ -72,26 +73,9 @@ impl StreamSpec {
         let db = Connection::open(path)?;
         db.pragma_update(None, "page_size", self.page_size)?;
         db.pragma_update(None, "synchronous", "OFF")?;
-        let kind = match self.format {
-            Format::Int16 | Format::Int19 => "INTEGER",
-            Format::Text => "TEXT",
-            Format::Blob => "BLOB",
-        };
-        let third = if self.version == 0 { "" } else { ", coordinate_format INTEGER" };
-        db.execute_batch(&format!(
-            "CREATE TABLE meta (version INTEGER, block_size_po2 INTEGER{third});\n\
-             CREATE TABLE blocks (loc {kind} PRIMARY KEY, vb BLOB, instances BLOB);\n\
-             CREATE TABLE channels (idx INTEGER PRIMARY KEY, depth INTEGER);"
-        ))?;
-        let po2 = self.blocks.block_size_po2;
-        if self.version == 0 {
-            db.execute("INSERT INTO meta VALUES (?, ?)", params![self.version, po2])?;
-        } else {
-            db.execute("INSERT INTO meta VALUES (?, ?, ?)", params![self.version, po2, self.format.code()])?;
-        }
-        for (channel, depth) in (0u8..).zip(self.blocks.depths) {
-            db.execute("INSERT INTO channels VALUES (?, ?)", params![channel, depth.code()])?;
-        }
+        let Self { version, format, blocks, .. } = self;
+        let settings = stream::Settings { version: *version, block_size_po2: blocks.block_size_po2, format: *format };
+        stream::make_tables(&db, &settings, &blocks.depths)?;
         Ok(db)
     }
 
@@ -192,11 +176,12 @@ type Made = ((Vec<u8>, u64), Option<Vec<u8>>);
 fn insert(db: &mut Connection, format: Format, places: &[Place], made: &[Made]) -> io::Result<()> {
     let outside = || io::Error::new(io::ErrorKind::InvalidInput, "a block whose position has no key in this format");
     let transaction = db.transaction().map_err(|error| failed(&error))?;
+    let mut rows = stream::insert(&transaction).map_err(|error| failed(&error))?;
     for (place, ((voxels, _), instances)) in places.iter().zip(made) {
-        let key = key(format, *place).ok_or_else(outside)?;
-        let put = transaction.execute("INSERT INTO blocks VALUES (?, ?, ?)", params![key, voxels, instances]);
-        put.map_err(|error| failed(&error))?;
+        let key = format.encode(*place).ok_or_else(outside)?;
+        stream::put(&mut rows, &key, Some(voxels), instances.as_deref()).map_err(|error| failed(&error))?;
     }
+    drop(rows);
     transaction.commit().map_err(|error| failed(&error))
 }
 

@@ -19,6 +19,7 @@ mod place;
 mod plan;
 mod progress;
 mod report;
+mod stream;
 mod survey;
 mod torn;
 mod torn_table;
@@ -39,11 +40,18 @@ pub use pak::{Chunk, Lost, Missing, PakPlan};
 pub use plan::{Action, Decision, LostBlock, Origin, Plan, RegionPlan, plan};
 pub use progress::{Progress, Step};
 pub use report::words;
+pub use stream::{LostPart, LostRow, Older, Part, Setting, StreamDecision, StreamPlan};
 
 /// What is done with voxel maps, a line a sentence.
 #[must_use]
 pub fn map_words(maps: &[MapPlan]) -> Vec<String> {
     map::words(maps)
+}
+
+/// What is done with streams, a line a sentence.
+#[must_use]
+pub fn stream_words(streams: &[StreamPlan]) -> Vec<String> {
+    stream::words(streams)
 }
 
 /// What is sure enough to be written.
@@ -95,6 +103,9 @@ pub enum Error {
     /// The result could not be built, or a file of the save not be read.
     #[error(transparent)]
     Build(#[from] beside::Error),
+    /// A stream has to be written anew, and this build has no library for it.
+    #[error("{}: it has to be written anew, and this build cannot write SQLite streams", crate::printable::path(.0))]
+    NoLibrary(PathBuf),
     /// A block cannot be put where it was accepted.
     #[error("--accept {}: {why}", crate::printable::printable(accepted))]
     Accept {
@@ -117,14 +128,33 @@ pub struct Outcome {
     pub check: check::Summary,
 }
 
-/// Repairs a save into `destination`, which must not exist.
+/// Repairs a save into `destination`, which must not exist: a directory, or where the save is one stream a file, beside
+/// which the report and `lost+found` stand under its name.
 ///
 /// # Errors
 /// When the destination cannot be used, or something cannot be read or written. There is nothing under the
 /// destination's name then.
 pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Outcome, Error> {
     beside::usable(&sources(save, options), destination)?;
-    let plan = plan(save, options)?;
-    let check = write::write(save, &plan, destination, options)?;
+    if is_stream(save) {
+        write::usable_beside(&sources(save, options), destination)?;
+    }
+    let mut plan = plan(save, options)?;
+    let check = write::write(save, &mut plan, destination, options)?;
     Ok(Outcome { plan, check })
+}
+
+/// Whether what was opened is one stream, whose copy is a file and no directory.
+#[must_use]
+pub fn is_stream(save: &Save) -> bool {
+    save.streams.iter().any(|file| file.path == save.path)
+}
+
+/// A file that a repair of one stream makes beside the copy: its report, or what nobody owns.
+#[must_use]
+pub fn beside_copy(destination: &Path, name: &str) -> PathBuf {
+    let mut path = destination.as_os_str().to_owned();
+    path.push(".");
+    path.push(name);
+    path.into()
 }

@@ -14,7 +14,7 @@ use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
 use crate::repair::survey::{self, Look, Walk};
-use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, accept, map, pak};
+use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, StreamPlan, accept, map, pak, stream};
 use crate::save::{self, Fault, Forest, Kind, RegionFile, Save};
 use crate::trace::decide::Certainty;
 use crate::trace::slots::{self, Told};
@@ -147,6 +147,8 @@ pub struct Plan {
     pub paks: Vec<PakPlan>,
     /// The voxel maps.
     pub maps: Vec<MapPlan>,
+    /// The SQLite streams.
+    pub streams: Vec<StreamPlan>,
     /// Files and directories with names that the game does not look for, or that are no files: their paths below the
     /// save. They are kept in `lost+found`.
     pub strange: Vec<PathBuf>,
@@ -163,6 +165,7 @@ impl Plan {
             && self.regions.iter().all(|r| r.action == Action::Copy)
             && self.paks.iter().all(|p| p.action == Action::Copy)
             && self.maps.iter().all(|m| m.action == Action::Copy)
+            && self.streams.iter().all(|s| s.action == Action::Copy)
     }
 
     /// Whether something could not be brought back.
@@ -176,6 +179,7 @@ impl Plan {
         self.regions.iter().any(|r| left(r) || matches!(r.action, Action::SetAside | Action::FromBackup))
             || self.paks.iter().any(PakPlan::leaves_damage)
             || self.maps.iter().any(MapPlan::leaves_damage)
+            || self.streams.iter().any(StreamPlan::leaves_damage)
     }
 }
 
@@ -209,6 +213,7 @@ pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
     accept::apply(&mut plan, options.accept)?;
     plan.paks = pak::plan(save, options)?;
     plan.maps = map::plan(save, options)?;
+    plan.streams = stream::plan(save, options)?;
     Ok(plan)
 }
 

@@ -9,7 +9,7 @@ use crate::godot::channel::NAMES;
 use crate::printable::{self, triple};
 use crate::repair::lost::rounded;
 use crate::repair::plan::{Action, Decision, Origin, Plan, RegionPlan};
-use crate::repair::{Options, map, pak};
+use crate::repair::{Options, map, pak, stream};
 use crate::trace::decide::Certainty;
 
 /// `repair.json`: see OUTPUT.md.
@@ -24,6 +24,7 @@ pub(super) fn json(plan: &Plan, options: &Options<'_>, check: &check::Summary) -
         "regions": regions,
         "paks": pak::json(&plan.paks),
         "maps": map::json(&plan.maps),
+        "streams": stream::json(&plan.streams),
         "meta_files": plan.metas.iter().map(|meta| printable::path(&meta.name)).collect::<Vec<_>>(),
         "set_aside": paths(&plan.strange),
         "links": paths(&plan.links),
@@ -113,6 +114,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
     }
     lines.extend(pak::words(&plan.paks));
     lines.extend(map::words(&plan.maps));
+    lines.extend(stream::words(&plan.streams));
     lines
 }
 

@@ -12,16 +12,30 @@ use crate::check;
 use crate::repair::out::{self, aside};
 use crate::repair::plan::{Action, Plan, RegionPlan};
 use crate::repair::progress::{Step, Told};
-use crate::repair::{Error, Options, WHAT, lost, map, pack, pak, report, sources};
-use crate::save::{self, Save};
+use crate::repair::{Error, Options, WHAT, beside_copy, is_stream, lost, map, pack, pak, report, sources, stream};
+use crate::save::{self, LOST, Save};
 
 /// The report.
 const REPORT: &str = "repair.json";
 
+/// Whether what stands beside the copy of one stream can be made: its report and its `lost+found`. A journal of that name
+/// would be put into the copy by SQLite.
+pub(super) fn usable_beside(sources: &[&Path], destination: &Path) -> Result<(), beside::Error> {
+    for name in [REPORT, LOST] {
+        beside::usable(sources, &beside_copy(destination, name))?;
+    }
+    for ending in ["-journal", "-wal", "-shm"] {
+        let mut path = destination.as_os_str().to_owned();
+        path.push(ending);
+        beside::usable(sources, Path::new(&path))?;
+    }
+    Ok(())
+}
+
 /// Builds the result of a plan and gives what its check says.
 pub(super) fn write(
     save: &Save,
-    plan: &Plan,
+    plan: &mut Plan,
     destination: &Path,
     options: &Options<'_>,
 ) -> Result<check::Summary, Error> {
@@ -42,6 +56,10 @@ pub(super) fn write(
     }
     pak::write(&draft, &plan.paks, &save.options.limits)?;
     map::write(&draft, &plan.maps)?;
+    let left_out = stream::write(&draft, &plan.streams, &save.options.limits)?;
+    for (plan, left_out) in plan.streams.iter_mut().zip(left_out) {
+        plan.left_out = left_out;
+    }
     // What was given to read the save was given for that one only: the result has the slots of today.
     let reading = save::Options { slots: None, ..save.options.clone() };
     let mut summary = match Save::open(draft.root(), &reading) {
@@ -60,7 +78,17 @@ pub(super) fn write(
     draft.go_on()?;
     let json = report::json(plan, options, &summary);
     draft.file(Path::new(REPORT), &out::json(&json))?;
-    draft.finish()?;
+    match plan.streams.first().filter(|_| is_stream(save)) {
+        // The copy of one stream is a file; it gets its name last.
+        Some(plan) => {
+            let beside = [REPORT, LOST].map(|name| (PathBuf::from(name), beside_copy(destination, name)));
+            let all = beside.into_iter().chain([(plan.name.clone(), destination.to_owned())]);
+            let made: Vec<_> = all.filter(|(name, _)| draft.root().join(name).exists()).collect();
+            let made: Vec<(&Path, &Path)> = made.iter().map(|(name, to)| (name.as_path(), to.as_path())).collect();
+            draft.finish_files(&made)?;
+        }
+        None => draft.finish()?,
+    }
     Ok(summary)
 }
 
@@ -117,6 +145,8 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), beside::Err
         .chain(plan.metas.iter().map(|meta| meta.name.as_path()))
         .chain(plan.paks.iter().map(|p| p.name.as_path()))
         .chain(plan.maps.iter().flat_map(|m| m.handled.iter().map(PathBuf::as_path)))
+        .chain(plan.streams.iter().flat_map(|s| s.handled.iter().map(PathBuf::as_path)))
+        .chain(plan.streams.iter().map(|s| s.name.as_path()))
         .chain([Path::new(REPORT)])
         .collect();
     let strange: HashSet<&Path> = plan.strange.iter().map(PathBuf::as_path).collect();

@@ -27,6 +27,7 @@ pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
 pub(crate) use scan::LOST;
 pub use sectors::{Owner, Run, SectorMap};
+pub(crate) use stream::OwnedKey;
 pub use stream::{Beside, Blob, InstancesView, PageKind, Stream, StreamRow, StreamScratch, Table};
 pub(crate) use view::wanted;
 pub use view::{Scratch, Stored, View};

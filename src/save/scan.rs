@@ -194,7 +194,7 @@ impl Scan<'_> {
                     self.fault(&path, Code::NotAFile, "file", Some("it is a directory".to_owned()));
                 }
                 // What a repair took out of a save is no part of it.
-                What::Directory if path.file_name() == Some(OsStr::new(LOST)) => {}
+                What::Directory if path.as_os_str().as_encoded_bytes().ends_with(LOST.as_bytes()) => {}
                 What::Directory if depth < self.options.limits.directory_depth => self.directory(&path, depth + 1),
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),

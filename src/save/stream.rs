@@ -3,6 +3,7 @@
 mod map;
 mod rows;
 mod schema;
+mod table;
 mod view;
 
 use std::io;
@@ -21,6 +22,7 @@ use crate::sqlite::wal;
 use crate::sqlite::walk::{self, Owners, Use};
 
 pub use map::PageKind;
+pub(crate) use rows::OwnedKey;
 pub use rows::{Blob, StreamRow};
 pub use schema::Table;
 pub use view::{InstancesView, StreamScratch};

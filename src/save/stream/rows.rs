@@ -96,9 +96,9 @@ pub(super) struct Found {
     index_whole: bool,
 }
 
-/// A key that is kept until the format is known.
+/// A key, or any other value, that is kept.
 #[derive(Clone, Debug)]
-enum OwnedKey {
+pub(crate) enum OwnedKey {
     Null,
     Int(i64),
     Float(f64),
@@ -107,17 +107,26 @@ enum OwnedKey {
 }
 
 impl OwnedKey {
-    fn of(key: Key<'_>, header: &Header) -> Self {
+    /// As it is stored; texts become UTF-8.
+    pub(crate) fn stored(key: Key<'_>, header: &Header) -> Self {
+        match key {
+            Key::Text(bytes) => Self::Text(header.utf8(bytes).into()),
+            other => Self::of(other),
+        }
+    }
+
+    /// With texts in UTF-8 already.
+    pub(crate) fn of(key: Key<'_>) -> Self {
         match key {
             Key::Null => Self::Null,
             Key::Int(n) => Self::Int(n),
             Key::Float(n) => Self::Float(n),
-            Key::Text(bytes) => Self::Text(header.utf8(bytes).into()),
+            Key::Text(bytes) => Self::Text(bytes.into()),
             Key::Blob(bytes) => Self::Blob(bytes.into()),
         }
     }
 
-    fn as_key(&self) -> Key<'_> {
+    pub(crate) fn as_key(&self) -> Key<'_> {
         match self {
             Self::Null => Key::Null,
             Self::Int(n) => Key::Int(*n),
@@ -213,7 +222,7 @@ impl Found {
         let columns = record::columns(cell.local, cell.payload);
         let (voxels, instances, key) = match &columns {
             Some(columns) => {
-                let key = OwnedKey::of(key_of(columns, cell.local, cell.rowid), header);
+                let key = OwnedKey::stored(key_of(columns, cell.local, cell.rowid), header);
                 (Blob::of(columns.get(1)), Blob::of(columns.get(2)), key)
             }
             None => (Blob::Other, Blob::Other, OwnedKey::Null),
@@ -246,7 +255,8 @@ impl Found {
         let Stream { pages, owners, limits, .. } = stream;
         let pages = &*pages;
         let no_meta = self.meta.is_empty();
-        let mut known: HashSet<i64> = self.rows.iter().map(|(row, _)| row.rowid).collect();
+        // Of several such leaves with one row each is given: which one is the newest is not known here.
+        let known: HashSet<i64> = self.rows.iter().map(|(row, _)| row.rowid).collect();
         let mut buffer = Vec::new();
         let mut number = 0u32;
         while number < pages.count() {
@@ -267,7 +277,7 @@ impl Found {
                     owners.set(number, Use::Salvaged);
                     for (at, cell) in (0u16..).zip(page.all()) {
                         let Some(cell) = cell.filter(|cell| looks_like_block(cell)) else { continue };
-                        if known.insert(cell.rowid) {
+                        if !known.contains(&cell.rowid) {
                             self.row(number, at, &cell, (true, &pages.header), limits.stream_rows);
                         }
                     }
@@ -366,7 +376,7 @@ fn entry(cell: &Cell<'_>, header: &Header) -> Option<(i64, u64)> {
     let columns = record::columns(cell.local, cell.payload)?;
     let [key, .., rowid] = columns.as_slice() else { return None };
     match rowid.value(cell.local) {
-        Key::Int(rowid) => Some((rowid, hash(OwnedKey::of(key.value(cell.local), header).as_key()))),
+        Key::Int(rowid) => Some((rowid, hash(OwnedKey::stored(key.value(cell.local), header).as_key()))),
         _ => None,
     }
 }

@@ -22,6 +22,8 @@ pub struct Table {
     pub of: String,
     /// Whether it is an index.
     pub is_index: bool,
+    /// The statement that makes it; empty where there is none, as for indexes that a table makes by itself.
+    pub sql: String,
     /// Its first page; 0 where it has none (views and triggers).
     pub root: u32,
     /// The names of its columns, in lower case.
@@ -102,6 +104,7 @@ fn table(values: &[Key<'_>], span: Span, header: &Header) -> Option<Table> {
         name: text(name),
         of: text(of),
         is_index: header.utf8(kind).as_ref() == b"index",
+        sql,
         root,
         columns,
         span,

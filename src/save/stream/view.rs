@@ -62,6 +62,18 @@ impl StreamScratch {
         &self.payload.parts
     }
 
+    /// Whether all bytes of the row that was fetched last are there.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        !self.columns.is_empty() && self.payload.broken.is_none()
+    }
+
+    /// Where the part of a value of the row that was fetched last stands that is on the page of the row.
+    #[must_use]
+    pub fn value_at(&self, column: usize) -> Option<Span> {
+        self.columns.get(column).map(|column| self.payload.in_file(span(column)))
+    }
+
     /// Gives back what a large row has taken.
     fn shrink(&mut self) {
         self.decoder.shrink(KEEP);
@@ -126,6 +138,11 @@ impl<S: Source> Stream<S> {
             Some(text) => Key::Text(text),
             None => key_of(&scratch.columns, &scratch.payload.bytes, scratch.rowid),
         }
+    }
+
+    /// All values of the row that was fetched, as many as it has.
+    pub fn values<'a>(&self, scratch: &'a StreamScratch) -> impl ExactSizeIterator<Item = Key<'a>> {
+        scratch.columns.iter().map(|column| column.value(&scratch.payload.bytes))
     }
 
     /// The stored bytes of the block of the row that was fetched, a container; `None` where there is none.

@@ -1,0 +1,354 @@
+//! Which row is written at which place.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::beside;
+use crate::damage::Code;
+use crate::godot::stream::loc::Place;
+use crate::godot::stream::meta::Meta;
+use crate::limits::Limits;
+use crate::repair::place::AS_IT_WAS;
+use crate::repair::plan::Origin;
+use crate::repair::stream::examine::{Seen, State, Stored, Usual};
+use crate::repair::stream::keys::{self, Reading};
+use crate::repair::stream::{LostPart, LostRow, Older, Part, StreamDecision, StreamPlan};
+use crate::repair::{Certainty, Error, Options};
+use crate::save::{Stream, StreamScratch};
+use crate::source::FileSource;
+
+const STALE: &str = "it stands on a page that no table has, and may be an older state";
+const SHARED: &str = "another row has some of its pages";
+const SEVERAL: &str = "several rows have its place, and which is right is not known";
+const OTHER: &str = "another row of its place is the one that the game reads";
+const BETTER: &str = "another row of its place is whole";
+const SIZE: &str = "its block has another size than those of the stream";
+
+/// What is known of a stream when it is decided on.
+pub(super) struct Deciding<'d> {
+    pub stream: &'d Stream<FileSource>,
+    pub seen: &'d [Seen],
+    pub meta: Meta,
+    pub usual: &'d Usual,
+    pub options: &'d Options<'d>,
+    pub limits: &'d Limits,
+}
+
+/// A row that may be written at a place.
+#[derive(Clone, Copy)]
+struct Claim {
+    row: u32,
+    /// 0 is a row that the game finds there, 1 one of its table, and above that it stands on a page without a table.
+    rank: u8,
+    certainty: Certainty,
+    /// Why it is no more certain than that.
+    doubt: &'static str,
+    /// What was wrong with its key.
+    why: Option<&'static str>,
+    origin: Origin,
+}
+
+impl Deciding<'_> {
+    /// Fills in what is done with each row.
+    pub fn decide(&self, plan: &mut StreamPlan) -> Result<(), Error> {
+        let mut claims: HashMap<Place, Vec<Claim>> = HashMap::new();
+        let mut homeless = Vec::new();
+        for (number, seen) in (0u32..).zip(self.seen) {
+            if !seen.readable {
+                self.lose(plan, number, LostPart::Row, "it cannot be read", None);
+                continue;
+            }
+            let reading = self.meta.format.map_or(Reading::Nothing("nothing tells how keys are written"), |format| {
+                keys::read(format, seen.key.as_key())
+            });
+            let (place, why) = match reading {
+                Reading::Exact(place) => (place, None),
+                Reading::Meant(place, why) => (place, Some(why)),
+                Reading::Nothing(why) => {
+                    homeless.push((number, why));
+                    continue;
+                }
+            };
+            match self.claim(number, why) {
+                Some(claim) => claims.entry(place).or_default().push(claim),
+                None => self.lose(plan, number, LostPart::Row, STALE, Some(place)),
+            }
+        }
+        self.matched(plan, homeless, &mut claims)?;
+        let mut places: Vec<Place> = claims.keys().copied().collect();
+        places.sort_unstable();
+        for place in &places {
+            self.options.go_on()?;
+            if let Some(claim) = self.choose(plan, *place, claims.remove(place).unwrap_or_default()) {
+                self.write(plan, *place, claim)?;
+            }
+        }
+        self.missing(plan, &places);
+        self.older(plan)?;
+        plan.rows.sort_by_key(|row| row.place);
+        plan.missing.sort_unstable();
+        plan.missing.dedup_by_key(|(place, _)| *place);
+        plan.lost.sort_by_key(|lost| (lost.row, lost.part));
+        Ok(())
+    }
+
+    /// Whether a table has lost pages, so that rows on pages without a table may be its own.
+    fn has_gaps(&self) -> bool {
+        use Code::{StreamCut, StreamHeader, StreamNotDatabase, StreamPage, StreamTable};
+        let codes = [StreamPage, StreamNotDatabase, StreamHeader, StreamCut, StreamTable];
+        self.stream.damage.iter().any(|d| codes.contains(&d.code))
+    }
+
+    fn lose(&self, plan: &mut StreamPlan, row: u32, part: LostPart, why: &'static str, place: Option<Place>) {
+        let page = self.stream.rows.get(row as usize).map_or(0, |row| row.page);
+        plan.lost.push(LostRow { row, page, part, why, place });
+    }
+
+    /// What a row can claim; `None` when it may be no row of the stream any more.
+    fn claim(&self, number: u32, why: Option<&'static str>) -> Option<Claim> {
+        let lost = self.stream.rows.get(number as usize).is_none_or(|row| row.lost);
+        let shared = self.seen.get(number as usize).is_some_and(|seen| seen.shared);
+        let free_pages = self.stream.damage.iter().any(|d| d.code == Code::StreamFreelist);
+        if lost && !self.has_gaps() {
+            return None;
+        }
+        let (certainty, doubt) = match (lost && free_pages, shared) {
+            (false, false) => (Certainty::Certain, ""),
+            (true, _) => (Certainty::Likely, STALE),
+            (false, true) => (Certainty::Likely, SHARED),
+        };
+        let rank = u8::from(lost) * 2 + u8::from(why.is_some());
+        Some(Claim { row: number, rank, certainty, doubt, why, origin: Origin::Found })
+    }
+
+    /// Whether something of a row can be used as it is.
+    fn is_whole(&self, claim: &Claim) -> bool {
+        let Some(seen) = self.seen.get(claim.row as usize) else { return false };
+        match self.voxels(seen) {
+            State::Null => matches!(seen.instances, State::Null | State::Whole | State::Odd),
+            voxels => voxels.is_read(),
+        }
+    }
+
+    /// What the block of a row is, its size held against that of the stream.
+    fn voxels(&self, seen: &Seen) -> State {
+        match (seen.voxels, self.meta.block_size()) {
+            (state, Some(side)) if state.is_read() && seen.side != side => State::Broken(SIZE),
+            (state, _) => state,
+        }
+    }
+
+    /// The row that a place gets; the others go to `lost+found`.
+    fn choose(&self, plan: &mut StreamPlan, place: Place, mut all: Vec<Claim>) -> Option<Claim> {
+        all.sort_by_key(|claim| (claim.rank, claim.row));
+        // Rows that are equal to the byte are one.
+        let content = |claim: &Claim| self.seen.get(claim.row as usize).map(|seen| seen.content);
+        let mut claims: Vec<Claim> = Vec::new();
+        for claim in all {
+            match claims.iter_mut().find(|other| content(other) == content(&claim)) {
+                Some(other) => {
+                    plan.doubled += 1;
+                    other.certainty = other.certainty.max(claim.certainty);
+                }
+                None => claims.push(claim),
+            }
+        }
+        let whole: Vec<Claim> = claims.iter().copied().filter(|claim| self.is_whole(claim)).collect();
+        let found: Vec<&Claim> = whole.iter().filter(|claim| claim.rank == 0).collect();
+        let (chosen, others) = match (claims.as_slice(), whole.as_slice(), found.as_slice()) {
+            ([one], ..) => (Some(*one), ""),
+            (_, [one], _) => (Some(*one), BETTER),
+            (_, _, [one]) => (Some(**one), OTHER),
+            (_, [first, ..], _) => (Some(Claim { certainty: Certainty::Likely, doubt: SEVERAL, ..*first }), SEVERAL),
+            _ => (None, SEVERAL),
+        };
+        let chosen = chosen.filter(|claim| {
+            claim.certainty >= self.options.least() || {
+                let why = claim.doubt;
+                self.lose(plan, claim.row, LostPart::Row, why, Some(place));
+                plan.missing.push((place, why));
+                false
+            }
+        });
+        if chosen.is_none() && plan.missing.last().is_none_or(|(at, _)| *at != place) {
+            plan.missing.push((place, others));
+        }
+        for claim in &claims {
+            let is_lost = plan.lost.iter().rev().take(claims.len()).any(|lost| lost.row == claim.row);
+            if chosen.is_none_or(|chosen| chosen.row != claim.row) && !is_lost {
+                self.lose(plan, claim.row, LostPart::Row, others, Some(place));
+            }
+        }
+        chosen
+    }
+
+    /// Decides what of a row is written.
+    fn write(&self, plan: &mut StreamPlan, place: Place, claim: Claim) -> Result<(), Error> {
+        let (Some(row), Some(seen)) = (self.stream.rows.get(claim.row as usize), self.seen.get(claim.row as usize))
+        else {
+            return Ok(());
+        };
+        let Claim { row: number, certainty, mut why, mut origin, .. } = claim;
+        let mut voxels = Part::Kept;
+        let state = self.voxels(seen);
+        if let State::Odd | State::Broken(_) = state {
+            let (part, lost, salvaged) = self.mended(plan, place, number, state)?;
+            voxels = part;
+            if let Some(lost) = lost {
+                self.lose(plan, number, LostPart::Voxels, lost, Some(place));
+            }
+            if salvaged {
+                origin = Origin::Salvaged;
+            }
+            if matches!(voxels, Part::Mended(_)) {
+                why = why.or(Some("its block was against the format"));
+            }
+        }
+        let mut instances = Part::Kept;
+        if let State::Broken(broken) = seen.instances {
+            instances = Part::LeftOut;
+            why = why.or(Some("its instances were damaged"));
+            self.lose(plan, number, LostPart::Instances, broken, Some(place));
+        }
+        if voxels == Part::LeftOut {
+            let broken = if let State::Broken(why) = state { why } else { "its block is damaged" };
+            plan.missing.push((place, broken));
+            why = Some("its block was damaged, its instances are kept");
+            if instances == Part::LeftOut || seen.instances == State::Null {
+                return Ok(());
+            }
+        }
+        if row.lost {
+            why = why.or(Some("its table did not lead to it any more"));
+        } else if certainty < Certainty::Certain {
+            why = why.or(Some(claim.doubt));
+        }
+        plan.rows.push(StreamDecision {
+            place,
+            row: Some(number),
+            page: row.page,
+            origin,
+            certainty,
+            why,
+            voxels,
+            instances,
+        });
+        Ok(())
+    }
+
+    /// How a block that is not whole is written, why its bytes are kept, and whether parts of it are filled.
+    fn mended(
+        &self,
+        plan: &StreamPlan,
+        place: Place,
+        number: u32,
+        state: State,
+    ) -> Result<(Part, Option<&'static str>, bool), Error> {
+        let left_out = |why| Ok((Part::LeftOut, Some(why), false));
+        let (Some(row), Some(seen)) = (self.stream.rows.get(number as usize), self.seen.get(number as usize)) else {
+            return left_out("it cannot be read");
+        };
+        let mut scratch = StreamScratch::default();
+        self.stream.fetch(row, &mut scratch).map_err(beside::Error::read(&plan.path))?;
+        let stored = self.stream.voxel_bytes(&scratch).zip(self.meta.block_size_po2);
+        let stored = stored.map(|(bytes, po2)| Stored::new(bytes, po2, &self.usual.depths, self.limits));
+        let State::Broken(why) = state else {
+            let mend = stored.and_then(|stored| stored.set_right(self.limits));
+            return Ok(match mend {
+                Some(mend) => (Part::Mended(Box::new(mend)), Some(AS_IT_WAS), false),
+                None => (Part::Kept, None, false),
+            });
+        };
+        let cut = !scratch.is_whole();
+        if seen.refused || seen.shared || why == SIZE {
+            return left_out(why);
+        }
+        let mend = stored.and_then(|stored| stored.salvage(cut, &self.usual.common, self.limits));
+        // A backup has the whole of it, if an older state.
+        let held = plan.backup.as_deref().is_some_and(|older| older.places.contains(&place));
+        match mend {
+            Some(mend) if mend.filled.is_empty() && mend.metadata => {
+                Ok((Part::Mended(Box::new(mend)), Some(AS_IT_WAS), false))
+            }
+            Some(mend) if !held => Ok((Part::Mended(Box::new(mend)), Some(why), true)),
+            _ => left_out(why),
+        }
+    }
+
+    /// Rows whose keys say nothing: the backup may have the same block at one place only.
+    fn matched(
+        &self,
+        plan: &mut StreamPlan,
+        homeless: Vec<(u32, &'static str)>,
+        claims: &mut HashMap<Place, Vec<Claim>>,
+    ) -> Result<(), Error> {
+        let older = plan.backup.clone().filter(|_| !homeless.is_empty() && self.meta.format.is_some());
+        let owners = match older {
+            Some(older) => older.owners().map_err(beside::Error::read(&older.path))?,
+            None => HashMap::new(),
+        };
+        let block = |number: u32| self.seen.get(number as usize).map_or(0, |seen| seen.block);
+        let mut copies: HashMap<u128, usize> = HashMap::new();
+        self.seen.iter().for_each(|seen| *copies.entry(seen.block).or_default() += 1);
+        for (number, why) in homeless {
+            let alone = copies.get(&block(number)) == Some(&1);
+            let place =
+                owners.get(&block(number)).copied().flatten().filter(|place| alone && !claims.contains_key(place));
+            match place.zip(self.claim(number, Some("the backup has its block at this place only"))) {
+                Some((place, claim)) => {
+                    claims.entry(place).or_default().push(Claim { origin: Origin::Matched, ..claim });
+                }
+                None => self.lose(plan, number, LostPart::Row, why, None),
+            }
+        }
+        Ok(())
+    }
+
+    /// Places that only an index still has.
+    fn missing(&self, plan: &mut StreamPlan, claimed: &[Place]) {
+        if self.meta.format == self.stream.format {
+            let gone = self.stream.indexed().into_iter().filter(|place| claimed.binary_search(place).is_err());
+            plan.missing.extend(gone.map(|place| (place, "an index names it, and no row of it can be read")));
+        }
+    }
+
+    /// Places without a block get that of the backup.
+    fn older(&self, plan: &mut StreamPlan) -> Result<(), Error> {
+        let (Some(older), Some(side), Some(format)) = (plan.backup.clone(), self.meta.block_size(), self.meta.format)
+        else {
+            return Ok(());
+        };
+        let older: &Older = &older;
+        let missing: HashSet<Place> = plan.missing.iter().map(|(place, _)| *place).collect();
+        let at: HashMap<Place, usize> = plan.rows.iter().enumerate().map(|(i, row)| (row.place, i)).collect();
+        let (mut scratch, mut filled) = (StreamScratch::default(), HashSet::new());
+        for (number, place, row) in older.rows() {
+            self.options.go_on()?;
+            let there = at.get(&place).and_then(|i| plan.rows.get(*i));
+            let bare = there.is_some_and(|row| row.voxels == Part::LeftOut);
+            let wanted = bare || there.is_none() && (missing.contains(&place) || self.has_gaps());
+            let fits = wanted && format.encode(place).is_some();
+            if !fits || !older.is_whole(row, side, &mut scratch).map_err(beside::Error::read(&older.path))? {
+                continue;
+            }
+            filled.insert(place);
+            let why = Some("from the backup, an older state");
+            match at.get(&place).and_then(|i| plan.rows.get_mut(*i)) {
+                Some(row) => {
+                    (row.voxels, row.origin, row.why) = (Part::Older(number), Origin::Backup, why);
+                }
+                None => plan.rows.push(StreamDecision {
+                    place,
+                    row: None,
+                    page: row.page,
+                    origin: Origin::Backup,
+                    certainty: Certainty::Likely,
+                    why,
+                    voxels: Part::Older(number),
+                    instances: Part::Older(number),
+                }),
+            }
+        }
+        plan.missing.retain(|(at, _)| !filled.contains(at));
+        Ok(())
+    }
+}

@@ -1,0 +1,278 @@
+//! What is whole of each row, and how a block that is not becomes whole.
+
+use std::cell::RefCell;
+use std::io;
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::bytes::Span;
+use crate::check::row_batch;
+use crate::damage::{Damage, Level};
+use crate::godot::block::Block;
+use crate::godot::channel::{CHANNELS, Depth};
+use crate::godot::region::{Format, Header};
+use crate::godot::stream::loc::Key;
+use crate::limits::Limits;
+use crate::repair::mend::{Common, Job, Mend};
+use crate::save::{Blob, OwnedKey, Scratch, Stream, StreamScratch};
+use crate::source::FileSource;
+use crate::sqlite::walk::{Owners, Use};
+
+/// Blocks of which the usual values of channels are taken.
+const SAMPLES: usize = 256;
+
+/// The largest sectors: a block of a stream has no sectors, and only what no region could hold is too large.
+const SECTOR: u32 = 65_535;
+
+/// What one of the two blobs of a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// NULL.
+    Null,
+    /// All of it can be read and is as it should be.
+    Whole,
+    /// All of it can be read, and something is against the format.
+    Odd,
+    /// The engine refuses it, and why.
+    Broken(&'static str),
+}
+
+impl State {
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::Whole | Self::Odd)
+    }
+
+    fn of(damage: &[Damage], whole: bool) -> Self {
+        let worst = damage.iter().max_by_key(|d| d.code.level());
+        match worst {
+            Some(d) if d.code.level() >= Level::Error => Self::Broken(d.code.title()),
+            _ if !whole => Self::Broken("it breaks off"),
+            Some(d) if d.code.level() >= Level::Warning => Self::Odd,
+            _ => Self::Whole,
+        }
+    }
+}
+
+/// What was seen of a row.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub key: OwnedKey,
+    /// Whether its columns can be read.
+    pub readable: bool,
+    pub voxels: State,
+    pub instances: State,
+    /// Voxels along an axis of its block, when it is a cube.
+    pub side: u16,
+    /// Of all values but the key.
+    pub content: u128,
+    /// Of the block as it is stored; 0 where there is none.
+    pub block: u128,
+    /// Whether another row has some of its pages.
+    pub shared: bool,
+    /// Whether it begins with pages that are something else's, so that they were not read.
+    pub refused: bool,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<StreamScratch> = RefCell::default();
+}
+
+/// Hash of values, their types and lengths among them.
+pub(super) fn hash<'k>(values: impl Iterator<Item = Key<'k>>) -> u128 {
+    let mut hasher = Xxh3::new();
+    let mut put = |kind: u8, bytes: &[u8]| {
+        hasher.update(&[kind]);
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    for value in values {
+        match value {
+            Key::Null => put(0, &[]),
+            Key::Int(n) => put(1, &n.to_le_bytes()),
+            Key::Float(n) => put(2, &n.to_bits().to_le_bytes()),
+            Key::Text(bytes) => put(3, bytes),
+            Key::Blob(bytes) => put(4, bytes),
+        }
+    }
+    hasher.digest128()
+}
+
+/// Looks at every row; the size of blocks is not held against the settings. Gives who has which page too.
+pub(super) fn all(stream: &Stream<FileSource>, go_on: &(dyn Fn() -> bool + Sync)) -> io::Result<(Vec<Seen>, Owners)> {
+    let mut owners = stream.owners.clone();
+    // A list of free pages that has pages in use is wrong, and not the rows.
+    let free: Vec<u32> = owners.iter().filter(|(_, is)| *is == Use::Free).map(|(page, _)| page).collect();
+    free.iter().for_each(|page| owners.set(*page, Use::Nothing));
+    let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
+    numbers.sort_unstable_by_key(|number| stream.rows.get(*number as usize).map(|row| (row.page, row.cell)));
+    let mut found: Vec<(u32, Seen)> = Vec::with_capacity(numbers.len());
+    let mut shared: Vec<u32> = Vec::new();
+    let mut rest = numbers.as_slice();
+    while !rest.is_empty() && go_on() {
+        let (part, after) = rest.split_at_checked(row_batch(stream, rest)).unwrap_or((rest, &[]));
+        rest = after;
+        let before = &owners;
+        let look = |number: &u32| BUFFERS.with_borrow_mut(|scratch| one(stream, before, *number, scratch));
+        let seen: Vec<io::Result<(Seen, Vec<u32>)>> = part.par_iter().map(look).collect();
+        for (number, seen) in part.iter().zip(seen) {
+            let (seen, pages) = seen?;
+            for page in pages {
+                match owners.of(page) {
+                    Some(Use::Nothing) => {
+                        owners.claim(page, Use::Overflow(Some(*number)));
+                    }
+                    Some(Use::Overflow(Some(other))) if other != *number => shared.extend([other, *number]),
+                    _ => shared.push(*number),
+                }
+            }
+            found.push((*number, seen));
+        }
+    }
+    found.sort_unstable_by_key(|(number, _)| *number);
+    let mut seen: Vec<Seen> = found.into_iter().map(|(_, seen)| seen).collect();
+    for number in shared {
+        if let Some(seen) = seen.get_mut(number as usize) {
+            seen.shared = true;
+        }
+    }
+    for page in free {
+        if owners.of(page) == Some(Use::Nothing) {
+            owners.set(page, Use::Free);
+        }
+    }
+    Ok((seen, owners))
+}
+
+fn one(
+    stream: &Stream<FileSource>,
+    owners: &Owners,
+    number: u32,
+    scratch: &mut StreamScratch,
+) -> io::Result<(Seen, Vec<u32>)> {
+    let Some(row) = stream.rows.get(number as usize) else { return Err(io::ErrorKind::NotFound.into()) };
+    stream.fetch_from(&stream.pages, Some(owners), row, scratch)?;
+    let pages = scratch.pages().to_vec();
+    let key = OwnedKey::of(stream.key(scratch));
+    let content = hash(stream.values(scratch).skip(1));
+    let block = stream.voxel_bytes(scratch).map_or(0, |bytes| hash([Key::Blob(bytes)].into_iter()));
+    let readable = stream.values(scratch).len() > 0;
+    let (voxels_there, instances_there) = (stream.voxel_bytes(scratch), stream.instance_bytes(scratch));
+    let there = |found: Option<&[u8]>, wanted: Blob| found.is_some_and(|b| b.len() as u64 == u64::from(wanted.len()));
+    let all_voxels = there(voxels_there, row.voxels);
+    let all_instances = there(instances_there, row.instances);
+    let refused = !scratch.is_whole() && pages.is_empty() && stream.spills(row);
+    let mut side = 0;
+    let voxels = match row.voxels {
+        Blob::Null => State::Null,
+        Blob::Other => State::Broken("it is no blob"),
+        Blob::Bytes(_) => {
+            let view = stream.block(scratch);
+            let size = view.block.as_ref().map_or([0; 3], |block| block.size);
+            let end = view.container.is_some_and(|c| c.whole) && view.block.is_some_and(|b| b.epilogue.is_some());
+            if size == [size[0]; 3] && size[0].is_power_of_two() {
+                side = size[0];
+            }
+            State::of(view.damage, end && all_voxels)
+        }
+    };
+    let instances = match row.instances {
+        Blob::Null => State::Null,
+        Blob::Other => State::Broken("they are no blob"),
+        Blob::Bytes(_) => {
+            let view = stream.instances(scratch);
+            let end = view.container.is_some_and(|c| c.whole) && view.instances.is_some_and(|i| i.epilogue.is_some());
+            State::of(view.damage, end && all_instances)
+        }
+    };
+    let seen = Seen { key, readable, voxels, instances, side, content, block, shared: false, refused };
+    Ok((seen, pages))
+}
+
+/// A block of a stream as a block of a region, with the size before it, for what is known of those.
+pub(super) struct Stored {
+    bytes: Vec<u8>,
+    header: Header,
+}
+
+impl Stored {
+    /// Of the bytes of `vb`, in a stream of blocks so large.
+    pub fn new(voxels: &[u8], block_size_po2: u8, depths: &[Depth; CHANNELS], limits: &Limits) -> Self {
+        let mut bytes = u32::try_from(voxels.len()).unwrap_or(u32::MAX).to_le_bytes().to_vec();
+        bytes.extend_from_slice(voxels);
+        let format = Format { block_size_po2, region_size: [1; 3], depths: *depths, sector_size: SECTOR };
+        let mut header = Header { version: 3, format, palette: None, table: Span::default() };
+        // Every block has its own depths.
+        let mut scratch = Scratch::default();
+        let own =
+            scratch.interpret_bytes(&bytes, 0, &header, None, limits).block.map(|block| own_depths(&block, depths));
+        header.format.depths = own.unwrap_or(*depths);
+        Self { bytes, header }
+    }
+
+    fn job<'j>(&'j self, limits: &'j Limits) -> Job<'j> {
+        Job { stored: &self.bytes, from: &self.header, to: &self.header.format, limits }
+    }
+
+    /// The bytes of `vb`, made anew.
+    pub fn apply(&self, mend: &Mend, limits: &Limits) -> Option<Vec<u8>> {
+        self.job(limits).apply(mend).and_then(|bytes| bytes.get(4..).map(<[u8]>::to_vec))
+    }
+
+    /// How a block that is only odd becomes as it should be.
+    pub fn set_right(&self, limits: &Limits) -> Option<Mend> {
+        self.job(limits).set_right()
+    }
+
+    /// How a block that the engine refuses becomes whole: nothing of it is missing, or what is missing was cut off at a
+    /// known place (`cut`), so that all before it is as it was written.
+    pub fn salvage(&self, cut: bool, common: &Common, limits: &Limits) -> Option<Mend> {
+        let mut scratch = Scratch::default();
+        let view = scratch.interpret_bytes(&self.bytes, 0, &self.header, None, limits);
+        let complete = view.container.is_some_and(|c| c.whole)
+            && view.block.is_some_and(|block| block.whole_channels() == CHANNELS);
+        (complete || cut).then(|| self.job(limits).salvage(common)).flatten()
+    }
+
+    fn count(&self, common: &mut Common, limits: &Limits, scratch: &mut Scratch) {
+        common.add(&self.bytes, &self.header, limits, scratch);
+    }
+}
+
+fn own_depths(block: &Block<'_>, others: &[Depth; CHANNELS]) -> [Depth; CHANNELS] {
+    let mut depths = *others;
+    for (depth, channel) in depths.iter_mut().zip(&block.channels) {
+        if channel.is_whole() {
+            *depth = channel.depth;
+        }
+    }
+    depths
+}
+
+/// What most blocks of a stream have: their depths, and the usual values of their channels.
+#[derive(Default)]
+pub(super) struct Usual {
+    pub depths: [Depth; CHANNELS],
+    pub common: Common,
+}
+
+impl Usual {
+    /// Of some of the rows that are whole.
+    pub fn of(stream: &Stream<FileSource>, seen: &[Seen], block_size_po2: u8) -> io::Result<Self> {
+        let whole: Vec<usize> =
+            (0..seen.len()).filter(|n| seen.get(*n).is_some_and(|s| s.voxels == State::Whole)).collect();
+        let mut usual = Self::default();
+        let (mut rows, mut scratch) = (StreamScratch::default(), Scratch::default());
+        for (nth, number) in whole.iter().step_by(whole.len().div_ceil(SAMPLES).max(1)).enumerate() {
+            let Some(row) = stream.rows.get(*number) else { continue };
+            stream.fetch(row, &mut rows)?;
+            let Some(bytes) = stream.voxel_bytes(&rows) else { continue };
+            let stored = Stored::new(bytes, block_size_po2, &usual.depths, &stream.limits);
+            if nth == 0 {
+                usual.depths = stored.header.format.depths;
+            }
+            stored.count(&mut usual.common, &stream.limits, &mut scratch);
+        }
+        Ok(usual)
+    }
+}

@@ -1,0 +1,155 @@
+//! What keys say: in which format they are written, and which place one of another type or width means.
+
+use std::collections::HashSet;
+
+use crate::godot::stream::loc::{Format, Key, Place};
+
+/// How many times as far from the origin the blocks of a wrong reading lie at least.
+const FARTHER: u64 = 8;
+
+/// What a key is by a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// The key that the engine writes for a place.
+    Exact(Place),
+    /// Another one, that can only mean this place; and what is wrong with it.
+    Meant(Place, &'static str),
+    /// No place, or several.
+    Nothing(&'static str),
+}
+
+/// Reads a key of a stream.
+pub(super) fn read(format: Format, key: Key<'_>) -> Reading {
+    if let Ok(place) = format.decode(key) {
+        return Reading::Exact(place);
+    }
+    if let Some(place) = format.decode_close(key) {
+        return Reading::Meant(place, "its key was written in another way than the engine writes it");
+    }
+    let other = "its key was of another type";
+    // What says itself how it is to be read, and fits the format of the stream.
+    let found = match key {
+        Key::Text(text) => said_by_text(format, text),
+        Key::Float(n) => whole(n).and_then(|n| format.decode(Key::Int(n)).ok()),
+        // A text that is kept as a blob may have ten bytes too.
+        Key::Blob(bytes) => {
+            let by_text = said_by_text(format, bytes);
+            let by_bits = Format::Blob.decode(key).ok();
+            match (by_text, by_bits) {
+                (Some(a), Some(b)) if a != b => None,
+                (a, b) => a.or(b.filter(|_| format != Format::Text || bytes.len() == 10)),
+            }
+        }
+        Key::Int(_) | Key::Null => None,
+    };
+    match found.filter(|place| format.encode(*place).is_some()) {
+        Some(place) => Reading::Meant(place, other),
+        None => Reading::Nothing("its key is no place"),
+    }
+}
+
+/// `x,y,z,lod`, or the digits of a number that is a key itself.
+fn said_by_text(format: Format, text: &[u8]) -> Option<Place> {
+    let number = || std::str::from_utf8(text).ok()?.trim().parse::<i64>().ok();
+    let numbers = matches!(format, Format::Int16 | Format::Int19);
+    Format::Text
+        .decode_close(Key::Text(text))
+        .or_else(|| number().filter(|_| numbers).and_then(|n| format.decode(Key::Int(n)).ok()))
+}
+
+/// The number that a floating-point number is exactly.
+fn whole(n: f64) -> Option<i64> {
+    let exact = n.fract() == 0.0 && n.abs() < 9_007_199_254_740_992.0;
+    exact.then_some(n as i64)
+}
+
+/// The format that leaves no choice: the only one by which nearly all keys are places, or by which blocks lie side by side
+/// where they lie scattered by the other.
+pub(super) fn tell(keys: &[Key<'_>]) -> Option<Format> {
+    let all = keys.iter().filter(|key| **key != Key::Null).count();
+    let read = |format: Format| -> Vec<Option<Place>> { keys.iter().map(|key| format.decode(*key).ok()).collect() };
+    let readings: Vec<(Format, Vec<Option<Place>>)> = Format::ALL.into_iter().map(|f| (f, read(f))).collect();
+    let count = |places: &[Option<Place>]| places.iter().flatten().count();
+    let mut possible = readings.iter().filter(|(_, places)| 2 * count(places) > all);
+    let (first, second) = (possible.next()?, possible.next());
+    let nearly_all =
+        |(format, places): &(Format, Vec<Option<Place>>)| (10 * count(places) >= 9 * all).then_some(*format);
+    let Some(second) = second else { return nearly_all(first) };
+    let beside = [beside(&first.1), beside(&second.1)];
+    let reach = [reach(&first.1, &second.1), reach(&second.1, &first.1)];
+    let nearer = |near: u64, far: u64| far > 0 && near.saturating_mul(FARTHER) <= far;
+    match (beside, reach) {
+        ([a, 0], _) if a > 0 => nearly_all(first),
+        ([0, b], _) if b > 0 => nearly_all(second),
+        ([0, 0], [a, b]) if nearer(a, b) => nearly_all(first),
+        ([0, 0], [a, b]) if nearer(b, a) => nearly_all(second),
+        _ => None,
+    }
+}
+
+/// Pairs of blocks side by side along x or y. Along z numbers of both formats differ by one.
+fn beside(places: &[Option<Place>]) -> usize {
+    let all: HashSet<Place> = places.iter().flatten().copied().collect();
+    let next = |place: &Place, axis: usize| {
+        let mut position = place.position;
+        position[axis] = position[axis].saturating_add(1);
+        all.contains(&Place { position, ..*place })
+    };
+    all.iter().map(|place| usize::from(next(place, 0)) + usize::from(next(place, 1))).sum()
+}
+
+/// How far from the origin all blocks lie that both readings have.
+fn reach(places: &[Option<Place>], others: &[Option<Place>]) -> u64 {
+    let both = places.iter().zip(others).filter(|(_, other)| other.is_some()).filter_map(|(place, _)| *place);
+    both.map(|place| place.position.iter().map(|n| u64::from(n.unsigned_abs())).sum::<u64>()).sum()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn place(lod: u8, position: [i32; 3]) -> Place {
+        Place { lod, position }
+    }
+
+    fn keys(format: Format, places: &[Place]) -> Vec<crate::godot::stream::loc::Owned> {
+        places.iter().map(|place| format.encode(*place).unwrap()).collect()
+    }
+
+    #[test]
+    fn keys_tell_their_format() {
+        let boxes: Vec<Place> =
+            (-2..3).flat_map(|x| (-1..2).flat_map(move |y| (0..3).map(move |z| place(0, [x, y, z])))).collect();
+        let upward: Vec<Place> = (0..4).flat_map(|x| (0..4).map(move |y| place(1, [x, y, 0]))).collect();
+        for places in [boxes, upward] {
+            for format in Format::ALL {
+                let keys = keys(format, &places);
+                let keys: Vec<Key<'_>> = keys.iter().map(|key| key.as_key()).collect();
+                assert_eq!(tell(&keys), Some(format));
+            }
+        }
+        // One block at the origin has one key in both formats of numbers.
+        assert_eq!(tell(&[Key::Int(0)]), None);
+        assert_eq!(tell(&[]), None);
+    }
+
+    #[test]
+    fn a_key_of_another_type_means_a_place_only_where_there_is_no_choice() {
+        let at = place(1, [2, -1, 3]);
+        let other = "its key was of another type";
+        for format in [Format::Int16, Format::Int19, Format::Blob] {
+            assert_eq!(read(format, Key::Text(b"2,-1,3,1")), Reading::Meant(at, other));
+        }
+        let blob = Format::Blob.encode(at).unwrap();
+        assert_eq!(read(Format::Text, blob.as_key()), Reading::Meant(at, other));
+        assert_eq!(read(Format::Text, Key::Blob(b"2,-1,3,1")), Reading::Meant(at, other));
+        // A number may be of either format; ten bytes may be a text as well.
+        assert!(matches!(read(Format::Text, Key::Int(5)), Reading::Nothing(_)));
+        assert!(matches!(read(Format::Int16, Key::Blob(&[0; 9])), Reading::Nothing(_)));
+        assert!(matches!(read(Format::Text, Key::Blob(b"12,-1,30,1")), Reading::Nothing(_)));
+        assert_eq!(read(Format::Int16, Key::Float(5.0)), Reading::Meant(place(0, [0, 0, 5]), other));
+        // What does not fit the keys of the stream has no place in it.
+        assert!(matches!(read(Format::Int16, Key::Text(b"100000,0,0,0")), Reading::Nothing(_)));
+    }
+}

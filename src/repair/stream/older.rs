@@ -1,0 +1,102 @@
+//! A backup of a stream: older states of rows that are gone, and places of those whose keys are.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::beside;
+use crate::damage::{Damage, Level};
+use crate::godot::stream::loc::{Key, Place};
+use crate::repair::stream::examine::hash;
+use crate::repair::{Error, Options};
+use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
+use crate::source::{FileSource, OpenError};
+
+/// The stream of a backup.
+#[derive(Debug)]
+pub struct Older {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its rows.
+    pub(super) stream: Stream<FileSource>,
+    /// The places that it has.
+    pub(super) places: HashSet<Place>,
+}
+
+/// Opens a stream, with what the operating system says as an error of building.
+pub(super) fn open(save: &Save, file: &StreamFile) -> Result<Option<Stream<FileSource>>, Error> {
+    let failed = |source| beside::Error::Open { path: file.path.clone(), source };
+    match save.stream(file, &mut Vec::new()) {
+        Ok(stream) => Ok(stream),
+        Err(OpenError::Io(error)) => Err(beside::Error::read(&file.path)(error).into()),
+        Err(error) => Err(failed(error).into()),
+    }
+}
+
+impl Older {
+    /// The stream of a backup that stands for one of the save: the only one, or that of the same path.
+    pub fn of(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<Option<Self>, Error> {
+        let Some(backup) = options.backup else { return Ok(None) };
+        let below = |save: &Save, path: &Path| path.strip_prefix(&save.path).map(Path::to_path_buf).ok();
+        let other = match &backup.streams[..] {
+            [one] if save.streams.len() == 1 => Some(one),
+            all => all.iter().find(|other| below(backup, &other.path) == below(save, &file.path)),
+        };
+        let Some(other) = other else { return Ok(None) };
+        Ok(open(backup, other)?.map(|stream| {
+            let mut older = Self { path: other.path.clone(), stream, places: HashSet::new() };
+            older.places = older.rows().map(|(_, place, _)| place).collect();
+            older
+        }))
+    }
+
+    /// The rows that its game finds, with their numbers.
+    pub fn rows(&self) -> impl Iterator<Item = (u32, Place, &StreamRow)> {
+        let rows = (0u32..).zip(&self.stream.rows).filter(|(_, row)| !row.lost && !row.odd);
+        rows.filter_map(|(number, row)| Some((number, row.place?, row)))
+    }
+
+    /// Whether nothing is wrong with its pages and settings, and nothing of it stands elsewhere.
+    pub fn is_healthy(&self) -> bool {
+        let grave = |d: &Damage| d.code.level() >= Level::Warning;
+        self.stream.pages.overlay.is_none() && !self.stream.damage.iter().any(grave)
+    }
+
+    /// Whether a row is as it should be, in a stream of blocks so large.
+    pub fn is_whole(&self, row: &StreamRow, side: u16, scratch: &mut StreamScratch) -> std::io::Result<bool> {
+        self.stream.fetch(row, scratch)?;
+        if !scratch.is_whole() {
+            return Ok(false);
+        }
+        let voxels = match row.voxels {
+            Blob::Null => true,
+            Blob::Other => false,
+            Blob::Bytes(_) => {
+                let view = self.stream.block(scratch);
+                view.is_readable()
+                    && view.container.is_some_and(|c| c.whole)
+                    && view.block.is_some_and(|b| b.epilogue.is_some() && b.size == [side; 3])
+            }
+        };
+        let instances = match row.instances {
+            Blob::Null => true,
+            Blob::Other => false,
+            Blob::Bytes(_) => {
+                let view = self.stream.instances(scratch);
+                view.container.is_some_and(|c| c.whole) && view.instances.is_some_and(|i| i.epilogue.is_some())
+            }
+        };
+        Ok(voxels && instances)
+    }
+
+    /// The only place that has a block of these bytes, of each block; `None` where several have it.
+    pub fn owners(&self) -> std::io::Result<HashMap<u128, Option<Place>>> {
+        let (mut owners, mut scratch) = (HashMap::new(), StreamScratch::default());
+        for (_, place, row) in self.rows() {
+            self.stream.fetch(row, &mut scratch)?;
+            let Some(bytes) = self.stream.voxel_bytes(&scratch) else { continue };
+            let content = hash([Key::Blob(bytes)].into_iter());
+            owners.entry(content).and_modify(|owner| *owner = None).or_insert(Some(place));
+        }
+        Ok(owners)
+    }
+}

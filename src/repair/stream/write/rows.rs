@@ -1,0 +1,152 @@
+//! The rows of a new database, and whether they read back as they were written.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Connection, params_from_iter};
+
+use super::tables;
+use crate::beside::stream::{self, SqlKey};
+use crate::beside::{self, Draft};
+use crate::godot::stream::loc::{Key, Place};
+use crate::limits::Limits;
+use crate::repair::Error;
+use crate::repair::stream::examine::{Stored, hash};
+use crate::repair::stream::{Part, StreamDecision, StreamPlan, Work};
+use crate::save::{Beside, OwnedKey, Stream, StreamScratch};
+use crate::source::FileSource;
+
+/// Builds the database anew and reads it back. Gives what of the schema is not in it.
+pub(super) fn rebuild(
+    draft: &Draft<'_>,
+    plan: &StreamPlan,
+    work: &Work,
+    limits: &Limits,
+) -> Result<Vec<String>, Error> {
+    let (file, path) = draft.create(&plan.name)?;
+    let sql = |error: rusqlite::Error| Error::from(beside::Error::write(&path)(io::Error::other(error)));
+    let read = |error| Error::from(beside::Error::read(&plan.path)(error));
+    let db = stream::begin(&path, Some(work.stream.pages.header.page_size)).map_err(sql)?;
+    numbers(&db, work).map_err(sql)?;
+    tables::settings(&db, work, plan.unsettled.is_some()).map_err(sql)?;
+    db.execute_batch(&tables::blocks(work)).map_err(sql)?;
+    let mut source = Source { plan, work, limits, scratch: [StreamScratch::default(), StreamScratch::default()] };
+    let mut written = Vec::with_capacity(plan.rows.len());
+    for decision in &plan.rows {
+        draft.go_on()?;
+        let Some(values) = source.values(decision).map_err(read)? else { continue };
+        let marks = vec!["?"; values.len()].join(", ");
+        let columns: Vec<&str> = columns(work).take(values.len()).collect();
+        let names: Vec<String> = columns.iter().map(|name| format!("\"{}\"", name.replace('"', "\"\""))).collect();
+        let insert = format!("INSERT INTO blocks ({}) VALUES ({marks})", names.join(", "));
+        let mut insert = db.prepare_cached(&insert).map_err(sql)?;
+        insert.execute(params_from_iter(values.iter().map(|value| SqlKey(value.as_key())))).map_err(sql)?;
+        written.push((decision.place, hash(values.iter().skip(1).map(OwnedKey::as_key))));
+    }
+    let left_out = tables::others(&db, work).map_err(read)?;
+    stream::finish(db, &file).map_err(beside::Error::write(&path))?;
+    verify(&path, &written, limits)?;
+    Ok(left_out)
+}
+
+/// The names of the columns of blocks.
+fn columns(work: &Work) -> impl Iterator<Item = &str> {
+    let table = work.stream.tables.iter().find(|table| table.is("blocks"));
+    let more = table.into_iter().flat_map(|table| table.columns.iter().skip(3)).map(String::as_str);
+    ["loc", "vb", "instances"].into_iter().chain(more)
+}
+
+/// The numbers that a game may keep in the header of a database.
+fn numbers(db: &Connection, work: &Work) -> rusqlite::Result<()> {
+    let mut head = Vec::new();
+    let known =
+        work.stream.pages.read_some(1, 100, &mut head).is_ok() && head.starts_with(crate::sqlite::header::MAGIC);
+    for (name, at) in [("user_version", 60), ("application_id", 68)] {
+        let number = head.get(at..).and_then(<[u8]>::first_chunk::<4>).map(|bytes| i32::from_be_bytes(*bytes));
+        if let Some(number) = number.filter(|number| known && *number != 0) {
+            db.pragma_update(None, name, number)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where rows are read from: the stream, and its backup.
+struct Source<'s> {
+    plan: &'s StreamPlan,
+    work: &'s Work,
+    limits: &'s Limits,
+    scratch: [StreamScratch; 2],
+}
+
+impl Source<'_> {
+    /// The values of a row as they are written.
+    fn values(&mut self, decision: &StreamDecision) -> io::Result<Option<Vec<OwnedKey>>> {
+        let Self { plan, work, limits, scratch: [own, other] } = self;
+        let format = work.meta.format.or(work.stream.format);
+        let Some(key) = format.and_then(|format| format.encode(decision.place)) else { return Ok(None) };
+        let row = decision.row.and_then(|row| work.stream.rows.get(row as usize));
+        if let Some(row) = row {
+            work.stream.fetch(row, own)?;
+        }
+        let mut older = |part: &Part, instances: bool| -> io::Result<OwnedKey> {
+            let (Part::Older(number), Some(older)) = (part, plan.backup.as_deref()) else { return Ok(OwnedKey::Null) };
+            let Some(row) = older.stream.rows.get(*number as usize) else { return Ok(OwnedKey::Null) };
+            older.stream.fetch(row, other)?;
+            let stream = &older.stream;
+            let bytes = if instances { stream.instance_bytes(other) } else { stream.voxel_bytes(other) };
+            Ok(bytes.map_or(OwnedKey::Null, |bytes| OwnedKey::Blob(bytes.into())))
+        };
+        let stored = |value: Key<'_>| OwnedKey::stored(value, &work.stream.pages.header);
+        let own_value = |at: usize| match row {
+            Some(_) => work.stream.values(own).nth(at).map_or(OwnedKey::Null, stored),
+            None => OwnedKey::Null,
+        };
+        let voxels = match &decision.voxels {
+            Part::Kept => own_value(1),
+            Part::LeftOut => OwnedKey::Null,
+            Part::Mended(mend) => {
+                let po2 = work.meta.block_size_po2.unwrap_or(4);
+                let bytes = row.and_then(|_| work.stream.voxel_bytes(own));
+                let stored = bytes.map(|bytes| Stored::new(bytes, po2, &work.depths, limits));
+                stored
+                    .and_then(|stored| stored.apply(mend, limits))
+                    .map_or(OwnedKey::Null, |bytes| OwnedKey::Blob(bytes.into()))
+            }
+            part @ Part::Older(_) => older(part, false)?,
+        };
+        let instances = match &decision.instances {
+            Part::Kept => own_value(2),
+            Part::LeftOut | Part::Mended(_) => OwnedKey::Null,
+            part @ Part::Older(_) => older(part, true)?,
+        };
+        let mut values = vec![OwnedKey::of(key.as_key()), voxels, instances];
+        if row.is_some() {
+            values.extend(work.stream.values(own).skip(3).map(stored));
+        }
+        Ok(Some(values))
+    }
+}
+
+/// Reads what was written, by our own reader and by SQLite.
+fn verify(path: &Path, written: &[(Place, u128)], limits: &Limits) -> Result<(), Error> {
+    let wrong = |why: String| Error::from(beside::Error::write(path)(io::Error::other(why)));
+    if let Some(said) = stream::unsound(path).map_err(|error| wrong(error.to_string()))? {
+        return Err(wrong(format!("SQLite finds fault with it: {said}")));
+    }
+    let source: FileSource = beside::open(path)?;
+    let read = Stream::load(source, Beside::default(), limits, &mut Vec::new()).map_err(beside::Error::read(path))?;
+    let differs = || wrong("it reads back otherwise than it was written".to_owned());
+    let Some(read) = read else { return if written.is_empty() { Ok(()) } else { Err(differs()) } };
+    if read.rows.len() != written.len() {
+        return Err(differs());
+    }
+    let mut scratch = StreamScratch::default();
+    for (place, content) in written {
+        let row = read.find(*place).and_then(|at| read.rows.get(at)).ok_or_else(differs)?;
+        read.fetch(row, &mut scratch).map_err(beside::Error::read(path))?;
+        if hash(read.values(&scratch).skip(1)) != *content {
+            return Err(differs());
+        }
+    }
+    Ok(())
+}
