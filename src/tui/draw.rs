@@ -95,6 +95,9 @@ fn check_words(app: &App) -> Vec<(Role, String)> {
             out.push((level_role(Some(level)), format!("{mark} {n}{name}  ")));
         }
     }
+    if app.comparison.running {
+        out.push((Role::Text, format!("comparing {:.0} %  ", (app.comparison.share() * 100.0).floor())));
+    }
     if findings.running {
         let share = findings.share();
         out.push((Role::Text, format!("checking {:.0} % ", (share * 100.0).floor())));
@@ -131,26 +134,31 @@ fn horizontal(ascii: bool, eighths: f64) -> &'static str {
     CELLS.get(usize::from(at)).copied().unwrap_or(" ")
 }
 
+/// The panes whose names are shortened where not all have room, the first ones first.
+const SHORTENED: [Pane; 4] = [Pane::Findings, Pane::Channels, Pane::Sectors, Pane::Repair];
+
 /// The tabs, each with the columns that it takes, in a frame that begins at 0.
 fn tabs(app: &App, width: u16) -> Vec<(Pane, u16, String)> {
-    let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Depth || app.has_depth());
-    let long = |pane: Pane| format!(" {} {}", pane.number(), pane.title());
-    let all: Vec<Pane> = panes.collect();
-    // The pane that is shown has its name, and of the others those for which there is room, the first ones first.
-    let mut room = usize::from(width).saturating_sub(2 + 2 * all.len());
-    let mut named = Vec::new();
-    for pane in std::iter::once(app.pane).chain(all.iter().copied().filter(|pane| *pane != app.pane)) {
-        let more = long(pane).width().saturating_sub(2);
-        if pane != app.pane && more > room {
+    let all: Vec<Pane> = Pane::ALL.into_iter().filter(|pane| app.has_pane(*pane)).collect();
+    let room = usize::from(width).saturating_sub(2);
+    let long = |pane: &Pane| format!(" {} {}", pane.number(), pane.title());
+    let mut texts: Vec<String> = all.iter().map(long).collect();
+    let taken = |texts: &[String]| texts.iter().map(|text| text.width()).sum::<usize>();
+    // Shorter names first, that of the pane which is shown last of all; then numbers, the last ones first.
+    let others = SHORTENED.into_iter().filter(|pane| *pane != app.pane);
+    let shorter = others.chain(SHORTENED).map(|pane| (pane, format!(" {} {}", pane.number(), pane.short_title())));
+    let rest = all.iter().rev().filter(|pane| **pane != app.pane).map(|pane| (*pane, format!(" {}", pane.number())));
+    for (pane, text) in shorter.chain(rest) {
+        if taken(&texts) <= room {
             break;
         }
-        room = room.saturating_sub(more);
-        named.push(pane);
+        if let Some(to) = all.iter().position(|other| *other == pane).and_then(|at| texts.get_mut(at)) {
+            *to = text;
+        }
     }
     let mut x = 1u16;
     let mut out = Vec::new();
-    for pane in all {
-        let text = if named.contains(&pane) { long(pane) } else { format!(" {}", pane.number()) };
+    for (pane, text) in all.into_iter().zip(texts) {
         let len = u16::try_from(text.width()).unwrap_or(0);
         out.push((pane, x, text));
         x = x.saturating_add(len);
