@@ -286,10 +286,10 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
         (Focus::Pane, Pane::Repair) if super::panes::repair::can_look(app) => &[A::Enter, A::Certainty, A::Copy],
         (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],
         (Focus::Pane, Pane::Diff) if app.has_pair() => {
-            &[A::Close, A::CutUp, A::ChangedCutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel, A::Toggle, A::NextChange]
+            &[A::Close, A::ChangedCutUp, A::CutUp, A::NextChange, A::Toggle, A::NextChannel, A::AxisX, A::AxisY, A::AxisZ]
         }
         (Focus::Pane, Pane::Diff) => {
-            &[A::Enter, A::NextChange, A::Whole, A::CutUp, A::ChangedCutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextLod]
+            &[A::Enter, A::NextChange, A::CutUp, A::Whole, A::NextLod, A::ChangedCutUp, A::AxisX, A::AxisY, A::AxisZ]
         }
     };
     let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];

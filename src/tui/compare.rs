@@ -215,7 +215,7 @@ fn run(worlds: [&World<'_>; 2], against: &Against, key: Key, worker: &Worker<'_>
     numbers.retain(|lod| against.lods.is_empty() || against.lods.contains(lod));
     let lods: Vec<Lod> = numbers
         .into_iter()
-        .map(|lod| Lod { lod, changes: Vec::new(), blocks: [Arc::new(a.index(lod)), Arc::new(b.index(lod))] })
+        .map(|lod| Lod::new(lod, [Arc::new(a.index(lod)), Arc::new(b.index(lod))]))
         .collect();
     let total = lods.iter().map(|lod| lod.blocks.iter().map(|blocks| blocks.blocks.len()).max().unwrap_or(0) as u64);
     let (total, side) = (total.sum::<u64>(), a.block_size().or(b.block_size()));

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use super::action::{ACTIONS, Group, hints};
+use super::action::{ACTIONS, Action, Group, hints};
 use super::app::{App, Focus};
 use super::canvas::Canvas;
 use super::keys::short;
@@ -228,7 +228,12 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
     let mut pieces = vec![(moves.to_owned(), "move".to_owned())];
     for spec in hints(app) {
         let Some(key) = app.settings.keymap.keys(spec.action).first() else { continue };
-        let hint = if spec.hint == "tree" && app.focus == Focus::Tree { "pane" } else { spec.hint };
+        let hint = match spec.action {
+            Action::NextFocus if app.focus == Focus::Tree => "pane",
+            Action::Toggle if app.has_pair() => "A or B",
+            Action::Whole if app.in_diff() => "layer/all",
+            _ => spec.hint,
+        };
         pieces.push((short(*key, app.glyphs.ascii), hint.to_owned()));
     }
     // The last ones, help and the way out, are always there: what is in the middle gives way.

@@ -5,9 +5,13 @@ mod blocks;
 mod channels;
 mod depth;
 mod findings;
+mod difference;
 mod repair;
 mod sectors;
 mod slice;
+
+#[path = "../common/edit.rs"]
+mod edit;
 
 mod anything;
 mod document;

@@ -122,24 +122,27 @@ pub struct Lod {
     pub changes: Vec<Changed>,
     /// The blocks of both saves.
     pub blocks: [Arc<Index>; 2],
+    /// The lowest and the highest position of all blocks; `None` where there is none.
+    pub extent: Option<[[i32; 3]; 2]>,
 }
 
 impl Lod {
-    /// The number of the first change at a position or behind it.
+    /// A LOD with these blocks, of which nothing is compared yet.
     #[must_use]
-    pub fn from(&self, position: [i32; 3]) -> usize {
-        self.changes.partition_point(|change| order(change.position) < order(position))
-    }
-
-    /// The first and the last position of all blocks; `None` where there is none.
-    #[must_use]
-    pub fn extent(&self) -> Option<[[i32; 3]; 2]> {
+    pub fn new(lod: u8, blocks: [Arc<Index>; 2]) -> Self {
         let of = |index: &Index| {
             let bare = index.bare.iter().map(|at| [at.position; 2]);
             index.extent().into_iter().chain(bare).reduce(join)
         };
-        let [a, b] = &self.blocks;
-        of(a).into_iter().chain(of(b)).reduce(join)
+        let [a, b] = &blocks;
+        let extent = of(a).into_iter().chain(of(b)).reduce(join);
+        Self { lod, changes: Vec::new(), blocks, extent }
+    }
+
+    /// The number of the first change at a position or behind it.
+    #[must_use]
+    pub fn from(&self, position: [i32; 3]) -> usize {
+        self.changes.partition_point(|change| order(change.position) < order(position))
     }
 }
 
@@ -281,7 +284,7 @@ mod tests {
         assert_eq!(size_of::<Changed>(), 24);
         let mut all = Difference::default();
         let blocks = [Arc::new(Index::default()), Arc::new(Index::default())];
-        all.lods.push(Lod { lod: 0, changes: Vec::new(), blocks });
+        all.lods.push(Lod::new(0, blocks));
         let change = |position, what| Told::new(Change { lod: 0, position, what });
         let unreadable = |why: &str| What::Unreadable { side: Side::B, why: why.into() };
         all.add(vec![change([1, 0, 0], What::Added), change([0, 0, 1], What::Moved { to: [5, 6, 7] })]);

@@ -14,8 +14,8 @@ use crate::tui::inspector::{Lines, grouped};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role};
 
-/// Columns of the position in the list.
-const PLACE: u16 = 18;
+/// Columns of the position in the list, at most.
+const PLACE: u16 = 24;
 
 /// A sample of a mark, and what it stands for.
 type Item = (&'static str, Role, String);
@@ -127,8 +127,8 @@ pub(super) fn says(difference: &Difference, change: &Changed) -> String {
 }
 
 /// Draws the list.
-pub(super) fn draw(app: &App, scene: &Scene, difference: &Difference, lod: &Lod, canvas: &mut Canvas<'_>) {
-    let Some([left, top, width, height]) = scene.list else { return };
+pub(super) fn draw(app: &App, area: [u16; 4], difference: &Difference, lod: &Lod, canvas: &mut Canvas<'_>) {
+    let [left, top, width, height] = area;
     let mut part = canvas.part(left, top, width, height);
     if lod.changes.is_empty() {
         let (role, words) = empty(app, difference);
@@ -137,21 +137,30 @@ pub(super) fn draw(app: &App, scene: &Scene, difference: &Difference, lod: &Lod,
     }
     let at = app.panes.diff.at;
     let rows = usize::from(height);
-    // Between two of them, where none is under the cursor.
-    let shown = at.unwrap_or_else(|| lod.from(scene.cursor)).min(lod.changes.len() - 1);
-    let first = follow(shown.saturating_sub(rows / 2), shown, rows, lod.changes.len());
-    for (y, (number, change)) in (0u16..).zip(lod.changes.iter().enumerate().skip(first).take(rows)) {
+    let first = first(app, lod, height);
+    let seen = lod.changes.get(first..).unwrap_or_default();
+    let places = seen.iter().take(rows).map(|change| triple(change.position).width());
+    let room = places.max().and_then(|width| u16::try_from(width).ok()).unwrap_or(PLACE).min(PLACE);
+    for (y, (number, change)) in (0u16..).zip((first..).zip(seen).take(rows)) {
         let (mark, role) = look(change.fate);
         part.put(1, y, mark, role);
-        let place = triple(change.position);
-        part.put_within(3, y, PLACE, &place, Role::Text);
-        let x = 4 + PLACE.max(u16::try_from(place.width()).unwrap_or(0).min(PLACE));
+        part.put_within(3, y, PLACE, &triple(change.position), Role::Text);
+        let x = 5 + room;
         part.put_within(x, y, width.saturating_sub(x + 2), &says(difference, change), Role::Dim);
         if Some(number) == at {
             part.cursor_row(y, app.focus == Focus::Pane);
         }
     }
     part.scrollbar(first, rows, lod.changes.len());
+}
+
+/// The first line of the list that is seen.
+pub(super) fn first(app: &App, lod: &Lod, rows: u16) -> usize {
+    let keep = &app.panes.diff;
+    let (rows, all) = (usize::from(rows), lod.changes.len());
+    // Between two of them, where none is under the cursor.
+    let shown = keep.at.unwrap_or_else(|| keep.cursor.map_or(0, |cursor| lod.from(cursor))).min(all.saturating_sub(1));
+    follow(shown.saturating_sub(rows / 2), shown, rows, all)
 }
 
 /// What is said where nothing differs, or nothing that is known yet.

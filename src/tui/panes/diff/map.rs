@@ -8,7 +8,7 @@ use crate::tui::canvas::Canvas;
 use crate::tui::data::difference::{Changed, Difference, Fate, Lod};
 use crate::tui::data::plane::Axis;
 use crate::tui::draw::pane_inside;
-use crate::tui::panes::raster::Raster;
+use crate::tui::panes::raster::{Raster, Zoom};
 use crate::tui::theme::{Glyphs, Role};
 use crate::world::order;
 
@@ -52,7 +52,7 @@ pub(super) fn scene(app: &App) -> Option<Scene> {
     let keep = &app.panes.diff;
     let number = difference.lods.iter().position(|lod| Some(lod.lod) == keep.lod).unwrap_or(0);
     let lod = difference.lods.get(number)?;
-    let extent = lod.extent()?;
+    let extent = lod.extent?;
     let area = pane_inside(app);
     let (width, height) = (area.width, area.height);
     let names = (height >= 10).then_some(0);
@@ -68,27 +68,35 @@ pub(super) fn scene(app: &App) -> Option<Scene> {
     let top = header + 1 + airy;
     let bottom = height.saturating_sub(lines + u16::from(has_words));
     let room = bottom.saturating_sub(top + airy);
-    let (map, list) = if room >= BELOW {
+    let [low, high] = extent;
+    let [right, down] = keep.axis.across();
+    let size = [right, down].map(|axis| axis.of(high).abs_diff(axis.of(low)).saturating_add(1));
+    let place = |columns: u16, lines: u16| {
+        // Letters, whatever the colours: what a block is must not be told by these alone. A small world is drawn larger
+        // than voxels are.
+        let large = size[0].saturating_mul(8) <= columns.into() && size[1].saturating_mul(4) <= lines.into();
+        Raster::new([1, top, columns, lines], true, size, keep.zoom.or(large.then_some(Zoom::In(3))), 0)
+    };
+    let (mut raster, list) = if room >= BELOW {
         let rows = (room / 3).clamp(4, 14);
-        let map = room.saturating_sub(rows + 1);
-        ([1, top, width.saturating_sub(2), map], Some([0, top + map + 1, width, rows]))
+        let mut raster = place(width.saturating_sub(2), room.saturating_sub(rows + 1));
+        // What the map does not need is for the list.
+        let taken = raster.seen()[1].saturating_mul(raster.zoom.tall(true).into());
+        raster.lines = raster.lines.min(u16::try_from(taken).unwrap_or(u16::MAX));
+        let under = raster.lines + 1 + airy;
+        (raster, Some([0, top + under, width, room.saturating_sub(under)]))
     } else if width >= BESIDE && room >= 3 {
         let list = (width / 2).clamp(28, 40);
         let map = width.saturating_sub(list + 2);
-        ([1, top, map, room], Some([map + 1, top, width.saturating_sub(map + 1), room]))
+        (place(map, room), Some([map + 1, top, width.saturating_sub(map + 1), room]))
     } else {
-        ([1, top, width.saturating_sub(2), room], None)
+        (place(width.saturating_sub(2), room), None)
     };
-    let [low, high] = extent;
     let clamp = |axis: Axis, at: i32| at.clamp(axis.of(low), axis.of(high));
     let cut = keep.cut.map(|cut| clamp(keep.axis, cut));
     let wanted = keep.cursor.unwrap_or(low);
     let cursor = [Axis::X, Axis::Y, Axis::Z].map(|axis| clamp(axis, axis.of(wanted)));
     let cursor = cut.map_or(cursor, |cut| keep.axis.with(cursor, cut));
-    let [right, down] = keep.axis.across();
-    let size = [right, down].map(|axis| axis.of(high).abs_diff(axis.of(low)).saturating_add(1));
-    // Letters, whatever the colours: what a block is must not be told by these alone.
-    let mut raster = Raster::new(map, true, size, keep.zoom, 0);
     let mut scene = Scene {
         lod: number,
         axis: keep.axis,
@@ -312,7 +320,9 @@ pub(super) fn draw(app: &App, scene: &Scene, difference: &Difference, canvas: &m
             if here == Some([column, row]) {
                 style = canvas.theme.style(Role::Cursor).add_modifier(Modifier::BOLD);
             }
-            let shade = shades.get(cell.shade(difference.volume())).copied().unwrap_or(" ");
+            // What is full is not full under the cursor, where it would be empty.
+            let most = if here == Some([column, row]) { 3 } else { 4 };
+            let shade = shades.get(cell.shade(difference.volume()).min(most)).copied().unwrap_or(" ");
             let left = raster.left.saturating_add(small(column).saturating_mul(wide));
             let top = raster.top.saturating_add(small(row).saturating_mul(tall));
             for dy in 0..tall {

@@ -14,7 +14,6 @@ use crate::tui::data::difference::{Changed, Difference, Fate, Lod};
 use crate::tui::data::plane::Axis;
 use crate::tui::go;
 use crate::tui::inspector::Lines;
-use crate::tui::scroll::follow;
 use crate::tui::theme::Role;
 use map::{Layer, Scene};
 
@@ -306,10 +305,8 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
         }
         (Click::Wheel(up), None) => cut(app, &scene, if up { 1 } else { -1 }),
         (Click::Press, Some([_, top, _, rows])) => {
-            let (rows, all) = (usize::from(rows), lod.changes.len());
-            let shown = app.panes.diff.at.unwrap_or_else(|| lod.from(scene.cursor)).min(all.saturating_sub(1));
-            let first = follow(shown.saturating_sub(rows / 2), shown, rows, all);
-            choose(app, &scene, first + usize::from(y - top));
+            let first = list::first(app, lod, rows);
+            choose(app, &scene, first.saturating_add(usize::from(y.saturating_sub(top))));
         }
         (Click::Press, None) => {
             if let Some(at) = scene.raster.at(x, y) {
@@ -352,7 +349,6 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         return;
     };
     let width = canvas.width();
-    let glyphs = canvas.glyphs;
     if let Some(y) = scene.names {
         let [a, b] = names(app);
         let half = width / 2;
@@ -364,7 +360,9 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     header(&scene, difference, lod, canvas);
     map::draw(app, &scene, difference, canvas);
     list::draw_legend(app, &scene, canvas);
-    list::draw(app, &scene, difference, lod, canvas);
+    if let Some(area) = scene.list {
+        list::draw(app, area, difference, lod, canvas);
+    }
     if let Some(y) = scene.words {
         let mut x = 1;
         for (role, text) in list::words(app, &scene, difference, lod) {
@@ -373,7 +371,6 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             x = x.saturating_add(u16::try_from(unicode_width::UnicodeWidthStr::width(text.as_str())).unwrap_or(room));
         }
     }
-    let _ = glyphs;
 }
 
 /// The line that says what of the map is seen.

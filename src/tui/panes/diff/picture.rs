@@ -27,7 +27,13 @@ use crate::tui::theme::Role;
 const NARROW: u16 = 16;
 
 /// Columns of what stands before the values of the voxel.
-const LEFT: u16 = 26;
+const LEFT: u16 = 24;
+
+/// From this height on the list stands below the picture.
+const BELOW: u16 = 30;
+
+/// Lines of that list at least.
+const LIST: u16 = 6;
 
 /// What is read: of which comparison, LOD, and positions in both saves.
 type Key = ((u64, u64), u8, [[i32; 3]; 2]);
@@ -106,6 +112,10 @@ struct Scene {
     legend: Option<u16>,
     /// The first line about the voxel, and how many there are.
     words: [u16; 2],
+    /// The first line of the list, and how many there are.
+    list: Option<[u16; 2]>,
+    /// The line of the cuts, when they have one of their own.
+    cuts: Option<u16>,
 }
 
 fn scene(app: &App) -> Option<Scene> {
@@ -131,9 +141,11 @@ fn scene(app: &App) -> Option<Scene> {
         _ => 2,
     };
     let legend = u16::from(height >= 12);
-    let titles = 2.min(height) + airy;
+    let titles = 2.min(height) + 2 * airy;
     let top = titles + 1;
-    let lines = height.saturating_sub(top + legend + words + 2 * airy);
+    let below = height >= BELOW;
+    let list = if below { LIST + 1 } else { 0 };
+    let lines = height.saturating_sub(top + legend + words + 2 * airy + list);
     let room = width.saturating_sub(2);
     let all = match keep.alone {
         Some(view) => vec![view],
@@ -153,9 +165,17 @@ fn scene(app: &App) -> Option<Scene> {
         (view, raster)
     });
     let views: Vec<_> = views.collect();
-    let bottom = height.saturating_sub(words);
-    let legend = (legend > 0).then(|| bottom.saturating_sub(1 + airy));
-    Some(Scene { channel, axis, cut, depth, voxel, at, views, titles, legend, words: [bottom, words] })
+    // What the pictures do not need is for the list.
+    let taken = views.iter().map(|(_, raster)| {
+        let lines = raster.seen()[1].saturating_mul(raster.zoom.tall(raster.letters).into());
+        if raster.letters { lines } else { lines.div_ceil(2) }
+    });
+    let taken = u16::try_from(taken.max().unwrap_or(0)).unwrap_or(u16::MAX).min(lines);
+    let under = if below { top + taken + airy } else { height.saturating_sub(words + legend + airy) };
+    let first = if below { under + legend + airy } else { height.saturating_sub(words) };
+    let list = below.then(|| [first + words + 1, height.saturating_sub(first + words + 1)]);
+    let (legend, cuts) = ((legend > 0).then_some(under), (airy > 0).then_some(2));
+    Some(Scene { channel, axis, cut, depth, voxel, at, views, titles, legend, words: [first, words], list, cuts })
 }
 
 /// The place of a voxel in the picture, from its left and its top.
@@ -384,6 +404,9 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) -> bool {
         legend(pair, &scene, y, change.map(|change| change.fate), canvas);
     }
     words(pair, &scene, key, canvas);
+    if let Some([y, lines]) = scene.list {
+        list::draw(app, [0, y, width, lines], difference, lod, canvas);
+    }
     true
 }
 
@@ -418,26 +441,30 @@ fn cut_line(pair: &Pair, scene: &Scene, canvas: &mut Canvas<'_>) {
     let dot = canvas.glyphs.dot.width();
     let taken: usize = pieces.iter().take(count).map(|(_, text)| text.width() + dot).sum();
     let left = u16::try_from(taken + 2).unwrap_or(u16::MAX);
-    let room = canvas.width().saturating_sub(left + 1);
-    // Of as many cuts a column as it takes.
+    // Behind that, or on a line of their own.
+    let room = canvas.width().saturating_sub(1 + if scene.cuts.is_some() { 20 } else { left });
     let most = cuts.iter().copied().max().unwrap_or(0);
     if cuts.is_empty() || most == 0 || room < 8 {
         return;
     }
-    let per = cuts.len().div_ceil(usize::from(room.min(32))).max(1);
+    // Of as many cuts a column as it takes.
+    let per = cuts.len().div_ceil(usize::from(room.min(64))).max(1);
     let columns = u16::try_from(cuts.len().div_ceil(per)).unwrap_or(u16::MAX);
-    let start = canvas.width().saturating_sub(columns + 1);
+    let (y, start) = match scene.cuts {
+        Some(y) => (y, canvas.line(1, y, &[(Role::Dim, "cuts along "), (Role::Dim, scene.axis.name()), (Role::Dim, "  ")])),
+        None => (1, canvas.width().saturating_sub(columns + 1)),
+    };
     for (x, (number, part)) in (start..).zip(cuts.chunks(per).enumerate()) {
         let n = part.iter().copied().max().unwrap_or(0);
-        let eighths = u64::from(n) * 8 / u64::from(most.max(1));
-        let bar = if n == 0 { 0 } else { usize::try_from(eighths).unwrap_or(8).clamp(1, 8) };
+        let eighths = usize::try_from(u64::from(n) * 8 / u64::from(most)).unwrap_or(8).clamp(1, 8);
         let here = usize::try_from(scene.cut).is_ok_and(|cut| cut / per == number);
-        let none = canvas.glyphs.good;
-        let glyph = if bar == 0 { none } else { canvas.glyphs.bars.get(bar).copied().unwrap_or(" ") };
-        canvas.put(x, 1, glyph, if bar == 0 { Role::Dim } else { Role::Warning });
-        if here {
-            canvas.restyle(x, 1, 1, Role::Cursor);
-        }
+        let glyph = if n == 0 { canvas.glyphs.good } else { canvas.glyphs.bars.get(eighths).copied().unwrap_or(" ") };
+        let role = match (here, n) {
+            (true, _) => Role::Key,
+            (false, 0) => Role::Dim,
+            (false, _) => Role::Warning,
+        };
+        canvas.put(x, y, glyph, role);
     }
 }
 
@@ -533,8 +560,13 @@ fn legend(pair: &Pair, scene: &Scene, y: u16, fate: Option<Fate>, canvas: &mut C
         let (_, mark, role) = turned(turn);
         x = canvas.line(x, y, &[(role, mark), (Role::Text, " "), (Role::Text, means(turn, scene.channel)), (Role::Text, "   ")]);
     }
-    let same = if canvas.glyphs.ascii { ":" } else { "░" };
-    canvas.line(x, y, &[(Role::Dim, same), (Role::Dim, " the same")]);
+    let raster = scene.views.first().map(|(_, raster)| raster);
+    let same = match raster {
+        Some(raster) if raster.letters => ":",
+        Some(raster) if raster.zoom.wide() > 1 => "░",
+        _ => "█",
+    };
+    canvas.line(x, y, &[(Role::Border, same), (Role::Dim, " the same")]);
 }
 
 /// The value of a side at the cursor, in words.
@@ -548,8 +580,7 @@ fn value(pair: &Pair, side: usize, channel: usize, at: [u32; 3]) -> (Role, Strin
     let mut text = number(raw, bits);
     if let Some(distance) = block.sdf(channel, raw) {
         let solid = if distance < 0.0 { "inside" } else { "outside" };
-        // The raw value is of less use than what it stands for.
-        text = format!("distance {}, {solid} ({raw:#x})", short(distance));
+        text = format!("distance {}, {solid}", short(distance));
     }
     (Role::Value, text)
 }
