@@ -15,12 +15,10 @@ use voxscope::demo::{self, Extent, ForestSpec};
 use voxscope::diff::{self, Change, Options, Summary, What};
 use voxscope::godot::block;
 use voxscope::godot::channel::{Channel, Depth, SDF, Storage};
-use voxscope::godot::container::{self, Mode};
+use voxscope::godot::container::Mode;
 use voxscope::godot::metadata::{Item, Metadata, VoxelItem};
-use voxscope::godot::region::Builder;
-use voxscope::godot::slots::{self, Slots};
 use voxscope::godot::variant::{Dialect, Variant};
-use voxscope::save::{self, Save, Scratch};
+use voxscope::save::{self, Save};
 use voxscope::world::World;
 
 fn open(path: &Path) -> Save {

@@ -144,16 +144,25 @@ fn tabs(app: &App, width: u16) -> Vec<(Pane, u16, String)> {
     let long = |pane: &Pane| format!(" {} {}", pane.number(), pane.title());
     let mut texts: Vec<String> = all.iter().map(long).collect();
     let taken = |texts: &[String]| texts.iter().map(|text| text.width()).sum::<usize>();
-    // Shorter names first, that of the pane which is shown last of all; then numbers, the last ones first.
-    let others = SHORTENED.into_iter().filter(|pane| *pane != app.pane);
-    let shorter = others.chain(SHORTENED).map(|pane| (pane, format!(" {} {}", pane.number(), pane.short_title())));
-    let rest = all.iter().rev().filter(|pane| **pane != app.pane).map(|pane| (*pane, format!(" {}", pane.number())));
-    for (pane, text) in shorter.chain(rest) {
-        if taken(&texts) <= room {
-            break;
-        }
+    let short = |pane: Pane| format!(" {} {}", pane.number(), pane.short_title());
+    let set = |texts: &mut Vec<String>, pane: Pane, text: String| {
         if let Some(to) = all.iter().position(|other| *other == pane).and_then(|at| texts.get_mut(at)) {
             *to = text;
+        }
+    };
+    // Shorter names first, that of the pane which is shown only where all have one then; otherwise numbers, the last first.
+    for pane in SHORTENED.into_iter().filter(|pane| *pane != app.pane) {
+        if taken(&texts) > room {
+            set(&mut texts, pane, short(pane));
+        }
+    }
+    let saved = long(&app.pane).width().saturating_sub(short(app.pane).width());
+    if taken(&texts) > room && taken(&texts).saturating_sub(saved) <= room {
+        set(&mut texts, app.pane, short(app.pane));
+    }
+    for pane in all.iter().rev().filter(|pane| **pane != app.pane) {
+        if taken(&texts) > room {
+            set(&mut texts, *pane, format!(" {}", pane.number()));
         }
     }
     let mut x = 1u16;

@@ -19,7 +19,7 @@ const BESIDE: u16 = 64;
 const BELOW: u16 = 14;
 
 /// Shades from little to all.
-const SHADES: [[&str; 5]; 2] = [[" ", "░", "▒", "▓", "█"], [" ", ".", ":", "%", "#"]];
+const SHADES: [[&str; 5]; 2] = [[" ", "░", "▒", "▓", "█"], [" ", "'", ":", "%", "#"]];
 
 /// What is shown, and where: the same for drawing, clicks and keys.
 #[derive(Clone, Debug)]

@@ -481,10 +481,9 @@ fn title(pair: &Pair, view: View, raster: &Raster, names: &[String; 2], y: u16, 
     let (words, role) = match side.and_then(|side| pair.sides.get(side)) {
         Some(Ok(None)) => ("no block here", Role::Dim),
         Some(Err(why)) => (why.as_str(), Role::Error),
-        _ => match pair.odd.filter(|_| side.is_none()) {
-            Some(odd) => (odd, Role::Warning),
-            None => return,
-        },
+        None if pair.odd.is_some() => (pair.odd.unwrap_or_default(), Role::Warning),
+        None if pair.block(0).is_none() || pair.block(1).is_none() => ("not compared", Role::Dim),
+        _ => return,
     };
     canvas.part(raster.left, y + 1, raster.columns, raster.lines).wrap(0, 0, words, role);
 }
@@ -496,7 +495,8 @@ fn paint(pair: &Pair, scene: &Scene, view: View, raster: &Raster, canvas: &mut C
         View::B => Some(1),
         View::Between => None,
     };
-    if side.is_some_and(|side| pair.block(side).is_none()) || (side.is_none() && pair.odd.is_some()) {
+    let missing = |side: usize| pair.block(side).is_none();
+    if side.map_or_else(|| missing(0) || missing(1) || pair.odd.is_some(), missing) {
         return;
     }
     let look = Look::plain(if scene.channel == SDF { pair.most(scene.channel).or(Some(0.0)) } else { None });
@@ -549,7 +549,7 @@ fn legend(pair: &Pair, scene: &Scene, y: u16, fate: Option<Fate>, canvas: &mut C
             Some(Fate::Added) => "The whole block is new.",
             Some(Fate::Removed) => "The whole block is gone.",
             Some(Fate::Moved) => "The same block stands at another place in B.",
-            Some(Fate::Unreadable) => "It is compared as far as both can be read.",
+            Some(Fate::Unreadable) => "It is not compared: one of the two cannot be read.",
             Some(Fate::Changed) | None => "c goes to the next channel.",
         };
         canvas.put(1, y, words, Role::Dim);
@@ -611,8 +611,9 @@ fn words(pair: &Pair, scene: &Scene, key: Key, canvas: &mut Canvas<'_>) {
     let same = if one == other { " the same" } else { "" };
     canvas.line(x, y, &[(Role::Key, "A "), (one.0, &one.1)]);
     let x = canvas.line(x, y + 1, &[(Role::Key, "B "), (other.0, &other.1), (Role::Dim, same)]);
-    if let Some(turn) = turn {
-        canvas.line(x, y + 1, &[(Role::Text, "  "), (role, means(turn, scene.channel))]);
+    let means = turn.map_or("", |turn| means(turn, scene.channel));
+    if usize::from(x) + means.len() + 3 <= usize::from(canvas.width()) {
+        canvas.put(x + 2, y + 1, means, role);
     }
 }
 
