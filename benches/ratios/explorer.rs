@@ -79,8 +79,14 @@ fn two() -> [PathBuf; 2] {
         let extent = Extent { from: [0, -12, 0], to: [80, 13, 80] };
         let terrain = Terrain { reach: 1e9, ..Terrain::new(seed) };
         let lods = vec![extent];
-        let spec =
-            ForestSpec { terrain, lods, block_size_po2: 2, sector_size: 64, region_size_po2: 6, ..ForestSpec::default() };
+        let spec = ForestSpec {
+            terrain,
+            lods,
+            block_size_po2: 2,
+            sector_size: 64,
+            region_size_po2: 6,
+            ..ForestSpec::default()
+        };
         forest(&format!("two-{seed}"), &spec)
     })
 }
@@ -101,7 +107,9 @@ fn difference() {
     let each = resident().saturating_sub(before) / changes as u64;
     report("memory a change, both saves open", &format!("{each} bytes"), "under 512 bytes", each < 512);
     let worst = Duration::from_millis(8);
-    for (what, keys) in [("the map", ""), ("a layer", "]"), ("the map, along z", "v z"), ("a block in both", "home enter")] {
+    for (what, keys) in
+        [("the map", ""), ("a layer", "]"), ("the map, along z", "v z"), ("a block in both", "home enter")]
+    {
         driver.keys(keys);
         let best = (0..TURNS).map(|_| time(|| drop(std::hint::black_box(driver.screen())))).min().unwrap();
         report(&format!("a frame of {what} at 200 x 60"), &millis(best), "under 8 ms", best < worst);

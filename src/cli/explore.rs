@@ -108,8 +108,7 @@ pub fn two(
                 Save::open(path, options)?;
             }
         }
-        let settings =
-            Settings { path: a.to_owned(), options: library, against: Some(against), ..Settings::default() };
+        let settings = Settings { path: a.to_owned(), options: library, against: Some(against), ..Settings::default() };
         explore(settings, look, color)
     })();
     match explored {

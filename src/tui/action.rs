@@ -285,9 +285,17 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
         }
         (Focus::Pane, Pane::Repair) if super::panes::repair::can_look(app) => &[A::Enter, A::Certainty, A::Copy],
         (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],
-        (Focus::Pane, Pane::Diff) if app.has_pair() => {
-            &[A::Close, A::ChangedCutUp, A::CutUp, A::NextChange, A::Toggle, A::NextChannel, A::AxisX, A::AxisY, A::AxisZ]
-        }
+        (Focus::Pane, Pane::Diff) if app.has_pair() => &[
+            A::Close,
+            A::ChangedCutUp,
+            A::CutUp,
+            A::NextChange,
+            A::Toggle,
+            A::NextChannel,
+            A::AxisX,
+            A::AxisY,
+            A::AxisZ,
+        ],
         (Focus::Pane, Pane::Diff) => {
             &[A::Enter, A::NextChange, A::CutUp, A::Whole, A::NextLod, A::ChangedCutUp, A::AxisX, A::AxisY, A::AxisZ]
         }

@@ -453,7 +453,7 @@ impl App {
     pub fn can_widen(&self) -> bool {
         super::panes::diff::can_widen(self)
             || self.in_slice()
-            && self.opened_item().is_some_and(|opened| matches!(opened.store, Store::Region(..) | Store::Layer(..)))
+                && self.opened_item().is_some_and(|opened| matches!(opened.store, Store::Region(..) | Store::Layer(..)))
     }
 
     /// Whether there is a legend of flags.

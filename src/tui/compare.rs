@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::app::{App, Effect};
-use super::data::difference::{Difference, Lod, Told};
 use super::data::Index;
+use super::data::difference::{Difference, Lod, Told};
 use super::jobs::{Kind, Worker};
 use super::pane::Pane;
 use super::panes;
@@ -213,10 +213,8 @@ fn run(worlds: [&World<'_>; 2], against: &Against, key: Key, worker: &Worker<'_>
     numbers.sort_unstable();
     numbers.dedup();
     numbers.retain(|lod| against.lods.is_empty() || against.lods.contains(lod));
-    let lods: Vec<Lod> = numbers
-        .into_iter()
-        .map(|lod| Lod::new(lod, [Arc::new(a.index(lod)), Arc::new(b.index(lod))]))
-        .collect();
+    let lods: Vec<Lod> =
+        numbers.into_iter().map(|lod| Lod::new(lod, [Arc::new(a.index(lod)), Arc::new(b.index(lod))])).collect();
     let total = lods.iter().map(|lod| lod.blocks.iter().map(|blocks| blocks.blocks.len()).max().unwrap_or(0) as u64);
     let (total, side) = (total.sum::<u64>(), a.block_size().or(b.block_size()));
     answer(worker, key, move |all| (all.lods, all.side, all.done) = (lods, side, [0, total]));

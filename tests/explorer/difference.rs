@@ -164,14 +164,19 @@ fn a_block_is_seen_in_both_and_the_voxel_is_told_in_words() {
         assert!(row_with(&driver, "B 0x").contains("world (-23, 0, 31)"), "{screen}");
         driver.keys("Y");
         let copied = driver.copied.clone().unwrap();
-        assert!(copied.contains("block (-2, 0, 1)") && copied.contains("0xea61 = 60001, signed -5535 in B"), "{copied}");
+        assert!(
+            copied.contains("block (-2, 0, 1)") && copied.contains("0xea61 = 60001, signed -5535 in B"),
+            "{copied}"
+        );
         // The nearest cut with another one, and no further.
         driver.keys(")");
         assert!(driver.text_screen().contains("y = 4 of 16") && driver.text_screen().contains("voxel (3, 4, 5)"));
         driver.keys(")");
         assert!(driver.text_screen().contains("No other cut behind this one differs"));
         driver.keys("[");
-        assert!(driver.text_screen().contains("y = 3 of 16") && driver.text_screen().contains("nothing differs in this"));
+        assert!(
+            driver.text_screen().contains("y = 3 of 16") && driver.text_screen().contains("nothing differs in this")
+        );
         driver.keys("c");
         assert!(driver.text_screen().contains("channel 1 SDF") && driver.text_screen().contains("voxel (3, 4, 5)"));
         assert!(row_with(&driver, "B distance").contains("1.877, outside"), "{}", driver.text_screen());
@@ -197,10 +202,14 @@ fn what_is_in_one_save_only_or_torn_is_said_and_shown_as_far_as_it_goes() {
     assert!(driver.text_screen().contains("+ block (-1, -1, -1)"), "{}", driver.text_screen());
     assert!(driver.text_screen().contains("no block here") && driver.text_screen().contains("whole block is new"));
     driver.keys(".");
-    assert!(driver.text_screen().contains("- block (1, 1, -1)") && driver.text_screen().contains("whole block is gone"));
+    assert!(
+        driver.text_screen().contains("- block (1, 1, -1)") && driver.text_screen().contains("whole block is gone")
+    );
     driver.keys("end");
     driver.keys("esc end enter");
-    assert!(driver.text_screen().contains("> block (1, 0, 1)") && driver.text_screen().contains("at another place in B"));
+    assert!(
+        driver.text_screen().contains("> block (1, 0, 1)") && driver.text_screen().contains("at another place in B")
+    );
     assert!(driver.text_screen().contains("moved to (0, 0, 0)"));
 }
 

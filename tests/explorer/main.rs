@@ -4,8 +4,8 @@
 mod blocks;
 mod channels;
 mod depth;
-mod findings;
 mod difference;
+mod findings;
 mod repair;
 mod sectors;
 mod slice;

@@ -115,7 +115,8 @@ impl Pair {
     #[must_use]
     pub fn channels(&self) -> Vec<usize> {
         let raw = |channel: usize| {
-            let is = |side| self.block(side).and_then(|block| Some(block.channels.get(channel)?.storage == Storage::Raw));
+            let is =
+                |side| self.block(side).and_then(|block| Some(block.channels.get(channel)?.storage == Storage::Raw));
             is(0) == Some(true) || is(1) == Some(true)
         };
         (0..CHANNELS).filter(|channel| self.voxels(*channel) > 0 || raw(*channel)).collect()
@@ -293,9 +294,8 @@ mod tests {
         assert_eq!(changes.cuts, [vec![0, 2, 0, 1], vec![0, 0, 3], vec![1, 2]]);
         assert!(changes.is_set(place([3, 2, 1], size).unwrap()) && !changes.is_set(place([3, 2, 0], size).unwrap()));
         assert_eq!(place([4, 0, 0], size), None);
-        let all: std::collections::HashSet<_> = (0..24)
-            .map(|n| place([n % 4, n / 4 % 3, n / 12], size).unwrap())
-            .collect();
+        let all: std::collections::HashSet<_> =
+            (0..24).map(|n| place([n % 4, n / 4 % 3, n / 12], size).unwrap()).collect();
         assert_eq!(all.len(), 24);
     }
 

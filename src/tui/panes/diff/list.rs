@@ -2,8 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::map::{MapCell, Scene};
 use super::look;
+use super::map::{MapCell, Scene};
 use crate::diff::Side;
 use crate::godot::channel::{CHANNELS, NAMES};
 use crate::printable::triple;
@@ -80,7 +80,8 @@ fn plural(n: usize, word: &str) -> String {
 
 /// The channels of a change, by name.
 fn channels(change: &Changed) -> Vec<&'static str> {
-    let is = |channel: &usize| u32::try_from(*channel).is_ok_and(|n| change.channels.checked_shr(n).unwrap_or(0) & 1 == 1);
+    let is =
+        |channel: &usize| u32::try_from(*channel).is_ok_and(|n| change.channels.checked_shr(n).unwrap_or(0) & 1 == 1);
     (0..CHANNELS).filter(is).filter_map(|channel| NAMES.get(channel)).copied().collect()
 }
 
@@ -253,7 +254,7 @@ pub(super) fn inspected(app: &App, scene: &Scene, difference: &Difference, lod: 
             }
             let beside = beside(change);
             if !beside.is_empty() {
-                out.push(("and" , beside.join(", "), Role::Text));
+                out.push(("and", beside.join(", "), Role::Text));
                 if voxels == 0 {
                     out.push(("", "No voxel differs. `voxscope diff` prints what does.".into(), Role::Dim));
                 }

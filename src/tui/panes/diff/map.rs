@@ -216,8 +216,7 @@ impl Layer {
         let raster = &scene.raster;
         let [columns, rows] = raster.seen();
         let shape = [columns, rows, raster.zoom.stride()];
-        let key =
-            (difference.of, difference.version, scene.lod, scene.axis, scene.cut, shape, raster.first);
+        let key = (difference.of, difference.version, scene.lod, scene.axis, scene.cut, shape, raster.first);
         if self.key == Some(key) {
             return None;
         }
@@ -341,7 +340,14 @@ mod tests {
 
     #[test]
     fn the_shade_is_the_share_of_what_differs() {
-        let cell = |blocks, whole, voxels| MapCell { fate: Some(Fate::Changed), came: false, changes: 1, blocks, whole, voxels };
+        let cell = |blocks, whole, voxels| MapCell {
+            fate: Some(Fate::Changed),
+            came: false,
+            changes: 1,
+            blocks,
+            whole,
+            voxels,
+        };
         assert_eq!(cell(1, 0, 0).shade(Some(4096)), 0, "metadata only");
         assert_eq!(cell(1, 0, 1).shade(Some(4096)), 1);
         assert_eq!(cell(1, 0, 4096).shade(Some(4096)), 4);

@@ -244,7 +244,8 @@ fn next_lod(app: &mut App, scene: &Scene) {
 pub fn to_block(app: &mut App, position: [i32; 3]) -> Result<(), String> {
     let Some((_, _, scene)) = shown(app) else { return Err("there is no map yet".into()) };
     let [low, high] = scene.extent;
-    let inside = [Axis::X, Axis::Y, Axis::Z].iter().all(|axis| (axis.of(low)..=axis.of(high)).contains(&axis.of(position)));
+    let inside =
+        [Axis::X, Axis::Y, Axis::Z].iter().all(|axis| (axis.of(low)..=axis.of(high)).contains(&axis.of(position)));
     if !inside {
         let (at, low, high) = (triple(position), triple(low), triple(high));
         return Err(format!("there is no block at {at}: both saves have {low} to {high}"));

@@ -375,7 +375,8 @@ pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) -> bool {
     let name = format!("block {}", triple(position));
     let of = format!("change {} of {}", grouped(from as u64 + 1), grouped(lod.changes.len() as u64));
     let of_width = u16::try_from(of.width()).unwrap_or(u16::MAX);
-    let x = canvas.line(1, 0, &[(role, mark), (Role::Text, " "), (Role::Strong, &name), (Role::Dim, canvas.glyphs.dot)]);
+    let x =
+        canvas.line(1, 0, &[(role, mark), (Role::Text, " "), (Role::Strong, &name), (Role::Dim, canvas.glyphs.dot)]);
     let has_room = width > x.saturating_add(of_width).saturating_add(12) && change.is_some();
     let room = width.saturating_sub(x + 1 + if has_room { of_width + 2 } else { 0 });
     canvas.put_within(x, 0, room, &says, Role::Text);
@@ -451,7 +452,9 @@ fn cut_line(pair: &Pair, scene: &Scene, canvas: &mut Canvas<'_>) {
     let per = cuts.len().div_ceil(usize::from(room.min(64))).max(1);
     let columns = u16::try_from(cuts.len().div_ceil(per)).unwrap_or(u16::MAX);
     let (y, start) = match scene.cuts {
-        Some(y) => (y, canvas.line(1, y, &[(Role::Dim, "cuts along "), (Role::Dim, scene.axis.name()), (Role::Dim, "  ")])),
+        Some(y) => {
+            (y, canvas.line(1, y, &[(Role::Dim, "cuts along "), (Role::Dim, scene.axis.name()), (Role::Dim, "  ")]))
+        }
         None => (1, canvas.width().saturating_sub(columns + 1)),
     };
     for (x, (number, part)) in (start..).zip(cuts.chunks(per).enumerate()) {
@@ -558,7 +561,11 @@ fn legend(pair: &Pair, scene: &Scene, y: u16, fate: Option<Fate>, canvas: &mut C
     let mut x = 1;
     for turn in [Turn::Came, Turn::Went, Turn::Other] {
         let (_, mark, role) = turned(turn);
-        x = canvas.line(x, y, &[(role, mark), (Role::Text, " "), (Role::Text, means(turn, scene.channel)), (Role::Text, "   ")]);
+        x = canvas.line(
+            x,
+            y,
+            &[(role, mark), (Role::Text, " "), (Role::Text, means(turn, scene.channel)), (Role::Text, "   ")],
+        );
     }
     let raster = scene.views.first().map(|(_, raster)| raster);
     let same = match raster {
