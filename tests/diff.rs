@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod common;
+#[path = "common/edit.rs"]
+mod edit;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use edit::{edited, set};
 use serde_json::{Value as Json, json};
 use tempfile::tempdir;
 use voxscope::convert;
@@ -13,12 +16,10 @@ use voxscope::demo::{self, Extent, ForestSpec};
 use voxscope::diff::{self, Change, Options, Summary, What};
 use voxscope::godot::block;
 use voxscope::godot::channel::{Channel, Depth, SDF, Storage};
-use voxscope::godot::container::{self, Mode};
+use voxscope::godot::container::Mode;
 use voxscope::godot::metadata::{Item, Metadata, VoxelItem};
-use voxscope::godot::region::Builder;
-use voxscope::godot::slots::{self, Slots};
 use voxscope::godot::variant::{Dialect, Variant};
-use voxscope::save::{self, Save, Scratch};
+use voxscope::save::{self, Save};
 use voxscope::world::World;
 
 fn open(path: &Path) -> Save {
@@ -32,35 +33,6 @@ fn compare(a: &Path, b: &Path, options: &Options<'_>) -> (Vec<Change>, Summary) 
         diff::run(&World::only(&a).unwrap(), &World::only(&b).unwrap(), options, |change| changes.push(change))
             .unwrap();
     (changes, summary)
-}
-
-/// Blocks as they are rewritten: `None` leaves one out, and another position moves it.
-type Edit<'e> = &'e dyn Fn(u8, [i32; 3], &mut block::Block<'_>) -> Option<[i32; 3]>;
-
-/// A copy of a forest whose blocks went through `edit`, packed anew.
-fn edited(from: &Path, to: &Path, mode: Mode, edit: Edit<'_>) {
-    let save = open(from);
-    std::fs::create_dir_all(to).unwrap();
-    std::fs::copy(from.join("meta.vxrm"), to.join("meta.vxrm")).unwrap();
-    let mut scratch = Scratch::default();
-    for (forest, file) in save.regions() {
-        let region = save.region(forest, file).unwrap().unwrap();
-        let mut builder = Builder::new(region.header.clone());
-        for listed in region.by_sector() {
-            let position = region.block_position(listed.slot, Slots::New).unwrap();
-            let mut block = region.view(listed.entry, &mut scratch).unwrap().block.unwrap();
-            let Some(position) = edit(file.lod, position, &mut block) else { continue };
-            let (of, slot) = slots::place_block(position, region.header.format.region_size, Slots::New).unwrap();
-            assert_eq!(of, region.position, "edits stay in their region");
-            let (mut plain, mut packed) = (Vec::new(), Vec::new());
-            block::encode(&block, &mut plain);
-            container::encode(mode, &plain, &mut packed);
-            builder.push(slot, &packed).unwrap();
-        }
-        let path = to.join(&file.name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, builder.finish()).unwrap();
-    }
 }
 
 fn forest(dir: &Path) -> PathBuf {
@@ -113,21 +85,6 @@ fn streams_of_all_formats_of_keys_are_the_same() {
     assert_eq!((changes, summary.same), (Vec::new(), 14));
     let (_, summary) = compare(&first, &instances, &Options::default());
     assert!(summary.differs() && !summary.trouble());
-}
-
-/// Sets a voxel of a channel, which becomes raw.
-fn set(block: &mut block::Block<'_>, channel: usize, [x, y, z]: [usize; 3], value: u64) {
-    let size = block.size.map(usize::from);
-    let old = block.channels[channel];
-    let width = old.depth.bytes();
-    let mut data: Vec<u8> = (0..size.iter().product::<usize>())
-        .flat_map(|i| old.value(i).unwrap().to_le_bytes()[..width].to_vec())
-        .collect();
-    let at = (y + size[1] * (x + size[0] * z)) * width;
-    data[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
-    let size = data.len() as u64;
-    // Leaked: a test has few of them.
-    block.channels[channel] = Channel { storage: Storage::Raw, data: data.leak(), size, ..old };
 }
 
 #[test]

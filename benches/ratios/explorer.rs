@@ -1,14 +1,14 @@
 //! The explorer: frames without a terminal, and the program in a real one.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
-use voxscope::demo::{Extent, ForestSpec};
+use voxscope::demo::{Extent, ForestSpec, Terrain};
 use voxscope::tui::pane::Pane;
-use voxscope::tui::{Driver, Settings};
+use voxscope::tui::{Against, Driver, Settings};
 
 use super::forest::{forest, large, two_thousand_regions};
 use super::{TURNS, report, time};
@@ -17,6 +17,7 @@ pub fn measure() {
     println!();
     first_frame(&forest("regions-2000", &two_thousand_regions()));
     frames(&forest("million", &million()));
+    difference();
     keys_while_checking(&forest("large", &large()));
     idle_and_memory(&forest("large", &large()));
 }
@@ -53,7 +54,7 @@ fn frames(dir: &Path) {
     assert!(rows > 1_000_000);
     let worst = Duration::from_millis(8);
     for pane in Pane::ALL {
-        if pane == Pane::Depth {
+        if !driver.app.has_pane(pane) {
             continue;
         }
         // A file of a quarter of a million blocks and one of them, except where the table of all of them is shown.
@@ -70,6 +71,52 @@ fn frames(dir: &Path) {
         let what = format!("a frame of {} at 200 x 60", pane.title());
         report(&what, &millis(best), "under 8 ms", best < worst);
     }
+}
+
+/// Two saves of small blocks that are all different.
+fn two() -> [PathBuf; 2] {
+    [1, 2].map(|seed| {
+        let extent = Extent { from: [0, -12, 0], to: [80, 13, 80] };
+        let terrain = Terrain { reach: 1e9, ..Terrain::new(seed) };
+        let lods = vec![extent];
+        let spec = ForestSpec {
+            terrain,
+            lods,
+            block_size_po2: 2,
+            sector_size: 64,
+            region_size_po2: 6,
+            ..ForestSpec::default()
+        };
+        forest(&format!("two-{seed}"), &spec)
+    })
+}
+
+/// Frames of two saves of 160,000 blocks that are all different, and what a change takes in memory.
+fn difference() {
+    let [path, other] = two();
+    let resident = || {
+        let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+        text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
+    };
+    let before = resident();
+    let against = Some(Against { path: other, ..Against::default() });
+    let mut driver = Driver::new(Settings { path, against, ..Settings::default() }, 200, 60);
+    let changes = driver.app.comparison.difference().map_or(0, |difference| difference.len());
+    println!("{:<58} {changes:>22}", "blocks that differ");
+    assert!(changes > 150_000);
+    let each = resident().saturating_sub(before) / changes as u64;
+    report("memory a change, both saves open", &format!("{each} bytes"), "under 512 bytes", each < 512);
+    let worst = Duration::from_millis(8);
+    for (what, keys) in
+        [("the map", ""), ("a layer", "]"), ("the map, along z", "v z"), ("a block in both", "home enter")]
+    {
+        driver.keys(keys);
+        let best = (0..TURNS).map(|_| time(|| drop(std::hint::black_box(driver.screen())))).min().unwrap();
+        report(&format!("a frame of {what} at 200 x 60"), &millis(best), "under 8 ms", best < worst);
+    }
+    driver.keys("esc y");
+    let key = (0..TURNS).map(|_| time(|| driver.keys("."))).max().unwrap();
+    report("the next change, worst", &millis(key), "under 16 ms", key < 2 * worst);
 }
 
 /// The slowest answer to a key while everything is checked.

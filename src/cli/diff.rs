@@ -9,11 +9,15 @@ use voxscope::godot::channel::NAMES;
 use voxscope::printable::{printable, triple};
 use voxscope::world::World;
 
+use super::Color;
 use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
 use super::export::{parse_channel, progress_bar};
 use super::output::{DIM, count, grouped, stdout, wrapped, write_json};
 use super::target::{self, SlotsArgument};
+
+/// Of options that two saves have and one has not.
+pub const HEADING: &str = "Two saves";
 
 const AFTER_HELP: &str = "\
 Exit codes are those of diff(1): 0 nothing differs, 1 something does, 2 something could not be compared.";
@@ -29,23 +33,50 @@ pub struct Arguments {
     /// What to print
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
-    /// A LOD; several may be given, all without one
-    #[arg(long, value_name = "N")]
-    lod: Vec<u8>,
-    /// Channels by name or number, all when not given
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_channel)]
-    channels: Vec<usize>,
+    #[command(flatten)]
+    scope: Scope,
     /// Voxels of a block that are listed one by one when no more than that changed
     #[arg(long, value_name = "N", default_value_t = 8)]
     list: u16,
-    /// The formula of slots in the second save, when it is another one than in the first
-    #[arg(long, value_name = "FORMULA")]
-    slots_b: Option<SlotsArgument>,
     /// Threads; as many as there are cores when not given
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
+    /// Explores what differs on the terminal: a map of the blocks, and each of them in both saves
+    #[cfg(feature = "tui")]
+    #[arg(long)]
+    tui: bool,
+    #[cfg(feature = "tui")]
+    #[command(flatten)]
+    look: super::explore::Look,
     #[command(flatten)]
     options: target::Options,
+}
+
+/// What of two saves is compared, and how the second one is read.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Scope {
+    /// A LOD; several may be given, all without one
+    #[arg(long, value_name = "N", help_heading = HEADING)]
+    pub lod: Vec<u8>,
+    /// Channels by name or number, all when not given
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_channel, help_heading = HEADING)]
+    pub channels: Vec<usize>,
+    /// The formula of slots in the second save, when it is another one than in the first
+    #[arg(long, value_name = "FORMULA", help_heading = HEADING)]
+    pub slots_b: Option<SlotsArgument>,
+}
+
+impl Scope {
+    /// Whether nothing of it was given.
+    #[cfg(feature = "tui")]
+    pub const fn is_empty(&self) -> bool {
+        self.lod.is_empty() && self.channels.is_empty() && self.slots_b.is_none()
+    }
+
+    /// The options for the second save, by those for the first.
+    pub fn second(&self, first: &target::Options) -> target::Options {
+        self.slots_b.map_or_else(|| first.clone(), |slots| first.with_slots(slots))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -56,7 +87,13 @@ enum Format {
     Jsonl,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
+    #[cfg(feature = "tui")]
+    if arguments.tui {
+        let Arguments { a, b, scope, options, look, .. } = arguments;
+        return super::explore::two(a, b, options, scope, look, color);
+    }
+    let _ = color;
     match compare(arguments) {
         Err(Failure::Failed(text) | Failure::Usage(text)) => Err(Failure::Trouble(text)),
         other => other,
@@ -65,11 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 
 fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
     let first = arguments.options.open(&arguments.a)?;
-    let options = match arguments.slots_b {
-        None => arguments.options.clone(),
-        Some(slots) => arguments.options.with_slots(slots),
-    };
-    let second = options.open(&arguments.b)?;
+    let second = arguments.scope.second(&arguments.options).open(&arguments.b)?;
     let failed = |error: voxscope::world::Error| Failure::Failed(error.to_string());
     let (a, b) = (World::only(&first).map_err(failed)?, World::only(&second).map_err(failed)?);
     let cancel = cancelled_by_signals();
@@ -79,8 +112,8 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
         bar.set_position(done);
     };
     let options = Options {
-        lods: arguments.lod.clone(),
-        channels: arguments.channels.clone(),
+        lods: arguments.scope.lod.clone(),
+        channels: arguments.scope.channels.clone(),
         list: arguments.list.into(),
         cancel: Some(&cancel),
         progress: Some(&progress),

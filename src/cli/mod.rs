@@ -41,6 +41,9 @@ struct Arguments {
     #[cfg(feature = "tui")]
     #[command(flatten)]
     look: explore::Look,
+    #[cfg(feature = "tui")]
+    #[command(flatten)]
+    against: explore::Two,
     /// When to use colours
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
     color: Color,
@@ -103,12 +106,12 @@ pub fn main() -> ExitCode {
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Export(arguments)) => export::run(&arguments),
-        Some(Command::Diff(arguments)) => diff::run(&arguments),
+        Some(Command::Diff(arguments)) => diff::run(&arguments, color),
         Some(Command::Convert(arguments)) => convert::run(&arguments),
         Some(Command::Repair(arguments)) => repair::run(&arguments),
         Some(Command::Demo(arguments)) => demo::run(&arguments, color),
         #[cfg(feature = "tui")]
-        None => explore::run(arguments.path, arguments.options, &arguments.look, color),
+        None => explore::run(arguments.path, arguments.options, &arguments.against, &arguments.look, color),
         #[cfg(not(feature = "tui"))]
         None => info::browse(arguments.path, arguments.options),
     };

@@ -43,6 +43,11 @@ pub enum Action {
     AxisZ,
     CutDown,
     CutUp,
+    NextChange,
+    PreviousChange,
+    ChangedCutDown,
+    ChangedCutUp,
+    NextLod,
     NextChannel,
     Mode,
     Whole,
@@ -151,6 +156,7 @@ actions! {
     Look: Action::Pane(Pane::Findings), "findings", ["7"], "findings", "What is wrong", always;
     Look: Action::Pane(Pane::Depth), "depth", ["8"], "depth", "The depth map of a map's layer", App::has_depth;
     Look: Action::Pane(Pane::Repair), "repair", ["9", "p"], "preview repair", "What a repair would do; nothing is written", App::can_preview;
+    Look: Action::Pane(Pane::Diff), "diff", ["0"], "diff", "What differs between the two saves, with voxscope A --against B", App::has_other;
     Look: Action::NextPane, "next-pane", ["L"], "next pane", "The next pane", always;
     Look: Action::PreviousPane, "previous-pane", ["H"], "previous pane", "The pane before", always;
     Look: Action::GoTo, "go-to", ["@", "ctrl-g"], "go to", "Goes to a place: 0x1f40, s12, b3, x,y,z, end-16", App::can_go_to;
@@ -158,24 +164,29 @@ actions! {
     Look: Action::GoForward, "forward", ["alt-right", "\\"], "forward", "Forward again", App::can_go_forward;
     Tables: Action::NextFinding, "next-finding", ["n"], "next finding", "Goes to the next finding and shows its place", App::has_findings;
     Tables: Action::PreviousFinding, "previous-finding", ["N"], "previous finding", "Goes to the finding before", App::has_findings;
+    Tables: Action::NextChange, "next-change", ["."], "next change", "Of two saves: goes to the next block that differs", App::has_changes;
+    Tables: Action::PreviousChange, "previous-change", [","], "change before", "Goes to the block before that differs", App::has_changes;
     Tables: Action::Explain, "explain", ["e"], "explain", "The long story of the finding, and what to do", App::can_explain;
     Tables: Action::Filter, "filter", ["/"], "filter", "Shows only what fits: lod=0 bytes>4096 state!=ok, or words of findings", App::can_filter;
     Tables: Action::Sort, "sort", ["s"], "sort", "Sorts the table by its next column", App::in_blocks;
     Tables: Action::Reverse, "reverse", ["S"], "reverse", "Sorts the other way round", App::in_blocks;
     Tables: Action::Export, "export", ["w"], "write rows", "Writes the rows that are shown to a new file, as CSV or JSON lines", App::can_export;
     Tables: Action::Check, "check", ["C"], "check again", "Checks the whole save again", App::can_check;
-    Tables: Action::Cancel, "cancel", ["ctrl-c"], "stop", "Stops the check or the preview; a second time, leaves the program", App::is_busy;
+    Tables: Action::Cancel, "cancel", ["ctrl-c"], "stop", "Stops the check, the preview or the comparison; a second time, leaves the program", App::is_busy;
     Slice: Action::AxisX, "axis-x", ["x"], "cut x", "Cuts along x", App::has_cut;
     Slice: Action::AxisY, "axis-y", ["y"], "cut y", "Cuts along y", App::has_cut;
     Slice: Action::AxisZ, "axis-z", ["z"], "cut z", "Cuts along z", App::has_cut;
     Slice: Action::CutDown, "cut-down", ["["], "cut -", "The cut before", App::has_cut;
     Slice: Action::CutUp, "cut-up", ["]"], "cut +", "The next cut", App::has_cut;
+    Slice: Action::ChangedCutDown, "changed-cut-down", ["("], "changed cut -", "Of two saves: the nearest cut before in which something differs", App::has_changes;
+    Slice: Action::ChangedCutUp, "changed-cut-up", [")"], "changed cut +", "The nearest cut behind in which something differs", App::has_changes;
+    Slice: Action::NextLod, "next-lod", ["d"], "LOD", "Of two saves: the map of the next LOD", App::has_difference;
     Slice: Action::NextChannel, "next-channel", ["c"], "channel", "The next channel", App::has_cut;
     Slice: Action::Mode, "mode", ["m"], "mode", "Shows values, distances or flags", App::in_slice;
-    Slice: Action::Whole, "whole", ["v"], "whole", "From the block to the whole region, and back", App::can_widen;
+    Slice: Action::Whole, "whole", ["v"], "whole", "From the block to the whole region, or from a layer to all of them, and back", App::can_widen;
     Slice: Action::LegendUp, "legend-up", ["{", "<"], "legend -", "The line of the legend before", App::can_toggle;
     Slice: Action::LegendDown, "legend-down", ["}", ">"], "legend +", "The next line of the legend", App::can_toggle;
-    Slice: Action::Toggle, "toggle", ["space"], "on/off", "Switches what is under the cursor of the legend on or off", App::can_toggle;
+    Slice: Action::Toggle, "toggle", ["space"], "on/off", "Switches what is under the cursor of the legend on or off; of a block in two saves, which of them is seen", App::can_switch;
     Slice: Action::ToggleAll, "toggle-all", ["a"], "all", "Switches all of the legend on or off", App::can_toggle;
     Slice: Action::ZoomIn, "zoom-in", ["+", "="], "nearer", "Nearer: fewer sectors or voxels a cell", App::can_zoom;
     Slice: Action::ZoomOut, "zoom-out", ["-"], "farther", "Farther: more of them a cell", App::can_zoom;
@@ -274,6 +285,20 @@ pub fn hints(app: &App) -> Vec<&'static Spec> {
         }
         (Focus::Pane, Pane::Repair) if super::panes::repair::can_look(app) => &[A::Enter, A::Certainty, A::Copy],
         (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],
+        (Focus::Pane, Pane::Diff) if app.has_pair() => &[
+            A::Close,
+            A::ChangedCutUp,
+            A::CutUp,
+            A::NextChange,
+            A::Toggle,
+            A::NextChannel,
+            A::AxisX,
+            A::AxisY,
+            A::AxisZ,
+        ],
+        (Focus::Pane, Pane::Diff) => {
+            &[A::Enter, A::NextChange, A::CutUp, A::Whole, A::NextLod, A::ChangedCutUp, A::AxisX, A::AxisY, A::AxisZ]
+        }
     };
     let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];
     let mut out: Vec<&'static Spec> = Vec::new();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::action::{Action, Keymap};
+use super::compare::{self, Against, Comparison};
 use super::data::{BlockData, Cell, Counts, Index, ItemId, NodeId, NodeKind, Opened, Part, Slot, Store};
 use super::findings::Findings;
 use super::history::History;
@@ -35,6 +36,8 @@ pub struct Settings {
     pub keymap: Keymap,
     /// A sentence to begin with.
     pub greeting: Option<String>,
+    /// What to compare it with.
+    pub against: Option<Against>,
 }
 
 /// What has the keys.
@@ -119,6 +122,8 @@ pub struct App {
     pub counts: Counts,
     /// What is wrong, as far as it is known.
     pub findings: Findings,
+    /// The save that is compared with, and what differs.
+    pub comparison: Comparison,
     /// What each pane keeps.
     pub panes: Panes,
     /// A line that is being typed.
@@ -143,6 +148,7 @@ impl App {
     pub fn new(settings: Settings, size: Size) -> Self {
         let glyphs = if settings.ascii { Glyphs::ASCII } else { Glyphs::UNICODE };
         let message = settings.greeting.clone();
+        let pane = if settings.against.is_some() { Pane::Diff } else { Pane::Findings };
         let mut app = Self {
             settings,
             glyphs,
@@ -151,11 +157,12 @@ impl App {
             generation: 0,
             selection: Selection { node: 0, slot: None, sector: None, voxel: None, bytes: None, finding: None },
             focus: Focus::Pane,
-            pane: Pane::Findings,
+            pane,
             item: Cell::default(),
             block: Cell::default(),
             counts: Counts::default(),
             findings: Findings::default(),
+            comparison: Comparison::default(),
             panes: Panes::default(),
             prompt: None,
             popup: None,
@@ -174,6 +181,7 @@ impl App {
         let path = self.settings.path.clone();
         let options = self.settings.options.clone();
         let prepare = self.settings.prepare.take();
+        let against = self.settings.against.clone();
         self.job(
             Kind::Save,
             move |worker| {
@@ -182,6 +190,9 @@ impl App {
                     .and_then(|()| Save::open(&path, &options).map_err(|error| error.to_string()))
                     .map(Index::new);
                 worker.answer(move |app| app.opened(index));
+                if let Some(against) = against {
+                    compare::open(&against, worker);
+                }
             },
             |app, why| app.failure = Some(why),
         );
@@ -344,7 +355,7 @@ impl App {
     /// Whether there is a place to go to by typing it.
     #[must_use]
     pub fn can_go_to(&self) -> bool {
-        self.opened_item().is_some()
+        self.opened_item().is_some() || self.has_difference()
     }
 
     /// Whether there is a place before this one.
@@ -404,7 +415,7 @@ impl App {
     /// Whether the check or the preview of a repair is at work.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        self.is_checking() || super::panes::repair::is_planning(self)
+        self.is_checking() || super::panes::repair::is_planning(self) || self.comparison.running
     }
 
     /// Whether there is something that a repair could look at.
@@ -434,14 +445,15 @@ impl App {
     /// Whether there is a cut that can be moved.
     #[must_use]
     pub fn has_cut(&self) -> bool {
-        self.in_slice() || super::panes::repair::has_candidate(self)
+        self.in_slice() || super::panes::repair::has_candidate(self) || self.has_difference()
     }
 
-    /// Whether the slice can go from the block to all of the file.
+    /// Whether the slice can go from the block to all of the file, or the map to all layers.
     #[must_use]
     pub fn can_widen(&self) -> bool {
-        self.in_slice()
-            && self.opened_item().is_some_and(|opened| matches!(opened.store, Store::Region(..) | Store::Layer(..)))
+        super::panes::diff::can_widen(self)
+            || self.in_slice()
+                && self.opened_item().is_some_and(|opened| matches!(opened.store, Store::Region(..) | Store::Layer(..)))
     }
 
     /// Whether there is a legend of flags.
@@ -453,7 +465,7 @@ impl App {
     /// Whether the pane has a scale.
     #[must_use]
     pub fn can_zoom(&self) -> bool {
-        matches!(self.pane, Pane::Sectors | Pane::Slice | Pane::Depth)
+        matches!(self.pane, Pane::Sectors | Pane::Slice | Pane::Depth | Pane::Diff)
     }
 
     /// Whether bytes are shown.
@@ -474,8 +486,15 @@ impl App {
             self.say("There is no depth map here: only layers of maps have one.".into());
             return;
         }
+        if pane == Pane::Diff && !self.has_other() {
+            self.say("There is one save only: voxscope A --against B compares two.".into());
+            return;
+        }
         if self.pane != pane || self.focus != Focus::Pane {
             self.remember();
+        }
+        if self.pane == Pane::Diff && pane != Pane::Diff {
+            super::panes::diff::left(self);
         }
         self.pane = pane;
         self.focus = Focus::Pane;

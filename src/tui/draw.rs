@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use super::action::{ACTIONS, Group, hints};
+use super::action::{ACTIONS, Action, Group, hints};
 use super::app::{App, Focus};
 use super::canvas::Canvas;
 use super::keys::short;
@@ -95,6 +95,9 @@ fn check_words(app: &App) -> Vec<(Role, String)> {
             out.push((level_role(Some(level)), format!("{mark} {n}{name}  ")));
         }
     }
+    if app.comparison.running {
+        out.push((Role::Text, format!("comparing {:.0} %  ", (app.comparison.share() * 100.0).floor())));
+    }
     if findings.running {
         let share = findings.share();
         out.push((Role::Text, format!("checking {:.0} % ", (share * 100.0).floor())));
@@ -131,26 +134,40 @@ fn horizontal(ascii: bool, eighths: f64) -> &'static str {
     CELLS.get(usize::from(at)).copied().unwrap_or(" ")
 }
 
+/// The panes whose names are shortened where not all have room, the first ones first.
+const SHORTENED: [Pane; 4] = [Pane::Findings, Pane::Channels, Pane::Sectors, Pane::Repair];
+
 /// The tabs, each with the columns that it takes, in a frame that begins at 0.
 fn tabs(app: &App, width: u16) -> Vec<(Pane, u16, String)> {
-    let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Depth || app.has_depth());
-    let long = |pane: Pane| format!(" {} {}", pane.number(), pane.title());
-    let all: Vec<Pane> = panes.collect();
-    // The pane that is shown has its name, and of the others those for which there is room, the first ones first.
-    let mut room = usize::from(width).saturating_sub(2 + 2 * all.len());
-    let mut named = Vec::new();
-    for pane in std::iter::once(app.pane).chain(all.iter().copied().filter(|pane| *pane != app.pane)) {
-        let more = long(pane).width().saturating_sub(2);
-        if pane != app.pane && more > room {
-            break;
+    let all: Vec<Pane> = Pane::ALL.into_iter().filter(|pane| app.has_pane(*pane)).collect();
+    let room = usize::from(width).saturating_sub(2);
+    let long = |pane: &Pane| format!(" {} {}", pane.number(), pane.title());
+    let mut texts: Vec<String> = all.iter().map(long).collect();
+    let taken = |texts: &[String]| texts.iter().map(|text| text.width()).sum::<usize>();
+    let short = |pane: Pane| format!(" {} {}", pane.number(), pane.short_title());
+    let set = |texts: &mut Vec<String>, pane: Pane, text: String| {
+        if let Some(to) = all.iter().position(|other| *other == pane).and_then(|at| texts.get_mut(at)) {
+            *to = text;
         }
-        room = room.saturating_sub(more);
-        named.push(pane);
+    };
+    // Shorter names first, that of the pane which is shown only where all have one then; otherwise numbers, the last first.
+    for pane in SHORTENED.into_iter().filter(|pane| *pane != app.pane) {
+        if taken(&texts) > room {
+            set(&mut texts, pane, short(pane));
+        }
+    }
+    let saved = long(&app.pane).width().saturating_sub(short(app.pane).width());
+    if taken(&texts) > room && taken(&texts).saturating_sub(saved) <= room {
+        set(&mut texts, app.pane, short(app.pane));
+    }
+    for pane in all.iter().rev().filter(|pane| **pane != app.pane) {
+        if taken(&texts) > room {
+            set(&mut texts, *pane, format!(" {}", pane.number()));
+        }
     }
     let mut x = 1u16;
     let mut out = Vec::new();
-    for pane in all {
-        let text = if named.contains(&pane) { long(pane) } else { format!(" {}", pane.number()) };
+    for (pane, text) in all.into_iter().zip(texts) {
         let len = u16::try_from(text.width()).unwrap_or(0);
         out.push((pane, x, text));
         x = x.saturating_add(len);
@@ -220,7 +237,12 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
     let mut pieces = vec![(moves.to_owned(), "move".to_owned())];
     for spec in hints(app) {
         let Some(key) = app.settings.keymap.keys(spec.action).first() else { continue };
-        let hint = if spec.hint == "tree" && app.focus == Focus::Tree { "pane" } else { spec.hint };
+        let hint = match spec.action {
+            Action::NextFocus if app.focus == Focus::Tree => "pane",
+            Action::Toggle if app.has_pair() => "A or B",
+            Action::Whole if app.in_diff() => "layer/all",
+            _ => spec.hint,
+        };
         pieces.push((short(*key, app.glyphs.ascii), hint.to_owned()));
     }
     // The last ones, help and the way out, are always there: what is in the middle gives way.

@@ -30,6 +30,19 @@ pub fn to_slot(app: &mut App, item: ItemId, slot: u32) {
     arrive(app);
 }
 
+/// Goes to the block at a position of a LOD, in whichever file of a forest or stream it is; false when there is none.
+pub fn to_block(app: &mut App, lod: u8, position: [i32; 3]) -> bool {
+    let Some(index) = app.index.clone() else { return false };
+    let Some(item) = (0..index.items.len()).find(|item| index.has_place(*item, lod, position)) else { return false };
+    let Some(node) = index.node_of(item) else { return false };
+    app.select_node(node);
+    app.panes.tree.show(&index, node);
+    app.going = Some(Going { item, slot: None, block: Some((lod, position)), bytes: None });
+    app.want_item();
+    arrive(app);
+    true
+}
+
 /// Goes to a finding, by its number: the line of the tree, the block, the bytes.
 pub fn to_finding(app: &mut App, number: usize) {
     let Some(finding) = app.findings.list.get(number).cloned() else { return };
@@ -147,6 +160,13 @@ pub fn to_sector(app: &mut App, opened: &Opened, sector: u64) {
 /// # Errors
 /// A sentence that says what is wrong with it.
 pub fn to(app: &mut App, text: &str) -> Result<(), String> {
+    if app.in_diff() {
+        let shown = crate::printable::printable(text.trim());
+        return match parse(&shown)? {
+            Target::Position(position) => super::panes::diff::to_block(app, position),
+            _ => Err("on the map, a place is the position of a block: x,y,z".into()),
+        };
+    }
     let opened = app.opened_item().cloned().ok_or("no file is open")?;
     let shown = crate::printable::printable(text.trim());
     let place = parse(&shown)?;

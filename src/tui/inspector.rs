@@ -10,7 +10,7 @@ use crate::printable::triple;
 use crate::save::Owner;
 
 /// Lines of words: a label and what it says; a label that is empty is a sentence.
-type Lines = Vec<(&'static str, String, Role)>;
+pub type Lines = Vec<(&'static str, String, Role)>;
 
 /// Draws the inspector.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
@@ -43,6 +43,10 @@ fn lines(app: &App) -> (String, Lines) {
     let mut out: Lines = Vec::new();
     if let Some((title, words)) = super::panes::repair::under_cursor(app) {
         out.extend(words.into_iter().map(|(label, text)| (label, text, Role::Text)));
+        return (title, out);
+    }
+    if let Some((title, words)) = super::panes::diff::under_cursor(app) {
+        out.extend(words);
         return (title, out);
     }
     // What is wrong comes first: there may be no room for more.

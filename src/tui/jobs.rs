@@ -41,6 +41,10 @@ pub enum Kind {
     Plan,
     /// A block and the neighbours that it may have.
     Faces,
+    /// What differs between two saves.
+    Diff,
+    /// A block in two saves.
+    Pair,
     /// The picture of a region file before and after a repair, and other things that are looked at once.
     Extra,
 }

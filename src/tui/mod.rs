@@ -8,6 +8,7 @@ pub mod action;
 pub mod app;
 mod canvas;
 mod check;
+pub mod compare;
 pub mod config;
 pub mod data;
 pub mod draw;
@@ -33,5 +34,6 @@ pub mod update;
 mod watch;
 
 pub use app::{App, Settings};
+pub use compare::Against;
 pub use driver::Driver;
 pub use run::{End, Error, run};

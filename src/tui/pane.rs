@@ -21,11 +21,13 @@ pub enum Pane {
     Depth,
     /// What a repair would do.
     Repair,
+    /// What differs between two saves.
+    Diff,
 }
 
 impl Pane {
     /// All panes, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Sectors,
         Self::Blocks,
         Self::Slice,
@@ -35,12 +37,13 @@ impl Pane {
         Self::Findings,
         Self::Depth,
         Self::Repair,
+        Self::Diff,
     ];
 
-    /// Its number, from 1.
+    /// Its number, which is its key: from 1, and 0 for the tenth.
     #[must_use]
     pub fn number(self) -> usize {
-        Self::ALL.iter().position(|pane| *pane == self).map_or(0, |at| at + 1)
+        Self::ALL.iter().position(|pane| *pane == self).map_or(0, |at| (at + 1) % 10)
     }
 
     /// Its title.
@@ -56,6 +59,19 @@ impl Pane {
             Self::Findings => "Findings",
             Self::Depth => "Depth",
             Self::Repair => "Repair",
+            Self::Diff => "Diff",
+        }
+    }
+
+    /// A shorter one, for tabs that have little room.
+    #[must_use]
+    pub const fn short_title(self) -> &'static str {
+        match self {
+            Self::Sectors => "Sect",
+            Self::Channels => "Chan",
+            Self::Findings => "Find",
+            Self::Repair => "Rep",
+            other => other.title(),
         }
     }
 }

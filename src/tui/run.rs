@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -69,7 +68,7 @@ pub fn run(settings: Settings) -> Result<End, Error> {
         sender,
         watch: None,
         quiet: Quiet::default(),
-        watched: 0,
+        watched: (0, 0),
         paths: Vec::new(),
     }
     .run(&receiver)
@@ -82,8 +81,8 @@ struct Loop {
     sender: Sender<Input>,
     watch: Option<Watch>,
     quiet: Quiet,
-    /// The reading of the save whose directories are watched.
-    watched: u64,
+    /// The readings of the saves whose directories are watched.
+    watched: (u64, u64),
     paths: Vec<PathBuf>,
 }
 
@@ -184,16 +183,19 @@ impl Loop {
         Ok(())
     }
 
-    /// Watches the directories of the save that is open now.
+    /// Watches the directories of the saves that are open now.
     fn watch(&mut self) {
-        let Some(index) = self.app.index.clone().filter(|_| self.watched != self.app.generation) else { return };
-        self.watched = self.app.generation;
-        let paths = directories(&index);
+        let now = (self.app.generation, self.app.comparison.readings);
+        let Some(index) = self.app.index.clone().filter(|_| self.watched != now) else { return };
+        self.watched = now;
+        let other = self.app.comparison.other.clone().and_then(Result::ok);
+        let indexes: Vec<&Index> = std::iter::once(&*index).chain(other.as_deref()).collect();
+        let paths = directories(&indexes);
         if paths == self.paths && self.watch.is_some() {
             return;
         }
         let sender = self.sender.clone();
-        self.watch = Watch::new(&index, &paths, move || {
+        self.watch = Watch::new(&indexes, &paths, move || {
             // After the end nobody listens any more.
             let _ = sender.send(Input::Changed);
         });
@@ -201,10 +203,13 @@ impl Loop {
     }
 }
 
-/// The directories that the files of a save are in.
-fn directories(index: &Arc<Index>) -> Vec<PathBuf> {
-    let mut out: Vec<PathBuf> = index.paths.iter().filter_map(|path| Some(path.parent()?.to_owned())).collect();
-    out.push(index.save.path.clone());
+/// The directories that the files of saves are in.
+fn directories(indexes: &[&Index]) -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = Vec::new();
+    for index in indexes {
+        out.extend(index.paths.iter().filter_map(|path| Some(path.parent()?.to_owned())));
+        out.push(index.save.path.clone());
+    }
     out.sort_unstable();
     out.dedup();
     out

@@ -168,6 +168,10 @@ pub fn act(app: &mut App, action: Action) {
         }
         Action::Check if app.can_check() => check::start(app),
         Action::Check => app.say("A check is running already; ctrl-c stops it.".into()),
+        Action::Cancel if app.comparison.running && (app.in_diff() || !app.is_checking()) => {
+            super::compare::stop(app);
+            app.say("The comparison is stopped; R begins it again.".into());
+        }
         Action::Cancel if app.is_checking() && !app.findings.stopped => {
             app.findings.stopped = true;
             check::stop(app);
@@ -238,7 +242,7 @@ fn close(app: &mut App) {
 }
 
 fn turn(app: &mut App, by: usize) {
-    let works: Vec<Pane> = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Depth || app.has_depth()).collect();
+    let works: Vec<Pane> = Pane::ALL.into_iter().filter(|pane| app.has_pane(*pane)).collect();
     let at = works.iter().position(|pane| *pane == app.pane).unwrap_or(0);
     let step = if by == 1 { 1 } else { works.len().saturating_sub(1) };
     if let Some(pane) = works.get((at + step) % works.len().max(1)) {

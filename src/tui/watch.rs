@@ -25,9 +25,9 @@ pub struct Watch {
 impl Watch {
     /// Watches directories and calls `changed` when something of the save changes in them. `None` where the operating
     /// system cannot; then there is still the key to read everything again.
-    pub fn new(index: &Index, directories: &[PathBuf], changed: impl Fn() + Send + 'static) -> Option<Self> {
-        let files: HashSet<PathBuf> = index.paths.iter().cloned().collect();
-        let single = index.save.path.is_file();
+    pub fn new(indexes: &[&Index], directories: &[PathBuf], changed: impl Fn() + Send + 'static) -> Option<Self> {
+        let files: HashSet<PathBuf> = indexes.iter().flat_map(|index| index.paths.iter().cloned()).collect();
+        let single = indexes.iter().all(|index| index.save.path.is_file());
         let handler = move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };
             // Reading is no change; and beside a file that was opened by itself others may change as they like.

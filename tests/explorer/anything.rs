@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent,
 use voxscope::tui::action::ACTIONS;
 use voxscope::tui::keys::Key;
 use voxscope::tui::update::Event;
-use voxscope::tui::{Driver, Settings};
+use voxscope::tui::{Against, Driver, Settings};
 
 /// Numbers that look random and are the same each time.
 struct Numbers(u64);
@@ -23,17 +23,29 @@ fn is_clean(driver: &Driver) -> bool {
 
 #[test]
 fn anything_may_be_done_on_any_sample() {
+    anything(false);
+}
+
+#[test]
+fn anything_may_be_done_on_any_two_samples() {
+    anything(true);
+}
+
+fn anything(two: bool) {
     let dir = tempfile::tempdir().unwrap();
     let samples = voxscope::demo::write_all(dir.path()).unwrap();
     let keys: Vec<Key> = ACTIONS.iter().flat_map(|spec| spec.keys).map(|key| Key::parse(key).unwrap()).collect();
     let texts =
         ["0x40", "s3", "b1", "0,0,0", "1,0,-1", "end-16", "lod=0", "bytes>1", "error", "水", "/nowhere/rows.csv"];
     let mut numbers = Numbers(1);
-    for sample in samples {
+    for (number, sample) in samples.iter().enumerate() {
         let path = dir.path().join(sample.path());
-        let mut driver = Driver::new(Settings { path, ..Settings::default() }, 80, 24);
+        // With what stands before it, with itself, and with a healthy one: the same blocks, others, and other formats.
+        let other = [samples[number.saturating_sub(1)], sample, samples[0]][number % 3];
+        let against = two.then(|| Against { path: dir.path().join(other.path()), ..Against::default() });
+        let mut driver = Driver::new(Settings { path, against, ..Settings::default() }, 80, 24);
         assert!(driver.app.index.is_some(), "{}: {:?}", sample.name, driver.app.failure);
-        driver.keys("tab down down down enter");
+        driver.keys(if two { "0" } else { "tab down down down enter" });
         for _ in 0..60 {
             match numbers.below(20) {
                 0 => {
@@ -54,6 +66,7 @@ fn anything_may_be_done_on_any_sample() {
                     driver.keys("enter esc");
                 }
                 3 => driver.keys("n"),
+                4 if two => driver.keys(["0", "0 enter", "0 ."][numbers.below(3)]),
                 _ => {
                     let key = keys[numbers.below(keys.len())];
                     driver.event(&Event::Key(KeyEvent::new(key.code, key.modifiers)));

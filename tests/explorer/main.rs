@@ -4,10 +4,14 @@
 mod blocks;
 mod channels;
 mod depth;
+mod difference;
 mod findings;
 mod repair;
 mod sectors;
 mod slice;
+
+#[path = "../common/edit.rs"]
+mod edit;
 
 mod anything;
 mod document;

@@ -9,7 +9,7 @@ use voxscope::tui::pane::Pane;
 use voxscope::tui::update::Event;
 use voxscope::tui::{Driver, Settings};
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 10)];
+pub const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 10)];
 
 /// A sample, the end of the name of the file that is looked at in it, and the slot of the block.
 struct Subject {
@@ -56,7 +56,7 @@ fn look_at(subject: &Subject) -> (tempfile::TempDir, Driver) {
 }
 
 /// A screen as text: its characters, and under them which columns of a row have which style.
-fn picture(screen: &Buffer) -> String {
+pub fn picture(screen: &Buffer) -> String {
     let mut out = String::new();
     let mut legend: BTreeMap<String, char> = BTreeMap::new();
     let mut styles = String::new();
@@ -104,7 +104,7 @@ fn every_pane_on_every_format() {
     for subject in SUBJECTS {
         for pane in Pane::ALL {
             let (_dir, mut driver) = look_at(subject);
-            if pane == Pane::Depth && !driver.app.has_depth() {
+            if !driver.app.has_pane(pane) {
                 continue;
             }
             driver.keys(&pane.number().to_string());

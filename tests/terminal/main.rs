@@ -2,10 +2,16 @@
 #![cfg(all(unix, feature = "tui"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "../common/edit.rs"]
+mod edit;
 mod pty;
 
+use std::process::Command;
+
+use edit::{edited, set};
 use pty::Terminal;
 use voxscope::demo::{ForestSpec, write_forest};
+use voxscope::godot::container::Mode;
 
 /// A small forest in a directory that lasts as long as the value.
 fn world() -> tempfile::TempDir {
@@ -164,4 +170,64 @@ fn what_is_copied_goes_to_the_clipboard_of_the_terminal() {
     assert_eq!(terminal.end(), Some(0));
     let output = String::from_utf8_lossy(&terminal.output()).into_owned();
     assert!(output.contains("\x1b]52;c;"), "no OSC 52");
+}
+
+/// A second save beside the first one, with one voxel changed; the paths of both.
+fn two(dir: &tempfile::TempDir) -> [String; 2] {
+    let [a, b] = ["world", "copy"].map(|name| dir.path().join(name));
+    edited(&a, &b, Mode::Lz4, &|_, position, block| {
+        if position == [-1, 0, -2] {
+            set(block, 0, [15, 0, 1], 60_000);
+        }
+        Some(position)
+    });
+    [a, b].map(|path| path.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn two_saves_are_shown_side_by_side_both_ways() {
+    let dir = world();
+    let [a, b] = two(&dir);
+    for arguments in [&["diff", &a, &b, "--tui", "--lod", "0", "--channels", "TYPE"][..], &[&a, "--against", &b]] {
+        let mut terminal = Terminal::start(arguments, &[], 100, 30);
+        terminal.wait("the change", |screen| screen.contains("~ (-1, 0, -2)") && screen.contains("1 changed"));
+        terminal.type_keys("\r");
+        terminal.wait("the voxel", |screen| screen.contains("voxel (15, 0, 1)") && screen.contains("60000"));
+        terminal.type_keys("q");
+        assert_eq!(terminal.end(), Some(0));
+        terminal.is_as_it_was();
+    }
+}
+
+#[test]
+fn the_other_save_is_watched_too() {
+    let dir = world();
+    let [a, b] = two(&dir);
+    let mut terminal = Terminal::start(&[&a, "--against", &b], &[], 100, 30);
+    terminal.wait("the change", |screen| screen.contains("~ (-1, 0, -2)") && screen.contains("nothing wrong"));
+    let name = "regions/lod0/r.-1.0.-1.vxr";
+    std::fs::copy(std::path::Path::new(&a).join(name), std::path::Path::new(&b).join(name)).unwrap();
+    terminal.wait("nothing", |screen| screen.contains("Nothing differs"));
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+}
+
+#[test]
+fn two_saves_that_cannot_be_shown_are_trouble() {
+    let dir = world();
+    let [a, b] = two(&dir);
+    for (arguments, code, says) in [
+        (&["diff", &a, &b, "--tui"][..], 2, "there is no terminal"),
+        (&[&a, "--against", &b], 2, "there is no terminal"),
+        (&[&a, "--lod", "0"], 16, "--against"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_voxscope")).args(arguments).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{arguments:?}: {said}");
+        assert!(said.starts_with("voxscope: ") && said.contains(says), "{said}");
+    }
+    let mut terminal = Terminal::start(&["diff", &a, "/nowhere/save", "--tui"], &[], 100, 30);
+    assert_eq!(terminal.end(), Some(2));
+    terminal.is_as_it_was();
+    assert!(terminal.screen().contains("voxscope:"), "{}", terminal.screen());
 }

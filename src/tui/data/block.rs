@@ -157,7 +157,7 @@ impl BlockData {
     }
 
     /// A block, before whose container so many bytes are stored with it.
-    fn of_view(slot: Slot, view: &View<'_>, before: u64, depths: Option<[Depth; CHANNELS]>) -> Self {
+    pub(super) fn of_view(slot: Slot, view: &View<'_>, before: u64, depths: Option<[Depth; CHANNELS]>) -> Self {
         let mut out = Self::new(slot, Layout::Zxy);
         out.stored = view.stored.span;
         out.prefix = view.stored.size;

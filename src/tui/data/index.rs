@@ -268,6 +268,23 @@ impl Index {
         }
     }
 
+    /// Whether an item is a file in which a block of a LOD has its place.
+    #[must_use]
+    pub fn has_place(&self, item: ItemId, lod: u8, position: [i32; 3]) -> bool {
+        match self.file(item) {
+            Some(File::Region(_, file)) => {
+                let size = file.header.as_ref().map(|header| header.format.region_size);
+                size.is_some_and(|size| {
+                    let mut axes = position.iter().zip(size).zip(file.position);
+                    let inside = |((at, size), of): ((&i32, u16), i32)| at.div_euclid(i32::from(size).max(1)) == of;
+                    file.lod == lod && axes.all(inside)
+                })
+            }
+            Some(File::Stream(_)) => true,
+            _ => false,
+        }
+    }
+
     /// The line that is the same in another tree: by the paths, or the nearest line above it that is still there.
     #[must_use]
     pub fn same_node(&self, other: &Self, node: NodeId) -> NodeId {

@@ -5,12 +5,14 @@ mod block;
 mod cell;
 mod counts;
 mod depths;
+pub mod difference;
 pub mod faces;
 pub mod field;
 mod index;
 mod metadata;
 mod opened;
 mod page;
+pub mod pair;
 pub mod plane;
 pub mod preview;
 

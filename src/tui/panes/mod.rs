@@ -3,6 +3,7 @@
 pub mod blocks;
 pub mod channels;
 pub mod depth;
+pub mod diff;
 pub mod findings;
 pub mod hex;
 mod marks;
@@ -45,6 +46,8 @@ pub struct Panes {
     pub depth: depth::Keep,
     /// The preview of a repair.
     pub repair: repair::Keep,
+    /// What differs between two saves.
+    pub diff: diff::Keep,
 }
 
 impl Panes {
@@ -78,6 +81,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Pane::Findings => findings::act(app, action),
         Pane::Depth => depth::act(app, action),
         Pane::Repair => repair::act(app, action),
+        Pane::Diff => diff::act(app, action),
     }
 }
 
@@ -93,6 +97,7 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
         Pane::Findings => findings::click(app, click, x, y),
         Pane::Depth => depth::click(app, click, x, y),
         Pane::Repair => repair::click(app, click, x, y),
+        Pane::Diff => diff::click(app, click, x, y),
     }
 }
 
@@ -108,6 +113,7 @@ pub fn want(app: &mut App) {
         Pane::Findings => findings::want(app),
         Pane::Depth => depth::want(app),
         Pane::Repair => repair::want(app),
+        Pane::Diff => diff::want(app),
     }
 }
 
@@ -123,6 +129,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         Pane::Findings => findings::draw(app, canvas),
         Pane::Depth => depth::draw(app, canvas),
         Pane::Repair => repair::draw(app, canvas),
+        Pane::Diff => diff::draw(app, canvas),
     }
 }
 
@@ -137,6 +144,7 @@ pub fn copy(app: &App) -> Option<String> {
         Pane::Slice => slice::copy(app),
         Pane::Depth => depth::copy(app),
         Pane::Repair => repair::copy(app),
+        Pane::Diff => diff::copy(app),
         _ => {
             let index = app.index.as_ref()?;
             let file =

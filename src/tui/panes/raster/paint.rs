@@ -51,6 +51,8 @@ pub enum Ink {
     Fault,
     /// A value, with its colour and its letter.
     Solid(Color, &'static str),
+    /// A mark: its letter is there wherever there is room for one.
+    Mark(Color, &'static str),
     /// The same beyond the edge.
     Beyond(Color, &'static str),
 }
@@ -74,7 +76,7 @@ fn letter(canvas: &Canvas<'_>, ink: Ink, is_first: bool, here: bool) -> (&'stati
         Ink::Blank => (" ", Style::new()),
         Ink::Air => (if is_first { "." } else { " " }, theme.style(Role::Dim)),
         Ink::Fault => ("?", theme.style(Role::Error)),
-        Ink::Solid(color, letter) => (letter, colour(color)),
+        Ink::Solid(color, letter) | Ink::Mark(color, letter) => (letter, colour(color)),
         Ink::Beyond(_, letter) => (letter, theme.style(Role::Dim).add_modifier(Modifier::DIM)),
     };
     (symbol, if here { style.add_modifier(Modifier::REVERSED | Modifier::BOLD) } else { style })
@@ -99,7 +101,7 @@ fn block(canvas: &Canvas<'_>, ink: Ink, is_first: bool, ring: Option<&'static st
     let theme = canvas.theme;
     if let Some(ring) = ring {
         return match ink {
-            Ink::Solid(color, _) | Ink::Beyond(color, _) => {
+            Ink::Solid(color, _) | Ink::Mark(color, _) | Ink::Beyond(color, _) => {
                 (ring, Style::new().bg(color).fg(contrast(color)).add_modifier(Modifier::BOLD))
             }
             _ => (ring, theme.style(Role::Key)),
@@ -110,6 +112,7 @@ fn block(canvas: &Canvas<'_>, ink: Ink, is_first: bool, ring: Option<&'static st
         Ink::Air => (if is_first { "·" } else { " " }, theme.style(Role::Dim)),
         Ink::Fault => (if is_first { "?" } else { " " }, theme.style(Role::Error)),
         Ink::Solid(color, _) => (" ", Style::new().bg(color)),
+        Ink::Mark(color, letter) => (if is_first { letter } else { " " }, Style::new().bg(color).fg(contrast(color))),
         Ink::Beyond(color, _) => ("░", Style::new().fg(color)),
     }
 }
@@ -128,7 +131,7 @@ pub fn pair_cell(canvas: &Canvas<'_>, upper: Ink, lower: Ink) -> (&'static str, 
 fn halves(canvas: &Canvas<'_>, upper: Ink, lower: Ink, cursor: Option<bool>) -> (&'static str, Style) {
     let theme = canvas.theme;
     let colour = |ink: Ink| match ink {
-        Ink::Solid(color, _) => Some(color),
+        Ink::Solid(color, _) | Ink::Mark(color, _) => Some(color),
         Ink::Beyond(..) => Some(Color::DarkGray),
         _ => None,
     };
@@ -139,6 +142,9 @@ fn halves(canvas: &Canvas<'_>, upper: Ink, lower: Ink, cursor: Option<bool>) -> 
             Some(color) => (mark, Style::new().bg(color).fg(contrast(color)).add_modifier(Modifier::BOLD)),
             None => (mark, theme.style(Role::Key)),
         };
+    }
+    if let (Ink::Mark(color, letter), true) = (upper, upper == lower) {
+        return (letter, Style::new().bg(color).fg(contrast(color)));
     }
     match (colour(upper), colour(lower)) {
         (Some(upper), Some(lower)) => ("▀", Style::new().fg(upper).bg(lower)),

@@ -45,7 +45,8 @@ impl Zoom {
     }
 
     /// Columns of a voxel.
-    pub(super) const fn wide(self) -> u16 {
+    #[must_use]
+    pub const fn wide(self) -> u16 {
         match self {
             Self::Out(_) => 1,
             Self::In(n) => 1 << (if n > NEAREST { NEAREST } else { n }),
@@ -53,7 +54,8 @@ impl Zoom {
     }
 
     /// Rows of a voxel, of which there are two in a line with half blocks.
-    pub(super) const fn tall(self, letters: bool) -> u16 {
+    #[must_use]
+    pub const fn tall(self, letters: bool) -> u16 {
         let wide = self.wide();
         if letters && wide > 1 { wide / 2 } else { wide }
     }

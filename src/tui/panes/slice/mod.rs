@@ -27,7 +27,7 @@ pub(super) use place::to_column;
 pub use place::to_voxel;
 use place::{follow, middle, publish};
 use scene::{Scene, locate};
-pub(super) use words::short;
+pub(super) use words::{joined, number, short, world};
 
 /// What the pane keeps.
 #[derive(Debug, Default)]

@@ -80,7 +80,7 @@ fn fits(canvas: &Canvas<'_>, texts: &[&str]) -> bool {
 }
 
 /// Pieces with dots between them, as many as fit; how many these are.
-fn joined(canvas: &mut Canvas<'_>, y: u16, pieces: &[(Role, String)]) -> usize {
+pub fn joined(canvas: &mut Canvas<'_>, y: u16, pieces: &[(Role, String)]) -> usize {
     let dot = canvas.glyphs.dot;
     let width = usize::from(canvas.width().saturating_sub(1));
     let mut x = 1u16;
@@ -98,7 +98,7 @@ fn joined(canvas: &mut Canvas<'_>, y: u16, pieces: &[(Role, String)]) -> usize {
 }
 
 /// A raw value as it is copied and shown.
-fn number(raw: u64, bits: u8) -> String {
+pub fn number(raw: u64, bits: u8) -> String {
     let digits = usize::from(bits.div_ceil(4));
     let mut text = format!("0x{raw:0digits$x} = {raw}");
     let sign = 1u64.checked_shl(u32::from(bits.max(1)) - 1).unwrap_or(0);

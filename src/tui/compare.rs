@@ -1,0 +1,271 @@
+//! The save that is compared with, and the comparison, in the background: what differs comes as it is found.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::app::{App, Effect};
+use super::data::Index;
+use super::data::difference::{Difference, Lod, Told};
+use super::jobs::{Kind, Worker};
+use super::pane::Pane;
+use super::panes;
+use crate::diff;
+use crate::save::{Options, Save};
+use crate::world::World;
+
+/// How often progress is told.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Changes that are handed over at once, at most.
+const BATCH: usize = 4096;
+
+/// A save that another one is compared with, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Against {
+    /// What to open.
+    pub path: PathBuf,
+    /// How.
+    pub options: Options,
+    /// The LODs; all when it is empty.
+    pub lods: Vec<u8>,
+    /// The channels; all when it is empty.
+    pub channels: Vec<usize>,
+}
+
+/// The reading of the first and of the second save that a comparison is of.
+type Key = (u64, u64);
+
+/// Two saves side by side.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// The second save, or why it cannot be opened.
+    pub other: Option<Result<Arc<Index>, String>>,
+    /// How often it was read.
+    pub readings: u64,
+    /// Whether the comparison runs.
+    pub running: bool,
+    /// Whether it was stopped before its end.
+    pub stopped: bool,
+    /// Why there is none.
+    pub failure: Option<String>,
+    /// What differs, as far as it is known; after a change, that of before until all is compared again.
+    shown: Option<Difference>,
+    /// What was found since.
+    coming: Option<Difference>,
+    key: Key,
+}
+
+impl Comparison {
+    /// What differs, as far as it is known.
+    #[must_use]
+    pub const fn difference(&self) -> Option<&Difference> {
+        match &self.shown {
+            None => self.coming.as_ref(),
+            there => there.as_ref(),
+        }
+    }
+
+    /// The share that has been compared, from 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.coming.as_ref().map_or(0.0, Difference::share)
+    }
+
+    fn begin(&mut self, key: Key, saves: [Arc<Save>; 2]) {
+        (self.running, self.stopped, self.failure, self.key) = (true, false, None, key);
+        self.coming = Some(Difference::of(key, saves));
+    }
+
+    fn end(&mut self, result: Result<diff::Summary, String>) {
+        self.running = false;
+        let coming = self.coming.take();
+        match result {
+            Ok(summary) => {
+                self.stopped = summary.interrupted;
+                self.shown = coming.map(|mut coming| {
+                    coming.version += 1;
+                    coming.summary = Some(summary);
+                    coming
+                });
+            }
+            Err(why) => (self.shown, self.failure) = (None, Some(why)),
+        }
+    }
+}
+
+impl App {
+    /// Whether there are two saves.
+    #[must_use]
+    pub const fn has_other(&self) -> bool {
+        self.settings.against.is_some()
+    }
+
+    /// Whether two saves are shown side by side.
+    #[must_use]
+    pub fn in_diff(&self) -> bool {
+        self.pane == Pane::Diff && self.has_other()
+    }
+
+    /// Whether there is a map of what differs, with a LOD and layers.
+    #[must_use]
+    pub fn has_difference(&self) -> bool {
+        self.in_diff() && self.comparison.difference().is_some_and(|difference| !difference.lods.is_empty())
+    }
+
+    /// Whether there are changes to go through.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.in_diff() && self.comparison.difference().is_some_and(|difference| !difference.is_empty())
+    }
+
+    /// Whether there is a pane.
+    #[must_use]
+    pub fn has_pane(&self, pane: Pane) -> bool {
+        match pane {
+            Pane::Depth => self.has_depth(),
+            Pane::Diff => self.has_other(),
+            _ => true,
+        }
+    }
+
+    /// Whether something can be switched: flags of a legend, or between two saves.
+    #[must_use]
+    pub fn can_switch(&self) -> bool {
+        self.can_toggle() || self.has_pair()
+    }
+
+    /// Whether there is a block in two saves to look at.
+    #[must_use]
+    pub fn has_pair(&self) -> bool {
+        panes::diff::has_pair(self)
+    }
+}
+
+/// Opens the save that is compared with; the first one is open. In the job that opened that one.
+pub fn open(against: &Against, worker: &Worker<'_>) {
+    let index = Save::open(&against.path, &against.options).map_err(|error| error.to_string()).map(Index::new);
+    worker.answer(move |app| {
+        let index = index.map(Arc::new);
+        app.comparison.failure = index.as_ref().err().cloned();
+        app.comparison.other = Some(index);
+        app.comparison.readings += 1;
+        start(app);
+    });
+}
+
+/// Compares the two saves that are open; an older comparison ends.
+pub fn start(app: &mut App) {
+    let Some(against) = app.settings.against.clone() else { return };
+    let (Some(one), Some(Ok(other))) = (&app.index, &app.comparison.other) else { return };
+    let saves = [Arc::clone(&one.save), Arc::clone(&other.save)];
+    let key = (app.generation, app.comparison.readings);
+    app.comparison.begin(key, saves.clone());
+    app.job(
+        Kind::Diff,
+        move |worker| {
+            let result = compare(&saves, &against, key, worker);
+            worker.answer(move |app| {
+                if app.comparison.key == key {
+                    app.comparison.end(result);
+                }
+            });
+        },
+        |app, why| app.comparison.end(Err(why)),
+    );
+}
+
+/// Stops the comparison; what it found stays.
+pub fn stop(app: &mut App) {
+    app.effects.push(Effect::Cancel(Kind::Diff));
+    let comparison = &mut app.comparison;
+    (comparison.running, comparison.stopped) = (false, true);
+    if let Some(coming) = comparison.coming.take().filter(|_| comparison.shown.is_none()) {
+        comparison.shown = Some(coming);
+    }
+}
+
+/// What was found and not handed over yet.
+struct Waiting {
+    at: Instant,
+    told: Vec<Told>,
+    /// Blocks of the LODs before this one, and of this one; and how many of these are compared.
+    before: u64,
+    lod: [u64; 2],
+}
+
+fn compare(saves: &[Arc<Save>; 2], against: &Against, key: Key, worker: &Worker<'_>) -> Result<diff::Summary, String> {
+    let [a, b] = saves;
+    let worlds = World::only(a).and_then(|a| Ok((a, World::only(b)?)));
+    let (a, b) = worlds.map_err(|error| error.to_string())?;
+    // Threads of its own, one fewer than there are processors: whoever looks at a block meanwhile does not wait for it.
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build();
+    let run = || run([&a, &b], against, key, worker);
+    pool.map_or_else(|_| run(), |pool| pool.install(run))
+}
+
+fn run(worlds: [&World<'_>; 2], against: &Against, key: Key, worker: &Worker<'_>) -> Result<diff::Summary, String> {
+    let [a, b] = worlds;
+    let mut numbers = a.lods();
+    numbers.extend(b.lods());
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.retain(|lod| against.lods.is_empty() || against.lods.contains(lod));
+    let lods: Vec<Lod> =
+        numbers.into_iter().map(|lod| Lod::new(lod, [Arc::new(a.index(lod)), Arc::new(b.index(lod))])).collect();
+    let total = lods.iter().map(|lod| lod.blocks.iter().map(|blocks| blocks.blocks.len()).max().unwrap_or(0) as u64);
+    let (total, side) = (total.sum::<u64>(), a.block_size().or(b.block_size()));
+    answer(worker, key, move |all| (all.lods, all.side, all.done) = (lods, side, [0, total]));
+    let waiting = Mutex::new(Waiting { at: Instant::now(), told: Vec::new(), before: 0, lod: [0; 2] });
+    let tell = |change: &mut dyn FnMut(&mut Waiting), now: bool| {
+        let Ok(mut waiting) = waiting.lock() else { return };
+        change(&mut waiting);
+        if now || waiting.told.len() >= BATCH || waiting.at.elapsed() >= PAUSE {
+            waiting.at = Instant::now();
+            let told = std::mem::take(&mut waiting.told);
+            let done = waiting.before.saturating_add(waiting.lod[0]);
+            answer(worker, key, move |all| {
+                all.done = [done.min(total), total];
+                if !told.is_empty() {
+                    all.add(told);
+                }
+            });
+        }
+    };
+    let progress = |done: u64, all: u64| {
+        let mut step = |waiting: &mut Waiting| {
+            // Fewer than before: another LOD.
+            if done < waiting.lod[0] {
+                waiting.before = waiting.before.saturating_add(waiting.lod[1]);
+            }
+            waiting.lod = [done, all];
+        };
+        tell(&mut step, false);
+    };
+    let options = diff::Options {
+        lods: against.lods.clone(),
+        channels: against.channels.clone(),
+        list: 0,
+        cancel: Some::<&AtomicBool>(worker.cancel()),
+        progress: Some(&progress),
+    };
+    let result = diff::run(a, b, &options, |change| {
+        let mut change = Some(Told::new(change));
+        tell(&mut |waiting| waiting.told.extend(change.take()), false);
+    });
+    tell(&mut |_| {}, true);
+    result.map_err(|error| error.to_string())
+}
+
+/// Hands something over to the comparison that this is still about.
+fn answer(worker: &Worker<'_>, key: Key, change: impl FnOnce(&mut Difference) + Send + 'static) {
+    worker.answer(move |app| {
+        if app.comparison.key == key
+            && let Some(coming) = &mut app.comparison.coming
+        {
+            change(coming);
+        }
+    });
+}

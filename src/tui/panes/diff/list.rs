@@ -1,0 +1,269 @@
+//! What differs in words: the legend with its counts, the list of the blocks, a line about one of them.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::look;
+use super::map::{MapCell, Scene};
+use crate::diff::Side;
+use crate::godot::channel::{CHANNELS, NAMES};
+use crate::printable::triple;
+use crate::tui::app::{App, Focus};
+use crate::tui::canvas::Canvas;
+use crate::tui::data::difference::{Changed, Difference, Fate, Lod};
+use crate::tui::inspector::{Lines, grouped};
+use crate::tui::scroll::follow;
+use crate::tui::theme::{Glyphs, Role};
+
+/// Columns of the position in the list, at most.
+const PLACE: u16 = 24;
+
+/// A sample of a mark, and what it stands for.
+type Item = (&'static str, Role, String);
+
+/// The legend, with as many lines as a width asks for.
+pub(super) fn legend(app: &App, width: u16) -> Vec<Vec<Item>> {
+    let Some(difference) = app.comparison.difference() else { return Vec::new() };
+    let glyphs = &app.glyphs;
+    let mut items: Vec<Item> = Vec::new();
+    for fate in Fate::ALL {
+        let count = difference.count(fate);
+        // What is not there is left out, except for what is looked for first.
+        if count > 0 || matches!(fate, Fate::Added | Fate::Removed | Fate::Changed) {
+            let (mark, role) = look(fate);
+            items.push((mark, role, format!("{} {}", grouped(count), fate.name())));
+        }
+    }
+    if difference.count(Fate::Moved) > 0 {
+        items.push(("<", look(Fate::Moved).1, "came here".into()));
+    }
+    match &difference.summary {
+        Some(summary) => {
+            items.push((glyphs.good, Role::Dim, format!("{} the same", grouped(summary.same))));
+            let files = summary.faults.len();
+            if files > 0 {
+                items.push(("!", Role::Error, format!("{files} {} unread", plural(files, "file"))));
+            }
+        }
+        None => items.push((glyphs.good, Role::Dim, "the same".into())),
+    }
+    let room = usize::from(width.saturating_sub(2));
+    let mut lines: Vec<Vec<Item>> = vec![Vec::new()];
+    let mut x = 0;
+    for item in items {
+        let len = item.2.width() + 4;
+        if x > 0 && x + len - 2 > room {
+            lines.push(Vec::new());
+            x = 0;
+        }
+        x += len;
+        if let Some(line) = lines.last_mut() {
+            line.push(item);
+        }
+    }
+    lines
+}
+
+/// Draws the legend.
+pub(super) fn draw_legend(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
+    let [top, rows] = scene.legend;
+    for (y, line) in (top..top.saturating_add(rows)).zip(legend(app, canvas.width())) {
+        let mut x = 1;
+        for (mark, role, text) in line {
+            x = canvas.line(x, y, &[(role, mark), (Role::Text, " "), (Role::Text, &text), (Role::Text, "  ")]);
+        }
+    }
+}
+
+fn plural(n: usize, word: &str) -> String {
+    if n == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// The channels of a change, by name.
+fn channels(change: &Changed) -> Vec<&'static str> {
+    let is =
+        |channel: &usize| u32::try_from(*channel).is_ok_and(|n| change.channels.checked_shr(n).unwrap_or(0) & 1 == 1);
+    (0..CHANNELS).filter(is).filter_map(|channel| NAMES.get(channel)).copied().collect()
+}
+
+/// What else than voxels differs.
+fn beside(change: &Changed) -> Vec<&'static str> {
+    let all = [(change.metadata, "metadata"), (change.instances, "instances")];
+    all.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect()
+}
+
+/// A share in words.
+fn percent(some: u64, all: u64) -> String {
+    if all == 0 {
+        return String::new();
+    }
+    let share = some as f64 / all as f64 * 100.0;
+    if share < 0.1 { ", less than 0.1 %".into() } else { format!(", {share:.1} %") }
+}
+
+/// What became of a block, without its position.
+pub(super) fn says(difference: &Difference, change: &Changed) -> String {
+    let side = |side| if side == Side::A { "A" } else { "B" };
+    match change.fate {
+        Fate::Added => "added: in B only".into(),
+        Fate::Removed => "removed: in A only".into(),
+        Fate::Moved => {
+            let to = difference.went(change).map_or_else(|| "elsewhere".into(), triple);
+            format!("moved to {to}")
+        }
+        Fate::Unreadable => match difference.why(change) {
+            Some((of, why)) => format!("unreadable in {}: {why}", side(of)),
+            None => "unreadable".into(),
+        },
+        Fate::Changed => {
+            let voxels = match change.voxels {
+                0 => None,
+                1 => Some("1 voxel".to_owned()),
+                n => Some(format!("{} voxels", grouped(n.into()))),
+            };
+            let parts = voxels.into_iter().map(|voxels| format!("{voxels} {}", channels(change).join(" ")));
+            let parts: Vec<String> = parts.chain(beside(change).into_iter().map(str::to_owned)).collect();
+            parts.join(", ")
+        }
+    }
+}
+
+/// Draws the list.
+pub(super) fn draw(app: &App, area: [u16; 4], difference: &Difference, lod: &Lod, canvas: &mut Canvas<'_>) {
+    let [left, top, width, height] = area;
+    let mut part = canvas.part(left, top, width, height);
+    if lod.changes.is_empty() {
+        let (role, words) = empty(app, difference);
+        part.wrap(1, 0, &words, role);
+        return;
+    }
+    let at = app.panes.diff.at;
+    let rows = usize::from(height);
+    let first = first(app, lod, height);
+    let seen = lod.changes.get(first..).unwrap_or_default();
+    let places = seen.iter().take(rows).map(|change| triple(change.position).width());
+    let room = places.max().and_then(|width| u16::try_from(width).ok()).unwrap_or(PLACE).min(PLACE);
+    for (y, (number, change)) in (0u16..).zip((first..).zip(seen).take(rows)) {
+        let (mark, role) = look(change.fate);
+        part.put(1, y, mark, role);
+        part.put_within(3, y, PLACE, &triple(change.position), Role::Text);
+        let x = 5 + room;
+        part.put_within(x, y, width.saturating_sub(x + 2), &says(difference, change), Role::Dim);
+        if Some(number) == at {
+            part.cursor_row(y, app.focus == Focus::Pane);
+        }
+    }
+    part.scrollbar(first, rows, lod.changes.len());
+}
+
+/// The first line of the list that is seen.
+pub(super) fn first(app: &App, lod: &Lod, rows: u16) -> usize {
+    let keep = &app.panes.diff;
+    let (rows, all) = (usize::from(rows), lod.changes.len());
+    // Between two of them, where none is under the cursor.
+    let shown = keep.at.unwrap_or_else(|| keep.cursor.map_or(0, |cursor| lod.from(cursor))).min(all.saturating_sub(1));
+    follow(shown.saturating_sub(rows / 2), shown, rows, all)
+}
+
+/// What is said where nothing differs, or nothing that is known yet.
+pub(super) fn empty(app: &App, difference: &Difference) -> (Role, String) {
+    if app.comparison.running && difference.summary.is_none() {
+        return (Role::Dim, "Comparing. What differs comes as it is found.".into());
+    }
+    if app.comparison.stopped {
+        return (Role::Warning, "Stopped before its end: R begins again.".into());
+    }
+    if !difference.is_empty() {
+        return (Role::Dim, "Nothing differs in this LOD: d goes to the next one.".into());
+    }
+    match &difference.summary {
+        Some(summary) if !summary.faults.is_empty() => {
+            (Role::Warning, "Nothing differs in what can be read; some files cannot.".into())
+        }
+        _ => (Role::Good, "Nothing differs: every block is the same in both.".into()),
+    }
+}
+
+/// What is under the cursor, in a line.
+pub(super) fn words(app: &App, scene: &Scene, difference: &Difference, lod: &Lod) -> Vec<(Role, String)> {
+    let cell = scene.cell(scene.cursor).map(|_| under(app, scene)).unwrap_or_default();
+    let mut out = Vec::new();
+    match app.panes.diff.at.and_then(|at| lod.changes.get(at)) {
+        Some(change) => {
+            let (mark, role) = look(change.fate);
+            out.push((role, format!("{mark} ")));
+            out.push((Role::Strong, format!("block {}", triple(change.position))));
+            out.push((Role::Text, format!("{}{}", app.glyphs.dot, says(difference, change))));
+            if cell.changes > 1 {
+                out.push((Role::Dim, format!("{}{} more here", app.glyphs.dot, grouped(u64::from(cell.changes) - 1))));
+            }
+        }
+        None => out.extend(without(scene, lod, &cell, &app.glyphs)),
+    }
+    out
+}
+
+/// The cell of the map under the cursor.
+fn under(app: &App, scene: &Scene) -> MapCell {
+    let [fx, fy] = scene.raster.first.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let cell = scene.cell(scene.cursor).and_then(|[x, y]| Some([x.checked_sub(fx)?, y.checked_sub(fy)?]));
+    cell.map(|at| app.panes.diff.layer.at(at)).unwrap_or_default()
+}
+
+/// Words on a cell in which nothing differs.
+fn without(scene: &Scene, lod: &Lod, cell: &MapCell, glyphs: &Glyphs) -> Vec<(Role, String)> {
+    let at = scene.cursor;
+    let is = lod.blocks.iter().any(|blocks| blocks.find(at).is_some());
+    let words = match (cell.blocks, cell.came) {
+        (_, true) => "a moved block came here",
+        (0, _) => "no block",
+        (1, _) if is => "the same in both",
+        (1, _) => "one block, the same in both",
+        _ => "all blocks here are the same",
+    };
+    vec![(Role::Strong, format!("block {}", triple(at))), (Role::Text, format!("{}{words}", glyphs.dot))]
+}
+
+/// What is under the cursor, for the inspector.
+pub(super) fn inspected(app: &App, scene: &Scene, difference: &Difference, lod: &Lod) -> Option<(String, Lines)> {
+    let mut out: Lines = Vec::new();
+    let Some(change) = app.panes.diff.at.and_then(|at| lod.changes.get(at)) else {
+        let cell = under(app, scene);
+        let words = without(scene, lod, &cell, &app.glyphs);
+        out.extend(words.into_iter().skip(1).map(|(role, text)| {
+            let text = text.trim_start_matches(app.glyphs.dot).to_owned();
+            ("", text, role)
+        }));
+        if let Some(summary) = &difference.summary {
+            for (side, fault) in summary.faults.iter().take(2) {
+                let side = if *side == Side::A { "A" } else { "B" };
+                out.push(("", format!("{side}: {}: {}", fault.file, fault.why), Role::Warning));
+            }
+        }
+        return Some((format!("Block {}", triple(scene.cursor)), out));
+    };
+    let (mark, role) = look(change.fate);
+    out.push(("is", format!("{mark} {}", change.fate.name()), role));
+    match change.fate {
+        Fate::Changed => {
+            let voxels = u64::from(change.voxels);
+            let of = difference.volume();
+            let share = of.map_or_else(String::new, |all| format!(" of {}{}", grouped(all), percent(voxels, all)));
+            if voxels > 0 {
+                out.push(("voxels", format!("{}{share}", grouped(voxels)), Role::Text));
+                out.push(("channels", channels(change).join(", "), Role::Text));
+            }
+            let beside = beside(change);
+            if !beside.is_empty() {
+                out.push(("and", beside.join(", "), Role::Text));
+                if voxels == 0 {
+                    out.push(("", "No voxel differs. `voxscope diff` prints what does.".into(), Role::Dim));
+                }
+            }
+        }
+        _ => out.push(("", says(difference, change), Role::Text)),
+    }
+    if lod.lod > 0 {
+        out.push(("LOD", lod.lod.to_string(), Role::Text));
+    }
+    Some((format!("Block {}", triple(change.position)), out))
+}

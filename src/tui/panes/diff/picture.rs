@@ -1,0 +1,633 @@
+//! A block in both saves: its slice in the first, what differs in it, its slice in the second, and the voxel at the
+//! cursor in words.
+
+use ratatui::style::Color;
+use unicode_width::UnicodeWidthStr;
+
+use super::{list, look, names};
+use crate::godot::channel::{NAMES, SDF};
+use crate::printable::triple;
+use crate::tui::action::Action;
+use crate::tui::app::App;
+use crate::tui::canvas::Canvas;
+use crate::tui::data::difference::{Changed, Fate};
+use crate::tui::data::pair::{Pair, Request, Turn};
+use crate::tui::data::plane::{Axis, Sample};
+use crate::tui::data::{Cell, State};
+use crate::tui::draw::pane_inside;
+use crate::tui::inspector::grouped;
+use crate::tui::jobs::Kind;
+use crate::tui::panes::Click;
+use crate::tui::panes::raster::{Ink, Raster, Zoom, letters};
+use crate::tui::panes::slice::ink::Look;
+use crate::tui::panes::slice::{joined, number, short, world};
+use crate::tui::theme::Role;
+
+/// Columns of the narrowest of several pictures.
+const NARROW: u16 = 16;
+
+/// Columns of what stands before the values of the voxel.
+const LEFT: u16 = 24;
+
+/// From this height on the list stands below the picture.
+const BELOW: u16 = 30;
+
+/// Lines of that list at least.
+const LIST: u16 = 6;
+
+/// What is read: of which comparison, LOD, and positions in both saves.
+type Key = ((u64, u64), u8, [[i32; 3]; 2]);
+
+/// A picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// The block in the first save.
+    A,
+    /// What differs.
+    Between,
+    /// The block in the second save.
+    B,
+}
+
+/// What the picture keeps.
+#[derive(Debug, Default)]
+pub(super) struct Keep {
+    /// The block that is looked at: its position in both saves.
+    open: Option<[[i32; 3]; 2]>,
+    axis: Option<Axis>,
+    cut: Option<u32>,
+    channel: Option<usize>,
+    voxel: Option<[u32; 3]>,
+    zoom: Option<Zoom>,
+    first: [usize; 2],
+    /// One picture alone, instead of as many as there is room for.
+    alone: Option<View>,
+    pair: Cell<Key, Pair>,
+}
+
+impl Keep {
+    pub const fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    pub const fn close(&mut self) {
+        self.open = None;
+    }
+}
+
+/// Looks at a block.
+pub(super) fn open(app: &mut App, change: &Changed) {
+    let to = app.comparison.difference().and_then(|difference| difference.went(change)).unwrap_or(change.position);
+    let keep = &mut app.panes.diff.picture;
+    keep.open = Some([change.position, to]);
+    (keep.cut, keep.channel, keep.voxel, keep.zoom, keep.first) = (None, None, None, None, [0; 2]);
+}
+
+fn key(app: &App) -> Option<Key> {
+    let positions = app.panes.diff.picture.open?;
+    let (difference, lod, _) = super::shown(app)?;
+    Some((difference.of, lod.lod, positions))
+}
+
+/// The block in both saves; that of before, until it is read again after a change.
+fn pair(app: &App) -> Option<&Pair> {
+    let (_, lod, positions) = key(app)?;
+    let (there, pair) = app.panes.diff.picture.pair.latest()?;
+    (there.1 == lod && there.2 == positions).then_some(&**pair)
+}
+
+/// What is shown, and where.
+struct Scene {
+    channel: usize,
+    axis: Axis,
+    cut: u32,
+    depth: u32,
+    /// The voxel at the cursor, and its place in the picture.
+    voxel: [u32; 3],
+    at: [u32; 2],
+    /// The pictures, with the line of their titles.
+    views: Vec<(View, Raster)>,
+    titles: u16,
+    /// The line of the legend.
+    legend: Option<u16>,
+    /// The first line about the voxel, and how many there are.
+    words: [u16; 2],
+    /// The first line of the list, and how many there are.
+    list: Option<[u16; 2]>,
+    /// The line of the cuts, when they have one of their own.
+    cuts: Option<u16>,
+}
+
+fn scene(app: &App) -> Option<Scene> {
+    let pair = pair(app)?;
+    if pair.size.contains(&0) {
+        return None;
+    }
+    let keep = &app.panes.diff.picture;
+    let channel = keep.channel.unwrap_or_else(|| pair.channel());
+    let axis = keep.axis.unwrap_or_else(|| pair.axis(channel));
+    let depth = axis.of(pair.size).max(1);
+    let cut = keep.cut.unwrap_or_else(|| pair.best(channel, axis)).min(depth - 1);
+    let middle = axis.with(pair.size.map(|n| n / 2), cut);
+    let voxel = keep.voxel.map(|at| axis.with(at, cut)).or_else(|| pair.first_in(channel, axis, cut)).unwrap_or(middle);
+    let inside = |axis: Axis| axis.of(voxel).min(axis.of(pair.size).saturating_sub(1));
+    let voxel = [inside(Axis::X), inside(Axis::Y), inside(Axis::Z)];
+    let area = pane_inside(app);
+    let (width, height) = (area.width, area.height);
+    let airy = u16::from(height >= 20);
+    let words = match height {
+        0..4 => 0,
+        4..12 => 1,
+        _ => 2,
+    };
+    let legend = u16::from(height >= 12);
+    let titles = 2.min(height) + 2 * airy;
+    let top = titles + 1;
+    let below = height >= BELOW;
+    let list = if below { LIST + 1 } else { 0 };
+    let lines = height.saturating_sub(top + legend + words + 2 * airy + list);
+    let room = width.saturating_sub(2);
+    let all = match keep.alone {
+        Some(view) => vec![view],
+        None if room >= 3 * NARROW + 4 => vec![View::A, View::Between, View::B],
+        None if room >= 2 * NARROW + 2 => vec![View::Between, View::B],
+        None => vec![View::Between],
+    };
+    let count = u16::try_from(all.len()).unwrap_or(1).max(1);
+    let columns = room.saturating_sub(2 * (count - 1)) / count;
+    let [right, down] = axis.across();
+    let size = [right.of(pair.size), down.of(pair.size)];
+    let at = place(pair.size, axis, voxel);
+    let views = (0u16..).zip(all).map(|(number, view)| {
+        let left = 1 + number.saturating_mul(columns.saturating_add(2));
+        let mut raster = Raster::new([left, top, columns, lines], letters(app), size, keep.zoom, 0);
+        raster.follow(keep.first, at);
+        (view, raster)
+    });
+    let views: Vec<_> = views.collect();
+    // What the pictures do not need is for the list.
+    let taken = views.iter().map(|(_, raster)| {
+        let lines = raster.seen()[1].saturating_mul(raster.zoom.tall(raster.letters).into());
+        if raster.letters { lines } else { lines.div_ceil(2) }
+    });
+    let taken = u16::try_from(taken.max().unwrap_or(0)).unwrap_or(u16::MAX).min(lines);
+    let under = if below { top + taken + airy } else { height.saturating_sub(words + legend + airy) };
+    let first = if below { under + legend + airy } else { height.saturating_sub(words) };
+    let list = below.then(|| [first + words + 1, height.saturating_sub(first + words + 1)]);
+    let (legend, cuts) = ((legend > 0).then_some(under), (airy > 0).then_some(2));
+    Some(Scene { channel, axis, cut, depth, voxel, at, views, titles, legend, words: [first, words], list, cuts })
+}
+
+/// The place of a voxel in the picture, from its left and its top.
+fn place(size: [u32; 3], axis: Axis, voxel: [u32; 3]) -> [u32; 2] {
+    let [right, down] = axis.across();
+    let y = down.of(voxel);
+    [right.of(voxel), if down.rises() { down.of(size).saturating_sub(1).saturating_sub(y) } else { y }]
+}
+
+/// The voxel at a place of the picture.
+fn voxel(size: [u32; 3], scene: &Scene, [x, y]: [u32; 2]) -> [u32; 3] {
+    let [right, down] = scene.axis.across();
+    let last = down.of(size).saturating_sub(1);
+    let y = if down.rises() { last.saturating_sub(y) } else { y };
+    let at = scene.axis.with([0; 3], scene.cut);
+    let right_at = right.with(at, x.min(right.of(size).saturating_sub(1)));
+    down.with(right_at, y.min(last))
+}
+
+/// Does an action; true when it meant something here.
+pub(super) fn act(app: &mut App, action: Action) -> bool {
+    if !app.panes.diff.picture.is_open() {
+        return false;
+    }
+    match action {
+        Action::Close => {
+            app.panes.diff.picture.close();
+            return true;
+        }
+        Action::NextChange | Action::PageDown => return step_change(app, true),
+        Action::PreviousChange | Action::PageUp => return step_change(app, false),
+        Action::NextLod | Action::Whole | Action::First | Action::Last | Action::Enter => return true,
+        _ => {}
+    }
+    let Some(scene) = scene(app) else { return true };
+    let Some(size) = pair(app).map(|pair| pair.size) else { return true };
+    match action {
+        Action::Left => step(app, size, &scene, [-1, 0]),
+        Action::Right => step(app, size, &scene, [1, 0]),
+        Action::Up => step(app, size, &scene, [0, -1]),
+        Action::Down => step(app, size, &scene, [0, 1]),
+        Action::CutDown => app.panes.diff.picture.cut = Some(scene.cut.saturating_sub(1)),
+        Action::CutUp => app.panes.diff.picture.cut = Some((scene.cut + 1).min(scene.depth - 1)),
+        Action::ChangedCutDown => changed_cut(app, &scene, false),
+        Action::ChangedCutUp => changed_cut(app, &scene, true),
+        Action::AxisX => turn(app, &scene, Axis::X),
+        Action::AxisY => turn(app, &scene, Axis::Y),
+        Action::AxisZ => turn(app, &scene, Axis::Z),
+        Action::NextChannel => next_channel(app, &scene),
+        Action::Toggle => {
+            let keep = &mut app.panes.diff.picture;
+            keep.alone = match keep.alone {
+                None => Some(View::A),
+                Some(View::A) => Some(View::Between),
+                Some(View::Between) => Some(View::B),
+                Some(View::B) => None,
+            };
+            (keep.zoom, keep.first) = (None, [0; 2]);
+        }
+        Action::ZoomIn => zoom(app, &scene, |raster| raster.zoom.nearer()),
+        Action::ZoomOut => zoom(app, &scene, |raster| raster.zoom.farther(raster.size)),
+        _ => return false,
+    }
+    true
+}
+
+/// The next block that differs, in the same way looked at.
+fn step_change(app: &mut App, forward: bool) -> bool {
+    if super::next(app, forward) {
+        super::want(app);
+        if let Some(change) = super::change(app) {
+            open(app, &change);
+        }
+    }
+    true
+}
+
+fn zoom(app: &mut App, scene: &Scene, to: impl Fn(&Raster) -> Zoom) {
+    if let Some((_, raster)) = scene.views.first() {
+        app.panes.diff.picture.zoom = Some(to(raster));
+    }
+}
+
+fn step(app: &mut App, size: [u32; 3], scene: &Scene, by: [i64; 2]) {
+    let stride = scene.views.first().map_or(1, |(_, raster)| raster.zoom.stride()).max(1);
+    let [right, down] = scene.axis.across();
+    let moved = |at: u32, axis: Axis, by: i64| {
+        let last = axis.of(size).saturating_sub(1) / stride;
+        let to = i64::from(at / stride).saturating_add(by).clamp(0, last.into());
+        if by == 0 { at } else { u32::try_from(to).unwrap_or(0).saturating_mul(stride) }
+    };
+    let [x, y] = scene.at;
+    let to = voxel(size, scene, [moved(x, right, by[0]), moved(y, down, by[1])]);
+    app.panes.diff.picture.voxel = Some(to);
+}
+
+fn changed_cut(app: &mut App, scene: &Scene, up: bool) {
+    let next = pair(app).and_then(|pair| pair.next_cut(scene.channel, scene.axis, scene.cut, up));
+    match next {
+        Some(cut) => (app.panes.diff.picture.cut, app.panes.diff.picture.voxel) = (Some(cut), None),
+        None => app.say(format!("No other cut {} this one differs.", if up { "behind" } else { "before" })),
+    }
+}
+
+/// Another axis through the voxel at the cursor.
+fn turn(app: &mut App, scene: &Scene, axis: Axis) {
+    let keep = &mut app.panes.diff.picture;
+    (keep.axis, keep.cut, keep.voxel) = (Some(axis), Some(axis.of(scene.voxel)), Some(scene.voxel));
+    (keep.zoom, keep.first) = (None, [0; 2]);
+}
+
+fn next_channel(app: &mut App, scene: &Scene) {
+    let Some(all) = pair(app).map(Pair::channels) else { return };
+    let next = all.iter().copied().find(|channel| *channel > scene.channel).or_else(|| all.first().copied());
+    match next {
+        Some(channel) if channel != scene.channel => {
+            let keep = &mut app.panes.diff.picture;
+            (keep.channel, keep.cut, keep.voxel) = (Some(channel), None, None);
+        }
+        _ => app.say("All other channels are the same everywhere.".into()),
+    }
+}
+
+/// Asks for the block in both saves.
+pub(super) fn want(app: &mut App) {
+    let Some(key) = key(app) else { return };
+    let Some((difference, lod, _)) = super::shown(app) else { return };
+    let Some(saves) = difference.saves.clone() else { return };
+    let channels = app.settings.against.as_ref().map(|against| against.channels.clone()).unwrap_or_default();
+    let request = Request { saves, blocks: lod.blocks.clone(), positions: key.2, channels };
+    if app.panes.diff.picture.pair.want(&key) {
+        app.job(
+            Kind::Pair,
+            move |worker| {
+                let pair = Pair::read(&request);
+                worker.answer(move |app| app.panes.diff.picture.pair.put(key, pair));
+            },
+            |app, why| app.panes.diff.picture.pair.fail(why),
+        );
+    }
+    if let Some(first) = scene(app).and_then(|scene| Some(scene.views.first()?.1.first)) {
+        app.panes.diff.picture.first = first;
+    }
+}
+
+/// Does a click; true when it was here.
+pub(super) fn click(app: &mut App, click: Click, x: u16, y: u16) -> bool {
+    if !app.panes.diff.picture.is_open() {
+        return false;
+    }
+    match click {
+        Click::Wheel(up) => {
+            act(app, if up { Action::CutUp } else { Action::CutDown });
+        }
+        Click::Press => {
+            let Some((scene, size)) = scene(app).zip(pair(app).map(|pair| pair.size)) else { return true };
+            if let Some(at) = scene.views.iter().find_map(|(_, raster)| raster.at(x, y)) {
+                app.panes.diff.picture.voxel = Some(voxel(size, &scene, at));
+            }
+        }
+    }
+    true
+}
+
+/// What a turn looks like.
+const fn turned(turn: Turn) -> (Color, &'static str, Role) {
+    match turn {
+        Turn::Came => (Color::Green, "+", Role::Good),
+        Turn::Went => (Color::Red, "-", Role::Error),
+        Turn::Other => (Color::Yellow, "~", Role::Warning),
+    }
+}
+
+/// What a turn means in a channel.
+const fn means(turn: Turn, channel: usize) -> &'static str {
+    match (turn, channel == SDF) {
+        (Turn::Came, true) => "filled",
+        (Turn::Went, true) => "dug out",
+        (Turn::Other, true) => "other distance",
+        (Turn::Came, false) => "was 0",
+        (Turn::Went, false) => "is 0",
+        (Turn::Other, false) => "other value",
+    }
+}
+
+/// Draws the picture; false when there is none.
+pub(super) fn draw(app: &App, canvas: &mut Canvas<'_>) -> bool {
+    let (Some(key), Some((difference, lod, _))) = (key(app), super::shown(app)) else { return false };
+    let width = canvas.width();
+    let [position, _] = key.2;
+    let from = lod.from(position);
+    let found = lod.changes.get(from).filter(|change| change.position == position);
+    let here = app.panes.diff.at.and_then(|at| lod.changes.get(at)).filter(|change| change.position == position);
+    let change = here.or(found);
+    let (mark, role) = change.map_or(("=", Role::Good), |change| look(change.fate));
+    let says = change.map_or_else(|| "the same in both now".into(), |change| list::says(difference, change));
+    let name = format!("block {}", triple(position));
+    let of = format!("change {} of {}", grouped(from as u64 + 1), grouped(lod.changes.len() as u64));
+    let of_width = u16::try_from(of.width()).unwrap_or(u16::MAX);
+    let x =
+        canvas.line(1, 0, &[(role, mark), (Role::Text, " "), (Role::Strong, &name), (Role::Dim, canvas.glyphs.dot)]);
+    let has_room = width > x.saturating_add(of_width).saturating_add(12) && change.is_some();
+    let room = width.saturating_sub(x + 1 + if has_room { of_width + 2 } else { 0 });
+    canvas.put_within(x, 0, room, &says, Role::Text);
+    if has_room {
+        canvas.put_right(width.saturating_sub(1), 0, &of, Role::Dim);
+    }
+    let Some(pair) = pair(app) else {
+        let (words, role) = match app.panes.diff.picture.pair.state(&key) {
+            State::Failed(why) => (why, Role::Error),
+            _ => ("Reading the block in both saves.", Role::Dim),
+        };
+        canvas.wrap(1, 2, words, role);
+        return true;
+    };
+    let Some(scene) = scene(app) else {
+        nothing(pair, canvas);
+        return true;
+    };
+    cut_line(pair, &scene, canvas);
+    let names = names(app);
+    for (view, raster) in &scene.views {
+        title(pair, *view, raster, &names, scene.titles, canvas);
+        paint(pair, &scene, *view, raster, canvas);
+    }
+    if let Some(y) = scene.legend {
+        legend(pair, &scene, y, change.map(|change| change.fate), canvas);
+    }
+    words(pair, &scene, key, canvas);
+    if let Some([y, lines]) = scene.list {
+        list::draw(app, [0, y, width, lines], difference, lod, canvas);
+    }
+    true
+}
+
+/// What is said where there are no voxels to draw.
+fn nothing(pair: &Pair, canvas: &mut Canvas<'_>) {
+    let mut y = 2;
+    for (letter, side) in ["A", "B"].into_iter().zip(&pair.sides) {
+        let text = match side {
+            Err(why) => format!("{letter}: {why}"),
+            Ok(Some(_)) => format!("{letter}: it has no voxels"),
+            Ok(None) => format!("{letter}: no block here"),
+        };
+        y = canvas.wrap(1, y, &text, Role::Warning);
+    }
+}
+
+/// Which cut, what differs in it, and how much in each of the others.
+fn cut_line(pair: &Pair, scene: &Scene, canvas: &mut Canvas<'_>) {
+    let cuts = pair.cuts(scene.channel, scene.axis);
+    let here = cuts.get(usize::try_from(scene.cut).unwrap_or(usize::MAX)).copied().unwrap_or(0);
+    let differ = match (here, pair.voxels(scene.channel)) {
+        (_, 0) => (Role::Dim, "nothing differs in this channel".to_owned()),
+        (0, _) => (Role::Dim, "nothing differs in this cut".to_owned()),
+        (1, _) => (Role::Warning, "1 voxel differs here".to_owned()),
+        (n, _) => (Role::Warning, format!("{} voxels differ here", grouped(n.into()))),
+    };
+    let cut = format!("{} = {} of {}", scene.axis.name(), scene.cut, scene.depth);
+    let name = NAMES.get(scene.channel).copied().unwrap_or_default();
+    let channel = (Role::Text, format!("channel {} {name}", scene.channel));
+    let pieces = [(Role::Key, cut), differ, channel];
+    let count = joined(canvas, 1, &pieces);
+    let dot = canvas.glyphs.dot.width();
+    let taken: usize = pieces.iter().take(count).map(|(_, text)| text.width() + dot).sum();
+    let left = u16::try_from(taken + 2).unwrap_or(u16::MAX);
+    // Behind that, or on a line of their own.
+    let room = canvas.width().saturating_sub(1 + if scene.cuts.is_some() { 20 } else { left });
+    let most = cuts.iter().copied().max().unwrap_or(0);
+    if cuts.is_empty() || most == 0 || room < 8 {
+        return;
+    }
+    // Of as many cuts a column as it takes.
+    let per = cuts.len().div_ceil(usize::from(room.min(64))).max(1);
+    let columns = u16::try_from(cuts.len().div_ceil(per)).unwrap_or(u16::MAX);
+    let (y, start) = match scene.cuts {
+        Some(y) => {
+            (y, canvas.line(1, y, &[(Role::Dim, "cuts along "), (Role::Dim, scene.axis.name()), (Role::Dim, "  ")]))
+        }
+        None => (1, canvas.width().saturating_sub(columns + 1)),
+    };
+    for (x, (number, part)) in (start..).zip(cuts.chunks(per).enumerate()) {
+        let n = part.iter().copied().max().unwrap_or(0);
+        let eighths = usize::try_from(u64::from(n) * 8 / u64::from(most)).unwrap_or(8).clamp(1, 8);
+        let here = usize::try_from(scene.cut).is_ok_and(|cut| cut / per == number);
+        let glyph = if n == 0 { canvas.glyphs.good } else { canvas.glyphs.bars.get(eighths).copied().unwrap_or(" ") };
+        let role = match (here, n) {
+            (true, _) => Role::Key,
+            (false, 0) => Role::Dim,
+            (false, _) => Role::Warning,
+        };
+        canvas.put(x, y, glyph, role);
+    }
+}
+
+fn title(pair: &Pair, view: View, raster: &Raster, names: &[String; 2], y: u16, canvas: &mut Canvas<'_>) {
+    let [a, b] = names;
+    let (letter, name, side) = match view {
+        View::A => ("A ", a.as_str(), Some(0)),
+        View::Between => ("", "what differs", None),
+        View::B => ("B ", b.as_str(), Some(1)),
+    };
+    let x = canvas.put(raster.left, y, letter, Role::Key);
+    let room = raster.columns.saturating_sub(x - raster.left);
+    canvas.put_within(x, y, room, name, if side.is_some() { Role::Strong } else { Role::Dim });
+    let (words, role) = match side.and_then(|side| pair.sides.get(side)) {
+        Some(Ok(None)) => ("no block here", Role::Dim),
+        Some(Err(why)) => (why.as_str(), Role::Error),
+        None if pair.odd.is_some() => (pair.odd.unwrap_or_default(), Role::Warning),
+        None if pair.block(0).is_none() || pair.block(1).is_none() => ("not compared", Role::Dim),
+        _ => return,
+    };
+    canvas.part(raster.left, y + 1, raster.columns, raster.lines).wrap(0, 0, words, role);
+}
+
+/// Draws one of the pictures.
+fn paint(pair: &Pair, scene: &Scene, view: View, raster: &Raster, canvas: &mut Canvas<'_>) {
+    let side = match view {
+        View::A => Some(0),
+        View::B => Some(1),
+        View::Between => None,
+    };
+    let missing = |side: usize| pair.block(side).is_none();
+    if side.map_or_else(|| missing(0) || missing(1) || pair.odd.is_some(), missing) {
+        return;
+    }
+    let look = Look::plain(if scene.channel == SDF { pair.most(scene.channel).or(Some(0.0)) } else { None });
+    let [right, down] = scene.axis.across();
+    let (across, along) = (raster.steps(0, 0, right.rises()), raster.steps(1, 0, down.rises()));
+    let stride = raster.zoom.stride().max(1);
+    // What differs must be seen also where a cell is more than a voxel.
+    let of_cell = |column: u32, row: u32| {
+        let corner = down.with(
+            right.with(scene.axis.with([0; 3], scene.cut), u32::try_from(across.at(column)).unwrap_or(u32::MAX)),
+            u32::try_from(along.at(row)).unwrap_or(u32::MAX),
+        );
+        let rise = |axis: Axis, n: u32| {
+            let at = axis.of(corner);
+            if axis.rises() { at.saturating_sub(n) } else { at.saturating_add(n) }
+        };
+        let mut cells = (0..stride).flat_map(|y| (0..stride).map(move |x| (x, y)));
+        let found = cells.find_map(|(x, y)| {
+            let at = down.with(right.with(corner, rise(right, x)), rise(down, y));
+            Some((at, pair.turn(scene.channel, at)?))
+        });
+        found.map_or((corner, None), |(at, turn)| (at, Some(turn)))
+    };
+    raster.paint(canvas, Some(scene.at), &|column, row| {
+        let (at, turn) = of_cell(column, row);
+        match (side, turn) {
+            (Some(side), _) => look.ink(pair.sample(side, scene.channel, at)),
+            (None, Some(turn)) => {
+                let (color, letter, _) = turned(turn);
+                Ink::Mark(color, letter)
+            }
+            (None, None) => {
+                let side = usize::from(pair.block(1).is_some());
+                let solid = match pair.sample(side, scene.channel, at) {
+                    Sample::Value(_, Some(distance)) if scene.channel == SDF => distance < 0.0,
+                    Sample::Value(raw, _) => raw != 0,
+                    Sample::Nothing => return Ink::Blank,
+                    Sample::Unreadable => return Ink::Fault,
+                };
+                if solid { Ink::Beyond(Color::DarkGray, ":") } else { Ink::Air }
+            }
+        }
+    });
+}
+
+/// What the marks between the pictures stand for.
+fn legend(pair: &Pair, scene: &Scene, y: u16, fate: Option<Fate>, canvas: &mut Canvas<'_>) {
+    if pair.voxels(scene.channel) == 0 {
+        let words = match fate {
+            Some(Fate::Added) => "The whole block is new.",
+            Some(Fate::Removed) => "The whole block is gone.",
+            Some(Fate::Moved) => "The same block stands at another place in B.",
+            Some(Fate::Unreadable) => "It is not compared: one of the two cannot be read.",
+            Some(Fate::Changed) | None => "c goes to the next channel.",
+        };
+        canvas.put(1, y, words, Role::Dim);
+        return;
+    }
+    let mut x = 1;
+    for turn in [Turn::Came, Turn::Went, Turn::Other] {
+        let (_, mark, role) = turned(turn);
+        x = canvas.line(
+            x,
+            y,
+            &[(role, mark), (Role::Text, " "), (Role::Text, means(turn, scene.channel)), (Role::Text, "   ")],
+        );
+    }
+    let raster = scene.views.first().map(|(_, raster)| raster);
+    let same = match raster {
+        Some(raster) if raster.letters => ":",
+        Some(raster) if raster.zoom.wide() > 1 => "░",
+        _ => "█",
+    };
+    canvas.line(x, y, &[(Role::Border, same), (Role::Dim, " the same")]);
+}
+
+/// The value of a side at the cursor, in words.
+fn value(pair: &Pair, side: usize, channel: usize, at: [u32; 3]) -> (Role, String) {
+    let Some(block) = pair.block(side) else {
+        let words = if matches!(pair.sides.get(side), Some(Err(_))) { "not readable" } else { "no block" };
+        return (Role::Dim, words.into());
+    };
+    let Some(raw) = block.voxel(channel, at) else { return (Role::Error, "not readable".into()) };
+    let bits = block.channels.get(channel).map_or(8, |channel| channel.bits);
+    let mut text = number(raw, bits);
+    if let Some(distance) = block.sdf(channel, raw) {
+        let solid = if distance < 0.0 { "inside" } else { "outside" };
+        text = format!("distance {}, {solid}", short(distance));
+    }
+    (Role::Value, text)
+}
+
+/// The voxel at the cursor: where it is, its value in both.
+fn words(pair: &Pair, scene: &Scene, key: Key, canvas: &mut Canvas<'_>) {
+    let [y, lines] = scene.words;
+    if lines == 0 {
+        return;
+    }
+    let at = scene.voxel;
+    let turn = pair.turn(scene.channel, at);
+    let (mark, role) = turn.map_or((" ", Role::Dim), |turn| {
+        let (_, mark, role) = turned(turn);
+        (mark, role)
+    });
+    let place = format!("voxel {}", triple(at));
+    let x = canvas.line(1, y, &[(role, mark), (Role::Text, " "), (Role::Strong, &place), (Role::Text, "  ")]);
+    let (one, other) = (value(pair, 0, scene.channel, at), value(pair, 1, scene.channel, at));
+    if lines == 1 {
+        canvas.line(x, y, &[(Role::Key, "A "), (one.0, &one.1), (Role::Key, "  B "), (other.0, &other.1)]);
+        return;
+    }
+    let (_, lod, [position, _]) = key;
+    let world = format!("world {}", triple(world(position, pair.size, at, lod)));
+    let second = canvas.line(3, y + 1, &[(Role::Dim, &world), (Role::Text, "  ")]);
+    let x = x.max(second).max(LEFT);
+    let same = if one == other { " the same" } else { "" };
+    canvas.line(x, y, &[(Role::Key, "A "), (one.0, &one.1)]);
+    let x = canvas.line(x, y + 1, &[(Role::Key, "B "), (other.0, &other.1), (Role::Dim, same)]);
+    let means = turn.map_or("", |turn| means(turn, scene.channel));
+    if usize::from(x) + means.len() + 3 <= usize::from(canvas.width()) {
+        canvas.put(x + 2, y + 1, means, role);
+    }
+}
+
+/// The voxel at the cursor with its values, to be copied.
+pub(super) fn copy(app: &App) -> Option<String> {
+    let (pair, scene) = (pair(app)?, scene(app)?);
+    let name = NAMES.get(scene.channel).copied().unwrap_or_default();
+    let [a, b] = [0, 1].map(|side| value(pair, side, scene.channel, scene.voxel).1);
+    Some(format!("voxel {} {name}: {a} in A, {b} in B", triple(scene.voxel)))
+}
