@@ -285,7 +285,7 @@ mod tests {
         let mut all = Difference::default();
         let blocks = [Arc::new(Index::default()), Arc::new(Index::default())];
         all.lods.push(Lod::new(0, blocks));
-        let change = |position, what| Told::new(Change { lod: 0, position, what });
+        let change = |position, what| Told::new(Change { lod: 0, position, across: 1, what });
         let unreadable = |why: &str| What::Unreadable { side: Side::B, why: why.into() };
         all.add(vec![change([1, 0, 0], What::Added), change([0, 0, 1], What::Moved { to: [5, 6, 7] })]);
         all.add(vec![change([0, 5, 0], unreadable("torn")), change([0, 6, 0], unreadable("torn"))]);
@@ -302,7 +302,7 @@ mod tests {
     fn reasons_are_not_kept_without_an_end() {
         let mut all = Difference::default();
         let why = |n: u32| What::Unreadable { side: Side::A, why: n.to_string() };
-        all.add((0..5000).map(|n| Told::new(Change { lod: 0, position: [0; 3], what: why(n) })).collect());
+        all.add((0..5000).map(|n| Told::new(Change { lod: 0, position: [0; 3], across: 1, what: why(n) })).collect());
         assert_eq!(all.texts.len(), MOST_TEXTS);
         assert_eq!(all.count(Fate::Unreadable), 5000);
     }
