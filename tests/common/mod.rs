@@ -1,6 +1,7 @@
 //! What several test programs need.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, dead_code)]
 
+pub mod npy;
 pub mod trees;
 
 use std::path::{Path, PathBuf};
