@@ -3,9 +3,11 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use common::npy::Array;
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use tempfile::tempdir;
@@ -16,45 +18,6 @@ use voxscope::export::{self, Look, Slice};
 use voxscope::godot::channel::{NAMES, SDF, sdf};
 use voxscope::save::{self, Save};
 use voxscope::world::{Buffer, World};
-
-/// An array as its bytes, its type and its shape, read by hand.
-struct Array {
-    descr: String,
-    shape: Vec<usize>,
-    data: Vec<u8>,
-}
-
-impl Array {
-    fn read(path: &Path) -> Self {
-        let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
-        let end = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
-        assert_eq!((end % 64, bytes[end - 1]), (0, b'\n'));
-        let text = std::str::from_utf8(&bytes[10..end]).unwrap();
-        assert!(text.contains("'fortran_order': False"), "{text}");
-        let between = |from: &str, to: &str| text.split_once(from).unwrap().1.split_once(to).unwrap().0.to_owned();
-        let shape = between("'shape': (", ")").split(',').map(|n| n.trim().parse().unwrap()).collect();
-        // A second opinion.
-        let npy = npyz::NpyFile::new(&bytes[..]).unwrap();
-        let array = Self { descr: between("'descr': '", "'"), shape, data: bytes[end..].to_vec() };
-        assert_eq!(npy.shape().iter().map(|&n| n as usize).collect::<Vec<_>>(), array.shape);
-        assert_eq!(npy.dtype().descr(), format!("'{}'", array.descr));
-        assert_eq!(array.data.len(), array.shape.iter().product::<usize>() * array.width());
-        array
-    }
-
-    fn width(&self) -> usize {
-        self.descr[2..].parse().unwrap()
-    }
-
-    /// The number at (z, x, y).
-    fn at(&self, [z, x, y]: [usize; 3]) -> u64 {
-        let place = y + self.shape[2] * (x + self.shape[1] * z);
-        let mut number = [0; 8];
-        number[..self.width()].copy_from_slice(&self.data[place * self.width()..][..self.width()]);
-        u64::from_le_bytes(number)
-    }
-}
 
 fn request(which: Which) -> Request {
     Request { lod: 0, which, channels: Vec::new(), fill: 0, distances: false, sync: false }
@@ -73,36 +36,72 @@ fn sha256(bytes: &[u8]) -> String {
     })
 }
 
+/// The voxels of the golden saves, save by save: its path and a line of the truth for each block.
+fn truths() -> Vec<(PathBuf, Vec<Json>)> {
+    let mut files: Vec<PathBuf> = ["godot_voxel", "godot_voxel_sqlite"]
+        .iter()
+        .filter_map(|name| Some(common::golden(name)?.join("truth.jsonl")))
+        .collect();
+    let old = common::golden("godot_voxel_old");
+    let old = old.iter().flat_map(|dir| std::fs::read_dir(dir).unwrap()).map(|entry| entry.unwrap().path());
+    files.extend(old.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl")));
+    let mut saves: BTreeMap<PathBuf, Vec<Json>> = BTreeMap::new();
+    for file in files {
+        for line in common::json_lines(&file) {
+            saves.entry(file.with_file_name(line["save"].as_str().unwrap())).or_default().push(line);
+        }
+    }
+    saves.into_iter().collect()
+}
+
 #[test]
 fn arrays_of_blocks_are_what_the_engine_says() {
-    let Some(golden) = common::golden("godot_voxel") else { return };
+    let saves = truths();
+    if saves.is_empty() {
+        return;
+    }
+    assert_eq!(saves.len(), 20, "nine forests of today, four streams, seven forests of old");
     let out = tempdir().unwrap();
     let mut compared = 0;
-    for (i, truth) in common::json_lines(&golden.join("truth.jsonl")).iter().enumerate().step_by(7) {
-        let position = [0, 1, 2].map(|k| i32::try_from(truth["position"][k].as_i64().unwrap()).unwrap());
-        let lod = u8::try_from(truth["lod"].as_u64().unwrap()).unwrap();
-        let to = out.path().join(i.to_string());
-        let request = Request { lod, ..request(Which::Block(position)) };
-        let summary = export(&golden.join(truth["save"].as_str().unwrap()), &request, &to).unwrap();
-        assert_eq!((summary.blocks, summary.holes, summary.damaged.len()), (1, 0, 0));
-        for (name, channel) in NAMES.iter().zip(truth["channels"].as_array().unwrap()) {
-            let written = summary.arrays.iter().find(|a| a.channel == *name).unwrap();
-            let Some(hash) = channel["sha256"].as_str() else {
-                let value = channel["value"].as_str().unwrap();
-                let value = value.parse::<u64>().unwrap_or_else(|_| value.parse::<i64>().unwrap().cast_unsigned());
-                assert_eq!(written.uniform, Some(value.to_string()), "{truth}");
-                continue;
-            };
-            let array = Array::read(&to.join(written.file.as_ref().unwrap()));
-            let size = [0, 1, 2].map(|k| truth["size"][k].as_u64().unwrap() as usize);
-            assert_eq!(array.shape, [size[2], size[0], size[1]]);
-            assert_eq!(sha256(&array.data), hash, "{truth}");
-            compared += 1;
+    for (dir, lines) in &saves {
+        let save = Save::open(dir, &save::Options::default()).unwrap();
+        let world = World::only(&save).unwrap();
+        let name = dir.file_name().unwrap().to_str().unwrap();
+        for (i, truth) in lines.iter().enumerate() {
+            let position = [0, 1, 2].map(|k| i32::try_from(truth["position"][k].as_i64().unwrap()).unwrap());
+            let lod = u8::try_from(truth["lod"].as_u64().unwrap()).unwrap();
+            let to = out.path().join(format!("{name}-{i}"));
+            let request = Request { lod, ..request(Which::Block(position)) };
+            let summary = voxels::export(&world, &request, &to, &Watch::default()).unwrap();
+            assert_eq!((summary.blocks, summary.holes, summary.damaged.len()), (1, 0, 0));
+            for (channel, truth) in NAMES.iter().zip(truth["channels"].as_array().unwrap()) {
+                let written = summary.arrays.iter().find(|a| a.channel == *channel).unwrap();
+                if truth["uniform"] == true {
+                    let value = truth["value"].as_str().unwrap();
+                    let value = value.parse::<u64>().unwrap_or_else(|_| value.parse::<i64>().unwrap().cast_unsigned());
+                    assert_eq!(written.uniform, Some(value.to_string()), "{name} {position:?} {channel}");
+                    continue;
+                }
+                let array = Array::read(&to.join(written.file.as_ref().unwrap()));
+                let size = [0, 1, 2].map(|k| lines[i]["size"][k].as_u64().unwrap() as usize);
+                assert_eq!(array.shape, [size[2], size[0], size[1]]);
+                if let Some(hash) = truth["sha256"].as_str() {
+                    assert_eq!(sha256(&array.data), hash, "{name} {position:?} {channel}");
+                } else {
+                    let add = |hash: u64, value: u64| hash.wrapping_mul(31).wrapping_add(value) & 0xffff_ffff;
+                    let hash = array.values().fold(0, add);
+                    assert_eq!(Some(hash), truth["hash31_zxy"].as_u64(), "{name} {position:?} {channel}");
+                }
+                compared += 1;
+            }
+            if truth.get("block_metadata").is_some() {
+                let voxels = truth["voxel_metadata"].as_object().unwrap();
+                let metadata = truth["block_metadata"] != "null" || !voxels.is_empty();
+                assert_eq!(to.join("metadata.jsonl").is_file(), metadata, "{truth}");
+            }
         }
-        let metadata = truth["block_metadata"] != "null" || !truth["voxel_metadata"].as_object().unwrap().is_empty();
-        assert_eq!(to.join("metadata.jsonl").is_file(), metadata, "{truth}");
     }
-    assert!(compared > 20, "{compared}");
+    assert!(compared > 300, "{compared}");
 }
 
 /// A forest of five blocks along x and two along y, in three layers of z, whose middle layer is not there.

@@ -102,21 +102,26 @@ fn report(what: &str, value: &str, promise: &str, kept: bool) {
 
 /// The most memory that the program itself has while it checks, which should be under `most` MiB.
 fn memory_under(dir: &Path, what: &str, most: f64) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_voxscope"))
-        .args(["check", "--format", "jsonl"])
-        .arg(dir)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_voxscope"));
+    memory_of(command.args(["check", "--format", "jsonl"]).arg(dir), what, most);
+}
+
+/// The most memory that a command has, which should be under `most` MiB.
+fn memory_of(command: &mut Command, what: &str, most: f64) {
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0.0f64;
-    while child.try_wait().unwrap().is_none() {
+    let ended = loop {
+        if let Some(ended) = child.try_wait().unwrap() {
+            break ended;
+        }
         let text = std::fs::read_to_string(&status).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kib: Option<f64> = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
         peak = peak.max(kib.unwrap_or(0.0) / 1024.0);
         std::thread::sleep(Duration::from_micros(500));
-    }
+    };
+    assert!(ended.success(), "{command:?}");
     if peak == 0.0 {
         println!("{what:<58} {:>22}", "not measured here");
         return;

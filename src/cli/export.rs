@@ -11,7 +11,7 @@ use voxscope::export::{self, Look, Slice};
 use voxscope::godot::channel::{CHANNELS, NAMES};
 use voxscope::printable;
 use voxscope::save::Save;
-use voxscope::world::{Fault, World};
+use voxscope::world::{self, Fault, World};
 
 use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
@@ -20,6 +20,7 @@ use super::target::{self, parse_triple};
 
 const AFTER_HELP: &str = "\
 Arrays have the shape (z, x, y) in C order. Voxels without a block have the value of --fill.
+Chunks of pak regions are exported one by one, with the shape (y, z, x).
 OUTPUT.md describes the files.";
 
 const OTHER: &str = "Instead of arrays of voxels";
@@ -59,7 +60,7 @@ pub struct Arguments {
     /// Blocks without an owner: those in the lost+found of a repaired save, or those that a damaged save still has
     #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel"], help_heading = OTHER)]
     lost: bool,
-    /// One block, by its position in blocks of its LOD
+    /// One block, by its position in blocks of its LOD; of pak regions one chunk
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
     block: Option<[i32; 3]>,
     /// Voxels of the LOD from the first corner up to, not including, the second; all that is there when not given
@@ -104,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     } else if paks_alone && arguments.slice.is_none() && !arguments.instances {
         chunks(arguments, &save, &watch)
     } else {
-        let world = World::only(&save).map_err(|error| Failure::Failed(error.to_string()))?;
+        let world = World::only(&save).map_err(|error| nothing(&save, &error))?;
         match arguments.slice {
             _ if arguments.instances => instances(arguments, &world, &watch),
             Some((axis, at)) => picture(arguments, &world, axis, at, &watch),
@@ -124,6 +125,22 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             Ok(exit)
         }
     }
+}
+
+/// Why there are no blocks to export, and what there is instead.
+fn nothing(save: &Save, error: &world::Error) -> Failure {
+    let names: Vec<&str> =
+        save.maps.iter().flat_map(|map| map.layers()).filter_map(|layer| layer.name.as_deref()).collect();
+    let help = match (error, names.as_slice()) {
+        (world::Error::Nothing(_), [_, ..]) => {
+            format!("; a voxel map is exported layer by layer, by --layer: {}", printable::printable(&names.join(", ")))
+        }
+        (world::Error::Nothing(_), []) if !save.rooms.is_empty() => {
+            "; chunks of pak regions are exported as arrays only".to_owned()
+        }
+        _ => String::new(),
+    };
+    Failure::Failed(format!("{error}{help}"))
 }
 
 /// What was done, in words, and the exit code.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, dead_code)]
 
 pub mod arrays;
+pub mod npy;
 pub mod trees;
 
 use std::path::{Path, PathBuf};

@@ -8,6 +8,10 @@ use crate::beside::{Draft, Error};
 use crate::godot::channel::{Depth, NAMES};
 use crate::voxel_map::npy;
 
+/// Bytes from which on their room is asked for before they are written: file systems that give it block by block are
+/// slower.
+const RESERVE: usize = 256 << 10;
+
 /// A `.npy` file of the voxels of one channel.
 pub(super) struct Array {
     pub channel: usize,
@@ -45,6 +49,9 @@ impl Array {
     /// Writes numbers from the one at `place` on, in the order of the file.
     pub fn write(&self, place: u64, bytes: &[u8]) -> Result<(), Error> {
         let at = self.data_at + place * self.depth.bytes() as u64;
+        if bytes.len() >= RESERVE {
+            reserve(&self.file, at, bytes.len() as u64).map_err(Error::write(&self.path))?;
+        }
         write_all_at(&self.file, bytes, at).map_err(Error::write(&self.path))
     }
 
@@ -60,6 +67,21 @@ impl Array {
         std::fs::remove_file(&self.path).map_err(Error::write(&self.path))?;
         Ok(None)
     }
+}
+
+/// Asks for room; where that cannot be done, writing does without.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn reserve(file: &File, at: u64, len: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    match fallocate(file, FallocateFlags::KEEP_SIZE, at, len) {
+        Err(error @ rustix::io::Errno::NOSPC) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn reserve(_: &File, _: u64, _: u64) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]

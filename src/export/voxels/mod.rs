@@ -311,8 +311,12 @@ impl Run<'_> {
         let mut done = Done::default();
         let fill = self.request.fill;
         let side = i64::from(self.side);
-        tile.begin(arrays, area);
         let mut blocks: Vec<At> = tile::blocks(self.index, area, self.side).copied().collect();
+        // The files have zeros already.
+        if blocks.is_empty() && fill == 0 {
+            return Ok(done);
+        }
+        tile.begin(arrays, area);
         if (blocks.len() as u64) < tile::count(area, self.side) {
             tile.fill(arrays, area, fill);
         }
