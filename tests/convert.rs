@@ -5,6 +5,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value as Json, json};
 use tempfile::tempdir;
@@ -17,7 +18,7 @@ use voxscope::godot::block::{self, Block};
 use voxscope::godot::channel::{Channel, Depth, SDF, Storage, sdf};
 use voxscope::godot::container::{self, Mode};
 use voxscope::godot::forest::Meta;
-use voxscope::godot::metadata::Item;
+use voxscope::godot::metadata::{Item, Metadata, VoxelItem};
 use voxscope::godot::region::{Builder, Format, Header};
 use voxscope::godot::slots::{self, Slots};
 use voxscope::godot::variant::{Dialect, Variant};
@@ -548,6 +549,127 @@ fn what_is_not_there_is_filled_and_listed() {
     assert_eq!(holes, 16 * 64 * 32);
 }
 
+/// What a person types: the file alone does not say how it is laid out.
+#[test]
+fn a_lone_old_region_file_is_converted_by_the_layout_that_is_given() {
+    let Some(golden) = common::golden("godot_voxel_old") else { return };
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_voxscope")).args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let dir = tempdir().unwrap();
+    let name = "region_v2_block_v1";
+    let truths = common::json_lines(&golden.join(format!("{name}.truth.jsonl")));
+    let mut blocks = 0;
+    for (i, file) in common::files_below(&golden.join(name).join("regions")).iter().enumerate() {
+        let alone = dir.path().join(format!("{i}"));
+        std::fs::create_dir(&alone).unwrap();
+        let file_name = file.file_name().unwrap().to_str().unwrap();
+        std::fs::copy(file, alone.join(file_name)).unwrap();
+        let file = alone.join(file_name);
+        let to = dir.path().join(format!("{i}-to"));
+        let (from, out) = (file.to_str().unwrap(), to.to_str().unwrap());
+        let (code, error) = run(&["convert", from, "--out", out]);
+        assert!(code == Some(16) && error.contains("--from-block-size"), "{error}");
+        let (code, error) = run(&["convert", from, "--out", out, "--from-block-size", "16"]);
+        assert!(code == Some(16) && error.contains("--from-sector-size go together"), "{error}");
+        let layout = ["--from-block-size", "16", "--from-region-size", "16", "--from-sector-size", "512"];
+        let (code, error) = run(&[&["convert", from, "--out", out, "--block-size", "8"][..], &layout].concat());
+        assert_eq!(code, Some(0), "{error}");
+        let layout = ["--block-size", "16", "--region-size", "16", "--sector-size", "512"];
+        let (code, error) = run(&[&["diff", from, out][..], &layout].concat());
+        assert_eq!(code, Some(0), "{error}");
+        assert_healthy(&to);
+        // Eight blocks of the result are one that the game knew.
+        let save = open(&to);
+        let world = World::only(&save).unwrap();
+        let index = world.index(0);
+        assert_eq!(world.block_size(), Some(8));
+        let known = truths.iter().filter(|truth| {
+            let position = [0, 1, 2].map(|i| i32::try_from(truth["position"][i].as_i64().unwrap()).unwrap() * 2);
+            index.find(position).is_some()
+        });
+        assert_eq!(known.count() * 8, index.blocks.len());
+        blocks += index.blocks.len() / 8;
+    }
+    assert_eq!(blocks, truths.len());
+}
+
+#[test]
+fn blocks_that_nobody_could_read_are_listed_and_not_written() {
+    let dir = tempdir().unwrap();
+    let world = even(dir.path());
+    let to = dir.path().join("to");
+    let report = to_forest(&world, &Target { block_size: Some(256), ..Target::default() }, &to).unwrap();
+    assert!(report.count(Kind::TooLarge) > 0 && report.leaves_damage(), "{:?}", report.listed);
+    assert_healthy(&to);
+}
+
+/// A block with a region of its own has parts in eight of them: it is one block all the same.
+#[test]
+fn a_block_larger_than_a_region_of_the_result_is_told_of_once() {
+    let dir = tempdir().unwrap();
+    demo::write_all(dir.path()).unwrap();
+    let damaged = dir.path().join("damaged/block-epilogue");
+    let to = dir.path().join("to");
+    let target = Target { block_size: Some(2), region_size: Some(4), ..Target::default() };
+    let report = to_forest(&damaged, &target, &to).unwrap();
+    assert_eq!((report.read, report.count(Kind::Damaged), report.written), (12, 1, 11 * 512));
+}
+
+/// Items of the application's own: after one nothing can stand, so a joined block has room for one only.
+#[test]
+fn items_of_the_application_are_kept_when_blocks_are_joined() {
+    let dir = tempdir().unwrap();
+    let (from, joined, back) = (dir.path().join("from"), dir.path().join("joined"), dir.path().join("back"));
+    let format = Format { block_size_po2: 2, region_size: [4; 3], depths: [Depth::Bits8; 8], sector_size: 512 };
+    let mut builder = Builder::new(Header::new(3, format));
+    let voxels = |y: u16| {
+        let item = |position, item| VoxelItem { position, item, span: Default::default() };
+        vec![item([0, 3, 0], Item::Number(y.into())), item([3, 0, 3], Item::Custom { kind: 40, bytes: &[1, 2, 3] })]
+    };
+    for y in 0..2u16 {
+        let data = [y as u8];
+        let channel = Channel { depth: Depth::Bits8, storage: Storage::Uniform, data: &data, offset: 0, size: 1 };
+        let metadata = Metadata {
+            declared: 0,
+            dialect: Dialect::Godot4,
+            block: Some(Item::Empty),
+            voxels: voxels(y),
+            unread: (0, &[]),
+        };
+        let block =
+            Block { version: 4, size: [4; 3], channels: vec![channel; 8], metadata: Some(metadata), epilogue: None };
+        let (mut plain, mut packed) = (Vec::new(), Vec::new());
+        block::encode(&block, &mut plain);
+        container::encode(Mode::Lz4, &plain, &mut packed);
+        let (_, slot) = slots::place_block([0, y.into(), 0], [4; 3], Slots::New).unwrap();
+        builder.push(slot, &packed).unwrap();
+    }
+    std::fs::create_dir_all(from.join("regions/lod0")).unwrap();
+    let meta = Meta {
+        version: Some(3),
+        block_size_po2: Some(2),
+        region_size_po2: Some(2),
+        sector_size: Some(512),
+        depths: Some([Depth::Bits8; 8]),
+        ..Meta::default()
+    };
+    std::fs::write(from.join("meta.vxrm"), meta.encode()).unwrap();
+    std::fs::write(from.join("regions/lod0/r.0.0.0.vxr"), builder.finish()).unwrap();
+    let report = to_forest(&from, &Target { block_size: Some(8), ..Target::default() }, &joined).unwrap();
+    let listed: Vec<_> = report.listed.iter().filter(|l| l.kind == Kind::Metadata).collect();
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!((listed[0].block, listed[0].voxel), ([0, 1, 0], Some([3, 0, 3])));
+    assert_eq!(listed[0].bytes.as_deref(), Some(&[40, 1, 2, 3][..]), "its bytes are kept");
+    to_forest(&joined, &Target { block_size: Some(4), ..Target::default() }, &back).unwrap();
+    let items = |path: &Path| self::voxels(path, 0).1;
+    let (before, after) = (items(&from), items(&back));
+    assert_eq!((before.len(), after.len()), (4, 3));
+    assert!(after.iter().all(|(at, item)| before[at] == *item));
+    assert!(before.contains_key(&[3, 4, 3]) && !after.contains_key(&[3, 4, 3]));
+}
+
 #[test]
 fn damaged_blocks_are_left_out_and_listed() {
     let dir = tempdir().unwrap();
@@ -695,6 +817,26 @@ mod streams {
         // Ten more rows have a place for instances without any.
         assert!(listed.len() < 11, "{listed:?}");
         assert_healthy(&forest);
+    }
+
+    #[test]
+    fn damaged_instances_and_rows_without_a_place_are_told_of() {
+        let dir = tempdir().unwrap();
+        demo::write_all(dir.path()).unwrap();
+        let damaged = dir.path().join("damaged/instances-cut/world.sqlite");
+        let report = to_stream(&damaged, &Target::default(), &dir.path().join("a.sqlite")).unwrap();
+        let listed: Vec<_> = report.listed.iter().map(|l| (l.kind, l.why.as_str())).collect();
+        assert_eq!(listed, [(Kind::DamagedInstances, "instances-cut")]);
+        assert!(report.leaves_damage());
+        for (sample, why) in [("stream-key", "whose key is no place"), ("stream-row-lost", "nothing leads to")] {
+            let damaged = dir.path().join("damaged").join(sample).join("world.sqlite");
+            let report = to_forest(&damaged, &Target::default(), &dir.path().join(sample)).unwrap();
+            let told: Vec<_> = report.faults.iter().filter(|fault| fault.why.contains(why)).collect();
+            assert_eq!(told.len(), if sample == "stream-key" { 1 } else { 2 }, "{:?}", report.faults);
+        }
+        let damaged = dir.path().join("damaged/stream-key-twice/world.sqlite");
+        let report = to_forest(&damaged, &Target::default(), &dir.path().join("twice")).unwrap();
+        assert!(report.twice == 1 && report.leaves_damage());
     }
 
     #[test]
@@ -854,7 +996,7 @@ mod streams {
             let report = to_forest(&path, &Target::default(), &to).unwrap();
             assert_eq!((report.written as usize, report.count(Kind::StaleRow) as usize), (report.read as usize, left));
             assert!(report.faults.iter().any(|fault| fault.why.contains("may have been deleted")));
-            let output = std::process::Command::new(env!("CARGO_BIN_EXE_voxscope"))
+            let output = Command::new(env!("CARGO_BIN_EXE_voxscope"))
                 .args(["convert", "--stale-rows", "--out"])
                 .args([&dir.path().join("all"), &path])
                 .output()

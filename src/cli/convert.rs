@@ -146,6 +146,7 @@ fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
         (Kind::Palette, "has a palette without a place, kept in convert.json"),
         (Kind::NoEqual, "has metadata without an equal, now empty"),
         (Kind::Instances, "leaves its instances behind"),
+        (Kind::DamagedInstances, "has damaged instances, taken over as they are"),
         (Kind::Depth, "has another depth"),
     ] {
         for listed in report.listed.iter().filter(|listed| listed.kind == kind).take(MOST) {
@@ -157,6 +158,10 @@ fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
         if more > 0 {
             writeln!(out, "  and {} more; convert.json lists them.", grouped(more))?;
         }
+    }
+    if report.twice > 0 {
+        let what = "left out because another one has the same position";
+        writeln!(out, "{}", wrapped(&format!("{} {what}.", count(report.twice, "block")), "  "))?;
     }
     if report.cut > 0 {
         let what = "had a distance a step above 1, where the fixed point of today ends; it is 1 now";

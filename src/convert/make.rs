@@ -121,10 +121,13 @@ impl Maker<'_> {
     }
 
     /// The bytes of the instances of the block that was fetched, when the result has a place for them.
-    fn instances(&self, at: &At, buffer: &mut Buffer, report: &mut Report) -> Option<Vec<u8>> {
+    pub fn instances(&self, at: &At, buffer: &mut Buffer, report: &mut Report) -> Option<Vec<u8>> {
         let Layout { from, to, keys, .. } = *self.work.layout;
         let world = self.work.world;
         if from == to && keys.is_some() {
+            if let Some(why) = world.damaged_instances(buffer) {
+                self.list(report, Kind::DamagedInstances, at.position, why);
+            }
             return world.instances(buffer).map(<[u8]>::to_vec);
         }
         if world.are_instances(buffer) {

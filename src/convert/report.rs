@@ -44,6 +44,8 @@ pub enum Kind {
     NoEqual,
     /// Instances that have no place in the result: in a forest, or where blocks have another size. They stay in the source.
     Instances,
+    /// Instances that cannot be read whole; they are taken over as they are.
+    DamagedInstances,
     /// Distances that the fixed point of today does not reach; they are cut to its end.
     Cut,
     /// A channel that is deeper than the result says; it is kept as deep.
@@ -64,6 +66,7 @@ impl Kind {
             Self::Palette => "palette",
             Self::NoEqual => "no-equal",
             Self::Instances => "instances",
+            Self::DamagedInstances => "instances-damaged",
             Self::Cut => "sdf-cut",
             Self::Depth => "depth",
         }
@@ -175,10 +178,11 @@ impl Report {
         self.listed.iter().filter(|listed| listed.kind == kind).count() as u64
     }
 
-    /// Whether blocks of the source are not in the result.
+    /// Whether blocks of the source are not in the result, or damaged instances are.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
-        self.count(Kind::Damaged) + self.count(Kind::TooLarge) > 0
+        let left = [Kind::Damaged, Kind::TooLarge, Kind::StaleRow, Kind::DamagedInstances];
+        self.twice > 0 || left.into_iter().any(|kind| self.count(kind) > 0)
     }
 
     /// `convert.json`: see OUTPUT.md.

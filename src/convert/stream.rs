@@ -104,11 +104,16 @@ impl Writing<'_> {
         for at in &bare {
             work.world.fetch(at, &mut buffer)?;
             let key = self.keys.encode(Place { lod, position: at.position });
-            match (key, work.world.instances(&buffer)) {
-                (Some(key), Some(bytes)) if work.layout.from == work.layout.to => {
-                    stream::put(&mut insert, &key, None, Some(bytes)).map_err(failed)?;
+            match (key, maker.instances(at, &mut buffer, report)) {
+                (Some(key), Some(bytes)) => {
+                    stream::put(&mut insert, &key, None, Some(&bytes)).map_err(failed)?;
                 }
-                _ => report.list(Kind::Instances, lod, at.position, "they have no place in the result".to_owned()),
+                (None, Some(_)) => {
+                    let why = "their position does not fit the keys".to_owned();
+                    report.list(Kind::Instances, lod, at.position, why);
+                }
+                // They are listed.
+                (_, None) => {}
             }
         }
         Ok(())

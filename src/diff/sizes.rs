@@ -160,21 +160,28 @@ impl Comparing<'_> {
             Side::A => (unit.place, 1),
             Side::B => (unit.place.map(|v| v.saturating_mul(n.into())), n),
         };
+        let Compared { a, b, .. } = self.compared;
+        let (world, other, theirs) = if side == Side::A { (a, b, Side::B) } else { (b, a, Side::A) };
+        let Buffers { a: one, b: two } = buffers;
         let Some(large) = &unit.large else {
-            match side {
-                Side::A => outcome.told.push((whole, 1, What::Added)),
-                Side::B => outcome.told.extend(unit.small.iter().map(|at| (at.position, 1, What::Removed))),
+            for at in unit.small {
+                let place = if side == Side::A { whole } else { at.position };
+                outcome.told.extend(block(other, at, two, theirs).err().map(|what| (place, 1, what)));
+                if side == Side::B {
+                    outcome.told.push((place, 1, What::Removed));
+                }
+            }
+            if side == Side::A {
+                outcome.told.push((whole, 1, What::Added));
             }
             return outcome;
         };
         if unit.small.is_empty() {
             let what = if side == Side::A { What::Removed } else { What::Added };
+            outcome.told.extend(block(world, large, one, side).err().map(|what| (whole, across, what)));
             outcome.told.push((whole, across, what));
             return outcome;
         }
-        let Compared { a, b, .. } = self.compared;
-        let (world, other) = if side == Side::A { (a, b) } else { (b, a) };
-        let Buffers { a: one, b: two } = buffers;
         match block(world, large, one, side) {
             Ok(block) => self.parts(block, unit, other, two, (whole, across), &mut outcome),
             Err(what) if side == Side::A => outcome.told.push((whole, 1, what)),

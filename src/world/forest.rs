@@ -70,9 +70,11 @@ impl<'s> Regions<'s> {
         lods
     }
 
-    pub fn format(&self) -> Option<Format> {
-        let own = || self.forest.regions.iter().find_map(|file| file.header.as_ref().map(|header| header.format));
-        self.forest.format.or_else(own)
+    /// What is given is for files that do not say it themselves: those that do are believed before it.
+    pub fn format(&self, given: bool) -> Option<Format> {
+        let headers = || self.forest.regions.iter().filter_map(|file| file.header.as_ref());
+        let own = headers().find(|header| given && header.version >= 3).map(|header| header.format);
+        own.or(self.forest.format).or_else(|| headers().next().map(|header| header.format))
     }
 
     /// The path of a file that changed while it was open.

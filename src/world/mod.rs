@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::bytes::{Span, index};
+use crate::damage::{Damage, Level};
 use crate::godot::block::Layout;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{Entry, Format};
@@ -151,7 +152,7 @@ impl<'s> World<'s> {
     #[must_use]
     pub fn format(&self) -> Option<Format> {
         match &self.store {
-            Store::Forest(regions) => regions.format(),
+            Store::Forest(regions) => regions.format(self.save.options.format.is_some()),
             Store::Stream(_) => None,
         }
     }
@@ -160,7 +161,10 @@ impl<'s> World<'s> {
     #[must_use]
     pub fn block_size(&self) -> Option<u16> {
         match &self.store {
-            Store::Forest(regions) => regions.format().map(|format| format.block_size()).filter(|&side| side > 0),
+            Store::Forest(regions) => regions
+                .format(self.save.options.format.is_some())
+                .map(|format| format.block_size())
+                .filter(|&side| side > 0),
             Store::Stream(rows) => rows.block_size(),
         }
     }
@@ -169,7 +173,7 @@ impl<'s> World<'s> {
     #[must_use]
     pub fn depths(&self) -> Option<[Depth; CHANNELS]> {
         match &self.store {
-            Store::Forest(regions) => regions.format().map(|format| format.depths),
+            Store::Forest(regions) => regions.format(self.save.options.format.is_some()).map(|format| format.depths),
             Store::Stream(rows) => rows.depths(),
         }
     }
@@ -250,6 +254,16 @@ impl<'s> World<'s> {
                 there && view.instances.is_none_or(|instances| !instances.layers.is_empty())
             }
         }
+    }
+
+    /// What is wrong with the instances that were fetched last, as codes; `None` when nothing is, and in a forest.
+    pub fn damaged_instances(&self, buffer: &mut Buffer) -> Option<String> {
+        let Store::Stream(rows) = &self.store else { return None };
+        rows.stream.instance_bytes(&buffer.row)?;
+        let grave = |d: &&Damage| d.code.level() >= Level::Error;
+        let damage = rows.stream.instances(&mut buffer.row).damage;
+        let codes: Vec<&str> = damage.iter().filter(grave).map(|d| d.code.name()).collect();
+        (!codes.is_empty()).then(|| codes.join(" "))
     }
 
     /// Decodes what was fetched last, which must be the block at `at`.

@@ -95,7 +95,14 @@ impl<'s> Rows<'s> {
         let mut faults: Vec<Fault> = faults.map(|d| Fault { file: name.to_owned(), why: d.to_string() }).collect();
         let mut index = Index::new(lod, blocks, bare, Vec::new());
         stale.retain(|at| index.find(at.position).is_none());
+        // By no LOD, and so said for all of them.
+        let lost_keys = self.stream.rows.iter().rev().take_while(|row| row.place.is_none());
+        let nowhere = lost_keys.filter(|row| self.counts(row)).count() as u64;
         let rows = |n: u64| if n == 1 { "1 row".to_owned() } else { format!("{n} rows") };
+        if nowhere > 0 {
+            let why = format!("{} left out, whose key is no place", rows(nowhere));
+            faults.push(Fault { file: name.to_owned(), why });
+        }
         if orphans > 0 {
             let why = format!("{} of LOD {lod} taken from pages that nothing leads to any more", rows(orphans));
             faults.push(Fault { file: name.to_owned(), why });
