@@ -281,6 +281,24 @@ fn what_changes_is_compared_again_and_the_place_is_kept() {
 }
 
 #[test]
+fn metadata_that_differs_is_named_where_no_voxel_does() {
+    let dir = std::env::var_os("VOXSCOPE_GOLDEN")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden"), std::path::PathBuf::from);
+    let streams = dir.join("godot_voxel_sqlite");
+    if !streams.is_dir() {
+        println!("skipped: no reference files at {}", streams.display());
+        return;
+    }
+    let against = Some(Against { path: streams.join("stream_coord2.sqlite"), ..Against::default() });
+    let settings = Settings { path: streams.join("stream_coord0.sqlite"), against, ..Settings::default() };
+    let mut driver = Driver::new(settings, 120, 40);
+    assert!(driver.text_screen().contains("3 changed") && driver.text_screen().contains("1 the same"));
+    driver.keys("home enter");
+    let screen = driver.text_screen();
+    assert!(row_with(&driver, "0 → 2").contains("metadata ") && screen.contains("nothing differs in this"), "{screen}");
+}
+
+#[test]
 fn other_panes_speak_of_the_block_that_was_looked_at() {
     let (mut driver, _dir) = on_two(120, 40);
     driver.keys("end , 3");

@@ -1,7 +1,7 @@
 //! The explorer: any save, any keys, clicks and sizes.
 //!
 //! ```text
-//! kind u8 · number of events u8 · events u8[3][number] · the file
+//! kind u8 (from 128 on, the file is compared with itself, one byte of it turned) · number of events u8 · events u8[3][number] · the file
 //! event: below 200 a key, by its place among all that are bound; then the mouse, a size, a line that is typed
 //! ```
 
@@ -14,12 +14,15 @@ use voxscope::tui::action::ACTIONS;
 use voxscope::tui::keys::Key;
 use voxscope::tui::prompt::Purpose;
 use voxscope::tui::update::{Event, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use voxscope::tui::{Driver, Settings};
+use voxscope::tui::{Against, Driver, Settings};
 
 use super::{Reach, limits};
 
 /// Events of one input at most: what each of them may cost is the question, not how many there are.
 const MOST: usize = 64;
+
+/// Kinds from here on are two files.
+const TWO: u8 = 128;
 
 /// Lines that are typed.
 const LINES: [&str; 12] = [
@@ -45,9 +48,7 @@ const MAP: &str = r#"{"mapID":1,"timestamp":"t","global":{"name":"L","type":"Glo
 /// The input is a file and what is done while it is looked at.
 pub fn check(data: &[u8]) -> Reach {
     let Some((events, file, kind)) = parts(data) else { return Reach::Refused };
-    let path = write(kind, file);
-    let options = Options { limits: limits(), ..Options::default() };
-    let mut driver = Driver::new(Settings { path, options, ..Settings::default() }, 80, 24);
+    let mut driver = start(kind, file);
     is_clean(&driver);
     if driver.app.index.is_none() {
         clean();
@@ -72,9 +73,7 @@ pub fn check(data: &[u8]) -> Reach {
 /// What an input does, and the screen at its end.
 pub fn describe(data: &[u8]) -> String {
     let Some((events, file, kind)) = parts(data) else { return "no file".into() };
-    let path = write(kind, file);
-    let options = Options { limits: limits(), ..Options::default() };
-    let mut driver = Driver::new(Settings { path, options, ..Settings::default() }, 80, 24);
+    let mut driver = start(kind, file);
     let mut out = format!("kind {kind}, {} bytes, events:\n", file.len());
     for event in events {
         let [key, a, b] = *event;
@@ -87,6 +86,21 @@ pub fn describe(data: &[u8]) -> String {
     out + &driver.text_screen()
 }
 
+/// The explorer on a file, and on another one beside it when the kind asks for two.
+fn start(kind: u8, file: &[u8]) -> Driver {
+    let path = write("a", kind % TWO, file);
+    let options = Options { limits: limits(), ..Options::default() };
+    let against = (kind >= TWO).then(|| {
+        let mut other = file.to_vec();
+        let middle = other.len() / 2;
+        if let Some(byte) = other.get_mut(middle) {
+            *byte = !*byte;
+        }
+        Against { path: write("b", kind % TWO, &other), options: options.clone(), ..Against::default() }
+    });
+    Driver::new(Settings { path, options, against, ..Settings::default() }, 80, 24)
+}
+
 /// Events, the file, its kind.
 type Parts<'a> = (&'a [[u8; 3]], &'a [u8], u8);
 
@@ -94,7 +108,7 @@ type Parts<'a> = (&'a [[u8; 3]], &'a [u8], u8);
 fn parts(data: &[u8]) -> Option<Parts<'_>> {
     let (&[kind, number], rest) = data.split_first_chunk::<2>()?;
     let (events, file) = rest.split_at_checked(usize::from(number).min(MOST) * 3)?;
-    Some((events.as_chunks().0, file, kind % 5))
+    Some((events.as_chunks().0, file, kind % TWO % 5 + kind / TWO * TWO))
 }
 
 /// Where the files of this thread are; the tests look at several inputs at once.
@@ -123,8 +137,8 @@ pub fn put(name: &str, bytes: &[u8]) -> PathBuf {
 }
 
 /// Writes the file where it can be opened, and gives what to open.
-fn write(kind: u8, file: &[u8]) -> PathBuf {
-    let dir = directory(&kind.to_string());
+fn write(name: &str, kind: u8, file: &[u8]) -> PathBuf {
+    let dir = directory(&format!("{name}{kind}"));
     let put = |path: &Path, bytes: &[u8]| std::fs::write(path, bytes).expect("a temporary file can be written");
     let map = |format: &str, block: &str, blocks: &str| {
         MAP.replace("FORMAT", format).replace("BLOCKS", blocks).replace("BLOCK", block)

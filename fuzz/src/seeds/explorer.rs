@@ -16,6 +16,9 @@ pub fn seeds() -> Seeds {
         for (file, bytes) in files.into_iter().filter(|(_, bytes)| bytes.len() <= MOST_BYTES).take(8) {
             // Healthy there may be without a block here.
             set.add(format!("{name}_{}", file.replace("_healthy", "")), with_way(kind, &bytes));
+            if kind == 0 {
+                set.add(format!("two_{}", file.replace("_healthy", "")), with_way(128 + kind, &bytes));
+            }
         }
     }
     for (name, dtype) in [("int32", Dtype::I32), ("int64", Dtype::I64)] {
@@ -45,6 +48,11 @@ fn with_way(kind: u8, file: &[u8]) -> Vec<u8> {
     let mut events: Vec<[u8; 3]> = vec![key(Action::NextFinding)];
     for pane in Pane::ALL {
         events.extend([key(Action::Pane(pane)), key(Action::Down), key(Action::Enter), [200, 20, 5]]);
+    }
+    if kind >= 128 {
+        let seen = [Action::Pane(Pane::Diff), Action::NextChange, Action::Enter, Action::ChangedCutUp, Action::NextChannel];
+        events.extend(seen.map(key));
+        events.extend([Action::Toggle, Action::AxisX, Action::Close, Action::Whole].map(key));
     }
     events.extend([[220, 40, 10], [240, 0, 1], key(Action::Bytes), key(Action::Help)]);
     let mut out = vec![kind, u8::try_from(events.len()).unwrap_or(u8::MAX)];

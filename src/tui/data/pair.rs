@@ -1,8 +1,10 @@
 //! A block in two saves: its voxels in both, and which of them differ, counted by cut.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::block::BlockData;
+use super::metadata::MetaLine;
 use super::opened::Slot;
 use super::plane::{Axis, Sample};
 use crate::bytes::index;
@@ -56,7 +58,12 @@ pub struct Pair {
     pub changes: [Changes; CHANNELS],
     /// Why the two are not compared.
     pub odd: Option<&'static str>,
+    /// The metadata that differs: its path, its values in both. The first ones.
+    pub metadata: Vec<(String, [Option<String>; 2])>,
 }
+
+/// Items of metadata that are listed.
+const MOST_METADATA: usize = 64;
 
 impl Pair {
     /// Reads and compares.
@@ -95,7 +102,11 @@ impl Pair {
         let sides = [data(one), data(other)];
         let sizes = sides.iter().filter_map(|side| side.as_ref().ok()?.as_ref()).map(|block| block.size);
         let size = sizes.reduce(largest).unwrap_or_default();
-        Ok(Self { sides, size, changes, odd })
+        let metadata = match &sides {
+            [Ok(Some(a)), Ok(Some(b))] => differing(&a.metadata, &b.metadata),
+            _ => Vec::new(),
+        };
+        Ok(Self { sides, size, changes, odd, metadata })
     }
 
     /// The block of a side, when it is there and can be read.
@@ -234,6 +245,29 @@ fn place([x, y, z]: [u32; 3], [sx, sy, sz]: [u32; 3]) -> Option<usize> {
     }
     let at = (u64::from(z) * u64::from(sx) + u64::from(x)) * u64::from(sy) + u64::from(y);
     usize::try_from(at).ok()
+}
+
+/// The leaves of metadata by their path, with their values.
+fn leaves(lines: &[MetaLine]) -> BTreeMap<String, &str> {
+    let mut path: Vec<&str> = Vec::new();
+    let mut out = BTreeMap::new();
+    for line in lines {
+        path.truncate(line.depth.into());
+        path.push(&line.name);
+        if !line.value.is_empty() {
+            out.insert(path.join(" "), line.value.as_str());
+        }
+    }
+    out
+}
+
+/// The metadata that differs.
+fn differing(a: &[MetaLine], b: &[MetaLine]) -> Vec<(String, [Option<String>; 2])> {
+    let (a, b) = (leaves(a), leaves(b));
+    let only = b.keys().filter(|path| !a.contains_key(*path));
+    let all = a.keys().chain(only).filter(|path| a.get(*path) != b.get(*path));
+    let both = |path: &String| [a.get(path), b.get(path)].map(|value| value.map(|value| (*value).to_owned()));
+    all.take(MOST_METADATA).map(|path| (path.clone(), both(path))).collect()
 }
 
 /// A block that was read, with a place to speak of it.

@@ -4,6 +4,8 @@ mod list;
 mod map;
 mod picture;
 
+use std::path::{Path, PathBuf};
+
 use super::Click;
 use super::raster::Zoom;
 use crate::printable::triple;
@@ -317,17 +319,18 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
     }
 }
 
-/// The names of the two saves.
+/// The names of the two saves: as much of the ends of their paths as tells them apart.
 fn names(app: &App) -> [String; 2] {
-    let name = |path: &std::path::Path| {
-        let own = path.file_name().map(|name| crate::printable::path(name.as_ref()));
-        own.unwrap_or_else(|| crate::printable::path(path))
-    };
-    let whole = |path: &std::path::Path| crate::printable::path(path);
     let (a, b) = (&app.settings.path, app.settings.against.as_ref().map(|against| &against.path));
-    let Some(b) = b else { return [name(a), String::new()] };
-    // Names alone, unless they are the same.
-    if name(a) == name(b) { [whole(a), whole(b)] } else { [name(a), name(b)] }
+    let Some(b) = b else { return [crate::printable::path(a), String::new()] };
+    let end = |path: &Path, n: usize| {
+        let parts: Vec<_> = path.iter().collect();
+        let from = parts.len().saturating_sub(n);
+        parts.get(from..).unwrap_or_default().iter().collect::<PathBuf>()
+    };
+    let longest = a.iter().count().max(b.iter().count()).max(1);
+    let enough = (1..longest).find(|n| end(a, *n) != end(b, *n)).unwrap_or(longest);
+    [a, b].map(|path| crate::printable::path(&end(path, enough)))
 }
 
 /// Draws the pane.

@@ -547,12 +547,17 @@ fn paint(pair: &Pair, scene: &Scene, view: View, raster: &Raster, canvas: &mut C
 
 /// What the marks between the pictures stand for.
 fn legend(pair: &Pair, scene: &Scene, y: u16, fate: Option<Fate>, canvas: &mut Canvas<'_>) {
+    if pair.voxels(scene.channel) == 0 && !pair.metadata.is_empty() {
+        metadata(pair, y, canvas);
+        return;
+    }
     if pair.voxels(scene.channel) == 0 {
         let words = match fate {
             Some(Fate::Added) => "The whole block is new.",
             Some(Fate::Removed) => "The whole block is gone.",
             Some(Fate::Moved) => "The same block stands at another place in B.",
             Some(Fate::Unreadable) => "It is not compared: one of the two cannot be read.",
+            Some(Fate::Changed) if pair.changes.iter().all(|changes| changes.voxels == 0) => "No voxel differs.",
             Some(Fate::Changed) | None => "c goes to the next channel.",
         };
         canvas.put(1, y, words, Role::Dim);
@@ -574,6 +579,22 @@ fn legend(pair: &Pair, scene: &Scene, y: u16, fate: Option<Fate>, canvas: &mut C
         _ => "█",
     };
     canvas.line(x, y, &[(Role::Border, same), (Role::Dim, " the same")]);
+}
+
+/// The first of the metadata that differs, and how much more there is.
+fn metadata(pair: &Pair, y: u16, canvas: &mut Canvas<'_>) {
+    let Some((path, values)) = pair.metadata.first() else { return };
+    let [a, b] = values.each_ref().map(|value| value.as_deref().unwrap_or("nothing"));
+    let arrow = if canvas.glyphs.ascii { "->" } else { "→" };
+    let more = match pair.metadata.len().saturating_sub(1) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let room = canvas.width().saturating_sub(2 + u16::try_from(more.len()).unwrap_or(0));
+    let text = format!("metadata {path}: {a} {arrow} {b}");
+    canvas.put_within(1, y, room, &text, Role::Warning);
+    let end = room.min(u16::try_from(text.width()).unwrap_or(u16::MAX));
+    canvas.put(end.saturating_add(1), y, &more, Role::Dim);
 }
 
 /// The value of a side at the cursor, in words.
