@@ -867,8 +867,11 @@ mod streams {
         assert_same(&world, &dir.path().join("b.db"));
     }
 
+    /// LOD and position.
+    type Position = (u8, [i32; 3]);
+
     /// Places of blocks with voxels and the pages that each is on.
-    fn pages(path: &Path) -> Vec<((u8, [i32; 3]), Vec<u32>)> {
+    fn pages(path: &Path) -> Vec<(Position, Vec<u32>)> {
         let save = open(path);
         let stream = save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap();
         let mut scratch = save::StreamScratch::default();
