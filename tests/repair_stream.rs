@@ -319,7 +319,7 @@ fn of_two_rows_of_one_place_one_is_kept_where_that_leaves_no_choice() {
     assert_eq!(by_place(&done.copy), whole);
     assert_eq!(errors(&done.copy), []);
     // Both decode, and the game reads one of them.
-    let other = "INSERT INTO blocks SELECT 1 << 60, vb, instances FROM blocks WHERE loc = 1";
+    let other = "INSERT INTO blocks SELECT 1 << 60, vb, instances FROM blocks WHERE loc = (1 << 32)";
     let (_dir, done) = changed(Format::Int16, other);
     assert_eq!(by_place(&done.copy), whole);
     assert!(done.plan.leaves_damage() && done.lost().iter().any(|name| name.ends_with(".vb")));
@@ -558,7 +558,10 @@ fn every_damaged_stream_of_the_demo_gets_a_copy_without_errors() {
             assert!(!done.copy.exists());
             continue;
         }
-        holds_all(&source, &done, sample.name);
+        // Rows that were deleted are none: see `deleted_rows_do_not_come_back`.
+        if !["stream-freelist", "stream-unused"].contains(&sample.name) {
+            holds_all(&source, &done, sample.name);
+        }
         // The same save gives the same copy.
         let other = mend_as(dir.path(), "other", &repair::Options::default());
         assert!(fs::read(&done.copy).unwrap() == fs::read(&other.copy).unwrap(), "{}", sample.name);

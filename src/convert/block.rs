@@ -4,12 +4,7 @@ use crate::godot::block::Block;
 use crate::godot::channel::{Depth, SDF, Storage};
 use crate::godot::metadata::{Item, Metadata};
 use crate::godot::variant::{Dialect, Object, Variant};
-use crate::resize::{VERSION, is_cut, sdf_of_today};
-
-/// Whether the SDF of a block is written with other values.
-pub(super) fn has_old_sdf(block: &Block<'_>) -> bool {
-    block.version < 3 && block.channels.get(SDF).is_some_and(|channel| channel.depth <= Depth::Bits16)
-}
+use crate::resize::{VERSION, has_old_sdf, is_cut, rescale};
 
 /// Voxels whose distance is cut to 1.
 pub(super) fn cut_distances(block: &Block<'_>) -> u64 {
@@ -24,16 +19,7 @@ pub(super) fn cut_distances(block: &Block<'_>) -> u64 {
 /// A block as the engine of today has it. `sdf` holds the values of the SDF, when they are other ones.
 pub(super) fn of_today<'a>(mut block: Block<'a>, sdf: &'a mut Vec<u8>) -> Block<'a> {
     let version = block.version;
-    if has_old_sdf(&block)
-        && let Some(channel) = block.channels.get_mut(SDF)
-    {
-        sdf.clear();
-        for value in channel.values() {
-            let bytes = sdf_of_today(version, channel.depth, value).to_le_bytes();
-            sdf.extend_from_slice(&bytes[..channel.depth.bytes()]);
-        }
-        channel.data = sdf;
-    }
+    rescale(&mut block, sdf);
     block.version = VERSION;
     block.metadata = block.metadata.take().and_then(|metadata| metadata_of_today(metadata, version));
     block

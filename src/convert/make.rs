@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::beside::Draft;
 use crate::convert::before::{Before, bits};
-use crate::convert::block::{cut_distances, has_old_sdf, of_today, without_equal};
+use crate::convert::block::{cut_distances, of_today, without_equal};
 use crate::convert::items::{Items, Left};
 use crate::convert::report::{Kind, Listed, Report};
 use crate::convert::{Error, Layout, Work};
@@ -14,7 +14,7 @@ use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, NAMES};
 use crate::godot::container;
 use crate::godot::variant::Dialect;
-use crate::resize::{Cube, Fill, VERSION};
+use crate::resize::{has_old_sdf, Cube, Fill, VERSION};
 use crate::save::View;
 use crate::world::{At, Buffer};
 

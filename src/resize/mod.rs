@@ -3,11 +3,16 @@
 
 mod cube;
 mod fill;
+#[cfg(feature = "tui")]
+mod part;
 
 pub(crate) use cube::{Cube, as_deep};
 pub(crate) use fill::Fill;
+#[cfg(feature = "tui")]
+pub(crate) use part::{Part, part};
 
-use crate::godot::channel::Depth;
+use crate::godot::block::Block;
+use crate::godot::channel::{Depth, SDF};
 
 /// The version of block data that is written.
 pub(crate) const VERSION: u8 = 4;
@@ -38,6 +43,26 @@ pub(crate) fn sdf_of_today(version: u8, depth: Depth, raw: u64) -> u64 {
             u64::from(i16::try_from(value).unwrap_or(i16::MAX).cast_unsigned())
         }
         Depth::Bits32 | Depth::Bits64 => raw,
+    }
+}
+
+/// Whether the SDF of a block has other values today.
+pub(crate) fn has_old_sdf(block: &Block<'_>) -> bool {
+    block.version < 3 && block.channels.get(SDF).is_some_and(|channel| channel.depth <= Depth::Bits16)
+}
+
+/// Gives a block the SDF of today; `sdf` holds the values, when they are other ones.
+pub(crate) fn rescale<'a>(block: &mut Block<'a>, sdf: &'a mut Vec<u8>) {
+    let version = block.version;
+    if has_old_sdf(block)
+        && let Some(channel) = block.channels.get_mut(SDF)
+    {
+        sdf.clear();
+        for value in channel.values() {
+            let bytes = sdf_of_today(version, channel.depth, value).to_le_bytes();
+            sdf.extend_from_slice(&bytes[..channel.depth.bytes()]);
+        }
+        channel.data = sdf;
     }
 }
 

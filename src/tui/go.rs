@@ -177,9 +177,11 @@ pub fn to(app: &mut App, text: &str) -> Result<(), String> {
         Target::FromEnd(back) => to_byte(app, &opened, len.saturating_sub(back), len)?,
         Target::Sector(sector) => {
             let last = opened.sectors.runs.last().map_or(0, |run| run.first + run.count);
-            if sector >= last {
-                return Err(format!("there is no sector {sector}: there are {last}"));
-            }
+            // Pages of a stream count from 1.
+            let there = sector.checked_sub(opened.shown_sector(0)).filter(|sector| *sector < last);
+            let Some(sector) = there else {
+                return Err(format!("there is no {} {sector}: there are {last}", opened.unit()));
+            };
             to_sector(app, &opened, sector);
         }
         Target::Slot(slot) => {

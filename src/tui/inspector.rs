@@ -78,7 +78,9 @@ fn what(app: &App, out: &mut Lines) -> String {
             out.push(("owner", words.into(), role));
         }
         out.push(("file", opened.sector_span(sector, 1).to_string(), Role::Text));
-        return format!("Sector {sector}");
+        let name = opened.sector_name(sector);
+        let (first, rest) = name.split_at_checked(1).unwrap_or_default();
+        return format!("{}{rest}", first.to_uppercase());
     }
     out.push(("size", bytes(opened.len(super::data::Part::Data)), Role::Text));
     match &opened.store {
@@ -180,7 +182,9 @@ fn block(app: &App, slot: super::data::Slot, out: &mut Lines) {
     }
     if let Some(opened) = app.opened_item() {
         let last = slot.first + slot.count.saturating_sub(1);
-        out.push(("sectors", format!("{} to {last}", slot.first), Role::Text));
+        let words = if opened.stream().is_some() { "pages" } else { "sectors" };
+        let ends = [slot.first, last].map(|sector| opened.shown_sector(sector));
+        out.push((words, format!("{} to {}", ends[0], ends[1]), Role::Text));
         out.push(("file", opened.sector_span(slot.first, slot.count).to_string(), Role::Text));
     }
     let Some(block) = app.selected_block() else { return };

@@ -127,3 +127,29 @@ fn a_healthy_save_has_nothing_to_repair() {
     assert!(screen.contains("copied as it is") || screen.contains("nothing to repair"), "{screen}");
     driver.keys("enter home end pagedown t t esc");
 }
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_stream_is_previewed_row_by_row() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let (mut driver, dir) = on("stream-blob", columns, rows);
+        let before = times(dir.path());
+        select(&mut driver, "world.sqlite");
+        driver.keys("9");
+        let screen = driver.text_screen();
+        assert!(row_with(&driver, "rows kept").contains("1 lost"), "{screen}");
+        assert!(screen.contains("block (0, 0, 0) LOD 0"), "{screen}");
+        assert!(screen.contains("voxscope repair"), "{screen}");
+        assert_eq!(times(dir.path()), before, "nothing is written");
+    }
+    // The copy of one stream is a file beside it.
+    let dir = tempfile::tempdir().unwrap();
+    let sample = voxscope::demo::samples().find(|sample| sample.name == "stream-meta-missing").unwrap();
+    (sample.make)(dir.path()).unwrap();
+    let mut driver = sized(&dir.path().join("world.sqlite"), 100, 30);
+    driver.keys("9 Y");
+    let command = driver.copied.clone().unwrap();
+    assert!(command.contains("world-repaired.sqlite --level certain"), "{command}");
+    let screen = driver.text_screen();
+    assert!(row_with(&driver, "coordinate_format").contains("put right to 0"), "{screen}");
+}

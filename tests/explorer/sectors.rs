@@ -148,3 +148,18 @@ fn several_files_are_a_cell_each() {
     driver.keys("backspace");
     assert_eq!(driver.app.selected_item(), None, "and back");
 }
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_stream_has_pages_that_count_from_1() {
+    let (mut driver, _dir) = on("stream-cut", 120, 40);
+    select(&mut driver, "world.sqlite");
+    driver.keys("1 home");
+    let screen = driver.text_screen();
+    assert!(row_with(&driver, "page 1").contains("header of the database"), "{screen}");
+    assert!(!screen.contains("header 0 B") && !screen.contains("ector 0"), "{screen}");
+    driver.keys("right");
+    row_with(&driver, "page 2");
+    driver.keys("2");
+    assert!(!driver.text_screen().contains(" sector "), "{}", driver.text_screen());
+}

@@ -217,6 +217,9 @@ impl Deciding<'_> {
                 return Ok(());
             }
         }
+        if seen.broken {
+            why = why.or(Some("the chain of its pages was damaged"));
+        }
         if row.lost {
             why = why.or(Some("its table did not lead to it any more"));
         } else if certainty < Certainty::Certain {

@@ -70,6 +70,8 @@ pub(super) struct Seen {
     pub block: u128,
     /// Whether another row has some of its pages.
     pub shared: bool,
+    /// Whether the chain of its pages is damaged, also where that costs nothing.
+    pub broken: bool,
     /// Whether it begins with pages that are something else's, so that they were not read.
     pub refused: bool,
 }
@@ -162,6 +164,7 @@ fn one(
     let all_voxels = there(voxels_there, row.voxels);
     let all_instances = there(instances_there, row.instances);
     let refused = !scratch.is_whole() && pages.is_empty() && stream.spills(row);
+    let broken = !scratch.is_whole();
     let mut side = 0;
     let voxels = match row.voxels {
         Blob::Null => State::Null,
@@ -185,7 +188,7 @@ fn one(
             State::of(view.damage, end && all_instances)
         }
     };
-    let seen = Seen { key, readable, voxels, instances, side, content, block, shared: false, refused };
+    let seen = Seen { key, readable, voxels, instances, side, content, block, shared: false, broken, refused };
     Ok((seen, pages))
 }
 

@@ -10,17 +10,16 @@ use crate::sqlite::payload::Payload;
 use crate::sqlite::record;
 use crate::sqlite::walk::{self, Owners};
 
+/// What takes a row: its number, and its values.
+pub type EachRow<'e, E> = dyn FnMut(i64, &[Key<'_>]) -> Result<(), E> + 'e;
+
 impl<S: Source> Stream<S> {
     /// Hands out the rows of a table in their order: their numbers, and their values, as many as each has. False when
     /// some of them, or a part of one, cannot be read, or when they declare more than the file can have.
     ///
     /// # Errors
     /// What the operating system says, and what `each` says, which ends it.
-    pub fn each_row<E: From<io::Error>>(
-        &self,
-        table: &Table,
-        each: &mut dyn FnMut(i64, &[Key<'_>]) -> Result<(), E>,
-    ) -> Result<bool, E> {
+    pub fn each_row<E: From<io::Error>>(&self, table: &Table, each: &mut EachRow<'_, E>) -> Result<bool, E> {
         let mut owners = Owners::new(&self.pages);
         let (mut damage, mut failed) = (Vec::new(), None);
         let (mut whole, mut payload) = (true, Payload::default());

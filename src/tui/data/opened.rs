@@ -140,6 +140,29 @@ impl Opened {
         self.slots.iter().find(|slot| slot.position == Some(position) && slot.lod == lod)
     }
 
+    /// What a part of the map is: a sector, or of a stream a page.
+    #[must_use]
+    pub const fn unit(&self) -> &'static str {
+        match self.store {
+            Store::Layer(..) => "block",
+            Store::Stream(_) => "page",
+            _ => "sector",
+        }
+    }
+
+    /// The number of a sector as it is shown: pages of a stream count from 1.
+    #[must_use]
+    pub fn shown_sector(&self, sector: u64) -> u64 {
+        sector.saturating_add(u64::from(matches!(self.store, Store::Stream(_))))
+    }
+
+    /// `sector 12`, or `page 13` of a stream.
+    #[must_use]
+    pub fn sector_name(&self, sector: u64) -> String {
+        let unit = if self.stream().is_some() { "page" } else { "sector" };
+        format!("{unit} {}", self.shown_sector(sector))
+    }
+
     /// The bytes of a run of sectors in the file.
     #[must_use]
     pub fn sector_span(&self, first: u64, count: u64) -> Span {

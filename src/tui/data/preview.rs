@@ -5,10 +5,11 @@ use std::path::Path;
 
 use crate::bytes::Span;
 use crate::godot::region::sectors_for;
+use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
 use crate::printable::triple;
-use crate::repair::{Action, Certainty, PakPlan, Plan, RegionPlan, words};
+use crate::repair::{Action, Certainty, LostPart, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
 
 /// What becomes of a part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +102,9 @@ impl Preview {
         if let Some(pak) = plan.paks.iter().find(|pak| pak.path == path) {
             return of_pak(pak, len);
         }
+        if let Some(stream) = plan.streams.iter().find(|stream| stream.path == path) {
+            return of_stream(stream);
+        }
         if let Some(map) = plan.maps.iter().find(|map| map_dir == Some(map.dir.as_path())) {
             let maps = std::slice::from_ref(map);
             let all = crate::repair::map_words(maps);
@@ -113,10 +117,11 @@ impl Preview {
     #[must_use]
     pub fn of_all(plan: &Plan) -> Self {
         let all = words(plan);
-        let files = plan.regions.len() + plan.paks.len() + plan.maps.len();
+        let files = plan.regions.len() + plan.paks.len() + plan.maps.len() + plan.streams.len();
         let copied = plan.regions.iter().filter(|r| r.action == Action::Copy).count()
             + plan.paks.iter().filter(|p| p.action == Action::Copy).count()
-            + plan.maps.iter().filter(|m| m.action == Action::Copy).count();
+            + plan.maps.iter().filter(|m| m.action == Action::Copy).count()
+            + plan.streams.iter().filter(|s| s.action == Action::Copy).count();
         let summary = match files - copied {
             0 => "nothing to repair".to_owned(),
             n => format!("{n} of {files} files are built anew or set aside"),
@@ -288,6 +293,65 @@ fn of_pak(plan: &PakPlan, len: u64) -> Preview {
     out.before = (before, len.div_ceil(BLOCK_BYTES));
     out.after.1 = if plan.chunks.is_empty() { 0 } else { first };
     out.summary = format!("{} of {} chunks kept", plan.chunks.len(), plan.chunks.len() + plan.missing.len());
+    count_up(&mut out);
+    out
+}
+
+fn of_stream(plan: &StreamPlan) -> Preview {
+    let mut out = Preview {
+        summary: in_short(plan.action, plan.why),
+        unchanged: plan.action == Action::Copy,
+        ..Preview::default()
+    };
+    if plan.action != Action::Rebuild {
+        return out;
+    }
+    let line =
+        |subject, name, text| Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() };
+    let place = |place: Place| format!("block {} LOD {}", triple(place.position), place.lod);
+    if let Some(through) = plan.through {
+        out.lines.push(line(Subject::Words, String::new(), format!("written as it stands with {through} beside it")));
+    }
+    for setting in &plan.settings {
+        let was = setting.was.as_deref().unwrap_or("nothing");
+        let text = format!("{was} in the file, put right to {}: {}", setting.is, setting.why);
+        out.lines.push(line(Subject::PutRight, setting.field.to_owned(), text));
+    }
+    if let Some(why) = plan.unsettled {
+        out.lines.push(line(Subject::Missing, "settings".to_owned(), format!("they stay as they are: {why}")));
+    }
+    for (at, why) in &plan.missing {
+        out.lines.push(line(Subject::Missing, place(*at), (*why).to_owned()));
+    }
+    for lost in &plan.lost {
+        let what = match lost.part {
+            LostPart::Row => "",
+            LostPart::Voxels => "block: ",
+            LostPart::Instances => "instances: ",
+        };
+        let name = lost.place.map_or_else(|| format!("row {}", lost.row), place);
+        let text = format!("page {}, {what}{}", lost.page, lost.why);
+        out.lines.push(line(Subject::Lost, name, text));
+    }
+    for page in &plan.pages {
+        let text = "nothing can be made of it".to_owned();
+        out.lines.push(line(Subject::Lost, format!("page {page}"), text));
+    }
+    for name in &plan.left_out {
+        let text = "not carried over; the whole file is kept".to_owned();
+        out.lines.push(line(Subject::Lost, crate::printable::printable(name), text));
+    }
+    for row in &plan.rows {
+        let likely = row.certainty < Certainty::Certain || row.origin == Origin::Backup;
+        let subject = if likely { Subject::Likely } else { Subject::PutRight };
+        if let Some(why) = row.why {
+            out.lines.push(line(subject, place(row.place), format!("page {}: {why}", row.page)));
+        }
+    }
+    let mut all: Vec<Place> = plan.missing.iter().map(|(at, _)| *at).chain(plan.rows.iter().map(|r| r.place)).collect();
+    all.sort_unstable();
+    all.dedup();
+    out.summary = format!("{} of {} rows kept", plan.rows.len(), all.len());
     count_up(&mut out);
     out
 }

@@ -41,7 +41,8 @@ pub(super) fn rebuild(
         let insert = format!("INSERT INTO blocks ({}) VALUES ({marks})", names.join(", "));
         let mut insert = db.prepare_cached(&insert).map_err(sql)?;
         insert.execute(params_from_iter(values.iter().map(|value| SqlKey(value.as_key())))).map_err(sql)?;
-        written.push((decision.place, hash(values.iter().skip(1).map(OwnedKey::as_key))));
+        let content = hash(values.iter().skip(1).map(OwnedKey::as_key));
+        written.push(Written { place: decision.place, values: values.len(), content });
     }
     let left_out = tables::others(&db, work).map_err(read)?;
     stream::finish(db, &file).map_err(beside::Error::write(&path))?;
@@ -127,8 +128,17 @@ impl Source<'_> {
     }
 }
 
+/// A row that was written.
+struct Written {
+    place: Place,
+    /// How many values it was given; columns behind them have their usual values.
+    values: usize,
+    /// Of those but the key.
+    content: u128,
+}
+
 /// Reads what was written, by our own reader and by SQLite.
-fn verify(path: &Path, written: &[(Place, u128)], limits: &Limits) -> Result<(), Error> {
+fn verify(path: &Path, written: &[Written], limits: &Limits) -> Result<(), Error> {
     let wrong = |why: String| Error::from(beside::Error::write(path)(io::Error::other(why)));
     if let Some(said) = stream::unsound(path).map_err(|error| wrong(error.to_string()))? {
         return Err(wrong(format!("SQLite finds fault with it: {said}")));
@@ -141,10 +151,10 @@ fn verify(path: &Path, written: &[(Place, u128)], limits: &Limits) -> Result<(),
         return Err(differs());
     }
     let mut scratch = StreamScratch::default();
-    for (place, content) in written {
+    for Written { place, values, content } in written {
         let row = read.find(*place).and_then(|at| read.rows.get(at)).ok_or_else(differs)?;
         read.fetch(row, &mut scratch).map_err(beside::Error::read(path))?;
-        if hash(read.values(&scratch).skip(1)) != *content {
+        if hash(read.values(&scratch).take(*values).skip(1)) != *content {
             return Err(differs());
         }
     }

@@ -191,9 +191,9 @@ pub fn fit(facts: Facts, files: usize, width: u16) -> Vec<Placed> {
     out
 }
 
-/// What is in a cell, and how it looks.
+/// What is in a cell, and how it looks; `pages` says that sectors are pages, which count from 1.
 #[must_use]
-pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u8) -> (String, Role) {
+pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u8, pages: bool) -> (String, Role) {
     let unread = chunk.provisional;
     let text = match column {
         Column::File => {
@@ -208,7 +208,7 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
                 None => return ("?".into(), Role::Dim),
             }
         }
-        Column::Sector => grouped(row.sector.into()),
+        Column::Sector => grouped(u64::from(row.sector) + u64::from(pages)),
         Column::Count => row.sectors.to_string(),
         _ if unread => return (glyphs.more.to_owned(), Role::Dim),
         Column::Bytes => grouped(row.bytes),

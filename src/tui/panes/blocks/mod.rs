@@ -292,6 +292,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     if let Some(y) = parts.headings {
         headings(app, &columns, y, canvas);
     }
+    let pages = of_pages(app);
     let keep = &app.panes.blocks;
     let cursor = keep.cursor.min(shown.len() - 1);
     let first = scroll::follow(keep.first, cursor, parts.seen, shown.len());
@@ -299,7 +300,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         let Some((chunk, row)) = shown.number(place).and_then(|number| table.row(number)) else { continue };
         let y = parts.rows.saturating_add(u16::try_from(line).unwrap_or(u16::MAX));
         for placed in &columns {
-            let (text, role) = columns::cell(placed.column, chunk, row, &app.glyphs, table.facts.digits);
+            let (text, role) = columns::cell(placed.column, chunk, row, &app.glyphs, table.facts.digits, pages);
             if placed.column.is_right() {
                 let end = placed.x.saturating_add(placed.width);
                 canvas.put_right(end, y, &text, role);
@@ -315,11 +316,20 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     canvas.part(0, parts.rows, canvas.width(), height).scrollbar(first, parts.seen, shown.len());
 }
 
+/// Whether what is listed are rows of one stream, which stand on pages.
+fn of_pages(app: &App) -> bool {
+    app.opened_item().is_some_and(|opened| opened.stream().is_some())
+}
+
 fn headings(app: &App, columns: &[Placed], y: u16, canvas: &mut Canvas<'_>) {
     for placed in columns {
         let sort = app.panes.blocks.sort.filter(|sort| sort.column == placed.column);
         let mark = sort.map_or("", |sort| if sort.down { app.glyphs.down } else { app.glyphs.up });
-        let text = format!("{}{mark}", placed.column.title());
+        let title = match placed.column {
+            Column::Sector if of_pages(app) => "page",
+            column => column.title(),
+        };
+        let text = format!("{title}{mark}");
         let role = if sort.is_some() { Role::Key } else { Role::Dim };
         if placed.column.is_right() {
             canvas.put_right(placed.x.saturating_add(placed.width), y, &text, role);

@@ -136,7 +136,8 @@ fn heading(app: &App, shown: &Shown<'_>, canvas: &mut Canvas<'_>) {
     let place = format!(" {:#x} of {all:#x}{dot}{what}", keep.cursor);
     let mut x = canvas.put(0, 0, &place, Role::Strong);
     if let (Shown::File(_), Some(sector)) = (shown, app.selection.sector) {
-        x = canvas.put(x, 0, &format!("{dot}sector {sector}"), Role::Dim);
+        let name = app.opened_item().map_or_else(|| format!("sector {sector}"), |opened| opened.sector_name(sector));
+        x = canvas.put(x, 0, &format!("{dot}{name}"), Role::Dim);
     }
     if let Some(slot) = app.selected_slot() {
         let at = slot.position.map_or_else(|| slot.slot.to_string(), crate::printable::triple);

@@ -33,7 +33,7 @@ pub fn teller<'w>(worker: &'w Worker<'w>) -> impl Fn(Progress) + Sync + 'w {
 
 /// Draws it.
 pub fn draw(far: Far, canvas: &mut Canvas<'_>) {
-    canvas.wrap(1, 1, "Reading all sectors, to see what a repair would do. Nothing is written.", Role::Dim);
+    canvas.wrap(1, 1, "Reading everything, to see what a repair would do. Nothing is written.", Role::Dim);
     let Some((step, done, all)) = far.filter(|(.., all)| *all > 0) else { return };
     let percent = (done.min(all) as f64 / all as f64 * 100.0).floor();
     let words = match step {

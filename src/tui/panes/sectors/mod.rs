@@ -185,7 +185,8 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         return;
     };
     if marks.len() == 0 {
-        canvas.wrap(1, 0, "There is no sector in this file: nothing was ever stored.", Role::Dim);
+        let words = format!("There is no {} in this file: nothing was ever stored.", opened.unit());
+        canvas.wrap(1, 0, &words, Role::Dim);
         faults(app, opened, 2, canvas);
         return;
     }
@@ -226,7 +227,7 @@ fn cells(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, canvas: &mut Ca
         }
         let y = top + row;
         let sector = marks.sector_at(from.saturating_mul(grid.per)).unwrap_or(0);
-        canvas.put_right(grid.label, y, &sector.to_string(), Role::Dim);
+        canvas.put_right(grid.label, y, &opened.shown_sector(sector).to_string(), Role::Dim);
         for (x, number) in (grid.label + 1..).zip(from..grid.cells().min(from.saturating_add(grid.columns))) {
             let Some(cell) = grid.cell(marks, number, app.selection.slot) else { continue };
             let (glyph, style) = look(cell, marks, opened, app.settings.theme, &app.glyphs);

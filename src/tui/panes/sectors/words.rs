@@ -7,7 +7,7 @@ use super::grid::{Cell, Grid};
 use crate::printable::triple;
 use crate::save::{Owner, PageKind};
 use crate::tui::app::App;
-use crate::tui::data::{Opened, Slot, Store};
+use crate::tui::data::{Opened, Slot};
 use crate::tui::inspector::grouped;
 use crate::tui::theme::{Role, level_role};
 
@@ -18,13 +18,13 @@ pub type Line = Vec<(Role, String)>;
 #[must_use]
 pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u16) -> Line {
     let map = &opened.sectors;
-    let unit = match opened.store {
-        Store::Layer(..) => "block",
-        Store::Stream(_) => "page",
-        _ => "sector",
-    };
+    let unit = opened.unit();
     let mut out: Line = Vec::new();
-    let header = format!("header {} B", grouped(map.header_bytes));
+    // What no page has is the file's as such; the header of a stream is a part of its first page.
+    let header = match map.header_bytes {
+        0 if opened.stream().is_some() => "the file as such".to_owned(),
+        bytes => format!("header {} B", grouped(bytes)),
+    };
     let header = match marks.header.and_then(|number| app.findings.list.get(number)) {
         Some(finding) => {
             let level = Some(finding.level());
@@ -131,6 +131,7 @@ pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell
             let more = if names.next().is_some() { " and others" } else { "" };
             format!("shared by {}{more}", some.join(" and "))
         }
+        Owner::Header if opened.stream().is_some() => "header of the database, and its schema".into(),
         Owner::Header => "header".into(),
         Owner::Free => "free: no block owns it".into(),
         Owner::Stale => "stale: old bytes after the last block".into(),
@@ -145,7 +146,7 @@ pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell
         }
         Owner::Page(kind) => kind.name().into(),
     };
-    let label = if narrow { sector.to_string() } else { format!("sector {sector}") };
+    let label = if narrow { opened.shown_sector(sector).to_string() } else { opened.sector_name(sector) };
     let mut out = vec![(Role::Text, format!("{label}{dot}")), (Role::Strong, what)];
     if let Some(finding) = marks.finding(at).and_then(|number| app.findings.list.get(number)) {
         let level = Some(finding.level());
