@@ -3,6 +3,7 @@
 mod list;
 mod map;
 mod picture;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -421,6 +422,6 @@ pub fn copy(app: &App) -> Option<String> {
     let change = change(app)?;
     let [a, b] = [&app.settings.path, &app.settings.against.as_ref()?.path].map(|path| crate::printable::path(path));
     let says = list::says(difference, &change);
-    let voxel = picture::copy(app).map_or_else(String::new, |text| format!("; {text}"));
+    let voxel = words::copy(app).map_or_else(String::new, |text| format!("; {text}"));
     Some(format!("{a} and {b}, LOD {}, block {}: {says}{voxel}", lod.lod, triple(change.position)))
 }
