@@ -1,7 +1,7 @@
 //! One block as the engine of today has it.
 
 use crate::godot::block::Block;
-use crate::godot::channel::{Depth, SDF, Storage};
+use crate::godot::channel::{SDF, Storage};
 use crate::godot::metadata::{Item, Metadata};
 use crate::godot::variant::{Dialect, Object, Variant};
 use crate::resize::{VERSION, has_old_sdf, is_cut, rescale};

@@ -14,7 +14,7 @@ use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, NAMES};
 use crate::godot::container;
 use crate::godot::variant::Dialect;
-use crate::resize::{has_old_sdf, Cube, Fill, VERSION};
+use crate::resize::{Cube, Fill, VERSION, has_old_sdf};
 use crate::save::View;
 use crate::world::{At, Buffer};
 

@@ -9,7 +9,7 @@ mod part;
 pub(crate) use cube::{Cube, as_deep};
 pub(crate) use fill::Fill;
 #[cfg(feature = "tui")]
-pub(crate) use part::{Part, part};
+pub(crate) use part::part;
 
 use crate::godot::block::Block;
 use crate::godot::channel::{Depth, SDF};

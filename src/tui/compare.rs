@@ -213,10 +213,12 @@ fn run(worlds: [&World<'_>; 2], against: &Against, key: Key, worker: &Worker<'_>
     numbers.sort_unstable();
     numbers.dedup();
     numbers.retain(|lod| against.lods.is_empty() || against.lods.contains(lod));
+    let side = a.block_size().or(b.block_size());
+    let sizes = [a, b].map(|world| world.block_size().or(side).unwrap_or(1));
     let lods: Vec<Lod> =
-        numbers.into_iter().map(|lod| Lod::new(lod, [Arc::new(a.index(lod)), Arc::new(b.index(lod))])).collect();
+        numbers.into_iter().map(|lod| Lod::new(lod, [a, b].map(|world| Arc::new(world.index(lod))), sizes)).collect();
     let total = lods.iter().map(|lod| lod.blocks.iter().map(|blocks| blocks.blocks.len()).max().unwrap_or(0) as u64);
-    let (total, side) = (total.sum::<u64>(), a.block_size().or(b.block_size()));
+    let total = total.sum::<u64>();
     answer(worker, key, move |all| (all.lods, all.side, all.done) = (lods, side, [0, total]));
     let waiting = Mutex::new(Waiting { at: Instant::now(), told: Vec::new(), before: 0, lod: [0; 2] });
     let tell = |change: &mut dyn FnMut(&mut Waiting), now: bool| {
@@ -252,8 +254,7 @@ fn run(worlds: [&World<'_>; 2], against: &Against, key: Key, worker: &Worker<'_>
         progress: Some(&progress),
     };
     let result = diff::run(a, b, &options, |change| {
-        let mut change = Some(Told::new(change));
-        tell(&mut |waiting| waiting.told.extend(change.take()), false);
+        tell(&mut |waiting| waiting.told.extend(Told::all(&change)), false);
     });
     tell(&mut |_| {}, true);
     result.map_err(|error| error.to_string())

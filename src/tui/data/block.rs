@@ -4,7 +4,9 @@ use super::metadata::{self, MetaLine};
 use super::opened::{Opened, Slot, Store};
 use crate::bytes::{Span, index, len64};
 use crate::damage::Damage;
+use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, Channel, Depth, NAMES, Range, SDF, Storage, index_zxy};
+use crate::limits::Limits;
 use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::save::{PakScratch, Scratch, Stream, StreamScratch, View};
@@ -171,18 +173,31 @@ impl BlockData {
             out.plain = container.plain.to_vec();
         }
         if let Some(block) = &view.block {
-            out.version = block.version;
-            out.size = block.size.map(u32::from);
-            out.epilogue = block.epilogue;
-            let declared = |i: usize| depths.and_then(|depths| Some(depths.get(i)?.bits()));
-            let channels = block.channels.iter().zip(NAMES).enumerate();
-            out.channels = channels.map(|(i, (channel, name))| described(channel, name, declared(i))).collect();
-            if let (Some(to), Some(channel)) = (out.channels.get_mut(SDF), block.channels.get(SDF)) {
-                measure(to, channel, block.version);
-            }
-            out.metadata = block.metadata.as_ref().map(metadata::lines).unwrap_or_default();
+            out.fill(block, depths);
         }
         out
+    }
+
+    /// A block that was put together, as its data.
+    pub(super) fn of_plain(slot: Slot, plain: Vec<u8>, limits: &Limits) -> Self {
+        let mut out = Self::new(slot, Layout::Zxy);
+        let mut damage = Vec::new();
+        out.fill(&block::decode(&plain, None, None, limits, &mut damage), None);
+        (out.damage, out.plain) = (damage, plain);
+        out
+    }
+
+    fn fill(&mut self, block: &Block<'_>, depths: Option<[Depth; CHANNELS]>) {
+        self.version = block.version;
+        self.size = block.size.map(u32::from);
+        self.epilogue = block.epilogue;
+        let declared = |i: usize| depths.and_then(|depths| Some(depths.get(i)?.bits()));
+        let channels = block.channels.iter().zip(NAMES).enumerate();
+        self.channels = channels.map(|(i, (channel, name))| described(channel, name, declared(i))).collect();
+        if let (Some(to), Some(channel)) = (self.channels.get_mut(SDF), block.channels.get(SDF)) {
+            measure(to, channel, block.version);
+        }
+        self.metadata = block.metadata.as_ref().map(metadata::lines).unwrap_or_default();
     }
 
     fn of_pak(opened: &Opened, slot: Slot) -> Result<Self, String> {

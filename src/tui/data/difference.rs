@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::diff::{Change, Side, Summary, What};
 use crate::printable::printable;
+use crate::resize;
 use crate::save::Save;
-use crate::world::{Index, order};
+use crate::world::{At, Index, order};
 
 /// Different reasons for blocks that cannot be compared that are kept; there are as many as there are codes.
 const MOST_TEXTS: usize = 1000;
@@ -42,6 +43,9 @@ impl Fate {
         }
     }
 }
+
+/// How many blocks of the first save along each axis one of the second may take; of larger ones only the first is shown.
+const MOST_ACROSS: u16 = 16;
 
 /// A block that differs: 24 bytes, since there may be as many as there are blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +86,18 @@ pub struct Told {
 }
 
 impl Told {
-    /// What is kept of a change.
+    /// What is kept of a change: one for each position that it takes.
+    pub fn all(change: &Change) -> impl Iterator<Item = Self> + use<> {
+        let one = Self::new(change);
+        covered(change.position, change.across).map(move |position| {
+            let changed = Changed { position, ..one.changed };
+            Self { changed, ..one.clone() }
+        })
+    }
+
+    /// What is kept of a change at its position.
     #[must_use]
-    pub fn new(change: Change) -> Self {
+    fn new(change: &Change) -> Self {
         let mut changed = Changed {
             position: change.position,
             fate: Fate::Changed,
@@ -94,11 +107,11 @@ impl Told {
             voxels: 0,
             more: 0,
         };
-        let (fate, more) = match change.what {
+        let (fate, more) = match &change.what {
             What::Added => (Fate::Added, More::Nothing),
             What::Removed => (Fate::Removed, More::Nothing),
-            What::Moved { to } => (Fate::Moved, More::To(to)),
-            What::Unreadable { side, why } => (Fate::Unreadable, More::Why(side, printable(&why))),
+            What::Moved { to } => (Fate::Moved, More::To(*to)),
+            What::Unreadable { side, why } => (Fate::Unreadable, More::Why(*side, printable(why))),
             What::Changed(block) => {
                 let bit = |channel: usize| u32::try_from(channel).ok().and_then(|n| 1u8.checked_shl(n)).unwrap_or(0);
                 changed.channels = block.channels.iter().fold(0, |bits, c| bits | bit(c.channel));
@@ -124,19 +137,28 @@ pub struct Lod {
     pub blocks: [Arc<Index>; 2],
     /// The lowest and the highest position of all blocks; `None` where there is none.
     pub extent: Option<[[i32; 3]; 2]>,
+    /// The positions at which either save has a block, in their order; those of the second save in blocks of the size that
+    /// the first one has.
+    pub places: Vec<[i32; 3]>,
 }
 
 impl Lod {
-    /// A LOD with these blocks, of which nothing is compared yet.
+    /// A LOD with these blocks of these sizes, of which nothing is compared yet.
     #[must_use]
-    pub fn new(lod: u8, blocks: [Arc<Index>; 2]) -> Self {
-        let of = |index: &Index| {
-            let bare = index.bare.iter().map(|at| [at.position; 2]);
-            index.extent().into_iter().chain(bare).reduce(join)
-        };
+    pub fn new(lod: u8, blocks: [Arc<Index>; 2], sizes: [u16; 2]) -> Self {
         let [a, b] = &blocks;
-        let extent = of(a).into_iter().chain(of(b)).reduce(join);
-        Self { lod, changes: Vec::new(), blocks, extent }
+        let [to, from] = sizes.map(|size| size.max(1));
+        let in_first = |at: &At| {
+            let position = resize::place(at.position, from, to);
+            position.into_iter().flat_map(move |position| covered(position, (from / to).max(1)))
+        };
+        let mut places: Vec<[i32; 3]> = a.blocks.iter().map(|at| at.position).collect();
+        places.extend(b.blocks.iter().flat_map(in_first));
+        places.sort_unstable_by_key(|at| order(*at));
+        places.dedup();
+        let bare = a.bare.iter().map(|at| at.position).chain(b.bare.iter().flat_map(in_first));
+        let extent = places.iter().copied().chain(bare).map(|at| [at; 2]).reduce(join);
+        Self { lod, changes: Vec::new(), blocks, extent, places }
     }
 
     /// The number of the first change at a position or behind it.
@@ -144,6 +166,13 @@ impl Lod {
     pub fn from(&self, position: [i32; 3]) -> usize {
         self.changes.partition_point(|change| order(change.position) < order(position))
     }
+}
+
+/// The positions that something takes which begins at one, up to [`MOST_ACROSS`] along each axis.
+fn covered(from: [i32; 3], across: u16) -> impl Iterator<Item = [i32; 3]> {
+    let n = if across > MOST_ACROSS { 1 } else { i32::from(across) };
+    let steps = (0..n).flat_map(move |z| (0..n).flat_map(move |x| (0..n).map(move |y| [x, y, z])));
+    steps.map(move |step| [0, 1, 2].map(|i| from[i].saturating_add(step[i])))
 }
 
 fn join([low_a, high_a]: [[i32; 3]; 2], [low_b, high_b]: [[i32; 3]; 2]) -> [[i32; 3]; 2] {
@@ -284,8 +313,8 @@ mod tests {
         assert_eq!(size_of::<Changed>(), 24);
         let mut all = Difference::default();
         let blocks = [Arc::new(Index::default()), Arc::new(Index::default())];
-        all.lods.push(Lod::new(0, blocks));
-        let change = |position, what| Told::new(Change { lod: 0, position, across: 1, what });
+        all.lods.push(Lod::new(0, blocks, [16; 2]));
+        let change = |position, what| Told::new(&Change { lod: 0, position, across: 1, what });
         let unreadable = |why: &str| What::Unreadable { side: Side::B, why: why.into() };
         all.add(vec![change([1, 0, 0], What::Added), change([0, 0, 1], What::Moved { to: [5, 6, 7] })]);
         all.add(vec![change([0, 5, 0], unreadable("torn")), change([0, 6, 0], unreadable("torn"))]);
@@ -302,7 +331,7 @@ mod tests {
     fn reasons_are_not_kept_without_an_end() {
         let mut all = Difference::default();
         let why = |n: u32| What::Unreadable { side: Side::A, why: n.to_string() };
-        all.add((0..5000).map(|n| Told::new(Change { lod: 0, position: [0; 3], across: 1, what: why(n) })).collect());
+        all.add((0..5000).map(|n| Told::new(&Change { lod: 0, position: [0; 3], across: 1, what: why(n) })).collect());
         assert_eq!(all.texts.len(), MOST_TEXTS);
         assert_eq!(all.count(Fate::Unreadable), 5000);
     }

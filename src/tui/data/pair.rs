@@ -9,8 +9,10 @@ use super::opened::Slot;
 use super::plane::{Axis, Sample};
 use crate::bytes::index;
 use crate::diff;
+use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, SDF, Storage};
-use crate::save::Save;
+use crate::resize::part;
+use crate::save::{Save, View};
 use crate::world::{self, Buffer, Index, World};
 
 /// What is asked for: the block at a position in each of two saves.
@@ -19,7 +21,7 @@ pub struct Request {
     pub saves: [Arc<Save>; 2],
     /// Their blocks of the LOD.
     pub blocks: [Arc<Index>; 2],
-    /// The position in each; another one in the second, when the block moved.
+    /// The position in each, in blocks of the size that the first save has; another one in the second, when the block moved.
     pub positions: [[i32; 3]; 2],
     /// The channels that are compared; all when it is empty.
     pub channels: Vec<usize>,
@@ -47,6 +49,15 @@ pub enum Turn {
     Other,
 }
 
+/// A block that was put together of those of another size, or cut from one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// Voxels along each axis of the blocks that are stored.
+    pub of: u16,
+    /// How many of them are not there, or cannot be read.
+    pub holes: u64,
+}
+
 /// A block in two saves.
 #[derive(Debug)]
 pub struct Pair {
@@ -58,6 +69,8 @@ pub struct Pair {
     pub changes: [Changes; CHANNELS],
     /// Why the two are not compared.
     pub odd: Option<&'static str>,
+    /// How the second one was put together, where the saves have blocks of different sizes.
+    pub made: Option<Made>,
     /// The metadata that differs: its path, its values in both. The first ones.
     pub metadata: Vec<(String, [Option<String>; 2])>,
 }
@@ -78,35 +91,50 @@ impl Pair {
         let [index_a, index_b] = &request.blocks;
         let [at_a, at_b] = request.positions;
         let one = view(&a, index_a, at_a, &mut buffer_a);
-        let other = view(&b, index_b, at_b, &mut buffer_b);
         let mut changes: [Changes; CHANNELS] = Default::default();
-        let mut odd = None;
-        if let (Ok(Some((view_a, _))), Ok(Some((view_b, _)))) = (&one, &other)
-            && let (Some(block_a), Some(block_b)) = (&view_a.block, &view_b.block)
-        {
-            if block_a.size == block_b.size {
-                let size = block_a.size.map(usize::from);
-                let mut each = |at: usize, channel: usize, _: [Option<u64>; 2]| {
-                    if let Some(changes) = changes.get_mut(channel) {
-                        changes.add(at, size);
-                    }
-                };
-                diff::blocks(block_a, block_b, &request.channels, &mut each);
-            } else {
+        let (mut odd, mut made) = (None, None);
+        let mut compare = |block: &Block<'_>| {
+            let Ok(Some((View { block: Some(own), .. }, _))) = &one else { return };
+            if own.size != block.size {
                 odd = Some("They have different sizes, and are not compared.");
+                return;
             }
-        }
-        let data = |side: Result<Option<(crate::save::View<'_>, Slot)>, String>| {
-            side.map(|found| found.map(|(view, slot)| BlockData::of_view(slot, &view, 0, None)))
+            let size = own.size.map(usize::from);
+            let mut each = |at: usize, channel: usize, _: [Option<u64>; 2]| {
+                if let Some(changes) = changes.get_mut(channel) {
+                    changes.add(at, size);
+                }
+            };
+            diff::blocks(own, block, &request.channels, &mut each);
         };
-        let sides = [data(one), data(other)];
+        let other = match (a.block_size(), b.block_size()) {
+            (Some(side), Some(of)) if side != of => {
+                let slot = slot(index_b, at_b);
+                part(&b, index_b, at_b, side, &mut buffer_b).map(|found| {
+                    found.map(|found| {
+                        made = Some(Made { of, holes: found.holes });
+                        compare(&block::decode(&found.plain, None, None, b.limits(), &mut Vec::new()));
+                        BlockData::of_plain(slot, found.plain, b.limits())
+                    })
+                })
+            }
+            _ => view(&b, index_b, at_b, &mut buffer_b).map(|found| {
+                found.map(|(view, slot)| {
+                    view.block.iter().for_each(&mut compare);
+                    BlockData::of_view(slot, &view, 0, None)
+                })
+            }),
+        };
+        let one = one.map(|found| found.map(|(view, slot)| BlockData::of_view(slot, &view, 0, None)));
+        let sides = [one, other];
         let sizes = sides.iter().filter_map(|side| side.as_ref().ok()?.as_ref()).map(|block| block.size);
         let size = sizes.reduce(largest).unwrap_or_default();
         let metadata = match &sides {
-            [Ok(Some(a)), Ok(Some(b))] => differing(&a.metadata, &b.metadata),
+            // What was put together has none.
+            [Ok(Some(a)), Ok(Some(b))] if made.is_none() => differing(&a.metadata, &b.metadata),
             _ => Vec::new(),
         };
-        Ok(Self { sides, size, changes, odd, metadata })
+        Ok(Self { sides, size, changes, odd, made, metadata })
     }
 
     /// The block of a side, when it is there and can be read.
@@ -271,7 +299,7 @@ fn differing(a: &[MetaLine], b: &[MetaLine]) -> Vec<(String, [Option<String>; 2]
 }
 
 /// A block that was read, with a place to speak of it.
-type Found<'b> = (crate::save::View<'b>, Slot);
+type Found<'b> = (View<'b>, Slot);
 
 fn view<'b>(
     world: &World<'_>,
@@ -283,8 +311,13 @@ fn view<'b>(
     let view = world.read(at, buffer).map_err(|error| error.to_string())?;
     match diff::unreadable(&view, world.block_size()) {
         Some(why) => Err(why),
-        None => Ok(Some((view, Slot { slot: 0, first: 0, count: 0, lod: index.lod, position: Some(position) }))),
+        None => Ok(Some((view, slot(index, position)))),
     }
+}
+
+/// Where a block is spoken of.
+const fn slot(index: &Index, position: [i32; 3]) -> Slot {
+    Slot { slot: 0, first: 0, count: 0, lod: index.lod, position: Some(position) }
 }
 
 impl Changes {

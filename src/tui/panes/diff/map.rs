@@ -10,7 +10,6 @@ use crate::tui::data::plane::Axis;
 use crate::tui::draw::pane_inside;
 use crate::tui::panes::raster::{Raster, Zoom};
 use crate::tui::theme::{Glyphs, Role};
-use crate::world::order;
 
 /// From this width on the list stands beside the map where there is little height.
 const BESIDE: u16 = 64;
@@ -229,8 +228,8 @@ impl Layer {
                 change(cell);
             }
         };
-        for position in union(lod) {
-            at(position, &mut |cell| cell.blocks = cell.blocks.saturating_add(1));
+        for position in &lod.places {
+            at(*position, &mut |cell| cell.blocks = cell.blocks.saturating_add(1));
         }
         for change in &lod.changes {
             at(change.position, &mut |cell| {
@@ -250,23 +249,6 @@ impl Layer {
         }
         Some(Self { key: Some(key), cells, columns })
     }
-}
-
-/// The positions at which one save has a block, or both.
-fn union(lod: &Lod) -> impl Iterator<Item = [i32; 3]> + '_ {
-    let [a, b] = &lod.blocks;
-    let (mut a, mut b) = (a.blocks.iter().peekable(), b.blocks.iter().peekable());
-    std::iter::from_fn(move || {
-        let (one, other) = (a.peek().map(|at| at.position), b.peek().map(|at| at.position));
-        let first = match (one, other) {
-            (None, None) => return None,
-            (Some(at), None) | (None, Some(at)) => at,
-            (Some(one), Some(other)) => std::cmp::min_by_key(one, other, |at| order(*at)),
-        };
-        a.next_if(|at| at.position == first);
-        b.next_if(|at| at.position == first);
-        Some(first)
-    })
 }
 
 /// The number of the change under the cursor: the one that was chosen, or the first one in the cell.
