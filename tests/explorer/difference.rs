@@ -3,13 +3,16 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use voxscope::demo::{ForestSpec, write_forest};
+use voxscope::convert::{self, Target};
+use voxscope::demo::{Extent, ForestSpec, write_forest};
 use voxscope::godot::channel::SDF;
 use voxscope::godot::container::Mode;
+use voxscope::save::{self, Save};
 use voxscope::tui::data::difference::Fate;
 use voxscope::tui::pane::Pane;
 use voxscope::tui::update::Event;
 use voxscope::tui::{Against, Driver, Settings};
+use voxscope::world::World;
 
 use crate::edit::{edited, set};
 use crate::screens::{SIZES, picture};
@@ -94,6 +97,46 @@ fn exactly_what_was_edited_is_in_the_list() {
     driver.keys("d");
     assert!(row_with(&driver, "LOD 1 · ").contains("1 change"));
     assert!(row_with(&driver, "1 added").contains("- 1 removed"), "{}", driver.text_screen());
+}
+
+#[test]
+fn what_was_edited_is_seen_across_sizes_of_blocks() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let lods = vec![Extent { from: [-2, -2, -2], to: [2, 2, 2] }];
+    write_forest(&at("world"), &ForestSpec { lods, ..ForestSpec::default() }, None).unwrap();
+    // Of larger blocks only one has the metadata of the smaller ones.
+    edited(&at("world"), &at("small"), Mode::Lz4, &|_, position, block| {
+        block.metadata = None;
+        Some(position)
+    });
+    edited(&at("small"), &at("edited"), Mode::Lz4, &|_, position, block| {
+        if position == [-1, 0, 1] {
+            set(block, 0, [3, 4, 5], 60_000);
+        }
+        Some(position)
+    });
+    for name in ["small", "edited"] {
+        let save = Save::open(&at(name), &save::Options::default()).unwrap();
+        let target = Target { block_size: Some(32), ..Target::default() };
+        let to = at(&format!("{name}-large"));
+        convert::to_forest(&World::only(&save).unwrap(), &target, &to, &convert::Options::default()).unwrap();
+    }
+    // The block and the voxel, in blocks of the first save.
+    for (a, b, position, voxel, of) in [
+        ("small", "edited-large", [-1, 0, 1], "(3, 4, 5)", "of blocks of 32"),
+        ("small-large", "edited", [-1, 0, 0], "(19, 4, 21)", "of blocks of 16"),
+    ] {
+        let against = Against { path: at(b), ..Against::default() };
+        let settings = Settings { path: at(a), against: Some(against), ..Settings::default() };
+        let mut driver = Driver::new(settings, 120, 40);
+        let difference = driver.app.comparison.difference().unwrap();
+        let found: Vec<_> = difference.lods[0].changes.iter().map(|change| (change.position, change.voxels)).collect();
+        assert_eq!(found, [(position, 1)]);
+        driver.keys("enter");
+        let screen = driver.text_screen();
+        assert!(screen.contains(of) && screen.contains(voxel) && screen.contains("60000"), "{screen}");
+    }
 }
 
 /// The letters of the map, cell by cell.
