@@ -4,7 +4,7 @@
 //! ([`blocks`]), which also gives each changed voxel to whoever wants to draw it. What went from one place to another
 //! is told by its content, and only where there is no choice.
 //!
-//! Where the two saves have blocks of different sizes, the larger ones are cut to the smaller ones ([`sizes`]).
+//! Where the two saves have blocks of different sizes, the larger ones are cut to the smaller ones.
 
 mod compare;
 mod moved;
