@@ -11,6 +11,7 @@ mod report;
 mod settings;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -286,7 +287,7 @@ fn has_unused(stream: &Stream<FileSource>, owners: &Owners) -> bool {
 /// Pages that are damaged or that nothing leads to, and are not empty.
 fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<Vec<u32>> {
     let size = u64::from(stream.pages.header.page_size).max(1);
-    let named: Vec<u32> = stream
+    let named: BTreeSet<u32> = stream
         .damage
         .iter()
         .filter(|d| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase | Code::StreamHeader))
