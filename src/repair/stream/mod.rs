@@ -138,8 +138,10 @@ struct Work {
     stream: Stream<FileSource>,
     meta: Meta,
     /// The rows of settings, as they are.
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     settings: Vec<Vec<OwnedKey>>,
     /// The depths that most of its blocks have.
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     depths: [Depth; CHANNELS],
 }
 
