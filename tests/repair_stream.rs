@@ -276,6 +276,7 @@ fn settings_that_nothing_tells_stay_and_it_is_said() {
     assert!(done.stream().unsettled.is_some() && done.plan.leaves_damage());
     assert_eq!(query(&done.copy, "SELECT * FROM meta").len(), 0);
     assert_eq!(done.entry()["settings_left"], "its keys leave a choice of formats");
+    assert_eq!(by_place(&done.copy).get(&ORIGIN), untouched(Format::Int19).get(&ORIGIN), "rows stay as they are");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LEVEL", default_value = "certain")]
     level: Level,
     /// A backup of the same save, which is only read: it tells whose blocks are, and gives older states of lost ones
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "PATH")]
     from_backup: Option<PathBuf>,
     /// Put the block at a sector of a region file at this position, whatever the level; several times for several blocks
     #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR", allow_hyphen_values = true)]

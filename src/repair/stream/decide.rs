@@ -57,10 +57,7 @@ impl Deciding<'_> {
                 self.lose(plan, number, LostPart::Row, "it cannot be read", None);
                 continue;
             }
-            let reading = self.meta.format.map_or(Reading::Nothing("nothing tells how keys are written"), |format| {
-                keys::read(format, seen.key.as_key())
-            });
-            let (place, why) = match reading {
+            let (place, why) = match self.read(seen) {
                 Reading::Exact(place) => (place, None),
                 Reading::Meant(place, why) => (place, Some(why)),
                 Reading::Nothing(why) => {
@@ -89,6 +86,18 @@ impl Deciding<'_> {
         plan.missing.dedup_by_key(|(place, _)| *place);
         plan.lost.sort_by_key(|lost| (lost.row, lost.part));
         Ok(())
+    }
+
+    /// What the key of a row says. Where the settings leave a choice of formats, nothing is put right by one of them.
+    fn read(&self, seen: &Seen) -> Reading {
+        match (self.meta.format, self.stream.format) {
+            (Some(format), _) => keys::read(format, seen.key.as_key()),
+            (None, Some(format)) => match keys::read(format, seen.key.as_key()) {
+                Reading::Exact(place) => Reading::Exact(place),
+                _ => Reading::Nothing("nothing tells how keys are written"),
+            },
+            (None, None) => Reading::Nothing("nothing tells how keys are written"),
+        }
     }
 
     /// Whether a table has lost pages, so that rows on pages without a table may be its own.
@@ -141,15 +150,19 @@ impl Deciding<'_> {
     fn choose(&self, plan: &mut StreamPlan, place: Place, mut all: Vec<Claim>) -> Option<Claim> {
         all.sort_by_key(|claim| (claim.rank, claim.row));
         // Rows that are equal to the byte are one.
-        let content = |claim: &Claim| self.seen.get(claim.row as usize).map(|seen| seen.content);
         let mut claims: Vec<Claim> = Vec::new();
+        let mut contents: HashMap<u128, usize> = HashMap::new();
         for claim in all {
-            match claims.iter_mut().find(|other| content(other) == content(&claim)) {
+            let content = self.seen.get(claim.row as usize).map_or(0, |seen| seen.content);
+            match contents.get(&content).and_then(|at| claims.get_mut(*at)) {
                 Some(other) => {
                     plan.doubled += 1;
                     other.certainty = other.certainty.max(claim.certainty);
                 }
-                None => claims.push(claim),
+                None => {
+                    contents.insert(content, claims.len());
+                    claims.push(claim);
+                }
             }
         }
         let whole: Vec<Claim> = claims.iter().copied().filter(|claim| self.is_whole(claim)).collect();
@@ -161,24 +174,19 @@ impl Deciding<'_> {
             (_, [first, ..], _) => (Some(Claim { certainty: Certainty::Likely, doubt: SEVERAL, ..*first }), SEVERAL),
             _ => (None, SEVERAL),
         };
-        let chosen = chosen.filter(|claim| {
-            claim.certainty >= self.options.least() || {
-                let why = claim.doubt;
-                self.lose(plan, claim.row, LostPart::Row, why, Some(place));
-                plan.missing.push((place, why));
-                false
-            }
-        });
-        if chosen.is_none() && plan.missing.last().is_none_or(|(at, _)| *at != place) {
-            plan.missing.push((place, others));
+        let sure = chosen.filter(|claim| claim.certainty >= self.options.least());
+        let doubt = chosen.map_or(others, |claim| claim.doubt);
+        if sure.is_none() {
+            plan.missing.push((place, doubt));
         }
         for claim in &claims {
-            let is_lost = plan.lost.iter().rev().take(claims.len()).any(|lost| lost.row == claim.row);
-            if chosen.is_none_or(|chosen| chosen.row != claim.row) && !is_lost {
+            if chosen.is_none_or(|chosen| chosen.row != claim.row) {
                 self.lose(plan, claim.row, LostPart::Row, others, Some(place));
+            } else if sure.is_none() {
+                self.lose(plan, claim.row, LostPart::Row, doubt, Some(place));
             }
         }
-        chosen
+        sure
     }
 
     /// Decides what of a row is written.

@@ -218,6 +218,7 @@ impl Stored {
     }
 
     /// The bytes of `vb`, made anew.
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     pub fn apply(&self, mend: &Mend, limits: &Limits) -> Option<Vec<u8>> {
         self.job(limits).apply(mend).and_then(|bytes| bytes.get(4..).map(<[u8]>::to_vec))
     }

@@ -37,7 +37,7 @@ pub(super) fn read(format: Format, key: Key<'_>) -> Reading {
             let by_bits = Format::Blob.decode(key).ok();
             match (by_text, by_bits) {
                 (Some(a), Some(b)) if a != b => None,
-                (a, b) => a.or(b.filter(|_| format != Format::Text || bytes.len() == 10)),
+                (a, b) => a.or(b),
             }
         }
         Key::Int(_) | Key::Null => None,

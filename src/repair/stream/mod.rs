@@ -11,6 +11,7 @@ mod report;
 mod settings;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -137,8 +138,10 @@ struct Work {
     stream: Stream<FileSource>,
     meta: Meta,
     /// The rows of settings, as they are.
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     settings: Vec<Vec<OwnedKey>>,
     /// The depths that most of its blocks have.
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     depths: [Depth; CHANNELS],
 }
 
@@ -286,7 +289,7 @@ fn has_unused(stream: &Stream<FileSource>, owners: &Owners) -> bool {
 /// Pages that are damaged or that nothing leads to, and are not empty.
 fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<Vec<u32>> {
     let size = u64::from(stream.pages.header.page_size).max(1);
-    let named: Vec<u32> = stream
+    let named: BTreeSet<u32> = stream
         .damage
         .iter()
         .filter(|d| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase | Code::StreamHeader))

@@ -308,7 +308,10 @@ fn of_stream(plan: &StreamPlan) -> Preview {
     }
     let line =
         |subject, name, text| Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() };
-    let place = |place: Place| format!("block {} LOD {}", triple(place.position), place.lod);
+    let place = |place: Place| match place.lod {
+        0 => format!("block {}", triple(place.position)),
+        lod => format!("block {} LOD {lod}", triple(place.position)),
+    };
     if let Some(through) = plan.through {
         out.lines.push(line(Subject::Words, String::new(), format!("written as it stands with {through} beside it")));
     }
