@@ -17,7 +17,6 @@ pub fn measure() {
     println!();
     first_frame(&forest("regions-2000", &two_thousand_regions()));
     frames(&forest("million", &million()));
-    difference();
     keys_while_checking(&forest("large", &large()));
     idle_and_memory(&forest("large", &large()));
 }
@@ -92,7 +91,8 @@ fn two() -> [PathBuf; 2] {
 }
 
 /// Frames of two saves of 160,000 blocks that are all different, and what a change takes in memory.
-fn difference() {
+pub fn difference() {
+    println!();
     let [path, other] = two();
     let resident = || {
         let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();

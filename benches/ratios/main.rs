@@ -2,7 +2,7 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `repair`, `convert`, `export`, `pak`, `stream` and `explorer`.
+//! `forest`, `repair`, `convert`, `export`, `pak`, `stream`, `explorer` and `difference` (two saves in the explorer).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod convert;
@@ -42,6 +42,7 @@ fn main() {
         ("stream", stream),
         ("map", map::measure),
         ("explorer", explorer),
+        ("difference", difference),
     ];
     let named: Vec<String> =
         std::env::args().filter(|argument| parts.iter().any(|(name, _)| name == argument)).collect();
@@ -56,6 +57,14 @@ fn main() {
 fn explorer() {
     explorer::measure();
 }
+
+#[cfg(feature = "tui")]
+fn difference() {
+    explorer::difference();
+}
+
+#[cfg(not(feature = "tui"))]
+fn difference() {}
 
 #[cfg(not(feature = "tui"))]
 fn explorer() {

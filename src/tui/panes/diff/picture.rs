@@ -213,8 +213,8 @@ pub(super) fn act(app: &mut App, action: Action) -> bool {
         Action::Right => step(app, size, &scene, [1, 0]),
         Action::Up => step(app, size, &scene, [0, -1]),
         Action::Down => step(app, size, &scene, [0, 1]),
-        Action::CutDown => app.panes.diff.picture.cut = Some(scene.cut.saturating_sub(1)),
-        Action::CutUp => app.panes.diff.picture.cut = Some((scene.cut + 1).min(scene.depth - 1)),
+        Action::CutDown => to_cut(app, &scene, scene.cut.saturating_sub(1)),
+        Action::CutUp => to_cut(app, &scene, (scene.cut + 1).min(scene.depth - 1)),
         Action::ChangedCutDown => changed_cut(app, &scene, false),
         Action::ChangedCutUp => changed_cut(app, &scene, true),
         Action::AxisX => turn(app, &scene, Axis::X),
@@ -266,6 +266,16 @@ fn step(app: &mut App, size: [u32; 3], scene: &Scene, by: [i64; 2]) {
     let [x, y] = scene.at;
     let to = voxel(size, scene, [moved(x, right, by[0]), moved(y, down, by[1])]);
     app.panes.diff.picture.voxel = Some(to);
+}
+
+/// Another cut, with the cursor where it is, unless it is still on the first of what differs.
+fn to_cut(app: &mut App, scene: &Scene, cut: u32) {
+    let differs = pair(app).is_some_and(|pair| pair.first_in(scene.channel, scene.axis, cut).is_some());
+    let keep = &mut app.panes.diff.picture;
+    keep.cut = Some(cut);
+    if !differs {
+        keep.voxel = Some(scene.voxel);
+    }
 }
 
 fn changed_cut(app: &mut App, scene: &Scene, up: bool) {
