@@ -33,7 +33,7 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 8] = [
+    let parts: [(&str, fn()); 9] = [
         ("forest", forest::measure),
         ("repair", repair::measure),
         ("convert", convert::measure),
