@@ -262,6 +262,10 @@ pub(super) fn inspected(app: &App, scene: &Scene, difference: &Difference, lod: 
         }
         _ => out.push(("", says(difference, change), Role::Text)),
     }
+    if let Some(made) = super::picture::pair(app).and_then(|pair| pair.made) {
+        let holes = if made.holes > 0 { format!(", {} not there", made.holes) } else { String::new() };
+        out.push(("in B", format!("of blocks of {}{holes}", made.of), Role::Text));
+    }
     if lod.lod > 0 {
         out.push(("LOD", lod.lod.to_string(), Role::Text));
     }

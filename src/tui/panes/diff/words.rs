@@ -89,12 +89,6 @@ pub(super) fn title(pair: &Pair, view: View, raster: &Raster, names: &[String; 2
     let x = canvas.put(raster.left, y, letter, Role::Key);
     let room = raster.columns.saturating_sub(x - raster.left);
     canvas.put_within(x, y, room, name, if side.is_some() { Role::Strong } else { Role::Dim });
-    let made = pair.made.filter(|_| view == View::B).map(|made| match made.holes {
-        0 => format!(" {}of blocks of {}", canvas.glyphs.dot, made.of),
-        n => format!(" {}of blocks of {}, {n} not there", canvas.glyphs.dot, made.of),
-    });
-    let x = x + u16::try_from(name.width()).unwrap_or(0);
-    canvas.put_within(x, y, room.saturating_sub(x.saturating_sub(raster.left)), &made.unwrap_or_default(), Role::Dim);
     let (words, role) = match side.and_then(|side| pair.sides.get(side)) {
         Some(Ok(None)) => ("no block here", Role::Dim),
         Some(Err(why)) => (why.as_str(), Role::Error),
