@@ -210,6 +210,7 @@ fn a_flipped_page_costs_the_blocks_on_it_and_no_other() {
                     channels: vec![0],
                     fill: 0,
                     distances: false,
+                    sync: false,
                 };
                 let to = dir.path().join("export");
                 let done = export::export(&damaged, &request, &to, &Options::default()).unwrap();
