@@ -96,10 +96,10 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
     Ok(picture)
 }
 
-/// A slice through the flags of a layer of a voxel map, by its name or number, in cells of the layer. See [`slice`].
+/// A slice through the flags of a layer of a voxel map, by its name or number, in cells of the layer. See [`slice()`].
 ///
 /// # Errors
-/// As those of [`slice`].
+/// As those of [`slice()`].
 pub fn slice_of_layer(save: &Save, name: &str, slice: &Slice, to: &Path, watch: &Watch<'_>) -> Result<Picture, Error> {
     let (map, layer) = layer::find(save, name)?;
     let draft = Draft::new(&[&map.dir], to, "export", watch.cancel)?;
@@ -130,10 +130,10 @@ pub fn slice_of_layer(save: &Save, name: &str, slice: &Slice, to: &Path, watch: 
     Ok(picture)
 }
 
-/// A slice through the chunks of pak regions, as far as they have the shape of the first one. See [`slice`].
+/// A slice through the chunks of pak regions, as far as they have the shape of the first one. See [`slice()`].
 ///
 /// # Errors
-/// As those of [`slice`].
+/// As those of [`slice()`].
 pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>) -> Result<Picture, Error> {
     let draft = Draft::new(&[&save.path], to, "export", watch.cancel)?;
     let mut scratch = PakScratch::default();
