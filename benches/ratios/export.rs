@@ -1,8 +1,6 @@
 //! Export against the decoder: what a LOD as arrays costs beyond reading and decoding its blocks.
 
-use std::fs::File;
 use std::hint::black_box;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,9 +17,8 @@ use super::{forest, memory_of, report, time};
 /// Turns; each writes some hundred megabytes.
 const TURNS: usize = 9;
 
-/// Blocks that are read together: a layer of the world, square to z. An array has 2 MiB of it.
+/// Blocks that are read together: a layer of the world, square to z.
 const LAYER: usize = 256;
-const LAYER_BYTES: usize = LAYER * 4096 * 2;
 
 /// What an export may have in memory, in MiB.
 const MEMORY: f64 = 96.0;
@@ -40,35 +37,24 @@ pub fn measure() {
             assert!(black_box(world.read(at, buffer).unwrap()).block.is_some());
         });
     };
-    let layer = |buffer: &mut Buffer, blocks: &[voxscope::world::At]| {
-        let read = world.read_all::<()>(&mut blocks.to_vec(), buffer, |_, view| {
-            assert!(black_box(view.unwrap()).block.is_some());
-            Ok(())
-        });
-        read.unwrap();
-    };
-    let in_files =
-        || index.blocks.par_chunks(LAYER).for_each_init(Buffer::default, |buffer, blocks| layer(buffer, blocks));
-    // The least that anything can do which decodes blocks and writes two arrays: as many bytes, whatever they are.
-    let bytes = vec![1u8; LAYER_BYTES];
-    let and_write = || {
-        std::fs::create_dir(&to).unwrap();
-        let files = ["a", "b"].map(|name| File::create(to.join(name)).unwrap());
-        index.blocks.par_chunks(LAYER).enumerate().for_each_init(Buffer::default, |buffer, (n, blocks)| {
-            layer(buffer, blocks);
-            files.iter().for_each(|file| file.write_all_at(&bytes, (n * LAYER_BYTES) as u64).unwrap());
+    let in_files = || {
+        index.blocks.par_chunks(LAYER).for_each_init(Buffer::default, |buffer, blocks| {
+            let read = world.read_all::<()>(&mut blocks.to_vec(), buffer, |_, view| {
+                assert!(black_box(view.unwrap()).block.is_some());
+                Ok(())
+            });
+            read.unwrap();
         });
     };
     let request = |sync| Request { lod: 0, which: Which::All, channels: vec![0, SDF], fill: 0, distances: false, sync };
     let export = |sync| drop(black_box(voxels::export(&world, &request(sync), &to, &Watch::default()).unwrap()));
-    let works: [(&str, &dyn Fn()); 5] = [
+    let works: [(&str, &dyn Fn()); 4] = [
         ("reading and decoding LOD 0, 16,384 blocks one by one", &one_by_one),
         ("the same, many with one read", &in_files),
-        ("the same, and writing two files of 134 MB", &and_write),
         ("export of TYPE and SDF of LOD 0, not synced", &|| export(false)),
         ("export of TYPE and SDF of LOD 0, synced", &|| export(true)),
     ];
-    let (mut wall, mut cpu) = ([f64::MAX; 5], [f64::MAX; 5]);
+    let (mut wall, mut cpu) = ([f64::MAX; 4], [f64::MAX; 4]);
     for _ in 0..TURNS {
         for (n, (_, work)) in works.iter().enumerate() {
             fresh(&to);
@@ -81,13 +67,12 @@ pub fn measure() {
     for ((what, _), (wall, cpu)) in works.iter().zip(wall.iter().zip(&cpu)) {
         println!("{what:<58} {:>19.0} ms   {:.0} ms of processors", wall * 1e3, cpu * 1e3);
     }
-    // The disk is not what is compared: without waiting for it.
-    let against =
-        |what: &str, n: f64, most: f64| report(what, &format!("{n:.2}"), &format!("at most {most:.2}"), n <= most);
-    against("export against decoding alone", wall[3] / wall[0].min(wall[1]), 1.75);
-    against("export against decoding and writing as many bytes", wall[3] / wall[2], 1.25);
-    println!("{:<58} {:>22.2}", "by time of processors, against decoding alone", cpu[3] / cpu[0].min(cpu[1]));
-    println!("{:<58} {:>22.2}", "by time of processors, against decoding and writing", cpu[3] / cpu[2]);
+    // The disk is not what is compared: without waiting for it. What comes on top of decoding is putting each byte in its
+    // place and handing it to the system, also for blocks that are the same everywhere and cost the decoder nothing.
+    let ratio = wall[2] / wall[0].min(wall[1]);
+    report("export against decoding", &format!("{ratio:.2}"), "at most 1.60", ratio <= 1.6);
+    println!("{:<58} {:>22.2}", "the same by time of processors", cpu[2] / cpu[0].min(cpu[1]));
+    println!("{:<58} {:>22.2}", "the same against blocks that are read one by one", cpu[2] / cpu[0]);
 
     let large = forest::forest("large", &forest::large());
     let out = to.with_extension("large");

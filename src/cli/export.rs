@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use voxscope::beside;
 use voxscope::beside::Watch;
 use voxscope::export::voxels::{self, Area, Error, Odd, Request, Summary, Which};
-use voxscope::export::{self, Look, Slice};
+use voxscope::export::{self, Look, Picture, Slice};
 use voxscope::godot::channel::{CHANNELS, NAMES};
 use voxscope::printable;
 use voxscope::save::Save;
@@ -52,7 +52,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel", "layer", "lost"], help_heading = OTHER)]
     table: bool,
     /// A layer of a voxel map, by name or number, with its depths
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["slice", "block", "area", "channel", "lost", "instances"], help_heading = OTHER)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["block", "channel", "lost", "instances"], help_heading = OTHER)]
     layer: Option<String>,
     /// Instances of an SQLite stream, of --lod or of all LODs: DST ends in .csv or .jsonl
     #[arg(long, conflicts_with_all = ["table", "slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
@@ -98,11 +98,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let paks_alone = save.forests.is_empty() && save.streams.is_empty() && !save.rooms.is_empty();
     let done = if arguments.table {
         table(arguments, &save, &watch)
+    } else if let (Some(name), Some((axis, at))) = (&arguments.layer, arguments.slice) {
+        let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), &arguments.out, &watch);
+        picture.map(|picture| (picture_words(arguments, picture, name), Exit::CLEAN))
+    } else if arguments.layer.is_some() && arguments.area.is_some() {
+        Err(Error::Request("a layer is exported whole: --box goes with --slice".to_owned()))
     } else if let Some(name) = &arguments.layer {
         layer(arguments, &save, name, &watch)
     } else if arguments.lost {
         lost(arguments, &save, &watch)
-    } else if paks_alone && arguments.slice.is_none() && !arguments.instances {
+    } else if let (Some((axis, at)), true) = (arguments.slice, paks_alone) {
+        let picture = export::slice_of_chunks(&save, &slice(arguments, axis, at), &arguments.out, &watch);
+        picture.map(|picture| (picture_words(arguments, picture, "voxels"), Exit::CLEAN))
+    } else if paks_alone && !arguments.instances {
         chunks(arguments, &save, &watch)
     } else {
         let world = World::only(&save).map_err(|error| nothing(&save, &error))?;
@@ -164,19 +172,27 @@ fn lost(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
 }
 
 fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch: &Watch<'_>) -> Done {
+    let slice = slice(arguments, axis, at);
+    let picture = export::slice(world, &slice, &arguments.out, watch)?;
+    Ok((picture_words(arguments, picture, NAMES.get(slice.channel).unwrap_or(&"")), Exit::CLEAN))
+}
+
+fn slice(arguments: &Arguments, axis: usize, at: i64) -> Slice {
     let look = match arguments.look {
         LookArgument::Palette => Look::Palette,
         LookArgument::Scale => Look::Scale,
     };
     let channel = arguments.channel.first().copied().unwrap_or(0);
-    let slice = Slice { lod: arguments.lod.unwrap_or(0), axis, at, which: which(arguments), channel, look };
-    let picture = export::slice(world, &slice, &arguments.out, watch)?;
-    let ([width, height], name) = (picture.size, NAMES.get(channel).unwrap_or(&""));
-    let scale = match picture.range {
-        Some([low, high]) if look == Look::Scale => format!(" · black is {low}, white is {high}"),
+    Slice { lod: arguments.lod.unwrap_or(0), axis, at, which: which(arguments), channel, look }
+}
+
+fn picture_words(arguments: &Arguments, picture: Picture, what: &str) -> String {
+    let [width, height] = picture.size;
+    let scale = match (picture.range, arguments.look) {
+        (Some([low, high]), LookArgument::Scale) => format!(" · black is {low}, white is {high}"),
         _ => String::new(),
     };
-    Ok((format!("{width} x {height} pixels of {name}{scale}"), Exit::CLEAN))
+    format!("{width} x {height} pixels of {}{scale}", printable::printable(what))
 }
 
 fn arrays(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {

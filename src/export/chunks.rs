@@ -44,10 +44,7 @@ pub struct Summary {
 /// When there is no such chunk, there are several directories of pak regions, the destination cannot be used, or something
 /// cannot be written.
 pub fn chunks(save: &Save, at: Option<[i32; 3]>, to: &Path, watch: &Watch<'_>) -> Result<Summary, Error> {
-    let [room] = save.rooms.as_slice() else {
-        let why = "there are several saves here, or no pak regions: name one directory or file of them";
-        return Err(Error::Request(why.to_owned()));
-    };
+    let room = room(save)?;
     let draft = Draft::new(&[&save.path], to, "export", watch.cancel)?;
     let mut summary = Summary::default();
     let mut lines = Writer::new(&draft, Path::new(LINES))?;
@@ -90,6 +87,23 @@ pub fn chunks(save: &Save, at: Option<[i32; 3]>, to: &Path, watch: &Watch<'_>) -
     draft.file(Path::new("export.json"), &text)?;
     draft.finish()?;
     Ok(summary)
+}
+
+/// The one directory of pak regions, or file of one, that a save is.
+pub(super) fn room(save: &Save) -> Result<&Room, Error> {
+    match save.rooms.as_slice() {
+        [room] => Ok(room),
+        _ => {
+            let why = "there are several saves here, or no pak regions: name one directory or file of them";
+            Err(Error::Request(why.to_owned()))
+        }
+    }
+}
+
+/// A region with its records; `None` when its header cannot be read.
+pub(super) fn open(save: &Save, room: &Room, file: &PakFile) -> Result<Option<Pak<FileSource>>, Error> {
+    let failed = |error| Error::Request(format!("{}: {error}", save.shown(&room.dir.join(&file.name))));
+    save.pak(room, file, &mut Vec::new()).map_err(failed)
 }
 
 /// Why the chunks of a file were not written.

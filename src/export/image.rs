@@ -1,17 +1,20 @@
 //! Slices through voxels and depth maps as PNG.
 
 use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 
 use crate::beside::{self, Draft, Watch};
 use crate::godot::channel::{NAMES, SDF, index_zxy, sdf};
 use crate::world::{Buffer, World};
 
-use super::voxels::{self, Error, Which};
+use super::canvas::{self, Canvas};
+use super::voxels::{self, Area, Error, Which};
+use super::{chunks, layer};
+use crate::pak::chunk::{Order, Voxels};
+use crate::save::{PakScratch, Save};
 
-/// The most pixels of a picture: it is put together in memory.
-const PIXELS: i64 = 1 << 24;
+/// Chunks that are looked at for a shape.
+const PROBES: usize = 64;
 
 /// The file while it is written.
 const NAME: &str = "picture";
@@ -51,10 +54,6 @@ pub struct Picture {
     pub range: Option<[f64; 2]>,
 }
 
-/// A value in a picture: as it is, and what it stands for.
-#[derive(Clone, Copy)]
-struct Value(u64, f64);
-
 /// Writes a slice as a PNG; a voxel is a pixel. Square to y, x goes to the right and z down; square to x, z goes to the
 /// right and y up; square to z, x goes to the right and y up. Where no block is, the picture is transparent. Gives
 /// its size and the range of its values.
@@ -67,26 +66,8 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
         return Err(Error::Request(format!("{}: nothing says how large its blocks are", world.name)));
     };
     let index = world.index(slice.lod);
-    let mut area = voxels::area(&index, slice.lod, slice.which, side)?;
-    if !(area[0][slice.axis]..area[1][slice.axis]).contains(&slice.at) {
-        let axis = ["x", "y", "z"][slice.axis];
-        return Err(Error::Request(format!("there is no voxel at {axis}={} of LOD {}", slice.at, slice.lod)));
-    }
-    (area[0][slice.axis], area[1][slice.axis]) = (slice.at, slice.at + 1);
-    let [right, down] = match slice.axis {
-        0 => [2, 1],
-        1 => [0, 2],
-        _ => [0, 1],
-    };
-    let size = [right, down].map(|axis| area[1][axis] - area[0][axis]);
-    if size[0].saturating_mul(size[1]) > PIXELS {
-        return Err(Error::Request(format!(
-            "the picture would have {} x {} pixels: give a smaller --box",
-            size[0], size[1]
-        )));
-    }
-    let [width, height] = size.map(|n| usize::try_from(n).unwrap_or(0));
-    let mut values: Vec<Option<Value>> = vec![None; width * height];
+    let mut canvas = Canvas::new(slice, voxels::area(&index, slice.lod, slice.which, side)?)?;
+    let area = canvas.area();
     let mut buffer = Buffer::default();
     let all = voxels::blocks_in(&index, area, side).count() as u64;
     for (done, at) in (0..).zip(voxels::blocks_in(&index, area, side)) {
@@ -96,96 +77,141 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
         let Some(block) = view.block.as_ref().filter(|block| block.size == [side; 3]) else { continue };
         let Some(channel) = block.channels.get(slice.channel) else { continue };
         let corner = at.position.map(|n| i64::from(n) * i64::from(side));
-        let low = [0, 1, 2].map(|i| area[0][i].max(corner[i]));
-        let high = [0, 1, 2].map(|i| area[1][i].min(corner[i] + i64::from(side)));
-        for v in low[down]..high[down] {
-            for u in low[right]..high[right] {
-                let mut voxel = [slice.at; 3];
-                (voxel[right], voxel[down]) = (u, v);
-                let inside = [0, 1, 2].map(|i| u16::try_from(voxel[i] - corner[i]).unwrap_or(u16::MAX));
-                let value = index_zxy(block.size, inside).and_then(|i| channel.value(i));
-                let means =
-                    |raw| if slice.channel == SDF { sdf(block.version, channel.depth, raw) } else { raw as f64 };
-                let column = usize::try_from(u - area[0][right]).unwrap_or(0);
-                let row = usize::try_from(v - area[0][down]).unwrap_or(0);
-                // y goes up.
-                let row = if down == 1 { height - 1 - row } else { row };
-                values[row * width + column] = value.map(|raw| Value(raw, means(raw)));
-            }
-        }
+        let far = corner.map(|n| n + i64::from(side));
+        canvas.fill([corner, far], |voxel| {
+            let inside = [0, 1, 2].map(|i| u16::try_from(voxel[i] - corner[i]).unwrap_or(u16::MAX));
+            let raw = channel.value(index_zxy(block.size, inside)?)?;
+            let means = if slice.channel == SDF { sdf(block.version, channel.depth, raw) } else { raw as f64 };
+            Some((raw, means))
+        });
     }
     let palette = world.forest().and_then(|forest| {
         forest.regions.iter().find_map(|file| file.header.as_ref().and_then(|header| header.palette.clone()))
     });
     let palette = palette.filter(|_| NAMES[slice.channel] == "COLOR");
-    let range = range(&values);
-    let pixels = paint(&values, slice.look, slice.channel == SDF, palette.as_deref());
-    let (file, path) = draft.create(Path::new(NAME))?;
-    let size = [width, height].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    let axis = ["x", "y", "z"][slice.axis];
-    let mut about = format!("{} of LOD {} at {axis}={}", NAMES[slice.channel], slice.lod, slice.at);
-    if let (Some([low, high]), Look::Scale) = (range, slice.look) {
-        about.push_str(&format!("; black is {low}, white is {high}"));
-    }
-    write(file, &path, size, png::ColorType::Rgba, &pixels, &about)?;
+    let what = format!("{} of LOD {}", NAMES[slice.channel], slice.lod);
+    let what = (what.as_str(), slice.channel == SDF);
+    let picture = canvas.write(&draft, Path::new(NAME), slice, what, palette.as_deref())?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
-    Ok(Picture { size, range })
+    Ok(picture)
 }
 
-/// The smallest and the largest of the values.
-fn range(values: &[Option<Value>]) -> Option<[f64; 2]> {
-    let known = values.iter().flatten().map(|value| value.1).filter(|value| value.is_finite());
-    known.fold(None, |range, value| {
-        Some(range.map_or([value; 2], |[low, high]: [f64; 2]| [low.min(value), high.max(value)]))
-    })
+/// A slice through the flags of a layer of a voxel map, by its name or number, in cells of the layer. See [`slice()`].
+///
+/// # Errors
+/// As those of [`slice()`].
+pub fn slice_of_layer(save: &Save, name: &str, slice: &Slice, to: &Path, watch: &Watch<'_>) -> Result<Picture, Error> {
+    let (map, layer) = layer::find(save, name)?;
+    let draft = Draft::new(&[&map.dir], to, "export", watch.cancel)?;
+    let grid = map.grid(layer, &save.options.limits);
+    let dim = grid.dim.filter(|_| grid.data.is_some());
+    let dim = dim.ok_or_else(|| Error::Request(layer::NOWHERE.to_owned()))?;
+    let mut canvas = Canvas::new(slice, within(slice.which, [[0; 3], dim.map(i64::from)])?)?;
+    let [low, high] = canvas.area();
+    let mut failed = None;
+    for x in low[0]..high[0] {
+        draft.go_on()?;
+        watch.tell((x - low[0]).unsigned_abs(), (high[0] - low[0]).unsigned_abs());
+        canvas.fill([[x, low[1], low[2]], [x + 1, high[1], high[2]]], |cell| {
+            match grid.voxel(cell.map(|n| u32::try_from(n).unwrap_or(u32::MAX))) {
+                Ok(voxel) => voxel.filter(|v| v.bits.is_some()).map(|v| (v.flags, v.flags as f64)),
+                Err(error) => {
+                    failed.get_or_insert(error);
+                    None
+                }
+            }
+        });
+        if let Some(error) = failed.take() {
+            return Err(beside::Error::read(&map.dir)(error).into());
+        }
+    }
+    let picture = canvas.write(&draft, Path::new(NAME), slice, ("flags", false), None)?;
+    draft.finish_files(&[(Path::new(NAME), to)])?;
+    Ok(picture)
 }
 
-fn paint(values: &[Option<Value>], look: Look, signed: bool, palette: Option<&[u8]>) -> Vec<u8> {
-    let [low, high] = range(values).unwrap_or_default();
-    // Distances are cut where most of them end, so that the surface shows.
-    let reach = low.abs().max(high.abs()).clamp(f64::MIN_POSITIVE, 10.0);
-    let mut pixels = Vec::with_capacity(values.len() * 4);
-    for value in values {
-        let rgba = match value {
-            None => [0; 4],
-            Some(Value(_, value)) if look == Look::Scale => {
-                let n = grey(*value, low, high);
-                [n, n, n, 255]
+/// A slice through the chunks of pak regions, as far as they have the shape of the first one. See [`slice()`].
+///
+/// # Errors
+/// As those of [`slice()`].
+pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>) -> Result<Picture, Error> {
+    let draft = Draft::new(&[&save.path], to, "export", watch.cancel)?;
+    let mut scratch = PakScratch::default();
+    let room = chunks::room(save)?;
+    // Where the chunks are, which their records tell, and the shape of the first one that has one.
+    let (mut found, mut shape, mut probes) = (Vec::new(), None, 0);
+    for file in &room.files {
+        draft.go_on()?;
+        let Some(pak) = chunks::open(save, room, file)? else { continue };
+        for (number, record) in pak.present() {
+            found.extend(pak.chunk(number).map(|chunk| (file, number, record, chunk)));
+            if shape.is_none() && probes < PROBES {
+                probes += 1;
+                shape = pak.view(number, record, &mut scratch).ok().and_then(|view| view.shape);
             }
-            Some(Value(_, value)) if signed => {
-                let n = (255.0 * (1.0 - (value.abs() / reach).min(1.0))) as u8;
-                // The inside of the ground is brown to black, the outside white to blue.
-                if *value < 0.0 { [n.max(40), n / 2 + 20, n / 4, 255] } else { [n, n, 255, 255] }
-            }
-            Some(Value(raw, _)) => colour(*raw, palette),
+        }
+    }
+    let shape = shape.ok_or_else(|| Error::Request("no chunk tells its shape".to_owned()))?.value;
+    let size = shape.size.map(i64::from);
+    let of = |chunk: [i32; 3]| {
+        let low = [0, 1, 2].map(|i| i64::from(chunk[i]) * size[i]);
+        [low, [0, 1, 2].map(|i| low[i] + size[i])]
+    };
+    let all = found
+        .iter()
+        .map(|(.., chunk)| of(*chunk))
+        .reduce(|[low, high], [a, b]| [[0, 1, 2].map(|i| low[i].min(a[i])), [0, 1, 2].map(|i| high[i].max(b[i]))]);
+    let all = all.ok_or_else(|| Error::Request("the chunks have numbers only, and no places".to_owned()))?;
+    let which = match slice.which {
+        Which::Block(chunk) => Which::Box(of(chunk)),
+        which => which,
+    };
+    let mut canvas = Canvas::new(slice, within(which, all)?)?;
+    let [low, high] = canvas.area();
+    found.retain(|(.., chunk)| {
+        let area = of(*chunk);
+        (0..3).all(|i| area[0][i] < high[i] && area[1][i] > low[i])
+    });
+    let mut done = 0;
+    for part in found.chunk_by(|(a, ..), (b, ..)| std::ptr::eq(*a, *b)) {
+        let Some(pak) = part.first().map(|(file, ..)| chunks::open(save, room, file)).transpose()?.flatten() else {
+            continue;
         };
-        pixels.extend_from_slice(&rgba);
+        for &(_, number, record, chunk) in part {
+            draft.go_on()?;
+            watch.tell(done, found.len() as u64);
+            done += 1;
+            let view = pak.view(number, record, &mut scratch).map_err(beside::Error::read(&save.path))?;
+            let shape_of = view.shape.map(|shape| shape.value).filter(|one| one.size == shape.size);
+            let (Some(payload), Some(shape)) = (view.payload, shape_of) else { continue };
+            let voxels = Voxels { data: payload.plain, shape, order: Order::default() };
+            let area = of(chunk);
+            canvas.fill(area, |voxel| {
+                let inside = [0, 1, 2].map(|i| u32::try_from(voxel[i] - area[0][i]).unwrap_or(u32::MAX));
+                voxels.get(inside).map(|raw| (raw, raw as f64))
+            });
+        }
     }
-    pixels
+    let picture = canvas.write(&draft, Path::new(NAME), slice, ("voxels", false), None)?;
+    draft.finish_files(&[(Path::new(NAME), to)])?;
+    Ok(picture)
 }
 
-/// A share of 255.
-fn grey(value: f64, low: f64, high: f64) -> u8 {
-    let share = if high > low { (value - low) / (high - low) } else { 0.0 };
-    (share * 255.0).round() as u8
-}
-
-/// The palette's colour of a value; without a palette one that is the same for the same value.
-fn colour(raw: u64, palette: Option<&[u8]>) -> [u8; 4] {
-    if let Some(rgba) = palette.and_then(|palette| palette.as_chunks::<4>().0.get(usize::try_from(raw).ok()?)) {
-        return [rgba[0], rgba[1], rgba[2], 255];
+/// What is asked for, as far as it is there.
+fn within(which: Which, all: Area) -> Result<Area, Error> {
+    match which {
+        Which::All => Ok(all),
+        Which::Block(_) => Err(Error::Request("a layer is cut by --box, in cells".to_owned())),
+        Which::Box([from, to]) => {
+            Ok([[0, 1, 2].map(|i| from[i].max(all[0][i])), [0, 1, 2].map(|i| to[i].min(all[1][i]))])
+        }
     }
-    if raw == 0 {
-        return [24, 24, 24, 255];
-    }
-    let [a, b, c, ..] = raw.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
-    [a | 64, b | 64, c | 64, 255]
 }
 
 /// Writes a depth map in 16 bits of grey: 1 for the smallest number, 65535 for the largest, 0 for what is no number. Gives
 /// these two numbers, when there is any.
 pub(super) fn depths(
-    file: File,
+    file: &File,
     path: &Path,
     size: [u32; 2],
     depths: &[f32],
@@ -200,28 +226,6 @@ pub(super) fn depths(
     let pixels: Vec<u8> = depths.iter().flat_map(|&n| grey(n)).collect();
     let words = "grey 1 is LOW metres deep, grey 65535 HIGH, grey 0 has no depth";
     let words = words.replace("LOW", &low.to_string()).replace("HIGH", &high.to_string());
-    write(file, path, size, png::ColorType::Grayscale, &pixels, &words)?;
+    canvas::write(file, path, size, png::ColorType::Grayscale, &pixels, &words)?;
     Ok((low <= high).then_some([low, high]))
-}
-
-fn write(
-    file: File,
-    path: &Path,
-    [width, height]: [u32; 2],
-    color: png::ColorType,
-    pixels: &[u8],
-    about: &str,
-) -> Result<(), beside::Error> {
-    let mut encoder = png::Encoder::new(BufWriter::new(&file), width, height);
-    encoder.set_color(color);
-    // What the picture shows, for those who find it without its export.json.
-    let described = encoder.add_text_chunk("Description".to_owned(), about.to_owned());
-    let deep = color == png::ColorType::Grayscale;
-    encoder.set_depth(if deep { png::BitDepth::Sixteen } else { png::BitDepth::Eight });
-    let written = described.and_then(|()| encoder.write_header()).and_then(|mut writer| {
-        writer.write_image_data(pixels)?;
-        writer.finish()
-    });
-    let written = written.and_then(|()| Ok(file.sync_all()?));
-    written.map_err(|error| beside::Error::write(path)(std::io::Error::other(error)))
 }

@@ -9,13 +9,16 @@ use crate::bytes::index;
 use crate::save::Save;
 use crate::source::FileSource;
 use crate::voxel_map::grid::{BLOCK, Grid};
-use crate::voxel_map::map_json::Format;
-use crate::voxel_map::npy;
+use crate::voxel_map::map_json::{Format, Layer};
+use crate::voxel_map::{Map, npy};
 
 use super::voxels::Error;
 
 /// The most bytes of a slab, which is in memory at once: cells of 16 steps along x.
 const SLAB: u64 = 1 << 28;
+
+/// Why a layer has no cells.
+pub(super) const NOWHERE: &str = "the files of the layer do not say where its voxels are";
 
 /// The most cells of a depth map.
 const DEPTHS: u64 = 1 << 26;
@@ -26,28 +29,11 @@ const DEPTHS: u64 = 1 << 26;
 /// # Errors
 /// When there is no such layer, the destination cannot be used, or something cannot be read or written.
 pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<[u32; 3], Error> {
-    let all = || save.maps.iter().flat_map(|map| map.layers().map(move |layer| (map, layer)));
-    let mut found = all().filter(|(_, layer)| layer.name.as_deref() == Some(name));
-    let number = || name.parse().ok().and_then(|n: usize| all().nth(n));
-    let (map, layer) = match (found.next(), found.next()) {
-        (Some(one), None) => one,
-        (Some(_), Some(_)) => {
-            let why = "there are several layers of that name: give its number, counted from 0 in the order of `info`";
-            return Err(Error::Request(why.to_owned()));
-        }
-        (None, _) => number().ok_or_else(|| {
-            let names: Vec<&str> = all().filter_map(|(_, layer)| layer.name.as_deref()).collect();
-            let names = crate::printable::printable(&names.join(", "));
-            Error::Request(match names.as_str() {
-                "" => "there is no voxel map here".to_owned(),
-                names => format!("there is no layer of that name; there are {names}"),
-            })
-        })?,
-    };
+    let (map, layer) = find(save, name)?;
     let draft = Draft::new(&[&map.dir], to, "export", watch.cancel)?;
     let grid = map.grid(layer, &save.options.limits);
     let (Some(dim), Some(_)) = (grid.dim, &grid.data) else {
-        return Err(Error::Request("the files of the layer do not say where its voxels are".to_owned()));
+        return Err(Error::Request(NOWHERE.to_owned()));
     };
     let [x, y, z] = dim.map(u64::from);
     let plane = y.saturating_mul(z);
@@ -81,6 +67,28 @@ pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<[u
     draft.file(Path::new("export.json"), &text)?;
     draft.finish()?;
     Ok(dim)
+}
+
+/// A layer by its name or its number.
+pub(super) fn find<'s>(save: &'s Save, name: &str) -> Result<(&'s Map, &'s Layer), Error> {
+    let all = || save.maps.iter().flat_map(|map| map.layers().map(move |layer| (map, layer)));
+    let mut found = all().filter(|(_, layer)| layer.name.as_deref() == Some(name));
+    let number = || name.parse().ok().and_then(|n: usize| all().nth(n));
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => {
+            let why = "there are several layers of that name: give its number, counted from 0 in the order of `info`";
+            Err(Error::Request(why.to_owned()))
+        }
+        (None, _) => number().ok_or_else(|| {
+            let names: Vec<&str> = all().filter_map(|(_, layer)| layer.name.as_deref()).collect();
+            let names = crate::printable::printable(&names.join(", "));
+            Error::Request(match names.as_str() {
+                "" => "there is no voxel map here".to_owned(),
+                names => format!("there is no layer of that name; there are {names}"),
+            })
+        }),
+    }
 }
 
 /// The flags, in slabs of 16 steps along x.
@@ -165,6 +173,6 @@ fn depths(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<O
     draft.file(Path::new("DEPTH.npy"), &bytes)?;
     let (file, path) = draft.create(Path::new("DEPTH.png"))?;
     // z goes to the right, x down: the order of the array.
-    let range = super::image::depths(file, &path, [dz, dx], &depths)?;
+    let range = super::image::depths(&file, &path, [dz, dx], &depths)?;
     Ok(Some(range))
 }

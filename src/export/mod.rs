@@ -2,6 +2,7 @@
 //!
 //! Files are made new, never over another one, and never inside the save that they tell of.
 
+mod canvas;
 mod chunks;
 #[cfg(feature = "sqlite")]
 mod database;
@@ -22,7 +23,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 pub use chunks::{Summary as Chunks, chunks};
-pub use image::{Look, Picture, Slice, slice};
+pub use image::{Look, Picture, Slice, slice, slice_of_chunks, slice_of_layer};
 pub use instances::{Line as InstanceLine, Summary as Instances, instances};
 pub use json::{write_json, write_json_pretty};
 pub use layer::layer;

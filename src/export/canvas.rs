@@ -1,0 +1,174 @@
+//! A plane of voxels as a picture, put together in memory.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use super::image::{Look, Picture, Slice};
+use super::voxels::{Area, Error};
+use crate::beside::{self, Draft};
+
+/// The most pixels of a picture: it is put together in memory.
+const PIXELS: i64 = 1 << 24;
+
+/// A value in a picture: as it is, and what it stands for.
+#[derive(Clone, Copy)]
+struct Value(u64, f64);
+
+/// A plane that is filled with values voxel by voxel.
+pub(super) struct Canvas {
+    area: Area,
+    right: usize,
+    down: usize,
+    width: usize,
+    height: usize,
+    values: Vec<Option<Value>>,
+}
+
+impl Canvas {
+    /// The plane of a slice through a box.
+    pub fn new(slice: &Slice, mut area: Area) -> Result<Self, Error> {
+        if !(area[0][slice.axis]..area[1][slice.axis]).contains(&slice.at) {
+            let axis = ["x", "y", "z"][slice.axis];
+            return Err(Error::Request(format!("there is no voxel at {axis}={} of LOD {}", slice.at, slice.lod)));
+        }
+        (area[0][slice.axis], area[1][slice.axis]) = (slice.at, slice.at + 1);
+        let [right, down] = match slice.axis {
+            0 => [2, 1],
+            1 => [0, 2],
+            _ => [0, 1],
+        };
+        let size = [right, down].map(|axis| area[1][axis] - area[0][axis]);
+        if size[0] <= 0 || size[1] <= 0 {
+            return Err(Error::Request("nothing of the box is there".to_owned()));
+        }
+        if size[0].saturating_mul(size[1]) > PIXELS {
+            let [width, height] = size;
+            let why = format!("the picture would have {width} x {height} pixels: give a smaller --box");
+            return Err(Error::Request(why));
+        }
+        let [width, height] = size.map(|n| usize::try_from(n).unwrap_or(0));
+        Ok(Self { area, right, down, width, height, values: vec![None; width * height] })
+    }
+
+    /// The plane, one voxel thick.
+    pub const fn area(&self) -> Area {
+        self.area
+    }
+
+    /// Sets the values of those voxels of the plane that are in a box.
+    pub fn fill(&mut self, part: Area, mut value: impl FnMut([i64; 3]) -> Option<(u64, f64)>) {
+        let low = [0, 1, 2].map(|i| self.area[0][i].max(part[0][i]));
+        let high = [0, 1, 2].map(|i| self.area[1][i].min(part[1][i]));
+        let (right, down) = (self.right, self.down);
+        if (0..3).any(|i| low[i] >= high[i]) {
+            return;
+        }
+        for v in low[down]..high[down] {
+            for u in low[right]..high[right] {
+                let mut voxel = low;
+                (voxel[right], voxel[down]) = (u, v);
+                let column = usize::try_from(u - self.area[0][right]).unwrap_or(0);
+                let row = usize::try_from(v - self.area[0][down]).unwrap_or(0);
+                // y goes up.
+                let row = if down == 1 { self.height - 1 - row } else { row };
+                self.values[row * self.width + column] = value(voxel).map(|(raw, means)| Value(raw, means));
+            }
+        }
+    }
+
+    /// Writes the picture; `what` says what its values are.
+    pub fn write(
+        &self,
+        draft: &Draft<'_>,
+        name: &Path,
+        slice: &Slice,
+        (what, signed): (&str, bool),
+        palette: Option<&[u8]>,
+    ) -> Result<Picture, Error> {
+        let range = range(&self.values);
+        let pixels = paint(&self.values, slice.look, signed, palette);
+        let (file, path) = draft.create(name)?;
+        let size = [self.width, self.height].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        let axis = ["x", "y", "z"][slice.axis];
+        let mut about = format!("{what} at {axis}={}", slice.at);
+        if let (Some([low, high]), Look::Scale) = (range, slice.look) {
+            about.push_str(&format!("; black is {low}, white is {high}"));
+        }
+        write(&file, &path, size, png::ColorType::Rgba, &pixels, &about)?;
+        Ok(Picture { size, range })
+    }
+}
+
+/// The smallest and the largest of the values.
+fn range(values: &[Option<Value>]) -> Option<[f64; 2]> {
+    let known = values.iter().flatten().map(|value| value.1).filter(|value| value.is_finite());
+    known.fold(None, |range, value| {
+        Some(range.map_or([value; 2], |[low, high]: [f64; 2]| [low.min(value), high.max(value)]))
+    })
+}
+
+fn paint(values: &[Option<Value>], look: Look, signed: bool, palette: Option<&[u8]>) -> Vec<u8> {
+    let [low, high] = range(values).unwrap_or_default();
+    // Distances are cut where most of them end, so that the surface shows.
+    let reach = low.abs().max(high.abs()).clamp(f64::MIN_POSITIVE, 10.0);
+    let mut pixels = Vec::with_capacity(values.len() * 4);
+    for value in values {
+        let rgba = match value {
+            None => [0; 4],
+            Some(Value(_, value)) if look == Look::Scale => {
+                let n = grey(*value, low, high);
+                [n, n, n, 255]
+            }
+            Some(Value(_, value)) if signed => {
+                let n = (255.0 * (1.0 - (value.abs() / reach).min(1.0))) as u8;
+                // The inside of the ground is brown to black, the outside white to blue.
+                if *value < 0.0 { [n.max(40), n / 2 + 20, n / 4, 255] } else { [n, n, 255, 255] }
+            }
+            Some(Value(raw, _)) => colour(*raw, palette),
+        };
+        pixels.extend_from_slice(&rgba);
+    }
+    pixels
+}
+
+/// A share of 255.
+fn grey(value: f64, low: f64, high: f64) -> u8 {
+    let share = if high > low { (value - low) / (high - low) } else { 0.0 };
+    (share * 255.0).round() as u8
+}
+
+/// The palette's colour of a value; without a palette one that is the same for the same value.
+fn colour(raw: u64, palette: Option<&[u8]>) -> [u8; 4] {
+    if let Some(rgba) = palette.and_then(|palette| palette.as_chunks::<4>().0.get(usize::try_from(raw).ok()?)) {
+        return [rgba[0], rgba[1], rgba[2], 255];
+    }
+    if raw == 0 {
+        return [24, 24, 24, 255];
+    }
+    let [a, b, c, ..] = raw.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+    [a | 64, b | 64, c | 64, 255]
+}
+
+/// Writes a PNG with a text that says what it shows, and waits until it is on the disk.
+pub(super) fn write(
+    file: &File,
+    path: &Path,
+    [width, height]: [u32; 2],
+    color: png::ColorType,
+    pixels: &[u8],
+    about: &str,
+) -> Result<(), beside::Error> {
+    let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
+    encoder.set_color(color);
+    // What the picture shows, for those who find it without its export.json.
+    let described = encoder.add_text_chunk("Description".to_owned(), about.to_owned());
+    let deep = color == png::ColorType::Grayscale;
+    encoder.set_depth(if deep { png::BitDepth::Sixteen } else { png::BitDepth::Eight });
+    let written = described.and_then(|()| encoder.write_header()).and_then(|mut writer| {
+        writer.write_image_data(pixels)?;
+        writer.finish()
+    });
+    let written = written.and_then(|()| Ok(file.sync_all()?));
+    written.map_err(|error| beside::Error::write(path)(std::io::Error::other(error)))
+}
