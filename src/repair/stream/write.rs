@@ -52,7 +52,7 @@ fn one(draft: &Draft<'_>, plan: &StreamPlan, limits: &Limits) -> Result<Vec<Stri
         (Action::Rebuild, Some(work)) => {
             let mut left_out = rebuild(draft, plan, work, limits)?;
             left_out.extend(plan.left_out.iter().cloned());
-            lost::write(draft, plan, work, limits)?;
+            lost::write(draft, plan, work)?;
             pages(draft, plan, work)?;
             let files = files_of(plan);
             let all = usize::from(left_out.is_empty());

@@ -4,14 +4,13 @@ use serde_json::{Value, json};
 
 use crate::beside::{self, Draft};
 use crate::godot::stream::loc::Key;
-use crate::limits::Limits;
 use crate::repair::lost::arrays;
 use crate::repair::out::{json as pretty, lost_name};
 use crate::repair::stream::{LostPart, LostRow, StreamPlan, Work};
 use crate::save::StreamScratch;
 
 /// Writes the files of everything that a plan loses.
-pub(super) fn write(draft: &Draft<'_>, plan: &StreamPlan, work: &Work, limits: &Limits) -> Result<(), beside::Error> {
+pub(super) fn write(draft: &Draft<'_>, plan: &StreamPlan, work: &Work) -> Result<(), beside::Error> {
     let mut scratch = StreamScratch::default();
     let mut rest = plan.lost.as_slice();
     while let Some(first) = rest.first() {
@@ -20,7 +19,7 @@ pub(super) fn write(draft: &Draft<'_>, plan: &StreamPlan, work: &Work, limits: &
         let same = rest.iter().take_while(|lost| lost.row == first.row).count();
         let (parts, after) = rest.split_at_checked(same).unwrap_or((rest, &[]));
         rest = after;
-        row(draft, plan, work, parts, limits, &mut scratch)?;
+        row(draft, plan, work, parts, &mut scratch)?;
     }
     Ok(())
 }
@@ -30,7 +29,6 @@ fn row(
     plan: &StreamPlan,
     work: &Work,
     parts: &[LostRow],
-    _limits: &Limits,
     scratch: &mut StreamScratch,
 ) -> Result<(), beside::Error> {
     let stream = &work.stream;
