@@ -415,7 +415,10 @@ fn info_and_ls_in_every_form() {
         output(&["ls", path, "--format=json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((json.len(), &json[1]["position"], &json[1]["file"]), (2, &json!([1, 0, 0]), &json!("d.npy")));
     let csv = output(&["ls", path, "--format=csv"]);
-    assert_eq!(csv.lines().nth(2).unwrap(), "d.npy,0,1,0,0,1,0,0,32768,32768,1.000,,,ok,,WATER=1024 OPEN_WATER=1024,");
+    assert_eq!(
+        csv.lines().nth(2).unwrap(),
+        "d.npy,0,1,0,0,1,0,0,32768,32768,1.000,,,ok,,WATER=1024 OPEN_WATER=1024,,16,16,16,,,0,0,"
+    );
     let table = output(&["ls", path]);
     assert!(table.contains("WATER 1024 · OPEN_WATER 1024") && table.contains("2 blocks"), "{table}");
     let rows = rows(dir.path());

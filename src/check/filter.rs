@@ -168,7 +168,7 @@ mod tests {
             codes: [Code::TableCount, Code::StaleTail].into_iter().collect(),
             flags: None,
             instances: None,
-            inside: crate::check::Inside::default(),
+            known: None,
             key: None,
         }
     }

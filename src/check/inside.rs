@@ -19,6 +19,14 @@ pub struct Inside {
 }
 
 impl Inside {
+    /// Nothing is known.
+    pub const NOTHING: Self = Self { size: None, channels: [None; CHANNELS], metadata_bytes: 0, metadata_items: 0 };
+
+    /// `None` when nothing is known.
+    pub(super) fn boxed(self) -> Option<Box<Self>> {
+        (self != Self::NOTHING).then(|| Box::new(self))
+    }
+
     pub(super) fn of(block: &Block<'_>) -> Self {
         let mut channels = [None; CHANNELS];
         for (to, channel) in channels.iter_mut().zip(&block.channels) {

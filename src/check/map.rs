@@ -147,7 +147,7 @@ fn row(file: Arc<str>, slot: u32, position: Option<[i32; 3]>, span: Span, counts
         codes: CodeSet::default(),
         flags: Some(Box::new(counts)),
         instances: None,
-        inside: Inside { size: position.map(|_| [BLOCK; 3]), ..Inside::default() },
+        known: Inside { size: position.map(|_| [BLOCK; 3]), ..Inside::NOTHING }.boxed(),
         key: None,
     }
 }

@@ -202,7 +202,7 @@ fn row<S: Source>(pak: &Pak<S>, report: &Report, claim: &Claim, outcome: Option<
         codes: CodeSet::default(),
         flags: None,
         instances: None,
-        inside: Inside { size: outcome.and_then(|outcome| outcome.inside.size), ..Inside::default() },
+        known: Inside { size: outcome.and_then(|outcome| outcome.inside.size), ..Inside::NOTHING }.boxed(),
         key: None,
     }
 }

@@ -43,12 +43,17 @@ pub struct Row {
     /// Bytes of its instance data as stored; only in streams, and where there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<u64>,
-    /// Its size, channels and metadata.
-    #[serde(flatten)]
-    pub inside: Inside,
+    /// Its size, channels and metadata, where something is known of them: see [`Row::inside`]. Apart, since a table may
+    /// have a quarter of a million rows of which nothing is.
+    #[serde(flatten, serialize_with = "known")]
+    pub known: Option<Box<Inside>>,
     /// The form of its key; only in streams.
     #[serde(rename = "coordinate_format", skip_serializing_if = "Option::is_none", serialize_with = "key_code")]
     pub key: Option<Format>,
+}
+
+fn known<S: serde::Serializer>(known: &Option<Box<Inside>>, serializer: S) -> Result<S::Ok, S::Error> {
+    known.as_deref().unwrap_or(&Inside::NOTHING).serialize(serializer)
 }
 
 fn key_code<S: serde::Serializer>(key: &Option<Format>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -73,6 +78,12 @@ impl Row {
         self.level().map_or("ok", Level::name)
     }
 
+    /// Its size, channels and metadata, as far as they are known.
+    #[must_use]
+    pub fn inside(&self) -> &Inside {
+        self.known.as_deref().unwrap_or(&Inside::NOTHING)
+    }
+
     /// Decompressed bytes for each stored one.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -94,7 +105,7 @@ impl Row {
             codes: CodeSet::default(),
             flags: None,
             instances: None,
-            inside: block.map(|block| block.inside).unwrap_or_default(),
+            known: block.and_then(|block| block.inside.boxed()),
             key: None,
         }
     }

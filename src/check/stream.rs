@@ -253,7 +253,7 @@ fn block_row(report: &Report, key: Option<Format>, number: u32, row: &StreamRow,
         codes: CodeSet::default(),
         flags: None,
         instances: (!row.instances.is_empty()).then(|| row.instances.len().into()),
-        inside: block.map(|block| block.inside).unwrap_or_default(),
+        known: block.and_then(|block| block.inside.boxed()),
         key,
     }
 }

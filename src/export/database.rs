@@ -51,7 +51,7 @@ impl Database {
     /// Writes a block; gives its number.
     fn block(&self, row: &Row) -> Result<i64> {
         let [x, y, z] = row.position.map_or([None; 3], |p| p.map(Some));
-        let [size_x, size_y, size_z] = row.inside.size.map_or([None; 3], |p| p.map(Some));
+        let [size_x, size_y, size_z] = row.inside().size.map_or([None; 3], |p| p.map(Some));
         let flags = super::flags(row, "=", " ");
         self.0
             .prepare_cached(
@@ -76,13 +76,13 @@ impl Database {
                 size_x,
                 size_y,
                 size_z,
-                row.inside.metadata_bytes,
-                row.inside.metadata_items,
+                row.inside().metadata_bytes,
+                row.inside().metadata_items,
                 row.key.map(Format::code),
             ])?;
         let id = self.0.last_insert_rowid();
         let mut channel = self.0.prepare_cached("INSERT INTO channels VALUES (?, ?, ?, ?, ?)")?;
-        for (n, depth, storage) in row.inside.channels() {
+        for (n, depth, storage) in row.inside().channels() {
             channel.execute(params![id, n as i64, NAMES[n], depth.bits(), storage.name()])?;
         }
         Ok(id)

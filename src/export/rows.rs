@@ -37,8 +37,8 @@ impl Record for Row {
 
     fn cells(&self) -> Vec<Cow<'_, str>> {
         let [x, y, z] = self.position.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
-        let [size_x, size_y, size_z] = self.inside.size.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
-        let channels = || self.inside.channels();
+        let [size_x, size_y, size_z] = self.inside().size.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
+        let channels = || self.inside().channels();
         vec![
             Cow::Borrowed(&*self.file),
             self.lod.to_string().into(),
@@ -62,8 +62,8 @@ impl Record for Row {
             size_z.into(),
             channels().map(|(_, depth, _)| depth.bits().to_string()).collect::<Vec<_>>().join(" ").into(),
             channels().map(|(.., storage)| storage.name()).collect::<Vec<_>>().join(" ").into(),
-            self.inside.metadata_bytes.to_string().into(),
-            self.inside.metadata_items.to_string().into(),
+            self.inside().metadata_bytes.to_string().into(),
+            self.inside().metadata_items.to_string().into(),
             self.key.map_or_else(String::new, |key| key.code().to_string()).into(),
         ]
     }

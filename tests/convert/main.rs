@@ -463,8 +463,13 @@ fn items_of_the_application_are_kept_when_blocks_are_joined() {
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!((listed[0].block, listed[0].voxel), ([0, 1, 0], Some([3, 0, 3])));
     assert_eq!(listed[0].bytes.as_deref(), Some(&[40, 1, 2, 3][..]), "its bytes are kept");
-    to_forest(&joined, &Target { block_size: Some(4), ..Target::default() }, &back).unwrap();
     let items = |path: &Path| self::voxels(path, 0).1;
+    // On the way back they are put in again, where the report is still there.
+    let size = Target { block_size: Some(4), ..Target::default() };
+    to_forest(&joined, &size, &dir.path().join("again")).unwrap();
+    assert_eq!(items(&dir.path().join("again")), items(&from));
+    std::fs::remove_file(joined.join("convert.json")).unwrap();
+    to_forest(&joined, &size, &back).unwrap();
     let (before, after) = (items(&from), items(&back));
     assert_eq!((before.len(), after.len()), (4, 3));
     assert!(after.iter().all(|(at, item)| before[at] == *item));

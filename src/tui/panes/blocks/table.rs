@@ -345,7 +345,7 @@ fn provisional(index: &Index, opened: &Opened) -> Chunk {
         codes: CodeSet::default(),
         flags: None,
         instances: None,
-        inside: check::Inside::default(),
+        known: None,
         key: None,
     });
     Chunk { provisional: true, ..Chunk::new(opened.item, rows.collect()) }
