@@ -104,18 +104,24 @@ pub fn words(plan: &Plan) -> Vec<String> {
     }
     for region in plan.regions.iter().filter(|r| r.action != Action::Copy) {
         let name = printable::path(&region.name);
-        match region.action {
-            Action::SetAside => lines.push(format!("{name}: {}; kept in lost+found.", region.why)),
-            Action::FromBackup => {
-                lines.push(format!("{name}: {}; that of the backup, an older state, takes its place.", region.why));
-            }
-            Action::Copy | Action::Rebuild => rebuilt(region, &name, &mut lines),
+        match whole(region.action, &name, region.why) {
+            Some(line) => lines.push(line),
+            None => rebuilt(region, &name, &mut lines),
         }
     }
     lines.extend(pak::words(&plan.paks));
     lines.extend(map::words(&plan.maps));
     lines.extend(stream::words(&plan.streams));
     lines
+}
+
+/// What is said of a file with which one thing is done as a whole.
+pub(super) fn whole(action: Action, name: &str, why: &str) -> Option<String> {
+    match action {
+        Action::SetAside => Some(format!("{name}: {why}; kept in lost+found.")),
+        Action::FromBackup => Some(format!("{name}: {why}; that of the backup, an older state, takes its place.")),
+        Action::Copy | Action::Rebuild => None,
+    }
 }
 
 fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {

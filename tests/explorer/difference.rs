@@ -1,6 +1,5 @@
 //! Two saves side by side: the map and the list name the blocks that were edited, and the picture the voxels.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use voxscope::convert::{self, Target};
@@ -15,7 +14,7 @@ use voxscope::tui::{Against, Driver, Settings};
 use voxscope::world::World;
 
 use crate::edit::{edited, set};
-use crate::screens::{SIZES, picture};
+use crate::screens::snapshot;
 use crate::{find, mouse_press, row_with};
 
 /// Two saves in `a` and `b` below a directory. In `a` one block is missing; in `b` one is, two have other voxels, one
@@ -392,13 +391,6 @@ fn what_it_looks_like() {
     };
     for (name, keys) in [("diff-map", ""), ("diff-layer", "] )"), ("diff-picture", "v home . enter")] {
         driver.keys(keys);
-        let mut all = String::new();
-        for (columns, rows) in SIZES {
-            driver.event(&Event::Resize(columns, rows));
-            writeln!(all, "{columns} x {rows}\n{}", picture(&driver.screen())).unwrap();
-        }
-        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-            insta::assert_snapshot!(name, all);
-        });
+        snapshot(&mut driver, name);
     }
 }

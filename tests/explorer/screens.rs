@@ -120,18 +120,23 @@ fn every_pane_on_every_format() {
     }
 }
 
+/// A picture of the screen in each of the sizes.
+pub fn snapshot(driver: &mut Driver, name: &str) {
+    let mut all = String::new();
+    for (columns, rows) in SIZES {
+        driver.event(&Event::Resize(columns, rows));
+        writeln!(all, "{columns} x {rows}\n{}", picture(&driver.screen())).unwrap();
+    }
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!(name, all);
+    });
+}
+
 #[test]
 fn what_lies_on_top_and_the_tree() {
     let (_dir, mut driver) = look_at(&SUBJECTS[1]);
     for (name, keys) in [("help", "?"), ("commands", ":"), ("explain", "esc esc n e"), ("tree", "esc tab")] {
         driver.keys(keys);
-        let mut all = String::new();
-        for (columns, rows) in SIZES {
-            driver.event(&Event::Resize(columns, rows));
-            writeln!(all, "{columns} x {rows}\n{}", picture(&driver.screen())).unwrap();
-        }
-        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
-            insta::assert_snapshot!(name, all);
-        });
+        snapshot(&mut driver, name);
     }
 }

@@ -50,7 +50,8 @@ fn with_way(kind: u8, file: &[u8]) -> Vec<u8> {
         events.extend([key(Action::Pane(pane)), key(Action::Down), key(Action::Enter), [200, 20, 5]]);
     }
     if kind >= 128 {
-        let seen = [Action::Pane(Pane::Diff), Action::NextChange, Action::Enter, Action::ChangedCutUp, Action::NextChannel];
+        let seen =
+            [Action::Pane(Pane::Diff), Action::NextChange, Action::Enter, Action::ChangedCutUp, Action::NextChannel];
         events.extend(seen.map(key));
         events.extend([Action::Toggle, Action::AxisX, Action::Close, Action::Whole].map(key));
     }

@@ -7,6 +7,7 @@ use crate::godot::channel::NAMES;
 use crate::godot::stream::loc::Place;
 use crate::printable::{self, triple};
 use crate::repair::plan::Origin;
+use crate::repair::report::whole;
 use crate::repair::stream::{Part, StreamDecision, StreamPlan};
 use crate::repair::{Action, Certainty};
 
@@ -89,12 +90,9 @@ pub(in crate::repair) fn words(plans: &[StreamPlan]) -> Vec<String> {
     let mut lines = Vec::new();
     for plan in plans.iter().filter(|plan| plan.action != Action::Copy) {
         let name = printable::path(&plan.name);
-        match plan.action {
-            Action::SetAside => lines.push(format!("{name}: {}; kept in lost+found.", plan.why)),
-            Action::FromBackup => {
-                lines.push(format!("{name}: {}; that of the backup, an older state, takes its place.", plan.why));
-            }
-            Action::Copy | Action::Rebuild => rebuilt(plan, &name, &mut lines),
+        match whole(plan.action, &name, plan.why) {
+            Some(line) => lines.push(line),
+            None => rebuilt(plan, &name, &mut lines),
         }
     }
     lines

@@ -131,15 +131,8 @@ impl Preview {
 }
 
 fn sentences(action: Action, why: &str, all: &[String]) -> Preview {
-    let line = |text: &String| Line {
-        subject: Subject::Words,
-        name: String::new(),
-        text: text.clone(),
-        pieces: Vec::new(),
-        place: None,
-        candidates: Vec::new(),
-    };
-    Preview { summary: in_short(action, why), lines: all.iter().map(line).collect(), ..Preview::default() }
+    let lines = all.iter().map(|text| line(Subject::Words, String::new(), text.clone())).collect();
+    Preview { summary: in_short(action, why), lines, ..Preview::default() }
 }
 
 fn in_short(action: Action, why: &str) -> String {
@@ -151,22 +144,25 @@ fn in_short(action: Action, why: &str) -> String {
     }
 }
 
+/// What is said of a file whatever is done with it.
+fn begun(action: Action, why: &str) -> Preview {
+    Preview { summary: in_short(action, why), unchanged: action == Action::Copy, ..Preview::default() }
+}
+
+/// A line about nothing that can be looked at.
+const fn line(subject: Subject, name: String, text: String) -> Line {
+    Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() }
+}
+
 fn percent(p: f64) -> String {
     format!("{:.0} %", (p * 100.0).clamp(0.0, 99.0))
 }
 
 fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
-    let mut out = Preview {
-        summary: in_short(region.action, region.why),
-        unchanged: region.action == Action::Copy,
-        region: Some(at),
-        ..Preview::default()
-    };
+    let mut out = Preview { region: Some(at), ..begun(region.action, region.why) };
     let Some(header) = region.header.as_ref().filter(|_| region.action == Action::Rebuild) else { return out };
     let size = u64::from(header.format.sector_size).max(1);
     let sector = |byte: u64| byte.saturating_sub(header.sectors_at()) / size;
-    let line =
-        |subject, name, text| Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() };
     for (position, why) in &region.missing {
         out.lines.push(line(Subject::Missing, format!("block {}", triple(*position)), (*why).to_owned()));
     }
@@ -238,16 +234,10 @@ fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
 }
 
 fn of_pak(plan: &PakPlan, len: u64) -> Preview {
-    let mut out = Preview {
-        summary: in_short(plan.action, plan.why),
-        unchanged: plan.action == Action::Copy,
-        ..Preview::default()
-    };
+    let mut out = begun(plan.action, plan.why);
     if plan.action != Action::Rebuild {
         return out;
     }
-    let line =
-        |subject, name, text| Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() };
     for (field, was, is) in &plan.fields {
         out.lines.push(line(Subject::PutRight, (*field).to_owned(), format!("{was} in the file, put right to {is}")));
     }
@@ -298,16 +288,10 @@ fn of_pak(plan: &PakPlan, len: u64) -> Preview {
 }
 
 fn of_stream(plan: &StreamPlan) -> Preview {
-    let mut out = Preview {
-        summary: in_short(plan.action, plan.why),
-        unchanged: plan.action == Action::Copy,
-        ..Preview::default()
-    };
+    let mut out = begun(plan.action, plan.why);
     if plan.action != Action::Rebuild {
         return out;
     }
-    let line =
-        |subject, name, text| Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() };
     let place = |place: Place| match place.lod {
         0 => format!("block {}", triple(place.position)),
         lod => format!("block {} LOD {lod}", triple(place.position)),
