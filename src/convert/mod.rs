@@ -217,7 +217,7 @@ fn slots(world: &World<'_>, options: &Options<'_>) -> Option<String> {
 const fn formula(slots: Slots) -> &'static str {
     match slots {
         Slots::Old => "the old formula",
-        Slots::New => "that of today",
+        Slots::New => "the formula of today",
     }
 }
 

@@ -196,7 +196,7 @@ fn the_seams_tell_which_formula_placed_blocks_of_version_4() {
             let to = from.with_extension("to");
             let report = to_forest(&from, &Target::default(), &to).unwrap();
             let words = report.slots.clone().unwrap();
-            let expected = if slots == Slots::Old { "the old formula" } else { "that of today" };
+            let expected = if slots == Slots::Old { "the old formula" } else { "the formula of today" };
             assert!(words.contains(expected), "{seed} {slots:?}: {words}");
             told += usize::from(words.contains("seams tell, "));
             assert_same(&truth, &to);

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use voxscope::demo::stream::StreamSpec;
+use rusqlite::Connection;
+use voxscope::demo::stream::{StreamSpec, write_stream};
 use voxscope::godot::stream::loc::Format;
-use voxscope::repair::{self};
+use voxscope::repair;
 
-use crate::{NOISE, ORIGIN, by_place, changed, common, errors, likely, query, untouched};
+use crate::{NOISE, ORIGIN, by_place, changed, common, errors, likely, mend, query, untouched};
 
 #[test]
 fn settings_are_told_by_keys_and_blocks() {
@@ -196,6 +197,37 @@ fn columns_and_tables_of_others_are_kept() {
         assert_eq!(query(&source, sql), query(&done.copy, sql), "{sql}");
         assert!(!query(&source, sql).is_empty());
     }
+}
+
+#[test]
+fn texts_of_utf_16_are_kept_in_tables_of_others_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("world.sqlite");
+    let db = Connection::open(&source).unwrap();
+    db.execute_batch("PRAGMA encoding = 'UTF-16be'").unwrap();
+    // The tables of a stream with its rows, as another one has them.
+    let like = dir.path().join("like.sqlite");
+    write_stream(&like, &StreamSpec::small(Format::Text), None).unwrap();
+    let from = Connection::open(&like).unwrap();
+    let mut tables = from.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'table'").unwrap();
+    let tables = tables.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap);
+    for (name, sql) in tables.collect::<Vec<(String, String)>>() {
+        db.execute_batch(&sql).unwrap();
+        for row in query(&like, &format!("SELECT * FROM {name}")) {
+            let marks = vec!["?"; row.len()].join(", ");
+            db.execute(&format!("INSERT INTO {name} VALUES ({marks})"), rusqlite::params_from_iter(row)).unwrap();
+        }
+    }
+    db.execute_batch(
+        "CREATE TABLE players (name TEXT, age INTEGER); INSERT INTO players VALUES ('Zoë', 7); DELETE FROM meta",
+    )
+    .unwrap();
+    drop(db);
+    fs::remove_file(&like).unwrap();
+    let before = by_place(&source);
+    let done = mend(dir.path());
+    assert_eq!(by_place(&done.copy), before);
+    assert_eq!(query(&done.copy, "SELECT name FROM players"), [["Zoë".to_owned().into()]]);
 }
 
 #[test]

@@ -161,8 +161,7 @@ pub(super) fn others(db: &Connection, work: &Work) -> Result<Vec<String>, io::Er
     }
     let channels = tables.iter().filter(|table| table.is("channels"));
     let theirs = foreign(tables).filter(|t| t.root > 0 && !t.is_index && !is_kept_by_sqlite(t));
-    // Text of another encoding is not read.
-    let theirs = theirs.filter(|t| work.stream.pages.header.encoding < 2 && can_be_made(t, tables));
+    let theirs = theirs.filter(|t| can_be_made(t, tables));
     for table in channels.chain(theirs) {
         let own = table.is("channels");
         let sql = if own && !is_plain(&table.sql, 2) { CHANNELS_SQL } else { table.sql.as_str() };
