@@ -81,7 +81,7 @@ fn saves_of_the_real_engine_are_healthy() {
         let (mut deep, _) = check_at(&golden.join(dir), check::Level::Semantic);
         // Where blocks of today go on into each other, that is told; no save of today is taken for an old one.
         deep.retain(|finding| {
-            finding.code() != Code::SlotsTold || finding.damage.found != Value::Words("that of today")
+            finding.code() != Code::SlotsTold || finding.damage.found != Value::Words("the formula of today")
         });
         assert_eq!(deep, findings, "{dir}: more at the deepest level\n{}", words(&deep));
         notes.extend(findings.iter().map(Finding::code));

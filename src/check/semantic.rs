@@ -106,7 +106,7 @@ fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(PathBuf
     let span = file.header.as_ref().map_or_else(Span::default, |header| header.table);
     let words = match slots {
         Slots::Old => "the old formula",
-        Slots::New => "that of today",
+        Slots::New => "the formula of today",
     };
     let found = Damage::new(Code::SlotsTold, span, "slots of negative coordinates").found(Value::Words(words));
     let remark = format!("{seams} seams were compared; the odds are {:.1} to 1 for each", odds.abs().exp());
