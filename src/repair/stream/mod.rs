@@ -136,6 +136,7 @@ pub struct StreamPlan {
 #[derive(Debug)]
 struct Work {
     stream: Stream<FileSource>,
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     meta: Meta,
     /// The rows of settings, as they are.
     #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
