@@ -62,13 +62,7 @@ fn decision(b: &Decision) -> Value {
         "sector": b.sector,
         "listed_sector": b.listed_at,
         "moved": b.moved,
-        "certainty": match (b.origin, b.certainty) {
-            (Origin::Salvaged, _) => "salvaged",
-            (Origin::Backup, _) => "backup",
-            (Origin::Accepted, _) => "accepted",
-            (_, Certainty::Certain) => "certain",
-            _ => "likely",
-        },
+        "certainty": certainty(b.origin, b.certainty),
         "probability": rounded(b.probability),
         "from_backup": b.origin == Origin::Backup,
         "matched_by_backup": b.origin == Origin::Matched,
@@ -113,6 +107,17 @@ pub fn words(plan: &Plan) -> Vec<String> {
     lines.extend(map::words(&plan.maps));
     lines.extend(stream::words(&plan.streams));
     lines
+}
+
+/// How sure what is written is, in the word that the report has for it.
+pub(super) const fn certainty(origin: Origin, certainty: Certainty) -> &'static str {
+    match (origin, certainty) {
+        (Origin::Salvaged, _) => "salvaged",
+        (Origin::Backup, _) => "backup",
+        (Origin::Accepted, _) => "accepted",
+        (_, Certainty::Certain) => "certain",
+        _ => "likely",
+    }
 }
 
 /// What is said of a file with which one thing is done as a whole.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::app::{App, Effect};
 use super::data::Index;
-use super::jobs::{Kind, Worker};
+use super::jobs::{Kind, Worker, apart};
 use crate::check::{Finding, Options, Summary, run, total_bytes, walk};
 use crate::damage::Level;
 
@@ -94,10 +94,7 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
         }
         summary
     };
-    // Threads of its own, one fewer than there are processors: whoever looks at a block meanwhile does not wait for it.
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build();
-    let summary = pool.map_or_else(|_| check(), |pool| pool.install(check));
+    let summary = apart(check);
     tell(None, true);
     worker.answer(move |app| {
         if app.generation == generation {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::app::{App, Effect};
 use super::data::Index;
 use super::data::difference::{Difference, Lod, Told};
-use super::jobs::{Kind, Worker};
+use super::jobs::{Kind, Worker, apart};
 use super::pane::Pane;
 use super::panes;
 use crate::diff;
@@ -199,11 +199,7 @@ fn compare(saves: &[Arc<Save>; 2], against: &Against, key: Key, worker: &Worker<
     let [a, b] = saves;
     let worlds = World::only(a).and_then(|a| Ok((a, World::only(b)?)));
     let (a, b) = worlds.map_err(|error| error.to_string())?;
-    // Threads of its own, one fewer than there are processors: whoever looks at a block meanwhile does not wait for it.
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build();
-    let run = || run([&a, &b], against, key, worker);
-    pool.map_or_else(|_| run(), |pool| pool.install(run))
+    apart(|| run([&a, &b], against, key, worker))
 }
 
 fn run(worlds: [&World<'_>; 2], against: &Against, key: Key, worker: &Worker<'_>) -> Result<diff::Summary, String> {

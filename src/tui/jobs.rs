@@ -176,6 +176,16 @@ impl Jobs {
     }
 }
 
+/// Does work with threads of its own, one fewer than there are processors: whoever looks at a block meanwhile does not
+/// wait for it.
+pub fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    match rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build() {
+        Ok(pool) => pool.install(work),
+        Err(_) => work(),
+    }
+}
+
 /// Runs a job here and now.
 pub fn run(job: Job, cancel: &AtomicBool, send: &(dyn Fn(Answer) + Sync)) {
     let Job { work, failed, kind } = job;

@@ -7,7 +7,7 @@ use crate::godot::channel::NAMES;
 use crate::godot::stream::loc::Place;
 use crate::printable::{self, triple};
 use crate::repair::plan::Origin;
-use crate::repair::report::whole;
+use crate::repair::report::{certainty, whole};
 use crate::repair::stream::{Part, StreamDecision, StreamPlan};
 use crate::repair::{Action, Certainty};
 
@@ -62,12 +62,7 @@ fn decision(row: &StreamDecision) -> Value {
         "row": row.row,
         "page": row.page,
         "why": row.why,
-        "certainty": match (row.origin, row.certainty) {
-            (Origin::Salvaged, _) => "salvaged",
-            (Origin::Backup, _) => "backup",
-            (_, Certainty::Certain) => "certain",
-            _ => "likely",
-        },
+        "certainty": certainty(row.origin, row.certainty),
         "from_backup": row.origin == Origin::Backup,
         "matched_by_backup": row.origin == Origin::Matched,
         "vb": part(&row.voxels),

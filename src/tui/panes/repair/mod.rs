@@ -15,7 +15,7 @@ use crate::tui::canvas::Canvas;
 use crate::tui::data::preview::{Line, Preview, Subject};
 use crate::tui::data::{Cell, Item, Part, State};
 use crate::tui::draw::pane_inside;
-use crate::tui::jobs::Kind;
+use crate::tui::jobs::{Kind, apart};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role};
 
@@ -154,11 +154,7 @@ pub fn want(app: &mut App) {
                     progress: Some(&progress),
                     ..Default::default()
                 };
-                let plan = || repair::plan(&save, &options).map_err(|error| error.to_string());
-                // One thread fewer than there are processors: whoever looks at a block meanwhile does not wait.
-                let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build();
-                let plan = pool.map_or_else(|_| plan(), |pool| pool.install(plan));
+                let plan = apart(|| repair::plan(&save, &options).map_err(|error| error.to_string()));
                 worker.answer(move |app| app.panes.repair.plan.put(wanted, plan));
             },
             |app, why| app.panes.repair.plan.fail(why),
