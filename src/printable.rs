@@ -3,6 +3,17 @@
 use std::fmt::{self, Write};
 use std::path::Path;
 
+/// Bytes as hexadecimal digits, two each.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().saturating_mul(2));
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}
+
 /// `text` with control characters, line breaks and the characters that reorder or hide text shown as escapes.
 #[must_use]
 pub fn printable(text: &str) -> String {

@@ -188,14 +188,13 @@ impl Report {
     /// `convert.json`: see OUTPUT.md.
     pub(super) fn json(&self) -> Vec<u8> {
         let listed = self.listed.iter().map(|listed| {
-            let hex = |bytes: &Vec<u8>| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
             json!({
                 "kind": listed.kind.name(),
                 "lod": listed.lod,
                 "block": listed.block,
                 "voxel": listed.voxel,
                 "why": listed.why,
-                "bytes": listed.bytes.as_ref().map(hex),
+                "bytes": listed.bytes.as_deref().map(printable::hex),
                 "values": listed.values,
             })
         });

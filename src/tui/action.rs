@@ -205,6 +205,20 @@ actions! {
 }
 
 impl Action {
+    /// Where it moves a cursor over a picture, in cells to the right and down; `page` is what a page has.
+    #[must_use]
+    pub const fn over_cells(self, page: i64) -> Option<[i64; 2]> {
+        match self {
+            Self::Left => Some([-1, 0]),
+            Self::Right => Some([1, 0]),
+            Self::Up => Some([0, -1]),
+            Self::Down => Some([0, 1]),
+            Self::PageUp => Some([0, -page]),
+            Self::PageDown => Some([0, page]),
+            _ => None,
+        }
+    }
+
     /// Its line in the table.
     #[must_use]
     pub fn spec(self) -> Option<&'static Spec> {

@@ -8,7 +8,7 @@ use voxscope::check::{BlockAt, Finding};
 use voxscope::godot::instances::Instances;
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::stream::loc::{Key, Place};
-use voxscope::printable::{printable, triple};
+use voxscope::printable::{hex, printable, triple};
 use voxscope::save::{InstancesView, Save, Stream, StreamFile, StreamRow, StreamScratch, View};
 use voxscope::source::FileSource;
 
@@ -117,7 +117,7 @@ fn key_words(key: Key<'_>) -> String {
         Key::Int(n) => n.to_string(),
         Key::Float(n) => n.to_string(),
         Key::Text(bytes) => printable(&String::from_utf8_lossy(bytes)),
-        Key::Blob(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Key::Blob(bytes) => hex(bytes),
     }
 }
 

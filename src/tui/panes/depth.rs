@@ -91,13 +91,11 @@ fn request(app: &App, scene: &Scene) -> Option<DepthRequest> {
 pub fn act(app: &mut App, action: Action) -> bool {
     let Some(scene) = scene(app) else { return false };
     let page = i64::from(pane_inside(app).height / 2).max(1);
+    if let Some(by) = action.over_cells(page) {
+        step(app, &scene, by);
+        return true;
+    }
     match action {
-        Action::Left => step(app, &scene, [-1, 0]),
-        Action::Right => step(app, &scene, [1, 0]),
-        Action::Up => step(app, &scene, [0, -1]),
-        Action::Down => step(app, &scene, [0, 1]),
-        Action::PageUp => step(app, &scene, [0, -page]),
-        Action::PageDown => step(app, &scene, [0, page]),
         Action::First => step(app, &scene, [-i64::from(u32::MAX), 0]),
         Action::Last => step(app, &scene, [i64::from(u32::MAX), 0]),
         Action::ZoomIn => app.panes.depth.zoom = Some(scene.raster.zoom.nearer()),

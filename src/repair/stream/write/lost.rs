@@ -95,15 +95,14 @@ pub(in crate::repair::stream) const fn part_name(part: LostPart) -> &'static str
 }
 
 fn value(value: Key<'_>) -> Value {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     match value {
         Key::Null => Value::Null,
         Key::Int(n) => json!(n),
         Key::Float(n) => json!(n),
         Key::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => json!(crate::printable::printable(text)),
-            Err(_) => json!({ "text": hex(bytes) }),
+            Err(_) => json!({ "text": crate::printable::hex(bytes) }),
         },
-        Key::Blob(bytes) => json!({ "blob": hex(bytes) }),
+        Key::Blob(bytes) => json!({ "blob": crate::printable::hex(bytes) }),
     }
 }

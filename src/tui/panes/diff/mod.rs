@@ -78,13 +78,11 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let Some((_, lod, scene)) = shown(app) else { return false };
     let changes = lod.changes.len();
     let page = i64::from(scene.raster.lines / 2).max(1);
+    if let Some(by) = action.over_cells(page) {
+        step(app, &scene, by);
+        return true;
+    }
     match action {
-        Action::Left => step(app, &scene, [-1, 0]),
-        Action::Right => step(app, &scene, [1, 0]),
-        Action::Up => step(app, &scene, [0, -1]),
-        Action::Down => step(app, &scene, [0, 1]),
-        Action::PageUp => step(app, &scene, [0, -page]),
-        Action::PageDown => step(app, &scene, [0, page]),
         Action::First => choose(app, &scene, 0),
         Action::Last => choose(app, &scene, changes.saturating_sub(1)),
         Action::NextChange => {

@@ -208,11 +208,12 @@ pub(super) fn act(app: &mut App, action: Action) -> bool {
     }
     let Some(scene) = scene(app) else { return true };
     let Some(size) = pair(app).map(|pair| pair.size) else { return true };
+    // A page goes to another change, above.
+    if let Some(by) = action.over_cells(0) {
+        step(app, size, &scene, by);
+        return true;
+    }
     match action {
-        Action::Left => step(app, size, &scene, [-1, 0]),
-        Action::Right => step(app, size, &scene, [1, 0]),
-        Action::Up => step(app, size, &scene, [0, -1]),
-        Action::Down => step(app, size, &scene, [0, 1]),
         Action::CutDown => to_cut(app, &scene, scene.cut.saturating_sub(1)),
         Action::CutUp => to_cut(app, &scene, (scene.cut + 1).min(scene.depth - 1)),
         Action::ChangedCutDown => changed_cut(app, &scene, false),
