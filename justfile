@@ -32,6 +32,14 @@ triage-score SEEDS="40":
 demo:
     cargo run --release -- demo --write demo
 
+# The pictures of the README, in docs/pictures: a save of the real engine that was killed
+pictures:
+    cargo build --release
+    mkdir -p docs/pictures && rm -f docs/pictures/*.png
+    for look in surface height health repair; do \
+        target/release/voxscope export tests/golden/crash_terrain/t1/world --map docs/pictures/$look.png --look $look; \
+    done
+
 # What `just fuzz` needs
 setup:
     cargo install --locked cargo-fuzz

@@ -5,7 +5,7 @@ use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use voxscope::bytes::Cursor;
 use voxscope::demo::ForestSpec;
-use voxscope::godot::block::{self, Layout};
+use voxscope::godot::block::{self, BlockLayout};
 use voxscope::godot::container::{self, Decoder, Mode};
 use voxscope::godot::variant::{self, Budget, Dialect, Variant};
 use voxscope::limits::Limits;
@@ -15,7 +15,7 @@ fn main() {
 }
 
 /// A block of terrain at the surface, as it is in the forest of the ratios.
-fn terrain() -> (Vec<u8>, Layout) {
+fn terrain() -> (Vec<u8>, BlockLayout) {
     let spec = ForestSpec::bench();
     let surface = spec.lods[0].positions().map(|position| spec.block(0, position));
     let block = surface.max_by_key(|block| block.encode().len()).unwrap();
@@ -30,7 +30,7 @@ fn container(bencher: Bencher, mode: Mode) {
     let mut decoder = Decoder::default();
     bencher.counter(BytesCount::new(plain.len())).bench_local(|| {
         let mut damage = Vec::new();
-        let plain = decoder.decode(black_box(&packed), &Limits::DEFAULT, &mut damage).plain.len();
+        let plain = decoder.decode(black_box(&packed), &Limits::DEFAULT).report_to(&mut damage).plain.len();
         assert!(damage.is_empty());
         plain
     });
@@ -41,7 +41,7 @@ fn block(bencher: Bencher) {
     let (plain, layout) = terrain();
     bencher.counter(BytesCount::new(plain.len())).bench_local(|| {
         let mut damage = Vec::new();
-        let block = block::decode(black_box(&plain), Some(&layout), None, &Limits::DEFAULT, &mut damage);
+        let block = block::decode(black_box(&plain), Some(&layout), None, &Limits::DEFAULT).report_to(&mut damage);
         block.channels.len() + damage.len()
     });
 }
@@ -49,7 +49,7 @@ fn block(bencher: Bencher) {
 #[divan::bench]
 fn channel_range(bencher: Bencher) {
     let (plain, layout) = terrain();
-    let block = block::decode(&plain, Some(&layout), None, &Limits::DEFAULT, &mut Vec::new());
+    let block = block::decode(&plain, Some(&layout), None, &Limits::DEFAULT).report_to(&mut Vec::new());
     let channel = block.channels[1];
     bencher.counter(BytesCount::new(channel.data.len())).bench_local(|| black_box(channel).range());
 }
@@ -62,6 +62,6 @@ fn variant_of_values(bencher: Bencher, values: usize) {
     let budget = Budget { depth: 8, values: usize::MAX };
     bencher.counter(BytesCount::new(bytes.len())).bench_local(|| {
         let mut cursor = Cursor::new(black_box(&bytes));
-        variant::decode(&mut cursor, Dialect::Godot4, &mut budget.clone(), &mut Vec::new()).unwrap().type_()
+        variant::decode(&mut cursor, Dialect::Godot4, &mut budget.clone()).report_to(&mut Vec::new()).unwrap().type_()
     });
 }

@@ -1,9 +1,9 @@
-//! A cursor over a slice that cannot run off its end and always knows its offset.
+//! A cursor over a slice that checks bounds and tracks its offset.
 
 use std::fmt;
 
 /// A half-open range of byte offsets. Which bytes it counts (those of a file or those of a decompressed block) is
-/// said by whatever carries it.
+/// depends on the type that contains the span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// Offset of the first byte.
@@ -50,7 +50,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// What a read ran into: fewer bytes were left than it needed. Nothing was consumed.
+/// The error of a read that needed more bytes than were left. Nothing was consumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
     /// Offset at which the read began.
@@ -67,7 +67,7 @@ pub fn len64(data: &[u8]) -> u64 {
     u64::try_from(data.len()).unwrap_or(u64::MAX)
 }
 
-/// An offset or size as an index; what does not fit this machine's `usize` becomes `usize::MAX`, which no slice reaches.
+/// An offset or size as an index; a value that does not fit `usize` becomes `usize::MAX`, which no slice reaches.
 #[must_use]
 pub fn index(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
@@ -130,7 +130,7 @@ impl<'a> Cursor<'a> {
         Span::sized(self.offset, len64(self.rest))
     }
 
-    /// What is left, without consuming it.
+    /// The bytes that are left, without consuming them.
     #[must_use]
     pub const fn peek(&self) -> &'a [u8] {
         self.rest
@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
         self.take(n).map(|data| Self::at(data, base))
     }
 
-    /// All that is left, consumed.
+    /// Consumes and returns all bytes that are left.
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = self.rest;
         self.offset = self.offset.saturating_add(len64(rest));
@@ -201,6 +201,17 @@ impl<'a> Cursor<'a> {
     fn short(&self, needed: usize) -> Short {
         Short { offset: self.offset, needed: u64::try_from(needed).unwrap_or(u64::MAX), left: len64(self.rest) }
     }
+}
+
+/// The first `len` bytes of `buffer`, which grows if needed. Old bytes are not cleared.
+pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+    if buffer.len() < len {
+        if buffer.try_reserve(len.saturating_sub(buffer.len())).is_err() {
+            return &mut [];
+        }
+        buffer.resize(len, 0);
+    }
+    buffer.get_mut(..len).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,51 +1,111 @@
-//! Look inside voxel-game saves: what is in them, what is damaged, and why.
+//! Read, check, repair, compare and convert saves of voxel games: forests of Godot Voxel regions, its SQLite streams, pak
+//! regions and Unity voxel maps.
 //!
-//! One way leads through the library: [bytes] come from a [source], a format ([godot], [sqlite], [pak], [voxel_map]) decodes them
-//! and lists the [damage], a [save] is made of files of that format, [trace] says what its sectors tell of its
-//! tables, [check] holds rules against it, and [repair] builds a healthy copy [beside] it. Nothing here writes to a save;
-//! [repair] and [demo] make new ones, and `export` makes lists of what was found, outside of saves.
+//! # Reading voxels
+//!
+//! [`World::open`] takes any of these saves; [`World::voxel`] gives the raw value of one voxel, `None` where no block is
+//! stored, and an error that names the file where it cannot be read.
 //!
 //! ```
-//! use voxscope::{check, demo, save};
+//! use voxscope::{Channel, World};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("world");
-//! let spec = demo::ForestSpec::default();
-//! demo::write_forest(&path, &spec, None)?;
+//! # voxscope::demo::write_forest(&path, &voxscope::demo::ForestSpec::default(), None)?;
+//! # let lod = 0;
+//! let world = World::open(path)?;
+//! let (x, y, z) = (10, -3, 7);
+//! match world.voxel(lod, [x, y, z], Channel::Type)? {
+//!     Some(value) => println!("type {value}"),
+//!     None => println!("no block is stored there"),
+//! }
+//! # assert!(world.voxel(0, [0, 0, 0], Channel::Type)?.is_some());
+//! # assert!(world.voxel(0, [1 << 20, 0, 0], Channel::Type)?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
+//! # Checking
+//!
+//! [`check::run`] reads a whole save and passes on each [`Finding`](check::Finding): a code that never changes its meaning,
+//! the file and the bytes, and what to do next.
+//!
+//! ```
+//! use voxscope::{check, save};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("world");
+//! # let spec = voxscope::demo::ForestSpec::default();
+//! # voxscope::demo::write_forest(&path, &spec, None)?;
 //! let save = save::Save::open(&path, &save::Options::default())?;
 //! let summary = check::run(&save, &check::Options::default(), |finding| println!("{finding}"));
 //! assert_eq!(summary.counts.errors, 0);
-//! assert_eq!(summary.stats.blocks, spec.blocks());
+//! # assert_eq!(summary.stats.blocks, spec.blocks());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # What there is
+//!
+//! | modules | |
+//! |---|---|
+//! | [`godot`], [`sqlite`], [`pak`], [`voxel_map`] | the formats: bytes to values and back. A decoder reads as far as it can and lists the [`damage`] |
+//! | [`save`] | the files of a save, whatever the formats: their tables, sector maps and blocks on demand |
+//! | [`world`] | the blocks of a save at positions, whatever stores them; [`World`] is the short way to a voxel |
+//! | [`check`] | findings |
+//! | [`recover`] | which blocks the sectors hold, and where each belongs |
+//! | [`repair`] | what can be put right, and a repaired copy |
+//! | [`mod@diff`], [`convert`] | what differs between two saves; a save in another form |
+//!
+//! Below these, [`bytes`] and [`source`] are where bytes come from, [`limits`] has all caps on memory and time, [`printable`]
+//! makes text from a save fit to print, [`watch`] cancels long work and receives its progress, and [`draft`] builds a result under
+//! a temporary name. With the feature `cli`,
+//! `export` writes arrays, pictures and tables.
+//!
+//! No function of this library writes to a save that it reads: [`repair`] and [`convert`] make a copy.
+//!
+//! # Features
+//!
+//! `default-features = false` builds the library without any crate for terminals and command lines. `sqlite` (on by default)
+//! adds writing of SQLite streams by SQLite itself, which is C; reading them needs nothing. `zstd-c` decodes Zstandard by
+//! the C library, which is faster. `cli` and `tui` (on by default) build the program.
 #![forbid(unsafe_code)]
+// Saves are never written to: see clippy.toml. The modules that are excepted make files of their own.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-pub mod beside;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod bytes;
 pub mod check;
 pub mod convert;
 pub mod damage;
+#[doc(hidden)]
+#[allow(clippy::disallowed_methods)]
 pub mod demo;
 pub mod diff;
+#[allow(clippy::disallowed_methods)]
+pub mod draft;
 #[cfg(feature = "cli")]
+#[allow(clippy::disallowed_methods)]
 pub mod export;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod godot;
 pub mod limits;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod pak;
+pub mod picture;
 pub mod printable;
+pub mod recover;
 pub mod repair;
 mod resize;
 pub mod save;
 pub mod source;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod sqlite;
-pub mod trace;
 #[cfg(feature = "tui")]
+#[doc(hidden)]
 pub mod tui;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod voxel_map;
+pub mod watch;
 pub mod world;
+
+pub use godot::channel::ChannelId as Channel;
+pub use world::OpenWorld as World;

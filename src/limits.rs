@@ -1,12 +1,12 @@
-//! Every cap in one place. What goes over one is reported as [`Code::OverLimit`](crate::damage::Code::OverLimit), which
-//! is another thing than being corrupt.
+//! All caps on reading. Data above a cap is reported as [`Code::OverLimit`](crate::damage::Code::OverLimit), which
+//! does not mean that it is corrupt.
 
-/// Caps on what reading may cost, whatever a file declares.
+/// Caps on the cost of reading, independent of what a file declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one decompressed block, whatever its size in voxels.
     pub block_bytes: u64,
-    /// Bytes of one decompressed block beyond what its channels can take at most: room for metadata.
+    /// Bytes of metadata that one decompressed block may have in addition to its channels at their largest.
     pub metadata_bytes: u64,
     /// Bytes of one compressed block: 255 sectors of 65,535 bytes.
     pub stored_bytes: u64,
@@ -20,9 +20,9 @@ pub struct Limits {
     pub meta_bytes: u64,
     /// Files in one save.
     pub files: usize,
-    /// Directories deep that a directory of saves is searched.
+    /// Depth to which a directory of saves is searched.
     pub directory_depth: usize,
-    /// Findings listed for one file; what goes beyond is counted.
+    /// Findings listed for one file; further ones are only counted.
     pub findings_per_file: usize,
     /// Rows of a stream.
     pub stream_rows: usize,

@@ -2,8 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod common;
-#[path = "common/truth.rs"]
-mod truth;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -11,14 +9,14 @@ use std::path::Path;
 use voxscope::check;
 use voxscope::damage::Level;
 use voxscope::limits::Limits;
+use voxscope::recover::decide::{Certainty, decide};
+use voxscope::recover::region::Case;
+use voxscope::recover::solve::Solver;
+use voxscope::recover::walk;
 use voxscope::save::{Options, Save, Scratch};
 use voxscope::source::Source;
-use voxscope::trace::decide::{Certainty, decide};
-use voxscope::trace::region::Case;
-use voxscope::trace::solve::Solver;
-use voxscope::trace::walk;
 
-use truth::{Signature, signature, truth};
+use common::truth::{Signature, signature, truth};
 
 #[derive(Default, Debug, Clone)]
 struct Score {
@@ -45,7 +43,7 @@ fn golden(case: &Path, least: Certainty) -> Score {
     for (forest, file) in save.regions() {
         let region = save.region(forest, file).unwrap().unwrap();
         let slots = region.known_slots().unwrap_or_default();
-        let options = walk::Options { faces: true, budget: u64::MAX };
+        let options = walk::Options::FACES;
         let case = Case::read(&region, slots, &Limits::DEFAULT, options).unwrap();
         assert_eq!(case.entries.len(), region.entries.len(), "an entry without a place");
         let w = &case.walk;
@@ -69,7 +67,7 @@ fn golden(case: &Path, least: Certainty) -> Score {
         cases.push(case);
     }
     let refs: Vec<&Case> = cases.iter().collect();
-    let solver = Solver::solve(&refs);
+    let solver = Solver::solve(&refs, &voxscope::watch::Watch::default());
     let mut score = Score::default();
     for r in 0..cases.len() {
         let placed: HashMap<[i32; 3], _> =
@@ -105,13 +103,14 @@ fn golden(case: &Path, least: Certainty) -> Score {
 #[test]
 fn golden_cases() {
     // Shares of all blocks at `certain`; noise is judged by those that were not saved since.
+    // The repository has one case of each group, in which a block counts for more than in the full set.
+    let allowance = if common::full_set().is_some() { 0.0 } else { 0.05 };
     for (group, least_right) in [("crash_terrain", 0.9), ("crash_random", 0.95), ("crash_noise", 0.0)] {
-        let Some(root) = common::golden(group) else { continue };
+        let least_right = least_right - allowance;
+        let root = common::golden(group);
         for least in [Certainty::Certain, Certainty::Likely] {
             let mut total = Score::default();
-            let mut dirs: Vec<_> = std::fs::read_dir(&root).unwrap().map(|e| e.unwrap().path()).collect();
-            dirs.sort();
-            for dir in dirs {
+            for dir in common::directories(&root) {
                 let s = golden(&dir, least);
                 total.present += s.present;
                 total.unsaved += s.unsaved;
@@ -135,7 +134,7 @@ fn golden_cases() {
                 assert_eq!(total.wrong, 0, "{group}");
                 assert!(f64::from(total.right) >= least_right * f64::from(total.present), "{group}");
                 if group == "crash_noise" {
-                    assert!(f64::from(total.unsaved_right) >= 0.95 * f64::from(total.unsaved));
+                    assert!(f64::from(total.unsaved_right) >= (0.95 - allowance) * f64::from(total.unsaved));
                 }
             }
         }
@@ -162,15 +161,15 @@ fn listed(save: &Save) -> Vec<([i32; 3], Signature)> {
 fn every_misplaced_block_is_reported() {
     let (mut misplaced, mut silent) = (0, Vec::new());
     for group in ["crash_terrain", "crash_random", "crash_noise"] {
-        let Some(root) = common::golden(group) else { continue };
-        for dir in std::fs::read_dir(&root).unwrap().map(|e| e.unwrap().path()) {
+        let root = common::golden(group);
+        for dir in common::directories(&root) {
             let mut states: HashMap<[i32; 3], Vec<Signature>> = HashMap::new();
             for name in ["before.jsonl", "written_after.jsonl"] {
                 truth(&dir.join(name)).into_iter().for_each(|(p, s)| states.entry(p).or_default().push(s));
             }
             let save = Save::open(&dir.join("world"), &Options::default()).unwrap();
             let mut told = HashSet::new();
-            let options = check::Options { level: check::Level::Semantic, ..Default::default() };
+            let options = check::Options::default().level(check::Level::Semantic);
             check::run(&save, &options, |finding| {
                 if finding.level() > Level::Note {
                     told.extend(finding.block.and_then(|block| block.position));
@@ -188,5 +187,5 @@ fn every_misplaced_block_is_reported() {
     }
     println!("{misplaced} blocks in wrong places by the tables, {} not reported", silent.len());
     assert!(silent.is_empty(), "{silent:?}");
-    assert!(misplaced > 50 || common::golden("crash_terrain").is_none(), "{misplaced}");
+    assert!(misplaced > 10, "{misplaced}");
 }

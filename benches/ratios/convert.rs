@@ -7,6 +7,7 @@ use voxscope::convert::{self, Target};
 use voxscope::demo::ForestSpec;
 use voxscope::diff;
 use voxscope::save::{Options, Save};
+use voxscope::watch::Watch;
 use voxscope::world::World;
 
 use super::{forest, report, time};
@@ -36,7 +37,7 @@ pub fn measure() {
         best
     };
     let convert = |target: &Target| {
-        black_box(convert::to_forest(&world, target, &to, &convert::Options::default()).unwrap());
+        black_box(convert::to_forest(&world, target, &to, &Watch::default()).unwrap());
     };
     let [plain, converted] = turns(&|| copy(&source, &to), &|| convert(&Target::default()));
     println!("{:<58} {:>19.0} ms", "a plain copy of 20,480 blocks, synced", plain * 1e3);
@@ -53,7 +54,7 @@ pub fn measure() {
         let to = to.with_extension("db");
         let best = (0..2).map(|_| {
             fresh(&to);
-            time(|| drop(convert::to_stream(&world, &Target::default(), &to, &convert::Options::default()).unwrap()))
+            time(|| drop(convert::to_stream(&world, &Target::default(), &to, &Watch::default()).unwrap()))
         });
         println!("{:<58} {:>19.0} ms", "convert to a stream", best.min().unwrap_or_default().as_secs_f64() * 1e3);
         fresh(&to);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use voxscope::demo::{Extent, ForestSpec, Terrain};
 use voxscope::tui::pane::Pane;
-use voxscope::tui::{Against, Driver, Settings};
+use voxscope::tui::{CompareWith, Driver, Settings};
 
 use super::forest::{forest, large, two_thousand_regions};
 use super::{TURNS, report, time};
@@ -60,9 +60,9 @@ fn frames(dir: &Path) {
         let index = driver.app.index.clone().unwrap();
         let file = if pane == Pane::Blocks { 0 } else { index.node_of(1).unwrap() };
         driver.app.select_node(file);
-        driver.settle();
+        driver.run_until_idle();
         driver.app.select_slot(1000);
-        driver.settle();
+        driver.run_until_idle();
         driver.keys(&pane.number().to_string());
         let rows = driver.app.rows();
         assert!(pane != Pane::Blocks || rows > 1_000_000, "{rows}");
@@ -102,7 +102,7 @@ pub fn difference() {
     };
     drop(Driver::new(Settings { path: path.clone(), ..Settings::default() }, 200, 60));
     let before = peak();
-    let against = Some(Against { path: other, ..Against::default() });
+    let against = Some(CompareWith { path: other, ..CompareWith::default() });
     let mut driver = Driver::new(Settings { path, against, ..Settings::default() }, 200, 60);
     let changes = driver.app.comparison.difference().map_or(0, |difference| difference.len());
     println!("{:<58} {changes:>22}", "blocks that differ");

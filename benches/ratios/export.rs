@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rayon::prelude::*;
-use voxscope::beside::Watch;
 use voxscope::demo::ForestSpec;
 use voxscope::export::voxels::{self, Request, Which};
 use voxscope::godot::channel::SDF;
 use voxscope::save::{Options, Save};
+use voxscope::watch::Watch;
 use voxscope::world::{Buffer, World};
 
 use super::{forest, memory_of, report, time};
@@ -51,7 +51,15 @@ pub fn measure() {
             read.unwrap();
         });
     };
-    let request = |sync| Request { lod: 0, which: Which::All, channels: vec![0, SDF], fill: 0, distances: false, sync };
+    let request = |sync| Request {
+        lod: 0,
+        which: Which::All,
+        channels: vec![0, SDF],
+        fill: 0,
+        distances: false,
+        sync,
+        large: true,
+    };
     let export = |sync| drop(black_box(voxels::export(&world, &request(sync), &to, &Watch::default()).unwrap()));
     export(false);
     let bytes = stored(&to);

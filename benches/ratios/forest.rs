@@ -53,10 +53,10 @@ pub fn large() -> ForestSpec {
     ForestSpec { lods: lods.collect(), ..spec }
 }
 
-/// All containers of a save, in memory.
-fn containers(save: &Save) -> Vec<Vec<u8>> {
+/// All containers of a save, or of one LOD, in memory.
+fn containers(save: &Save, lod: Option<u8>) -> Vec<Vec<u8>> {
     let mut containers = Vec::new();
-    for (forest, file) in save.regions() {
+    for (forest, file) in save.regions().filter(|(_, file)| lod.is_none_or(|lod| file.lod == lod)) {
         let region = save.region(forest, file).unwrap().unwrap();
         for listed in region.by_sector() {
             let mut bytes = Vec::new();
@@ -69,20 +69,29 @@ fn containers(save: &Save) -> Vec<Vec<u8>> {
     containers
 }
 
+/// Decompresses all containers with all threads, and nothing else.
+fn decompress(containers: &[Vec<u8>]) {
+    containers.par_iter().for_each_init(Vec::new, |out: &mut Vec<u8>, container| {
+        let size = u32::from_le_bytes(container[1..5].try_into().unwrap()) as usize;
+        out.resize(out.len().max(size), 0);
+        let n = lz4_flex::block::decompress_into(&container[5..], &mut out[..size]).unwrap();
+        assert_eq!(n, size);
+        black_box(&out[..size]);
+    });
+}
+
+/// Decompresses all blocks of a LOD, and nothing else.
+pub fn bare_lz4(save: &Save, lod: u8) -> impl FnMut() + use<> {
+    let containers = containers(save, Some(lod));
+    move || decompress(&containers)
+}
+
 fn check_against_bare_lz4(save: &Save) {
-    let containers = containers(save);
+    let containers = containers(save, None);
     let stats = run_check(save).stats;
     let (blocks, stored, plain) = (stats.blocks, stats.stored_bytes as f64 / 1e6, stats.plain_bytes);
     println!("{blocks} blocks of terrain, {stored:.1} MB stored, {:.1} MB decompressed", plain as f64 / 1e6);
-    let bare = || {
-        containers.par_iter().for_each_init(Vec::new, |out: &mut Vec<u8>, container| {
-            let size = u32::from_le_bytes(container[1..5].try_into().unwrap()) as usize;
-            out.resize(out.len().max(size), 0);
-            let n = lz4_flex::block::decompress_into(&container[5..], &mut out[..size]).unwrap();
-            assert_eq!(n, size);
-            black_box(&out[..size]);
-        });
-    };
+    let bare = || decompress(&containers);
     let (bare, check) = in_turns(bare, || {
         black_box(run_check(save));
     });

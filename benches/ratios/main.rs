@@ -2,7 +2,7 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `repair`, `convert`, `export`, `pak`, `stream`, `explorer` and `difference` (two saves in the explorer).
+//! `forest`, `repair`, `convert`, `export`, `pak`, `stream`, `picture`, `explorer` and `difference` (two saves in the explorer).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod convert;
@@ -12,6 +12,7 @@ mod export;
 mod forest;
 mod map;
 mod pak;
+mod picture;
 mod repair;
 #[cfg(feature = "sqlite")]
 mod stream;
@@ -33,7 +34,7 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 9] = [
+    let parts: [(&str, fn()); 10] = [
         ("forest", forest::measure),
         ("repair", repair::measure),
         ("convert", convert::measure),
@@ -41,6 +42,7 @@ fn main() {
         ("pak", pak::measure),
         ("stream", stream),
         ("map", map::measure),
+        ("picture", picture::measure),
         ("explorer", explorer),
         ("difference", difference),
     ];

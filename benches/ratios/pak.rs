@@ -55,7 +55,7 @@ fn pak_chunk(number: u32) -> Vec<u8> {
 
 /// The zlib streams of a room, in memory.
 fn streams(save: &Save) -> Vec<Vec<u8>> {
-    let room = save.rooms.first().unwrap();
+    let room = save.pak_dirs.first().unwrap();
     let pak = save.pak(room, &room.files[0], &mut Vec::new()).unwrap().unwrap();
     let streams = pak.present().map(|(number, record)| {
         let mut bytes = Vec::new();

@@ -17,7 +17,7 @@ pub fn measure() {
     let save = Save::open(&dir, &Options::default()).unwrap();
     let at = |level| {
         let healthy = |finding: check::Finding| assert!(finding.level() == Severity::Note, "{finding}");
-        let summary = check::run(&save, &check::Options { level, ..Default::default() }, healthy);
+        let summary = check::run(&save, &check::Options::default().level(level), healthy);
         assert_eq!(summary.counts.errors, 0);
     };
     let (decode, semantic) = in_turns(|| at(Level::Decode), || at(Level::Semantic));

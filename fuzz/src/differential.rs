@@ -30,7 +30,7 @@ fn lz4(packed: &[u8]) {
     let declared = naive.as_ref().map_or(1, Vec::len) as u32;
     let container = [&[2][..], &declared.to_le_bytes(), packed].concat();
     let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
-    let found = decoder.decode(&container, &limits(), &mut damage);
+    let found = decoder.decode(&container, &limits()).report_to(&mut damage);
     if found.mode == Some(Mode::Lz4) {
         assert_eq!(found.whole.then_some(found.plain), naive.as_deref().ok(), "LZ4 data, {damage:?}");
     }
@@ -56,7 +56,7 @@ fn c_lz4(_: &[u8], _: Result<&[u8], &naive::Fault>) {}
 #[cfg(feature = "reference")]
 fn container(data: &[u8]) {
     let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
-    let found = decoder.decode(data, &limits(), &mut damage);
+    let found = decoder.decode(data, &limits()).report_to(&mut damage);
     let (Some(mode), Some(declared)) = (found.mode, found.declared) else { return };
     let body = &data[usize::try_from(found.body.start).unwrap_or(0)..];
     if u64::from(declared) > limits().block_bytes {
@@ -90,7 +90,8 @@ fn container(data: &[u8]) {
 /// An array by `npyz`, which is shown only headers that the library has passed: others cost it minutes.
 pub fn npy(data: &[u8]) {
     let mut damage = Vec::new();
-    let Some(found) = Npy::decode(&data[..data.len().min(PREFIX_BYTES)], data.len() as u64, &mut damage) else {
+    let Some(found) = Npy::decode(&data[..data.len().min(PREFIX_BYTES)], data.len() as u64).report_to(&mut damage)
+    else {
         return;
     };
     let errors = damage.iter().any(|d| d.code.level() == voxscope::damage::Level::Error);
@@ -99,23 +100,26 @@ pub fn npy(data: &[u8]) {
     }
     let numbers = &data[usize::try_from(found.data.start).unwrap_or(0)..usize::try_from(found.data.end).unwrap_or(0)];
     let ours: Vec<u64> = found.bits(numbers).collect();
-    let open = || npyz::NpyFile::new(data);
-    let theirs: Option<Vec<u64>> = match found.dtype {
-        voxscope::voxel_map::npy::Dtype::I32 => open()
-            .ok()
-            .and_then(|file| file.into_vec::<i32>().ok())
-            .map(|all| all.into_iter().map(|n| u64::from(n.cast_unsigned())).collect()),
-        voxscope::voxel_map::npy::Dtype::I64 => open()
-            .ok()
-            .and_then(|file| file.into_vec::<i64>().ok())
-            .map(|all| all.into_iter().map(i64::cast_unsigned).collect()),
-        voxscope::voxel_map::npy::Dtype::F32 => open()
-            .ok()
-            .and_then(|file| file.into_vec::<f32>().ok())
-            .map(|all| all.into_iter().map(|n| u64::from(n.to_bits())).collect()),
+    use voxscope::voxel_map::npy::Dtype;
+    let theirs = match found.dtype {
+        Dtype::I8 => read(data, |n: i8| u64::from(n.cast_unsigned())),
+        Dtype::I16 => read(data, |n: i16| u64::from(n.cast_unsigned())),
+        Dtype::I32 => read(data, |n: i32| u64::from(n.cast_unsigned())),
+        Dtype::I64 => read(data, i64::cast_unsigned),
+        Dtype::U8 => read(data, |n: u8| u64::from(n)),
+        Dtype::U16 => read(data, |n: u16| u64::from(n)),
+        Dtype::U32 => read(data, |n: u32| u64::from(n)),
+        Dtype::U64 => read(data, |n: u64| n),
+        Dtype::F32 => read(data, |n: f32| u64::from(n.to_bits())),
     };
     // Types without a byte order it does not read.
     if let Some(theirs) = theirs {
         assert_eq!(ours, theirs, "`npyz` reads other numbers");
     }
+}
+
+/// All numbers of an array by `npyz`, as bits.
+fn read<T: npyz::Deserialize>(data: &[u8], bits: impl Fn(T) -> u64) -> Option<Vec<u64>> {
+    let all = npyz::NpyFile::new(data).ok()?.into_vec::<T>().ok()?;
+    Some(all.into_iter().map(bits).collect())
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! what: an off-by-one in the bound of the table
 //! targets: region_v2_built region_v3_built
-//! file: src/check/table.rs
+//! file: src/check/region/table.rs
 //! <<<
 //! the text as it stands, once in the file
 //! ===

@@ -16,7 +16,9 @@ use std::sync::Once;
 use cap::Cap;
 use oracles::{Oracle, Reach};
 
-/// What the whole process may hold. An allocation beyond it fails, which aborts: a crash like any other.
+/// What the whole process may hold from the first input on. An allocation beyond it fails, which aborts: a crash like any
+/// other. Before, memory is not capped: a failed assertion of a test needs some for its backtrace, and an allocation that
+/// fails while a backtrace is made never returns.
 const PROCESS_BYTES: usize = 256 << 20;
 
 /// What one input may cost while it is looked at, and for each of its bytes on top. Several times what the caps of
@@ -26,7 +28,7 @@ const INPUT_BYTES_EACH: usize = 1 << 10;
 
 /// Counts and caps what Rust code allocates; libFuzzer's own memory is not in it.
 #[global_allocator]
-static ALLOCATOR: Cap<System> = Cap::new(System, PROCESS_BYTES);
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
 /// Runs an oracle on an input with a cap on the memory it may use meanwhile. Not for several threads at once: the cap is
 /// the process's.

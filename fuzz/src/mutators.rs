@@ -1,8 +1,9 @@
-//! Changes behind the compression: a body is decompressed, the plain bytes are changed, and it is packed again. Without
-//! that nearly every changed input fails in the decompressor, and what is behind it is never reached.
+//! Mutators that change compressed data: they decompress a body, change the plain bytes, and compress it again. Without
+//! them nearly every mutated input fails in the decompressor, and the code behind it is never reached.
 //!
-//! Each takes the bytes of a buffer, how many are used, how many may be, a random number, and how plain bytes are changed
-//! (libFuzzer's own mutations). Every second input is changed as it is, so that headers, tables and streams are as well.
+//! Each takes a buffer, its used length, its largest length, a random number, and a function that changes plain bytes
+//! (libFuzzer's own mutations). Every second input is mutated without decompression, so that headers, tables and
+//! compressed streams are mutated as well.
 
 use std::ops::Range;
 
@@ -11,10 +12,10 @@ use voxscope::pak::payload;
 
 use crate::oracles::limits;
 
-/// Changes the first bytes of a buffer, of which there may be as many as the last number says; gives how many there are.
+/// Changes the used bytes of a buffer, up to the given length; returns the new length.
 pub type Mutate = fn(&mut [u8], usize, usize) -> usize;
 
-/// Room for plain bytes, more than inputs of a few KiB unpack to.
+/// Size of the buffer for plain bytes: more than inputs of a few KiB decompress to.
 const PLAIN: usize = 1 << 16;
 
 /// A container.
@@ -25,7 +26,7 @@ pub fn container(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutat
 /// A region file: the container of one block, in the sectors that it has.
 pub fn region(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mutate) -> usize {
     changed(data, size, max_size, seed, mutate, |input| {
-        // Blocks are where a mode follows a size that fits; nothing has to be believed for that.
+        // A block begins where a compression mode follows a size that fits; the table is not needed to find it.
         let mut blocks = Vec::new();
         let mut at = 0;
         while let Some(head) = input.get(at..at + 5) {
@@ -53,16 +54,16 @@ pub fn pak(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mut
         let streams: Vec<usize> = starts.map(|(at, _)| at).collect();
         let at = pick(&streams, seed)?;
         let (mut decoder, mut damage) = (payload::Decoder::default(), Vec::new());
-        let found = decoder.decode(&input[at..], false, &limits(), &mut damage);
+        let found = decoder.decode(&input[at..], false, &limits()).report_to(&mut damage);
         let stream = at..at + usize::try_from(found.used).ok()?;
-        // Chunks are long and alike: a part of it is changed.
+        // Chunks are long and uniform: change only a part of one.
         let plain = found.plain.to_vec();
         let from = (seed >> 8) as usize % plain.len().max(1);
         let to = (from + 64).min(plain.len());
         let mut part = plain.get(from..to).filter(|part| !part.is_empty())?.to_vec();
         let len = part.len();
         let n = mutate(&mut part, len, len);
-        // The length stays: it is what tells the shape of a chunk.
+        // Keep the length, from which the shape of a chunk is inferred.
         part.truncate(n);
         part.resize(len, 0);
         let packed = payload::encode(&replaced(&plain, from..to, &part));
@@ -70,8 +71,8 @@ pub fn pak(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mut
     })
 }
 
-/// Bytes with others in place of a part, padded with zeros or reaching on into what follows, as a writer would that knows
-/// nothing of a table.
+/// Replaces a part of some bytes by others: padded with zeros if they are shorter, overwriting what follows if they are
+/// longer, as a writer without a table would do.
 fn replaced(input: &[u8], range: Range<usize>, with: &[u8]) -> Vec<u8> {
     let mut out = input.to_vec();
     let end = range.start + with.len();
@@ -85,23 +86,23 @@ fn pick<T: Clone>(all: &[T], seed: u32) -> Option<T> {
     all.get((seed >> 1) as usize % all.len().max(1)).cloned()
 }
 
-/// A container with other plain bytes in it.
+/// Replaces the plain bytes of a container.
 fn repacked(input: &[u8], seed: u32, mutate: Mutate) -> Option<Vec<u8>> {
     let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
-    let found = decoder.decode(input, &limits(), &mut damage);
+    let found = decoder.decode(input, &limits()).report_to(&mut damage);
     let mode = found.mode?;
     let mut plain = found.plain.get(..found.plain.len().min(PLAIN / 2))?.to_vec();
     let len = plain.len();
     plain.resize(PLAIN, 0);
     let len = mutate(&mut plain, len, PLAIN);
-    // Sometimes in another mode.
+    // Sometimes use another compression mode.
     let mode = if seed >> 5 & 15 == 0 { pick(&Mode::ALL, seed >> 9)? } else { mode };
     let mut out = Vec::new();
     encode(mode, &plain[..len], &mut out);
     Some(out)
 }
 
-/// The input with what `change` makes of it, or changed as it is.
+/// The input changed by `change`, or mutated without decompression if that fails.
 fn changed(
     data: &mut [u8],
     size: usize,

@@ -1,4 +1,4 @@
-//! Every kind of damage is met, and told, without any fuzzing: models by number, a few hundred of each target.
+//! Every kind of damage occurs and is reported without any fuzzing: numbered models, a few hundred of each target.
 
 use voxscope_fuzz::oracles::{ALL, Reach};
 

@@ -1,14 +1,14 @@
 //! Filters over the block table: `lod=0 bytes>4096 state!=ok`.
 //!
-//! Terms with spaces between them, all of which must hold: a field, `=` `!=` `<` `<=` `>` `>=`, a value. Fields with
+//! Terms separated by spaces, all of which must be true: a field, `=` `!=` `<` `<=` `>` `>=`, a value. Fields with
 //! numbers: `lod x y z slot sector sectors bytes plain ratio version instances`. Fields with words: `state` (`ok`, `note`,
-//! `warning`, `error`; `<` and `>` by how bad), `container` (`plain`, `lz4-be`, `lz4`, `zstd`, `headerless`, `zlib`), `code` (any
+//! `warning`, `error`; `<` and `>` by severity), `container` (`plain`, `lz4-be`, `lz4`, `zstd`, `headerless`, `lz4-wrong-order`, `zlib`), `code` (any
 //! of the block's findings), `file` (`=` means that the name contains it).
 
 use crate::check::Row;
 use crate::damage::Code;
 
-/// A filter; the empty one lets everything through.
+/// A filter; the empty one accepts every row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     terms: Vec<Term>,
@@ -33,7 +33,7 @@ enum Operator {
     AtLeast,
 }
 
-/// The longer ones first, so that `<=` is not read as `<`.
+/// Longer operators first, so that `<=` is not parsed as `<`.
 const OPERATORS: [(&str, Operator); 6] = [
     ("!=", Operator::NotEqual),
     ("<=", Operator::AtMost),
@@ -46,7 +46,7 @@ const OPERATORS: [(&str, Operator); 6] = [
 const NUMBERS: [&str; 12] =
     ["lod", "x", "y", "z", "slot", "sector", "sectors", "bytes", "plain", "ratio", "version", "instances"];
 
-/// States by how bad.
+/// States by severity.
 const STATES: [&str; 4] = ["ok", "note", "warning", "error"];
 
 impl Operator {
@@ -72,7 +72,7 @@ impl Filter {
         Ok(Self { terms })
     }
 
-    /// Whether a row passes.
+    /// Whether a row matches.
     #[must_use]
     pub fn matches(&self, row: &Row) -> bool {
         self.terms.iter().all(|term| match term {
@@ -102,7 +102,7 @@ fn number(row: &Row, field: &str) -> Option<f64> {
         "plain" => row.plain as f64,
         "ratio" => row.ratio(),
         "version" => f64::from(row.version?),
-        // None where none are stored, as for 0.
+        // Rows without instances count as 0.
         "instances" => row.instances.unwrap_or(0) as f64,
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! A finding: one thing that is wrong, where, in words, and what to do next.
+//! A finding: one thing that is wrong with a save, its place, its message, and what to do next.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ pub struct BlockAt {
 pub struct Finding {
     /// The file, below the save, made printable.
     pub file: Arc<str>,
-    /// The bytes of the file concerned; `None` when it is the file as such.
+    /// The affected bytes of the file; `None` for the whole file.
     pub span: Option<Span>,
-    /// The block concerned.
+    /// The affected block.
     pub block: Option<BlockAt>,
     /// What is wrong.
     pub damage: Damage,
-    /// What else is worth knowing, in sentences; made printable.
+    /// Further information, in sentences; made printable.
     pub remark: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Finding {
         Self { file, span, block: None, damage, remark }
     }
 
-    /// A finding about a block that is stored at `stored`; damage inside the decompressed block is shown at all of it.
+    /// A finding about a block whose bytes are `stored`; damage in the decompressed block is shown at all stored bytes.
     #[must_use]
     pub const fn of_block(file: Arc<str>, block: BlockAt, stored: Span, damage: Damage) -> Self {
         let span = match damage.space {
@@ -64,19 +64,16 @@ impl Finding {
         self.damage.code.level()
     }
 
-    /// Whether it says that something could not be read at all, or not reliably.
+    /// Whether something could not be read, or not reliably.
     #[must_use]
     pub const fn is_unread(&self) -> bool {
         matches!(self.damage.code, Code::FileUnreadable | Code::FileChanged)
     }
 
-    /// What is wrong, without where: `a wrong epilogue: epilogue is 0x00000000, expected 0x900df00d`.
+    /// What is wrong, without where: `epilogue of the block is wrong (0x00000000; expected 0x900df00d).`
     #[must_use]
     pub fn message(&self) -> String {
-        let numbers = self.damage.to_string();
-        let title = self.code().title();
-        let mut text = if numbers.contains(title) { numbers } else { format!("{title}: {numbers}") };
-        text.push('.');
+        let mut text = format!("{}.", self.damage);
         if let Some(remark) = &self.remark {
             text.push(' ');
             text.push_str(remark);
@@ -87,7 +84,7 @@ impl Finding {
         text
     }
 
-    /// Where it is: `block (3, 0, 12), bytes 0x9014..0x97d3`; empty when it is the file as such.
+    /// Where it is: `block (3, 0, 12), bytes 0x9014..0x97d3`; empty for the whole file.
     #[must_use]
     pub fn place(&self) -> String {
         let mut parts = Vec::new();
@@ -117,7 +114,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The form of `--format jsonl`; see the README.
+/// The form of `--format jsonl`; see OUTPUT.md.
 impl Serialize for Finding {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let in_block = (self.damage.space == Space::Block).then_some(self.damage.span);
@@ -131,14 +128,14 @@ impl Serialize for Finding {
         s.serialize_field("lod", &self.block.map(|b| b.lod))?;
         s.serialize_field("block", &self.block.and_then(|b| b.position))?;
         s.serialize_field("field", self.damage.field)?;
-        s.serialize_field("expected", &words(self.damage.expected))?;
-        s.serialize_field("found", &words(self.damage.found))?;
+        s.serialize_field("expected", &value_text(self.damage.expected))?;
+        s.serialize_field("found", &value_text(self.damage.found))?;
         s.serialize_field("message", &self.message())?;
         s.serialize_field("next", self.code().next())?;
         s.end()
     }
 }
 
-fn words(value: crate::damage::Value) -> Option<String> {
+fn value_text(value: crate::damage::Value) -> Option<String> {
     Some(value.to_string()).filter(|text| !text.is_empty())
 }

@@ -1,5 +1,5 @@
-//! The first look of the deepest check: every file on its own, so that only regions whose table does not explain their
-//! sectors are walked over, and the reports of the others are ready.
+//! The first pass of the semantic check: every file on its own. Only regions whose table does not match their
+//! sectors are walked afterwards; the reports of the others are complete.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -9,15 +9,15 @@ use rayon::prelude::*;
 
 use crate::check::report::Report;
 use crate::check::{HELD, Options, WINDOW, check_file, is_large, semantic};
+use crate::recover::quick::{self, Look};
 use crate::save::{File, Save};
-use crate::trace::quick::{self, Look};
 
-/// What the first look gave.
+/// The result of the first pass.
 #[derive(Default)]
 pub(super) struct First {
-    /// What the sectors of the regions say.
-    pub told: semantic::Doubts,
-    /// Reports that hold, by their files; not of all files.
+    /// Entries whose block may belong elsewhere.
+    pub doubts: semantic::Doubts,
+    /// Final reports of some files, by path.
     ready: HashMap<PathBuf, Report>,
 }
 
@@ -27,33 +27,33 @@ impl First {
         self.ready.contains_key(&file.path())
     }
 
-    /// The report of a file, when it is ready.
+    /// Takes the report of a file, if it is ready.
     pub fn take(&mut self, file: File<'_>) -> Option<Report> {
         self.ready.remove(&file.path())
     }
 }
 
-/// Nothing was looked at.
+/// The result without a first pass.
 pub(super) fn none() -> First {
     First::default()
 }
 
-/// Looks at all files, and asks for what the sectors say.
-pub(super) fn look(save: &Save, files: &[File<'_>], options: &Options<'_>) -> First {
+/// Checks all files and finds entries whose block may belong elsewhere.
+pub(super) fn glance_at_files(save: &Save, files: &[File<'_>], options: &Options<'_>) -> First {
     let mut ready = HashMap::new();
     let held = AtomicUsize::new(0);
     let explained = glance(save, files, options, |path, report| {
-        // What is not kept is found once more.
+        // Reports that are not kept are made again.
         if held.fetch_add(report.findings.len(), Ordering::Relaxed) < HELD {
             ready.insert(path, report);
         }
     });
-    let told = semantic::ask(save, options, &explained);
-    ready.retain(|path, _| told.of(path).is_empty());
-    First { told, ready }
+    let doubts = semantic::find_doubts(save, options, &explained);
+    ready.retain(|path, _| doubts.in_file(path).is_none());
+    First { doubts, ready }
 }
 
-/// The regions whose tables are explained by a look at each; hands out the reports that come of it.
+/// Returns the regions whose tables match their sectors, and passes on the reports of all files.
 pub(super) fn glance(
     save: &Save,
     files: &[File<'_>],

@@ -1,15 +1,15 @@
-//! How deep a check looks.
+//! The levels of a check.
 
-/// How deep a check looks; each level has what those before it have.
+/// How deep a check looks; each level includes the ones before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Headers, descriptions and meta files.
     Header,
-    /// Tables, records and sectors too, without decoding blocks.
+    /// Also tables, records and sectors, without decoding blocks.
     Structure,
-    /// Every block too.
+    /// Also the data of every block.
     #[default]
     Decode,
-    /// The walk over the sectors of a region held against its table too: blocks that decode and belong elsewhere.
+    /// Also the walk of a region's sectors, compared with its table: blocks that decode but belong elsewhere.
     Semantic,
 }

@@ -1,15 +1,15 @@
-//! What the check of one file gathers.
+//! The findings of one file while it is checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
 use crate::bytes::Span;
-use crate::check::blocks::Outcome;
 use crate::check::finding::{BlockAt, Finding};
-use crate::check::rows::Row;
+use crate::check::outcome::Outcome;
+use crate::check::row::Row;
 use crate::damage::{Code, Damage, Level, Value};
-use crate::trace::quick::Look;
+use crate::recover::quick::Look;
 
 /// Findings by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -34,7 +34,16 @@ impl Counts {
         self.unread += u64::from(finding.is_unread());
     }
 
-    /// Adds those of another part.
+    /// Adds findings of one code about blocks.
+    pub(super) const fn add_many(&mut self, code: Code, n: u64) {
+        match code.level() {
+            Level::Error => self.errors += n,
+            Level::Warning => self.warnings += n,
+            Level::Note => self.notes += n,
+        }
+    }
+
+    /// Adds the counts of another part.
     pub fn merge(&mut self, other: &Self) {
         self.errors += other.errors;
         self.warnings += other.warnings;
@@ -42,7 +51,7 @@ impl Counts {
         self.unread += other.unread;
     }
 
-    /// How many are of `level` or worse, without those that say that something could not be read: that is no damage.
+    /// How many are of `level` or above, without those that say that something could not be read, which is not damage.
     #[must_use]
     pub const fn damage_at_least(&self, level: Level) -> u64 {
         let errors = self.errors - self.unread;
@@ -54,12 +63,12 @@ impl Counts {
     }
 }
 
-/// What was read of blocks.
+/// Totals of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Stats {
     /// Blocks in tables.
     pub blocks: u64,
-    /// Those with a finding above note.
+    /// Blocks with a finding above note.
     pub damaged: u64,
     /// Bytes as stored, with their size prefixes.
     pub stored_bytes: u64,
@@ -81,27 +90,27 @@ impl Stats {
     }
 }
 
-/// Findings and figures of one file, while they are gathered and afterwards.
+/// Findings and totals of one file.
 pub(super) struct Report {
     pub findings: Vec<Finding>,
     pub counts: Counts,
     pub stats: Stats,
-    /// 1 when the file could not be read or changed while it was.
+    /// 1 if the file could not be read, or changed while it was read.
     pub unread: u64,
-    /// What one look says of the table of the file.
+    /// How the table of the file compares with its sectors.
     pub look: Look,
     name: Arc<str>,
     lod: u8,
     cap: usize,
     /// Slots of blocks, by index of their findings.
     slots: Vec<(usize, u32)>,
-    /// Where findings are not kept: the codes of those about blocks, by slot.
+    /// Codes of blocks by slot, if findings are not kept.
     codes: Option<Vec<(u32, Code)>>,
     /// Slots with a finding above note.
     damaged: Vec<u32>,
-    /// Blocks of zeros behind the one that was found last.
+    /// Number of zeroed blocks that follow the one found last.
     zeroed: u64,
-    /// How many findings of each code were not kept.
+    /// Number of findings that were not kept, by code.
     cut: BTreeMap<Code, u64>,
 }
 
@@ -124,12 +133,12 @@ impl Report {
         }
     }
 
-    /// A report that keeps the codes of blocks only, of all of them.
+    /// A report that keeps only codes, for all blocks.
     pub fn of_codes(name: Arc<str>, lod: u8) -> Self {
         Self { codes: Some(Vec::new()), ..Self::new(name, lod, 0) }
     }
 
-    /// How findings call the file.
+    /// The name of the file in findings.
     pub fn name(&self) -> Arc<str> {
         Arc::clone(&self.name)
     }
@@ -139,7 +148,7 @@ impl Report {
         Self { codes: Some(Vec::new()), ..Self::new(name, lod, cap) }
     }
 
-    /// Whether findings are kept, so that what belongs to no block is worth looking for.
+    /// Whether findings are kept, so that findings without a block are needed.
     pub const fn keeps_findings(&self) -> bool {
         self.cap > 0
     }
@@ -151,7 +160,7 @@ impl Report {
         self.findings.into_iter().enumerate().map(with).collect()
     }
 
-    /// Gives rows, which are in the order of their slots, the codes of their blocks; for a report of codes.
+    /// Adds the codes of blocks to rows, which are in the order of slots; for a report of codes.
     pub fn give_codes(&self, rows: &mut [Row]) {
         for (slot, code) in self.codes.iter().flatten() {
             if let Ok(at) = rows.binary_search_by_key(slot, |row| row.slot)
@@ -177,7 +186,7 @@ impl Report {
         self.push(Finding::of_file(name, damage, remark), None);
     }
 
-    /// Adds that a part of the file could not be read.
+    /// Adds a finding that a part of the file could not be read.
     pub fn unreadable(&mut self, span: Span, error: &io::Error) {
         self.file(Damage::new(Code::FileUnreadable, span, "file"), Some(error.to_string()));
     }
@@ -187,34 +196,40 @@ impl Report {
         self.push(Finding::of_file(Arc::clone(&self.name), damage, remark), Some(slot));
     }
 
-    /// Adds a finding about a block of which no slot is known.
-    pub fn homeless(&mut self, damage: Damage, remark: Option<String>) {
+    /// Adds a finding about a block without a known slot.
+    pub fn unowned(&mut self, damage: Damage, remark: Option<String>) {
         let mut finding = Finding::of_file(Arc::clone(&self.name), damage, remark);
         finding.block = Some(BlockAt { lod: self.lod, position: None });
         self.push(finding, None);
     }
 
-    /// Whether an error about the block at a position is listed.
-    pub fn has_error_at(&self, position: Option<[i32; 3]>) -> bool {
-        let here = |f: &Finding| f.level() == Level::Error && f.block.is_some_and(|b| b.position == position);
-        self.findings.iter().any(here)
+    /// The positions of blocks with an error.
+    pub fn errors_at(&self) -> HashSet<Option<[i32; 3]>> {
+        let errors = self.findings.iter().filter(|finding| finding.level() == Level::Error);
+        errors.filter_map(|finding| Some(finding.block?.position)).collect()
     }
 
-    /// Adds a finding about a block whose position is known, or known not to be known.
+    /// Counts findings that are not listed.
+    pub fn count(&mut self, code: Code, n: u64) {
+        self.counts.add_many(code, n);
+        *self.cut.entry(code).or_default() += n;
+    }
+
+    /// Adds a finding about a block with a known position, or with `None` if it is certain that it is unknown.
     pub fn placed(&mut self, position: Option<[i32; 3]>, damage: Damage, remark: Option<String>) {
         let mut finding = Finding::of_file(Arc::clone(&self.name), damage, remark);
         finding.block = Some(BlockAt { lod: self.lod, position });
         self.push(finding, None);
     }
 
-    /// Adds what the examination of a listed block gave.
+    /// Adds the result of examining a listed block.
     pub fn block(&mut self, slot: u32, block: Outcome) {
         if let Some(error) = &block.error {
             let damage = Damage::new(Code::FileUnreadable, block.stored, "sectors of the block");
             self.slot(slot, damage, Some(error.to_string()));
         }
         for damage in block.damage {
-            if damage.code == Code::BlockZeroed && self.goes_on(slot, block.stored) {
+            if damage.code == Code::BlockZeroed && self.extend_zero_run(slot, block.stored) {
                 continue;
             }
             let at = BlockAt { lod: self.lod, position: None };
@@ -225,9 +240,9 @@ impl Report {
         }
     }
 
-    /// Adds a block of zeros to the finding of the one before it, so that a run of them is one finding.
-    fn goes_on(&mut self, slot: u32, stored: Span) -> bool {
-        // With rows, each block has its own.
+    /// Adds a zeroed block to the finding of the one before it, so that a run of them is one finding.
+    fn extend_zero_run(&mut self, slot: u32, stored: Span) -> bool {
+        // If rows are requested, each block has its own finding.
         let last = self.findings.last_mut().filter(|last| self.codes.is_none() && last.code() == Code::BlockZeroed);
         let Some(last) = last.filter(|last| last.span.is_some_and(|span| span.end == stored.start)) else {
             return false;
@@ -235,7 +250,7 @@ impl Report {
         last.span = last.span.map(|span| Span::new(span.start, stored.end));
         self.zeroed += 1;
         let s = if self.zeroed == 1 { "" } else { "s" };
-        last.remark = Some(format!("The run of zero bytes goes on over the {} block{s} behind it.", self.zeroed));
+        last.remark = Some(format!("The zero bytes continue over the next {} block{s}.", self.zeroed));
         self.damaged.push(slot);
         true
     }
@@ -273,7 +288,7 @@ impl Report {
         self.findings.iter().any(|finding| finding.code() == code)
     }
 
-    /// Gives the findings of blocks their LODs and positions.
+    /// Sets the LODs and positions of blocks in findings.
     pub fn place_at(&mut self, place: impl Fn(u32) -> BlockAt) {
         for &(i, slot) in &self.slots {
             if let Some(finding) = self.findings.get_mut(i) {
@@ -282,13 +297,13 @@ impl Report {
         }
     }
 
-    /// Gives the findings of blocks their positions.
+    /// Sets the positions of blocks in findings.
     pub fn place(&mut self, position: impl Fn(u32) -> Option<[i32; 3]>) {
         let lod = self.lod;
         self.place_at(|slot| BlockAt { lod, position: position(slot) });
     }
 
-    /// Adds what is to be said once all findings are there.
+    /// Adds the findings that depend on all others.
     pub fn finish(&mut self) {
         self.damaged.sort_unstable();
         self.damaged.dedup();
@@ -309,7 +324,7 @@ impl Report {
     }
 }
 
-/// Whether damage of this code leaves it open which channels can still be read.
+/// Whether damage with this code may leave some channels readable.
 const fn is_inside(code: Code) -> bool {
     matches!(
         code,
@@ -332,6 +347,7 @@ fn whole_channels(count: usize) -> String {
         0 => "No channel is whole.".to_owned(),
         1 => "Channel 0 is whole.".to_owned(),
         8 => "All channels are whole.".to_owned(),
+        2 => "Channels 0 and 1 are whole.".to_owned(),
         n => format!("Channels 0 to {} are whole.", n - 1),
     }
 }

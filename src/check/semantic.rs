@@ -1,10 +1,10 @@
-//! What the sectors of regions say of their tables: blocks that decode and belong elsewhere, torn ones, and places in
-//! doubt.
+//! Compares the sectors of regions with their tables: blocks that decode but belong elsewhere, torn blocks, and
+//! blocks whose position is in doubt.
 //!
-//! A region that its table explains says nothing. Of the others each entry is reported whose place is not certain: a
-//! block given wrongly without a word is worse than a warning too many in a region that is damaged anyway.
+//! A region whose table matches its sectors gets no finding. Otherwise each entry is reported whose position is not certain:
+//! a wrong block without a finding is worse than a needless warning in a damaged region.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -13,103 +13,155 @@ use crate::bytes::Span;
 use crate::check::Options;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
-use crate::godot::slots::Slots;
+use crate::godot::slots::SlotFormula;
 use crate::printable::triple;
-use crate::save::{Forest, Region, RegionFile, Save, Scratch};
+use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, most_blocks};
+use crate::recover::decide::{Certainty, Placed};
+use crate::recover::explained::listed;
+use crate::recover::region::{Case, Listing};
+use crate::recover::slots::{self, Told};
+use crate::recover::survey::{self, Solved};
+use crate::recover::torn_table::Split;
+use crate::recover::walk;
+use crate::recover::weights::Weights;
+use crate::save::{Forest, Kind, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
-use crate::trace::decide::{Certainty, Placed, decide};
-use crate::trace::explained::{is_explained, listed};
-use crate::trace::region::{Case, Listing, tell_of_each_other};
-use crate::trace::slots::{self, Told};
-use crate::trace::solve::Solver;
-use crate::trace::walk;
 
-/// Bytes that the blocks of one file may decode to while it is walked over.
-const BUDGET: u64 = 64 << 30;
+/// Entries from which on regions are walked one at a time, so that threads do not hold several of them in memory.
+const LARGE: u64 = 1 << 15;
 
-/// The least probability of a place that is told of; how likely it is stands beside it.
-const TOLD: f64 = 0.6;
-/// The least probability at which a block counts as saved since the table was written.
-const SAVED: f64 = 0.2;
+/// The least probability of a position that is reported; the finding gives the probability.
+const REPORTED: f64 = 0.6;
+/// The least probability at which a block counts as saved after the table was written.
+const SAVED_SINCE: f64 = 0.2;
 
-/// What is to be said of one entry.
+/// A finding about one entry.
 pub(super) struct Doubt {
     pub position: Option<[i32; 3]>,
     pub damage: Damage,
     pub remark: Option<String>,
-    /// Whether it has nothing to add to an error of the same block.
+    /// Whether it adds nothing to an error of the same block.
     pub weak: bool,
 }
 
-/// What is to be said of all files.
+/// Findings of one file.
 #[derive(Default)]
-pub(super) struct Doubts(HashMap<PathBuf, Vec<Doubt>>);
+pub(super) struct FileDoubts {
+    pub listed: Vec<Doubt>,
+    /// How many more there are than are listed, by code.
+    pub more: BTreeMap<Code, u64>,
+}
+
+/// Findings of all files.
+#[derive(Default)]
+pub(super) struct Doubts {
+    by_file: HashMap<PathBuf, FileDoubts>,
+}
 
 impl Doubts {
-    pub fn of(&self, path: &Path) -> &[Doubt] {
-        self.0.get(path).map_or(&[], Vec::as_slice)
+    /// The findings of a file, if there are any.
+    pub fn in_file(&self, path: &Path) -> Option<&FileDoubts> {
+        self.by_file.get(path).filter(|doubts| !doubts.listed.is_empty())
     }
 }
 
-/// Walks over the regions of a save but those that are explained already, and asks for the places of their blocks. What
-/// cannot be read is left out: the other rules say so.
-pub(super) fn ask(save: &Save, options: &Options<'_>, explained: &HashSet<PathBuf>) -> Doubts {
-    let mut told = Doubts::default();
-    for forest in &save.forests {
-        let files: Vec<&RegionFile> =
-            save.regions().filter(|(of, _)| std::ptr::eq(*of, forest)).map(|(_, file)| file).collect();
-        if let Some((path, doubt)) = slots(save, forest, options) {
-            told.0.entry(path).or_default().push(doubt);
-        }
-        // At first without the faces of blocks: most files have nothing wrong.
-        let broken: Vec<(u8, [i32; 3])> = files
-            .par_iter()
-            .filter(|file| {
-                let known = explained.contains(&forest.dir.join(&file.name));
-                if known {
-                    options.advance(file.len);
-                }
-                !known
-            })
-            .filter_map(|file| {
-                let walked = open(save, forest, file, false, options);
-                options.advance(file.len);
-                (!walked?.1.is_intact()).then_some((file.lod, file.position))
-            })
-            .collect();
-        // Their neighbours help to tell.
-        let near =
-            |file: &RegionFile| broken.iter().any(|broken| tell_of_each_other(*broken, (file.lod, file.position)));
-        let mut opened: Vec<(&RegionFile, Header, Case)> = files
-            .par_iter()
-            .filter(|file| near(file))
-            .filter_map(|file| {
-                open(save, forest, file, true, options).map(|(region, case)| (*file, region.header, case))
-            })
-            .collect();
-        opened.sort_by_key(|(file, ..)| (file.lod, file.position));
-        let cases: Vec<&Case> = opened.iter().map(|(.., case)| case).collect();
-        let solver = Solver::solve(&cases);
-        for (r, (file, header, case)) in opened.iter().enumerate() {
-            if !case.is_intact() && !options.cancelled() {
-                told.0.entry(forest.dir.join(&file.name)).or_default().extend(judge(header, case, &solver, r));
+impl FileDoubts {
+    /// Adds findings, of which no more are kept than a file lists.
+    fn extend(&mut self, doubts: impl IntoIterator<Item = Doubt>, cap: usize) {
+        for doubt in doubts {
+            if self.listed.len() < cap {
+                self.listed.push(doubt);
+            } else if !doubt.weak {
+                *self.more.entry(doubt.damage.code).or_default() += 1;
             }
         }
     }
-    told
 }
 
-/// Which formula placed the blocks of negative coordinates, where the seams tell it: said of the first file that has some.
+/// Walks the regions of a save, except those whose tables match their sectors, and solves the positions of their blocks.
+/// Regions that cannot be read are skipped: other rules report them.
+pub(super) fn find_doubts(save: &Save, options: &Options<'_>, explained: &HashSet<PathBuf>) -> Doubts {
+    let mut doubts = Doubts::default();
+    let cap = save.options.limits.findings_per_file;
+    // A file of one block leaves no doubt about its place.
+    for forest in save.forests.iter().filter(|forest| forest.kind != Kind::BlockFiles) {
+        let files: Vec<&RegionFile> =
+            save.regions().filter(|(of, _)| std::ptr::eq(*of, forest)).map(|(_, file)| file).collect();
+        if let Some((path, doubt)) = slots(save, forest, options) {
+            doubts.by_file.entry(path).or_default().listed.push(doubt);
+        }
+        let mut broken = find_broken(save, forest, &files, options, explained);
+        let members: Vec<Member> =
+            files.iter().zip(&broken).map(|(file, broken)| Member::new(file, broken.as_ref())).collect();
+        for cluster in clusters(&members) {
+            if options.cancelled() {
+                break;
+            }
+            let extents: Vec<_> = cluster.solved.iter().filter_map(|&i| extent_of(files[i])).collect();
+            let sides = |i: usize, near| if near { Sides::AtBorder(&extents) } else { Sides::Of(broken[i].as_ref()) };
+            let solved = cluster.solved.iter().map(|&i| (i, false));
+            let opened: Vec<(usize, bool)> = solved.chain(cluster.near.iter().map(|&i| (i, true))).collect();
+            let mut opened: Vec<(usize, bool, Header, Case, Option<Split>)> = opened
+                .into_par_iter()
+                .filter_map(|(i, near)| {
+                    let (region, case) = open(save, forest, files[i], sides(i, near), options)?;
+                    let split = if near { None } else { Split::of(&region, &case) };
+                    Some((i, near, region.header, case, split))
+                })
+                .collect();
+            opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
+            let members: Vec<survey::Member<'_>> = opened
+                .iter()
+                .map(|(_, near, _, case, split)| survey::Member { case, split: split.as_ref(), near: *near })
+                .collect();
+            let solved = survey::solve(&members, &Weights::default(), 1, &options.watch);
+            for ((i, near, header, case, _), solved) in opened.iter().zip(&solved) {
+                if !near && !case.is_intact() && !options.cancelled() {
+                    let path = forest.dir.join(&files[*i].name);
+                    judge(header, case, solved, cap, doubts.by_file.entry(path).or_default());
+                }
+            }
+            for i in cluster.solved {
+                if let Some(broken) = &mut broken[i] {
+                    broken.needed = None;
+                }
+            }
+        }
+    }
+    doubts
+}
+
+/// Which regions do not fit their sectors. No sides are kept yet: most files are not damaged.
+fn find_broken(
+    save: &Save,
+    forest: &Forest,
+    files: &[&RegionFile],
+    options: &Options<'_>,
+    explained: &HashSet<PathBuf>,
+) -> Vec<Option<Broken>> {
+    let one = |file: &RegionFile| {
+        let known = explained.contains(&forest.dir.join(&file.name));
+        let walked = if known { None } else { open(save, forest, file, Sides::None, options) };
+        options.advance(file.len);
+        let (_, case) = walked.filter(|(_, case)| !case.is_intact())?;
+        Some(Broken::new(&case))
+    };
+    let small = |file: &RegionFile| most_blocks(file) < LARGE;
+    let mut found: Vec<Option<Option<Broken>>> = files.par_iter().map(|file| small(file).then(|| one(file))).collect();
+    files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
+}
+
+/// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.
 fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(PathBuf, Doubt)> {
     let Told::Seams { slots, seams, odds } = slots::told(save, forest, &|| options.cancelled()) else { return None };
     let file = forest.regions.iter().find(|file| file.position.iter().any(|&p| p < 0))?;
     let span = file.header.as_ref().map_or_else(Span::default, |header| header.table);
     let words = match slots {
-        Slots::Old => "the old formula",
-        Slots::New => "the formula of today",
+        SlotFormula::Legacy => "the old formula",
+        SlotFormula::Euclidean => "the new formula",
     };
     let found = Damage::new(Code::SlotsTold, span, "slots of negative coordinates").found(Value::Words(words));
-    let remark = format!("{seams} seams were compared; the odds are {:.1} to 1 for each", odds.abs().exp());
+    let remark = format!("{seams} seams were compared; the average odds are {:.1} to 1 per seam", odds.abs().exp());
     Some((forest.dir.join(&file.name), Doubt { position: None, damage: found, remark: Some(remark), weak: false }))
 }
 
@@ -117,7 +169,7 @@ fn open(
     save: &Save,
     forest: &Forest,
     file: &RegionFile,
-    faces: bool,
+    sides: Sides<'_>,
     options: &Options<'_>,
 ) -> Option<(Region<FileSource>, Case)> {
     if options.cancelled() {
@@ -128,46 +180,46 @@ fn open(
         return None;
     }
     let slots = region.slots(&mut Scratch::default()).ok()?;
-    let options = walk::Options { faces, budget: BUDGET };
-    let case = Case::read(&region, slots, &save.options.limits, options).ok()?;
+    let case = cluster::read(save, &region, slots, sides).ok()?;
     Some((region, case))
 }
 
-fn judge(header: &Header, case: &Case, solver: &Solver<'_>, r: usize) -> Vec<Doubt> {
-    let placed: HashMap<u32, Placed> = decide(solver, r).into_iter().map(|p| (p.slot, p)).collect();
-    if is_explained(case, &placed) {
-        return Vec::new();
+/// Adds what is in doubt about the blocks of a solved region.
+fn judge(header: &Header, case: &Case, solved: &Solved, cap: usize, doubts: &mut FileDoubts) {
+    if solved.as_listed {
+        return;
     }
+    let placed: HashMap<u32, Placed> = solved.placed.iter().map(|p| (p.slot, *p)).collect();
     // Where each content belongs.
     let mut owners: HashMap<u128, Placed> = HashMap::new();
-    for p in placed.values().filter(|p| p.p >= TOLD) {
+    for p in placed.values().filter(|p| p.p >= REPORTED) {
         let owner = owners.entry(case.content(p.block)).or_insert(*p);
         if (p.p, p.slot) > (owner.p, owner.slot) {
             *owner = *p;
         }
     }
-    let torn = |i: usize| solver.states.get(r).and_then(|s| s.posterior.torn.get(i)).is_some_and(|p| *p > 0.5);
+    let torn = |i: usize| solved.torn.get(i).is_some_and(|p| *p > 0.5);
     let entries = case.entries.iter().enumerate();
-    let mut doubts: Vec<Doubt> =
-        entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners)).collect();
-    doubts.extend(unowned(header, case, solver, r, &placed));
-    doubts
+    let each = entries.filter_map(|(i, e)| doubt(header, case, e, placed.get(&e.slot), torn(i), &owners));
+    doubts.extend(each, cap);
+    doubts.extend(placed_by_seams(header, case, &placed), cap);
+    doubts.extend(unowned(header, case, solved, &placed), cap);
 }
 
 /// Whole blocks to which no entry leads: saved since the table was written and nobody's, or there a second time.
-fn unowned(header: &Header, case: &Case, solver: &Solver<'_>, r: usize, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
+fn unowned(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
     let blocks = &case.walk.blocks;
     let likely = || placed.values().filter(|p| p.certainty >= Certainty::Likely);
     let mut owned: HashMap<u128, Vec<Placed>> = HashMap::new();
     likely().for_each(|p| owned.entry(case.content(p.block)).or_default().push(*p));
     let mut copies: HashMap<u128, usize> = HashMap::new();
     blocks.iter().for_each(|block| *copies.entry(block.content).or_default() += 1);
-    // The finding of the entry that leads to a block says all there is to say, but not that it is its own second copy.
+    // The finding of the entry that points to a block suffices, unless the block is a second copy of its own block.
     let listed_by: HashMap<usize, u32> = case.entries.iter().filter_map(|e| Some((listed(case, e)?, e.slot))).collect();
     let taken: HashSet<usize> = likely().map(|p| p.block).collect();
-    // What stands behind the last block that has an owner, and is a copy of one, is an old tail.
+    // Copies of blocks after the last owned block are an old tail.
     let end = likely().filter_map(|p| blocks.get(p.block)).map(walk::Walked::end).max().unwrap_or(0);
-    let saved = |b: usize| solver.states.get(r).and_then(|s| s.posterior.appended.get(b)).is_some_and(|p| *p > SAVED);
+    let saved = |b: usize| solved.appended.get(b).is_some_and(|p| *p > SAVED_SINCE);
     let doubt = |(b, block): (usize, &walk::Walked)| {
         let owners = owned.get(&block.content).map_or(&[][..], Vec::as_slice);
         let slot = listed_by.get(&b);
@@ -180,7 +232,7 @@ fn unowned(header: &Header, case: &Case, solver: &Solver<'_>, r: usize, placed: 
                 }
                 let owner = own.unwrap_or(owner);
                 let sector = blocks.get(owner.block).map_or(0, |own| own.first);
-                let remark = format!("The same block stands at sector {sector}, where it has its owner.");
+                let remark = format!("The copy in use is at sector {sector}.");
                 (Code::BlockDoubled, Some(owner.position), Some(remark))
             }
             ([], None) if saved(b) || block.first < case.table_end() => (Code::BlockOwnerless, None, None),
@@ -202,20 +254,20 @@ fn doubt(
     owners: &HashMap<u128, Placed>,
 ) -> Option<Doubt> {
     let here = listed(case, entry);
-    let likely = placed.filter(|p| p.p >= TOLD);
+    let likely = placed.filter(|p| p.p >= REPORTED);
     let same = |p: &Placed| here.is_some_and(|b| case.content(b) == case.content(p.block));
     let block = likely.and_then(|p| case.walk.blocks.get(p.block).map(|block| (p, block)));
     let stands =
-        block.map(|(p, block)| format!("That of this position stands at sector {}: {}.", block.first, evidence(p)));
+        block.map(|(p, block)| format!("The block of this position is at sector {} ({}).", block.first, evidence(p)));
     let (code, remark) = match (block, here) {
         (Some((p, _)), Some(_)) if same(p) && p.certainty == Certainty::Certain => return None,
         (Some((p, _)), Some(_)) if same(p) => {
-            (Code::PlaceDoubt, Some(format!("It is the likeliest one for its place: {}.", evidence(p))))
+            (Code::PlaceDoubt, Some(format!("It is the likeliest block for this position ({}).", evidence(p))))
         }
         (Some((_, block)), _) if block.splice.is_some() => (Code::BlockHalfMoved, stands),
         (stood, Some(b)) => match owners.get(&case.content(b)).filter(|owner| owner.slot != entry.slot) {
             Some(owner) => {
-                let own = format!("It belongs to {}: {}.", triple(owner.position), evidence(owner));
+                let own = format!("It belongs to {} ({}).", triple(owner.position), evidence(owner));
                 (Code::BlockMisplaced, Some([Some(own), stands].into_iter().flatten().collect::<Vec<_>>().join(" ")))
             }
             None if stood.is_some() => (Code::BlockMisplaced, stands),
@@ -223,7 +275,7 @@ fn doubt(
         },
         (Some(_), None) => (Code::BlockMoved, stands),
         (None, None) if torn => (Code::BlockTorn, None),
-        (None, None) => (Code::PlaceDoubt, Some("No whole block stands there.".to_owned())),
+        (None, None) => (Code::PlaceDoubt, Some("There is no whole block at this sector.".to_owned())),
     };
     let span = header.sector_span(entry.first.into(), entry.count.into());
     let damage = Damage::new(code, span, "first sector of the block").found(Value::Number(entry.first.into()));
@@ -231,13 +283,30 @@ fn doubt(
     Some(Doubt { position: Some(entry.position), damage, remark, weak })
 }
 
+/// Blocks that no entry points to and whose places the seams give.
+fn placed_by_seams(header: &Header, case: &Case, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
+    let listed: HashSet<u32> = case.entries.iter().map(|entry| entry.slot).collect();
+    let mut new: Vec<&Placed> =
+        placed.values().filter(|p| p.certainty >= Certainty::Likely && !listed.contains(&p.slot)).collect();
+    new.sort_by_key(|p| p.slot);
+    let doubt = |p: &Placed| {
+        let block = case.walk.blocks.get(p.block)?;
+        let span = header.sector_span(block.first.into(), block.count.into());
+        let damage = Damage::new(Code::BlockOwnerless, span, "first sector of the block")
+            .found(Value::Number(block.first.into()));
+        let remark = format!("It belongs to {}: {}.", triple(p.position), evidence(p));
+        Some(Doubt { position: Some(p.position), damage, remark: Some(remark), weak: false })
+    };
+    new.into_iter().filter_map(doubt).collect()
+}
+
 /// How likely a place is, and by what, in words.
 fn evidence(placed: &Placed) -> String {
     let by = if placed.moved {
-        "its borders fit those of the neighbours, and it was appended"
+        "its borders match those of its neighbours"
     } else {
-        "by the order of the blocks in the file and the borders with the neighbours"
+        "from the order of the blocks in the file and the borders with the neighbours"
     };
-    // Never more than the pass can know.
-    format!("{:.1} % likely, {by}", (placed.p * 100.0).min(99.9))
+    // Never print more than the solver can know.
+    format!("{:.1} % likely: {by}", (placed.p * 100.0).min(99.9))
 }

@@ -1,4 +1,4 @@
-//! Rules over a stream: its pages, its settings, its keys, and every block with its instances.
+//! Rules over a stream: its pages, its settings, its keys, and all blocks with their instances.
 
 use std::cell::RefCell;
 use std::io;
@@ -6,23 +6,23 @@ use std::io;
 use rayon::prelude::*;
 
 use crate::bytes::{Span, index};
-use crate::check::blocks::Outcome;
-use crate::check::{BlockAt, Level, Options, Report, Row};
+use crate::check::outcome::Outcome;
+use crate::check::{BlockAt, Level, Options, Report, Row, copied, unchanged};
 use crate::damage::{Code, CodeSet, Damage, Value};
-use crate::godot::stream::loc::Format;
+use crate::godot::stream::loc::{Format, KeyRule};
 use crate::printable::triple;
-use crate::save::{Stream, StreamRow, StreamScratch};
-use crate::source::{Source, Windowed};
+use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
+use crate::source::{OpenError, Source, Windowed};
 use crate::sqlite::pages::Pages;
 use crate::sqlite::walk::{Owners, Use};
 
-/// Rows that are examined before what they gave is turned into findings.
+/// Number of rows that are examined before their results become findings.
 const ROWS: usize = 1 << 14;
 
-/// Bytes of rows that are examined together in any case.
+/// Bytes of rows that may always be examined together.
 const BATCH: u64 = 64 << 20;
 
-/// Bytes of the pages of rows that are read at once, and of what lies behind them.
+/// Bytes per read of rows' pages and the pages after them.
 const READ: u32 = 128 << 10;
 const BEHIND: u64 = 16 << 10;
 
@@ -31,16 +31,44 @@ thread_local! {
     static BUFFERS: RefCell<(Vec<u8>, StreamScratch)> = RefCell::default();
 }
 
-/// What is kept of an examined row.
+/// The result of examining a row.
 #[derive(Default)]
 struct Examined {
-    /// What is wrong with the row as such.
+    /// Damage of the row as such.
     faults: Vec<Damage>,
     block: Outcome,
-    /// What is wrong with its instances, and where they are stored.
+    /// Damage of its instances, and where they are stored.
     instances: Outcome,
-    /// The overflow pages that it goes on in.
+    /// Its overflow pages.
     pages: Vec<u32>,
+}
+
+/// All rules over one file that is a stream.
+pub(super) fn check_file(
+    save: &Save,
+    file: &StreamFile,
+    options: &Options<'_>,
+    report: &mut Report,
+    rows: Option<&mut Vec<Row>>,
+) -> Result<(), OpenError> {
+    let mut damage = Vec::new();
+    let stream = save.stream(file, &mut damage)?;
+    for damage in damage {
+        report.file(damage, None);
+    }
+    match stream {
+        None => options.advance(file.len),
+        Some(stream) => {
+            check(&stream, options, report, rows);
+            copied::zeroed_pages(&stream, report);
+            copied::cut(&stream.pages.source, report);
+            unchanged(&stream.pages.source, report);
+            if let Some(overlay) = &stream.pages.overlay {
+                unchanged(&overlay.source, report);
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn check<S: Source>(
@@ -59,8 +87,8 @@ pub(super) fn check<S: Source>(
     twice(stream, report);
     let mut owners = stream.owners.clone();
     let step = (stream.pages.source.len() / (stream.rows.len() as u64).max(1)).max(1);
-    let mut told = 0;
-    // In the order of their pages, several with one read.
+    let mut reported = 0;
+    // Examine rows in the order of their pages, several with one read.
     let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
     numbers.sort_unstable_by_key(|number| stream.rows.get(*number as usize).map(|row| (row.page, row.cell)));
     let mut rest = numbers.as_slice();
@@ -75,7 +103,7 @@ pub(super) fn check<S: Source>(
             examined
         };
         let examined: Vec<Option<Vec<Examined>>> = groups.par_iter().map(work).collect();
-        told += step * part.len() as u64;
+        reported += step * part.len() as u64;
         for (group, examined) in groups.into_iter().zip(examined) {
             let mut examined = examined.unwrap_or_default().into_iter();
             for &number in group {
@@ -86,12 +114,12 @@ pub(super) fn check<S: Source>(
                     rows.push(block_row(report, stream.format, number, row, examined.as_ref()));
                 }
                 if let Some(examined) = examined {
-                    tell(stream, number, examined, &mut owners, report);
+                    report_row(stream, number, examined, &mut owners, report);
                 }
             }
         }
     }
-    options.advance(stream.pages.source.len().saturating_sub(told));
+    options.advance(stream.pages.source.len().saturating_sub(reported));
     if let Some(rows) = rows {
         rows.sort_unstable_by_key(|row| row.slot);
         report.give_codes(rows);
@@ -105,27 +133,33 @@ pub(super) fn check<S: Source>(
     });
 }
 
-/// Which page a fault is about.
+/// The page of a fault, in a sentence.
 fn page_of<S: Source>(stream: &Stream<S>, damage: &Damage) -> Option<String> {
     let size = u64::from(stream.pages.header.page_size);
     let is_page = damage.code == Code::StreamPage && damage.span.len() == size;
     is_page.then(|| format!("It is page {}.", damage.span.start / size + 1))
 }
 
-/// Rows with the same place stand side by side.
+/// Rows with the same position are adjacent.
 fn twice<S: Source>(stream: &Stream<S>, report: &mut Report) {
     for (number, pair) in (1u32..).zip(stream.rows.windows(2)) {
         let [first, second] = pair else { continue };
         let Some(place) = second.place.filter(|_| first.place == second.place) else { continue };
         let span = stream.pages.span_in_file(second.page);
+        // By the old rule, voxels and instances of one block have two rows.
+        let is_bare = |row: &StreamRow| row.voxels == Blob::Null;
+        if stream.rule == KeyRule::Old && place.lod > 0 && is_bare(first) != is_bare(second) {
+            continue;
+        }
         let damage = Damage::new(Code::StreamKeyTwice, span, "place of the row").found(Value::triple(place.position));
-        let remark = format!("Row {} has the place {} of LOD {} too.", first.rowid, triple(place.position), place.lod);
+        let remark =
+            format!("Row {} has the position {} of LOD {} too.", first.rowid, triple(place.position), place.lod);
         report.slot(number, damage, Some(remark));
     }
 }
 
-/// How many of the next rows are examined together: so many that what they declare could be in a part of the file. Rows
-/// that share their overflow pages with earlier ones are known before the next ones are read.
+/// How many of the next rows are examined together: as many as a part of the file could hold by their declared sizes. Rows
+/// that share overflow pages with earlier ones are then known before the next rows are read.
 pub(crate) fn batch<S: Source>(stream: &Stream<S>, numbers: &[u32]) -> usize {
     let most = (stream.pages.source.len() / 4).max(BATCH);
     let mut sum = 0u64;
@@ -136,7 +170,7 @@ pub(crate) fn batch<S: Source>(stream: &Stream<S>, numbers: &[u32]) -> usize {
     numbers.iter().take(ROWS).take_while(fits).count().max(1)
 }
 
-/// Rows whose pages lie close together.
+/// Groups rows whose pages are close together.
 fn groups<'n, S: Source>(stream: &Stream<S>, numbers: &'n [u32]) -> Vec<&'n [u32]> {
     let page = |number: &u32| stream.rows.get(*number as usize).map_or(0, |row| row.page);
     let most = (READ / stream.pages.header.page_size.max(1)).max(1);
@@ -151,12 +185,12 @@ fn groups<'n, S: Source>(stream: &Stream<S>, numbers: &'n [u32]) -> Vec<&'n [u32
     groups
 }
 
-/// Examines rows whose pages lie close together, with one read where that is enough.
+/// Examines rows whose pages are close together, with one read if possible.
 fn examine_group<S: Source>(stream: &Stream<S>, owners: &Owners, group: &[u32], level: Level) -> Vec<Examined> {
     BUFFERS.with_borrow_mut(|(bytes, scratch)| {
         let rows = || group.iter().filter_map(|number| stream.rows.get(*number as usize));
         let (Some(first), Some(last)) = (rows().next(), rows().last()) else { return Vec::new() };
-        // Overflow pages mostly follow the page of their row.
+        // Overflow pages usually follow the page of their row.
         let span = Span::new(stream.pages.span(first.page).start, stream.pages.span(last.page).end + BEHIND);
         let alone = stream.pages.overlay.is_some() || group.len() == 1;
         if alone || stream.pages.source.read_into(span.start, index(span.len()), bytes).is_err() {
@@ -186,7 +220,7 @@ fn examine<S: Source, T: Source>(
     if level < Level::Decode {
         return Examined { faults, pages, ..Examined::default() };
     }
-    let block = Outcome::of(io::Result::Ok(stream.block(scratch)));
+    let block = Outcome::from_view(io::Result::Ok(stream.block(scratch)));
     let view = stream.instances(scratch);
     let instances = Outcome {
         stored: view.stored.span,
@@ -197,8 +231,14 @@ fn examine<S: Source, T: Source>(
     Examined { faults, block, instances, pages }
 }
 
-/// Turns what was found in a row into findings.
-fn tell<S: Source>(stream: &Stream<S>, number: u32, examined: Examined, owners: &mut Owners, report: &mut Report) {
+/// Turns the result of examining a row into findings.
+fn report_row<S: Source>(
+    stream: &Stream<S>,
+    number: u32,
+    examined: Examined,
+    owners: &mut Owners,
+    report: &mut Report,
+) {
     let Examined { faults, block, instances, pages } = examined;
     for damage in faults {
         report.slot(number, damage, None);
@@ -207,7 +247,7 @@ fn tell<S: Source>(stream: &Stream<S>, number: u32, examined: Examined, owners: 
         if !owners.claim(page, Use::Overflow(Some(number))) {
             let damage = Damage::new(Code::StreamChain, stream.pages.span_in_file(page), "chain of overflow pages")
                 .expected(Value::Words("pages of its own"))
-                .found(Value::Words("one with a page that something else has"));
+                .found(Value::Words("it contains a page that is in use elsewhere"));
             report.slot(number, damage, Some(format!("It is page {page}.")));
             break;
         }
@@ -220,7 +260,7 @@ fn tell<S: Source>(stream: &Stream<S>, number: u32, examined: Examined, owners: 
     report.block(number, instances);
 }
 
-/// Pages that nothing leads to, where no damaged page explains them.
+/// Pages that nothing points to, unless a damaged page explains them.
 fn unused<S: Source>(stream: &Stream<S>, owners: &Owners, report: &mut Report) {
     let lost = |d: &Damage| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase | Code::StreamFreelist);
     if report.has_trouble() && (stream.damage.iter().any(lost) || report.has(Code::StreamChain)) {

@@ -3,46 +3,63 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use voxscope::beside;
-use voxscope::convert::{self, Error, Kind, Options, Report, Target};
+use voxscope::convert::{self, Error, Kind, Report, ResultForm, Target, VoxelChange};
+use voxscope::draft;
+use voxscope::godot::channel::{Depth, NAMES};
 use voxscope::godot::container::Mode;
 use voxscope::godot::stream::loc::Format;
 use voxscope::printable::{self, triple};
+use voxscope::save::{ForestLayout, Save};
+use voxscope::watch::Watch;
 use voxscope::world::World;
 
-use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
-use super::export::progress_bar;
-use super::output::{BOLD, GOOD, count, grouped, stdout, wrapped};
+use super::output::{BOLD, GOOD, after_report, complain, count, grouped, stdout, wrapped};
+use super::progress::{Bar, cancelled_by_signals};
 use super::target;
+
+const AFTER_HELP: &str = "\
+Examples:
+  voxscope convert old-world --out world    write a region forest of the current version
+  voxscope convert world --out world.sqlite --block-size 32";
 
 /// Arguments of `convert`.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The save; it is only read
+    /// The save, which is only read
     source: PathBuf,
-    /// Where the result goes; nothing of that name may exist
+    /// Write the result here; the path must not exist yet. A directory of several saves becomes a directory
     #[arg(long, value_name = "DST")]
     out: PathBuf,
-    /// What to write; an SQLite stream when DST ends in .sqlite, .sqlite3, .db or .db3, a forest otherwise
+    /// Kind of save to write [default: an SQLite stream if DST ends in .sqlite, .sqlite3, .db or .db3, otherwise a forest]
     #[arg(long, value_name = "FORM")]
     to: Option<Form>,
-    /// How a stream writes positions: 0 and 1 numbers, 2 texts, 3 blobs; as the save does, or 1, when not given
+    /// Key format of a stream: 0 and 1 integers, 2 texts, 3 blobs [default: that of the save, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=3))]
     coordinates: Option<u8>,
-    /// Voxels along each axis of a block; those of the save when not given
+    /// Voxels along each axis of a block [default: as in the save]
     #[arg(long, value_name = "N")]
     block_size: Option<u16>,
     /// Blocks along each axis of a region
     #[arg(long, value_name = "N")]
     region_size: Option<u16>,
-    /// Bytes of a sector; larger ones are taken by themselves when a block needs them
+    /// Bytes per sector; chosen larger if a block needs it
     #[arg(long, value_name = "BYTES")]
     sector_size: Option<u16>,
-    /// How blocks are packed
+    /// Where a forest has its region files
+    #[arg(long, value_name = "LAYOUT", default_value = "engine")]
+    layout: Layout,
+    /// Bits per value of channels that get another depth, such as INDICES=8,SDF=32
+    #[arg(long, value_name = "CHANNEL=BITS", value_delimiter = ',', value_parser = parse_depth)]
+    depth: Vec<(usize, Depth)>,
+    /// Write textures in another form: the one of the largest weight, for the texturing mode Single
+    #[arg(long, value_name = "MODE")]
+    textures: Option<TexturesArgument>,
+    /// Compression of blocks
     #[arg(long, value_name = "MODE", default_value = "lz4")]
     container: Container,
-    /// Threads; as many as there are cores when not given
+    /// Number of threads [default: one per core]
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
     #[command(flatten)]
@@ -65,19 +82,48 @@ impl Form {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, clap::ValueEnum)]
+enum TexturesArgument {
+    /// One texture a voxel: 8 bits in INDICES
+    Single,
+}
+
+/// `CHANNEL=BITS`.
+fn parse_depth(text: &str) -> Result<(usize, Depth), String> {
+    let Some((name, bits)) = text.split_once('=') else {
+        return Err(
+            "name the channel, such as INDICES=8 (the depths of region files that do not store them are --from-depths)"
+                .to_owned(),
+        );
+    };
+    let channel = NAMES.iter().position(|other| other.eq_ignore_ascii_case(name.trim()));
+    let channel = channel.ok_or_else(|| format!("there is no such channel; the channels are {}", NAMES.join(", ")))?;
+    let depth = Depth::ALL.into_iter().find(|depth| depth.bits().to_string() == bits.trim());
+    Ok((channel, depth.ok_or("the bits must be 8, 16, 32 or 64")?))
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Layout {
+    /// regions/lodN/r.X.Y.Z.vxr
+    Engine,
+    /// lodN/r.X.Y.Z.vxr, for the Rust port of Godot Voxel
+    Port,
+}
+
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Container {
-    /// Not packed
+    /// No compression
     Plain,
     /// What the engine writes by default
     Lz4,
-    /// Smaller, and read by the engine of today only
+    /// Smaller, but only current engines can read it
     Zstd,
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.from.open(&arguments.source)?;
-    let world = World::only(&save).map_err(|error| Failure::Failed(error.to_string()))?;
+    let several = save.forests.len() + save.streams.len() > 1;
+    let world = if several { None } else { Some(World::only(&save)?) };
     let wanted = Target {
         block_size: arguments.block_size,
         region_size: arguments.region_size,
@@ -88,65 +134,117 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             Container::Zstd => Mode::Zstd,
         },
         keys: arguments.coordinates.and_then(|code| Format::from_code(code.into())),
+        layout: match arguments.layout {
+            Layout::Engine => ForestLayout::Engine,
+            Layout::Port => ForestLayout::Port,
+        },
+        change: change(arguments)?,
     };
     let form = arguments.to.unwrap_or_else(|| Form::of_name(&arguments.out));
     if form == Form::Forest && arguments.coordinates.is_some() {
-        return Err(Failure::Usage("--coordinates is for streams: see --to".to_owned()));
+        return Err(Failure::Usage("--coordinates applies to streams only: see --to".to_owned()));
+    }
+    if form == Form::Sqlite && arguments.layout == Layout::Port {
+        return Err(Failure::Usage("--layout applies to forests only: see --to".to_owned()));
     }
     if form == Form::Sqlite && (arguments.region_size.is_some() || arguments.sector_size.is_some()) {
-        return Err(Failure::Usage("--region-size and --sector-size are for forests: see --to".to_owned()));
+        return Err(Failure::Usage("--region-size and --sector-size apply to forests only: see --to".to_owned()));
     }
     let cancel = cancelled_by_signals();
-    let bar = progress_bar("converting");
-    let progress = |done, all| {
-        bar.set_length(all);
-        bar.set_position(done);
-    };
-    let options = Options { cancel: Some(&cancel), progress: Some(&progress) };
+    let bar = Bar::new();
+    let progress = |progress| bar.show(progress);
+    let watch = Watch::default().cancel(&cancel).progress(&progress);
     let pool = target::pool(arguments.jobs)?;
-    let done = pool.install(|| write(form, &world, &wanted, &arguments.out, &options));
-    bar.finish_and_clear();
-    let report = match done {
-        Ok(report) => report,
-        Err(Error::Beside(beside::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
-        Err(error @ (Error::Beside(beside::Error::Destination { .. }) | Error::Request(_))) => {
+    let done = pool.install(|| match &world {
+        None => write_all(form, &save, &wanted, &arguments.out, &watch),
+        Some(world) => write(form, world, &wanted, &arguments.out, &watch).map(|report| vec![(PathBuf::new(), report)]),
+    });
+    bar.clear();
+    let reports = match done {
+        Ok(reports) => reports,
+        Err(Error::Beside(draft::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
+        Err(error @ (Error::Beside(draft::Error::Destination { .. }) | Error::Request(_))) => {
             return Err(Failure::Usage(error.to_string()));
         }
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
-    say(arguments, &report)?;
-    Ok(Exit::DAMAGED.when(report.leaves_damage()).and(Exit::FAILED.when(!report.faults.is_empty())))
+    let damaged = reports.iter().any(|(_, report)| report.leaves_damage());
+    let unread = reports.iter().any(|(_, report)| !report.faults.is_empty());
+    let exit = Exit::DAMAGED.when(damaged).and(Exit::FAILED.when(unread));
+    let printed = reports.iter().try_for_each(|(below, report)| {
+        let of_all = below.as_os_str().is_empty();
+        let out = if of_all { arguments.out.clone() } else { arguments.out.join(below) };
+        print_report(&out, report)
+    });
+    Ok(after_report(&arguments.out, exit, printed))
 }
 
-fn write(form: Form, world: &World<'_>, wanted: &Target, to: &Path, options: &Options<'_>) -> Result<Report, Error> {
-    match form {
-        Form::Forest => convert::to_forest(world, wanted, to, options),
+/// Writes every save of a directory below `to`.
+fn write_all(
+    form: Form,
+    save: &Save,
+    wanted: &Target,
+    to: &Path,
+    watch: &Watch<'_>,
+) -> Result<Vec<(PathBuf, Report)>, Error> {
+    let form = match form {
+        Form::Forest => ResultForm::Forest,
         #[cfg(feature = "sqlite")]
-        Form::Sqlite => convert::to_stream(world, wanted, to, options),
+        Form::Sqlite => ResultForm::Stream,
+        #[cfg(not(feature = "sqlite"))]
+        Form::Sqlite => return Err(Error::Request("this build cannot write SQLite streams".to_owned())),
+    };
+    for path in save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir)) {
+        complain(&format_args!("{}: only saves of Godot Voxel are converted", save.shown(path)));
+    }
+    convert::to_directory(save, wanted, form, to, watch)
+}
+
+/// The channels that get another form.
+fn change(arguments: &Arguments) -> Result<VoxelChange, Failure> {
+    let mut change = VoxelChange { single_textures: arguments.textures.is_some(), ..VoxelChange::default() };
+    for (channel, depth) in &arguments.depth {
+        if let Some(of) = change.depths.get_mut(*channel)
+            && of.replace(*depth).is_some_and(|before| before != *depth)
+        {
+            return Err(Failure::Usage("--depth has two depths for one channel".to_owned()));
+        }
+    }
+    Ok(change)
+}
+
+fn write(form: Form, world: &World<'_>, wanted: &Target, to: &Path, watch: &Watch<'_>) -> Result<Report, Error> {
+    match form {
+        Form::Forest => convert::to_forest(world, wanted, to, watch),
+        #[cfg(feature = "sqlite")]
+        Form::Sqlite => convert::to_stream(world, wanted, to, watch),
         #[cfg(not(feature = "sqlite"))]
         Form::Sqlite => Err(Error::Request("this build cannot write SQLite streams".to_owned())),
     }
 }
 
-/// Things of a kind that are listed on the terminal; convert.json has all.
+/// Entries of one kind that are listed on the terminal; convert.json lists all.
 const MOST: usize = 4;
 
-fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
+fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
     let mut out = stdout();
     for fault in &report.faults {
-        anstream::eprintln!("voxscope: {}: {}", fault.file, fault.why);
+        complain(&format_args!("{}: {}", fault.file, fault.why));
     }
     for (kind, what) in [
         (Kind::Damaged, "cannot be read and is left out"),
         (Kind::TooLarge, "does not fit and is left out"),
         (Kind::StaleRow, "is left out"),
         (Kind::Filled, "is filled"),
-        (Kind::Metadata, "has metadata without a place, kept in convert.json"),
-        (Kind::Apart, "has other metadata in the place of what was apart, kept in convert.json"),
-        (Kind::Palette, "has a palette without a place, kept in convert.json"),
-        (Kind::NoEqual, "has metadata without an equal, now empty"),
-        (Kind::Instances, "leaves its instances behind"),
-        (Kind::DamagedInstances, "has damaged instances, taken over as they are"),
+        (Kind::Metadata, "has metadata that the result cannot store, kept in convert.json"),
+        (
+            Kind::Apart,
+            "has other metadata where an item of the source's convert.json belongs; the item is kept in convert.json",
+        ),
+        (Kind::Palette, "has a palette that the result cannot store, kept in convert.json"),
+        (Kind::NoEqual, "has metadata without an equivalent in Godot 4, now empty"),
+        (Kind::Instances, "has instances that the result cannot store"),
+        (Kind::DamagedInstances, "has damaged instances, copied unchanged"),
         (Kind::Depth, "has another depth"),
     ] {
         for listed in report.listed.iter().filter(|listed| listed.kind == kind).take(MOST) {
@@ -164,9 +262,18 @@ fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
         writeln!(out, "{}", wrapped(&format!("{} {what}.", count(report.twice, "block")), "  "))?;
     }
     if report.cut > 0 {
-        let what = "had a distance a step above 1, where the fixed point of today ends; it is 1 now";
+        let what = "had a distance one step above 1, which the current fixed point cannot store; it is now 1";
         let blocks = count(report.count(Kind::Cut), "block");
         let line = format!("{} of {blocks} {what}. convert.json lists the blocks.", count(report.cut, "voxel"));
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
+    if let Some([(region, sector), (new_region, new_sector)]) = report.enlarged {
+        let line = match new_region == region {
+            true => format!("Sectors have {new_sector} bytes: {sector} are too few for the table or the engine."),
+            false => format!(
+                "Regions have {new_region} blocks along each axis and sectors {new_sector} bytes: the engine refuses {region} and {sector}."
+            ),
+        };
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     if let Some(slots) = &report.slots {
@@ -174,19 +281,19 @@ fn say(arguments: &Arguments, report: &Report) -> Result<(), Failure> {
     }
     if report.put_back + report.emptied > 0 {
         let [items, blocks] = [count(report.put_back, "item"), count(report.emptied, "filled block")];
-        let line = format!("The convert.json of the source puts back {items} of metadata and leaves out {blocks}.");
+        let line = format!("The convert.json of the source restores {items} of metadata and leaves out {blocks}.");
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     let changed = [
         (report.sdf, "distances rescaled in"),
         (report.godot3, "metadata of Godot 3 in"),
-        (report.copied, "taken over as they were:"),
+        (report.copied, "copied unchanged:"),
     ];
     let changed: String =
         changed.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(" · {what} {}", count(*n, "block"))).collect();
     let line = format!(
         "{BOLD}{}{BOLD:#}: {GOOD}read back and compared{GOOD:#} · {} of {}{changed}",
-        printable::path(&arguments.out),
+        printable::path(to),
         count(report.written, "block"),
         grouped(report.read),
     );

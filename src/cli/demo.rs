@@ -2,14 +2,17 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use voxscope::check;
 use voxscope::damage::{Code, Level};
 use voxscope::demo::{self, Sample};
+use voxscope::draft::Draft;
 use voxscope::save::{Options, Save};
 #[cfg(feature = "tui")]
 use voxscope::tui::Settings;
+use voxscope::watch::Watch;
 
 use super::Color;
 use super::exit::{Exit, Failure};
@@ -17,15 +20,21 @@ use super::exit::{Exit, Failure};
 use super::explore;
 use super::output::{BOLD, DIM, GOOD, count, level_style, stdout};
 
+const AFTER_HELP: &str = "\
+Examples:
+  voxscope demo                             open the samples in the explorer
+  voxscope demo --write samples             write them into a directory";
+
 /// Arguments of `demo`.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Write the saves into this directory, which must be new or empty
+    /// Write the samples into this directory, which must be new or empty
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     #[cfg(feature = "tui")]
     #[command(flatten)]
-    look: explore::Look,
+    look: explore::ThemeArgs,
 }
 
 pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
@@ -35,10 +44,11 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
     let dir = TemporaryDirectory::new()?;
     #[cfg(feature = "tui")]
     if explore::has_terminal() {
-        let greeting = "Made-up saves, many of them damaged: n goes to the next finding, ? shows all keys.";
+        let [(_, _, greeting), ..] = demo::TOUR;
         let settings = Settings {
             path: dir.0.clone(),
-            prepare: Some(|dir| demo::write_all(dir).map(|_| ())),
+            prepare: Some(prepare),
+            notes: demo::TOUR.iter().map(|(stop, _, words)| (Path::new(stop).to_owned(), *words)).collect(),
             greeting: Some(greeting.to_owned()),
             ..Settings::default()
         };
@@ -49,7 +59,7 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
 }
 
 fn write(dir: &Path) -> Result<Exit, Failure> {
-    let samples = make(dir)?;
+    let samples = write_beside(dir)?;
     let shown = voxscope::printable::path(dir);
     let mut out = stdout();
     writeln!(out, "{} in {shown}. Try:", count(samples.len() as u64, "save"))?;
@@ -60,10 +70,10 @@ fn write(dir: &Path) -> Result<Exit, Failure> {
     Ok(Exit::CLEAN)
 }
 
-/// Makes the samples and says what a check finds in each.
+/// Writes the samples and prints what a check finds in each.
 fn tour(dir: &Path) -> Result<Exit, Failure> {
     let mut out = stdout();
-    for sample in make(dir)? {
+    for sample in write_samples(dir)? {
         let path = dir.join(sample.path());
         let codes = check_sample(&path)?;
         writeln!(out, "{BOLD}{}{BOLD:#} {DIM}·{DIM:#} {}", voxscope::printable::path(&sample.path()), sample.about)?;
@@ -81,25 +91,64 @@ fn tour(dir: &Path) -> Result<Exit, Failure> {
         }
     }
     writeln!(out)?;
-    writeln!(out, "voxscope demo --write DIR writes these saves; voxscope explain CODE tells what a code means.")?;
+    writeln!(out, "voxscope demo --write DIR writes these saves; voxscope explain CODE explains a code.")?;
     out.flush()?;
     Ok(Exit::CLEAN)
 }
 
-fn make(dir: &Path) -> Result<Vec<&'static Sample>, Failure> {
+fn write_samples(dir: &Path) -> Result<Vec<&'static Sample>, Failure> {
     demo::write_all(dir).map_err(|error| Failure::Failed(error.to_string()))
 }
 
-/// Each code that a check of a save gives, once.
+/// Writes the samples under a temporary name beside `dir`, so that there are all of them under its name, or none.
+fn write_beside(dir: &Path) -> Result<Vec<&'static Sample>, Failure> {
+    let failed = |error: voxscope::draft::Error| Failure::Failed(error.to_string());
+    // An empty directory makes room for the result; one that cannot be removed, such as a mounted disk, is filled directly.
+    let had = dir.is_dir();
+    if had && std::fs::remove_dir(dir).is_err() {
+        return write_samples(dir);
+    }
+    if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        let failed = |error| Failure::Failed(format!("{}: {error}", voxscope::printable::path(parent)));
+        std::fs::create_dir_all(parent).map_err(failed)?;
+    }
+    let written = Draft::new(&[], dir, &Watch::default()).map_err(failed).and_then(|draft| {
+        let samples = write_samples(draft.root())?;
+        draft.finish().map_err(failed)?;
+        Ok(samples)
+    });
+    if written.is_err() && had {
+        // As it was before.
+        let _ = std::fs::create_dir(dir);
+    }
+    written
+}
+
+/// The codes that a check of a save finds, each once.
 fn check_sample(path: &Path) -> Result<Vec<Code>, Failure> {
     let save = Save::open(path, &Options::default())?;
     let mut codes = Vec::new();
-    check::run(&save, &check::Options::default(), |finding| {
+    check::run(&save, &check::Options::default().level(check::Level::Semantic), |finding| {
         if !codes.contains(&finding.code()) {
             codes.push(finding.code());
         }
     });
     Ok(codes)
+}
+
+/// Whether the explorer has ended. It is locked while its samples are written, which a thread does in the background.
+static ENDED: Mutex<bool> = Mutex::new(false);
+
+/// Writes the samples of the explorer, unless it has ended.
+#[cfg(feature = "tui")]
+fn prepare(dir: &Path) -> std::io::Result<()> {
+    let ended = ENDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if *ended {
+        return Err(std::io::ErrorKind::Interrupted.into());
+    }
+    // The tour is written into the directory of the samples, which has to be empty before.
+    demo::write_all(dir)?;
+    demo::write_tour(dir)
 }
 
 /// A new directory that is removed at the end.
@@ -118,6 +167,8 @@ impl TemporaryDirectory {
 
 impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
+        // Nothing is written behind the one that removes.
+        *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = true;
         // What cannot be removed is left to the system's own cleaning.
         let _ = std::fs::remove_dir_all(&self.0);
     }

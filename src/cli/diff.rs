@@ -7,84 +7,90 @@ use serde_json::{Value as Json, json};
 use voxscope::diff::{self, BlockChange, Change, Options, Summary, What};
 use voxscope::godot::channel::NAMES;
 use voxscope::printable::{printable, triple};
+use voxscope::watch::Watch;
 use voxscope::world::World;
 
 use super::Color;
-use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
-use super::export::{parse_channel, progress_bar};
-use super::output::{DIM, count, grouped, stdout, wrapped, write_json};
-use super::target::{self, SlotsArgument};
-
-/// Of options that two saves have and one has not.
-pub const HEADING: &str = "Two saves";
+use super::output::{BOLD, DIM, complain, count, grouped, stdout, wrapped, write_json};
+use super::progress::{Bar, cancelled_by_signals};
+use super::scope::Scope;
+use super::target;
 
 const AFTER_HELP: &str = "\
-Exit codes are those of diff(1): 0 nothing differs, 1 something does, 2 something could not be compared.";
+Examples:
+  voxscope diff before after
+  voxscope diff before after --lod 0 --format jsonl
+
+Exit codes are those of diff(1): 0 the saves are equal, 1 they differ, 2 something could not be compared.";
 
 /// Arguments of `diff`.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// A save
+    /// The first save
     a: PathBuf,
-    /// Another one
+    /// The second save
     b: PathBuf,
-    /// What to print
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
     #[command(flatten)]
     scope: Scope,
-    /// Voxels of a block that are listed one by one when no more than that changed
+    /// List the changed voxels of a block if there are at most this many
     #[arg(long, value_name = "N", default_value_t = 8)]
     list: u16,
-    /// Threads; as many as there are cores when not given
+    /// Number of threads [default: one per core]
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
-    /// Explores what differs on the terminal: a map of the blocks, and each of them in both saves
+    /// Show what differs in the explorer: a map of the blocks, and each block in both saves
     #[cfg(feature = "tui")]
     #[arg(long)]
     tui: bool,
     #[cfg(feature = "tui")]
     #[command(flatten)]
-    look: super::explore::Look,
+    look: super::explore::ThemeArgs,
     #[command(flatten)]
     options: target::Options,
 }
 
-/// What of two saves is compared, and how the second one is read.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct Scope {
-    /// A LOD; several may be given, all without one
-    #[arg(long, value_name = "N", help_heading = HEADING)]
-    pub lod: Vec<u8>,
-    /// Channels by name or number, all when not given
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_channel, help_heading = HEADING)]
-    pub channels: Vec<usize>,
-    /// The formula of slots in the second save, when it is another one than in the first
-    #[arg(long, value_name = "FORMULA", help_heading = HEADING)]
-    pub slots_b: Option<SlotsArgument>,
-}
-
-impl Scope {
-    /// Whether nothing of it was given.
-    #[cfg(feature = "tui")]
-    pub const fn is_empty(&self) -> bool {
-        self.lod.is_empty() && self.channels.is_empty() && self.slots_b.is_none()
-    }
-
-    /// The options for the second save, by those for the first.
-    pub fn second(&self, first: &target::Options) -> target::Options {
-        self.slots_b.map_or_else(|| first.clone(), |slots| first.with_slots(slots))
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
-    /// Columns
-    Table,
-    /// A JSON object a line; the last one is the summary
+    /// Columns for people
+    #[value(alias = "table")]
+    Text,
+    /// One JSON array of the objects of jsonl
+    Json,
+    /// One JSON object per line; the last line is the summary
     Jsonl,
+}
+
+/// Writes the objects of a machine format: a line for each, or the elements of one array.
+struct Objects {
+    is_array: bool,
+    count: u64,
+}
+
+impl Objects {
+    const fn new(format: Format) -> Self {
+        Self { is_array: matches!(format, Format::Json), count: 0 }
+    }
+
+    fn write(&mut self, out: &mut impl Write, json: &Json) -> io::Result<()> {
+        if self.is_array {
+            out.write_all(if self.count == 0 { b"[" } else { b"," })?;
+        }
+        self.count += 1;
+        write_json(out, json)
+    }
+
+    fn end(&self, out: &mut impl Write) -> io::Result<()> {
+        match (self.is_array, self.count) {
+            (false, _) => Ok(()),
+            (true, 0) => out.write_all(b"[]\n"),
+            (true, _) => out.write_all(b"]\n"),
+        }
+    }
 }
 
 pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
@@ -95,7 +101,7 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
     }
     let _ = color;
     match compare(arguments) {
-        Err(Failure::Failed(text) | Failure::Usage(text)) => Err(Failure::Trouble(text)),
+        Err(Failure::Failed(text)) => Err(Failure::Trouble(text)),
         other => other,
     }
 }
@@ -103,33 +109,94 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
 fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
     let first = arguments.options.open(&arguments.a)?;
     let second = arguments.scope.second(&arguments.options).open(&arguments.b)?;
-    let failed = |error: voxscope::world::Error| Failure::Failed(error.to_string());
-    let (a, b) = (World::only(&first).map_err(failed)?, World::only(&second).map_err(failed)?);
+    if [&first, &second].iter().all(|save| save.forests.len() + save.streams.len() > 1) {
+        let (all_a, all_b) = (World::all(&first)?, World::all(&second)?);
+        return compare_all(arguments, &all_a, &all_b);
+    }
+    let (a, b) = (World::only(&first)?, World::only(&second)?);
+    let mut objects = Objects::new(arguments.format);
+    let exit = compare_worlds(arguments, &mut objects, &a, &b, None)?;
+    finish(&objects)?;
+    Ok(exit)
+}
+
+/// Ends the output.
+fn finish(objects: &Objects) -> Result<(), Failure> {
+    let mut out = stdout();
+    objects.end(&mut out)?;
+    Ok(out.flush()?)
+}
+
+/// Compares the worlds of two directories that have the same path below them.
+fn compare_all(arguments: &Arguments, all_a: &[World<'_>], all_b: &[World<'_>]) -> Result<Exit, Failure> {
+    let (mut differs, mut trouble) = (false, false);
+    let mut objects = Objects::new(arguments.format);
+    let lone = |objects: &mut Objects, name: &str, side: &str| -> Result<(), Failure> {
+        let mut out = stdout();
+        match arguments.format {
+            Format::Json | Format::Jsonl => {
+                objects.write(&mut out, &json!({ "type": "only", "save": name, "side": side }))?;
+            }
+            Format::Text => writeln!(out, "{name}: only in {side}")?,
+        }
+        out.flush()?;
+        Ok(())
+    };
+    for a in all_a {
+        let Some(b) = all_b.iter().find(|b| b.name == a.name) else {
+            lone(&mut objects, &a.name, "A")?;
+            differs = true;
+            continue;
+        };
+        let exit = compare_worlds(arguments, &mut objects, a, b, Some(&a.name))?;
+        if exit == Exit::INTERRUPTED {
+            finish(&objects)?;
+            return Ok(exit);
+        }
+        differs |= exit == Exit::DIFFERENT;
+        trouble |= exit == Exit::TROUBLE;
+    }
+    for b in all_b.iter().filter(|b| all_a.iter().all(|a| a.name != b.name)) {
+        lone(&mut objects, &b.name, "B")?;
+        differs = true;
+    }
+    finish(&objects)?;
+    Ok(if trouble { Exit::TROUBLE } else { Exit::DIFFERENT.when(differs) })
+}
+
+/// Compares two worlds; `name` is what they are called if there are several.
+fn compare_worlds(
+    arguments: &Arguments,
+    objects: &mut Objects,
+    a: &World<'_>,
+    b: &World<'_>,
+    name: Option<&str>,
+) -> Result<Exit, Failure> {
     let cancel = cancelled_by_signals();
-    let bar = progress_bar("comparing");
-    let progress = |done, all| {
-        bar.set_length(all);
-        bar.set_position(done);
-    };
-    let options = Options {
-        lods: arguments.scope.lod.clone(),
-        channels: arguments.scope.channels.clone(),
-        list: arguments.list.into(),
-        cancel: Some(&cancel),
-        progress: Some(&progress),
-    };
+    let bar = Bar::new();
+    let progress = |progress| bar.show(progress);
+    let options = Options::default()
+        .lods(arguments.scope.lod.clone())
+        .channels(arguments.scope.channels.clone())
+        .list(arguments.list.into())
+        .watch(Watch::default().cancel(&cancel).progress(&progress));
     let pool = target::pool(arguments.jobs)?;
     let mut printer = Printer {
         out: stdout(),
         format: arguments.format,
+        objects,
         sides: [a.block_size(), b.block_size()].into_iter().flatten().next().unwrap_or(1),
         lines: 0,
+        name: name.map(str::to_owned),
     };
+    if let (Some(name), Format::Text) = (name, arguments.format) {
+        writeln!(printer.out, "{BOLD}{name}{BOLD:#}")?;
+    }
     let mut broken = None;
     // The sink is called by the thread that compares, so that lines come in order.
     let summary = std::thread::scope(|scope| {
         let (sender, receiver) = std::sync::mpsc::sync_channel(1024);
-        let (pool, a, b, options) = (&pool, &a, &b, &options);
+        let (pool, options) = (&pool, &options);
         let comparer =
             scope.spawn(move || pool.install(|| diff::run(a, b, options, |change| drop(sender.send(change)))));
         for change in receiver {
@@ -142,7 +209,7 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
         }
         comparer.join()
     });
-    bar.finish_and_clear();
+    bar.clear();
     if let Some(error) = broken {
         return Err(error.into());
     }
@@ -150,7 +217,7 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
         .map_err(|_| Failure::Failed("the comparison ended unexpectedly; please report it".to_owned()))?
         .map_err(|error| Failure::Failed(error.to_string()))?;
     for (side, fault) in &summary.faults {
-        anstream::eprintln!("voxscope: {}: {}: {}", side.name(), fault.file, fault.why);
+        complain(&format_args!("{}: {}: {}", side.name(), fault.file, fault.why));
     }
     printer.summary(&summary)?;
     Ok(if summary.interrupted {
@@ -162,22 +229,28 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
     })
 }
 
-struct Printer<W: Write> {
+struct Printer<'o, W: Write> {
     out: W,
     format: Format,
+    objects: &'o mut Objects,
     /// Voxels along each axis of a block.
     sides: u16,
     lines: u64,
+    /// The name of the world, if several are compared.
+    name: Option<String>,
 }
 
-impl<W: Write> Printer<W> {
+impl<W: Write> Printer<'_, W> {
     fn change(&mut self, change: &Change) -> io::Result<()> {
         match self.format {
-            Format::Jsonl => {
-                let json = self.json(change);
-                write_json(&mut self.out, &json)
+            Format::Json | Format::Jsonl => {
+                let mut json = self.json(change);
+                if let Some(name) = &self.name {
+                    json["save"] = name.as_str().into();
+                }
+                self.objects.write(&mut self.out, &json)
             }
-            Format::Table => self.row(change),
+            Format::Text => self.row(change),
         }
     }
 
@@ -300,13 +373,11 @@ impl<W: Write> Printer<W> {
 
     fn summary(mut self, summary: &Summary) -> io::Result<()> {
         match self.format {
-            Format::Jsonl => {
+            Format::Json | Format::Jsonl => {
                 let faults = summary.faults.iter();
                 let faults: Vec<Json> =
                     faults.map(|(side, f)| json!({ "side": side, "file": f.file, "why": f.why })).collect();
-                write_json(
-                    &mut self.out,
-                    &json!({
+                let mut json = json!({
                         "type": "summary",
                         "blocks_a": summary.blocks[0],
                         "blocks_b": summary.blocks[1],
@@ -320,10 +391,13 @@ impl<W: Write> Printer<W> {
                         "holes": summary.holes,
                         "files_unread": faults,
                         "interrupted": summary.interrupted,
-                    }),
-                )?;
+                });
+                if let Some(name) = &self.name {
+                    json["save"] = name.as_str().into();
+                }
+                self.objects.write(&mut self.out, &json)?;
             }
-            Format::Table => {
+            Format::Text => {
                 if self.lines > 0 {
                     writeln!(self.out)?;
                 }
@@ -345,7 +419,10 @@ impl<W: Write> Printer<W> {
                 let counts = if counts.is_empty() { "no blocks".to_owned() } else { counts.join(", ") };
                 let holes = match summary.holes {
                     0 => String::new(),
-                    n => format!(" · {} of a larger one not there, compared as convert fills them", count(n, "block")),
+                    n => format!(
+                        " · {} missing inside larger ones, compared with what `convert` fills in",
+                        count(n, "block")
+                    ),
                 };
                 writeln!(self.out, "{}", wrapped(&format!("{stopped}blocks: {counts}{voxels}{holes}"), ""))?;
             }

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 pub struct Exit(u8);
 
 impl Exit {
-    /// Nothing is wrong.
+    /// No damage.
     pub const CLEAN: Self = Self(0);
     /// Damage was repaired, and the result checked.
     pub const REPAIRED: Self = Self(1);
-    /// Damage was found, and left.
+    /// Damage was found, or is left after a repair.
     pub const DAMAGED: Self = Self(4);
     /// Something could not be done: read, opened, written; or a file changed while it was read.
     pub const FAILED: Self = Self(8);
@@ -31,7 +31,7 @@ impl Exit {
         Self(self.0 | other.0)
     }
 
-    /// This code when `condition` holds, otherwise that of a clean end.
+    /// This code if `condition` is true, otherwise the code of a clean end.
     pub const fn when(self, condition: bool) -> Self {
         if condition { self } else { Self::CLEAN }
     }
@@ -43,19 +43,19 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command ended before its end. Everything that a person sees is a sentence.
+/// Why a command failed. Each message is a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The reader of the output has gone; nothing is said.
+    /// The reader of the output closed it; nothing is printed.
     #[error("the output was closed")]
     ClosedPipe,
     /// Writing the output failed.
     #[error("the output cannot be written: {0}")]
     Output(io::Error),
-    /// Something else could not be done.
+    /// Another failure.
     #[error("{0}")]
     Failed(String),
-    /// `diff` could not compare.
+    /// `diff` could not compare the saves.
     #[error("{0}")]
     Trouble(String),
     /// The arguments do not fit together, or do not fit the save.
@@ -64,7 +64,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The exit code for it.
+    /// The exit code of the failure.
     pub const fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::USAGE,
@@ -80,8 +80,26 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<voxscope::world::Error> for Failure {
+    fn from(error: voxscope::world::Error) -> Self {
+        match error {
+            // The argument has to name one of them.
+            voxscope::world::Error::Several(..) => Self::Usage(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+}
+
 impl From<voxscope::save::Error> for Failure {
     fn from(error: voxscope::save::Error) -> Self {
-        Self::Failed(error.to_string())
+        let mut text = error.to_string();
+        if let voxscope::save::Error::NothingHere(dir) = &error {
+            let limits = voxscope::limits::Limits::DEFAULT;
+            for line in voxscope::save::bare::describe_directory(dir, &limits) {
+                text.push_str("\n  ");
+                text.push_str(&line);
+            }
+        }
+        Self::Failed(text)
     }
 }

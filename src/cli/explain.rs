@@ -1,4 +1,4 @@
-//! `explain CODE`: the long story.
+//! `explain CODE`: a detailed explanation.
 
 use std::io::Write;
 
@@ -6,11 +6,18 @@ use voxscope::damage::Code;
 
 use super::exit::{Exit, Failure};
 use super::output::{Align, BOLD, level_style, paragraph, stdout, table, write_table};
+use super::suggest::suggest;
+
+const AFTER_HELP: &str = "\
+Examples:
+  voxscope explain                          list all codes
+  voxscope explain block-epilogue";
 
 /// Arguments of `explain`.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// A code, such as block-epilogue; without one, all codes are listed
+    /// Code of a finding, such as block-epilogue; without it, all codes are listed
     code: Option<String>,
 }
 
@@ -26,15 +33,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
         Some(name) => {
             let Some(code) = Code::from_name(name) else {
-                return Err(Failure::Usage(format!(
-                    "there is no code `{}`; did you mean `{}`? `voxscope explain` lists all of them",
-                    voxscope::printable::printable(name),
-                    closest(name),
-                )));
+                return Err(Failure::Usage(unknown_code(name)));
             };
             let style = level_style(code.level());
             writeln!(out, "{BOLD}{code}{BOLD:#} · {style}{}{style:#} · {}", code.level(), code.title())?;
-            writeln!(out, "\n{}", paragraph(code.story()))?;
+            writeln!(out, "\n{}", paragraph(code.explanation()))?;
             writeln!(out, "\n{}", paragraph(&format!("{BOLD}Next:{BOLD:#} {}", code.next())))?;
         }
     }
@@ -42,13 +45,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(Exit::CLEAN)
 }
 
-/// The code that shares the most words, and then the longest beginning, with `name`; of several the shortest.
-fn closest(name: &str) -> Code {
-    let words: Vec<&str> = name.split(['-', '_', ' ']).collect();
-    let likeness = |code: &&Code| {
-        let shared = code.name().split('-').filter(|word| words.contains(word)).count();
-        let prefix = code.name().bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
-        (shared, prefix, std::cmp::Reverse(code.name().len()))
-    };
-    Code::ALL.iter().max_by_key(likeness).copied().unwrap_or(Code::BlockEpilogue)
+/// The sentence for a code that does not exist, with the codes that are spelled like it.
+fn unknown_code(name: &str) -> String {
+    let names: Vec<&str> = Code::ALL.iter().map(|code| code.name()).collect();
+    let near = suggest(name, &names, 5);
+    let near = if near.is_empty() { String::new() } else { format!(" did you mean {near}?") };
+    format!("unknown code `{}`;{near} `voxscope explain` lists all codes", voxscope::printable::printable(name))
 }

@@ -3,25 +3,33 @@
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
 
+use voxscope::picture::palette::Palette;
 use voxscope::save::{self, Save};
 use voxscope::tui::config::Config;
-use voxscope::tui::theme::Theme;
-use voxscope::tui::{self, Against, End, Settings};
+use voxscope::tui::theme::{ColorMode, Theme};
+use voxscope::tui::{self, CompareWith, End, Settings};
 
 use super::exit::{Exit, Failure};
-use super::{Color, diff, info, target};
+use super::scope::{self, Scope};
+use super::{Color, info, target};
 
 const HEADING: &str = "The explorer";
 
-/// How the explorer looks.
+/// Appearance of the explorer.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Look {
-    /// Colours: terminal, bright, light or mono
+pub struct ThemeArgs {
+    /// Colour theme: terminal, bright, light or mono
     #[arg(long, value_name = "NAME", value_parser = theme, help_heading = HEADING)]
     theme: Option<Theme>,
-    /// Letters only, for terminals without Unicode
+    /// Names and colours of voxels: TOML, or the JSON of the engine's id map; beside those that the save has
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    names: Option<PathBuf>,
+    /// Use ASCII characters only, for terminals without Unicode
     #[arg(long, help_heading = HEADING)]
     ascii: bool,
+    /// Leaves the mouse to the terminal, so that it selects text
+    #[arg(long, help_heading = HEADING)]
+    no_mouse: bool,
     /// Colours and keys; voxscope/config.toml among the user's configuration when not given
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     config: Option<PathBuf>,
@@ -30,16 +38,16 @@ pub struct Look {
 /// A save to compare with.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Two {
-    /// Compares the save with another one, and shows what differs: a map, and each block in both
-    #[arg(long, value_name = "SAVE", help_heading = diff::HEADING)]
+    /// Compare with this save and show what differs: a map, and each block in both saves
+    #[arg(long, value_name = "SAVE", help_heading = scope::HEADING)]
     against: Option<PathBuf>,
     #[command(flatten)]
-    scope: diff::Scope,
+    scope: Scope,
 }
 
 fn theme(name: &str) -> Result<Theme, String> {
     let names: Vec<&str> = Theme::ALL.iter().map(|(name, _)| *name).collect();
-    Theme::from_name(name).ok_or_else(|| format!("there are {}", names.join(", ")))
+    Theme::from_name(name).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
 /// Whether there is a terminal to explore on.
@@ -52,7 +60,7 @@ pub fn run(
     path: Option<PathBuf>,
     options: target::Options,
     with: &Two,
-    look: &Look,
+    look: &ThemeArgs,
     color: Color,
 ) -> Result<Exit, Failure> {
     if let Some(other) = &with.against {
@@ -80,13 +88,13 @@ pub fn run(
     explore(Settings { path, options: library, ..Settings::default() }, look, color)
 }
 
-/// Explores what differs between two saves. What cannot be done is the trouble that it is to `diff`.
+/// Explores what differs between two saves. Errors exit as those of `diff` do.
 pub fn two(
     a: &Path,
     b: &Path,
     options: &target::Options,
-    scope: &diff::Scope,
-    look: &Look,
+    scope: &Scope,
+    look: &ThemeArgs,
     color: Color,
 ) -> Result<Exit, Failure> {
     let explored = (|| {
@@ -95,7 +103,7 @@ pub fn two(
                 "there is no terminal to show what differs on: `voxscope diff A B` prints it".to_owned(),
             ));
         }
-        let against = Against {
+        let against = CompareWith {
             path: b.to_owned(),
             options: scope.second(options).to_library()?,
             lods: scope.lod.clone(),
@@ -112,13 +120,13 @@ pub fn two(
         explore(settings, look, color)
     })();
     match explored {
-        Err(Failure::Failed(text) | Failure::Usage(text)) => Err(Failure::Trouble(text)),
+        Err(Failure::Failed(text)) => Err(Failure::Trouble(text)),
         other => other,
     }
 }
 
-/// Explores a save until it is left.
-pub fn explore(settings: Settings, look: &Look, color: Color) -> Result<Exit, Failure> {
+/// Runs the explorer until the user quits.
+pub fn explore(settings: Settings, look: &ThemeArgs, color: Color) -> Result<Exit, Failure> {
     let config = Config::read(look.config.as_deref()).map_err(Failure::Usage)?;
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colourless = match color {
@@ -127,9 +135,20 @@ pub fn explore(settings: Settings, look: &Look, color: Color) -> Result<Exit, Fa
         Color::Never => true,
     };
     let configured = config.theme().map_err(Failure::Usage)?;
-    let theme = look.theme.or((colourless).then_some(Theme::Mono)).or(configured).unwrap_or_default();
+    let chosen = look.theme.or((colourless).then_some(Theme::Mono)).or(configured);
+    let (names, wrong) = Palette::of_save(&settings.path, look.names.as_deref()).map_err(Failure::Usage)?;
+    let said = |name: &str| std::env::var(name).ok();
+    let colors = match (colourless, color) {
+        (true, _) => ColorMode::None,
+        (false, _) => ColorMode::of_terminal(said("COLORTERM").as_deref(), said("TERM").as_deref()),
+    };
     let settings = Settings {
-        theme,
+        theme: chosen.unwrap_or_default(),
+        detect_background: chosen.is_none(),
+        no_mouse: look.no_mouse || config.mouse == Some(false),
+        colors,
+        names,
+        greeting: settings.greeting.clone().or(wrong),
         ascii: look.ascii || config.ascii,
         keymap: config.keymap().map_err(Failure::Usage)?,
         ..settings

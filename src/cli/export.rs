@@ -1,105 +1,174 @@
 //! `export`: voxels, metadata and tables of a save as files for other programs.
 
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use voxscope::beside;
-use voxscope::beside::Watch;
+use voxscope::draft::{self, Draft};
 use voxscope::export::voxels::{self, Area, Error, Odd, Request, Summary, Which};
-use voxscope::export::{self, Look, Picture, Slice};
+use voxscope::export::{self, Look, MapRequest, Picture, Slice};
 use voxscope::godot::channel::{CHANNELS, NAMES};
+use voxscope::picture::{self, Part, palette::Palette};
 use voxscope::printable;
+use voxscope::repair;
 use voxscope::save::Save;
+use voxscope::watch::Watch;
 use voxscope::world::{self, Fault, World};
 
-use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, count, stdout, wrapped};
+use super::output::{BOLD, after_report, complain, complain_of_unread, count, stdout, wrapped};
+use super::progress::{Bar, cancelled_by_signals};
 use super::target::{self, parse_triple};
 
 const AFTER_HELP: &str = "\
+Examples:
+  voxscope export world --out arrays --channel TYPE
+  voxscope export world --out y12.png --slice y=12
+
 Arrays have the shape (z, x, y) in C order. Voxels without a block have the value of --fill.
 Chunks of pak regions are exported one by one, with the shape (y, z, x).
 OUTPUT.md describes the files.";
 
 const OTHER: &str = "Instead of arrays of voxels";
 
-#[derive(Clone, Copy, clap::ValueEnum)]
+/// What a slice or a map looks like.
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum LookArgument {
-    /// A colour for each value; distances by their sign and size
+    /// Of --slice: a colour for each value; distances by their sign and size
     Palette,
-    /// Grey from the smallest value to the largest
+    /// Of --slice: grey from the smallest value to the largest
     Scale,
+    /// Of --map: from above, the highest matter of each column, lit from the north-west
+    Surface,
+    /// Of --map: a cut, at the place that --slice gives
+    Cut,
+    /// Of --map: the y of the highest matter of each column
+    Height,
+    /// Of --map: the depth of the water, in voxel maps
+    Depth,
+    /// Of --map: the worst finding of each block
+    Health,
+    /// Of --map: which LODs exist
+    Coverage,
+    /// Of --map: bytes that the blocks of a column take
+    Size,
+    /// Of --map: what differs from the save that --against names
+    Difference,
+    /// Of --map: the save as a repair would write it, with what it changes
+    Repair,
+}
+
+impl LookArgument {
+    /// The look of a map; `None` for those of a slice.
+    const fn of_map(self) -> Option<picture::Look> {
+        Some(match self {
+            Self::Palette | Self::Scale => return None,
+            Self::Surface => picture::Look::Surface,
+            Self::Cut => picture::Look::Cut,
+            Self::Height => picture::Look::Height,
+            Self::Depth => picture::Look::Depth,
+            Self::Health => picture::Look::Health,
+            Self::Coverage => picture::Look::Coverage,
+            Self::Size => picture::Look::Size,
+            Self::Difference => picture::Look::Difference,
+            Self::Repair => picture::Look::Repair,
+        })
+    }
 }
 
 /// Arguments of `export`.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The save; it is only read
+    /// The save, which is only read
     source: PathBuf,
-    /// Where it goes: a directory, or a file for --slice and --table; nothing of that name may exist
-    #[arg(long, value_name = "DST")]
-    out: PathBuf,
-    /// A plane as a PNG, such as y=12, in voxels of the LOD; of --channel, TYPE when not given
+    /// Write the result here, a new directory, or a new file for --slice and --table
+    #[arg(long, value_name = "DST", required_unless_present = "map")]
+    out: Option<PathBuf>,
+    /// A picture of the whole world: OUT ends in .png, or in .npy for the numbers of --look height, depth, size, coverage
+    #[arg(long, value_name = "OUT", help_heading = OTHER)]
+    #[arg(conflicts_with_all = ["out", "table", "lost", "instances", "block", "distances"])]
+    map: Option<PathBuf>,
+    /// Of --map: so many voxels of the LOD a pixel, along each side
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "map", help_heading = OTHER)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    scale: u32,
+    /// Names and colours of voxels: TOML, or the JSON of the engine's id map; beside those that the save has
+    #[arg(long, value_name = "FILE", requires = "map", help_heading = OTHER)]
+    names: Option<PathBuf>,
+    /// Of --look difference: the save to compare with
+    #[arg(long, value_name = "SAVE", requires = "map", help_heading = OTHER)]
+    against: Option<PathBuf>,
+    /// Write a plane as a PNG, such as y=12, in voxels of the LOD; shows TYPE unless --channel is given
     #[arg(long, value_name = "AXIS=N", value_parser = parse_slice, help_heading = OTHER)]
     slice: Option<(usize, i64)>,
-    /// What a slice looks like
-    #[arg(long, value_name = "LOOK", default_value = "palette", requires = "slice", help_heading = OTHER)]
-    look: LookArgument,
-    /// A table of all blocks: DST ends in .csv, .jsonl or .sqlite
+    /// What a slice or a map looks like; palette and surface when not given
+    #[arg(long, value_name = "LOOK", help_heading = OTHER)]
+    look: Option<LookArgument>,
+    /// Write a table of all blocks; DST ends in .csv, .jsonl or .sqlite
     #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel", "layer", "lost"], help_heading = OTHER)]
     table: bool,
-    /// A layer of a voxel map, by name or number, with its depths
+    /// Write a layer of a voxel map, by name or number, with its depths
     #[arg(long, value_name = "NAME", conflicts_with_all = ["block", "channel", "lost", "instances"], help_heading = OTHER)]
     layer: Option<String>,
-    /// Instances of an SQLite stream, of --lod or of all LODs: DST ends in .csv or .jsonl
+    /// Write the instances of an SQLite stream, of --lod or of all LODs; DST ends in .csv or .jsonl
     #[arg(long, conflicts_with_all = ["table", "slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
     instances: bool,
-    /// Blocks without an owner: those in the lost+found of a repaired save, or those that a damaged save still has
+    /// Write unowned blocks: those in lost+found of a repaired save, or those that a damaged save still has
     #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel"], help_heading = OTHER)]
     lost: bool,
-    /// One block, by its position in blocks of its LOD; of pak regions one chunk
+    /// Export one block, by its position in blocks of its LOD; in pak regions one chunk
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
     block: Option<[i32; 3]>,
-    /// Voxels of the LOD from the first corner up to, not including, the second; all that is there when not given
+    /// Export the voxels of the LOD from the first corner up to, but not including, the second [default: all]
     #[arg(long = "box", value_name = "X,Y,Z..X,Y,Z", value_parser = parse_box, allow_hyphen_values = true)]
     #[arg(conflicts_with = "block")]
     area: Option<Area>,
-    /// The LOD; 0 when not given
+    /// LOD to export [default: 0]
     #[arg(long, value_name = "N")]
     lod: Option<u8>,
-    /// A channel by name or number; several may be given. Without one, those that are not the same everywhere
-    #[arg(long, value_name = "NAME", value_parser = parse_channel)]
+    /// Export this channel, by name or number; may be repeated [default: channels that are not uniform]
+    #[arg(long, alias = "channels", value_name = "NAME", value_parser = parse_channel)]
     channel: Vec<usize>,
-    /// The value of voxels without a block
+    /// Value of voxels without a block
     #[arg(long, value_name = "N", default_value_t = 0)]
     fill: u64,
-    /// The SDF as distances in 32-bit floats instead of its raw values
+    /// Write SDF as distances in 32-bit floats instead of raw values
     #[arg(long)]
     distances: bool,
-    /// Does not wait until the arrays are on the disk: faster, and a power cut can leave zeros in them
+    /// Do not wait until the arrays are on the disk: faster, but a power loss can leave zeros in them
     #[arg(long)]
     no_sync: bool,
+    /// Write arrays of more than 4 GiB
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     options: target::Options,
 }
 
+impl Arguments {
+    /// The destination; there is one unless --map has its own.
+    fn out(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new(""))
+    }
+}
+
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    check_look(arguments)?;
+    arguments.map.as_deref().map_or(Ok(()), check_ending)?;
     let save = arguments.options.open(&arguments.source)?;
+    if let Some(to) = &arguments.map {
+        return map(arguments, save, to);
+    }
     let cancel = cancelled_by_signals();
-    let bar = progress_bar("exporting");
-    let progress = |done, all| {
-        bar.set_length(all);
-        bar.set_position(done);
-    };
-    let watch = Watch { cancel: Some(&cancel), progress: Some(&progress) };
-    let paks_alone = save.forests.is_empty() && save.streams.is_empty() && !save.rooms.is_empty();
+    let bar = Bar::new();
+    let progress = |progress| bar.show(progress);
+    let watch = Watch::default().cancel(&cancel).progress(&progress);
+    let paks_alone = save.forests.is_empty() && save.streams.is_empty() && !save.pak_dirs.is_empty();
     let done = if arguments.table {
         table(arguments, &save, &watch)
     } else if let (Some(name), Some((axis, at))) = (&arguments.layer, arguments.slice) {
-        let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), &arguments.out, &watch);
+        let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), arguments.out(), &watch);
         picture.map(|picture| (picture_words(arguments, picture, name), Exit::CLEAN))
     } else if arguments.layer.is_some() && arguments.area.is_some() {
         Err(Error::Request("a layer is exported whole: --box goes with --slice".to_owned()))
@@ -108,34 +177,180 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     } else if arguments.lost {
         lost(arguments, &save, &watch)
     } else if let (Some((axis, at)), true) = (arguments.slice, paks_alone) {
-        let picture = export::slice_of_chunks(&save, &slice(arguments, axis, at), &arguments.out, &watch);
+        let picture = export::slice_of_chunks(&save, &slice(arguments, axis, at), arguments.out(), &watch);
         picture.map(|picture| (picture_words(arguments, picture, "voxels"), Exit::CLEAN))
     } else if paks_alone && !arguments.instances {
         chunks(arguments, &save, &watch)
+    } else if save.forests.len() + save.streams.len() > 1 {
+        several(arguments, &save, &watch)
     } else {
         let world = World::only(&save).map_err(|error| nothing(&save, &error))?;
-        match arguments.slice {
-            _ if arguments.instances => instances(arguments, &world, &watch),
-            Some((axis, at)) => picture(arguments, &world, axis, at, &watch),
-            None => arrays(arguments, &world, &watch),
-        }
+        one(arguments, &world, &watch)
     };
-    bar.finish_and_clear();
+    bar.clear();
+    // Arrays, chunks and tables report what was not read themselves.
+    let unread = match &done {
+        Ok((_, exit)) if *exit == exit.and(Exit::FAILED) => Exit::CLEAN,
+        Ok(_) => complain_of_unread(&save),
+        Err(_) => Exit::CLEAN,
+    };
+    Ok(report(arguments.out(), done)?.and(unread))
+}
+
+/// Exports from one world: its instances, a slice, or arrays.
+fn one(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
+    match arguments.slice {
+        _ if arguments.instances => instances(arguments, world, watch),
+        Some((axis, at)) => picture(arguments, world, axis, at, watch),
+        None => arrays(arguments, world, watch),
+    }
+}
+
+/// Exports from every world of a directory, under its path below the destination. Worlds without what is asked for are left out.
+fn several(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
+    let draft = Draft::new(&[&save.path], arguments.out(), watch)?;
+    let (mut exit, mut exported, mut without) = (Exit::CLEAN, 0, 0);
+    for world in World::all(save)? {
+        let below = world.path().strip_prefix(&save.path).unwrap_or(world.path());
+        let below = if below.as_os_str().is_empty() { Path::new("world") } else { below };
+        // A picture is a file, arrays are a directory; a stream and a forest may have the same name without its ending.
+        let mut name = below.as_os_str().to_owned();
+        name.push(if arguments.slice.is_some() { ".png" } else { "" });
+        let below = PathBuf::from(name);
+        draft.directory(below.parent().unwrap_or(Path::new("")))?;
+        let own = Arguments { out: Some(draft.root().join(&below)), ..arguments.clone() };
+        match one(&own, &world, watch) {
+            Ok((_, of_world)) => {
+                exit = exit.and(of_world);
+                exported += 1;
+            }
+            Err(Error::Missing(why)) => {
+                complain(&format_args!("{}: {why}", printable::path(&below)));
+                without += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    for path in save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir)) {
+        complain(&format_args!("{}: pak regions and voxel maps are exported by themselves", save.shown(path)));
+    }
+    if exported == 0 {
+        return Err(Error::Missing("no save here has what is asked for".to_owned()));
+    }
+    draft.finish()?;
+    let left =
+        if without > 0 { format!(" · {} without what was asked for", count(without, "save")) } else { String::new() };
+    Ok((format!("{}{left}", count(exported, "save")), exit))
+}
+
+/// Says what was written, or why not.
+fn report(to: &Path, done: Done) -> Result<Exit, Failure> {
     match done {
-        Err(Error::Beside(beside::Error::Interrupted)) => Ok(Exit::INTERRUPTED),
-        Err(error @ Error::Beside(beside::Error::Destination { .. })) => Err(Failure::Usage(error.to_string())),
+        Err(Error::Beside(draft::Error::Interrupted)) => Ok(Exit::INTERRUPTED),
+        Err(error @ (Error::Beside(draft::Error::Destination { .. }) | Error::Request(_))) => {
+            Err(Failure::Usage(error.to_string()))
+        }
         Err(error) => Err(Failure::Failed(error.to_string())),
         Ok((line, exit)) => {
+            let line = format!("{BOLD}{}{BOLD:#}: {line}", printable::path(to));
             let mut out = stdout();
-            let to = printable::path(&arguments.out);
-            writeln!(out, "{}", wrapped(&format!("{BOLD}{to}{BOLD:#}: {line}"), "  "))?;
-            out.flush()?;
-            Ok(exit)
+            let printed = writeln!(out, "{}", wrapped(&line, "  ")).and_then(|()| out.flush());
+            Ok(after_report(to, exit, printed.map_err(Failure::from)))
         }
     }
 }
 
-/// Why there are no blocks to export, and what there is instead.
+/// Whether the ending of a picture's name says what is written.
+fn check_ending(to: &Path) -> Result<(), Failure> {
+    let ending = to.extension().unwrap_or_default();
+    if ["png", "npy"].iter().any(|known| ending.eq_ignore_ascii_case(known)) {
+        return Ok(());
+    }
+    let name = printable::path(to);
+    Err(Failure::Usage(format!("--map {name}: the name ends in .png for a picture, or in .npy for numbers")))
+}
+
+/// Whether the look goes with what is exported.
+fn check_look(arguments: &Arguments) -> Result<(), Failure> {
+    let Some(look) = arguments.look else { return Ok(()) };
+    let wrong = match (&arguments.map, arguments.slice, look.of_map()) {
+        (Some(_), _, None) => {
+            "--look palette and scale go with --slice alone; --map has surface, cut, height and others"
+        }
+        (None, _, Some(_)) => "this look goes with --map; --slice has palette and scale",
+        (None, None, None) => "--look goes with --slice or --map",
+        _ => return Ok(()),
+    };
+    Err(Failure::Usage(wrong.to_owned()))
+}
+
+/// The picture of the world.
+fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
+    let cancel = cancelled_by_signals();
+    let bar = Bar::new();
+    let progress = |progress| bar.show(progress);
+    let watch = Watch::default().cancel(&cancel).progress(&progress);
+    let (palette, wrong) = Palette::of_save(&arguments.source, arguments.names.as_deref()).map_err(Failure::Usage)?;
+    if let Some(why) = wrong {
+        complain(&why);
+    }
+    let part = part(arguments, &save)?;
+    let against = match &arguments.against {
+        Some(path) => Some(Arc::new(Save::open(path, &save.options)?)),
+        None => None,
+    };
+    let standard = if arguments.slice.is_some() { picture::Look::Cut } else { picture::Look::Surface };
+    let request = MapRequest {
+        look: arguments.look.and_then(LookArgument::of_map).unwrap_or(standard),
+        lod: arguments.lod.unwrap_or(0),
+        area: arguments.area,
+        scale: arguments.scale,
+        channel: arguments.channel.first().copied(),
+        cut: arguments.slice,
+        palette,
+        health: false,
+        against,
+    };
+    let save = Arc::new(save);
+    let done = export::map(&save, part, &request, to, &watch);
+    bar.clear();
+    let done = done.map(|summary| {
+        let [width, height] = summary.size;
+        let beside = summary.description.map(|path| format!(", described in {}", printable::path(&path)));
+        let words = format!("{width} x {height} pixels, look {}, {}", request.look.name(), summary.matter);
+        (words + &beside.unwrap_or_default(), complain_of_unread(&save))
+    });
+    report(to, done)
+}
+
+/// The world of a save that a picture is made of.
+fn part(arguments: &Arguments, save: &Save) -> Result<Part, Failure> {
+    if let Some(name) = &arguments.layer {
+        let layers = || {
+            Part::all(save).into_iter().filter_map(|part| match part {
+                Part::Layer(map, at) => Some((part, save.maps.get(map)?.layers().nth(at)?)),
+                _ => None,
+            })
+        };
+        let named = layers().find(|(_, layer)| layer.name.as_deref() == Some(name.as_str()));
+        let numbered = || name.parse().ok().and_then(|n: usize| layers().nth(n));
+        let none = || Failure::Failed(format!("there is no layer {}", printable::printable(name)));
+        return named.or_else(numbered).map(|(part, _)| part).ok_or_else(none);
+    }
+    let saves = save.forests.len() + save.streams.len() + save.pak_dirs.len() + save.maps.len();
+    let shown = printable::path(&save.path);
+    match Part::first(save) {
+        Some(_) if saves > 1 => {
+            let why =
+                format!("{shown}: there are {saves} saves here: name one of them (`voxscope info {shown}` lists them)");
+            Err(Failure::Usage(why))
+        }
+        Some(part) => Ok(part),
+        None => Err(Failure::Failed(format!("{shown}: there is nothing to draw"))),
+    }
+}
+
+/// Why there are no blocks to export, and which options export what there is.
 fn nothing(save: &Save, error: &world::Error) -> Failure {
     let names: Vec<&str> =
         save.maps.iter().flat_map(|map| map.layers()).filter_map(|layer| layer.name.as_deref()).collect();
@@ -143,44 +358,50 @@ fn nothing(save: &Save, error: &world::Error) -> Failure {
         (world::Error::Nothing(_), [_, ..]) => {
             format!("; a voxel map is exported layer by layer, by --layer: {}", printable::printable(&names.join(", ")))
         }
-        (world::Error::Nothing(_), []) if !save.rooms.is_empty() => {
+        (world::Error::Nothing(_), []) if !save.pak_dirs.is_empty() => {
             "; chunks of pak regions are exported as arrays only".to_owned()
         }
         _ => String::new(),
     };
-    Failure::Failed(format!("{error}{help}"))
+    match (error, help.is_empty()) {
+        (world::Error::Several(..), _) | (_, false) => Failure::Usage(format!("{error}{help}")),
+        _ => Failure::Failed(error.to_string()),
+    }
 }
 
-/// What was done, in words, and the exit code.
+/// Prints what was done; returns the exit code.
 type Done = Result<(String, Exit), Error>;
 
 fn table(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
-    let (rows, faults) = export::table(save, &arguments.out, watch)?;
-    tell(&faults);
+    let (rows, faults) = export::table(save, arguments.out(), watch)?;
+    warn_about_faults(&faults);
     Ok((count(rows, "block"), Exit::FAILED.when(!faults.is_empty())))
 }
 
 fn layer(arguments: &Arguments, save: &Save, name: &str, watch: &Watch<'_>) -> Done {
-    let [x, y, z] = export::layer(save, name, &arguments.out, watch)?;
+    let [x, y, z] = export::layer(save, name, arguments.out(), watch)?;
     Ok((format!("{x} x {y} x {z} cells of {}", printable::printable(name)), Exit::CLEAN))
 }
 
 fn lost(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
-    let found = export::lost::lost(save, &arguments.out, watch)?;
+    let found = repair::export_unowned(save, arguments.out(), watch).map_err(|error| match error {
+        repair::Error::Build(error) => Error::Beside(error),
+        error => Error::Missing(error.to_string()),
+    })?;
     let (blocks, arrays) = (count(found.blocks, "block"), count(found.arrays, "array"));
     Ok((format!("{blocks} without an owner, {} whole · {arrays}", found.whole), Exit::CLEAN))
 }
 
 fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch: &Watch<'_>) -> Done {
     let slice = slice(arguments, axis, at);
-    let picture = export::slice(world, &slice, &arguments.out, watch)?;
+    let picture = export::slice(world, &slice, arguments.out(), watch)?;
     Ok((picture_words(arguments, picture, NAMES.get(slice.channel).unwrap_or(&"")), Exit::CLEAN))
 }
 
 fn slice(arguments: &Arguments, axis: usize, at: i64) -> Slice {
     let look = match arguments.look {
-        LookArgument::Palette => Look::Palette,
-        LookArgument::Scale => Look::Scale,
+        Some(LookArgument::Scale) => Look::Scale,
+        _ => Look::Palette,
     };
     let channel = arguments.channel.first().copied().unwrap_or(0);
     Slice { lod: arguments.lod.unwrap_or(0), axis, at, which: which(arguments), channel, look }
@@ -189,7 +410,7 @@ fn slice(arguments: &Arguments, axis: usize, at: i64) -> Slice {
 fn picture_words(arguments: &Arguments, picture: Picture, what: &str) -> String {
     let [width, height] = picture.size;
     let scale = match (picture.range, arguments.look) {
-        (Some([low, high]), LookArgument::Scale) => format!(" · black is {low}, white is {high}"),
+        (Some([low, high]), Some(LookArgument::Scale)) => format!(" · black is {low}, white is {high}"),
         _ => String::new(),
     };
     format!("{width} x {height} pixels of {}{scale}", printable::printable(what))
@@ -203,16 +424,17 @@ fn arrays(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
         fill: arguments.fill,
         distances: arguments.distances,
         sync: !arguments.no_sync,
+        large: arguments.yes,
     };
-    let summary = voxels::export(world, &request, &arguments.out, watch)?;
-    tell(&summary.faults);
+    let summary = voxels::export(world, &request, arguments.out(), watch)?;
+    warn_about_faults(&summary.faults);
     tell_damaged(&summary.damaged, "; export.json lists them");
     let exit = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(!summary.faults.is_empty()));
     Ok((words(&summary), exit))
 }
 
 fn instances(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
-    let summary = export::instances(world, arguments.lod, &arguments.out, watch)?;
+    let summary = export::instances(world, arguments.lod, arguments.out(), watch)?;
     tell_damaged(&summary.damaged, "");
     let line = format!("{} in {}", count(summary.instances, "instance"), count(summary.blocks, "block"));
     Ok((line, Exit::DAMAGED.when(!summary.damaged.is_empty())))
@@ -223,8 +445,8 @@ fn chunks(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
         let why = "chunks of pak regions have no LODs and channels, and are exported one by one: --block X,Y,Z, or all";
         return Err(Error::Request(why.to_owned()));
     }
-    let summary = export::chunks(save, arguments.block, &arguments.out, watch)?;
-    tell(&summary.faults);
+    let summary = export::chunks(save, arguments.block, arguments.out(), watch)?;
+    warn_about_faults(&summary.faults);
     let not_whole = match summary.damaged {
         0 => String::new(),
         n => format!(", {n} of them not whole"),
@@ -244,26 +466,17 @@ fn which(arguments: &Arguments) -> Which {
 
 fn tell_damaged(damaged: &[Odd], where_all_are: &str) {
     for odd in damaged.iter().take(8) {
-        anstream::eprintln!("voxscope: block {}: {}", printable::triple(odd.block), odd.why);
+        complain(&format_args!("block {}: {}", printable::triple(odd.block), odd.why));
     }
     if damaged.len() > 8 {
-        anstream::eprintln!("voxscope: and {} more{where_all_are}", damaged.len() - 8);
+        complain(&format_args!("and {} more{where_all_are}", damaged.len() - 8));
     }
 }
 
-fn tell(faults: &[Fault]) {
+fn warn_about_faults(faults: &[Fault]) {
     for fault in faults {
-        anstream::eprintln!("voxscope: {}: {}", fault.file, fault.why);
+        complain(&format_args!("{}: {}", fault.file, fault.why));
     }
-}
-
-/// A bar on standard error, when that is a terminal.
-pub fn progress_bar(what: &'static str) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template(&format!("{what} {{bar:30}} {{percent}} %, {{eta}} left"));
-    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn words(summary: &Summary) -> String {
@@ -283,7 +496,7 @@ fn parse_slice(text: &str) -> Result<(usize, i64), String> {
         let axis = ["x", "y", "z"].iter().position(|name| name.eq_ignore_ascii_case(axis.trim()))?;
         Some((axis, at.trim().parse().ok()?))
     });
-    parts.ok_or_else(|| "an axis and a place on it are needed, such as y=12".to_owned())
+    parts.ok_or_else(|| "expected an axis and a position on it, such as y=12".to_owned())
 }
 
 /// `X,Y,Z..X,Y,Z`.
@@ -293,12 +506,12 @@ fn parse_box(text: &str) -> Result<Area, String> {
         numbers.and_then(|numbers| <[i64; 3]>::try_from(numbers).ok())
     };
     let corners = text.split_once("..").and_then(|(from, to)| Some([corner(from)?, corner(to)?]));
-    corners.ok_or_else(|| "two corners with .. between them are needed, such as -16,0,-16..16,32,16".to_owned())
+    corners.ok_or_else(|| "expected two corners separated by .., such as -16,0,-16..16,32,16".to_owned())
 }
 
 /// A channel by its name or number.
 pub fn parse_channel(text: &str) -> Result<usize, String> {
     let by_name = NAMES.iter().position(|name| name.eq_ignore_ascii_case(text));
     let found = by_name.or_else(|| text.parse().ok().filter(|&n| n < CHANNELS));
-    found.ok_or_else(|| format!("a channel is one of {}, or its number", NAMES.join(", ")))
+    found.ok_or_else(|| format!("expected one of {}, or the number of a channel", NAMES.join(", ")))
 }

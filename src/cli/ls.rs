@@ -1,4 +1,4 @@
-//! `ls`: the blocks of a save, filtered, as a table, JSON lines or CSV.
+//! `ls`: the blocks of a save, filtered, as text, JSON or CSV.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,15 +7,19 @@ use voxscope::check::{self, Filter, Row};
 use voxscope::export::{self, Lines, codes, flags};
 
 use super::exit::{Exit, Failure};
-use super::output::{Align, DIM, count, grouped, stdout};
+use super::output::{Align, DIM, complain, complain_of_unread, count, grouped, stdout, write_json};
 use super::target;
 
 const AFTER_HELP: &str = "\
+Examples:
+  voxscope ls world state=error
+  voxscope ls world lod=0 'bytes>4096' --format csv
+
 Filters, all of which must hold: FIELD OPERATOR VALUE without spaces, such as lod=0 bytes>4096 state!=ok
   numbers   lod x y z slot sector sectors bytes plain ratio version instances
             with = != < <= > >=
-  state     ok note warning error                                     with = != < <= > >=, by how bad
-  container plain lz4-be lz4 zstd headerless zlib                     with = !=
+  state     ok note warning error                                     with = != < <= > >=, by severity
+  container plain lz4-be lz4 zstd headerless lz4-wrong-order zlib     with = !=
   code      any code of `voxscope explain`                            with = !=
   file      a part of the file's name                                 with = !=";
 
@@ -23,12 +27,12 @@ Filters, all of which must hold: FIELD OPERATOR VALUE without spaces, such as lo
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// A save: a directory or a file of one, or a directory that holds several
+    /// The save: its directory, one of its files, or a directory that contains several saves
     path: PathBuf,
-    /// Filters; quote those with < or >
+    /// Filters; quote those that contain < or >
     filter: Vec<String>,
-    /// What to print
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
     #[command(flatten)]
     options: target::Options,
@@ -36,15 +40,18 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
-    /// Columns
-    Table,
-    /// A JSON object a line
+    /// Columns for people
+    #[value(alias = "table")]
+    Text,
+    /// One JSON array
     Json,
+    /// One JSON object per line
+    Jsonl,
     /// Comma-separated values with a header
     Csv,
 }
 
-/// What a table has of a row: 80 columns are enough for all but the findings.
+/// Columns of the table. All but the findings fit 80 characters.
 const COLUMNS: [(&str, usize, Align); 12] = [
     ("lod", 3, Align::Right),
     ("x", 5, Align::Right),
@@ -57,7 +64,7 @@ const COLUMNS: [(&str, usize, Align); 12] = [
     ("ver", 3, Align::Right),
     ("container", 10, Align::Left),
     ("state", 7, Align::Left),
-    // What follows is not always there: the codes of its findings, and the flags of a voxel map.
+    // The last column is optional: codes of findings, or flags of a voxel map.
     ("", 0, Align::Left),
 ];
 
@@ -65,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let filter = Filter::parse(&arguments.filter.join(" ")).map_err(Failure::Usage)?;
     let save = arguments.options.open(&arguments.path)?;
     let mut printer = Printer::new(stdout(), arguments.format)?;
-    let mut exit = Exit::CLEAN;
+    let mut exit = complain_of_unread(&save);
     for file in save.files() {
         match check::rows(&save, file, &check::Options::default()) {
             Ok(rows) => {
@@ -75,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             }
             Err(error) => {
                 let name = save.shown(&file.path());
-                anstream::eprintln!("voxscope: {name}: {error}");
+                complain(&format_args!("{name}: {error}"));
                 exit = Exit::FAILED;
             }
         }
@@ -86,14 +93,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 
 enum Printer<W: Write> {
     Table(Table<W>),
+    /// Whether a row was written.
+    Array(W, bool),
     Lines(Lines<W, Row>),
 }
 
 impl<W: Write> Printer<W> {
     fn new(out: W, format: Format) -> std::io::Result<Self> {
         Ok(match format {
-            Format::Table => Self::Table(Table { out, file: None, rows: 0 }),
-            Format::Json => Self::Lines(Lines::new(out, export::Format::Jsonl)?),
+            Format::Text => Self::Table(Table { out, file: None, rows: 0 }),
+            Format::Json => Self::Array(out, false),
+            Format::Jsonl => Self::Lines(Lines::new(out, export::Format::Jsonl)?),
             Format::Csv => Self::Lines(Lines::new(out, export::Format::Csv)?),
         })
     }
@@ -101,6 +111,11 @@ impl<W: Write> Printer<W> {
     fn row(&mut self, row: &Row) -> std::io::Result<()> {
         match self {
             Self::Table(table) => table.row(row),
+            Self::Array(out, any) => {
+                out.write_all(if *any { b"," } else { b"[" })?;
+                *any = true;
+                write_json(out, row)
+            }
             Self::Lines(lines) => lines.write(row),
         }
     }
@@ -108,6 +123,10 @@ impl<W: Write> Printer<W> {
     fn finish(self) -> std::io::Result<()> {
         match self {
             Self::Table(table) => table.finish(),
+            Self::Array(mut out, any) => {
+                out.write_all(if any { b"]\n" } else { b"[]\n" })?;
+                out.flush()
+            }
             Self::Lines(lines) => lines.finish(),
         }
     }
@@ -120,7 +139,7 @@ struct Table<W: Write> {
 }
 
 impl<W: Write> Table<W> {
-    /// Columns of a fixed width, so that rows can be written as they come, a heading a file.
+    /// Columns of fixed width, so that rows can be written one by one; each file has its own heading.
     fn row(&mut self, row: &Row) -> std::io::Result<()> {
         self.rows += 1;
         if self.file.as_ref() != Some(&row.file) {
@@ -157,7 +176,7 @@ impl<W: Write> Table<W> {
     }
 }
 
-/// What stands between the codes of findings and what comes after them.
+/// The separator between codes of findings and what follows.
 fn gap(row: &Row) -> &'static str {
     if row.codes.is_empty() { "" } else { " · " }
 }

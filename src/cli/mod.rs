@@ -1,7 +1,11 @@
-//! The command line: a file a command.
+//! The command line: one file per command.
+//!
+//! Takes arguments; gives text and machine formats on standard output, and exit codes. What a command does belongs into the
+//! library, so that it can be tested without a process.
 
 mod check;
 mod convert;
+#[allow(clippy::disallowed_methods)]
 mod demo;
 mod diff;
 mod exit;
@@ -12,39 +16,48 @@ mod export;
 mod info;
 mod ls;
 mod output;
+mod plain;
+mod progress;
 mod repair;
+mod scope;
+mod shell;
 mod show;
+mod suggest;
 mod target;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::{Exit, Failure};
 
 const AFTER_HELP: &str = "\
-Exit codes, OR-ed: 0 clean, 1 repaired, 4 damage found or left, 8 something could not be done, 16 wrong usage, 32 interrupted.
-A save is never written to.";
+Examples:
+  voxscope world                            explore a save
+  voxscope check world                      check it; `voxscope repair world --out NEW` writes a repaired copy
 
-/// Look inside voxel-game saves: what is in them, what is damaged, and why.
+Exit codes (combined by OR): 0 clean, 1 repaired, 4 damage found or left, 8 failure, 16 wrong usage, 32 interrupted.
+voxscope never writes into a save.";
+
+/// Explore, check and repair saves of voxel games.
 #[derive(Parser)]
 #[command(version, about, after_help = AFTER_HELP, args_conflicts_with_subcommands = true, max_term_width = 110)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// A save: a directory or a file of one, or a directory that holds several
+    /// The save: its directory, one of its files, or a directory that contains several saves
     path: Option<PathBuf>,
     #[command(flatten)]
     options: target::Options,
     #[cfg(feature = "tui")]
     #[command(flatten)]
-    look: explore::Look,
+    look: explore::ThemeArgs,
     #[cfg(feature = "tui")]
     #[command(flatten)]
     against: explore::Two,
-    /// When to use colours
+    /// When to print colours
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
     color: Color,
 }
@@ -58,39 +71,47 @@ enum Color {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check every block and say what is damaged, why, and what to do
+    /// Check a save: list what is damaged, the cause, and what to do next
     Check(check::Arguments),
-    /// What a save is made of
+    /// Describe a save: its format, its layout and the number of blocks
     Info(info::Arguments),
     /// List blocks
     Ls(ls::Arguments),
-    /// Look at one block or one voxel
+    /// Show one block or one voxel
     Show(show::Arguments),
-    /// The long story behind a finding's code
+    /// A detailed explanation of a finding's code
     Explain(explain::Arguments),
-    /// Write voxels, metadata and tables as files for other programs
+    /// Export voxels, metadata and tables for other programs
     Export(export::Arguments),
-    /// What differs between two saves, block by block and voxel by voxel
+    /// Compare two saves block by block and voxel by voxel
     Diff(diff::Arguments),
-    /// Write a save anew in another form: a forest or a stream of today, other sizes of blocks
+    /// Convert a save into a forest or a stream of the current version, or to another block size
     Convert(convert::Arguments),
-    /// Build a whole, healthy copy of a save beside it, as far as its bytes tell
+    /// Write a repaired copy of a save
     Repair(repair::Arguments),
-    /// Sample saves, healthy and damaged, that the program makes itself
+    /// Completions of commands and options for a shell, on standard output
+    Completions(shell::CompletionsArguments),
+    /// The manual page of the program or of a command, on standard output
+    Man(shell::ManArguments),
+    /// Open or write sample saves, healthy and damaged
     Demo(demo::Arguments),
 }
 
 /// Runs the program.
 pub fn main() -> ExitCode {
     let given = attach_negatives(std::env::args_os());
-    let arguments = match Arguments::try_parse_from(&given) {
+    if let Some(sentence) = mistyped_command(&given) {
+        output::complain(&sentence);
+        return end(Exit::USAGE);
+    }
+    let arguments = match parse(given.clone()) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // The message repeats arguments as they are, so it is made anew of printable ones.
-            let error = Arguments::try_parse_from(given.iter().map(printable)).err().unwrap_or(error);
-            // Help and version are no errors; where they cannot be printed there is nobody to tell.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::USAGE.into() } else { Exit::CLEAN.into() };
+            // The message repeats the arguments, so parse printable ones to build it.
+            let error = parse(given.iter().map(|argument| printable(argument).into()).collect()).err().unwrap_or(error);
+            // Help and version are no errors.
+            let exit = if error.use_stderr() { Exit::USAGE } else { Exit::CLEAN };
+            return end(exit.and(Exit::FAILED.when(error.print().is_err())));
         }
     };
     let color = arguments.color;
@@ -98,6 +119,11 @@ pub fn main() -> ExitCode {
         Color::Auto => {}
         Color::Always => anstream::ColorChoice::Always.write_global(),
         Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    // A file that is no save may hold a block alone.
+    let path = arguments.path.as_deref().filter(|_| arguments.command.is_none());
+    if let Some(shown) = path.and_then(|path| show::bare_file(path, &arguments.options)) {
+        return finish(shown);
     }
     let result = match arguments.command {
         Some(Command::Check(arguments)) => check::run(&arguments),
@@ -109,27 +135,75 @@ pub fn main() -> ExitCode {
         Some(Command::Diff(arguments)) => diff::run(&arguments, color),
         Some(Command::Convert(arguments)) => convert::run(&arguments),
         Some(Command::Repair(arguments)) => repair::run(&arguments),
+        Some(Command::Completions(arguments)) => shell::completions(&arguments, program()),
+        Some(Command::Man(arguments)) => shell::man(&arguments, program()),
         Some(Command::Demo(arguments)) => demo::run(&arguments, color),
         #[cfg(feature = "tui")]
         None => explore::run(arguments.path, arguments.options, &arguments.against, &arguments.look, color),
         #[cfg(not(feature = "tui"))]
         None => info::browse(arguments.path, arguments.options),
     };
-    match result {
-        Ok(exit) => exit.into(),
-        Err(Failure::ClosedPipe) => Exit::FAILED.into(),
+    finish(result)
+}
+
+/// Commands for which `--stale-rows` changes something. The others accept it, as they always did, and do not list it.
+const WITH_STALE_ROWS: [&str; 3] = ["convert", "diff", "export"];
+
+/// The program with all of its commands; the help of each lists its own options only.
+fn program() -> clap::Command {
+    let hide = |command: clap::Command| {
+        let has = command.get_arguments().any(|argument| argument.get_id() == "stale_rows");
+        if has { command.mut_arg("stale_rows", |argument| argument.hide(true)) } else { command }
+    };
+    let program = hide(Arguments::command());
+    let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names
+        .into_iter()
+        .filter(|name| !WITH_STALE_ROWS.contains(&name.as_str()))
+        .fold(program, |program, name| program.mut_subcommand(name, hide))
+}
+
+fn parse(given: Vec<OsString>) -> Result<Arguments, clap::Error> {
+    let mut program = program();
+    let matches = program.try_get_matches_from_mut(given)?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut program))
+}
+
+/// Says why a command failed, and returns the exit code of the program.
+fn finish(result: Result<Exit, Failure>) -> ExitCode {
+    end(match result {
+        Ok(exit) => exit,
+        Err(Failure::ClosedPipe) => Exit::FAILED,
         Err(failure) => {
-            anstream::eprintln!("voxscope: {failure}");
-            failure.exit().into()
+            output::complain(&failure);
+            failure.exit()
         }
+    })
+}
+
+/// The exit code of the program: what could not be said on standard error counts as a failure too.
+fn end(exit: Exit) -> ExitCode {
+    exit.and(Exit::FAILED.when(output::is_silent())).into()
+}
+
+/// The sentence for a first argument that is neither a command nor a path, but is spelled like a command.
+fn mistyped_command(given: &[OsString]) -> Option<String> {
+    let name = given.get(1)?;
+    let text = name.to_str().filter(|text| text.bytes().all(|b| b.is_ascii_alphabetic()))?;
+    let program = program();
+    let commands: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+    if text == "help" || commands.contains(&text) || std::fs::symlink_metadata(name).is_ok() {
+        return None;
     }
+    let near = suggest::suggest(text, &commands, 1);
+    (!near.is_empty()).then(|| format!("unknown command `{text}`; did you mean {near}?"))
 }
 
 fn printable(argument: &OsString) -> String {
     voxscope::printable::path(argument.as_ref())
 }
 
-/// Attaches the value in `--block -1,0,2`, so that a negative number after a space is not taken for an option.
+/// Attaches the value in `--block -1,0,2`, so that a negative number is not parsed as an option.
 fn attach_negatives(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let takes_triple = |s: &OsString| ["--block", "--voxel", "--at", "--box"].iter().any(|name| s == name);
     let is_negative =

@@ -1,18 +1,81 @@
 //! Writing: styles, tables of text, machine formats, numbers for people.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use voxscope::damage::Level;
-pub use voxscope::export::{write_json, write_json_pretty};
+pub use voxscope::printable::{size, write_json, write_json_pretty};
+use voxscope::save::Save;
 
-/// Standard output, coloured when that is wanted, buffered.
+use super::exit::{Exit, Failure};
+
+/// Buffered standard output, with colours if they are enabled. What a terminal would act on is escaped, wherever it
+/// comes from: libraries repeat names of a save in their errors.
 pub fn stdout() -> impl Write {
-    BufWriter::with_capacity(1 << 16, anstream::stdout())
+    super::plain::PlainWriter::new(BufWriter::with_capacity(1 << 16, anstream::stdout()))
 }
 
-/// The style of a level; the level's name is always written beside it.
+/// Set when standard error could not be written.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Prints a line about what went wrong on standard error. Text of a save and of libraries in it is made printable.
+pub fn complain(text: &dyn std::fmt::Display) {
+    let text: Vec<String> = text.to_string().split('\n').map(voxscope::printable::printable).collect();
+    let mut err = anstream::stderr();
+    if writeln!(err, "voxscope: {}", text.join("\n")).and_then(|()| err.flush()).is_err() {
+        SILENT.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether something could not be said on standard error.
+pub fn is_silent() -> bool {
+    SILENT.load(Ordering::Relaxed)
+}
+
+/// Says on standard error which parts of a save were not read, and returns the exit code for that.
+pub fn complain_of_unread(save: &Save) -> Exit {
+    let mut exit = Exit::CLEAN;
+    for fault in save.unread() {
+        complain(&format_args!("{}: {}", save.shown(&fault.path), fault.why()));
+        exit = Exit::FAILED;
+    }
+    exit
+}
+
+/// Says on standard error which temporary directories in a directory were left by commands that were killed.
+pub fn complain_of_leftovers(dir: &Path) {
+    // Once for each directory, also where two saves are opened.
+    static SEARCHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let real = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    if !SEARCHED.lock().unwrap_or_else(PoisonError::into_inner).insert(real) {
+        return;
+    }
+    for left in voxscope::draft::leftovers_in(dir) {
+        let left = voxscope::printable::path(&left);
+        complain(&format_args!(
+            "{left}: left by a command that was killed; the next one with the same destination removes it"
+        ));
+    }
+}
+
+/// The exit code of a command whose result at `path` is complete, after it printed its report: where that failed, the
+/// result is not taken back.
+pub fn after_report(path: &Path, exit: Exit, printed: Result<(), Failure>) -> Exit {
+    match printed {
+        Ok(()) => exit,
+        Err(failure) => {
+            complain(&format_args!("{} is complete, but {failure}", voxscope::printable::path(path)));
+            exit.and(failure.exit())
+        }
+    }
+}
+
+/// The style of a level; its name is always printed too.
 pub const fn level_style(level: Level) -> Style {
     match level {
         Level::Error => AnsiColor::Red.on_default().bold(),
@@ -23,9 +86,9 @@ pub const fn level_style(level: Level) -> Style {
 
 /// Names and headings.
 pub const BOLD: Style = Style::new().bold();
-/// What is less important.
+/// Less important text.
 pub const DIM: Style = Style::new().dimmed();
-/// All is well.
+/// A good result.
 pub const GOOD: Style = AnsiColor::Green.on_default();
 
 /// How a column is aligned.
@@ -35,7 +98,7 @@ pub enum Align {
     Right,
 }
 
-/// An empty table without lines, whose columns are as wide as what is in them.
+/// An empty table without rules; columns are as wide as their content.
 pub fn table(columns: &[(&str, Align)]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -51,7 +114,7 @@ pub fn table(columns: &[(&str, Align)]) -> Table {
     table
 }
 
-/// Writes a table without the spaces at the ends of its lines.
+/// Writes a table without trailing spaces.
 pub fn write_table(out: &mut impl Write, table: &Table) -> io::Result<()> {
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;
@@ -59,7 +122,7 @@ pub fn write_table(out: &mut impl Write, table: &Table) -> io::Result<()> {
     Ok(())
 }
 
-/// Characters in a line of the terminal; `None` when the output is none.
+/// Width of the terminal in characters; `None` if the output is not a terminal.
 fn terminal_width() -> Option<usize> {
     let size = if io::stdout().is_terminal() { terminal_size::terminal_size() } else { None };
     size.map(|(terminal_size::Width(width), _)| usize::from(width).clamp(40, 120))
@@ -83,34 +146,12 @@ fn fill(text: &str, indent: &str, width: usize) -> String {
 
 /// `1,234,567`.
 pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
+    indicatif::HumanCount(n).to_string()
 }
 
 /// `1 block`, `2 blocks`.
 pub fn count(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
-/// `17.3 MiB`.
-pub fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    let (mut n, mut unit) = (bytes as f64 / 1024.0, 0);
-    while n >= 1024.0 && unit + 1 < UNITS.len() {
-        n /= 1024.0;
-        unit += 1;
-    }
-    format!("{n:.1} {}", UNITS.get(unit).unwrap_or(&"TiB"))
 }
 
 #[cfg(test)]
@@ -122,8 +163,6 @@ mod tests {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(size(1023), "1023 B");
-        assert_eq!(size(17 << 20 | 1 << 18), "17.2 MiB");
         assert_eq!(count(1, "block"), "1 block");
         assert_eq!(count(1000, "block"), "1,000 blocks");
     }

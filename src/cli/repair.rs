@@ -1,39 +1,48 @@
 //! `repair`: a whole, healthy copy of a save, built beside it.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU8, Ordering};
 
-use indicatif::{ProgressBar, ProgressStyle};
-use voxscope::beside;
-use voxscope::repair::{self, Accepted, Error, Plan, Progress};
+use voxscope::check::{self, Summary};
+use voxscope::draft;
+use voxscope::repair::{self, Accepted, Error, Plan};
+use voxscope::save::Save;
+use voxscope::watch::Watch;
 
-use super::check::cancelled_by_signals;
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, GOOD, count, stdout, wrapped};
+use super::output::{BOLD, GOOD, after_report, complain_of_unread, count, level_style, stdout, wrapped};
+use super::progress::{Bar, cancelled_by_signals};
 use super::target;
+
+const WARNING: anstyle::Style = level_style(voxscope::damage::Level::Warning);
+
+const AFTER_HELP: &str = "\
+Examples:
+  voxscope repair world --plan
+  voxscope repair world --out world-repaired --from-backup world-backup";
 
 /// Arguments of `repair`.
 #[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The save; it is only read
+    /// The save, which is only read
     source: PathBuf,
-    /// Where the repaired copy goes, which does not exist yet: a directory, or a file where the save is one stream
-    #[arg(long, value_name = "DST", required_unless_present = "plan")]
+    /// Write the repaired copy here, a new directory, or a new file if the save is one stream
+    #[arg(long, value_name = "DST")]
     out: Option<PathBuf>,
-    /// Only say what would be done
+    /// Print what would be done and write nothing
     #[arg(long)]
     plan: bool,
-    /// How sure the place of a block must be
+    /// How certain the position of a block must be
     #[arg(long, value_name = "LEVEL", default_value = "certain")]
     level: Level,
-    /// A backup of the same save, which is only read: it tells whose blocks are, and gives older states of lost ones
+    /// A backup of the same save, which is only read: it identifies blocks and supplies older states of lost ones
     #[arg(long, value_name = "PATH")]
     from_backup: Option<PathBuf>,
-    /// Put the block at a sector of a region file at this position, whatever the level; several times for several blocks
+    /// Write the block at this sector of a region file to this position, whatever its certainty; may be repeated
     #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR", allow_hyphen_values = true)]
     accept: Vec<Accepted>,
-    /// Threads; as many as there are cores when not given
+    /// Number of threads [default: one per core]
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
     #[command(flatten)]
@@ -42,13 +51,17 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Level {
-    /// Only what leaves no choice
+    /// Only positions that are certain
     Certain,
-    /// What is likely too; it is marked in repair.json
+    /// Also positions that are likely; they are marked in repair.json
     Likely,
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    if arguments.out.is_none() && !arguments.plan {
+        let why = "give --out NEW to write a repaired copy, or --plan to print what it would have and write nothing";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let save = arguments.options.open(&arguments.source)?;
     let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
     if backup.as_ref().is_some_and(|backup| backup.forests.is_empty() && backup.streams.is_empty()) {
@@ -56,66 +69,94 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     let cancel = cancelled_by_signals();
     let pool = target::pool(arguments.jobs)?;
-    let bar = bar();
-    let step = AtomicU8::new(u8::MAX);
-    let progress = |of: Progress| {
-        // Whoever comes first with a new step says its name.
-        if step.swap(of.step as u8, Ordering::Relaxed) != of.step as u8 {
-            bar.reset();
-            bar.set_length(of.all);
-            bar.set_message(of.step.name());
-        }
-        bar.inc(of.more);
-    };
-    let options = repair::Options {
-        likely: arguments.level == Level::Likely,
-        backup: backup.as_ref(),
-        accept: &arguments.accept,
-        cancel: Some(&cancel),
-        progress: Some(&progress),
-    };
-    for left in arguments.out.as_deref().map(repair::leftovers).unwrap_or_default() {
-        let left = voxscope::printable::path(&left);
-        eprintln!("{left}: left by a repair that was killed, unless one is still running; it can be removed.");
-    }
+    let bar = Bar::new();
+    let progress = |progress| bar.show(progress);
+    let options = repair::Options::default()
+        .likely(arguments.level == Level::Likely)
+        .backup(backup.as_ref())
+        .accept(&arguments.accept)
+        .watch(Watch::default().cancel(&cancel).progress(&progress));
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
     });
-    bar.finish_and_clear();
+    bar.clear();
     let (plan, check) = match done {
         Ok(done) => done,
-        Err(Error::Build(beside::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
-        Err(error @ (Error::Build(beside::Error::Destination { .. }) | Error::Accept { .. })) => {
+        Err(Error::Build(draft::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
+        Err(error @ (Error::Build(draft::Error::Destination { .. }) | Error::Accept { .. })) => {
             return Err(Failure::Usage(error.to_string()));
         }
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
-    let mut out = stdout();
-    say(&mut out, &plan)?;
+    // A plan that changes nothing leaves what a repair does not mend. The check of a copy counts it.
+    let left = match check {
+        None if plan.changes_nothing() => {
+            let options =
+                check::Options::default().level(check::Level::Semantic).watch(Watch::default().cancel(&cancel));
+            let summary = pool.install(|| check::run(&save, &options, drop));
+            if summary.interrupted {
+                return Ok(Exit::INTERRUPTED);
+            }
+            Some(summary)
+        }
+        _ => None,
+    };
+    let unread = complain_of_unread(&save);
     let mut exit = Exit::REPAIRED.when(!plan.changes_nothing()).and(Exit::DAMAGED.when(plan.leaves_damage()));
+    if let Some(check) = check.as_ref().or(left.as_ref()) {
+        let left = check.counts.errors + check.counts.warnings;
+        let damaged = left > 0 || is_empty(check, &save);
+        exit = exit.and(Exit::DAMAGED.when(damaged)).and(Exit::FAILED.when(check.unread > 0));
+    }
+    let exit = exit.and(unread);
+    let printed = report(arguments, &save, &plan, check.as_ref(), left.as_ref());
+    match &arguments.out {
+        Some(out) if check.is_some() => Ok(after_report(out, exit, printed)),
+        _ => printed.map(|()| exit),
+    }
+}
+
+/// Whether a copy has nothing that could be checked.
+fn is_empty(check: &Summary, save: &Save) -> bool {
+    check.files == 0 || (check.stats.blocks == 0 && save.maps.is_empty())
+}
+
+/// Prints what was done, or would be.
+fn report(
+    arguments: &Arguments,
+    save: &Save,
+    plan: &Plan,
+    check: Option<&Summary>,
+    left: Option<&Summary>,
+) -> Result<(), Failure> {
+    let mut out = stdout();
+    print_plan(&mut out, plan)?;
+    if let Some(left) = left.map(|left| left.counts.errors + left.counts.warnings).filter(|left| *left > 0) {
+        let (findings, it) = (count(left, "finding"), if left == 1 { "it" } else { "them" });
+        let save = voxscope::printable::path(&arguments.source);
+        let line = format!("{findings} that a repair does not mend: `voxscope check {save}` lists {it}.");
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
     if let Some(check) = check {
         let left = check.counts.errors + check.counts.warnings;
-        let clean = left == 0;
-        let verdict = if clean { "checked, clean".to_owned() } else { count(left, "finding") + " left" };
+        let (style, verdict) = match () {
+            () if left > 0 => (WARNING, count(left, "finding") + " left"),
+            () if save.unread().next().is_some() => (WARNING, "checked; it lacks what was not read".to_owned()),
+            () if is_empty(check, save) => (WARNING, "there is no block in it".to_owned()),
+            () => (GOOD, "checked, clean".to_owned()),
+        };
         let at = arguments.out.as_deref().map(voxscope::printable::path).unwrap_or_default();
-        writeln!(out, "{BOLD}{at}{BOLD:#}: {GOOD}{verdict}{GOOD:#} · {}", count(check.stats.blocks, "block"))?;
-        exit = exit.and(Exit::DAMAGED.when(!clean)).and(Exit::FAILED.when(check.unread > 0));
+        writeln!(out, "{BOLD}{at}{BOLD:#}: {style}{verdict}{style:#} · {}", count(check.stats.blocks, "block"))?;
     }
-    out.flush()?;
-    Ok(exit)
+    let totals = (!plan.changes_nothing()).then(|| repair::totals(save, plan));
+    for line in totals.iter().flat_map(|totals| repair::total_words(totals, check.is_some())) {
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
+    Ok(out.flush()?)
 }
 
-/// A bar whose message is the step.
-fn bar() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{msg} {bar:30} {bytes} of {total_bytes}, {eta} left");
-    ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-fn say(out: &mut impl Write, plan: &Plan) -> Result<(), Failure> {
+fn print_plan(out: &mut impl Write, plan: &Plan) -> Result<(), Failure> {
     let lines = repair::words(plan);
     if lines.is_empty() {
         writeln!(out, "Nothing to repair.")?;

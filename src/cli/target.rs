@@ -1,11 +1,12 @@
-//! What a command works on: the save, opened by the options that all commands share.
+//! The save that a command works on, and the options of all commands that open one.
 
 use std::path::{Path, PathBuf};
 
 use voxscope::godot::channel::{CHANNELS, Depth};
 use voxscope::godot::region::Format;
-use voxscope::godot::slots::Slots;
-use voxscope::pak::chunk::Given;
+use voxscope::godot::slots::SlotFormula;
+use voxscope::godot::stream::loc::KeyRule;
+use voxscope::pak::chunk::{Given, Order};
 use voxscope::pak::offset::Reading;
 use voxscope::save::{self, PakOptions, Save};
 
@@ -24,28 +25,34 @@ pub struct Options {
     /// Blocks along each axis of a region
     #[arg(long, value_name = "N", help_heading = HEADING)]
     region_size: Option<u16>,
-    /// Bytes of a sector
+    /// Bytes per sector
     #[arg(long, value_name = "BYTES", help_heading = HEADING)]
     sector_size: Option<u32>,
-    /// Bits of the eight channels, such as 16,16,8,8,8,8,8,8
+    /// Bits per value of the eight channels, such as 16,16,8,8,8,8,8,8
     #[arg(long, value_name = "BITS", value_delimiter = ',', help_heading = HEADING)]
     depths: Option<Vec<u8>>,
-    /// Formula that placed blocks of negative coordinates; by the version of the blocks when not given
+    /// Slot formula of blocks with negative coordinates [default: inferred from block versions]
     #[arg(long, value_name = "FORMULA", help_heading = HEADING)]
     slots: Option<SlotsArgument>,
-    /// Voxels along x, y and z of a chunk; by the length of chunks when not given
+    /// Voxels along x, y and z of a chunk [default: inferred from the length of chunks]
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, help_heading = PAK)]
     chunk_shape: Option<[i32; 3]>,
-    /// Bytes of a voxel
+    /// Bytes per voxel
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8), help_heading = PAK)]
     voxel_bytes: Option<u8>,
-    /// How first_block_offset is counted; by what fits the file when not given
+    /// Order of the voxels of a chunk, the last axis fastest [default: inferred from the voxels, or from the shape]
+    #[arg(long, value_name = "ORDER", help_heading = PAK)]
+    chunk_order: Option<ChunkOrder>,
+    /// Unit of first_block_offset [default: inferred from the file]
     #[arg(long, value_name = "UNIT", help_heading = PAK)]
     pak_offset: Option<PakOffset>,
-    /// `export` and `diff` take rows too that may have been deleted: nothing leads to them, and nothing that did is damaged
+    /// Include rows that may have been deleted (on pages that nothing points to)
     #[arg(long, help_heading = STREAMS)]
     stale_rows: bool,
-    /// How the options of the layout begin: `convert` has its own of the same names.
+    /// How keys store positions above LOD 0 [default: inferred from the keys]
+    #[arg(long, value_name = "RULE", help_heading = STREAMS)]
+    key_rule: Option<KeyRuleArgument>,
+    /// Prefix of the layout options; `convert` has its own options of these names.
     #[arg(skip)]
     from: &'static str,
 }
@@ -59,24 +66,28 @@ pub struct Source {
     /// Blocks along each axis of a region
     #[arg(long, value_name = "N", help_heading = HEADING)]
     from_region_size: Option<u16>,
-    /// Bytes of a sector
+    /// Bytes per sector
     #[arg(long, value_name = "BYTES", help_heading = HEADING)]
     from_sector_size: Option<u32>,
-    /// Bits of the eight channels, such as 16,16,8,8,8,8,8,8
+    /// Bits per value of the eight channels, such as 16,16,8,8,8,8,8,8
     #[arg(long, value_name = "BITS", value_delimiter = ',', help_heading = HEADING)]
     from_depths: Option<Vec<u8>>,
-    /// Formula that placed blocks of negative coordinates; by the version of the blocks and by seams when not given
+    /// Slot formula of blocks with negative coordinates [default: inferred from block versions and seams]
     #[arg(long, value_name = "FORMULA", help_heading = HEADING)]
     slots: Option<SlotsArgument>,
-    /// Take rows too that may have been deleted: nothing leads to them, and nothing that did is damaged
+    /// Include rows that may have been deleted (on pages that nothing points to)
     #[arg(long, help_heading = STREAMS)]
     stale_rows: bool,
+    /// How keys store positions above LOD 0 [default: inferred from the keys]
+    #[arg(long, value_name = "RULE", help_heading = STREAMS)]
+    key_rule: Option<KeyRuleArgument>,
 }
 
 impl Source {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
-        let Self { from_block_size, from_region_size, from_sector_size, from_depths, slots, stale_rows } = self.clone();
+        let Self { from_block_size, from_region_size, from_sector_size, from_depths, slots, stale_rows, key_rule } =
+            self.clone();
         let options = Options {
             block_size: from_block_size,
             region_size: from_region_size,
@@ -84,11 +95,20 @@ impl Source {
             depths: from_depths,
             slots,
             stale_rows,
+            key_rule,
             from: "from-",
             ..Options::default()
         };
         options.open(path)
     }
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ChunkOrder {
+    /// x slowest, z fastest: that of chunks of 16 x n x 16
+    Xyz,
+    /// y slowest, x fastest: that of cubes of 32
+    Yzx,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -100,33 +120,51 @@ enum PakOffset {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum SlotsArgument {
-    /// That of 2019 to 2024
+enum KeyRuleArgument {
+    /// The engine of 2021-01-28 to 2021-10-04: times 2^LOD
     Old,
-    /// The Euclidean remainder
+    /// The engine since: as it is
+    New,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum SlotsArgument {
+    /// The formula of the engine of 2019 to 2024
+    Old,
+    /// The formula since 2024: the Euclidean remainder
     New,
 }
 
 impl Options {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
-        Ok(Save::open(path, &self.to_library()?)?)
+        let options = self.to_library()?;
+        // What a killed command left is beside the save, or in the directory that is opened.
+        let above = path.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
+        for dir in above.into_iter().chain(path.is_dir().then_some(path)) {
+            super::output::complain_of_leftovers(dir);
+        }
+        Ok(Save::open(path, &options)?)
     }
 
-    /// The same with another formula of slots.
+    /// The same options with another slot formula.
     #[must_use]
     pub fn with_slots(&self, slots: SlotsArgument) -> Self {
         Self { slots: Some(slots), ..self.clone() }
     }
 
-    /// As the library takes them.
+    /// The options of the library.
     pub fn to_library(&self) -> Result<save::Options, Failure> {
         let slots = self.slots.map(|slots| match slots {
-            SlotsArgument::Old => Slots::Old,
-            SlotsArgument::New => Slots::New,
+            SlotsArgument::Old => SlotFormula::Legacy,
+            SlotsArgument::New => SlotFormula::Euclidean,
         });
-        let stale_rows = self.stale_rows;
-        Ok(save::Options { format: self.format()?, slots, pak: self.pak()?, stale_rows, ..save::Options::default() })
+        let rule = self.key_rule.map(|rule| match rule {
+            KeyRuleArgument::Old => KeyRule::Old,
+            KeyRuleArgument::New => KeyRule::New,
+        });
+        let options = save::Options::default().format(self.format()?).slots(slots).pak(self.pak()?);
+        Ok(options.stale_rows(self.stale_rows).key_rule(rule))
     }
 
     fn pak(&self) -> Result<PakOptions, Failure> {
@@ -139,7 +177,12 @@ impl Options {
             Some(size) if size.iter().all(|n| (1..=4096).contains(n)) => Some(size.map(i32::unsigned_abs)),
             Some(_) => return usage("--chunk-shape must be three numbers of 1 to 4096"),
         };
-        Ok(PakOptions { reading, shape: Given { size, voxel_bytes: self.voxel_bytes } })
+        let order = self.chunk_order.map(|order| match order {
+            ChunkOrder::Xyz => Order::Xyz,
+            ChunkOrder::Yzx => Order::Yzx,
+        });
+        let shape = Given { size, voxel_bytes: self.voxel_bytes };
+        Ok(PakOptions::default().reading(reading).shape(shape).order(order))
     }
 
     fn format(&self) -> Result<Option<Format>, Failure> {
@@ -149,7 +192,7 @@ impl Options {
             (Some(block_size), Some(region_size), Some(sector_size)) => (block_size, region_size, sector_size),
             _ => {
                 return usage(&format!(
-                    "--{from}block-size, --{from}region-size and --{from}sector-size go together; --{from}depths may be added"
+                    "--{from}block-size, --{from}region-size and --{from}sector-size must be given together; --{from}depths is optional"
                 ));
             }
         };
@@ -179,19 +222,22 @@ fn parse_depths(bits: &[u8]) -> Option<[Depth; CHANNELS]> {
     bits.iter().map(find).collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
-/// The threads that a command works with.
+/// Threads that `--jobs` can ask for; more only cost memory.
+const MOST_JOBS: usize = 256;
+
+/// The thread pool of a command.
 pub fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
     rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs.unwrap_or(0))
+        .num_threads(jobs.unwrap_or(0).min(MOST_JOBS))
         .build()
-        .map_err(|error| Failure::Failed(format!("the threads cannot be started: {error}")))
+        .map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))
 }
 
 fn usage<T>(text: &str) -> Result<T, Failure> {
     Err(Failure::Usage(text.to_owned()))
 }
 
-/// The path that a command was given, or this directory.
+/// The given path, or the current directory.
 pub fn path_or_here(path: Option<&PathBuf>) -> &Path {
     path.map_or(Path::new("."), PathBuf::as_path)
 }
@@ -202,7 +248,7 @@ pub fn parse_position(text: &str) -> Result<[f64; 3], String> {
         text.split(',').map(|part| part.trim().parse().ok().filter(|n: &f64| n.is_finite())).collect();
     numbers
         .and_then(|numbers| numbers.try_into().ok())
-        .ok_or_else(|| "three numbers with commas between them are needed, such as 79.5,-2,-90.25".to_owned())
+        .ok_or_else(|| "expected three numbers separated by commas, such as 79.5,-2,-90.25".to_owned())
 }
 
 /// `X,Y,Z` as three whole numbers.
@@ -210,5 +256,5 @@ pub fn parse_triple(text: &str) -> Result<[i32; 3], String> {
     let numbers: Option<Vec<i32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
     numbers
         .and_then(|numbers| numbers.try_into().ok())
-        .ok_or_else(|| "three whole numbers with commas between them are needed, such as 3,-1,12".to_owned())
+        .ok_or_else(|| "expected three whole numbers separated by commas, such as 3,-1,12".to_owned())
 }

@@ -1,5 +1,5 @@
-//! What an earlier conversion kept apart, as its `convert.json` beside the source says: blocks that it filled, and
-//! metadata that had no place. On the way back to the size of before, the one is left out again and the other put back.
+//! Reads what an earlier conversion stored in `convert.json`: blocks that it filled, and
+//! metadata that did not fit. A conversion back to the earlier size leaves out the former and restores the latter.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,37 +7,37 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::convert::report::{Kind, report_of};
-use crate::convert::{Layout, Work};
+use crate::convert::{OutputLayout, Work};
 use crate::godot::channel::CHANNELS;
 use crate::godot::metadata::is_item;
 use crate::limits::Limits;
 use crate::resize::Cube;
 use crate::source::{FileSource, Source};
 
-/// The most bytes of a `convert.json` that is taken into account.
+/// The largest `convert.json` that is read, in bytes.
 const MOST: u64 = 64 << 20;
 
 /// An item of metadata: its voxel, or `None` for the block's own, and its bytes as version 4 stores them.
 pub(super) type Apart = (Option<[u16; 3]>, Vec<u8>);
 
-/// What an earlier conversion kept apart; nothing where there was none.
+/// The content of an earlier `convert.json`; empty if there is none.
 #[derive(Default)]
 pub(super) struct Before {
-    /// By LOD and block of the size of before.
+    /// Items by LOD and block of the earlier size.
     items: HashMap<(u8, [i32; 3]), Vec<Apart>>,
-    /// By LOD and block of the source.
+    /// Filled blocks by LOD and block of the source.
     filled: HashMap<(u8, [i32; 3]), Filled>,
 }
 
-/// A block of which parts were not there when it was put together.
+/// A joined block of which some parts were missing.
 struct Filled {
-    /// A bit for each part in the order ZXY, set where it was there.
+    /// A bit for each part in the order ZXY, set if the part existed.
     there: Vec<u8>,
-    /// What stood in the others, by channel.
+    /// The fill values of the other parts, by channel.
     values: [u64; CHANNELS],
 }
 
-/// The fields of `convert.json` that matter here.
+/// The fields of `convert.json` that are used here.
 #[derive(Deserialize)]
 struct Json {
     #[serde(rename = "type")]
@@ -64,10 +64,10 @@ struct Entry {
 }
 
 impl Before {
-    /// Reads it, where the result has the block size that the source once had. What is no report, or that of another
-    /// save, says nothing.
-    pub fn of(work: &Work<'_>) -> Self {
-        let Layout { from, to, .. } = *work.layout;
+    /// Reads `convert.json` if the result has the earlier block size of the source. A file that is not a report, or is the report of
+    /// another save, is ignored.
+    pub fn read(work: &Work<'_>) -> Self {
+        let OutputLayout { from, to, .. } = *work.layout;
         if from <= to {
             return Self::default();
         }
@@ -94,12 +94,12 @@ impl Before {
         before
     }
 
-    /// The metadata of a block of the result that was kept apart.
+    /// The metadata that was stored apart for a block of the result.
     pub fn items(&self, lod: u8, position: [i32; 3]) -> &[Apart] {
         self.items.get(&(lod, position)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a part of a block of the source was not there before it was filled, and is still as it was filled.
+    /// Whether a part of a source block did not exist before it was filled, and still has the fill values.
     pub fn is_filling(&self, lod: u8, block: [i32; 3], part: usize, cube: &Cube) -> bool {
         self.filled.get(&(lod, block)).is_some_and(|filled| {
             let there = filled.there.get(part / 8).is_none_or(|bits| bits >> (part % 8) & 1 != 0);
@@ -108,7 +108,7 @@ impl Before {
     }
 }
 
-/// Which parts are there, a bit for each.
+/// A bit for each part that exists.
 pub(super) fn bits(parts: usize, there: impl IntoIterator<Item = usize>) -> Vec<u8> {
     let mut bits = vec![0; parts.div_ceil(8)];
     for part in there {

@@ -1,4 +1,4 @@
-//! One block as the engine of today has it.
+//! Converts one block to the current version.
 
 use crate::godot::block::Block;
 use crate::godot::channel::{SDF, Storage};
@@ -6,7 +6,7 @@ use crate::godot::metadata::{Item, Metadata};
 use crate::godot::variant::{Dialect, Object, Variant};
 use crate::resize::{VERSION, has_old_sdf, is_cut, rescale};
 
-/// Voxels whose distance is cut to 1.
+/// Voxels whose distance was clamped to 1.
 pub(super) fn cut_distances(block: &Block<'_>) -> u64 {
     let Some(channel) = block.channels.get(SDF).filter(|_| has_old_sdf(block)) else { return 0 };
     let is_cut = |value: &u64| is_cut(block.version, channel.depth, *value);
@@ -16,7 +16,7 @@ pub(super) fn cut_distances(block: &Block<'_>) -> u64 {
     }
 }
 
-/// A block as the engine of today has it. `sdf` holds the values of the SDF, when they are other ones.
+/// Converts a block to the current version. `sdf` receives the values of the SDF, if they change.
 pub(super) fn of_today<'a>(mut block: Block<'a>, sdf: &'a mut Vec<u8>) -> Block<'a> {
     let version = block.version;
     rescale(&mut block, sdf);
@@ -25,10 +25,10 @@ pub(super) fn of_today<'a>(mut block: Block<'a>, sdf: &'a mut Vec<u8>) -> Block<
     block
 }
 
-/// Metadata in tagged items and Variants of Godot 4; `None` when nothing is set.
+/// Converts metadata to tagged items and Variants of Godot 4; `None` if nothing is set.
 fn metadata_of_today(mut metadata: Metadata<'_>, version: u8) -> Option<Metadata<'_>> {
     metadata.dialect = Dialect::Godot4;
-    // Before version 4 a block without metadata of its own had null.
+    // Before version 4, a block without metadata of its own stored null.
     if version < VERSION && metadata.block == Some(Item::Variant(Variant::Nil)) {
         metadata.block = None;
     }
@@ -36,7 +36,7 @@ fn metadata_of_today(mut metadata: Metadata<'_>, version: u8) -> Option<Metadata
     (!nothing).then_some(metadata)
 }
 
-/// The values of Godot 3 in an item that Godot 4 has no equal of: resources and objects that were only numbers.
+/// Values of Godot 3 in an item that have no equivalent in Godot 4: resources, and objects stored as numbers.
 pub(super) fn without_equal(item: &Item<'_>) -> u64 {
     let Item::Variant(variant) = item else { return 0 };
     let mut open = vec![variant];

@@ -1,4 +1,4 @@
-//! Which blocks of the source make up which parts of the result.
+//! Groups blocks of the source by the parts of the result that they form.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::convert::report::{Kind, Report};
 use crate::world::{At, Index, order};
 
 /// The blocks of the source by the regions of the result that they have voxels in, in the order ZXY of these; in a
-/// region those together that make up one block. What does not fit the coordinates of the result is listed.
+/// region those together that form one block. Blocks that do not fit the coordinates of the result are listed.
 pub(super) fn regions(work: &Work<'_>, index: &Index, report: &mut Report) -> BTreeMap<[i32; 3], Vec<At>> {
     let size = i32::from(work.layout.region);
     let mut regions: BTreeMap<[i32; 3], Vec<At>> = BTreeMap::new();
@@ -29,7 +29,7 @@ pub(super) fn regions(work: &Work<'_>, index: &Index, report: &mut Report) -> BT
     regions
 }
 
-/// The blocks of the source of which each unit of work is made.
+/// The source blocks of each unit of work.
 pub(super) fn units<'a>(work: &Work<'_>, sources: &'a [At]) -> Vec<&'a [At]> {
     if work.layout.from < work.layout.to {
         sources.chunk_by(|a, b| work.target(a.position) == work.target(b.position)).collect()
@@ -38,15 +38,15 @@ pub(super) fn units<'a>(work: &Work<'_>, sources: &'a [At]) -> Vec<&'a [At]> {
     }
 }
 
-/// Whether blocks are joined of which some are not there.
+/// Whether some of the blocks to be joined do not exist.
 pub(super) fn has_holes(work: &Work<'_>, sources: &[At]) -> bool {
     let all = usize::from(work.layout.to / work.layout.from.max(1)).pow(3);
     all > 1 && units(work, sources).iter().any(|unit| unit.len() < all)
 }
 
-/// The blocks of the source, those together that make up one block of the result.
+/// The blocks of the source, with those adjacent that form one block of the result.
 #[cfg(feature = "sqlite")]
-pub(super) fn all(work: &Work<'_>, index: &Index, report: &mut Report) -> Vec<At> {
+pub(super) fn list_in_groups(work: &Work<'_>, index: &Index, report: &mut Report) -> Vec<At> {
     let mut sources: Vec<At> = Vec::with_capacity(index.blocks.len());
     for at in &index.blocks {
         if ends(work, at).is_some() {

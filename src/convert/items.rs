@@ -1,4 +1,4 @@
-//! Metadata of blocks that are joined or split: every item goes with its voxel.
+//! Metadata of blocks that are joined or split: every item stays with its voxel.
 
 use crate::convert::before::Apart;
 use crate::godot::block::{Block, EPILOGUE};
@@ -7,16 +7,16 @@ use crate::godot::metadata::{Item, encode_item};
 
 use crate::resize::VERSION;
 
-/// Items as they are stored, of one block of the result.
+/// Stored items of one block of the result.
 #[derive(Default)]
 pub(super) struct Items {
     block: Option<Vec<u8>>,
     voxels: Vec<([u16; 3], Vec<u8>)>,
-    /// An item of the application's own, which goes on to the end: nothing can stand after it.
+    /// An application-defined item, which extends to the end of the metadata, so no item can follow it.
     last: Option<([u16; 3], Vec<u8>)>,
 }
 
-/// An item that has no place in the result.
+/// An item that the result cannot store.
 pub(super) struct Left {
     /// The voxel in the block of the source; `None` for the block's own item.
     pub voxel: Option<[u16; 3]>,
@@ -27,10 +27,10 @@ pub(super) struct Left {
 }
 
 impl Items {
-    /// Takes over those items of a block of the source that lie in a box of it; `corner` is where the box begins and
-    /// `to` where that is in the block of the result. The block's own item belongs to the box that has its corner, and to
+    /// Adds those items of a source block that are in a box of it; `corner` is the start of the box and
+    /// `to` its position in the block of the result. The block's own item belongs to the box at its corner, and to
     /// the block of the result whose corner it is.
-    pub fn take(&mut self, block: &Block<'_>, corner: [u16; 3], side: u16, to: [u16; 3], left: &mut Vec<Left>) {
+    pub fn add_from(&mut self, block: &Block<'_>, corner: [u16; 3], side: u16, to: [u16; 3], left: &mut Vec<Left>) {
         let Some(metadata) = &block.metadata else { return };
         let bytes = |item: &Item<'_>| {
             let mut bytes = Vec::new();
@@ -60,12 +60,12 @@ impl Items {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     pub const fn is_empty(&self) -> bool {
         self.block.is_none() && self.voxels.is_empty() && self.last.is_none()
     }
 
-    /// Puts items back that were kept apart, where their places are still free; gives the others.
+    /// Restores items that were stored apart, if their voxels have no item; returns the others.
     pub fn put_back(&mut self, apart: &[Apart], side: u16) -> Vec<Left> {
         let mut left = Vec::new();
         for (voxel, bytes) in apart {
@@ -89,7 +89,7 @@ impl Items {
         left
     }
 
-    /// Appends a block without metadata of its own and these items to `out`; gives how many bytes the items are.
+    /// Appends a block without metadata, and these items, to `out`; returns the number of bytes of the items.
     pub fn encode(mut self, block: &Block<'_>, out: &mut Vec<u8>, left: &mut Vec<Left>) -> u64 {
         if (!self.voxels.is_empty() || self.last.is_some())
             && let Some(bytes) = self.block.take_if(|bytes| is_custom(bytes))
@@ -117,7 +117,7 @@ impl Items {
     }
 }
 
-/// Whether an item is the application's own.
+/// Whether an item is application-defined.
 fn is_custom(bytes: &[u8]) -> bool {
     bytes.first().is_some_and(|&kind| kind > 32)
 }

@@ -1,22 +1,24 @@
-//! Blocks of the result, made of those of the source.
+//! Makes blocks of the result from blocks of the source.
 
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::beside::Draft;
 use crate::convert::before::{Before, bits};
 use crate::convert::block::{cut_distances, of_today, without_equal};
+use crate::convert::channels::Data;
 use crate::convert::items::{Items, Left};
 use crate::convert::report::{Kind, Listed, Report};
-use crate::convert::{Error, Layout, Work};
+use crate::convert::{Error, OutputLayout, Work};
+use crate::draft::Draft;
 use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, NAMES};
 use crate::godot::container;
 use crate::godot::variant::Dialect;
+use crate::printable::triple;
 use crate::resize::{Cube, Fill, VERSION, has_old_sdf};
 use crate::save::View;
-use crate::world::{At, Buffer};
+use crate::world::{At, Buffer, unreadable};
 
 /// A block of the result.
 pub(super) struct Made {
@@ -24,7 +26,7 @@ pub(super) struct Made {
     pub position: [i32; 3],
     /// Its container.
     pub container: Vec<u8>,
-    /// Its bytes before they were packed, and those of its metadata, where they are other ones than in the source.
+    /// Its decompressed bytes and the bytes of its metadata, if they differ from the source.
     plain: u64,
     metadata: u64,
     /// The bytes of its instances.
@@ -39,31 +41,31 @@ pub(super) struct Buffers {
     sdf: Vec<u8>,
     plain: Vec<u8>,
     uniform: Vec<u8>,
+    changed: Data,
 }
 
-/// What is made of one block of the source, or of all that make up one of the result.
+/// The blocks made from one unit: one block of the source, or all that form one block of the result.
 pub(super) struct Maker<'m> {
     pub work: &'m Work<'m>,
     pub lod: u8,
     pub fill: &'m Fill,
     pub before: &'m Before,
-    /// Units that are made before what came of them is handed on.
+    /// Number of units that are converted before their results are passed on.
     pub window: usize,
 }
 
-/// Says of positions of the result whether they are wanted.
-pub(super) type Keep<'k> = &'k (dyn Fn([i32; 3]) -> bool + Sync);
+/// Whether a position of the result is wanted.
+pub(super) type IsWanted<'k> = &'k (dyn Fn([i32; 3]) -> bool + Sync);
 
 impl Maker<'_> {
-    /// Makes the blocks of units and hands them on in their order; `progress` is told how many blocks were read.
-    pub fn all(
+    /// Makes the blocks of units and passes them on in order; the progress is in blocks read.
+    pub fn make_all(
         &self,
         units: &[&[At]],
         draft: &Draft<'_>,
-        keep: Keep<'_>,
+        keep: IsWanted<'_>,
         report: &mut Report,
         sink: &mut dyn FnMut(Made, &mut Report) -> Result<(), Error>,
-        progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         let idle: Mutex<Vec<Buffers>> = Mutex::default();
         for window in units.chunks(self.window.max(1)) {
@@ -73,7 +75,7 @@ impl Maker<'_> {
                     draft.go_on()?;
                     let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
                     let mut report = Report::default();
-                    let made = self.make(unit, &mut buffers, &mut report, keep)?;
+                    let made = self.make_unit(unit, &mut buffers, &mut report, keep)?;
                     idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
                     Ok((made, report))
                 })
@@ -83,27 +85,27 @@ impl Maker<'_> {
                 report.merge(part);
                 made.into_iter().try_for_each(|made| sink(made, report))?;
             }
-            progress(window.iter().map(|unit| unit.len() as u64).sum());
+            self.work.watch.advance(window.iter().map(|unit| unit.len() as u64).sum());
         }
         Ok(())
     }
 
     /// Makes the blocks of a unit.
-    fn make(
+    fn make_unit(
         &self,
         unit: &[At],
         buffers: &mut Buffers,
         report: &mut Report,
-        keep: Keep<'_>,
+        keep: IsWanted<'_>,
     ) -> Result<Vec<Made>, Error> {
-        let Layout { from, to, .. } = *self.work.layout;
+        let OutputLayout { from, to, .. } = *self.work.layout;
         let mut made = match unit {
             [] => Vec::new(),
             [at, ..] if from > to => self.split(at, buffers, report, keep)?,
             [at, ..] if from < to => self.join(at, unit, buffers, report)?.into_iter().collect(),
             [at, ..] => self.same(at, buffers, report)?.into_iter().collect(),
         };
-        // What nobody could read again.
+        // The result could not be read again.
         let limits = self.work.world.limits();
         made.retain(|made| {
             let fits = made.plain <= limits.block_bytes && made.metadata <= limits.metadata_bytes;
@@ -120,11 +122,19 @@ impl Maker<'_> {
         report.list(kind, self.lod, block, why);
     }
 
-    /// The bytes of the instances of the block that was fetched, when the result has a place for them.
+    /// The instance bytes of the fetched block, if the result can store them.
     pub fn instances(&self, at: &At, buffer: &mut Buffer, report: &mut Report) -> Option<Vec<u8>> {
-        let Layout { from, to, keys, .. } = *self.work.layout;
+        let OutputLayout { from, to, keys, .. } = *self.work.layout;
         let world = self.work.world;
+        // The index lists them under the position of their block.
+        if world.instances_are_of_another(at) {
+            return None;
+        }
         if from == to && keys.is_some() {
+            let container = world.decode_instances(buffer).and_then(|view| view.container);
+            if container.is_some_and(|container| container.mode == Some(container::Mode::Lz4WrongOrder)) {
+                return world.instances(buffer).map(container::with_readable_mode);
+            }
             if let Some(why) = world.damaged_instances(buffer) {
                 self.list(report, Kind::DamagedInstances, at.position, why);
             }
@@ -146,10 +156,10 @@ impl Maker<'_> {
         }));
     }
 
-    /// Whether a block can be converted; what is known of it is noted.
+    /// Whether a block can be converted; records statistics and losses in the report.
     fn admit(&self, at: &At, view: &View<'_>, report: &mut Report) -> bool {
         report.read += 1;
-        if let Some(why) = crate::diff::unreadable(view, Some(self.work.layout.from)) {
+        if let Some(why) = unreadable(view, Some(self.work.layout.from)) {
             self.list(report, Kind::Damaged, at.position, why);
             return false;
         }
@@ -165,9 +175,10 @@ impl Maker<'_> {
             self.list(report, Kind::Cut, at.position, why);
         }
         for (c, (channel, declared)) in block.channels.iter().zip(self.work.layout.depths).enumerate() {
-            if channel.depth != declared {
+            let depth = self.work.layout.change.depth(c, channel.depth);
+            if depth != declared {
                 let name = NAMES.get(c).unwrap_or(&"");
-                let why = format!("{name} has {}, and {declared} is what is declared", channel.depth);
+                let why = format!("{name} has {depth}, and {declared} is what is declared");
                 self.list(report, Kind::Depth, at.position, why);
             }
         }
@@ -185,9 +196,21 @@ impl Maker<'_> {
         true
     }
 
-    /// A block of the same size.
+    /// The block with the channels that get another form.
+    fn change<'a>(&self, at: &At, block: Block<'a>, data: &'a mut Data) -> Result<Block<'a>, Error> {
+        let change = self.work.layout.change;
+        let refused = |why: String| {
+            Error::Request(format!("block {} of LOD {} cannot be converted: {why}", triple(at.position), self.lod))
+        };
+        match change.refusal(&block) {
+            Some(why) => Err(refused(why)),
+            None => change.apply(block, data).map_err(refused),
+        }
+    }
+
+    /// Makes a block of the same size.
     fn same(&self, at: &At, buffers: &mut Buffers, report: &mut Report) -> Result<Option<Made>, Error> {
-        let Buffers { block, sdf, plain, .. } = buffers;
+        let Buffers { block, sdf, plain, changed, .. } = buffers;
         let mode = self.work.layout.mode;
         self.work.world.fetch(at, block)?;
         let instances = self.instances(at, block, report);
@@ -198,26 +221,33 @@ impl Maker<'_> {
         let of_today_already = view.block.as_ref().is_some_and(|block| block.version == VERSION);
         let mode_already = view.container.is_some_and(|c| c.whole && c.mode == Some(mode));
         let mut packed = Vec::new();
-        let packed_anew = !(of_today_already && mode_already && view.damage.is_empty());
+        let unchanged = self.work.layout.change.is_nothing();
+        let packed_anew = !(of_today_already && mode_already && unchanged && view.damage.is_empty());
         if !packed_anew {
             report.copied += 1;
             packed.extend_from_slice(self.work.world.container(block));
         } else if let Some(block) = view.block {
             plain.clear();
-            block::encode(&of_today(block, sdf), plain);
+            block::encode(&self.change(at, of_today(block, sdf), changed)?, plain);
             container::encode(mode, plain, &mut packed);
         }
         let plain = if packed_anew { plain.len() as u64 } else { 0 };
         Ok(Some(Made { position: at.position, container: packed, plain, metadata: 0, instances }))
     }
 
-    /// The blocks that a larger one is split into.
-    fn split(&self, at: &At, buffers: &mut Buffers, report: &mut Report, keep: Keep<'_>) -> Result<Vec<Made>, Error> {
-        let Layout { from, to, mode, .. } = *self.work.layout;
-        let Buffers { block, sdf, plain, uniform } = buffers;
+    /// Splits a larger block.
+    fn split(
+        &self,
+        at: &At,
+        buffers: &mut Buffers,
+        report: &mut Report,
+        keep: IsWanted<'_>,
+    ) -> Result<Vec<Made>, Error> {
+        let OutputLayout { from, to, mode, .. } = *self.work.layout;
+        let Buffers { block, sdf, plain, uniform, changed } = buffers;
         let Some(first) = self.work.target(at.position) else { return Ok(Vec::new()) };
         self.work.world.fetch(at, block)?;
-        // A block may have parts in several regions: what is to be said of it is said in the first of them.
+        // A block may have parts in several regions: report it in the first of them only.
         let mut said = Report::default();
         let here = if keep(first) { &mut *report } else { &mut said };
         self.instances(at, block, here);
@@ -226,7 +256,7 @@ impl Maker<'_> {
             return Ok(Vec::new());
         }
         let Some(block) = view.block else { return Ok(Vec::new()) };
-        let block = of_today(block, sdf);
+        let block = self.change(at, of_today(block, sdf), changed)?;
         let n = from / to;
         let mut made = Vec::new();
         for (z, x, y) in (0..n).flat_map(|z| (0..n).flat_map(move |x| (0..n).map(move |y| (z, x, y)))) {
@@ -239,7 +269,7 @@ impl Maker<'_> {
             let cube = Cube::cut(&block, corner.map(usize::from), to);
             let mut items = Items::default();
             let mut left = Vec::new();
-            items.take(&block, corner, to, [0; 3], &mut left);
+            items.add_from(&block, corner, to, [0; 3], &mut left);
             let part = (z * n + x) * n + y;
             if items.is_empty() && self.before.is_filling(self.lod, at.position, part.into(), &cube) {
                 report.emptied += 1;
@@ -255,11 +285,11 @@ impl Maker<'_> {
         Ok(made)
     }
 
-    /// The block that smaller ones make up.
+    /// Joins smaller blocks.
     fn join(&self, first: &At, unit: &[At], buffers: &mut Buffers, report: &mut Report) -> Result<Option<Made>, Error> {
-        let Layout { from, to, mode, depths, .. } = *self.work.layout;
+        let OutputLayout { from, to, mode, depths, .. } = *self.work.layout;
         let Some(target) = self.work.target(first.position) else { return Ok(None) };
-        let Buffers { block, sdf, plain, uniform } = buffers;
+        let Buffers { block, sdf, plain, uniform, changed } = buffers;
         let mut cube = Cube::new(to, depths);
         let mut items = Items::default();
         let mut before = Vec::new();
@@ -271,13 +301,13 @@ impl Maker<'_> {
                 continue;
             }
             let Some(block) = view.block else { continue };
-            let block = of_today(block, sdf);
+            let block = self.change(at, of_today(block, sdf), changed)?;
             let inside = |n: i32| u16::try_from((i64::from(n) * i64::from(from)).rem_euclid(i64::from(to)));
             let corner = at.position.map(|n| inside(n).unwrap_or(0));
             cube.put(corner.map(usize::from), &block, &before, self.fill);
             before.push(corner.map(usize::from));
             let mut left = Vec::new();
-            items.take(&block, [0; 3], from, corner, &mut left);
+            items.add_from(&block, [0; 3], from, corner, &mut left);
             self.left(report, Kind::Metadata, at.position, left);
         }
         if before.is_empty() {

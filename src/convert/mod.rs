@@ -1,12 +1,16 @@
-//! Any save of the Godot Voxel family as one of another form: a region forest or a stream of today, with blocks, regions
-//! and sectors of other sizes, built beside the source, read back and compared voxel for voxel, and only then given its
-//! name.
+//! Converts any save of the Godot Voxel family into a region forest or a stream of the current version, with blocks, regions
+//! and sectors of other sizes if requested. The result is built next to its destination, read back, compared voxel by voxel,
+//! and only then renamed to its final name.
 //!
-//! Fixed-point SDF of block versions 1 and 2 keeps its normalised value, which is what the engine's own migration means
-//! to do (and does to the wrong channel), so that surfaces stay where they were.
+//! Fixed-point SDF of block versions 1 and 2 keeps its normalised value, as the engine's own migration intends
+//! (which changes the wrong channel), so that surfaces stay in place.
+//!
+//! Takes a [world](crate::world::World) and a [target](Target); gives a new save and a [report](Report) of what it could not
+//! hold. It knows neither findings nor repair, and no terminal.
 
 mod before;
 mod block;
+mod channels;
 mod forest;
 mod groups;
 mod items;
@@ -17,52 +21,70 @@ mod stream;
 mod verify;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
-use crate::beside::{self, Draft};
 use crate::diff;
+use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::container::Mode;
 use crate::godot::forest::MAX_LODS;
-use crate::godot::slots::Slots;
-use crate::godot::stream::loc::Format;
+use crate::godot::region::{Format, refusal_words};
+use crate::godot::slots::SlotFormula;
+use crate::godot::stream::loc;
+#[cfg(feature = "sqlite")]
+use crate::godot::stream::loc::KeyRule;
+use crate::printable;
+use crate::recover::slots::{Told, told};
 use crate::resize;
-use crate::save::{self, Save};
-use crate::trace::slots::{Told, told};
+use crate::save::{self, ForestLayout, Save};
+use crate::watch::Watch;
 use crate::world::{self, World};
 
-/// How to convert.
-pub use crate::beside::Watch as Options;
 pub use report::{Kind, Listed, Report};
 
-/// What is written.
+/// The options of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Voxels along each axis of a block; those of the source when not given.
+    /// Voxels along each axis of a block; by default as in the source.
     pub block_size: Option<u16>,
-    /// Blocks along each axis of a region; those of the source when not given.
+    /// Blocks along each axis of a region; by default as in the source.
     pub region_size: Option<u16>,
-    /// Bytes of a sector; those of the source when not given, or as many as the largest block needs.
+    /// Bytes per sector; by default as in the source, or as many as the largest block needs.
     pub sector_size: Option<u16>,
-    /// How blocks are packed.
+    /// The compression of blocks.
     pub mode: Mode,
-    /// How a stream writes the positions of its blocks; as the source does when not given, or by numbers of 19 bits, or by
-    /// texts where these do not do.
-    pub keys: Option<Format>,
+    /// The key format of a stream; by default that of the source, or integers with 19 bits per coordinate, or
+    /// texts if those do not fit.
+    pub keys: Option<loc::Format>,
+    /// Where a forest has its region files.
+    pub layout: ForestLayout,
+    /// Channels that get another form.
+    pub change: VoxelChange,
+}
+
+/// Channels that a conversion gives another form; by default none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VoxelChange {
+    /// The depths of channels that get another one.
+    pub depths: [Option<Depth>; CHANNELS],
+    /// Whether [textures](crate::godot::textures) of Mixel4 become Single: the texture of the largest weight.
+    pub single_textures: bool,
 }
 
 impl Default for Target {
     fn default() -> Self {
-        Self { block_size: None, region_size: None, sector_size: None, mode: Mode::Lz4, keys: None }
+        let layout = ForestLayout::Engine;
+        let change = VoxelChange::default();
+        Self { block_size: None, region_size: None, sector_size: None, mode: Mode::Lz4, keys: None, layout, change }
     }
 }
 
-/// Why a conversion gave no result.
+/// Why a conversion failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The result cannot be built.
     #[error(transparent)]
-    Beside(#[from] beside::Error),
+    Beside(#[from] draft::Error),
     /// Something cannot be read.
     #[error(transparent)]
     World(#[from] world::Error),
@@ -72,87 +94,102 @@ pub enum Error {
     /// The result cannot be compared with the source.
     #[error(transparent)]
     Diff(#[from] diff::Error),
-    /// What was asked for is not possible.
+    /// The requested options are not possible.
     #[error("{0}")]
     Request(String),
-    /// The result is not what was meant to be written.
+    /// The result differs from the source.
     #[error("the result differs from the source at block {} of LOD {}: {}; nothing is left of it", crate::printable::triple(*.position), .lod, .why)]
     Differs {
         /// The LOD.
         lod: u8,
-        /// The block of the source, or of the result where there is none.
+        /// The block of the source, or of the result if there is none in the source.
         position: [i32; 3],
         /// How, in words.
         why: String,
     },
 }
 
-/// What is written, with nothing left open.
+/// The complete layout of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layout {
+pub(crate) struct OutputLayout {
     /// Voxels along each axis of a block of the source.
     pub from: u16,
     /// Voxels along each axis of a block of the result.
     pub to: u16,
     /// Blocks along each axis of a region.
     pub region: u16,
-    /// Bytes of a sector.
+    /// Bytes per sector.
     pub sector: u16,
     /// The depths that the result declares.
     pub depths: [Depth; CHANNELS],
-    /// How blocks are packed.
+    /// The compression of blocks.
     pub mode: Mode,
-    /// How a stream writes positions; `None` for a forest.
-    pub keys: Option<Format>,
+    /// The key format of a stream; `None` for a forest.
+    pub keys: Option<loc::Format>,
+    /// Where a forest has its region files.
+    pub tree: ForestLayout,
+    /// Channels that get another form.
+    pub change: VoxelChange,
 }
 
-/// What a conversion works with.
+impl OutputLayout {
+    /// The layout of the region files.
+    pub fn format(&self) -> Format {
+        Format {
+            block_size_po2: u8::try_from(self.to.trailing_zeros()).unwrap_or(0),
+            region_size: [self.region; 3],
+            depths: self.depths,
+            sector_size: self.sector.into(),
+        }
+    }
+}
+
+/// The inputs of a conversion.
 #[derive(Clone, Copy)]
 pub(crate) struct Work<'w> {
     pub world: &'w World<'w>,
-    pub layout: &'w Layout,
-    pub options: &'w Options<'w>,
+    pub layout: &'w OutputLayout,
+    pub watch: &'w Watch<'w>,
 }
 
 impl Work<'_> {
-    fn stopped(&self) -> bool {
-        self.options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
-
-    /// The position in the result of the block that holds the corner of a block of the source.
+    /// Position of the result block that contains the corner of a source block.
     fn target(&self, position: [i32; 3]) -> Option<[i32; 3]> {
-        resize::place(position, self.layout.from, self.layout.to)
+        resize::containing_block(position, self.layout.from, self.layout.to)
     }
 }
 
 /// Converts a world into a region forest at `to`, which must not exist.
 ///
 /// # Errors
-/// When the destination cannot be used, something cannot be read or written, or the result is not what the source was.
-/// There is nothing under the destination's name then. Damaged blocks are no error: they are listed and left out.
-pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, options: &Options<'_>) -> Result<Report, Error> {
-    beside::usable(&[world.path()], to)?;
-    let mut layout = layout(world, target)?;
-    let slots = slots(world, options);
+/// If the destination cannot be used, something cannot be read or written, or the result differs from the source. Then
+/// the destination does not exist. Damaged blocks are not an error: they are listed and left out.
+pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_>) -> Result<Report, Error> {
+    draft::check_destination(&[world.path()], to)?;
+    let wanted = layout(world, target)?;
+    let mut layout = accepted(wanted, target)?;
+    let slots = slots(world, watch);
     if let Some(lod) = world.lods().iter().find(|&&lod| lod >= MAX_LODS) {
         return Err(Error::Request(format!("LOD {lod} is more than a forest has: at most {MAX_LODS}")));
     }
     loop {
-        let draft = Draft::new(&[world.path()], to, "convert", options.cancel)?;
-        let work = Work { world, layout: &layout, options };
+        let draft = Draft::new(&[world.path()], to, watch)?;
+        let work = Work { world, layout: &layout, watch };
         let mut report = Report::new(world, &layout, slots.clone());
         if let Some(sector) = forest::write(&work, &draft, &mut report)?
             && target.sector_size.is_none()
             && sector > layout.sector
         {
-            // A block takes more than 255 sectors: all anew with larger ones.
+            // A block needs more than 255 sectors: start again with larger sectors.
             layout.sector = sector;
             continue;
         }
+        report.enlarged =
+            (layout != wanted).then_some([(wanted.region, wanted.sector), (layout.region, layout.sector)]);
         let result = Save::open(draft.root(), &save::Options::default())?;
         verify::verify(&work, &World::only(&result)?, &report)?;
         if let Some(file) = world.changed() {
-            return Err(beside::Error::Changed(PathBuf::from(file)).into());
+            return Err(draft::Error::Changed(PathBuf::from(file)).into());
         }
         draft.file(Path::new(report::NAME), &report.json())?;
         draft.finish()?;
@@ -160,73 +197,155 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, options: &Option
     }
 }
 
-/// Converts a world into an SQLite stream, a file at `to`; the report is written beside it, `NAME.convert.json`. Neither
-/// of the two must exist.
+/// The layout with a sector size with which the engine saves into regions, and if none is large enough with smaller regions,
+/// as far as these are not given.
+fn accepted(layout: OutputLayout, target: &Target) -> Result<OutputLayout, Error> {
+    let format = layout.format();
+    let Some(why) = refusal_words(&format) else { return Ok(layout) };
+    if target.sector_size.is_none() {
+        let smaller = (1..8).rev().map(|po2| 1u16 << po2).filter(|size| *size < layout.region);
+        let smaller = smaller.filter(|_| target.region_size.is_none());
+        for region in std::iter::once(layout.region).chain(smaller) {
+            let format = Format { region_size: [region; 3], ..format };
+            if let Some(sector) = format.accepted_sector_size() {
+                return Ok(OutputLayout { region, sector, ..layout });
+            }
+        }
+    }
+    Err(Error::Request(format!("the engine refuses to save with these settings. {}", why.trim_end_matches('.'))))
+}
+
+/// Converts a world into an SQLite stream, a file at `to`; the report is written next to it, `NAME.convert.json`. Neither
+/// of the two may exist.
 ///
 /// # Errors
 /// As those of [`to_forest`].
 #[cfg(feature = "sqlite")]
-pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, options: &Options<'_>) -> Result<Report, Error> {
+pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_>) -> Result<Report, Error> {
     let sources = [world.path()];
     let beside_it = report::report_of(to, false);
-    beside::usable(&sources, &beside_it)?;
-    let draft = Draft::new(&sources, to, "convert", options.cancel)?;
+    draft::check_database(&sources, to)?;
+    draft::check_beside(&beside_it)?;
+    let draft = Draft::new(&sources, to, watch)?;
     let mut layout = layout(world, target)?;
-    let slots = slots(world, options);
+    let slots = slots(world, watch);
     layout.keys = Some(target.keys.unwrap_or_else(|| stream::keys(world, &layout)));
-    let work = Work { world, layout: &layout, options };
+    let work = Work { world, layout: &layout, watch };
     let mut report = Report::new(world, &layout, slots);
     let path = stream::write(&work, &draft, &mut report)?;
-    let result = Save::open(&path, &save::Options::default())?;
+    let result = Save::open(&path, &save::Options::default().key_rule(KeyRule::New))?;
     verify::verify(&work, &World::only(&result)?, &report)?;
     if let Some(file) = world.changed() {
-        return Err(beside::Error::Changed(PathBuf::from(file)).into());
+        return Err(draft::Error::Changed(PathBuf::from(file)).into());
     }
     draft.file(Path::new(report::NAME), &report.json())?;
     draft.finish_files(&[(Path::new(report::NAME), &beside_it), (Path::new(stream::NAME), to)])?;
     Ok(report)
 }
 
-/// Finds out which formula placed the blocks of negative coordinates, and has them read by it. In words, where it makes a
+/// The form of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultForm {
+    /// A region forest.
+    Forest,
+    /// An SQLite stream.
+    #[cfg(feature = "sqlite")]
+    Stream,
+}
+
+/// Converts every world of a directory that holds several. The results have the same paths below `to`, which must not exist; the
+/// name of a stream becomes that of its forest, and the reverse. Either all of them are written or none.
+///
+/// # Errors
+/// As those of [`to_forest`]. A directory with damaged blocks is not an error.
+pub fn to_directory(
+    save: &Save,
+    target: &Target,
+    form: ResultForm,
+    to: &Path,
+    watch: &Watch<'_>,
+) -> Result<Vec<(PathBuf, Report)>, Error> {
+    let draft = Draft::new(&[&save.path], to, watch)?;
+    let mut done: Vec<(PathBuf, Report)> = Vec::new();
+    for world in World::all(save)? {
+        let below = below(save, &world, form);
+        if done.iter().any(|(other, _)| *other == below) {
+            let name = printable::path(&below);
+            return Err(Error::Request(format!("two saves would both become {name}: convert them one by one")));
+        }
+        if let Some(parent) = below.parent() {
+            draft.directory(parent)?;
+        }
+        let to = draft.root().join(&below);
+        let report = match form {
+            ResultForm::Forest => to_forest(&world, target, &to, watch)?,
+            #[cfg(feature = "sqlite")]
+            ResultForm::Stream => to_stream(&world, target, &to, watch)?,
+        };
+        done.push((below, report));
+    }
+    draft.finish()?;
+    Ok(done)
+}
+
+/// The path of a result below the directory of all.
+fn below(save: &Save, world: &World<'_>, form: ResultForm) -> PathBuf {
+    let path = world.path().strip_prefix(&save.path).unwrap_or(world.path()).to_owned();
+    // The directory itself may hold region files beside directories with saves.
+    let path = if path.as_os_str().is_empty() { PathBuf::from("world") } else { path };
+    match form {
+        ResultForm::Forest if world.forest().is_none() => path.with_extension(""),
+        ResultForm::Forest => path,
+        #[cfg(feature = "sqlite")]
+        ResultForm::Stream if world.forest().is_none() => path,
+        #[cfg(feature = "sqlite")]
+        ResultForm::Stream => {
+            let mut name = path.into_os_string();
+            name.push(".sqlite");
+            name.into()
+        }
+    }
+}
+
+/// Infers the slot formula of blocks with negative coordinates and sets it. Returns it in words, if it makes a
 /// difference.
-fn slots(world: &World<'_>, options: &Options<'_>) -> Option<String> {
-    let forest = world.forest()?;
+fn slots(world: &World<'_>, watch: &Watch<'_>) -> Option<String> {
+    let forest = world.forest().filter(|forest| forest.kind != save::Kind::BlockFiles)?;
     if !forest.regions.iter().any(|file| file.position.iter().any(|&p| p < 0)) {
         return None;
     }
     if let Some(given) = world.save.options.slots {
         return Some(format!("read by the formula that was given, {}", formula(given)));
     }
-    let stop = || options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
-    Some(match told(world.save, forest, &stop) {
+    Some(match told(world.save, forest, &|| watch.is_cancelled()) {
         Told::Known => "read by the old formula, which the versions of the blocks imply".to_owned(),
         Told::Seams { slots, seams, odds } => {
             world.tell_slots(slots);
             let odds = odds.abs().exp();
-            format!("read by {}, as {seams} seams tell, with odds of {odds:.1} to 1 for each", formula(slots))
+            format!("read by {}, as {seams} seams show, with average odds of {odds:.1} to 1 per seam", formula(slots))
         }
         Told::Nothing => {
-            let formula = formula(Slots::New);
+            let formula = formula(SlotFormula::Euclidean);
             format!(
-                "read by {formula}: neither the version of the blocks nor their seams tell; `--slots old` if it is wrong"
+                "read by {formula}, since neither block versions nor seams show which one applies; pass `--slots old` if it is wrong"
             )
         }
     })
 }
 
-const fn formula(slots: Slots) -> &'static str {
+const fn formula(slots: SlotFormula) -> &'static str {
     match slots {
-        Slots::Old => "the old formula",
-        Slots::New => "the formula of today",
+        SlotFormula::Legacy => "the old formula",
+        SlotFormula::Euclidean => "the new formula",
     }
 }
 
-/// What is written, from what was asked for and what the source has.
-fn layout(world: &World<'_>, target: &Target) -> Result<Layout, Error> {
+/// The layout of the result, from the options and the source.
+fn layout(world: &World<'_>, target: &Target) -> Result<OutputLayout, Error> {
     let request = |why: &str| Err(Error::Request(why.to_owned()));
     let Some(from) = world.block_size() else {
         return request(
-            "nothing says how large the blocks of the source are: give --from-block-size, --from-region-size and --from-sector-size",
+            "the block size of the source is unknown: pass --from-block-size, --from-region-size and --from-sector-size",
         );
     };
     let to = target.block_size.unwrap_or(from);
@@ -244,6 +363,10 @@ fn layout(world: &World<'_>, target: &Target) -> Result<Layout, Error> {
     if sector == 0 {
         return request("the sector size must be 1 to 65535");
     }
-    let depths = world.depths().unwrap_or_default();
-    Ok(Layout { from, to, region, sector, depths, mode: target.mode, keys: None })
+    let mut depths = world.depths().unwrap_or_default();
+    for (c, depth) in depths.iter_mut().enumerate() {
+        *depth = target.change.depth(c, *depth);
+    }
+    let Target { mode, layout: tree, change, .. } = *target;
+    Ok(OutputLayout { from, to, region, sector, depths, mode, keys: None, tree, change })
 }

@@ -1,29 +1,41 @@
-//! What a conversion did, for people and as `convert.json`.
+//! The report of a conversion, for people and as `convert.json`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
-use crate::convert::Layout;
+use crate::convert::OutputLayout;
 use crate::godot::channel::CHANNELS;
 use crate::printable;
 use crate::world::{Fault, Index, World};
 
-/// The file in the result.
+/// Name of the report in the result.
 pub(super) const NAME: &str = "convert.json";
 
-/// Where the report of a converted save is: in a forest, beside a stream.
+/// Bytes that a name may have.
+const LONGEST: usize = 255;
+
+/// Path of the report of a converted save: in a forest, next to a stream.
 pub(super) fn report_of(path: &Path, is_forest: bool) -> PathBuf {
     if is_forest {
         return path.join(NAME);
     }
     let mut beside_it = path.as_os_str().to_owned();
+    // A name that would be too long for a file system is cut.
+    let ending = NAME.len() + 1;
+    if let Some(name) = path.file_name().filter(|name| name.len() + ending > LONGEST) {
+        let text = name.to_string_lossy();
+        let at = LONGEST - ending - 3;
+        let cut: String = text.char_indices().take_while(|(start, _)| *start < at).map(|(_, c)| c).collect();
+        beside_it = path.with_file_name(cut).into_os_string();
+    }
     beside_it.push(".");
     beside_it.push(NAME);
     PathBuf::from(beside_it)
 }
 
-/// What became of something that is not in the result as it was.
+/// How something in the result differs from the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A block that cannot be read; it is left out.
@@ -32,23 +44,23 @@ pub enum Kind {
     TooLarge,
     /// A row of a stream that may have been deleted; it is left out.
     StaleRow,
-    /// A block of the result of which parts are not there in the source; they are filled.
+    /// A block of the result of which parts do not exist in the source; they are filled.
     Filled,
-    /// Metadata that has no place in the result; its bytes are here.
+    /// Metadata that the result cannot store; the report holds its bytes.
     Metadata,
-    /// Metadata that an earlier conversion had kept apart, and whose place in the result is taken; its bytes are here.
+    /// Metadata that an earlier conversion stored apart, and whose voxel in the result has another item; the report holds its bytes.
     Apart,
-    /// The palette of a region, where the regions of the result are others; its colours are here.
+    /// The palette of a region, if the regions of the result differ; the report holds its colours.
     Palette,
-    /// Values of Godot 3 that Godot 4 has no equal of; they are empty.
+    /// Values of Godot 3 without an equivalent in Godot 4; they are empty in the result.
     NoEqual,
-    /// Instances that have no place in the result: in a forest, or where blocks have another size. They stay in the source.
+    /// Instances that the result cannot store: in a forest, or with another block size. They are in the source only.
     Instances,
-    /// Instances that cannot be read whole; they are taken over as they are.
+    /// Instances that cannot be read completely; their bytes are copied.
     DamagedInstances,
-    /// Distances that the fixed point of today does not reach; they are cut to its end.
+    /// Distances outside the range of the current fixed point; they are clamped.
     Cut,
-    /// A channel that is deeper than the result says; it is kept as deep.
+    /// A channel that is deeper than the result declares; it keeps its depth.
     Depth,
 }
 
@@ -73,10 +85,10 @@ impl Kind {
     }
 }
 
-/// Something that is not in the result as it was.
+/// Something in the result that differs from the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// What became of it.
+    /// How it differs.
     pub kind: Kind,
     /// The LOD.
     pub lod: u8,
@@ -86,60 +98,124 @@ pub struct Listed {
     pub voxel: Option<[u16; 3]>,
     /// More, in words.
     pub why: String,
-    /// Bytes that are kept here only. Of a filled block: a bit for each of its parts in the order ZXY, the lowest bit of
-    /// the first byte first, set where the part is there.
+    /// Bytes that only the report holds. For a filled block: a bit for each of its parts in the order ZXY, the lowest bit of
+    /// the first byte first, set if the part exists.
     pub bytes: Option<Vec<u8>>,
-    /// What a block is filled with, by channel.
+    /// The fill values of a block, by channel.
     pub values: Option<[u64; CHANNELS]>,
 }
 
 impl Listed {
-    /// With nothing more than words.
+    /// An entry with words only.
     pub(super) const fn new(kind: Kind, lod: u8, block: [i32; 3], why: String) -> Self {
         Self { kind, lod, block, voxel: None, why, bytes: None, values: None }
     }
 }
 
-/// What a conversion did.
+/// `convert.json`: see OUTPUT.md.
+#[derive(Serialize)]
+struct ReportJson<'r> {
+    r#type: &'static str,
+    source: &'r str,
+    source_block_size: Option<u16>,
+    to: Option<TargetJson>,
+    slots: Option<&'r str>,
+    blocks_read: u64,
+    blocks_written: u64,
+    blocks_copied: u64,
+    /// Blocks by version of the source, without versions that no block has.
+    versions: BTreeMap<String, u64>,
+    sdf_rescaled: u64,
+    sdf_cut_voxels: u64,
+    metadata_of_godot_3: u64,
+    metadata_put_back: u64,
+    filling_left_out: u64,
+    listed: Vec<ListedJson>,
+    positions_twice: u64,
+    files_unread: &'r [Fault],
+}
+
+/// The layout of the result. A forest has sizes of regions and sectors, a stream a format of keys.
+#[derive(Serialize)]
+struct TargetJson {
+    form: &'static str,
+    block_size: u16,
+    region_size: Option<u16>,
+    sector_size: Option<u16>,
+    coordinate_format: Option<u8>,
+    container: &'static str,
+}
+
+impl TargetJson {
+    fn new(layout: OutputLayout) -> Self {
+        let is_forest = layout.keys.is_none();
+        Self {
+            form: if is_forest { "forest" } else { "sqlite" },
+            block_size: layout.to,
+            region_size: is_forest.then_some(layout.region),
+            sector_size: is_forest.then_some(layout.sector),
+            coordinate_format: layout.keys.map(|keys| keys.code()),
+            container: layout.mode.name(),
+        }
+    }
+}
+
+/// An entry of `listed`.
+#[derive(Serialize)]
+struct ListedJson {
+    kind: &'static str,
+    lod: u8,
+    block: [i32; 3],
+    voxel: Option<[u16; 3]>,
+    why: String,
+    bytes: Option<String>,
+    values: Option<[u64; CHANNELS]>,
+}
+
+/// The result of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     source: String,
-    layout: Option<Layout>,
-    /// Which formula the positions of negative coordinates were read by, and why, in words.
+    layout: Option<OutputLayout>,
+    /// The slot formula that was used for negative coordinates, and the reason, in words.
     pub slots: Option<String>,
     /// Blocks of the source.
     pub read: u64,
     /// Blocks of the result.
     pub written: u64,
-    /// Blocks whose bytes were taken over as they were.
+    /// Blocks whose bytes were copied.
     pub copied: u64,
     /// Blocks by version of the source.
     pub versions: [u64; 5],
-    /// Blocks whose SDF has the fixed point of today instead of the old one.
+    /// Blocks whose SDF was converted to the current fixed point.
     pub sdf: u64,
-    /// Voxels whose distance is cut to 1.
+    /// Voxels whose distance was clamped to 1.
     pub cut: u64,
-    /// Blocks whose metadata was that of Godot 3.
+    /// Blocks whose metadata was in the Godot 3 dialect.
     pub godot3: u64,
-    /// Items of metadata that an earlier conversion had kept apart and that have their places again.
+    /// Metadata items that an earlier conversion stored apart and that were restored.
     pub put_back: u64,
-    /// Blocks that an earlier conversion had filled, and that are not there again.
+    /// Blocks that an earlier conversion had filled and that were left out again.
     pub emptied: u64,
-    /// What is not in the result as it was.
+    /// Blocks along each axis of a region and bytes per sector, as they would have been and as they are, where the engine
+    /// would refuse to save with the former.
+    pub enlarged: Option<[(u16, u16); 2]>,
+    /// Differences between the result and the source.
     pub listed: Vec<Listed>,
     /// Files of the source that cannot be read.
     pub faults: Vec<Fault>,
-    /// Entries of tables that were left out because another one has their position.
+    /// Table entries that were left out because another one has their position.
     pub twice: u64,
 }
 
 impl Report {
-    pub(super) fn new(world: &World<'_>, layout: &Layout, slots: Option<String>) -> Self {
-        Self { source: printable::path(world.path()), layout: Some(*layout), slots, ..Self::default() }
+    pub(super) fn new(world: &World<'_>, layout: &OutputLayout, slots: Option<String>) -> Self {
+        let (source, faults) = (printable::path(world.path()), world.unread());
+        Self { source, layout: Some(*layout), slots, faults, ..Self::default() }
     }
 
     pub(super) fn index(&mut self, index: &Index) {
-        // What is wrong with a stream is so for every LOD.
+        // A fault of a stream is listed for every LOD; keep one.
         for fault in &index.faults {
             if !self.faults.contains(fault) {
                 self.faults.push(fault.clone());
@@ -156,7 +232,7 @@ impl Report {
         self.listed.push(Listed::new(kind, lod, block, why));
     }
 
-    /// Adds what another part of the work did.
+    /// Adds the report of another part of the work.
     pub(super) fn merge(&mut self, other: Self) {
         self.read += other.read;
         self.written += other.written;
@@ -172,7 +248,7 @@ impl Report {
         self.listed.extend(other.listed);
     }
 
-    /// How many things of a kind are listed.
+    /// Number of entries of a kind.
     #[must_use]
     pub fn count(&self, kind: Kind) -> u64 {
         self.listed.iter().filter(|listed| listed.kind == kind).count() as u64
@@ -187,53 +263,38 @@ impl Report {
 
     /// `convert.json`: see OUTPUT.md.
     pub(super) fn json(&self) -> Vec<u8> {
-        let listed = self.listed.iter().map(|listed| {
-            json!({
-                "kind": listed.kind.name(),
-                "lod": listed.lod,
-                "block": listed.block,
-                "voxel": listed.voxel,
-                "why": listed.why,
-                "bytes": listed.bytes.as_deref().map(printable::hex),
-                "values": listed.values,
-            })
-        });
-        let to = self.layout.map(|layout| {
-            let forest = layout.keys.is_none();
-            json!({
-                "form": if forest { "forest" } else { "sqlite" },
-                "block_size": layout.to,
-                "region_size": forest.then_some(layout.region),
-                "sector_size": forest.then_some(layout.sector),
-                "coordinate_format": layout.keys.map(|keys| keys.code()),
-                "container": layout.mode.name(),
-            })
-        });
-        let versions = (0..).zip(self.versions).filter(|(_, n)| *n > 0);
-        let versions: serde_json::Map<String, Json> =
-            versions.map(|(version, n): (u8, u64)| (version.to_string(), n.into())).collect();
-        let faults: Vec<Json> = self.faults.iter().map(|f| json!({ "file": f.file, "why": f.why })).collect();
-        let json = json!({
-            "type": "convert",
-            "source": self.source,
-            "source_block_size": self.layout.map(|layout| layout.from),
-            "to": to,
-            "slots": self.slots,
-            "blocks_read": self.read,
-            "blocks_written": self.written,
-            "blocks_copied": self.copied,
-            "versions": versions,
-            "sdf_rescaled": self.sdf,
-            "sdf_cut_voxels": self.cut,
-            "metadata_of_godot_3": self.godot3,
-            "metadata_put_back": self.put_back,
-            "filling_left_out": self.emptied,
-            "listed": listed.collect::<Vec<_>>(),
-            "positions_twice": self.twice,
-            "files_unread": faults,
-        });
-        let mut text = serde_json::to_vec_pretty(&json).unwrap_or_default();
-        text.push(b'\n');
+        let listed = |listed: &Listed| ListedJson {
+            kind: listed.kind.name(),
+            lod: listed.lod,
+            block: listed.block,
+            voxel: listed.voxel,
+            why: listed.why.clone(),
+            bytes: listed.bytes.as_deref().map(printable::hex),
+            values: listed.values,
+        };
+        let versions = (0u8..).zip(self.versions).filter(|(_, n)| *n > 0);
+        let json = ReportJson {
+            r#type: "convert",
+            source: &self.source,
+            source_block_size: self.layout.map(|layout| layout.from),
+            to: self.layout.map(TargetJson::new),
+            slots: self.slots.as_deref(),
+            blocks_read: self.read,
+            blocks_written: self.written,
+            blocks_copied: self.copied,
+            versions: versions.map(|(version, n)| (version.to_string(), n)).collect(),
+            sdf_rescaled: self.sdf,
+            sdf_cut_voxels: self.cut,
+            metadata_of_godot_3: self.godot3,
+            metadata_put_back: self.put_back,
+            filling_left_out: self.emptied,
+            listed: self.listed.iter().map(listed).collect(),
+            positions_twice: self.twice,
+            files_unread: &self.faults,
+        };
+        let mut text = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = printable::write_json_pretty(&mut text, &json);
         text
     }
 }

@@ -4,24 +4,26 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use crate::beside::{self, Draft, stream};
 use crate::convert::before::Before;
-use crate::convert::groups::{all, has_holes, units};
+use crate::convert::groups::{has_holes, list_in_groups, units};
 use crate::convert::make::{Made, Maker};
 use crate::convert::report::{Kind, Report};
-use crate::convert::{Error, Layout, Work};
+use crate::convert::{Error, OutputLayout, Work};
+use crate::draft::{self, Draft};
 use crate::godot::stream::loc::{Format, Place};
+use crate::godot::stream::write as stream;
 use crate::resize::Fill;
+use crate::watch::Step;
 use crate::world::{Buffer, World};
 
 /// The database in the directory that is being built.
 pub(super) const NAME: &str = "stream";
 
-/// Blocks of the source that are read before what came of them is written.
+/// Number of source blocks that are read before the converted blocks are written.
 const BLOCKS: usize = 1024;
 
-/// How positions are written where nothing is asked for: as in the source, or by numbers, where they do.
-pub(super) fn keys(world: &World<'_>, layout: &Layout) -> Format {
+/// The default key format: that of the source, or integers if they fit.
+pub(super) fn keys(world: &World<'_>, layout: &OutputLayout) -> Format {
     let [low, high] = Format::Int19.range();
     let [from, to] = [layout.from, layout.to].map(i64::from);
     let fits = |position: [i32; 3]| {
@@ -36,11 +38,11 @@ pub(super) fn keys(world: &World<'_>, layout: &Layout) -> Format {
         .unwrap_or_else(|| if all_fit() { Format::Int19 } else { Format::Text })
 }
 
-/// Writes the database; gives its path.
+/// Writes the database; returns its path.
 pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> Result<PathBuf, Error> {
     let (file, path) = draft.create(Path::new(NAME))?;
     let keys = work.layout.keys.unwrap_or(Format::Int19);
-    let before = Before::of(work);
+    let before = Before::read(work);
     let mut writing = Writing { work, keys, lod: 0, before: &before };
     let for_errors = path.clone();
     let failed = failed(&for_errors);
@@ -51,12 +53,12 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         writing.lod = lod;
         writing.lod(draft, &database, report, &failed)?;
     }
-    stream::finish(database, &file).map_err(beside::Error::write(&path))?;
+    stream::finish(database, &file).map_err(draft::Error::write(&path))?;
     Ok(path)
 }
 
 fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error + '_ {
-    |error| beside::Error::write(path)(std::io::Error::other(error)).into()
+    |error| draft::Error::write(path)(std::io::Error::other(error)).into()
 }
 
 struct Writing<'w> {
@@ -77,13 +79,13 @@ impl Writing<'_> {
         let (work, lod) = (self.work, self.lod);
         let index = work.world.index(lod);
         report.index(&index);
-        let sources = all(work, &index, report);
+        let sources = list_in_groups(work, &index, report);
         let fill =
-            if has_holes(work, &sources) { Fill::of(work.world, &index, &|| work.stopped()) } else { Fill::default() };
+            if has_holes(work, &sources) { Fill::measure(work.world, &index, work.watch) } else { Fill::default() };
         let bare = index.bare;
         drop(index.blocks);
         let maker = Maker { work, lod, fill: &fill, before: self.before, window: BLOCKS };
-        let (mut done, total) = (0, sources.len() as u64);
+        work.watch.begin(Step::Converting, sources.len() as u64);
         let mut insert = stream::insert(database).map_err(failed)?;
         let mut sink = |Made { position, container, instances, .. }: Made, report: &mut Report| {
             let Some(key) = self.keys.encode(Place { lod, position }) else {
@@ -93,26 +95,21 @@ impl Writing<'_> {
             };
             stream::put(&mut insert, &key, Some(&container), instances.as_deref()).map_err(failed)
         };
-        let mut progress = |read| {
-            done += read;
-            if let Some(progress) = work.options.progress {
-                progress(done, total);
-            }
-        };
-        maker.all(&units(work, &sources), draft, &|_| true, report, &mut sink, &mut progress)?;
+        maker.make_all(&units(work, &sources), draft, &|_| true, report, &mut sink)?;
         let mut buffer = Buffer::default();
+        let mut insert_instances = stream::insert_instances(database).map_err(failed)?;
         for at in &bare {
             work.world.fetch(at, &mut buffer)?;
             let key = self.keys.encode(Place { lod, position: at.position });
             match (key, maker.instances(at, &mut buffer, report)) {
                 (Some(key), Some(bytes)) => {
-                    stream::put(&mut insert, &key, None, Some(&bytes)).map_err(failed)?;
+                    stream::put_instances(&mut insert_instances, &key, &bytes).map_err(failed)?;
                 }
                 (None, Some(_)) => {
                     let why = "their position does not fit the keys".to_owned();
                     report.list(Kind::Instances, lod, at.position, why);
                 }
-                // They are listed.
+                // They are listed in the report.
                 (_, None) => {}
             }
         }

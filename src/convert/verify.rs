@@ -1,27 +1,32 @@
-//! Reading the result back and comparing it with the source, voxel for voxel.
+//! Reads the result back and compares it with the source, voxel by voxel.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::beside;
 use crate::convert::report::{Kind, Report};
-use crate::convert::{Error, Layout, Work};
+use crate::convert::{Error, OutputLayout, VoxelChange, Work};
 use crate::diff::{self, Side, What};
+use crate::draft;
 use crate::godot::block::Block;
-use crate::godot::channel::{Channel, SDF, Storage, index_zxy};
+use crate::godot::channel::{Channel, Storage, index_zxy};
 use crate::godot::metadata::{Item, Metadata, encode_item};
 use crate::godot::variant::Variant;
-use crate::resize::{VERSION, as_deep, sdf_of_today};
-use crate::world::{At, Buffer, Index, World};
+use crate::resize::{VERSION, as_deep, rescale};
+use crate::world::{At, Buffer, Index, World, unreadable};
 
 /// An item of metadata in the source: its LOD, its block, its voxel.
-type Place = (u8, [i32; 3], Option<[u16; 3]>);
+type ItemPlace = (u8, [i32; 3], Option<[u16; 3]>);
 
-/// Compares; what the report lists as left out may be missing, and nothing else.
+/// Compares the result with the source. Only what the report lists as left out may be missing.
 pub(super) fn verify(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), Error> {
-    if work.layout.from == work.layout.to { same(work, result, report) } else { resized(work, result, report) }
+    // The result has other values where channels get another form.
+    if work.layout.from == work.layout.to && work.layout.change.is_nothing() {
+        same(work, result, report)
+    } else {
+        resized(work, result, report)
+    }
 }
 
 /// Blocks that are not in the result.
@@ -37,11 +42,11 @@ fn differs(lod: u8, position: [i32; 3], why: &str) -> Error {
 fn same(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), Error> {
     let left_out = left_out(report);
     let mut wrong = None;
-    let options = diff::Options { cancel: work.options.cancel, ..diff::Options::default() };
+    let options = diff::Options::default().watch(*work.watch);
     let summary = diff::run(work.world, result, &options, |change| {
         let allowed = match &change.what {
             What::Removed | What::Unreadable { side: Side::A, .. } => left_out.contains(&(change.lod, change.position)),
-            // Only what the result has a place for.
+            // Compare only what the result can store.
             What::Changed(block) => block.channels.is_empty() && block.metadata.is_empty() && !result.has_instances(),
             What::Added | What::Moved { .. } | What::Unreadable { side: Side::B, .. } => false,
         };
@@ -50,7 +55,7 @@ fn same(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), Erro
         }
     })?;
     if summary.interrupted {
-        return Err(beside::Error::Interrupted.into());
+        return Err(draft::Error::Interrupted.into());
     }
     if let Some((_, fault)) = summary.faults.iter().find(|(side, _)| *side == Side::B) {
         return Err(differs(0, [0; 3], &format!("{}: {}", fault.file, fault.why)));
@@ -70,10 +75,10 @@ fn words(what: &What) -> String {
 }
 
 fn resized(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), Error> {
-    // What is too large has its position in the result.
+    // The report lists blocks that are too large by their position in the result.
     let damaged = report.listed.iter().filter(|listed| listed.kind == Kind::Damaged);
     let left_out: HashSet<(u8, [i32; 3])> = damaged.map(|listed| (listed.lod, listed.block)).collect();
-    let apart: HashSet<Place> = report
+    let apart: HashSet<ItemPlace> = report
         .listed
         .iter()
         .filter(|listed| listed.kind == Kind::Metadata)
@@ -92,8 +97,8 @@ fn resized(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), E
             .blocks
             .par_iter()
             .map(|at| {
-                if work.stopped() {
-                    return Err(beside::Error::Interrupted.into());
+                if work.watch.is_cancelled() {
+                    return Err(draft::Error::Interrupted.into());
                 }
                 let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
                 let compared = verifying.block(at, &mut buffers);
@@ -105,7 +110,7 @@ fn resized(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), E
         expected += there * u64::from(work.layout.from).pow(3);
         compared += voxels.iter().sum::<u64>();
     }
-    // What was filled before is no part of the save.
+    // Blocks that an earlier conversion filled are not part of the save.
     if whole && compared + report.emptied * u64::from(work.layout.to).pow(3) != expected {
         return Err(differs(0, [0; 3], "voxels of the source are not in the result"));
     }
@@ -118,16 +123,16 @@ struct Verifying<'v> {
     lod: u8,
     source: &'v Index,
     left_out: &'v HashSet<(u8, [i32; 3])>,
-    apart: &'v HashSet<Place>,
+    apart: &'v HashSet<ItemPlace>,
 }
 
 impl Verifying<'_> {
-    /// Compares a block of the result with all of the source that it has voxels of; gives how many were compared.
+    /// Compares a block of the result with the blocks of the source that it contains voxels of; returns how many were compared.
     fn block(&self, at: &At, (one, other): &mut (Buffer, Buffer)) -> Result<u64, Error> {
-        let Layout { from, to, .. } = *self.work.layout;
+        let OutputLayout { from, to, .. } = *self.work.layout;
         let view = self.result.read(at, one)?;
         let fail = |why: &str| Err(differs(self.lod, at.position, why));
-        if let Some(why) = diff::unreadable(&view, Some(to)) {
+        if let Some(why) = unreadable(&view, Some(to)) {
             return fail(&why);
         }
         let Some(made) = &view.block else { return fail("it cannot be read") };
@@ -150,11 +155,11 @@ impl Verifying<'_> {
                         return fail("a block of the source cannot be read any more");
                     };
                     let own = at.position.map(|n| i64::from(n) * i64::from(from));
-                    // Where the common part begins in each of the two.
+                    // The start of the common part in each block.
                     let part = |n: i64| u16::try_from(n.max(0)).unwrap_or(u16::MAX);
                     let in_source = [0, 1, 2].map(|i| part(low[i] - own[i]));
                     let in_made = [0, 1, 2].map(|i| part(own[i] - low[i]));
-                    if !voxels_are_same(source, in_source, made, in_made, side) {
+                    if !voxels_are_same(&self.work.layout.change, source, in_source, made, in_made, side) {
                         return fail("its voxels differ from those of the source");
                     }
                     if !self.metadata_is_same(at.position, source, in_source, (made, &items), in_made, side) {
@@ -167,7 +172,7 @@ impl Verifying<'_> {
         Ok(compared)
     }
 
-    /// Whether every item of a part of the source is in the result, or kept elsewhere.
+    /// Whether every metadata item of a part of the source is in the result or in the report.
     fn metadata_is_same(
         &self,
         position: [i32; 3],
@@ -200,7 +205,7 @@ impl Verifying<'_> {
     }
 }
 
-/// The items of voxels by their places.
+/// The items of voxels by position.
 fn items_of<'b, 'm>(block: &'b Block<'m>) -> HashMap<[u16; 3], Vec<&'b Item<'m>>> {
     let mut items: HashMap<[u16; 3], Vec<&'b Item<'m>>> = HashMap::new();
     for voxel in block.metadata.iter().flat_map(|metadata| &metadata.voxels) {
@@ -209,7 +214,7 @@ fn items_of<'b, 'm>(block: &'b Block<'m>) -> HashMap<[u16; 3], Vec<&'b Item<'m>>
     items
 }
 
-/// Whether two items are written the same today.
+/// Whether two items have the same bytes in the current version.
 fn is_same(of: &Metadata<'_>, item: &Item<'_>, made: &Metadata<'_>, other: Option<&Item<'_>>) -> bool {
     let bytes = |item: &Item<'_>| {
         let mut bytes = Vec::new();
@@ -220,23 +225,37 @@ fn is_same(of: &Metadata<'_>, item: &Item<'_>, made: &Metadata<'_>, other: Optio
     other.is_some_and(|other| bytes(item) == bytes(other))
 }
 
-fn voxels_are_same(a: &Block<'_>, in_a: [u16; 3], b: &Block<'_>, in_b: [u16; 3], side: u16) -> bool {
+/// Compares a part of a block of the source, after its channels got their form, with a part of a block of the result.
+fn voxels_are_same(
+    change: &VoxelChange,
+    a: &Block<'_>,
+    in_a: [u16; 3],
+    b: &Block<'_>,
+    in_b: [u16; 3],
+    side: u16,
+) -> bool {
+    let mut sdf = Vec::new();
+    let mut a = a.clone();
+    rescale(&mut a, &mut sdf);
+    a.version = VERSION;
     let channels = a.channels.iter().zip(&b.channels).enumerate();
     a.channels.len() == b.channels.len()
         && channels.into_iter().all(|(c, (one, other))| {
-            let wanted = |raw: u64| {
-                let raw = if c == SDF { sdf_of_today(a.version, one.depth, raw) } else { raw };
-                as_deep(c, one.depth, raw, other.depth)
+            let depth = change.depth(c, one.depth);
+            let wanted = |index: usize| {
+                let value = one.value(index).and_then(|_| change.value(&a, c, index).ok());
+                value.map(|raw| as_deep(c, depth, raw, other.depth))
             };
-            let uniform = |channel: &Channel<'_>| channel.value(0).filter(|_| channel.storage == Storage::Uniform);
-            if let (Some(one), Some(other)) = (uniform(one), uniform(other)) {
-                return wanted(one) == other;
+            let is_uniform = |channel: &Channel<'_>| channel.storage == Storage::Uniform;
+            // A texture of Mixel4 depends on two channels.
+            if is_uniform(one) && is_uniform(other) && !change.single_textures {
+                return wanted(0) == other.value(0);
             }
             (0..side).all(|z| {
                 (0..side).all(|x| {
                     let row = |size, [cx, cy, cz]: [u16; 3]| index_zxy(size, [cx + x, cy, cz + z]);
                     let (Some(from), Some(to)) = (row(a.size, in_a), row(b.size, in_b)) else { return false };
-                    (0..usize::from(side)).all(|y| one.value(from + y).map(wanted) == other.value(to + y))
+                    (0..usize::from(side)).all(|y| wanted(from + y) == other.value(to + y))
                 })
             })
         })

@@ -1,14 +1,15 @@
-//! What a code is, whatever codes there are: the table of [`codes`](super::codes) is made into a type here.
+//! The macro that makes the type [`Code`] of the table in [`codes`](super::codes).
 
 use std::fmt;
 
 use super::Code;
 
-/// Makes the type [`Code`] of a table: name, level, title, what to do next, story.
+/// Makes the type [`Code`] of a table: name, level, title, texts.
 macro_rules! codes {
-    ($($variant:ident = $name:literal, $level:ident, $title:literal, next: $next:literal, story: $story:literal;)*) => {
-        /// A kind of damage. The name is a contract: it never changes its meaning and is never used again for another.
+    ($($variant:ident = $name:literal, $level:ident, $title:literal, $text:expr;)*) => {
+        /// A kind of damage. The name is a contract: its meaning never changes, and it is never reused for another kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum Code {
             $(#[doc = $title] $variant,)*
         }
@@ -29,22 +30,27 @@ macro_rules! codes {
                 match self { $(Self::$variant => Level::$level,)* }
             }
 
-            /// A few words that say what it is.
+            /// What it is, in a few words.
             #[must_use]
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
             }
 
-            /// What to do next, in a sentence.
+            /// What to do next: an instruction with the command in it.
             #[must_use]
             pub const fn next(self) -> &'static str {
-                match self { $(Self::$variant => $next,)* }
+                self.text().next
             }
 
-            /// What it means, how it comes about and what can be done.
+            /// What the damage means and how it happens.
             #[must_use]
-            pub const fn story(self) -> &'static str {
-                match self { $(Self::$variant => $story,)* }
+            pub const fn explanation(self) -> &'static str {
+                self.text().explanation
+            }
+
+            /// All texts of the code.
+            pub(super) const fn text(self) -> &'static Text {
+                match self { $(Self::$variant => &$text,)* }
             }
 
             /// The code of that name.
@@ -73,6 +79,7 @@ impl serde::Serialize for Code {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::damage::Level;
     use std::collections::HashSet;
 
     #[test]
@@ -87,11 +94,20 @@ mod tests {
     }
 
     #[test]
-    fn every_code_says_what_it_is_and_what_to_do() {
+    fn every_code_has_a_title_an_instruction_and_an_explanation() {
         for &code in Code::ALL {
-            assert!(code.next().ends_with('.'), "{code}: a sentence");
-            assert!(code.story().ends_with('.') && code.story().len() > 60, "{code}: a story");
-            assert!(!code.title().ends_with('.'), "{code}: a few words, no sentence");
+            assert!(code.next().ends_with('.'), "{code}: the instruction is a sentence");
+            let explanation = code.explanation();
+            assert!(explanation.ends_with('.') && explanation.len() > 60, "{code}: the explanation has sentences");
+            assert!(!code.title().ends_with('.'), "{code}: the title is no sentence");
+        }
+    }
+
+    #[test]
+    fn an_error_always_has_something_to_do() {
+        for &code in Code::ALL {
+            let nothing = code.next().starts_with("Nothing to do");
+            assert!(!nothing || code.level() != Level::Error, "{code}: {}", code.next());
         }
     }
 }

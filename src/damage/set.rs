@@ -5,7 +5,7 @@ use std::fmt;
 use super::Code;
 
 /// Words of 64 bits in a set.
-const WORDS: usize = 3;
+const WORDS: usize = 4;
 
 // A code more than this would have no place.
 const _: () = assert!(Code::ALL.len() <= WORDS * 64);
@@ -17,7 +17,7 @@ pub struct CodeSet([u64; WORDS]);
 impl CodeSet {
     /// Adds a code.
     pub fn insert(&mut self, code: Code) {
-        let (word, bit) = place(code);
+        let (word, bit) = word_and_bit(code);
         if let Some(word) = self.0.get_mut(word) {
             *word |= bit;
         }
@@ -26,7 +26,7 @@ impl CodeSet {
     /// Whether a code is in it.
     #[must_use]
     pub fn contains(&self, code: Code) -> bool {
-        let (word, bit) = place(code);
+        let (word, bit) = word_and_bit(code);
         self.0.get(word).is_some_and(|word| word & bit != 0)
     }
 
@@ -35,7 +35,7 @@ impl CodeSet {
         Code::ALL.iter().copied().filter(|code| self.contains(*code))
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]
@@ -43,7 +43,7 @@ impl CodeSet {
 }
 
 /// The word and the bit of a code.
-const fn place(code: Code) -> (usize, u64) {
+const fn word_and_bit(code: Code) -> (usize, u64) {
     let number = code as usize;
     (number / 64, 1 << (number % 64))
 }

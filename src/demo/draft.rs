@@ -1,4 +1,4 @@
-//! A small save in memory, to be altered before it is written.
+//! A small save in memory that can be altered before it is written.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,7 +22,7 @@ pub(super) struct Draft {
     format: Format,
 }
 
-/// Where a block of a healthy region file is.
+/// The place of a block in a healthy region file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At {
     /// Its slot.
@@ -39,7 +39,7 @@ pub(super) struct At {
     pub sectors_end: usize,
 }
 
-/// The forest that samples alter: twelve blocks in two regions, the second of which they leave alone.
+/// The forest that samples alter: twelve blocks in two regions, of which only the first is altered.
 pub(super) fn spec() -> ForestSpec {
     ForestSpec {
         terrain: Terrain { reach: 4.0, ..Terrain::new(1) },
@@ -50,11 +50,11 @@ pub(super) fn spec() -> ForestSpec {
 }
 
 impl Draft {
-    pub fn of(spec: &ForestSpec) -> io::Result<Self> {
+    pub fn build(spec: &ForestSpec) -> io::Result<Self> {
         Ok(Self { files: spec.build()?, format: spec.format() })
     }
 
-    /// A file that is there.
+    /// An existing file.
     pub fn file(&mut self, name: &str) -> io::Result<&mut Vec<u8>> {
         self.files.get_mut(Path::new(name)).ok_or_else(|| unmade("a file is not there"))
     }
@@ -67,6 +67,12 @@ impl Draft {
         self.files.remove(Path::new(name));
     }
 
+    /// The same files at other paths.
+    pub fn moved(self, path: impl Fn(&Path) -> &Path) -> Self {
+        let files = self.files.into_iter().map(|(from, bytes)| (path(&from).to_owned(), bytes)).collect();
+        Self { files, ..self }
+    }
+
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         self.files.iter().try_for_each(|(below, bytes)| forest::write_new(dir, below, bytes))
     }
@@ -76,7 +82,7 @@ impl Draft {
         let format = self.format;
         let bytes = self.file(name)?.clone();
         let prefix = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
-        let header = Header::decode(prefix, bytes.len() as u64, Some(&format), &mut Vec::new());
+        let header = Header::decode(prefix, bytes.len() as u64, Some(&format)).report_to(&mut Vec::new());
         let header = header.ok_or_else(|| unmade("a region without header"))?;
         Region::load(bytes, header, 0, [0; 3], &Options::default())
     }
@@ -100,7 +106,7 @@ impl Draft {
         region.by_sector().into_iter().map(at).collect::<Option<_>>().ok_or_else(|| unmade("a block outside its file"))
     }
 
-    /// Puts another container in the place of a block and builds its region anew around it.
+    /// Replaces the container of a block and rebuilds its region.
     pub fn replace(&mut self, name: &str, slot: u32, container: &[u8]) -> io::Result<()> {
         let mut builder = Builder::new(self.read(name)?.header);
         let blocks = self.blocks(name)?;
@@ -110,7 +116,7 @@ impl Draft {
             let container = if at.slot == slot { container } else { old };
             builder.push(at.slot, container).ok_or_else(|| unmade("a block that is too large"))?;
         }
-        *bytes = builder.finish();
+        *bytes = builder.finish()?;
         Ok(())
     }
 
@@ -120,12 +126,12 @@ impl Draft {
         let mut damage = Vec::new();
         let mut decoder = Decoder::default();
         let packed = bytes.get(at.start + 4..at.end).unwrap_or_default();
-        let container = decoder.decode(packed, &Limits::DEFAULT, &mut damage);
+        let container = decoder.decode(packed, &Limits::DEFAULT).report_to(&mut damage);
         if container.whole { Ok(container.plain.to_vec()) } else { Err(unmade("a block that does not decode")) }
     }
 }
 
-/// The block that samples damage: the largest of those with others before and behind.
+/// The block that samples damage: the largest one with blocks before and after it.
 pub(super) fn victim(blocks: &[At]) -> io::Result<At> {
     let inner = blocks.get(1..blocks.len().saturating_sub(1)).unwrap_or_default();
     inner
@@ -146,7 +152,7 @@ pub(super) fn alter_of(
     dir: &Path,
     change: impl FnOnce(&mut Draft) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut draft = Draft::of(spec)?;
+    let mut draft = Draft::build(spec)?;
     change(&mut draft)?;
     draft.write(dir)
 }
@@ -164,7 +170,7 @@ pub(super) fn meta(dir: &Path, from: &str, to: &str) -> io::Result<()> {
     })
 }
 
-/// Alters bytes of the region file; the change gets its blocks and the one to damage.
+/// Alters bytes of the region file; the closure receives its blocks and the one to damage.
 pub(super) fn region(dir: &Path, change: impl FnOnce(&mut Vec<u8>, &[At], At)) -> io::Result<()> {
     region_of(&spec(), dir, change)
 }
@@ -178,7 +184,7 @@ pub(super) fn region_of(spec: &ForestSpec, dir: &Path, change: impl FnOnce(&mut 
     })
 }
 
-/// Alters the decompressed data of a block and packs it again.
+/// Alters the decompressed data of a block and compresses it again.
 pub(super) fn plain(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
     container(dir, Mode::Lz4, |plain, container| {
         change(plain);
@@ -186,7 +192,7 @@ pub(super) fn plain(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) -> io::Result
     })
 }
 
-/// Puts a container of one's own making in the place of a block; the change gets its data and an empty container.
+/// Replaces the container of a block; the closure receives its data and an empty container.
 pub(super) fn container(dir: &Path, mode: Mode, change: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>)) -> io::Result<()> {
     alter_of(&ForestSpec { mode, ..spec() }, dir, |draft| {
         let at = victim(&draft.blocks(REGION)?)?;
@@ -197,7 +203,7 @@ pub(super) fn container(dir: &Path, mode: Mode, change: impl FnOnce(&mut Vec<u8>
     })
 }
 
-/// Overwrites bytes; what lies beyond the end is left out.
+/// Overwrites bytes; bytes beyond the end are dropped.
 pub(super) fn put(bytes: &mut [u8], at: usize, new: &[u8]) {
     for (to, from) in bytes.iter_mut().skip(at).zip(new) {
         *to = *from;

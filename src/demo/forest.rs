@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
@@ -16,7 +15,8 @@ use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::container::{self, Mode};
 use crate::godot::forest::Meta;
 use crate::godot::region::{Builder, Format, Header};
-use crate::godot::slots::{self, Slots};
+use crate::godot::slots::{self, SlotFormula};
+use crate::watch::{Step, Watch};
 
 /// A box of blocks: from the first up to, not including, the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Extent {
     pub to: [i32; 3],
 }
 
-/// What a forest is made of.
+/// The specification of a forest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForestSpec {
     /// The land.
@@ -38,29 +38,29 @@ pub struct ForestSpec {
     pub region_version: u8,
     /// Version of the block data, 1 to 4.
     pub block_version: u8,
-    /// How blocks are packed.
+    /// The compression of blocks.
     pub mode: Mode,
     /// Blocks along each axis of a region, as a power of two, 1 to 7.
     pub region_size_po2: u8,
     /// Voxels along each axis of a block, as a power of two, 1 to 8.
     pub block_size_po2: u8,
-    /// Bytes of a sector.
+    /// Bytes per sector.
     pub sector_size: u16,
     /// Depth of each channel.
     pub depths: [Depth; CHANNELS],
     /// The blocks of each LOD, from LOD 0 on.
     pub lods: Vec<Extent>,
-    /// Whether `meta.vxrm` has the `lod_count` that the engine wrote in former days.
+    /// Whether `meta.vxrm` has the `lod_count` that older engines wrote.
     pub lod_count: bool,
-    /// Whether some blocks carry metadata.
+    /// Whether some blocks have metadata.
     pub metadata: bool,
-    /// Whether region files carry a palette (version 3 only).
+    /// Whether region files have a palette (version 3 only).
     pub palette: bool,
-    /// The formula of slots for negative coordinates.
-    pub slots: Slots,
+    /// The slot formula.
+    pub slots: SlotFormula,
 }
 
-/// What was written.
+/// Totals of a written forest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Blocks.
@@ -73,10 +73,7 @@ pub struct Stats {
     pub plain_bytes: u64,
 }
 
-/// A function that is told how many blocks are done, and of how many.
-pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
-
-/// The depths that the engine chooses by itself.
+/// The default depths of the engine.
 pub const DEPTHS: [Depth; CHANNELS] = [
     Depth::Bits16,
     Depth::Bits16,
@@ -89,7 +86,7 @@ pub const DEPTHS: [Depth; CHANNELS] = [
 ];
 
 impl Default for ForestSpec {
-    /// What an engine of today writes: two LODs of a small world around the origin.
+    /// A forest of the current engine: two LODs of a small world around the origin.
     fn default() -> Self {
         Self {
             terrain: Terrain::new(1),
@@ -105,12 +102,12 @@ impl Default for ForestSpec {
             lod_count: false,
             metadata: true,
             palette: false,
-            slots: Slots::New,
+            slots: SlotFormula::Euclidean,
         }
     }
 }
 
-/// A region file to be: its blocks by slot.
+/// A region file before it is written: its blocks by slot.
 struct Plan {
     lod: u8,
     region: [i32; 3],
@@ -200,7 +197,7 @@ impl ForestSpec {
         Header::new(self.region_version, self.format())
     }
 
-    /// A region file, and how long its blocks are, decompressed.
+    /// A region file, and the decompressed size of its blocks.
     fn region(&self, plan: &Plan, done: &impl Fn()) -> io::Result<(Vec<u8>, u64)> {
         let mut builder = Builder::new(self.header());
         let mut plain_bytes = 0;
@@ -214,7 +211,7 @@ impl ForestSpec {
             pushed.ok_or_else(|| impossible("a block that takes more than 255 sectors"))?;
             done();
         }
-        Ok((builder.finish(), plain_bytes))
+        Ok((builder.finish()?, plain_bytes))
     }
 
     fn check(&self) -> io::Result<()> {
@@ -232,7 +229,7 @@ impl ForestSpec {
     /// All files in memory, by their paths below the forest's directory; for small forests.
     ///
     /// # Errors
-    /// When the settings are impossible.
+    /// If the settings are not valid.
     pub fn build(&self) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
         self.check()?;
         let mut files = BTreeMap::from([(PathBuf::from("meta.vxrm"), self.meta().encode())]);
@@ -301,17 +298,12 @@ fn impossible(what: &str) -> io::Error {
 /// # Errors
 /// When the settings are impossible, when `dir` is there and not an empty directory, and when writing fails. Nothing is
 /// ever overwritten.
-pub fn write_forest(dir: &Path, spec: &ForestSpec, progress: Option<Progress<'_>>) -> io::Result<Stats> {
+pub fn write_forest(dir: &Path, spec: &ForestSpec, watch: Option<&Watch<'_>>) -> io::Result<Stats> {
     spec.check()?;
     empty_directory(dir)?;
-    let total = spec.blocks();
-    let finished = AtomicU64::new(0);
-    let done = || {
-        let n = finished.fetch_add(1, Ordering::Relaxed) + 1;
-        if let Some(progress) = progress {
-            progress(n, total);
-        }
-    };
+    let watch = watch.copied().unwrap_or_default();
+    watch.begin(Step::Writing, spec.blocks());
+    let done = || watch.advance(1);
     let meta = spec.meta().encode();
     write_new(dir, Path::new("meta.vxrm"), &meta)?;
     let first = Stats { blocks: 0, files: 1, stored_bytes: len64(&meta), plain_bytes: 0 };
@@ -335,10 +327,10 @@ impl Stats {
     }
 }
 
-/// Makes the directory, or takes it when it is there and empty.
+/// Creates the directory, or uses it if it exists and is empty.
 ///
 /// # Errors
-/// When there is something at `dir`, or when it cannot be made.
+/// If `dir` exists and is not an empty directory, or cannot be created.
 pub fn empty_directory(dir: &Path) -> io::Result<()> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", crate::printable::path(dir)));
     match fs::read_dir(dir) {
@@ -354,10 +346,10 @@ pub fn empty_directory(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file that must not be there yet, with the directories above it.
+/// Writes a new file, with its parent directories.
 ///
 /// # Errors
-/// What the operating system says, with the path.
+/// I/O errors, with the path.
 pub fn write_new(dir: &Path, below: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = dir.join(below);
     let write = || {

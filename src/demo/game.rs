@@ -1,12 +1,12 @@
-//! A game that saves into a region file, as the engine does: the table stays in memory until it is flushed, sectors are
-//! packed, nothing is ever truncated.
+//! Simulates a game that saves into a region file: the table stays in memory until it is flushed, sectors are
+//! packed, and the file is never truncated.
 
 use crate::godot::region::{Entry, Header, sectors_for};
 use crate::save::Region;
 
 /// An open region file.
 pub(super) struct Game {
-    /// The file as it is on disk.
+    /// The file on disk.
     pub bytes: Vec<u8>,
     header: Header,
     table: Vec<Entry>,
@@ -14,7 +14,7 @@ pub(super) struct Game {
 
 impl Game {
     pub fn open(region: Region<Vec<u8>>) -> Self {
-        let slots = region.header.format.slots() as usize;
+        let slots = region.header.format.table_len() as usize;
         let mut table = vec![Entry::default(); slots];
         for listed in &region.entries {
             table[listed.slot as usize] = listed.entry;
@@ -22,8 +22,8 @@ impl Game {
         Self { bytes: region.source, header: region.header, table }
     }
 
-    /// Saves a block: in its place when it takes no more sectors than before, otherwise at the end. The table on disk
-    /// stays as it is.
+    /// Saves a block: in place if it needs no more sectors than before, otherwise at the end. The table on disk
+    /// does not change.
     pub fn save(&mut self, slot: u32, container: &[u8]) {
         let old = self.table[slot as usize];
         let count = sectors_for(container.len() as u64, self.header.format.sector_size) as u8;
@@ -39,7 +39,7 @@ impl Game {
         let mut stored = (container.len() as u32).to_le_bytes().to_vec();
         stored.extend_from_slice(container);
         if appended {
-            // Only what is appended is padded; a rewrite leaves old bytes in its last sector.
+            // The engine pads appended blocks; a block rewritten in place keeps old bytes in its last sector.
             stored.resize(usize::from(count) * self.header.format.sector_size as usize, 0);
         }
         let end = start + stored.len();
@@ -50,7 +50,7 @@ impl Game {
         self.table[slot as usize] = Entry::new(first, count);
     }
 
-    /// The first steps of saving a block that grew: its sectors are given back, which moves later ones down, but the
+    /// The first steps of saving a block that grew: its sectors are freed, which moves later ones down, but the
     /// game is killed after `steps` sectors have moved.
     pub fn killed_while_moving(&mut self, slot: u32, steps: u32) {
         let old = self.table[slot as usize];
@@ -79,7 +79,7 @@ impl Game {
         self.header.sector_span(u64::from(sector), 1).start as usize
     }
 
-    /// Gives sectors back: every later one moves down, one at a time.
+    /// Frees sectors: every later one moves down, one at a time.
     fn release(&mut self, first: u32, count: u8, steps: u32) {
         let (gone, used) = (u32::from(count), self.used());
         if gone == 0 {

@@ -6,16 +6,17 @@ use std::path::Path;
 use crate::damage::Code;
 use crate::demo::draft::{self, Draft, REGION};
 use crate::demo::forest::{DEPTHS, Extent, ForestSpec, write_forest};
-use crate::demo::owned::OwnedChannel;
+use crate::demo::owned::{OwnedBlock, OwnedChannel};
 #[cfg(feature = "sqlite")]
 use crate::demo::stream::{StreamSpec, write_stream};
 use crate::demo::terrain::Terrain;
-use crate::demo::{Sample, game::Game, maps, pak, pak::PakSpec};
+use crate::demo::{Sample, block_files, game::Game, maps, pak, pak::PakSpec};
 use crate::godot::channel::{CHANNELS, Depth, SDF};
 use crate::godot::container::Mode;
-use crate::godot::slots::Slots;
+use crate::godot::slots::SlotFormula;
 #[cfg(feature = "sqlite")]
 use crate::godot::stream::loc::Format;
+use crate::godot::textures::{INDICES, WEIGHTS};
 use crate::pak::chunk::Shape;
 use crate::pak::offset::Reading;
 
@@ -52,7 +53,7 @@ pub const HEALTHY: &[Sample] = &[
                     mode: Mode::Headerless,
                     depths: [Depth::Bits8; CHANNELS],
                     lod_count: true,
-                    slots: Slots::Old,
+                    slots: SlotFormula::Legacy,
                     ..small()
                 },
             )
@@ -65,14 +66,17 @@ pub const HEALTHY: &[Sample] = &[
         |dir| {
             let mode = Mode::Lz4BigEndian;
             let depths = old_depths();
-            write(dir, &ForestSpec { block_version: 2, mode, depths, lod_count: true, slots: Slots::Old, ..small() })
+            write(
+                dir,
+                &ForestSpec { block_version: 2, mode, depths, lod_count: true, slots: SlotFormula::Legacy, ..small() },
+            )
         },
     ),
     Sample::healthy(
         "blocks-v3",
         "A save of early 2022: blocks of version 3, which the engine of today refuses.",
         &[Code::SlotsOld],
-        |dir| write(dir, &ForestSpec { block_version: 3, lod_count: true, slots: Slots::Old, ..small() }),
+        |dir| write(dir, &ForestSpec { block_version: 3, lod_count: true, slots: SlotFormula::Legacy, ..small() }),
     ),
     Sample::healthy(
         "blocks-v4-old-slots",
@@ -81,7 +85,60 @@ pub const HEALTHY: &[Sample] = &[
         |dir| {
             let lods = vec![Extent { from: [-4, 0, -4], to: [1, 2, 1] }];
             let (mode, region_size_po2) = (Mode::Zstd, 1);
-            write(dir, &ForestSpec { lods, mode, region_size_po2, slots: Slots::Old, ..ForestSpec::default() })
+            write(dir, &ForestSpec { lods, mode, region_size_po2, slots: SlotFormula::Legacy, ..ForestSpec::default() })
+        },
+    ),
+    Sample::healthy(
+        "port-layout",
+        "A forest as the Rust port lays it out: lodN beside the meta file, 32-bit distances.",
+        &[Code::LayoutPort],
+        |dir| {
+            let mut depths = DEPTHS;
+            depths[SDF] = Depth::Bits32;
+            let spec = ForestSpec { depths, ..small() };
+            Draft::build(&spec)?.moved(|path| path.strip_prefix("regions").map_or(path, |below| below)).write(dir)
+        },
+    ),
+    Sample::healthy(
+        "lod-missing",
+        "A forest of 2020 that counts two LODs and has one: the other was never saved, or a copy lacks it.",
+        &[Code::SlotsOld, Code::LodMissing],
+        |dir| {
+            let spec = ForestSpec { block_version: 3, lod_count: true, slots: SlotFormula::Legacy, ..small() };
+            let mut draft = Draft::build(&spec)?;
+            let meta = draft.file(draft::META)?;
+            *meta = String::from_utf8_lossy(meta).replace("\"lod_count\": 1", "\"lod_count\": 2").into_bytes();
+            draft.write(dir)
+        },
+    ),
+    Sample::healthy(
+        "textures",
+        "Smooth terrain with the textures of Mixel4; in one block a script set an index twice.",
+        &[Code::TexturesRepeat],
+        |dir| {
+            let spec = draft::spec();
+            draft::alter_of(&spec, dir, |draft| {
+                let blocks = draft.blocks(REGION)?;
+                for (nth, at) in blocks.iter().enumerate() {
+                    let region = draft.read(REGION)?;
+                    let position = region.block_position(at.slot, spec.slots);
+                    let position = position.ok_or_else(|| draft::unmade("a slot outside the region"))?;
+                    let block = textured(spec.block(0, position), nth == 2);
+                    draft.replace(REGION, at.slot, &block.pack(spec.mode))?;
+                }
+                Ok(())
+            })
+        },
+    ),
+    Sample::healthy(
+        "block-files",
+        "A save of VoxelStreamBlockFiles, which the engine removed in 2022: one file a block, two LODs.",
+        &[Code::BlockFilesRemoved],
+        |dir| {
+            let mut lods = small().lods;
+            lods.push(Extent { from: [-1, -1, -1], to: [1, 1, 1] });
+            let spec = ForestSpec { block_version: 3, mode: Mode::Lz4BigEndian, lods, ..small() };
+            block_files::write(dir, &spec, |_| Ok(()))
         },
     ),
     Sample::healthy("palette", "Region files that carry a palette.", &[], |dir| {
@@ -131,9 +188,22 @@ pub const HEALTHY: &[Sample] = &[
         &[Code::PakOffsetReading],
         |dir| PakSpec { reading: Reading::Bytes, ..PakSpec::default() }.write(dir),
     ),
-    Sample::healthy("pak-numbers", "A pak region of 64 records: its chunks have numbers only.", &[], |dir| {
-        PakSpec { records: 64, chunks: &[63, 0, 5], ..PakSpec::default() }.write(dir)
-    }),
+    Sample::healthy(
+        "pak-numbers",
+        "A pak region of 64 records: its chunks have numbers only.",
+        &[Code::PakRecordsOther],
+        |dir| PakSpec { records: 64, chunks: &[63, 0, 5], ..PakSpec::default() }.write(dir),
+    ),
+    Sample::healthy(
+        "pak-sizes-differ",
+        "A room of regions with 1,024 records and one with 64.",
+        &[Code::PakSizesDiffer, Code::PakRecordsOther],
+        |dir| {
+            PakSpec::default().write(dir)?;
+            PakSpec { region: [1, 0, 0], ..PakSpec::default() }.write(dir)?;
+            PakSpec { records: 64, region: [2, 0, 0], chunks: &[0, 17], ..PakSpec::default() }.write(dir)
+        },
+    ),
     #[cfg(feature = "sqlite")]
     Sample::healthy("stream", "An SQLite stream as an engine of today writes it: two LODs, metadata.", &[], |dir| {
         stream(dir, &StreamSpec { blocks: small(), ..StreamSpec::default() })
@@ -173,6 +243,12 @@ pub const HEALTHY: &[Sample] = &[
         &[Code::NpyFortran, Code::NpyBigEndian],
         maps::fortran_big_endian,
     ),
+    Sample::healthy(
+        "map-unsigned",
+        "A voxel map whose voxels are unsigned, as the published page has them: 64 bits in one layer, 32 in the others.",
+        &[Code::MapDtypeOther],
+        maps::unsigned,
+    ),
 ];
 
 /// A small world around the origin.
@@ -184,7 +260,7 @@ fn small() -> ForestSpec {
     }
 }
 
-/// 16 bits for types and distances, 8 for the rest: so it was before INDICES and WEIGHTS had a meaning.
+/// 16 bits for types and distances, 8 for the rest, as before INDICES and WEIGHTS had a meaning.
 fn old_depths() -> [Depth; CHANNELS] {
     let mut depths = [Depth::Bits8; CHANNELS];
     (depths[0], depths[SDF]) = (Depth::Bits16, Depth::Bits16);
@@ -204,7 +280,7 @@ fn stale_tail(dir: &Path) -> io::Result<()> {
     let spec = draft::spec();
     draft::alter_of(&spec, dir, |draft| {
         let mut game = Game::open(draft.read(REGION)?);
-        // The first block is dug out altogether: its distances become one value.
+        // The first block is dug out completely: its distances become one value.
         let blocks = draft.blocks(REGION)?;
         let first = blocks.first().ok_or_else(|| draft::unmade("an empty region"))?;
         game.save(first.slot, &smaller(&spec, draft, first.slot)?);
@@ -212,6 +288,23 @@ fn stale_tail(dir: &Path) -> io::Result<()> {
         draft.put(REGION, game.bytes);
         Ok(())
     })
+}
+
+/// A block with stripes of textures along x, each blended into the next along z; with `fault` its first voxel has a texture twice.
+fn textured(mut block: OwnedBlock, fault: bool) -> OwnedBlock {
+    let [sx, sy, sz] = block.size;
+    let voxels = || (0..sz).flat_map(move |z| (0..sx).flat_map(move |x| (0..sy).map(move |_| (x, z))));
+    // The texture, and those after it, as the engine does; the first two have a weight.
+    let indices = |(x, _): (u16, u16)| (0..4).fold(0, |all, n| all | (((x / 4 + n) & 0xf) << (4 * n)));
+    let weights = |(_, z): (u16, u16)| ((15 - z) & 0xf) | ((z & 0xf) << 4);
+    let mut values: Vec<u16> = voxels().map(indices).collect();
+    if fault && let Some(first) = values.first_mut() {
+        *first = 0x3211;
+    }
+    let bytes = |values: Vec<u16>| values.into_iter().flat_map(u16::to_le_bytes).collect();
+    block.channels[INDICES] = OwnedChannel::of_values(Depth::Bits16, bytes(values));
+    block.channels[WEIGHTS] = OwnedChannel::of_values(Depth::Bits16, bytes(voxels().map(weights).collect()));
+    block
 }
 
 /// The block of a slot after a player has flattened its distances; smaller than it was.

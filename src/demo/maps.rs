@@ -22,7 +22,7 @@ const SAND: u64 = 1 << 24;
 /// A lake: water over an uneven bottom, up to a surface that is everywhere the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lake {
-    /// What everything follows from.
+    /// The seed of all random values.
     pub seed: u64,
     /// Cells along each axis.
     pub dim: [u32; 3],
@@ -40,7 +40,7 @@ impl Lake {
         Self { seed, dim, surface: height.saturating_sub(2), stones: false }
     }
 
-    /// The highest cell of the bottom in a column; always below the surface, but at the banks.
+    /// The highest cell of the bottom in a column; below the surface, except at the banks.
     #[must_use]
     pub fn bottom(&self, x: u32, z: u32) -> u32 {
         let rough = noise::flat(self.seed, i64::from(x), i64::from(z), 11) * 0.5 + 0.5;
@@ -240,7 +240,7 @@ pub(super) fn dense(dir: &Path) -> io::Result<()> {
     let mut draft = Draft::new();
     let lake = Lake { stones: true, ..Lake::new(4, [34, 8, 30]) };
     draft.add(&lake, [-8.5, -4.0, 60.25], Format::Dense, Arrays { dtype: Dtype::I32, ..Arrays::PLAIN }, false);
-    // The same zone at another place has the same name.
+    // Two layers of the same name at different places.
     let lake = Lake { stones: true, ..Lake::new(5, [12, 6, 12]) };
     for x in [0.0, 6.0] {
         draft.add(&lake, [x, -4.0, 61.0], Format::Dense, Arrays { dtype: Dtype::I32, ..Arrays::PLAIN }, false);
@@ -264,5 +264,14 @@ pub(super) fn fortran_big_endian(dir: &Path) -> io::Result<()> {
     let mut draft = Draft::new();
     let arrays = Arrays { dtype: Dtype::I32, big_endian: true, fortran: true, packed: false };
     draft.add(&Lake::new(7, [30, 10, 18]), [-3.0, 0.5, 12.0], Format::BlockSparse, arrays, true);
+    draft.write(dir)
+}
+
+/// Sparse blocks of unsigned numbers.
+pub(super) fn unsigned(dir: &Path) -> io::Result<()> {
+    let mut draft = Draft::new();
+    let of = |dtype| Arrays { dtype, ..Arrays::PLAIN };
+    draft.add(&Lake::new(8, [30, 10, 18]), [-3.0, 0.5, 12.0], Format::BlockSparse, of(Dtype::U64), true);
+    draft.add(&Lake::new(9, [16, 10, 16]), [1.0, 0.5, 13.0], Format::BlockSparse, of(Dtype::U32), true);
     draft.write(dir)
 }

@@ -1,8 +1,12 @@
-//! Saves that the program makes itself: [terrain](Terrain) in [forests](ForestSpec) of every version, healthy ones and
+//! Generated saves: [terrain](Terrain) in [forests](ForestSpec) of every version, healthy and
 //! damaged ones, for trying the program, for its tests and for its benchmarks.
 //!
-//! Only this module writes files, only new ones, and only where it is told to.
+//! This module writes new files only, and only into the given directory.
+//!
+//! Takes a seed and a directory; gives saves. It knows neither the checker nor repair: its own tests compare the samples with
+//! these.
 
+pub mod block_files;
 pub mod damaged;
 mod draft;
 pub mod forest;
@@ -17,7 +21,7 @@ pub mod stream;
 pub mod terrain;
 
 pub use damaged::SAMPLES;
-pub use forest::{Extent, ForestSpec, Progress, Stats, write_forest};
+pub use forest::{Extent, ForestSpec, Stats, write_forest};
 pub use healthy::HEALTHY;
 pub use owned::{OwnedBlock, OwnedChannel};
 pub use terrain::{Material, Terrain};
@@ -29,16 +33,16 @@ use rayon::prelude::*;
 
 use crate::damage::Code;
 
-/// A save that shows one thing.
+/// A sample save that demonstrates one thing.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     /// Its name, also that of its directory.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A description, in a sentence.
     pub about: &'static str,
-    /// Whether there is nothing worse than a note in it.
+    /// Whether it has no finding above note.
     pub healthy: bool,
-    /// Findings that checking it must give; it may give more.
+    /// Codes that a check of it must find; it may find more.
     pub expect: &'static [Code],
     /// Writes it into an empty directory.
     pub make: fn(&Path) -> io::Result<()>,
@@ -73,6 +77,40 @@ impl Sample {
 /// All samples, the healthy ones first.
 pub fn samples() -> impl Iterator<Item = &'static Sample> {
     HEALTHY.iter().chain(SAMPLES)
+}
+
+/// A guided tour: the directory of each stop, the sample that it is, and what to look at.
+pub const TOUR: [(&str, &str, &str); 5] = [
+    ("1-tour/1-healthy", "current", "A healthy world: + and - zoom, v changes the look, tab leads to other worlds."),
+    (
+        "1-tour/2-wrong-places",
+        "crash-wrong-places",
+        "Killed while it saved: whole blocks in each other's places. p shows the repair.",
+    ),
+    (
+        "1-tour/3-torn-table",
+        "crash-torn-table",
+        "The table of blocks was torn: n goes to what is wrong, e explains it.",
+    ),
+    ("1-tour/4-zeroed", "block-zeroed-run", "Sectors became zeros, as after a power cut: look for the hatched blocks."),
+    (
+        "1-tour/5-half-written",
+        "crash-half-written",
+        "Blocks were being written when the game ended: p shows what comes back.",
+    ),
+];
+
+/// Writes the stops of the guided tour below `dir`.
+///
+/// # Errors
+/// What the operating system says.
+pub fn write_tour(dir: &Path) -> io::Result<()> {
+    TOUR.par_iter().try_for_each(|(stop, name, _)| {
+        let sample = samples().find(|sample| sample.name == *name).ok_or(io::ErrorKind::NotFound)?;
+        let dir = dir.join(stop);
+        std::fs::create_dir_all(&dir)?;
+        (sample.make)(&dir)
+    })
 }
 
 /// Writes every sample below `dir`, which is made when it is not there: `healthy/NAME` and `damaged/NAME`.

@@ -1,6 +1,9 @@
-//! Value noise over whole numbers: no tables, no platform's mathematics, the same everywhere.
+//! Value noise over whole numbers, without tables or platform-dependent mathematics.
+//!
+//! A hash of the position, and no generator with a state such as `fastrand`: blocks are made in any order by any number of
+//! threads, and the samples must have the same bytes in every version.
 
-/// A number that looks random, from a seed and a place.
+/// A pseudo-random number from a seed and a position.
 #[must_use]
 pub fn hash(seed: u64, [x, y, z]: [i64; 3]) -> u64 {
     let mut h = seed;
@@ -23,7 +26,7 @@ fn lattice(seed: u64, place: [i64; 3]) -> f64 {
     (hash(seed, place) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-/// Cell and smoothed place inside it.
+/// Cell and smoothed position inside it.
 fn cell(n: i64, size: i64) -> (i64, f64) {
     let t = n.rem_euclid(size) as f64 / size as f64;
     (n.div_euclid(size), t * t * (3.0 - 2.0 * t))

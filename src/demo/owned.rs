@@ -38,7 +38,7 @@ impl OwnedChannel {
         Self { depth, storage: Storage::Uniform, data }
     }
 
-    /// The values of all voxels, which become one value when they are all the same, as the engine saves them.
+    /// The values of all voxels; equal values become one uniform value, as the engine saves them.
     #[must_use]
     pub fn of_values(depth: Depth, data: Vec<u8>) -> Self {
         let mut voxels = data.chunks_exact(depth.bytes());
@@ -60,7 +60,7 @@ impl OwnedChannel {
 }
 
 impl OwnedBlock {
-    /// The block as the decoder would give it, for [`block::encode`]; offsets in it mean nothing.
+    /// The block as the decoder would return it, for [`block::encode`]; its offsets are meaningless.
     #[must_use]
     pub fn view(&self) -> Block<'_> {
         Block {

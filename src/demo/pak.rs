@@ -1,4 +1,4 @@
-//! Pak regions of the same terrain, to be written as they are or altered first.
+//! Pak regions of the same terrain, written healthy or altered.
 
 use std::io;
 use std::path::Path;
@@ -8,15 +8,15 @@ use crate::demo::forest::{DEPTHS, write_new};
 use crate::demo::terrain::Terrain;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::build::Builder;
-use crate::pak::chunk::Shape;
+use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::pak::offset::Reading;
 use crate::pak::place::{self, CUBE_RECORDS, Grid, LAYER_RECORDS};
 use crate::pak::record;
 
-/// What the demo's files have for a tag, of which nothing is known.
+/// The tag of the demo's files; its meaning is unknown.
 const TAG: [u8; 4] = *b"demo";
 
-/// A cube of today, of voxels of one byte.
+/// A current cube with voxels of one byte.
 pub(super) const CUBE: Shape = Shape { size: [32; 3], voxel_bytes: 1 };
 
 /// Chunks of a region, and how its file stores them.
@@ -45,7 +45,7 @@ impl Default for PakSpec {
 }
 
 impl PakSpec {
-    /// As older games wrote it.
+    /// The shape that older games wrote.
     pub fn old() -> Self {
         let shape = Shape { size: [16, 48, 16], voxel_bytes: 1 };
         Self { version: 6, records: CUBE_RECORDS, shape, ..Self::default() }
@@ -57,8 +57,8 @@ impl PakSpec {
 
     /// The bytes of a chunk's voxels.
     pub fn plain(&self, number: u32) -> Vec<u8> {
-        // Where chunks have only numbers, they stand in a row.
-        let at = Grid::of(self.records).and_then(|grid| grid.value.chunk(self.region, number));
+        // Chunks without positions are placed in a row.
+        let at = Grid::from_record_count(self.records).and_then(|grid| grid.value.chunk(self.region, number));
         plain(self.shape, at.unwrap_or([i32::try_from(number).unwrap_or(0), 0, 0]))
     }
 
@@ -67,7 +67,7 @@ impl PakSpec {
         self.build_with(|number| crate::pak::payload::encode(&self.plain(number)))
     }
 
-    /// The file, with streams from elsewhere.
+    /// The file, with given zlib streams.
     pub fn build_with(&self, stream: impl Fn(u32) -> Vec<u8>) -> io::Result<Vec<u8>> {
         let mut builder = Builder::new(TAG, self.version, self.records, self.reading);
         for &number in self.chunks {
@@ -81,7 +81,7 @@ impl PakSpec {
     }
 }
 
-/// The voxels of a chunk: materials, x fastest, then z, then y.
+/// The voxels of a chunk: materials, in the usual order of its shape.
 fn plain(shape: Shape, [cx, cy, cz]: [i32; 3]) -> Vec<u8> {
     let terrain = Terrain::new(5);
     let [sx, sy, sz] = shape.size;
@@ -103,7 +103,19 @@ fn plain(shape: Shape, [cx, cy, cz]: [i32; 3]) -> Vec<u8> {
             }
         }
     }
-    out
+    let order = Order::of_shape(&shape).value;
+    if order == Order::Yzx {
+        return out;
+    }
+    let [voxels, target] = [Order::Yzx, order].map(|order| Voxels { data: &out, shape, order });
+    let mut sorted = out.clone();
+    for (x, y, z) in (0..sx).flat_map(|x| (0..sy).flat_map(move |y| (0..sz).map(move |z| (x, y, z)))) {
+        if let (Some(from), Some(to)) = (voxels.span([x, y, z]), target.span([x, y, z])) {
+            let [from, to] = [from, to].map(|span| span.start as usize..span.end as usize);
+            sorted[to].copy_from_slice(&out[from]);
+        }
+    }
+    sorted
 }
 
 /// Makes a sample of one small region by altering the bytes of its file; the change gets where the record and the stream
@@ -111,7 +123,7 @@ fn plain(shape: Shape, [cx, cy, cz]: [i32; 3]) -> Vec<u8> {
 pub(super) fn alter(dir: &Path, change: impl FnOnce(&mut Vec<u8>, Victim)) -> io::Result<()> {
     let spec = PakSpec::default();
     let mut file = spec.build()?;
-    let victim = Victim::of(&spec, &file).ok_or_else(|| unmade("a region without chunks"))?;
+    let victim = Victim::find(&spec, &file).ok_or_else(|| unmade("a region without chunks"))?;
     change(&mut file, victim);
     write_new(dir, Path::new(&spec.name()), &file)
 }
@@ -138,7 +150,7 @@ pub(super) struct Victim {
 }
 
 impl Victim {
-    fn of(spec: &PakSpec, file: &[u8]) -> Option<Self> {
+    fn find(spec: &PakSpec, file: &[u8]) -> Option<Self> {
         let at = usize::try_from(record::span(*spec.chunks.get(1)?).start).ok()?;
         let record = record::Record::decode(*file.get(at..)?.first_chunk()?);
         let first = record::blocks_for(16 + 8 * u64::from(spec.records));

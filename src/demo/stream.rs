@@ -1,4 +1,4 @@
-//! The same terrain in SQLite streams, written by SQLite itself.
+//! The same terrain in SQLite streams, written by SQLite's library.
 
 use std::fs;
 use std::io;
@@ -8,26 +8,27 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::beside::stream;
 use crate::bytes::len64;
-use crate::demo::forest::{Extent, ForestSpec, Progress, Stats};
+use crate::demo::forest::{Extent, ForestSpec, Stats};
 use crate::demo::noise;
 use crate::demo::terrain::Terrain;
 use crate::godot::container;
 use crate::godot::instances::{INSTANCE_BYTES, Instances};
 use crate::godot::stream::loc::{Format, Owned, Place};
+use crate::godot::stream::write as stream;
+use crate::watch::{Step, Watch};
 
 /// Blocks that are made before they are written.
 const BATCH: usize = 1024;
 
-/// What a stream is made of.
+/// The specification of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSpec {
-    /// Its blocks and how they are packed; how regions are laid out does not matter.
+    /// Its blocks and their compression; the layout of regions is ignored.
     pub blocks: ForestSpec,
     /// 0 or 1.
     pub version: u8,
-    /// How keys are written.
+    /// The format of keys.
     pub format: Format,
     /// Bytes of a page, a power of two from 512 to 65,536.
     pub page_size: u32,
@@ -36,7 +37,7 @@ pub struct StreamSpec {
 }
 
 impl Default for StreamSpec {
-    /// What an engine of today writes by default.
+    /// A stream with the defaults of the current engine.
     fn default() -> Self {
         let blocks = ForestSpec { metadata: true, ..ForestSpec::default() };
         Self { blocks, version: 1, format: Format::Int16, page_size: 4096, instances: false }
@@ -48,7 +49,7 @@ fn failed(error: &rusqlite::Error) -> io::Error {
 }
 
 impl StreamSpec {
-    /// A small one whose pages are small too, so that there are many.
+    /// A small stream with small pages, so that it has many.
     #[must_use]
     pub fn small(format: Format) -> Self {
         let blocks = ForestSpec {
@@ -64,7 +65,7 @@ impl StreamSpec {
     /// The tables, empty.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// Errors of SQLite.
     pub fn create(&self, path: &Path) -> io::Result<Connection> {
         self.tables(path).map_err(|error| failed(&error))
     }
@@ -79,13 +80,13 @@ impl StreamSpec {
         Ok(db)
     }
 
-    /// The places of its blocks.
+    /// The positions of its blocks.
     fn places(&self) -> Vec<Place> {
         let lods = (0u8..).zip(&self.blocks.lods);
         lods.flat_map(|(lod, extent)| extent.positions().map(move |position| Place { lod, position })).collect()
     }
 
-    /// The container of a block, and how long it is decompressed.
+    /// The container of a block, and its decompressed size.
     fn voxels(&self, place: Place) -> (Vec<u8>, u64) {
         let plain = self.blocks.block(place.lod, place.position).encode();
         let mut packed = Vec::new();
@@ -105,7 +106,7 @@ impl StreamSpec {
     }
 }
 
-/// The key of a place as SQLite takes it.
+/// The key of a position as a parameter for SQLite.
 #[must_use]
 pub fn key(format: Format, place: Place) -> Option<Value> {
     format.encode(place).map(|key| match key {
@@ -139,7 +140,7 @@ pub fn instances(place: Place, side: u16) -> Vec<u8> {
         }
     }
     out.extend_from_slice(&[0x0d, 0xf0, 0x0d, 0x90]);
-    debug_assert!(Instances::decode(&out, &mut Vec::new()).epilogue.is_some());
+    debug_assert!(Instances::decode(&out).report_to(&mut Vec::new()).epilogue.is_some());
     out
 }
 
@@ -147,24 +148,24 @@ pub fn instances(place: Place, side: u16) -> Vec<u8> {
 /// number of threads.
 ///
 /// # Errors
-/// When the file is there, when a block has a place that the format of keys does not have, and what SQLite says.
-pub fn write_stream(path: &Path, spec: &StreamSpec, progress: Option<Progress<'_>>) -> io::Result<Stats> {
+/// If the file exists, if a position does not fit the format of keys, and errors of SQLite.
+pub fn write_stream(path: &Path, spec: &StreamSpec, watch: Option<&Watch<'_>>) -> io::Result<Stats> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    // Fails when it is there; SQLite takes the empty file for a new database.
+    // Fails if the file exists; SQLite treats the empty file as a new database.
     fs::OpenOptions::new().write(true).create_new(true).open(path)?;
     let mut db = spec.create(path)?;
     let places = spec.places();
+    let watch = watch.copied().unwrap_or_default();
+    watch.begin(Step::Writing, places.len() as u64);
     let mut stats = Stats { files: 1, ..Stats::default() };
     for batch in places.chunks(BATCH) {
         let made: Vec<_> = batch.par_iter().map(|place| (spec.voxels(*place), spec.instances_of(*place))).collect();
         insert(&mut db, spec.format, batch, &made)?;
         stats.blocks += batch.len() as u64;
         stats.plain_bytes += made.iter().map(|((_, plain), _)| plain).sum::<u64>();
-        if let Some(progress) = progress {
-            progress(stats.blocks, places.len() as u64);
-        }
+        watch.advance(batch.len() as u64);
     }
     db.close().map_err(|(_, error)| failed(&error))?;
     stats.stored_bytes = fs::metadata(path)?.len();
@@ -185,7 +186,7 @@ fn insert(db: &mut Connection, format: Format, places: &[Place], made: &[Made]) 
     transaction.commit().map_err(|error| failed(&error))
 }
 
-/// Makes a small stream and changes it by SQL, as another program would.
+/// Writes a small stream and changes it by SQL, as another program would.
 ///
 /// # Errors
 /// As [`write_stream`].

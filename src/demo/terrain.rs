@@ -1,7 +1,7 @@
 //! Terrain from a seed: hills, caves, ores, and chests that carry metadata.
 //!
-//! Every value follows from the seed and the voxel's place in the world alone, so blocks fit together whatever the order
-//! in which they are made.
+//! Every value depends only on the seed and the voxel's position in the world, so blocks fit together in whatever order
+//! they are made.
 
 use crate::demo::noise;
 use crate::demo::owned::{OwnedBlock, OwnedChannel};
@@ -9,10 +9,10 @@ use crate::godot::channel::{CHANNELS, Depth, index_zxy};
 use crate::godot::metadata::{Item, Metadata, VoxelItem};
 use crate::godot::variant::{Dialect, Variant};
 
-/// What the engine puts into INDICES of 16 bits when nothing else was set.
+/// The engine's default value of 16-bit INDICES.
 pub const INDICES: u64 = 12816;
 
-/// What the engine puts into WEIGHTS of 16 bits when nothing else was set.
+/// The engine's default value of 16-bit WEIGHTS.
 pub const WEIGHTS: u64 = 15;
 
 /// The materials in the channel TYPE.
@@ -38,25 +38,25 @@ pub enum Material {
     Iron = 8,
 }
 
-/// How the land is shaped. The unit is a voxel of LOD 0.
+/// The shape of the land. The unit is a voxel of LOD 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terrain {
-    /// What everything follows from.
+    /// The seed of all random values.
     pub seed: u64,
     /// Mean height of the surface.
     pub base: f64,
-    /// How far the surface is above and below that.
+    /// Amplitude of the surface.
     pub relief: f64,
-    /// How far from the surface the distance is still told apart; beyond it, it is all the same. Counted in voxels of
+    /// Largest distance from the surface that is stored; larger ones are clamped. In voxels of
     /// the LOD.
     pub reach: f64,
     /// How rough the surface is: strength of the finest noise in the distance.
     pub grain: f64,
 }
 
-/// Heights from here on are sea.
+/// Height of the sea level.
 const SEA: i64 = 2;
-/// How deep below the surface caves begin.
+/// Depth below the surface at which caves begin.
 const CAVE_ROOF: f64 = 6.0;
 
 impl Terrain {
@@ -87,7 +87,7 @@ impl Terrain {
         let origin = position.map(|p| i64::from(p) * i64::from(block_size) * step);
         let (types, distances) = self.voxels(origin, step, block_size);
         let [d0, d1, d2, d3, d4, d5, d6, d7] = *depths;
-        // Before version 3 these two channels had no meaning and no default.
+        // Before version 3 these two channels had neither a meaning nor a default.
         let (indices, weights) = if version < 3 { (0, 0) } else { (INDICES, WEIGHTS) };
         let channels = [
             OwnedChannel::of_values(d0, pack(&types, d0, |&material| material as u64)),
@@ -115,7 +115,7 @@ impl Terrain {
             for (y, distance) in axis(oy).zip(distances.iter_mut()) {
                 *distance = y as f64 - height;
             }
-            // Caves cost most of the time, and there are none in the air.
+            // Caves take most of the time; there are none in the air.
             if height - oy as f64 > CAVE_ROOF {
                 noise::column(self.seed ^ 4, [x, z], 19, axis(oy), |i, cave| {
                     let roof = -CAVE_ROOF - distances[i];
@@ -154,7 +154,7 @@ impl Terrain {
         }
     }
 
-    /// Metadata as a game might have it: chests on the surface, and a note for some blocks. `None` for most blocks.
+    /// Metadata like that of a game: chests on the surface, and a note for some blocks. `None` for most blocks.
     #[must_use]
     pub fn metadata(&self, lod: u8, position: [i32; 3], block: &OwnedBlock) -> Option<Metadata<'static>> {
         let random = noise::hash(self.seed ^ 7, position.map(i64::from));
@@ -216,7 +216,7 @@ fn pack<T>(values: &[T], depth: Depth, raw: impl Fn(&T) -> u64) -> Vec<u8> {
     data
 }
 
-/// A distance as the engine of that block version stores it: fixed point with a scale since version 3, without before.
+/// A distance as the engine of a block version stores it: fixed point with a scale since version 3, without one before.
 #[must_use]
 pub fn store_sdf(version: u8, depth: Depth, distance: f64) -> u64 {
     let unit = |scale: f64| (distance * scale).clamp(-1.0, 1.0);

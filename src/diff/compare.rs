@@ -9,12 +9,8 @@ use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, Storage, sdf};
 use crate::godot::metadata::{Item, Metadata};
 use crate::godot::variant::{Dialect, Variant};
-use crate::save::View;
 
-/// The most voxels of a block whose size nothing outside of it bears out.
-const MOST: u64 = 1 << 24;
-
-/// What differs between two blocks.
+/// The difference between two blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockChange {
     /// Voxels in which at least one channel differs.
@@ -23,7 +19,7 @@ pub struct BlockChange {
     pub bounds: Option<[[u16; 3]; 2]>,
     /// The channels that differ.
     pub channels: Vec<ChannelChange>,
-    /// The voxels, when they are few.
+    /// The voxels, if there are few.
     pub list: Vec<VoxelChange>,
     /// The metadata that differs.
     pub metadata: Vec<MetadataChange>,
@@ -68,20 +64,7 @@ impl BlockChange {
     }
 }
 
-/// Why a block cannot be compared, in words.
-pub(crate) fn unreadable(view: &View<'_>, side: Option<u16>) -> Option<String> {
-    let Some(block) = view.block.as_ref().filter(|_| view.is_readable()) else {
-        let codes: Vec<&str> = view.damage.iter().map(|d| d.code.name()).collect();
-        return Some(if codes.is_empty() { "it cannot be read".to_owned() } else { codes.join(" ") });
-    };
-    let odd = match side {
-        Some(side) => block.size != [side; 3],
-        None => block.volume() > MOST,
-    };
-    odd.then(|| "it has another size than the save says".to_owned())
-}
-
-/// A hash of what a block holds; `None` when it is the same everywhere, so that it says nothing of where it belongs.
+/// A hash of a block's content; `None` if the block is uniform, since many blocks then have the same content.
 pub(super) fn content(block: &Block<'_>) -> Option<u64> {
     if block.channels.iter().all(|c| c.storage == Storage::Uniform) {
         return None;
@@ -135,7 +118,7 @@ pub(super) fn change(a: &Block<'_>, b: &Block<'_>, channels: &[usize], most: usi
 /// Compares the voxels of two blocks of one size, channel by channel, and gives those that differ: the voxel's index in
 /// the order ZXY, the channel, and its raw values in both. `channels` says which, all when it is empty.
 ///
-/// Values are compared raw where the channel has the same depth in both, otherwise by what they stand for. Fixed-point
+/// Values are compared raw if the channel has the same depth in both blocks, otherwise by their meaning. Fixed-point
 /// SDF of block versions 1 and 2 and that of the later ones is compared by what is kept when a save is converted, the
 /// normalised value; two fixed-point values of different depths are the same when the coarser one is the nearest that
 /// its depth has.
@@ -145,7 +128,7 @@ pub fn blocks(a: &Block<'_>, b: &Block<'_>, channels: &[usize], each: &mut dyn F
         match (a.channels.get(channel), b.channels.get(channel)) {
             (None, None) => {}
             (Some(one), Some(other)) => {
-                let rule = Rule::of(channel, a.version, one.depth, b.version, other.depth);
+                let rule = Rule::for_channel(channel, a.version, one.depth, b.version, other.depth);
                 values(rule, volume, one, other, &mut |index, values| each(index, channel, values));
             }
             (one, other) => {
@@ -177,14 +160,14 @@ fn values(rule: Rule, volume: usize, a: &Channel<'_>, b: &Channel<'_>, each: &mu
 /// How values of a channel are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rule {
-    /// As they are.
+    /// Raw values.
     Raw,
-    /// As what they stand for, with this much between them at most.
+    /// Distances, with this tolerance.
     Sdf { a: (u8, Depth), b: (u8, Depth), step: f64 },
 }
 
 impl Rule {
-    fn of(channel: usize, version_a: u8, depth_a: Depth, version_b: u8, depth_b: Depth) -> Self {
+    fn for_channel(channel: usize, version_a: u8, depth_a: Depth, version_b: u8, depth_b: Depth) -> Self {
         let (old_a, old_b) = (version_a < 3, version_b < 3);
         let float = |depth| depth >= Depth::Bits32;
         if channel != SDF || (depth_a == depth_b && (old_a == old_b || float(depth_a))) {
@@ -228,7 +211,7 @@ impl Rule {
     }
 }
 
-/// Items by voxel; that of the block has no voxel. Nothing and null are the same.
+/// Items by voxel; the block's own item has no voxel. A missing item equals null.
 fn items<'m, 'a>(metadata: Option<&'m Metadata<'a>>) -> BTreeMap<Option<[u16; 3]>, &'m Item<'a>> {
     let Some(metadata) = metadata else { return BTreeMap::new() };
     let own = metadata.block.iter().map(|item| (None, item));
@@ -241,7 +224,7 @@ fn metadata(a: Option<&Metadata<'_>>, b: Option<&Metadata<'_>>) -> Vec<MetadataC
         return Vec::new();
     }
     let (a, b) = (items(a), items(b));
-    // Both by the names of Godot 4, so that values are the same that only their numbering tells apart.
+    // Use the type names of Godot 4 for both, so that values that differ only in type numbers are equal.
     let json = |item: &Item<'_>| item.to_json(Dialect::Godot4);
     let keys: std::collections::BTreeSet<_> = a.keys().chain(b.keys()).copied().collect();
     let changed = keys.into_iter().filter_map(|voxel| {

@@ -1,10 +1,13 @@
-//! What differs between two saves, block by block and voxel by voxel, whatever stores them.
+//! Compares two saves of any format, block by block and voxel by voxel.
 //!
-//! Blocks whose stored bytes are equal are equal. Of the others both sides are decoded and compared channel by channel
-//! ([`blocks`]), which also gives each changed voxel to whoever wants to draw it. What went from one place to another
-//! is told by its content, and only where there is no choice.
+//! Blocks with equal stored bytes are equal. Other blocks are decoded and compared channel by channel
+//! ([`blocks`]), which also gives each changed voxel to whoever wants to draw it. A block that moved
+//! is recognised by its content, if only one position can be meant.
 //!
-//! Where the two saves have blocks of different sizes, the larger ones are cut to the smaller ones.
+//! If the saves have different block sizes, larger blocks are cut into parts of the smaller size.
+//!
+//! Takes two [worlds](crate::world::World); gives differences in the order of positions, and totals. It knows neither
+//! findings nor repair, and no terminal.
 
 mod compare;
 mod moved;
@@ -13,15 +16,14 @@ mod sizes;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
 use crate::godot::block::Block;
 use crate::save::View;
-use crate::world::{self, At, Buffer, Index, World, order};
+use crate::watch::{Step, Watch};
+use crate::world::{self, At, Buffer, Index, World, order, unreadable};
 
-pub(crate) use compare::unreadable;
 pub use compare::{BlockChange, ChannelChange, MetadataChange, VoxelChange, blocks};
 use moved::Moves;
 use sizes::Sizes;
@@ -31,6 +33,7 @@ const WINDOW: usize = 1024;
 
 /// How to compare.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct Options<'a> {
     /// The LODs; all when it is empty.
     pub lods: Vec<u8>,
@@ -38,15 +41,37 @@ pub struct Options<'a> {
     pub channels: Vec<usize>,
     /// Voxels of a block that are listed one by one when no more than that changed.
     pub list: usize,
-    /// Stops the comparison soon after it is set.
-    pub cancel: Option<&'a AtomicBool>,
-    /// Told of how many blocks are done, and of how many.
-    pub progress: Option<&'a (dyn Fn(u64, u64) + Sync)>,
+    /// Cancels the comparison, and receives its progress in blocks, LOD by LOD.
+    pub watch: Watch<'a>,
 }
 
-impl Options<'_> {
-    fn cancelled(&self) -> bool {
-        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+impl<'a> Options<'a> {
+    /// Sets the LODs that are compared.
+    #[must_use]
+    pub fn lods(mut self, lods: Vec<u8>) -> Self {
+        self.lods = lods;
+        self
+    }
+
+    /// Sets the channels that are compared.
+    #[must_use]
+    pub fn channels(mut self, channels: Vec<usize>) -> Self {
+        self.channels = channels;
+        self
+    }
+
+    /// Sets up to how many changed voxels of a block are listed.
+    #[must_use]
+    pub fn list(mut self, list: usize) -> Self {
+        self.list = list;
+        self
+    }
+
+    /// Sets what cancels the comparison and receives its progress.
+    #[must_use]
+    pub fn watch(mut self, watch: Watch<'a>) -> Self {
+        self.watch = watch;
+        self
     }
 }
 
@@ -60,7 +85,7 @@ pub enum Side {
     B,
 }
 
-/// What became of a block.
+/// How a block differs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// It is in the second save only.
@@ -69,7 +94,7 @@ pub enum What {
     Removed,
     /// It is in both and differs.
     Changed(BlockChange),
-    /// Just its content is at another position in the second save, and it was nowhere else.
+    /// The second save has its content at another position, and at no other.
     Moved {
         /// Where it is in the second save.
         to: [i32; 3],
@@ -93,11 +118,11 @@ pub struct Change {
     /// How many positions of the first save it takes along each axis, from that one on: more than one where it has no block
     /// and the second save has a larger one.
     pub across: u16,
-    /// What became of it.
+    /// How it differs.
     pub what: What,
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Blocks in the first and in the second save.
@@ -136,7 +161,7 @@ impl Side {
 }
 
 impl Summary {
-    /// Whether something differs, as far as it could be compared.
+    /// Whether something differs, as far as the saves could be compared.
     #[must_use]
     pub const fn differs(&self) -> bool {
         self.changed + self.added + self.removed + self.moved > 0
@@ -151,8 +176,9 @@ impl Summary {
 
 /// Why two saves cannot be compared.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// Their blocks have different sizes, neither of which goes into the other.
+    /// Their block sizes differ, and neither is a multiple of the other.
     #[error(
         "the blocks of the first save have {0} voxels along each axis, those of the second {1}: one does not go into the other"
     )]
@@ -160,7 +186,7 @@ pub enum Error {
     /// Something cannot be read.
     #[error(transparent)]
     World(#[from] world::Error),
-    /// A file changed meanwhile.
+    /// A file changed during the comparison.
     #[error("{}: the file changed while it was read; stop the game first", crate::printable::path(.0))]
     Changed(PathBuf),
 }
@@ -179,22 +205,22 @@ struct Pair {
     b: Option<At>,
 }
 
-/// What came of a pair.
+/// The result of comparing a pair.
 enum Outcome {
     Same,
     Skipped,
-    /// Something is to be told, and these are hashes of the contents that went and that came.
-    Told(Vec<What>, [Option<u64>; 2]),
+    /// What differs, with hashes of the contents that were removed and added.
+    Differs(Vec<What>, [Option<u64>; 2]),
 }
 
-/// Compares two worlds and hands on what differs, LOD by LOD, in the order of the positions: first the changed blocks,
+/// Compares two worlds and passes on differences, LOD by LOD, in the order of the positions: first the changed blocks,
 /// then those that moved, were removed and were added.
 ///
 /// # Errors
-/// When the two cannot be compared, or a file changes meanwhile. What cannot be read is listed and no error.
+/// If the worlds cannot be compared, or a file changes meanwhile. A block that cannot be read is listed and is not an error.
 ///
-/// Where blocks have different sizes, positions are those of the first save. A smaller block that is not there, inside of a
-/// larger one that is, holds what [`convert`](crate::convert) fills it with; that something moved is not told, and
+/// If block sizes differ, positions are those of the first save. A missing smaller block inside a
+/// larger one counts as what [`convert`](crate::convert) fills it with; moved blocks are not recognised, and
 /// instances are not compared.
 pub fn run(
     a: &World<'_>,
@@ -211,7 +237,8 @@ pub fn run(
     lods.sort_unstable();
     lods.dedup();
     lods.retain(|lod| options.lods.is_empty() || options.lods.contains(lod));
-    let mut summary = Summary::default();
+    let unread = |side, world: &World<'_>| world.unread().into_iter().map(move |fault| (side, fault));
+    let mut summary = Summary { faults: unread(Side::A, a).chain(unread(Side::B, b)).collect(), ..Summary::default() };
     let compared = Compared { a, b, options };
     for lod in lods {
         let (ia, ib) = (a.index(lod), b.index(lod));
@@ -228,7 +255,7 @@ pub fn run(
             None => compared.lod(lod, &ia, &ib, &mut summary, &mut sink),
             Some(sizes) => sizes.lod(&compared, &ia, &ib, &mut summary, &mut sink),
         }
-        if options.cancelled() {
+        if options.watch.is_cancelled() {
             summary.interrupted = true;
             break;
         }
@@ -249,17 +276,18 @@ impl Compared<'_> {
     fn lod(&self, lod: u8, ia: &Index, ib: &Index, summary: &mut Summary, sink: &mut impl FnMut(Change)) {
         let mut moves = Moves::default();
         let mut pairs = pairs(&ia.blocks, &ib.blocks);
-        let (mut done, all) = (0, ia.blocks.len().max(ib.blocks.len()) as u64);
+        let mut left = ia.blocks.len().max(ib.blocks.len()) as u64;
+        self.options.watch.begin(Step::Comparing, left);
         let idle: Mutex<Vec<Buffers>> = Mutex::default();
         loop {
             let window: Vec<Pair> = pairs.by_ref().take(WINDOW).collect();
-            if window.is_empty() || self.options.cancelled() {
+            if window.is_empty() || self.options.watch.is_cancelled() {
                 break;
             }
             let outcomes: Vec<Outcome> = window
                 .par_iter()
                 .map(|pair| {
-                    if self.options.cancelled() {
+                    if self.options.watch.is_cancelled() {
                         return Outcome::Skipped;
                     }
                     let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
@@ -269,16 +297,16 @@ impl Compared<'_> {
                 })
                 .collect();
             for (pair, outcome) in window.iter().zip(outcomes) {
-                let (told, hashes) = match outcome {
+                let (changes, hashes) = match outcome {
                     Outcome::Same => {
                         summary.same += 1;
                         continue;
                     }
                     Outcome::Skipped => continue,
-                    Outcome::Told(told, hashes) => (told, hashes),
+                    Outcome::Differs(changes, hashes) => (changes, hashes),
                 };
                 moves.note(pair.a, pair.b, hashes);
-                for what in told {
+                for what in changes {
                     match &what {
                         What::Changed(change) => {
                             summary.changed += 1;
@@ -292,12 +320,12 @@ impl Compared<'_> {
                     }
                 }
             }
-            done = (done + window.len() as u64).min(all);
-            if let Some(progress) = self.options.progress {
-                progress(done, all);
-            }
+            // There are more pairs than blocks of either save where the two hold different positions.
+            let more = left.min(window.len() as u64);
+            left -= more;
+            self.options.watch.advance(more);
         }
-        if self.options.cancelled() {
+        if self.options.watch.is_cancelled() {
             return;
         }
         self.bare(lod, ia, ib, summary, sink);
@@ -306,22 +334,30 @@ impl Compared<'_> {
             summary.moved += 1;
             sink(Change { lod, position, across: 1, what: What::Moved { to } });
         }
-        for (positions, what, count) in
-            [(settled.removed, What::Removed, &mut summary.removed), (settled.added, What::Added, &mut summary.added)]
+        for (positions, what, other) in
+            [(settled.removed, What::Removed, (Side::B, self.b)), (settled.added, What::Added, (Side::A, self.a))]
         {
             for position in positions {
-                *count += 1;
-                sink(Change { lod, position, across: 1, what: what.clone() });
+                // Where a file was not read, nothing says that the block is missing.
+                let unread = other.1.may_be_unread(lod, position);
+                let unread = unread.map(|f| What::Unreadable { side: other.0, why: format!("{}: {}", f.file, f.why) });
+                let what = unread.unwrap_or_else(|| what.clone());
+                *match what {
+                    What::Removed => &mut summary.removed,
+                    What::Added => &mut summary.added,
+                    _ => &mut summary.unreadable,
+                } += 1;
+                sink(Change { lod, position, across: 1, what });
             }
         }
     }
 
-    /// Places that have instances and no voxels, in both or in one of them.
+    /// Compares positions that have instances but no voxels in at least one of the saves.
     fn bare(&self, lod: u8, ia: &Index, ib: &Index, summary: &mut Summary, sink: &mut impl FnMut(Change)) {
         let mut buffers = Buffers::default();
         for Pair { a, b } in pairs(&ia.bare, &ib.bare) {
             let Some(position) = a.or(b).map(|at| at.position) else { continue };
-            // Where the other one has voxels, the comparison of blocks says so.
+            // If the other save has voxels, the comparison of blocks reports it.
             if ia.find(position).is_some() || ib.find(position).is_some() {
                 continue;
             }
@@ -339,13 +375,13 @@ impl Compared<'_> {
 
     fn pair(&self, pair: &Pair, buffers: &mut Buffers) -> Outcome {
         let Buffers { a, b } = buffers;
-        let mut told = Vec::new();
+        let mut changes = Vec::new();
         let mut fetch = |world: &World<'_>, at: Option<At>, buffer: &mut Buffer, side| {
             let at = at?;
             match world.fetch(&at, buffer) {
                 Ok(()) => Some(at),
                 Err(error) => {
-                    told.push(What::Unreadable { side, why: error.to_string() });
+                    changes.push(What::Unreadable { side, why: error.to_string() });
                     None
                 }
             }
@@ -362,23 +398,23 @@ impl Compared<'_> {
         let instances = at_a.is_some() && at_b.is_some() && self.a.instances(a) != self.b.instances(b);
         let view_a = at_a.map(|at| self.a.decode(&at, a));
         let view_b = at_b.map(|at| self.b.decode(&at, b));
-        let block_a = readable(self.a, view_a, Side::A, &mut told);
-        let block_b = readable(self.b, view_b, Side::B, &mut told);
+        let block_a = readable(self.a, view_a, Side::A, &mut changes);
+        let block_b = readable(self.b, view_b, Side::B, &mut changes);
         let hashes = [block_a.as_ref().and_then(compare::content), block_b.as_ref().and_then(compare::content)];
         if pair.a.is_none() || pair.b.is_none() {
-            return Outcome::Told(told, hashes);
+            return Outcome::Differs(changes, hashes);
         }
-        let (Some(block_a), Some(block_b)) = (block_a, block_b) else { return Outcome::Told(told, [None, None]) };
+        let (Some(block_a), Some(block_b)) = (block_a, block_b) else { return Outcome::Differs(changes, [None, None]) };
         let mut change = compare::change(&block_a, &block_b, &self.options.channels, self.options.list);
         change.instances = instances;
         if change.is_empty() {
             return Outcome::Same;
         }
-        told.push(What::Changed(change));
-        Outcome::Told(told, hashes)
+        changes.push(What::Changed(change));
+        Outcome::Differs(changes, hashes)
     }
 
-    /// Whether a block of the first save holds just what another one of the second does.
+    /// Whether a block of the first save has the same content as one of the second.
     fn is_same_content(&self, from: &At, to: &At) -> bool {
         let mut buffers = Buffers::default();
         let (Ok(a), Ok(b)) = (self.a.read(from, &mut buffers.a), self.b.read(to, &mut buffers.b)) else { return false };
@@ -387,13 +423,13 @@ impl Compared<'_> {
     }
 }
 
-/// The block of a view; what cannot be compared is told.
-fn readable<'v>(world: &World<'_>, view: Option<View<'v>>, side: Side, told: &mut Vec<What>) -> Option<Block<'v>> {
+/// The block of a view; a block that cannot be compared is reported in `changes`.
+fn readable<'v>(world: &World<'_>, view: Option<View<'v>>, side: Side, changes: &mut Vec<What>) -> Option<Block<'v>> {
     let view = view?;
     match unreadable(&view, world.block_size()) {
         None => view.block,
         Some(why) => {
-            told.push(What::Unreadable { side, why });
+            changes.push(What::Unreadable { side, why });
             None
         }
     }

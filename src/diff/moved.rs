@@ -1,31 +1,31 @@
-//! Which blocks went from one place to another.
+//! Finds blocks that moved to another position.
 
 use std::collections::HashMap;
 
 use crate::world::At;
 
-/// What went and what came at the positions that differ.
+/// Contents that were removed and added at positions that differ.
 #[derive(Default)]
 pub(super) struct Moves {
-    /// Contents of the first save that are not in their place in the second, and of the second likewise.
+    /// Contents of each save that the other save does not have at the same position.
     went: Vec<(u64, At)>,
     came: Vec<(u64, At)>,
     removed: Vec<[i32; 3]>,
     added: Vec<[i32; 3]>,
 }
 
-/// What was found out.
+/// The result.
 pub(super) struct Settled {
-    /// From where to where.
+    /// Moved blocks: the old and the new position.
     pub moved: Vec<([i32; 3], [i32; 3])>,
-    /// What is in the first save only.
+    /// Blocks in the first save only.
     pub removed: Vec<[i32; 3]>,
-    /// What is in the second save only.
+    /// Blocks in the second save only.
     pub added: Vec<[i32; 3]>,
 }
 
 impl Moves {
-    /// Keeps what is known of a position.
+    /// Records the contents at a position.
     pub fn note(&mut self, a: Option<At>, b: Option<At>, [went, came]: [Option<u64>; 2]) {
         if let (Some(at), None) = (a, b) {
             self.removed.push(at.position);
@@ -41,7 +41,7 @@ impl Moves {
         }
     }
 
-    /// Pairs contents that went from one place and came to one other, when `same` holds.
+    /// Pairs contents that were removed at exactly one position and added at exactly one, if `same` is true for them.
     pub fn settle(mut self, same: impl Fn(&At, &At) -> bool) -> Settled {
         let once = |all: &[(u64, At)]| {
             let mut places: HashMap<u64, Option<At>> = HashMap::new();

@@ -1,6 +1,6 @@
-//! Saves whose blocks have different sizes: the larger ones are cut to the smaller ones, and the parts are compared.
+//! Compares saves with different block sizes: larger blocks are cut into parts of the smaller size.
 //!
-//! What has the place of one larger block is compared together, so that this one is decoded once.
+//! All smaller blocks inside one larger block are compared together, so that the larger one is decoded once.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,12 +14,13 @@ use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::metadata::{Item, Metadata, VoxelItem};
 use crate::printable::triple;
 use crate::resize::{Cube, Fill};
+use crate::watch::Step;
 use crate::world::{At, Buffer, Index, World, order};
 
 /// Smaller blocks that may be compared before their changes are handed on.
 const WINDOW: usize = 2048;
 
-/// Which save has the larger blocks, and how many of the smaller ones they are along each axis.
+/// Which save has the larger blocks, and how many smaller blocks fit along each axis.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
     large: Side,
@@ -28,29 +29,29 @@ pub(super) struct Sizes {
     small: u16,
 }
 
-/// What has the place of one larger block.
+/// A larger block and the smaller blocks inside it.
 struct Unit<'i> {
     place: [i32; 3],
     large: Option<At>,
     small: &'i [At],
 }
 
-/// What came of it.
+/// The result of comparing it.
 #[derive(Default)]
 struct Outcome {
-    told: Vec<([i32; 3], u16, What)>,
+    changes: Vec<([i32; 3], u16, What)>,
     same: u64,
     holes: u64,
 }
 
 impl Sizes {
-    /// `None` when neither size goes into the other.
+    /// `None` if neither size is a multiple of the other.
     pub fn new(a: u16, b: u16) -> Option<Self> {
         let (large, big, small) = if a > b { (Side::A, a, b) } else { (Side::B, b, a) };
         (big.checked_rem(small) == Some(0)).then(|| Self { large, n: big / small, small })
     }
 
-    /// Compares a LOD; what differs goes on in the order of the larger blocks.
+    /// Compares a LOD; passes on differences in the order of the larger blocks.
     pub fn lod(
         self,
         compared: &Compared<'_>,
@@ -61,23 +62,25 @@ impl Sizes {
     ) {
         let (large, small) = if self.large == Side::A { (ia, ib) } else { (ib, ia) };
         let mut sorted = small.blocks.clone();
-        sorted.sort_by_key(|at| (order(self.place(at)), order(at.position)));
+        sorted.sort_by_key(|at| (order(self.containing_block(at)), order(at.position)));
         let all = usize::from(self.n).pow(3);
         let units: Vec<Unit<'_>> = self.units(&large.blocks, &sorted).collect();
         let world = if self.large == Side::A { compared.b } else { compared.a };
         let in_part = |unit: &Unit<'_>| unit.large.is_some() && !unit.small.is_empty() && unit.small.len() < all;
         let fill = if units.iter().any(in_part) {
-            Fill::of(world, small, &|| compared.options.cancelled())
+            Fill::measure(world, small, &compared.options.watch)
         } else {
             Fill::default()
         };
         let idle: Mutex<Vec<Buffers>> = Mutex::default();
-        let mut done = 0;
+        let watch = &compared.options.watch;
+        let mut left = ia.blocks.len().max(ib.blocks.len()) as u64;
+        watch.begin(Step::Comparing, left);
         for window in units.chunks((WINDOW / all).max(2)) {
             let outcomes: Vec<Outcome> = window
                 .par_iter()
                 .map(|unit| {
-                    if compared.options.cancelled() {
+                    if watch.is_cancelled() {
                         return Outcome::default();
                     }
                     let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
@@ -86,10 +89,10 @@ impl Sizes {
                     outcome
                 })
                 .collect();
-            for Outcome { told, same, holes } in outcomes {
+            for Outcome { changes, same, holes } in outcomes {
                 summary.same += same;
                 summary.holes += holes;
-                for (position, across, what) in told {
+                for (position, across, what) in changes {
                     match &what {
                         What::Changed(change) => {
                             summary.changed += 1;
@@ -103,18 +106,17 @@ impl Sizes {
                     sink(Change { lod: ia.lod, position, across, what });
                 }
             }
-            done += window.len() as u64;
-            if let Some(progress) = compared.options.progress {
-                progress(done, units.len() as u64);
-            }
-            if compared.options.cancelled() {
+            let more = window.iter().map(|unit| unit.small.len().max(1) as u64).sum::<u64>().min(left);
+            left -= more;
+            watch.advance(more);
+            if watch.is_cancelled() {
                 break;
             }
         }
     }
 
-    /// The larger block that a smaller one lies in.
-    fn place(self, at: &At) -> [i32; 3] {
+    /// Position of the larger block that contains a smaller one.
+    fn containing_block(self, at: &At) -> [i32; 3] {
         at.position.map(|v| v.div_euclid(self.n.into()))
     }
 
@@ -126,10 +128,10 @@ impl Sizes {
     /// Both lists, side by side.
     fn units<'i>(self, large: &'i [At], small: &'i [At]) -> impl Iterator<Item = Unit<'i>> + 'i {
         let mut large = large.iter().peekable();
-        let mut small = small.chunk_by(move |a, b| self.place(a) == self.place(b)).peekable();
+        let mut small = small.chunk_by(move |a, b| self.containing_block(a) == self.containing_block(b)).peekable();
         std::iter::from_fn(move || {
             let own = large.peek().map(|at| at.position);
-            let theirs = small.peek().and_then(|of| of.first()).map(|at| self.place(at));
+            let theirs = small.peek().and_then(|of| of.first()).map(|at| self.containing_block(at));
             let place = match (own, theirs) {
                 (None, None) => return None,
                 (Some(place), None) | (None, Some(place)) => place,
@@ -139,7 +141,9 @@ impl Sizes {
             Some(Unit {
                 place,
                 large: large.next_if(|at| at.position == place).copied(),
-                small: small.next_if(|of| of.first().is_some_and(|at| self.place(at) == place)).unwrap_or_default(),
+                small: small
+                    .next_if(|of| of.first().is_some_and(|at| self.containing_block(at) == place))
+                    .unwrap_or_default(),
             })
         })
     }
@@ -155,7 +159,7 @@ impl Comparing<'_> {
     fn unit(&self, unit: &Unit<'_>, buffers: &mut Buffers) -> Outcome {
         let Sizes { large: side, n, .. } = self.sizes;
         let mut outcome = Outcome::default();
-        // The position in the first save that stands for the whole.
+        // The position in the first save under which the whole is reported.
         let (whole, across) = match side {
             Side::A => (unit.place, 1),
             Side::B => (unit.place.map(|v| v.saturating_mul(n.into())), n),
@@ -166,31 +170,31 @@ impl Comparing<'_> {
         let Some(large) = &unit.large else {
             for at in unit.small {
                 let place = if side == Side::A { whole } else { at.position };
-                outcome.told.extend(block(other, at, two, theirs).err().map(|what| (place, 1, what)));
+                outcome.changes.extend(block(other, at, two, theirs).err().map(|what| (place, 1, what)));
                 if side == Side::B {
-                    outcome.told.push((place, 1, What::Removed));
+                    outcome.changes.push((place, 1, What::Removed));
                 }
             }
             if side == Side::A {
-                outcome.told.push((whole, 1, What::Added));
+                outcome.changes.push((whole, 1, What::Added));
             }
             return outcome;
         };
         if unit.small.is_empty() {
             let what = if side == Side::A { What::Removed } else { What::Added };
-            outcome.told.extend(block(world, large, one, side).err().map(|what| (whole, across, what)));
-            outcome.told.push((whole, across, what));
+            outcome.changes.extend(block(world, large, one, side).err().map(|what| (whole, across, what)));
+            outcome.changes.push((whole, across, what));
             return outcome;
         }
         match block(world, large, one, side) {
             Ok(block) => self.parts(block, unit, other, two, (whole, across), &mut outcome),
-            Err(what) if side == Side::A => outcome.told.push((whole, 1, what)),
-            Err(what) => outcome.told.extend(unit.small.iter().map(|at| (at.position, 1, what.clone()))),
+            Err(what) if side == Side::A => outcome.changes.push((whole, 1, what)),
+            Err(what) => outcome.changes.extend(unit.small.iter().map(|at| (at.position, 1, what.clone()))),
         }
         outcome
     }
 
-    /// Compares a larger block with the smaller ones in its place.
+    /// Compares a larger block with the smaller ones inside it.
     fn parts(
         &self,
         mut large: Block<'_>,
@@ -201,28 +205,28 @@ impl Comparing<'_> {
         outcome: &mut Outcome,
     ) {
         let Sizes { large: side, n, small } = self.sizes;
-        let mut parts = Parts::of(large.metadata.take(), small);
+        let mut parts = ItemsByPart::split(large.metadata.take(), small);
         let mut uniform = Vec::new();
-        // What differs in the place of the larger block as a whole, and in that of those that are not there.
+        // Differences of the larger block as a whole, and of smaller blocks that are missing.
         let (mut all, mut unread) = (BlockChange::default(), false);
         for at in unit.small {
             let corner = self.sizes.corner(at.position);
             let part = Cube::cut(&large, corner.map(usize::from), small);
-            let part = parts.give(corner, Block { version: large.version, ..part.block(&mut uniform) });
+            let part = parts.attach_items(corner, Block { version: large.version, ..part.block(&mut uniform) });
             match block(world, at, buffer, if side == Side::A { Side::B } else { Side::A }) {
                 Ok(other) if side == Side::A => {
                     self.merge(&mut all, corner, self.change(&part, &other));
                 }
                 Ok(other) => match self.change(&other, &part) {
                     change if change.is_empty() => outcome.same += 1,
-                    change => outcome.told.push((at.position, 1, What::Changed(change))),
+                    change => outcome.changes.push((at.position, 1, What::Changed(change))),
                 },
                 Err(What::Unreadable { side: Side::B, why }) => {
                     unread = true;
                     let why = format!("block {}: {why}", triple(at.position));
-                    outcome.told.push((whole, 1, What::Unreadable { side: Side::B, why }));
+                    outcome.changes.push((whole, 1, What::Unreadable { side: Side::B, why }));
                 }
-                Err(what) => outcome.told.push((at.position, 1, what)),
+                Err(what) => outcome.changes.push((at.position, 1, what)),
             }
         }
         if unit.small.len() < usize::from(n).pow(3) {
@@ -242,13 +246,13 @@ impl Comparing<'_> {
                 }
                 outcome.holes += 1;
                 let part = Cube::cut(&large, corner.map(usize::from), small);
-                let part = parts.give(corner, Block { version: large.version, ..part.block(&mut uniform) });
+                let part = parts.attach_items(corner, Block { version: large.version, ..part.block(&mut uniform) });
                 let change = if side == Side::A { self.change(&part, &nothing) } else { self.change(&nothing, &part) };
                 self.merge(&mut all, corner, change);
             }
         }
         if !all.is_empty() {
-            outcome.told.push((whole, across, What::Changed(all)));
+            outcome.changes.push((whole, across, What::Changed(all)));
         } else if side == Side::A && !unread {
             outcome.same += 1;
         }
@@ -258,7 +262,7 @@ impl Comparing<'_> {
         change(a, b, &self.compared.options.channels, self.compared.options.list)
     }
 
-    /// Adds what differs in a part to what differs in the whole.
+    /// Adds the differences of a part to those of the whole.
     fn merge(&self, all: &mut BlockChange, corner: [u16; 3], part: BlockChange) {
         let inside = |v: [u16; 3]| [0, 1, 2].map(|i| v[i].saturating_add(corner[i]));
         all.voxels += part.voxels;
@@ -274,7 +278,7 @@ impl Comparing<'_> {
             }
         }
         all.channels.sort_by_key(|of| of.channel);
-        // A list is whole or empty.
+        // A list is complete or empty.
         if all.voxels <= self.compared.options.list as u64 {
             all.list.extend(part.list.into_iter().map(|mut voxel| {
                 voxel.position = inside(voxel.position);
@@ -291,14 +295,14 @@ impl Comparing<'_> {
     }
 }
 
-/// The items of a larger block by the parts that they lie in.
-struct Parts<'m> {
+/// The metadata items of a larger block, by part.
+struct ItemsByPart<'m> {
     whole: Option<Metadata<'m>>,
     voxels: HashMap<[u16; 3], Vec<VoxelItem<'m>>>,
 }
 
-impl<'m> Parts<'m> {
-    fn of(mut metadata: Option<Metadata<'m>>, side: u16) -> Self {
+impl<'m> ItemsByPart<'m> {
+    fn split(mut metadata: Option<Metadata<'m>>, side: u16) -> Self {
         let mut voxels: HashMap<[u16; 3], Vec<VoxelItem<'m>>> = HashMap::new();
         for mut voxel in metadata.iter_mut().flat_map(|metadata| metadata.voxels.drain(..)) {
             let inside = voxel.position.map(|v| v % side.max(1));
@@ -309,8 +313,8 @@ impl<'m> Parts<'m> {
         Self { whole: metadata, voxels }
     }
 
-    /// A part with its items; the block's own is that of the part that has its corner.
-    fn give<'b>(&mut self, corner: [u16; 3], part: Block<'b>) -> Block<'b>
+    /// Adds its items to a part; the block's own item goes to the part at the block's corner.
+    fn attach_items<'b>(&mut self, corner: [u16; 3], part: Block<'b>) -> Block<'b>
     where
         'm: 'b,
     {
@@ -326,11 +330,11 @@ impl<'m> Parts<'m> {
     }
 }
 
-/// Reads a block; what cannot be compared is told.
+/// Reads a block, or says why it cannot be compared.
 fn block<'b>(world: &World<'_>, at: &At, buffer: &'b mut Buffer, side: Side) -> Result<Block<'b>, What> {
     let view = world.read(at, buffer).map_err(|error| What::Unreadable { side, why: error.to_string() })?;
-    let mut told = Vec::new();
-    let block = readable(world, Some(view), side, &mut told);
+    let mut changes = Vec::new();
+    let block = readable(world, Some(view), side, &mut changes);
     let unread = || What::Unreadable { side, why: "it cannot be read".to_owned() };
-    block.ok_or_else(|| told.pop().unwrap_or_else(unread))
+    block.ok_or_else(|| changes.pop().unwrap_or_else(unread))
 }

@@ -1,17 +1,51 @@
-//! A plane of voxels as a picture, put together in memory.
+//! A plane of voxels as a picture in memory.
 
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use super::image::{Look, Picture, Slice};
-use super::voxels::{Area, Error};
-use crate::beside::{self, Draft};
+use super::voxels::{Area, Error, Which};
+use crate::draft::{self, Draft};
 
-/// The most pixels of a picture: it is put together in memory.
+/// The most pixels of a picture, which is built in memory.
 const PIXELS: i64 = 1 << 24;
 
-/// A value in a picture: as it is, and what it stands for.
+/// How values become colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// One colour per value; distances of the SDF by sign and magnitude.
+    Palette,
+    /// Grey from the smallest value to the largest.
+    Scale,
+}
+
+/// A plane through voxels.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    /// The LOD.
+    pub lod: u8,
+    /// The axis perpendicular to it: 0, 1, 2 for x, y, z.
+    pub axis: usize,
+    /// Its position on that axis, in voxels of the LOD.
+    pub at: i64,
+    /// The extent of the plane.
+    pub which: Which,
+    /// The channel.
+    pub channel: usize,
+    /// How values become colours.
+    pub look: Look,
+}
+
+/// A picture that was written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Picture {
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// The smallest and the largest value, distances for the SDF; `None` if there is no block.
+    pub range: Option<[f64; 2]>,
+}
+
+/// A value in a picture: raw, and its meaning.
 #[derive(Clone, Copy)]
 struct Value(u64, f64);
 
@@ -30,7 +64,7 @@ impl Canvas {
     pub fn new(slice: &Slice, mut area: Area) -> Result<Self, Error> {
         if !(area[0][slice.axis]..area[1][slice.axis]).contains(&slice.at) {
             let axis = ["x", "y", "z"][slice.axis];
-            return Err(Error::Request(format!("there is no voxel at {axis}={} of LOD {}", slice.at, slice.lod)));
+            return Err(Error::Missing(format!("there is no voxel at {axis}={} of LOD {}", slice.at, slice.lod)));
         }
         (area[0][slice.axis], area[1][slice.axis]) = (slice.at, slice.at + 1);
         let [right, down] = match slice.axis {
@@ -40,7 +74,7 @@ impl Canvas {
         };
         let size = [right, down].map(|axis| area[1][axis] - area[0][axis]);
         if size[0] <= 0 || size[1] <= 0 {
-            return Err(Error::Request("nothing of the box is there".to_owned()));
+            return Err(Error::Missing("nothing of the box is there".to_owned()));
         }
         if size[0].saturating_mul(size[1]) > PIXELS {
             let [width, height] = size;
@@ -70,14 +104,14 @@ impl Canvas {
                 (voxel[right], voxel[down]) = (u, v);
                 let column = usize::try_from(u - self.area[0][right]).unwrap_or(0);
                 let row = usize::try_from(v - self.area[0][down]).unwrap_or(0);
-                // y goes up.
+                // y points up.
                 let row = if down == 1 { self.height - 1 - row } else { row };
                 self.values[row * self.width + column] = value(voxel).map(|(raw, means)| Value(raw, means));
             }
         }
     }
 
-    /// Writes the picture; `what` says what its values are.
+    /// Writes the picture; `what` describes its values.
     pub fn write(
         &self,
         draft: &Draft<'_>,
@@ -110,7 +144,7 @@ fn range(values: &[Option<Value>]) -> Option<[f64; 2]> {
 
 fn paint(values: &[Option<Value>], look: Look, signed: bool, palette: Option<&[u8]>) -> Vec<u8> {
     let [low, high] = range(values).unwrap_or_default();
-    // Distances are cut where most of them end, so that the surface shows.
+    // Limit distances to the range of most of them, so that the surface is visible.
     let reach = low.abs().max(high.abs()).clamp(f64::MIN_POSITIVE, 10.0);
     let mut pixels = Vec::with_capacity(values.len() * 4);
     for value in values {
@@ -138,7 +172,7 @@ fn grey(value: f64, low: f64, high: f64) -> u8 {
     (share * 255.0).round() as u8
 }
 
-/// The palette's colour of a value; without a palette one that is the same for the same value.
+/// The palette's colour of a value; without a palette a colour that depends only on the value.
 fn colour(raw: u64, palette: Option<&[u8]>) -> [u8; 4] {
     if let Some(rgba) = palette.and_then(|palette| palette.as_chunks::<4>().0.get(usize::try_from(raw).ok()?)) {
         return [rgba[0], rgba[1], rgba[2], 255];
@@ -150,18 +184,18 @@ fn colour(raw: u64, palette: Option<&[u8]>) -> [u8; 4] {
     [a | 64, b | 64, c | 64, 255]
 }
 
-/// Writes a PNG with a text that says what it shows, and waits until it is on the disk.
-pub(super) fn write(
+/// Writes a PNG with a text that describes it, and syncs it.
+fn write(
     file: &File,
     path: &Path,
     [width, height]: [u32; 2],
     color: png::ColorType,
     pixels: &[u8],
     about: &str,
-) -> Result<(), beside::Error> {
+) -> Result<(), draft::Error> {
     let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
     encoder.set_color(color);
-    // What the picture shows, for those who find it without its export.json.
+    // Describes the picture, for readers who have it without its export.json.
     let described = encoder.add_text_chunk("Description".to_owned(), about.to_owned());
     let deep = color == png::ColorType::Grayscale;
     encoder.set_depth(if deep { png::BitDepth::Sixteen } else { png::BitDepth::Eight });
@@ -170,5 +204,27 @@ pub(super) fn write(
         writer.finish()
     });
     let written = written.and_then(|()| Ok(file.sync_all()?));
-    written.map_err(|error| beside::Error::write(path)(std::io::Error::other(error)))
+    written.map_err(|error| draft::Error::write(path)(std::io::Error::other(error)))
+}
+
+/// Writes a depth map in 16 bits of grey: 1 for the smallest number, 65535 for the largest, 0 for values that are not numbers. Returns
+/// these two numbers, if there are any.
+pub(super) fn depths(
+    file: &File,
+    path: &Path,
+    size: [u32; 2],
+    depths: &[f32],
+) -> Result<Option<[f32; 2]>, draft::Error> {
+    let known = || depths.iter().copied().filter(|n| n.is_finite());
+    let (low, high) = known().fold((f32::MAX, f32::MIN), |(low, high), n| (low.min(n), high.max(n)));
+    let grey = |n: f32| {
+        let share = if high > low { (n - low) / (high - low) } else { 0.0 };
+        let grey = if n.is_finite() { 1 + (share * 65534.0).round() as u16 } else { 0 };
+        grey.to_be_bytes()
+    };
+    let pixels: Vec<u8> = depths.iter().flat_map(|&n| grey(n)).collect();
+    let words = "grey 1 is LOW metres deep, grey 65535 HIGH, grey 0 has no depth";
+    let words = words.replace("LOW", &low.to_string()).replace("HIGH", &high.to_string());
+    write(file, path, size, png::ColorType::Grayscale, &pixels, &words)?;
+    Ok((low <= high).then_some([low, high]))
 }

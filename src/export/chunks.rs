@@ -1,27 +1,30 @@
-//! Chunks of pak regions as arrays, each in a file of its own: a chunk says neither its shape nor the order of its
-//! voxels, and one need not have those of the next.
+//! Chunks of pak regions as arrays, each in its own file: a chunk stores neither its shape nor the order of its
+//! voxels, and both may differ between chunks.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use rayon::prelude::*;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
 use super::voxels::Error;
-use crate::beside::{self, Draft, Watch, Writer};
-use crate::pak::chunk::{Order, Shape};
+use crate::bytes::index;
+use crate::draft::{self, Draft, Writer};
+use crate::pak::Inferred;
+use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::pak::record::Record;
 use crate::printable;
-use crate::save::{Pak, PakFile, PakScratch, PakView, Room, Save};
+use crate::save::{Pak, PakDir, PakFile, PakScratch, PakView, Save};
 use crate::source::FileSource;
 use crate::voxel_map::npy;
+use crate::watch::{Step, Watch};
 use crate::world::Fault;
 
-/// What stands in every chunk's line.
+/// The common part of every chunk's line.
 const LINES: &str = "chunks.jsonl";
 
-/// The order in which voxels are assumed to be: x fastest, then z, then y.
+/// The assumed order of voxels: x fastest, then z, then y.
 const AXES: &str = "y, z, x";
 
 /// What was exported.
@@ -29,7 +32,7 @@ const AXES: &str = "y, z, x";
 pub struct Summary {
     /// Chunks.
     pub chunks: u64,
-    /// Arrays; the bytes of chunks without a shape are written as they are.
+    /// Arrays; chunks of unknown shape are written as bytes.
     pub arrays: u64,
     /// Chunks that are not whole.
     pub damaged: u64,
@@ -37,29 +40,59 @@ pub struct Summary {
     pub faults: Vec<Fault>,
 }
 
+/// `export.json`: see OUTPUT.md.
+#[derive(Serialize)]
+struct ChunksReport<'s> {
+    r#type: &'static str,
+    source: String,
+    axes: &'static str,
+    chunks: u64,
+    arrays: u64,
+    damaged: u64,
+    files_unread: &'s [Fault],
+}
+
+/// A line of `chunks.jsonl`.
+#[derive(Serialize)]
+struct Line {
+    file: String,
+    record: u32,
+    chunk: Option<[i32; 3]>,
+    array: String,
+    dtype: Option<String>,
+    shape: Option<[u64; 3]>,
+    shape_is: Option<Inferred<Shape>>,
+    order: Option<Inferred<Order>>,
+    bytes: usize,
+    whole: bool,
+    findings: Vec<&'static str>,
+}
+
 /// Writes the chunk at a position, or all of a directory of pak regions, into a new directory: `FILE.record-N.npy` of
-/// shape (y, z, x), or `.bin` where nothing tells the shape; `chunks.jsonl` and `export.json`.
+/// shape (y, z, x), or `.bin` if the shape is unknown; `chunks.jsonl` and `export.json`.
 ///
 /// # Errors
 /// When there is no such chunk, there are several directories of pak regions, the destination cannot be used, or something
 /// cannot be written.
 pub fn chunks(save: &Save, at: Option<[i32; 3]>, to: &Path, watch: &Watch<'_>) -> Result<Summary, Error> {
-    let room = room(save)?;
-    let draft = Draft::new(&[&save.path], to, "export", watch.cancel)?;
+    let pak_dir = pak_dir(save)?;
+    let draft = Draft::new(&[&save.path], to, watch)?;
     let mut summary = Summary::default();
+    summary.faults.extend(save.unread().map(|fault| Fault { file: save.shown(&fault.path), why: fault.why() }));
     let mut lines = Writer::new(&draft, Path::new(LINES))?;
-    for (done, file) in (0..).zip(&room.files) {
+    watch.begin(Step::Exporting, pak_dir.files.len() as u64);
+    for file in &pak_dir.files {
         draft.go_on()?;
-        watch.tell(done, room.files.len() as u64);
-        match region(save, room, file, at, &draft) {
+        watch.advance(1);
+        match region(save, pak_dir, file, at, &draft) {
             Ok(written) => {
                 for line in written {
                     summary.chunks += 1;
-                    summary.arrays += u64::from(line["dtype"].is_string());
-                    summary.damaged += u64::from(line["whole"] == false);
+                    summary.arrays += u64::from(line.dtype.is_some());
+                    summary.damaged += u64::from(!line.whole);
                     let mut text = Vec::new();
                     // Writing to memory cannot fail.
-                    let _ = super::write_json(&mut text, &line);
+                    let _ = printable::write_json(&mut text, &line);
                     lines.put(&text)?;
                 }
             }
@@ -68,31 +101,30 @@ pub fn chunks(save: &Save, at: Option<[i32; 3]>, to: &Path, watch: &Watch<'_>) -
         }
     }
     if let (Some(at), 0) = (at, summary.chunks) {
-        return Err(Error::Request(format!("there is no chunk {}", printable::triple(at))));
+        return Err(Error::Missing(format!("there is no chunk {}", printable::triple(at))));
     }
     lines.done()?;
-    let faults: Vec<Json> = summary.faults.iter().map(|f| json!({ "file": f.file, "why": f.why })).collect();
+    let json = ChunksReport {
+        r#type: "chunks",
+        source: printable::path(&save.path),
+        axes: AXES,
+        chunks: summary.chunks,
+        arrays: summary.arrays,
+        damaged: summary.damaged,
+        files_unread: &summary.faults,
+    };
     let mut text = Vec::new();
-    let json = json!({
-        "type": "chunks",
-        "source": printable::path(&save.path),
-        "axes": AXES,
-        "order": { "value": Order::default().name(), "how": "assumed", "why": "it is that of the records" },
-        "chunks": summary.chunks,
-        "arrays": summary.arrays,
-        "damaged": summary.damaged,
-        "files_unread": faults,
-    });
-    let _ = super::write_json_pretty(&mut text, &json);
+    // Writing to memory cannot fail.
+    let _ = printable::write_json_pretty(&mut text, &json);
     draft.file(Path::new("export.json"), &text)?;
     draft.finish()?;
     Ok(summary)
 }
 
 /// The one directory of pak regions, or file of one, that a save is.
-pub(super) fn room(save: &Save) -> Result<&Room, Error> {
-    match save.rooms.as_slice() {
-        [room] => Ok(room),
+pub(super) fn pak_dir(save: &Save) -> Result<&PakDir, Error> {
+    match save.pak_dirs.as_slice() {
+        [pak_dir] => Ok(pak_dir),
         _ => {
             let why = "there are several saves here, or no pak regions: name one directory or file of them";
             Err(Error::Request(why.to_owned()))
@@ -100,31 +132,31 @@ pub(super) fn room(save: &Save) -> Result<&Room, Error> {
     }
 }
 
-/// A region with its records; `None` when its header cannot be read.
-pub(super) fn open(save: &Save, room: &Room, file: &PakFile) -> Result<Option<Pak<FileSource>>, Error> {
-    let failed = |error| Error::Request(format!("{}: {error}", save.shown(&room.dir.join(&file.name))));
-    save.pak(room, file, &mut Vec::new()).map_err(failed)
+/// A region with its records; `None` if its header cannot be read.
+pub(super) fn open(save: &Save, pak_dir: &PakDir, file: &PakFile) -> Result<Option<Pak<FileSource>>, Error> {
+    let failed = |error| Error::Missing(format!("{}: {error}", save.shown(&pak_dir.dir.join(&file.name))));
+    save.pak(pak_dir, file, &mut Vec::new()).map_err(failed)
 }
 
 /// Why the chunks of a file were not written.
 enum Failed {
     Fault(Fault),
-    Beside(beside::Error),
+    Beside(draft::Error),
 }
 
-/// Writes the chunks of one file; gives their lines, by record.
+/// Writes the chunks of one file; returns their lines, by record.
 fn region(
     save: &Save,
-    room: &Room,
+    pak_dir: &PakDir,
     file: &PakFile,
     at: Option<[i32; 3]>,
     draft: &Draft<'_>,
-) -> Result<Vec<Json>, Failed> {
-    let path = room.dir.join(&file.name);
+) -> Result<Vec<Line>, Failed> {
+    let path = pak_dir.dir.join(&file.name);
     let shown = save.shown(&path);
     let fault = |why: String| Failed::Fault(Fault { file: shown.clone(), why });
     let mut damage = Vec::new();
-    let pak = save.pak(room, file, &mut damage).map_err(|error| fault(error.to_string()))?;
+    let pak = save.pak(pak_dir, file, &mut damage).map_err(|error| fault(error.to_string()))?;
     let Some(pak) = pak else {
         return Err(fault(damage.first().map_or_else(|| "nothing in it can be read".to_owned(), ToString::to_string)));
     };
@@ -139,9 +171,9 @@ fn region(
         let _ = write!(name, ".record-{number}");
         chunk(&pak, &shown, number, &view, name, draft).map_err(Failed::Beside)
     });
-    let written: Result<Vec<Json>, Failed> = written.collect();
+    let written: Result<Vec<Line>, Failed> = written.collect();
     if pak.source.changed().unwrap_or(true) {
-        return Err(Failed::Beside(beside::Error::Changed(path)));
+        return Err(Failed::Beside(draft::Error::Changed(path)));
     }
     written
 }
@@ -153,7 +185,7 @@ fn chunk(
     view: &PakView<'_>,
     mut name: OsString,
     draft: &Draft<'_>,
-) -> Result<Json, beside::Error> {
+) -> Result<Line, draft::Error> {
     let plain = view.payload.map_or(&[][..], |payload| payload.plain);
     let shape = view.shape.as_ref().map(|shape| shape.value).filter(|shape| shape.bytes() == plain.len() as u64);
     name.push(if shape.is_some() { ".npy" } else { ".bin" });
@@ -165,23 +197,40 @@ fn chunk(
     if shape.is_some() {
         out.put(&npy::header(&dtype, &axes))?;
     }
-    out.put(plain)?;
+    let order = shape.map(|shape| pak.order(&shape));
+    match (shape, &order) {
+        (Some(shape), Some(order)) if order.value != Order::Yzx => out.put(&by_rows(plain, shape, order.value))?,
+        _ => out.put(plain)?,
+    }
     out.done()?;
-    Ok(json!({
-        "file": file,
-        "record": number,
-        "chunk": pak.chunk(number),
-        "array": printable::path(Path::new(&name)),
-        "dtype": shape.map(|_| dtype),
-        "shape": shape.map(|_| axes),
-        "shape_is": view.shape,
-        "bytes": plain.len(),
-        "whole": view.payload.is_some_and(|payload| payload.whole),
-        "findings": view.damage.iter().map(|d| d.code.name()).collect::<Vec<_>>(),
-    }))
+    Ok(Line {
+        file: file.to_owned(),
+        record: number,
+        chunk: pak.chunk(number),
+        array: printable::path(Path::new(&name)),
+        dtype: shape.map(|_| dtype),
+        shape: shape.map(|_| axes),
+        shape_is: view.shape.clone(),
+        order,
+        bytes: plain.len(),
+        whole: view.payload.is_some_and(|payload| payload.whole),
+        findings: view.damage.iter().map(|d| d.code.name()).collect(),
+    })
 }
 
-/// NumPy's name of numbers of so many bytes, little-endian; of other sizes, of bytes that mean nothing to it.
+/// The voxels of a chunk in the order of the arrays: y slowest, x fastest.
+fn by_rows(plain: &[u8], shape: Shape, order: Order) -> Vec<u8> {
+    let voxels = Voxels { data: plain, shape, order };
+    let [sx, sy, sz] = shape.size;
+    let mut rows = Vec::with_capacity(plain.len());
+    for (y, z, x) in (0..sy).flat_map(|y| (0..sz).flat_map(move |z| (0..sx).map(move |x| (y, z, x)))) {
+        let bytes = voxels.span([x, y, z]).and_then(|span| plain.get(index(span.start)..index(span.end)));
+        rows.extend_from_slice(bytes.unwrap_or_default());
+    }
+    rows
+}
+
+/// NumPy's name for little-endian numbers of this many bytes; for other sizes its type for opaque bytes.
 fn dtype(voxel_bytes: u8) -> String {
     match voxel_bytes {
         1 => "|u1".to_owned(),

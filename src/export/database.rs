@@ -9,7 +9,7 @@ use crate::damage::Space;
 use crate::godot::channel::NAMES;
 use crate::godot::stream::loc::Format;
 
-/// One transaction: what is left of a draft that fails is thrown away.
+/// One transaction without a journal: a draft that fails is deleted.
 const SCHEMA: &str = "BEGIN;
     CREATE TABLE blocks (id INTEGER PRIMARY KEY, file TEXT, lod INTEGER, x INTEGER, y INTEGER, z INTEGER,
         slot INTEGER, sector INTEGER, sectors INTEGER, bytes INTEGER, plain INTEGER, version INTEGER,
@@ -24,7 +24,7 @@ const SCHEMA: &str = "BEGIN;
 pub(super) struct Database(Connection);
 
 impl Database {
-    /// Begins one in an empty file.
+    /// Creates a database in an empty file.
     pub fn create(path: &Path) -> Result<Self> {
         let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         database.pragma_update(None, "journal_mode", "OFF")?;
@@ -33,7 +33,7 @@ impl Database {
         Ok(Self(database))
     }
 
-    /// Writes the blocks of a file and what is wrong with it.
+    /// Writes the blocks and findings of a file.
     pub fn file(&self, table: &FileTable) -> Result<()> {
         let mut first = None;
         for row in &table.rows {
@@ -48,7 +48,7 @@ impl Database {
         Ok(())
     }
 
-    /// Writes a block; gives its number.
+    /// Writes a block; returns its number.
     fn block(&self, row: &Row) -> Result<i64> {
         let [x, y, z] = row.position.map_or([None; 3], |p| p.map(Some));
         let [size_x, size_y, size_z] = row.inside().size.map_or([None; 3], |p| p.map(Some));
@@ -88,7 +88,7 @@ impl Database {
         Ok(id)
     }
 
-    /// Writes what is wrong, with the number of the block that it is about.
+    /// Writes a finding, with the number of its block.
     pub fn finding(&self, block: Option<i64>, finding: &Finding) -> Result<()> {
         let inside = (finding.damage.space == Space::Block).then_some(finding.damage.span);
         let mut insert = self.0.prepare_cached("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
@@ -107,7 +107,7 @@ impl Database {
         Ok(())
     }
 
-    /// Writes what is not written yet.
+    /// Writes what is still buffered.
     pub fn finish(self) -> Result<()> {
         self.0.execute_batch("COMMIT")?;
         self.0.close().map_err(|(_, error)| error)

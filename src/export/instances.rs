@@ -1,4 +1,4 @@
-//! Instances of a stream as lines: where plants and stones stand.
+//! Instances of a stream, such as plants and stones, as lines.
 
 use std::borrow::Cow;
 use std::io::BufWriter;
@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::voxels::{Error, Odd};
 use super::{Format, Lines, Record};
-use crate::beside::{self, Draft, Watch};
+use crate::draft::{self, Draft};
+use crate::watch::{Step, Watch};
 use crate::world::{At, Buffer, World, order};
 
 /// The file while it is written.
@@ -19,7 +20,7 @@ pub struct Line {
     pub lod: u8,
     /// Its block.
     pub block: [i32; 3],
-    /// Its kind, by the instancer's library.
+    /// Its item in the instancer's library.
     pub layer: u16,
     /// Position in the block, in voxels.
     pub position: [f32; 3],
@@ -61,9 +62,9 @@ impl Record for Line {
 pub struct Summary {
     /// Instances.
     pub instances: u64,
-    /// Blocks that have some.
+    /// Blocks with instances.
     pub blocks: u64,
-    /// Blocks whose instances could not be read whole; what could be is in the file.
+    /// Blocks whose instances could not be read completely; the others are in the file.
     pub damaged: Vec<Odd>,
 }
 
@@ -71,7 +72,7 @@ pub struct Summary {
 /// the order ZXY.
 ///
 /// # Errors
-/// When the world has no instances, the name says no format, the destination cannot be used, or writing fails.
+/// If the world has no instances, the extension names no format, the destination cannot be used, or writing fails.
 pub fn instances(world: &World<'_>, lod: Option<u8>, to: &Path, watch: &Watch<'_>) -> Result<Summary, Error> {
     if !world.has_instances() {
         return Err(Error::Request(format!("{}: only SQLite streams keep instances", world.name)));
@@ -79,19 +80,19 @@ pub fn instances(world: &World<'_>, lod: Option<u8>, to: &Path, watch: &Watch<'_
     let format = to.file_name().and_then(|name| Format::of_name(&name.to_string_lossy())).ok_or_else(|| {
         Error::Request("the name of the file ends in .csv or .jsonl, which says what is written".to_owned())
     })?;
-    let draft = Draft::new(&[world.path()], to, "export", watch.cancel)?;
+    let draft = Draft::new(&[world.path()], to, watch)?;
     let (file, path) = draft.create(Path::new(NAME))?;
-    let mut out = Lines::new(BufWriter::with_capacity(1 << 16, file), format).map_err(beside::Error::write(&path))?;
+    let mut out = Lines::new(BufWriter::with_capacity(1 << 16, file), format).map_err(draft::Error::write(&path))?;
     let mut summary = Summary::default();
     let mut buffer = Buffer::default();
     for lod in world.lods().into_iter().filter(|one| lod.is_none_or(|lod| lod == *one)) {
         let index = world.index(lod);
         let mut blocks: Vec<At> = [index.blocks, index.bare].concat();
         blocks.sort_by_key(|at| order(at.position));
-        let all = blocks.len() as u64;
-        for (done, at) in (0..).zip(&blocks) {
+        watch.begin(Step::Exporting, blocks.len() as u64);
+        for at in &blocks {
             draft.go_on()?;
-            watch.tell(done, all);
+            watch.advance(1);
             world.fetch(at, &mut buffer)?;
             let Some(view) = world.decode_instances(&mut buffer) else { continue };
             if !view.damage.is_empty() {
@@ -111,16 +112,16 @@ pub fn instances(world: &World<'_>, lod: Option<u8>, to: &Path, watch: &Watch<'_
                         scale: instance.scale(layer.scale_min, layer.scale_max),
                         rotation: instance.rotation(),
                     };
-                    out.write(&line).map_err(beside::Error::write(&path))?;
+                    out.write(&line).map_err(draft::Error::write(&path))?;
                 }
             }
             summary.blocks += u64::from(summary.instances > before);
         }
     }
-    out.finish().map_err(beside::Error::write(&path))?;
+    out.finish().map_err(draft::Error::write(&path))?;
     draft.sync(Path::new(NAME))?;
     if let Some(file) = world.changed() {
-        return Err(beside::Error::Changed(file.into()).into());
+        return Err(draft::Error::Changed(file.into()).into());
     }
     draft.finish_files(&[(Path::new(NAME), to)])?;
     Ok(summary)

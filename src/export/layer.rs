@@ -2,19 +2,20 @@
 
 use std::path::Path;
 
-use serde_json::json;
+use serde::Serialize;
 
-use crate::beside::{self, Draft, Watch, Writer};
 use crate::bytes::index;
+use crate::draft::{self, Draft, Writer};
 use crate::save::Save;
 use crate::source::FileSource;
 use crate::voxel_map::grid::{BLOCK, Grid};
 use crate::voxel_map::map_json::{Format, Layer};
 use crate::voxel_map::{Map, npy};
+use crate::watch::{Step, Watch};
 
 use super::voxels::Error;
 
-/// The most bytes of a slab, which is in memory at once: cells of 16 steps along x.
+/// The most bytes of a slab (16 steps along x), which is in memory at once.
 const SLAB: u64 = 1 << 28;
 
 /// Why a layer has no cells.
@@ -23,6 +24,61 @@ pub(super) const NOWHERE: &str = "the files of the layer do not say where its vo
 /// The most cells of a depth map.
 const DEPTHS: u64 = 1 << 26;
 
+/// `export.json`: see OUTPUT.md.
+#[derive(Serialize)]
+struct LayerReport<'l> {
+    r#type: &'static str,
+    layer: Option<&'l str>,
+    dim: [u32; 3],
+    origin: Option<[f64; 3]>,
+    step: Option<[f64; 3]>,
+    flags: FlagsReport,
+    depth: Option<DepthReport>,
+    faults: Vec<&'static str>,
+    cells: u64,
+}
+
+#[derive(Serialize)]
+struct FlagsReport {
+    file: &'static str,
+    dtype: &'static str,
+    axes: &'static str,
+}
+
+/// The depth map: an array, and a picture of it.
+#[derive(Serialize)]
+struct DepthReport {
+    file: &'static str,
+    dtype: &'static str,
+    axes: &'static str,
+    picture: &'static str,
+    grey: GreyReport,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+/// What grey means in the picture: no depth, the lowest and the highest one.
+#[derive(Serialize)]
+struct GreyReport {
+    none: u16,
+    low: u16,
+    high: u16,
+}
+
+impl DepthReport {
+    fn new(range: Option<[f32; 2]>) -> Self {
+        Self {
+            file: "DEPTH.npy",
+            dtype: "<f4",
+            axes: "x, z",
+            picture: "DEPTH.png",
+            grey: GreyReport { none: 0, low: 1, high: u16::MAX },
+            low: range.map(|[low, _]| low.into()),
+            high: range.map(|[_, high]| high.into()),
+        }
+    }
+}
+
 /// Writes a layer, by its name or its number, into a new directory: `FLAGS.npy`, the flags of shape (x, y, z), 0 where no block is; `DEPTH.npy` and
 /// `DEPTH.png`, the depths in metres of shape (x, z), where there are some; `export.json`. Gives the cells along each axis.
 ///
@@ -30,10 +86,10 @@ const DEPTHS: u64 = 1 << 26;
 /// When there is no such layer, the destination cannot be used, or something cannot be read or written.
 pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<[u32; 3], Error> {
     let (map, layer) = find(save, name)?;
-    let draft = Draft::new(&[&map.dir], to, "export", watch.cancel)?;
+    let draft = Draft::new(&[&map.dir], to, watch)?;
     let grid = map.grid(layer, &save.options.limits);
     let (Some(dim), Some(_)) = (grid.dim, &grid.data) else {
-        return Err(Error::Request(NOWHERE.to_owned()));
+        return Err(Error::Missing(NOWHERE.to_owned()));
     };
     let [x, y, z] = dim.map(u64::from);
     let plane = y.saturating_mul(z);
@@ -42,28 +98,20 @@ pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<[u
     }
     flags(&draft, &grid, dim, watch)?;
     let depths = depths(&draft, &grid, dim)?;
-    let json = json!({
-        "type": "layer",
-        "layer": layer.name,
-        "dim": dim,
-        "origin": layer.origin,
-        "step": layer.step,
-        "flags": { "file": "FLAGS.npy", "dtype": "<u8", "axes": "x, y, z" },
-        "depth": depths.map(|range| json!({
-            "file": "DEPTH.npy",
-            "dtype": "<f4",
-            "axes": "x, z",
-            "picture": "DEPTH.png",
-            "grey": { "none": 0, "low": 1, "high": 65535 },
-            "low": range.map(|[low, _]| low),
-            "high": range.map(|[_, high]| high),
-        })),
-        "faults": grid.faults.iter().map(|fault| fault.damage.code.name()).collect::<Vec<_>>(),
-        "cells": x.saturating_mul(plane),
-    });
+    let json = LayerReport {
+        r#type: "layer",
+        layer: layer.name.as_deref(),
+        dim,
+        origin: layer.origin.map(|at| at.map(f64::from)),
+        step: layer.step.map(|step| step.map(f64::from)),
+        flags: FlagsReport { file: "FLAGS.npy", dtype: "<u8", axes: "x, y, z" },
+        depth: depths.map(DepthReport::new),
+        faults: grid.faults.iter().map(|fault| fault.damage.code.name()).collect(),
+        cells: x.saturating_mul(plane),
+    };
     let mut text = Vec::new();
     // Writing to memory cannot fail.
-    let _ = super::write_json_pretty(&mut text, &json);
+    let _ = crate::printable::write_json_pretty(&mut text, &json);
     draft.file(Path::new("export.json"), &text)?;
     draft.finish()?;
     Ok(dim)
@@ -83,7 +131,7 @@ pub(super) fn find<'s>(save: &'s Save, name: &str) -> Result<(&'s Map, &'s Layer
         (None, _) => number().ok_or_else(|| {
             let names: Vec<&str> = all().filter_map(|(_, layer)| layer.name.as_deref()).collect();
             let names = crate::printable::printable(&names.join(", "));
-            Error::Request(match names.as_str() {
+            Error::Missing(match names.as_str() {
                 "" => "there is no voxel map here".to_owned(),
                 names => format!("there is no layer of that name; there are {names}"),
             })
@@ -97,19 +145,21 @@ fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3], watch: &Watc
     let mut out = Writer::new(draft, Path::new("FLAGS.npy"))?;
     out.put(&npy::header("<u8", &dim.map(u64::from)))?;
     let (mut bytes, mut voxels) = (Vec::new(), Vec::new());
+    watch.begin(Step::Exporting, dim[0].into());
     for from in (0..dim[0]).step_by(index(BLOCK.into())) {
         draft.go_on()?;
-        watch.tell(from.into(), dim[0].into());
-        let steps = index((dim[0] - from).min(BLOCK).into());
+        let steps = (dim[0] - from).min(BLOCK);
+        watch.advance(steps.into());
+        let steps = index(steps.into());
         let mut slab = vec![0u64; steps * dy * dz];
         if grid.format == Some(Format::Dense) {
             for (at, cell) in slab.iter_mut().enumerate() {
                 let part = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
                 let cell_at = [from + part(at / (dy * dz)), part(at / dz % dy), part(at % dz)];
-                // Row after row where the file has them so, else one by one.
+                // Row by row if the file stores rows, otherwise cell by cell.
                 if at % dz == 0 || grid.data.as_ref().is_some_and(|data| data.npy.fortran) {
                     let count = if at % dz == 0 { dz } else { 1 };
-                    read(grid, cell_at, count, &mut bytes, &mut voxels).map_err(beside::Error::read(draft.root()))?;
+                    read(grid, cell_at, count, &mut bytes, &mut voxels).map_err(draft::Error::read(draft.root()))?;
                 }
                 let one = if grid.data.as_ref().is_some_and(|data| data.npy.fortran) { 0 } else { at % dz };
                 *cell = grid.flags(voxels.get(one).copied().unwrap_or(0));
@@ -119,11 +169,11 @@ fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3], watch: &Watc
             let bx = i32::try_from(from / BLOCK).unwrap_or(i32::MAX);
             for (by, bz) in blocks(dim[1]).flat_map(|by| blocks(dim[2]).map(move |bz| (by, bz))) {
                 let Some(row) = grid.index.find([bx, by, bz]) else { continue };
-                grid.read_block(row, &mut bytes, &mut voxels).map_err(beside::Error::read(draft.root()))?;
+                grid.read_block(row, &mut bytes, &mut voxels).map_err(draft::Error::read(draft.root()))?;
                 for (i, &bits) in voxels.iter().enumerate() {
                     let corner = |n: i32| index(u64::from(n.unsigned_abs())) * 16;
                     let (x, y, z) = (i / 256, corner(by) + i / 16 % 16, corner(bz) + i % 16);
-                    // Edge blocks go on beyond the layer.
+                    // Edge blocks extend beyond the layer.
                     if x < steps && y < dy && z < dz {
                         slab[(x * dy + y) * dz + z] = grid.flags(bits);
                     }
@@ -137,7 +187,7 @@ fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3], watch: &Watc
     Ok(out.done()?)
 }
 
-/// Voxels of a dense layer from a cell on, along z.
+/// Voxels of a dense layer along z, from a cell on.
 fn read(
     grid: &Grid<FileSource>,
     cell: [u32; 3],
@@ -154,7 +204,7 @@ fn read(
     Ok(())
 }
 
-/// The depths, when there are some; gives the smallest and the largest, when there is any number.
+/// Writes the depths, if there are any; returns the smallest and the largest number.
 fn depths(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<Option<Option<[f32; 2]>>, Error> {
     let [dx, _, dz] = dim;
     if grid.depth.is_none() || u64::from(dx).saturating_mul(dz.into()) > DEPTHS {
@@ -164,7 +214,7 @@ fn depths(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<O
     for x in 0..dx {
         draft.go_on()?;
         for z in 0..dz {
-            let depth = grid.depth_at([x, z]).map_err(beside::Error::read(draft.root()))?;
+            let depth = grid.depth_at([x, z]).map_err(draft::Error::read(draft.root()))?;
             depths.push(depth.unwrap_or(f32::NAN));
         }
     }
@@ -172,7 +222,7 @@ fn depths(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3]) -> Result<O
     bytes.extend(depths.iter().flat_map(|n| n.to_le_bytes()));
     draft.file(Path::new("DEPTH.npy"), &bytes)?;
     let (file, path) = draft.create(Path::new("DEPTH.png"))?;
-    // z goes to the right, x down: the order of the array.
-    let range = super::image::depths(&file, &path, [dz, dx], &depths)?;
+    // z points right, x down: the order of the array.
+    let range = super::canvas::depths(&file, &path, [dz, dx], &depths)?;
     Ok(Some(range))
 }

@@ -1,6 +1,9 @@
-//! Writing rows and findings for other programs, as CSV or as JSON lines.
+//! Writes rows and findings for other programs, as CSV or as JSON lines.
 //!
-//! Files are made new, never over another one, and never inside the save that they tell of.
+//! Files are always new: existing files are never overwritten, and no file is written inside the save.
+//!
+//! Takes a save or a world and what is wanted of it; gives new files for other programs: arrays, pictures, tables, lines. It
+//! knows neither repair nor a terminal, and nothing of the explorer.
 
 mod canvas;
 mod chunks;
@@ -9,9 +12,8 @@ mod database;
 mod findings;
 mod image;
 mod instances;
-mod json;
 mod layer;
-pub mod lost;
+mod map;
 mod rows;
 mod table;
 pub mod voxels;
@@ -22,11 +24,14 @@ use std::io::{self, BufWriter, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
+use crate::watch::Watch;
+
+pub use canvas::{Look, Picture, Slice};
 pub use chunks::{Summary as Chunks, chunks};
-pub use image::{Look, Picture, Slice, slice, slice_of_chunks, slice_of_layer};
+pub use image::{slice, slice_of_chunks, slice_of_layer};
 pub use instances::{Line as InstanceLine, Summary as Instances, instances};
-pub use json::{write_json, write_json_pretty};
 pub use layer::layer;
+pub use map::{MapRequest, MapSummary, NOTHING, map};
 pub use rows::{codes, flags};
 pub use table::table;
 
@@ -35,12 +40,12 @@ pub use table::table;
 pub enum Format {
     /// Comma-separated values with a header.
     Csv,
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
 }
 
 impl Format {
-    /// The format that a file's name asks for.
+    /// The format that a file's extension names.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let (stem, extension) = name.rsplit_once('.')?;
@@ -55,7 +60,7 @@ impl Format {
     }
 }
 
-/// Something that is a line.
+/// A record that is written as a line.
 pub trait Record: serde::Serialize {
     /// The names of its cells in CSV.
     const COLUMNS: &'static [&'static str];
@@ -66,28 +71,28 @@ pub trait Record: serde::Serialize {
 
 /// Writes lines of one kind.
 pub struct Lines<W: Write, R> {
-    out: Out<W>,
+    out: Output<W>,
     of: PhantomData<fn(&R)>,
 }
 
-enum Out<W: Write> {
+enum Output<W: Write> {
     Csv(Box<csv::Writer<W>>),
     Jsonl(W),
 }
 
 impl<W: Write, R: Record> Lines<W, R> {
-    /// Begins, with the header where there is one.
+    /// Starts writing, with the header if the format has one.
     ///
     /// # Errors
-    /// What the writer says.
+    /// Errors of the writer.
     pub fn new(out: W, format: Format) -> io::Result<Self> {
         let out = match format {
             Format::Csv => {
                 let mut out = csv::Writer::from_writer(out);
                 out.write_record(R::COLUMNS).map_err(plain)?;
-                Out::Csv(Box::new(out))
+                Output::Csv(Box::new(out))
             }
-            Format::Jsonl => Out::Jsonl(out),
+            Format::Jsonl => Output::Jsonl(out),
         };
         Ok(Self { out, of: PhantomData })
     }
@@ -95,27 +100,27 @@ impl<W: Write, R: Record> Lines<W, R> {
     /// Writes a line.
     ///
     /// # Errors
-    /// What the writer says.
+    /// Errors of the writer.
     pub fn write(&mut self, record: &R) -> io::Result<()> {
         match &mut self.out {
-            Out::Csv(out) => out.write_record(record.cells().iter().map(|cell| cell.as_bytes())).map_err(plain),
-            Out::Jsonl(out) => write_json(out, record),
+            Output::Csv(out) => out.write_record(record.cells().iter().map(|cell| cell.as_bytes())).map_err(plain),
+            Output::Jsonl(out) => crate::printable::write_json(out, record),
         }
     }
 
-    /// Hands on what is still held back.
+    /// Flushes buffered lines.
     ///
     /// # Errors
-    /// What the writer says.
+    /// Errors of the writer.
     pub fn finish(mut self) -> io::Result<()> {
         match &mut self.out {
-            Out::Csv(out) => out.flush(),
-            Out::Jsonl(out) => out.flush(),
+            Output::Csv(out) => out.flush(),
+            Output::Jsonl(out) => out.flush(),
         }
     }
 }
 
-/// The error beneath, so that a pipe that was closed is known as one.
+/// The underlying I/O error, so that a closed pipe is recognised.
 fn plain(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -126,41 +131,41 @@ fn plain(error: csv::Error) -> io::Error {
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It is inside the save.
+    /// The path is inside the save.
     #[error("{} is inside the save, which is never written to: give a place outside of it", crate::printable::path(.0))]
     InSave(PathBuf),
-    /// It is there already.
+    /// The path exists already.
     #[error("{} is there already, and nothing is ever overwritten: give another name", crate::printable::path(.0))]
     Exists(PathBuf),
     /// The path names no file.
     #[error("{} is no name of a file", crate::printable::path(.0))]
     NoName(PathBuf),
-    /// What the operating system says.
+    /// I/O errors.
     #[error("{}: {error}", crate::printable::path(.path))]
     Io {
-        /// Of what.
+        /// The path.
         path: PathBuf,
-        /// It.
+        /// The error.
         error: io::Error,
     },
-    /// It was not wanted any more.
+    /// The export was cancelled.
     #[error("{} was not written: it was stopped", crate::printable::path(.0))]
     Stopped(PathBuf),
 }
 
-/// Writes records into a new file outside of the save at `save`; gives the number of lines. When it fails, the file that
-/// was begun is removed.
+/// Writes records into a new file outside of the save at `save`; returns the number of lines. On failure, the
+/// partial file is removed.
 ///
 /// # Errors
-/// When the place is in the save or taken, when writing fails, and when `go_on` says no.
+/// If the path is in the save or exists, if writing fails, or if it is cancelled.
 pub fn to_new_file<'r, R: Record + 'r>(
     path: &Path,
     save: &Path,
     format: Format,
     records: impl Iterator<Item = &'r R>,
-    go_on: &dyn Fn() -> bool,
+    watch: &Watch<'_>,
 ) -> Result<u64, Error> {
-    let path = place(path, save)?;
+    let path = check_destination(path, save)?;
     let failed = |error: io::Error| Error::Io { path: path.clone(), error };
     let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(Error::Exists(path)),
@@ -170,7 +175,7 @@ pub fn to_new_file<'r, R: Record + 'r>(
         let mut lines = Lines::new(BufWriter::with_capacity(1 << 16, file), format).map_err(failed)?;
         let mut count = 0u64;
         for record in records {
-            if !go_on() {
+            if watch.is_cancelled() {
                 return Err(Error::Stopped(path.clone()));
             }
             lines.write(record).map_err(failed)?;
@@ -181,20 +186,20 @@ pub fn to_new_file<'r, R: Record + 'r>(
     };
     let written = write();
     if written.is_err() {
-        // What is left of it could be taken for all of it. That it cannot be removed is not worth a second error.
+        // A partial file could be mistaken for a whole one. A failure to remove it is not reported.
         let _ = std::fs::remove_file(&path);
     }
     written
 }
 
-/// The path with its directory as it really is, when that is outside of the save.
-fn place(path: &Path, save: &Path) -> Result<PathBuf, Error> {
+/// The path with its directory resolved, if it is outside of the save.
+fn check_destination(path: &Path, save: &Path) -> Result<PathBuf, Error> {
     let name = path.file_name().ok_or_else(|| Error::NoName(path.to_owned()))?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let real = |dir: &Path| dir.canonicalize().map_err(|error| Error::Io { path: dir.to_owned(), error });
     let dir = real(parent)?;
     let mut save = real(save)?;
-    // Beside a single file there may be the rest of its save.
+    // The directory of a single file may contain the rest of its save.
     if !save.is_dir()
         && let Some(parent) = save.parent()
     {
@@ -242,7 +247,9 @@ mod tests {
         std::fs::write(save.join("r.0.0.0.vxr"), b"x").unwrap();
         let rows = [Pair(1, "a, \"b\"".into()), Pair(2, String::new())];
         let write = |path: &Path, save: &Path, go_on: bool| {
-            to_new_file(path, save, Format::Csv, rows.iter(), &|| go_on).map_err(|error| error.to_string())
+            let cancel = std::sync::atomic::AtomicBool::new(!go_on);
+            let watch = Watch::default().cancel(&cancel);
+            to_new_file(path, save, Format::Csv, rows.iter(), &watch).map_err(|error| error.to_string())
         };
         let path = dir.path().join("rows.csv");
         assert!(write(&path, &save, false).unwrap_err().contains("stopped"));
@@ -268,7 +275,7 @@ mod tests {
         std::os::unix::fs::symlink(&save, dir.path().join("link")).unwrap();
         let rows: [Pair; 0] = [];
         let path = dir.path().join("link/rows.csv");
-        let written = to_new_file(&path, &save, Format::Csv, rows.iter(), &|| true);
+        let written = to_new_file(&path, &save, Format::Csv, rows.iter(), &Watch::default());
         assert!(written.unwrap_err().to_string().contains("inside the save"));
     }
 }

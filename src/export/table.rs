@@ -3,24 +3,24 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::voxels::Error;
 use super::{Format, Lines};
-use crate::beside::{self, Draft, Watch};
 use crate::check::{self, Level, Row};
+use crate::draft::{self, Draft};
 use crate::save::Save;
+use crate::watch::{Step, Watch};
 use crate::world::Fault;
 
 /// The file while it is written.
 const NAME: &str = "table";
 
 /// Writes a row for each block into a new file: CSV, JSON lines, or an SQLite database with the tables `blocks`,
-/// `channels` and `findings`, as the file's name ends. Rows are written file by file of the save. Gives the number of
+/// `channels` and `findings`, by the file's extension. Rows are written file by file. Returns the number of
 /// rows, and the files that could not be read.
 ///
 /// # Errors
-/// When the name says no format, the destination cannot be used, or writing fails.
+/// If the extension names no format, the destination cannot be used, or writing fails.
 pub fn table(save: &Save, to: &Path, watch: &Watch<'_>) -> Result<(u64, Vec<Fault>), Error> {
     let name = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let ending = Path::new(&name).extension().unwrap_or_default();
@@ -29,10 +29,12 @@ pub fn table(save: &Save, to: &Path, watch: &Watch<'_>) -> Result<(u64, Vec<Faul
         let why = "the name of a table ends in .csv, .jsonl or .sqlite, which says what is written";
         return Err(Error::Request(why.to_owned()));
     }
-    let draft = Draft::new(&[&save.path], to, "export", watch.cancel)?;
-    let (done, all) = (AtomicU64::new(0), check::total_bytes(save, Level::Decode));
-    let progress = |bytes| watch.tell(done.fetch_add(bytes, Ordering::Relaxed) + bytes, all);
-    let options = check::Options { cancel: watch.cancel, progress: Some(&progress), ..check::Options::default() };
+    if format.is_none() {
+        draft::check_database(&[&save.path], to)?;
+    }
+    let draft = Draft::new(&[&save.path], to, watch)?;
+    watch.begin(Step::Exporting, check::total_bytes(save, Level::Decode));
+    let options = check::Options::default().watch(*watch);
     let written = match format {
         Some(format) => lines(save, &draft, format, &options)?,
         None => database(save, &draft, &options)?,
@@ -40,7 +42,9 @@ pub fn table(save: &Save, to: &Path, watch: &Watch<'_>) -> Result<(u64, Vec<Faul
     draft.go_on()?;
     draft.sync(Path::new(NAME))?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
-    Ok(written)
+    let (rows, mut faults) = written;
+    faults.splice(0..0, save.unread().map(|fault| Fault { file: save.shown(&fault.path), why: fault.why() }));
+    Ok((rows, faults))
 }
 
 fn lines(
@@ -50,7 +54,7 @@ fn lines(
     options: &check::Options<'_>,
 ) -> Result<(u64, Vec<Fault>), Error> {
     let (file, path) = draft.create(Path::new(NAME))?;
-    let failed = beside::Error::write(&path);
+    let failed = draft::Error::write(&path);
     let mut out: Lines<BufWriter<File>, Row> =
         Lines::new(BufWriter::with_capacity(1 << 16, file), format).map_err(failed)?;
     let (mut count, mut faults) = (0, Vec::new());
@@ -59,12 +63,12 @@ fn lines(
         match check::rows(save, of, options) {
             Ok(rows) => {
                 count += rows.len() as u64;
-                rows.iter().try_for_each(|row| out.write(row)).map_err(beside::Error::write(&path))?;
+                rows.iter().try_for_each(|row| out.write(row)).map_err(draft::Error::write(&path))?;
             }
             Err(error) => faults.push(Fault { file: save.shown(&of.path()), why: error.to_string() }),
         }
     }
-    out.finish().map_err(beside::Error::write(&path))?;
+    out.finish().map_err(draft::Error::write(&path))?;
     Ok((count, faults))
 }
 
@@ -77,10 +81,10 @@ fn database(_: &Save, _: &Draft<'_>, _: &check::Options<'_>) -> Result<(u64, Vec
 fn database(save: &Save, draft: &Draft<'_>, options: &check::Options<'_>) -> Result<(u64, Vec<Fault>), Error> {
     let (_, path) = draft.create(Path::new(NAME))?;
     let failed =
-        |error: rusqlite::Error| Error::from(beside::Error::write(&path)(std::io::Error::other(error.to_string())));
+        |error: rusqlite::Error| Error::from(draft::Error::write(&path)(std::io::Error::other(error.to_string())));
     let database = super::database::Database::create(&path).map_err(failed)?;
     let (mut count, mut faults) = (0, Vec::new());
-    for finding in check::of_save(save) {
+    for finding in check::of_save(save).chain(check::missing(save)) {
         database.finding(None, &finding).map_err(failed)?;
     }
     for of in save.files() {

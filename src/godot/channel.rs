@@ -20,6 +20,75 @@ pub const NAMES: [&str; CHANNELS] = ["TYPE", "SDF", "COLOR", "INDICES", "WEIGHTS
 /// Index of the SDF channel.
 pub const SDF: usize = 1;
 
+/// One of the eight channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChannelId {
+    /// What a voxel is: an index into the game's types.
+    Type,
+    /// The signed distance to the surface; [`sdf`] says what a raw value means.
+    Sdf,
+    /// A colour, or an index into the palette.
+    Color,
+    /// Indices of up to four textures.
+    Indices,
+    /// Weights of these textures.
+    Weights,
+    /// Free for the game.
+    Data5,
+    /// Free for the game.
+    Data6,
+    /// Free for the game.
+    Data7,
+}
+
+impl ChannelId {
+    /// Every channel, in the order of the format.
+    pub const ALL: [Self; CHANNELS] =
+        [Self::Type, Self::Sdf, Self::Color, Self::Indices, Self::Weights, Self::Data5, Self::Data6, Self::Data7];
+
+    /// Its index in a block.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        match self {
+            Self::Type => 0,
+            Self::Sdf => SDF,
+            Self::Color => 2,
+            Self::Indices => 3,
+            Self::Weights => 4,
+            Self::Data5 => 5,
+            Self::Data6 => 6,
+            Self::Data7 => 7,
+        }
+    }
+
+    /// The channel of an index; `None` beyond the eight.
+    #[must_use]
+    pub fn from_index(index: usize) -> Option<Self> {
+        Self::ALL.get(index).copied()
+    }
+
+    /// The engine's name, such as `SDF`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Type => "TYPE",
+            Self::Sdf => "SDF",
+            Self::Color => "COLOR",
+            Self::Indices => "INDICES",
+            Self::Weights => "WEIGHTS",
+            Self::Data5 => "DATA5",
+            Self::Data6 => "DATA6",
+            Self::Data7 => "DATA7",
+        }
+    }
+}
+
+impl fmt::Display for ChannelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// Bits a voxel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Depth {
@@ -172,7 +241,7 @@ impl Channel<'_> {
     }
 }
 
-/// What a channel's values are like.
+/// Statistics of a channel's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Range {
     /// The smallest raw value.

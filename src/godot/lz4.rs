@@ -1,25 +1,25 @@
-//! LZ4 blocks without a frame: decoding through `lz4_flex`, and what to do when that says no.
+//! LZ4 blocks without a frame: decodes with `lz4_flex`, and recovers what it can from blocks that do not decode.
 //!
 //! ```text
 //! sequence: token u8 (literals << 4 | match - 4) · more literal lengths · literals · offset u16 · more match lengths
 //! the last sequence has only literals; a length nibble of 15 is followed by bytes that add up until one is under 255
 //! ```
 //!
-//! `lz4_flex` decodes; it stops at a fault without saying where. [`walk`] reads the sequences without copying anything:
-//! how long the output is, and where the first fault lies. [`salvage`] closes the part before the fault with a last
-//! sequence of its own, so that the same decoder gives all the bytes that are still there.
+//! `lz4_flex` stops at a fault without its position. [`walk`] reads the sequences without copying anything:
+//! it finds the length of the output and the first fault. [`salvage`] terminates the part before the fault with a last
+//! sequence, so that the same decoder returns all the bytes before the fault.
 
 use crate::bytes::{Cursor, Short, len64};
 
-/// The most bytes that one byte of LZ4 can stand for.
+/// The most bytes that one byte of LZ4 can expand to.
 pub const MAX_EXPANSION: u64 = 255;
 
-/// What a walk over the sequences of an LZ4 block found.
+/// The result of a walk over the sequences of an LZ4 block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walk {
     /// Bytes that the sequences before the fault (or all of them) decode to.
     pub output: u64,
-    /// Where the first fault lies, in bytes of the input, and what it is.
+    /// Offset of the first fault in the input, and its kind.
     pub fault: Option<(u64, &'static str)>,
     /// Bytes of input up to the end of the last whole match.
     matched: u64,

@@ -16,7 +16,7 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::variant::{self, Budget, Dialect, Variant};
 use crate::limits::Limits;
 
-/// What an item holds.
+/// The content of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item<'a> {
     /// Type 0.
@@ -25,11 +25,11 @@ pub enum Item<'a> {
     Number(u64),
     /// Type 32, and every item of versions 1 to 3.
     Variant(Variant<'a>),
-    /// Type 33 and above: only the game knows. The bytes go on to the end of the metadata.
+    /// Type 33 and above, defined by the application. The bytes extend to the end of the metadata.
     Custom {
         /// The type.
         kind: u8,
-        /// Everything from there on.
+        /// All bytes to the end of the metadata.
         bytes: &'a [u8],
     },
 }
@@ -39,7 +39,7 @@ pub enum Item<'a> {
 pub struct VoxelItem<'a> {
     /// Position in the block.
     pub position: [u16; 3],
-    /// What it holds.
+    /// Its content.
     pub item: Item<'a>,
     /// Its bytes in the block, with the position.
     pub span: Span,
@@ -56,7 +56,7 @@ pub struct Metadata<'a> {
     pub block: Option<Item<'a>>,
     /// The voxels' items, in their order in the file.
     pub voxels: Vec<VoxelItem<'a>>,
-    /// What could not be read, from the item on that stopped it, and where that begins in the block.
+    /// The bytes that could not be read, from the item with the fault on, and their offset in the block.
     pub unread: (u64, &'a [u8]),
 }
 
@@ -78,7 +78,7 @@ impl Item<'_> {
 }
 
 impl Metadata<'_> {
-    /// How many items are there that are not empty.
+    /// Number of items that are not empty.
     #[must_use]
     pub fn items(&self) -> u32 {
         let items = self.block.iter().chain(self.voxels.iter().map(|voxel| &voxel.item));
@@ -132,7 +132,7 @@ pub(super) fn decode<'a>(
         );
     }
     let Ok(body) = scope.scope(index(end)) else {
-        // `end` is at most what is there.
+        // `end` is at most the number of bytes left.
         return Metadata { declared, dialect: implied, block: None, voxels: Vec::new(), unread: (field.end, &[]) };
     };
     let reader = Reader { version, size, declared, limits };
@@ -160,8 +160,8 @@ struct Reader<'l> {
 }
 
 impl Reader<'_> {
-    /// Reads in the first dialect; if that leaves damage and the second leaves none, or that does not use up the size and
-    /// the second does, the second it is.
+    /// Reads in the first dialect. Uses the second one if it finds no damage and the first does, or if it
+    /// consumes exactly the stored size and the first does not.
     fn read<'a>(&self, body: Cursor<'a>, [first, second]: [Dialect; 2], damage: &mut Vec<Damage>) -> Metadata<'a> {
         let from = damage.len();
         let span = body.span();
@@ -190,7 +190,7 @@ impl Reader<'_> {
             voxels: Vec::new(),
             unread: (body.offset(), &[]),
         };
-        // Where the item begins that is being read: what stops inside it leaves all of it unread.
+        // Start of the current item: a fault inside it leaves the whole item unread.
         let mut begin = body.clone();
         metadata.block = self.item(&mut body, dialect, &mut budget, damage);
         let mut go_on = metadata.block.is_some();
@@ -213,7 +213,7 @@ impl Reader<'_> {
         damage: &mut Vec<Damage>,
     ) -> bool {
         let start = body.offset();
-        // Every item counts, also an empty one of seven bytes.
+        // Count every item, also an empty one of seven bytes.
         let Some(left) = budget.values.checked_sub(1) else {
             damage.push(
                 Damage::new(Code::OverLimit, Span::sized(start, 0), "number of values in the metadata")
@@ -250,7 +250,7 @@ impl Reader<'_> {
     ) -> Option<Item<'a>> {
         let start = body.offset();
         if self.version < 4 {
-            return variant::decode(body, dialect, budget, damage).map(Item::Variant);
+            return variant::decode_into(body, dialect, budget, damage).map(Item::Variant);
         }
         let cut = |short| Damage::short(Code::MetadataCut, short, "metadata item");
         match body.u8() {
@@ -260,7 +260,7 @@ impl Reader<'_> {
             }
             Ok(0) => Some(Item::Empty),
             Ok(1) => body.u64().map(Item::Number).map_err(|short| damage.push(cut(short))).ok(),
-            Ok(32) => variant::decode(body, dialect, budget, damage).map(Item::Variant),
+            Ok(32) => variant::decode_into(body, dialect, budget, damage).map(Item::Variant),
             Ok(kind @ 33..) => {
                 damage.push(
                     Damage::new(Code::MetadataCustom, Span::new(start, body.span().end), "metadata type")
@@ -331,7 +331,7 @@ pub(crate) fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &
             out.extend_from_slice(bytes);
         }
         (Item::Empty, 4..) => out.push(0),
-        // Before version 4 there were only Variants; nothing is what comes closest.
+        // Before version 4 there were only Variants; null is the closest to empty.
         _ => Variant::Nil.encode(dialect, out),
     }
 }

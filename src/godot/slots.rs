@@ -4,27 +4,28 @@
 //! remainder. Index in the table: `y + size_y * (x + size_x * z)`.
 //!
 //! From 2019-08-17 to 2024-03-30 the engine computed the position as `((unsigned)x - (x < 0)) % (unsigned)size`: per axis
-//! and only for negative coordinates, one slot too low, turning around inside the region.
+//! and only for negative coordinates, one slot too low, wrapping around inside the region.
 
-/// The formula by which blocks of negative coordinates were put into slots.
+/// The formula that gives the slot of a block with negative coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Slots {
-    /// That of 2019 to 2024: block versions 1 to 3 always.
-    Old,
+pub enum SlotFormula {
+    /// The formula of 2019 to 2024; block versions 1 to 3 always use it.
+    #[serde(rename = "old")]
+    Legacy,
     /// The Euclidean remainder.
     #[default]
-    New,
+    #[serde(rename = "new")]
+    Euclidean,
 }
 
 /// Region and slot of a block coordinate along one axis. `size` is the region's, in blocks, not zero.
 #[must_use]
-pub fn place(block: i32, size: u16, slots: Slots) -> Option<(i32, u16)> {
+pub fn place(block: i32, size: u16, slots: SlotFormula) -> Option<(i32, u16)> {
     let size = i64::from(size);
     let block = i64::from(block);
     let region = block.checked_div_euclid(size)?;
     let inside = match slots {
-        Slots::Old if block < 0 => block.checked_add(1 << 32)?.checked_sub(1)?.checked_rem(size)?,
+        SlotFormula::Legacy if block < 0 => block.checked_add(1 << 32)?.checked_sub(1)?.checked_rem(size)?,
         _ => block.checked_rem_euclid(size)?,
     };
     Some((i32::try_from(region).ok()?, u16::try_from(inside).ok()?))
@@ -32,7 +33,7 @@ pub fn place(block: i32, size: u16, slots: Slots) -> Option<(i32, u16)> {
 
 /// Region and index in its table of a block position. `size` is the region's, in blocks.
 #[must_use]
-pub fn place_block([x, y, z]: [i32; 3], size: [u16; 3], slots: Slots) -> Option<([i32; 3], u32)> {
+pub fn place_block([x, y, z]: [i32; 3], size: [u16; 3], slots: SlotFormula) -> Option<([i32; 3], u32)> {
     let [sx, sy, sz] = size;
     let (rx, x) = place(x, sx, slots)?;
     let (ry, y) = place(y, sy, slots)?;
@@ -42,12 +43,12 @@ pub fn place_block([x, y, z]: [i32; 3], size: [u16; 3], slots: Slots) -> Option<
 
 /// Block coordinate along one axis of a slot in a region; `None` when it does not fit 32 bits.
 #[must_use]
-pub fn block(region: i32, slot: u16, size: u16, slots: Slots) -> Option<i32> {
+pub fn block(region: i32, slot: u16, size: u16, slots: SlotFormula) -> Option<i32> {
     let size = i64::from(size);
     let first = i64::from(region).checked_mul(size)?;
     let inside = match slots {
         // The formula has a whole period of `size` slots, so its inverse is found by the offset of slot 0.
-        Slots::Old if region < 0 => {
+        SlotFormula::Legacy if region < 0 => {
             let of_first = first.checked_add(1 << 32)?.checked_sub(1)?.checked_rem(size)?;
             i64::from(slot).checked_sub(of_first)?.checked_rem_euclid(size)?
         }
@@ -82,16 +83,16 @@ mod tests {
 
     #[test]
     fn the_examples_of_the_format_page() {
-        assert_eq!(place(-1, 16, Slots::Old), Some((-1, 14)));
-        assert_eq!(place(-16, 16, Slots::Old), Some((-1, 15)));
-        assert_eq!(place(-1, 16, Slots::New), Some((-1, 15)));
-        assert_eq!(place(-16, 16, Slots::New), Some((-1, 0)));
-        assert_eq!(place(17, 16, Slots::Old), Some((1, 1)));
+        assert_eq!(place(-1, 16, SlotFormula::Legacy), Some((-1, 14)));
+        assert_eq!(place(-16, 16, SlotFormula::Legacy), Some((-1, 15)));
+        assert_eq!(place(-1, 16, SlotFormula::Euclidean), Some((-1, 15)));
+        assert_eq!(place(-16, 16, SlotFormula::Euclidean), Some((-1, 0)));
+        assert_eq!(place(17, 16, SlotFormula::Legacy), Some((1, 1)));
     }
 
     #[test]
     fn both_formulas_are_turned_around_exactly() {
-        for slots in [Slots::Old, Slots::New] {
+        for slots in [SlotFormula::Legacy, SlotFormula::Euclidean] {
             for size in [1, 2, 3, 4, 7, 16, 255] {
                 for b in (-600..600).chain([i32::MIN, i32::MIN + 1, i32::MAX]) {
                     let (region, slot) = place(b, size, slots).unwrap();

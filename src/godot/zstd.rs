@@ -1,24 +1,23 @@
-//! Zstandard frames: decoding through `ruzstd` (or, with the feature `zstd-c`, the C library where all is well), and
-//! what to do when that says no.
+//! Zstandard frames: decodes with `ruzstd` (or, with the feature `zstd-c`, the C library for healthy frames), and
+//! recovers what it can from frames that do not decode.
 //!
 //! ```text
 //! frame: magic u32 0xfd2fb528 · descriptor u8 (bit 2: checksum) · window, dictionary, content size · blocks · checksum u32?
 //! block: u24 (bit 0: last · bits 1-2: kind · size) · data
 //! ```
 //!
-//! `ruzstd` does not compare the content's checksum, so that is done here. To bring back what stands before a fault, the
-//! frame is cut after its last whole block, that block is marked as the last one and the checksum flag taken away: a
+//! `ruzstd` does not verify the content's checksum, so this module does. To recover the data before a fault, the
+//! frame is cut after its last whole block, that block is marked as the last one and the checksum flag is cleared: a
 //! whole frame, which the same decoder decodes.
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::Read;
 
-use crate::bytes::{Span, index, len64};
+use crate::bytes::{Span, grow, index, len64};
 use crate::damage::{Code, Damage, Value};
-use crate::godot::container::room;
 use crate::limits::Limits;
 
-/// The least window that is allowed, whatever the content's size: encoders that do not know it ask for so much.
+/// The smallest window that is always allowed: encoders that do not know the content size request this much.
 const SMALL_WINDOW: u64 = 1 << 20;
 
 /// The largest window that every decoder should support, by RFC 8878.
@@ -40,7 +39,7 @@ struct Outcome {
     len: usize,
     /// Bytes of the frame that were used.
     used: u64,
-    /// Where the last whole block begins, once there is one.
+    /// Offset of the last whole block, once there is one.
     last_block: Option<u64>,
     /// Why it stopped before its end.
     stopped: Option<Stop>,
@@ -55,7 +54,7 @@ enum Stop {
         stored: u32,
         computed: u32,
     },
-    /// The size of the content that the frame's header says, which `ruzstd` does not compare.
+    /// The content size in the frame's header, which `ruzstd` does not verify.
     Size {
         stored: u64,
     },
@@ -75,7 +74,7 @@ impl Decoder {
     ) -> (usize, Option<Damage>) {
         let claim = u64::from(declared);
         #[cfg(feature = "zstd-c")]
-        if claim <= limits.block_bytes && self.decode_fast(packed, room(buffer, index(claim))) {
+        if claim <= limits.block_bytes && self.decode_fast(packed, grow(buffer, index(claim))) {
             return (index(claim), None);
         }
         // One byte more than declared, so that a longer content is noticed.
@@ -107,8 +106,8 @@ impl Decoder {
                     .found(Value::Number(stored)),
             ),
             Some(Stop::Reserved) => Some(corrupt(4, end, "a reserved bit of the frame's header is set")),
-            Some(Stop::Header) => Some(corrupt(0, end, "no frame header")),
-            Some(Stop::Block) => Some(corrupt(outcome.used, end, "a block that does not decode")),
+            Some(Stop::Header) => Some(corrupt(0, end, "it has no frame header")),
+            Some(Stop::Block) => Some(corrupt(outcome.used, end, "a block of the frame does not decode")),
         };
         if outcome.stopped == Some(Stop::Block)
             && let Some(start) = outcome.last_block
@@ -119,7 +118,7 @@ impl Decoder {
         (outcome.len, damage)
     }
 
-    /// Gives back memory after an unusually large frame.
+    /// Frees memory after an unusually large frame.
     pub(super) fn shrink(&mut self, keep: usize) {
         if self.largest > len64_of(keep) {
             self.frame = None;
@@ -132,7 +131,7 @@ impl Decoder {
         if self.fast.is_none() {
             self.fast = ::zstd::bulk::Decompressor::new().ok();
         }
-        // The C decoder verifies checksums; it also takes several frames in a row, which the format does not have.
+        // The C decoder verifies checksums. It also accepts several consecutive frames, which the format does not have.
         let single = ::zstd::zstd_safe::find_frame_compressed_size(packed).is_ok_and(|n| n == packed.len());
         single
             && self
@@ -192,7 +191,7 @@ impl Decoder {
     }
 }
 
-/// Moves what can be collected to `buffer[*len..]`; false when that goes over the cap.
+/// Moves decoded bytes to `buffer[*len..]`; false if that exceeds the cap.
 fn drain(frame: &mut FrameDecoder, buffer: &mut Vec<u8>, len: &mut usize, cap: u64) -> bool {
     loop {
         let ready = frame.can_collect();
@@ -201,7 +200,7 @@ fn drain(frame: &mut FrameDecoder, buffer: &mut Vec<u8>, len: &mut usize, cap: u
         }
         let left = index(cap).saturating_sub(*len);
         let want = len.saturating_add(ready.min(left));
-        let out = room(buffer, want).get_mut(*len..).unwrap_or_default();
+        let out = grow(buffer, want).get_mut(*len..).unwrap_or_default();
         match frame.read(out) {
             Ok(n) if n > 0 => *len = len.saturating_add(n),
             _ => return left > 0,

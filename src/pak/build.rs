@@ -1,13 +1,13 @@
 //! Builds a pak region: header, records, padding, and the chunks' streams in packed blocks.
 
 use crate::bytes::{index, len64};
-use crate::pak::BLOCK_BYTES;
-use crate::pak::header::{HEADER_BYTES, Header, MAX_RECORDS};
+use crate::pak::header::{Header, MAX_RECORDS};
 use crate::pak::offset::Reading;
 use crate::pak::payload;
-use crate::pak::record::{RECORD_BYTES, Record, blocks_for};
+use crate::pak::record::{Record, blocks_for};
+use crate::pak::{BLOCK_BYTES, HEADER_BYTES, RECORD_BYTES};
 
-/// A pak region in the making. The data begins in the first block behind the records; the last block of a chunk is
+/// Builds a pak region. The data begins in the first block after the records; the last block of a chunk is
 /// padded with zeros.
 #[derive(Clone, Debug)]
 pub struct Builder {
@@ -18,7 +18,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A region without chunks, of `records` records ([`MAX_RECORDS`] at most), whose header is to be read as `reading`.
+    /// A region without chunks, with `records` records ([`MAX_RECORDS`] at most), whose header uses the unit `reading`.
     #[must_use]
     pub fn new(tag: [u8; 4], version: i32, records: u32, reading: Reading) -> Self {
         let records = records.min(MAX_RECORDS);
@@ -50,8 +50,8 @@ impl Builder {
         &self.records
     }
 
-    /// Compresses a chunk, appends it and enters it as record `index`. `None`, and nothing is changed, when there is no
-    /// such record or no block left that a record can name.
+    /// Compresses a chunk, appends it and writes record `index`. `None`, without a change, if there is no
+    /// such record, or no block that a record can address.
     pub fn push(&mut self, index: u32, plain: &[u8]) -> Option<Record> {
         self.push_stored(index, &payload::encode(plain))
     }

@@ -1,14 +1,14 @@
-//! A value that the file does not state: how it was come by, and what else it could be.
+//! A value that the file does not store: whether it was given, inferred or assumed, and the alternatives.
 
-/// How a value was come by.
+/// Whether a value was given, inferred or assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum How {
-    /// The user said so.
+    /// Given by an option.
     Given,
-    /// The file's other fields say so, by a rule of the format's notes.
+    /// Inferred from other fields of the file, by a rule of the format's notes.
     Inferred,
-    /// Nothing says so; it is the usual value.
+    /// Assumed: the usual value.
     Assumed,
 }
 
@@ -27,13 +27,13 @@ impl How {
 /// A value that the file does not state.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Inferred<T> {
-    /// What was taken.
+    /// The value.
     pub value: T,
-    /// How it was come by.
+    /// Whether it was given, inferred or assumed.
     pub how: How,
     /// Why, in a few words.
     pub why: &'static str,
-    /// What fits as well.
+    /// Other values that fit too.
     pub alternatives: Vec<T>,
 }
 
@@ -50,13 +50,13 @@ impl<T> Inferred<T> {
         Self { value, how: How::Inferred, why, alternatives: Vec::new() }
     }
 
-    /// A value that nothing gives.
+    /// An assumed value.
     #[must_use]
     pub const fn assumed(value: T, why: &'static str) -> Self {
         Self { value, how: How::Assumed, why, alternatives: Vec::new() }
     }
 
-    /// The same, with what fits as well.
+    /// The same, with other values that fit too.
     #[must_use]
     pub fn or(mut self, alternatives: Vec<T>) -> Self {
         self.alternatives = alternatives;

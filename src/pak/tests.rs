@@ -20,7 +20,7 @@ struct Read {
 fn read(file: &[u8]) -> Read {
     let len = file.len() as u64;
     let mut read = Read { reading: Reading::Blocks, chunks: vec![], damage: vec![] };
-    let Some(header) = Header::decode(file, len, &mut read.damage) else { return read };
+    let Some(header) = Header::decode(file, len).report_to(&mut read.damage) else { return read };
     let records = record::decode_prefix(&header, file);
     let reading = offset::infer(&header, &records, len);
     read.damage.extend(offset::note(&reading));
@@ -30,9 +30,9 @@ fn read(file: &[u8]) -> Read {
         let Some(located) = record.locate(i, &header, reading.value, len, &mut read.damage) else { continue };
         let stored = &file[index(located.stored.start)..index(located.stored.end)];
         let mut damage = Vec::new();
-        let payload = decoder.decode(stored, located.exact, &Limits::DEFAULT, &mut damage);
+        let payload = decoder.decode(stored, located.exact, &Limits::DEFAULT).report_to(&mut damage);
         read.damage.extend(damage.into_iter().map(|d| d.shifted(located.stored.start)));
-        chunk::infer(payload.plain.len() as u64, payload.complete, Given::default(), &mut read.damage);
+        chunk::infer(payload.plain.len() as u64, payload.complete, Given::default()).report_to(&mut read.damage);
         read.chunks.push((i, payload.plain.to_vec()));
     }
     read
@@ -101,7 +101,7 @@ fn what_is_built_is_read_in_both_readings_and_versions() {
 
 /// Decodes the header and the records of a healthy file and encodes them again.
 fn again(file: &[u8]) -> Vec<u8> {
-    let header = Header::decode(file, file.len() as u64, &mut vec![]).unwrap();
+    let header = Header::decode(file, file.len() as u64).value.unwrap();
     let mut out = Vec::new();
     header.encode(&mut out);
     record::decode_prefix(&header, file).iter().for_each(|record| out.extend(record.encode()));
@@ -152,7 +152,10 @@ fn damage_in_a_stream_is_told_where_it_is_in_the_file() {
     let read = read(&file);
     let damage = read.damage.iter().find(|d| d.code == Code::PakZlibChecksum).unwrap();
     assert_eq!(damage.span, Span::new(8192 + 16, 8192 + 20));
-    assert_eq!(damage.to_string(), "Adler-32 is 0x113d0372, expected 0x113d0373");
+    assert_eq!(
+        damage.to_string(),
+        "checksum of the chunk does not match its content (Adler-32 0x113d0372; the content has 0x113d0373)"
+    );
     assert_eq!(read.chunks[0].1, b"abcabcabc");
 }
 

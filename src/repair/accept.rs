@@ -1,22 +1,22 @@
-//! Blocks that somebody looked at and said where they belong: that overrides what is certain or likely.
+//! Blocks that the user accepted for a position: this overrides what is certain or likely.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::godot::region::Header;
-use crate::godot::slots::{self, Slots};
+use crate::godot::slots::{self, SlotFormula};
 use crate::printable;
-use crate::repair::plan::{Decision, LostBlock, Origin, Plan, RegionPlan};
-use crate::repair::{Certainty, Error};
+use crate::repair::decision::{Decision, LostBlock, Origin, RegionPlan};
+use crate::repair::{Certainty, Error, KeptReason};
 
-/// A block, by the sector that it stands at, and the position that it was accepted for.
+/// A block, by its first sector, and the position that it was accepted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Accepted {
     /// The position, in blocks of the LOD.
     pub position: [i32; 3],
     /// The LOD.
     pub lod: u8,
-    /// The region file, below the save, as it is shown.
+    /// The printable path of the region file, relative to the save.
     pub file: String,
     /// The first sector of the block.
     pub sector: u32,
@@ -44,17 +44,16 @@ impl FromStr for Accepted {
     }
 }
 
-/// Puts accepted blocks in their places.
+/// Moves accepted blocks to their positions.
 ///
 /// # Errors
 /// When there is no such block, or it cannot have that position.
-pub(super) fn apply(plan: &mut Plan, accepted: &[Accepted]) -> Result<(), Error> {
+pub(super) fn apply(regions: &mut [RegionPlan], accepted: &[Accepted]) -> Result<(), Error> {
     for one in accepted {
         let refuse = |why| Error::Accept { accepted: one.to_string(), why };
         let named = |region: &&mut RegionPlan| region.lod == one.lod && printable::path(&region.name) == one.file;
-        let region = plan.regions.iter_mut().find(named).ok_or_else(|| refuse("there is no such file in the save"))?;
+        let region = regions.iter_mut().find(named).ok_or_else(|| refuse("there is no such file in the save"))?;
         place(region, one).map_err(refuse)?;
-        plan.accepted.push(one.clone());
     }
     Ok(())
 }
@@ -71,13 +70,13 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     let lost = region.lost.remove(found);
     if let Some(at) = taken {
         let other = region.blocks.remove(at);
-        // The backup keeps its own, and what is left of a torn block is kept anyway.
+        // Blocks of the backup need not be kept, and the rest of a torn block is kept anyway.
         if !matches!(other.origin, Origin::Backup | Origin::Salvaged) {
             region.lost.push(LostBlock {
                 sector: other.sector,
                 pieces: other.pieces,
                 whole: true,
-                why: "another block was accepted for its place",
+                why: KeptReason::Replaced,
                 candidates: vec![(other.position, other.probability)],
             });
             region.lost.sort_by_key(|lost| lost.sector);
@@ -102,7 +101,7 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The slot of a position in a region, by the formula that its other blocks have.
+/// The slot of a position in a region, by the formula of its other blocks.
 fn slot_of(header: &Header, region: &RegionPlan, position: [i32; 3]) -> Option<u32> {
     let size = header.format.region_size;
     let place = |at: [i32; 3], formula| {
@@ -110,12 +109,12 @@ fn slot_of(header: &Header, region: &RegionPlan, position: [i32; 3]) -> Option<u
         let (x, y, z) = (x?, y?, z?);
         Some(([x.0, y.0, z.0], slots::index(size, [x.1, y.1, z.1])?))
     };
-    let fits = |formula: &Slots| {
+    let fits = |formula: &SlotFormula| {
         region.blocks.iter().all(|block| place(block.position, *formula).is_some_and(|(_, slot)| slot == block.slot))
     };
-    let formula = [Slots::New, Slots::Old].into_iter().find(fits)?;
+    let formula = [SlotFormula::Euclidean, SlotFormula::Legacy].into_iter().find(fits)?;
     let (own, slot) = place(position, formula)?;
-    // Any position that the file is known to have says which region it is.
+    // Any known position of the file implies its region.
     let known = region.blocks.first().map(|block| block.position).or(region.missing.first().map(|(at, _)| *at));
     let known = known.or_else(|| Some(region.lost.iter().find_map(|lost| lost.candidates.first())?.0))?;
     (place(known, formula)?.0 == own).then_some(slot)

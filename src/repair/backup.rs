@@ -1,16 +1,16 @@
-//! A backup of the same save: who owned which content, and older states of what is lost.
+//! A backup of the same save: the positions of its contents, and older states of lost blocks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::bytes::Span;
 use crate::godot::region::{Format, Header};
-use crate::repair::survey::{Solved, Walk, open, solve, stands_as_listed, sure};
+use crate::recover::decide::Certainty;
+use crate::recover::walk;
+use crate::repair::survey::{Listed, Look, Sides, Solved, Walk, open, solve_all, sure};
 use crate::repair::{Error, Options};
-use crate::save::{Forest, Save};
-use crate::trace::decide::Certainty;
-use crate::trace::walk;
+use crate::save::{Forest, META, Save};
 
 /// A region file of the backup.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct File {
     pub header: Header,
     /// Whether it can be copied as it is.
     pub healthy: bool,
-    /// Its blocks whose places are certain.
+    /// Its blocks whose positions are certain.
     pub blocks: Vec<[i32; 3]>,
 }
 
@@ -37,12 +37,12 @@ pub(super) struct Held {
     pub pieces: Vec<Span>,
 }
 
-/// What a forest of the backup holds.
+/// The content of a forest of the backup.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     pub files: Vec<File>,
     pub blocks: HashMap<(u8, [i32; 3]), Held>,
-    /// The only position that has a content; `None` when several have it.
+    /// The only position with a content; `None` if several positions have it.
     owners: HashMap<u128, Option<(u8, [i32; 3])>>,
     /// The bytes of its meta file.
     pub meta: Option<PathBuf>,
@@ -50,7 +50,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Reads the forest of a backup that stands for one of the save: the only one, or that of the same path.
+    /// Reads the forest of a backup that corresponds to one of the save: the only one, or the one with the same path.
     pub fn read(save: &Save, forest: &Forest, backup: &Save, options: &Options<'_>) -> Result<Option<Self>, Error> {
         let below = |save: &Save, forest: &Forest| forest.dir.strip_prefix(&save.path).map(Path::to_path_buf).ok();
         let same = |other: &&Forest| below(backup, other) == below(save, forest);
@@ -59,25 +59,38 @@ impl Store {
             all => all.iter().find(same),
         };
         let Some(other) = other else { return Ok(None) };
-        let mut walks = Vec::new();
-        for file in &other.regions {
+        let empty = || Self {
+            format: other.format,
+            meta: other.meta.as_ref().map(|_| other.dir.join(META)),
+            ..Self::default()
+        };
+        let as_listed = Solved { as_listed: true, ..Solved::default() };
+        let files: Vec<Listed<'_>> = other.regions.iter().map(|file| (other, file, None)).collect();
+        let (mut store, mut looks) = (empty(), Vec::with_capacity(files.len()));
+        for (_, file, _) in &files {
             options.go_on()?;
-            walks.extend(open(backup, other, file, None, false)?);
+            let walk = open(backup, other, file, None, Sides::None)?;
+            looks.push(walk.as_ref().map_or(Look::Nothing, |walk| walk.look(None)));
+            walk.iter().for_each(|walk| store.add(walk, &as_listed));
         }
-        // Faces only where something has to be told.
-        if walks.iter().any(|walk| !walk.case.is_intact()) {
-            walks.clear();
-            for file in &other.regions {
-                options.go_on()?;
-                walks.extend(open(backup, other, file, None, true)?);
+        // Most backups are healthy, and read once.
+        if looks.iter().all(|look| matches!(look, Look::Nothing | Look::Healthy)) {
+            return Ok(Some(store));
+        }
+        let (mut store, mut solved) = (empty(), HashSet::new());
+        solve_all(backup, &files, &looks, options, |walk, of| {
+            solved.insert(walk.path());
+            store.add(walk, of);
+            Ok(())
+        })?;
+        for (_, file, _) in files {
+            options.go_on()?;
+            if solved.contains(&other.dir.join(&file.name)) {
+                continue;
             }
-        }
-        walks.sort_by_key(|walk| (walk.file.lod, walk.file.position));
-        let all: Vec<&Walk<'_>> = walks.iter().collect();
-        let mut store = Self { format: other.format, ..Self::default() };
-        store.meta = other.meta.as_ref().map(|_| other.dir.join(super::meta::NAME));
-        for (walk, solved) in walks.iter().zip(solve(&all)) {
-            store.add(walk, &solved);
+            if let Some(walk) = open(backup, other, file, None, Sides::None)? {
+                store.add(&walk, &as_listed);
+            }
         }
         Ok(Some(store))
     }
@@ -103,12 +116,12 @@ impl Store {
             lod: walk.file.lod,
             position: walk.file.position,
             header: walk.region.header.clone(),
-            healthy: (case.is_intact() || stands_as_listed(walk, solved)) && walk.is_sound() && !walk.is_odd(),
+            healthy: solved.as_listed && walk.is_sound() && !walk.is_odd(),
             blocks: positions,
         });
     }
 
-    /// The position that alone had a content.
+    /// The only position with a content.
     pub fn owner(&self, content: u128) -> Option<(u8, [i32; 3])> {
         self.owners.get(&content).copied().flatten()
     }

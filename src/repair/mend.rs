@@ -1,5 +1,5 @@
-//! Blocks written anew from what is whole in them: channels that are there, others filled, what is against the format left
-//! out.
+//! Rewrites blocks from their whole channels; fills other channels and drops what violates
+//! the format.
 
 use crate::damage::{Code, Level};
 use crate::godot::block::{self, Block};
@@ -14,22 +14,22 @@ use crate::save::{Scratch, wanted};
 /// another depth.
 const NUMBERS: [usize; 4] = [0, 5, 6, 7];
 
-/// What the C library writes at once: pages of the file.
+/// The write size of the C library: a page of the file.
 const PAGE: u64 = 4096;
 
-/// Zero bytes at the end of a torn block that are taken for bytes that were never written.
+/// Number of zero bytes at the end of a torn block from which on they count as never written.
 const ZEROS: usize = 8;
 
-/// How a block is written anew.
+/// How a block is rewritten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mend {
     /// Channels that are filled, each with one value.
     pub filled: Vec<(usize, u64)>,
-    /// Whether what can be read of its metadata is kept.
+    /// Whether the readable part of its metadata is kept.
     pub metadata: bool,
 }
 
-/// The value that most blocks of a region have in all voxels of a channel.
+/// The most frequent uniform value of each channel in a region.
 #[derive(Debug, Default)]
 pub(super) struct Common {
     seen: usize,
@@ -51,7 +51,7 @@ impl Common {
         }
     }
 
-    /// The value of more than half of the blocks.
+    /// The uniform value of more than half of the blocks.
     fn of(&self, channel: usize) -> Option<u64> {
         let most = self.values.get(channel)?.iter().max_by_key(|(_, n)| *n)?;
         (2 * most.1 > self.seen).then_some(most.0)
@@ -61,17 +61,17 @@ impl Common {
 /// A block of a source region for a target region.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'j> {
-    /// The size and the container, as far as they are there.
+    /// The size prefix and the container, as far as they are in the file.
     pub stored: &'j [u8],
-    /// The header of the region that it is read from.
+    /// The header of the source region.
     pub from: &'j Header,
-    /// The layout of the region that it is written to.
+    /// The layout of the target region.
     pub to: &'j Format,
     pub limits: &'j Limits,
 }
 
 impl Job<'_> {
-    /// Makes the block anew: its size and its container. `None` where that is not possible.
+    /// Rewrites the block: its size prefix and its container. `None` if that is not possible.
     pub fn apply(&self, mend: &Mend) -> Option<Vec<u8>> {
         let mut scratch = Scratch::default();
         let view = scratch.interpret_bytes(self.stored, 0, self.from, None, self.limits);
@@ -105,8 +105,8 @@ impl Job<'_> {
             Block { version: block.version, size: block.size, channels: channels.collect(), metadata, epilogue: None };
         let mut plain = Vec::new();
         block::encode(&block, &mut plain);
-        // Where the bytes do not say how they are packed, as the engine does today.
-        [container.mode.unwrap_or(Mode::Lz4), Mode::Lz4].into_iter().find_map(|mode| {
+        // If the compression is unknown, use the current engine's default.
+        [container.mode.map_or(Mode::Lz4, Mode::writable), Mode::Lz4].into_iter().find_map(|mode| {
             let mut out = vec![0; 4];
             container::encode(mode, &plain, &mut out);
             let size = u32::try_from(out.len() - 4).ok()?;
@@ -115,7 +115,7 @@ impl Job<'_> {
         })
     }
 
-    /// Whether a stored block is whole and as the target has it.
+    /// Whether a stored block is whole and has the target's layout.
     pub fn is_healthy(&self) -> bool {
         let header = Header { format: *self.to, ..self.from.clone() };
         let mut scratch = Scratch::default();
@@ -125,17 +125,17 @@ impl Job<'_> {
         whole && fits && view.damage.iter().all(|d| d.code.level() < Level::Warning)
     }
 
-    /// How a block of which all can be read, but which is against the format, becomes a healthy one.
+    /// How to rewrite a block that can be read completely but violates the format.
     pub fn set_right(&self) -> Option<Mend> {
         let mend = Mend { filled: Vec::new(), metadata: true };
         self.try_out(mend)
     }
 
-    /// Of a block that is torn, how many of its bytes can be relied on, when it begins at offset `at` of its file;
-    /// `to_the_end` says that the file ends where the bytes do.
+    /// The number of reliable bytes of a torn block that begins at offset `at` of its file;
+    /// `to_the_end` says that the file ends with these bytes.
     ///
-    /// What was written over the start of a block decodes on into what stood there before, for a while and to nonsense.
-    /// The C library writes pages of the file, so nothing behind the first border between two of them is sure.
+    /// New bytes over the start of a block may continue to decode into the old bytes after them, giving nonsense.
+    /// The C library writes pages of the file, so nothing after the first border between two pages is reliable.
     pub fn reliable(&self, at: u64, to_the_end: bool) -> usize {
         let mut scratch = Scratch::default();
         let view = scratch.interpret_bytes(self.stored, 0, self.from, None, self.limits);
@@ -155,15 +155,15 @@ impl Job<'_> {
         usize::try_from(border).ok().filter(|&n| n < size).unwrap_or(0)
     }
 
-    /// How a block that is torn becomes a healthy one: the channels that are whole are kept, and the others filled with
-    /// what most blocks of the region have there. `None` when nothing is whole, when most blocks have no such value, or
-    /// when this one is known to have another.
+    /// How to rewrite a torn block: keeps whole channels, and fills the others with
+    /// the most frequent value of the region. `None` if no channel is whole, if most blocks have no such value, or
+    /// if this block is known to have another one.
     pub fn salvage(&self, common: &Common) -> Option<Mend> {
         let mut scratch = Scratch::default();
         let view = scratch.interpret_bytes(self.stored, 0, self.from, None, self.limits);
         let lost = view.damage.iter().any(|d| matches!(d.code, Code::ContainerChecksum | Code::BlockSize));
         let whole = view.block.as_ref().map_or(0, Block::whole_channels);
-        // A channel that has a value for each voxel here is not that of the other blocks.
+        // A raw channel is not uniform like those of the other blocks.
         let raw = view.block.and_then(|block| block.channels.get(whole).map(|c| c.storage == Storage::Raw));
         if whole == 0 || lost || raw == Some(true) {
             return None;
@@ -179,7 +179,7 @@ impl Job<'_> {
     }
 }
 
-/// A channel in a depth, where its values are the same numbers in it; otherwise as it is.
+/// A channel converted to a depth, if its values are plain numbers; otherwise unchanged.
 fn fitted(channel: &Channel<'_>, index: usize, depth: Depth) -> (Depth, Storage, Vec<u8>) {
     let bits = u32::from(depth.bits());
     let fits = |value: u64| bits == 64 || value >> bits == 0;

@@ -1,48 +1,45 @@
-//! The layout that a forest should have, and its meta file written anew when that does not say so: the headers of region
-//! files of version 3 carry all of it.
+//! The layout that a forest should have, and its meta file, which is rewritten if it differs: the headers of region
+//! files of version 3 store the whole layout.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::beside;
 use crate::bytes::index;
+use crate::draft;
 use crate::godot::forest::Meta;
 use crate::godot::region::Format;
 use crate::repair::backup::Store;
 use crate::repair::out::below;
-use crate::save::{Forest, Kind, Save};
+use crate::save::{Forest, Kind, META, Save};
 use crate::source::Source;
-
-/// The name of the meta file.
-pub(super) const NAME: &str = "meta.vxrm";
 
 /// The sector size of a forest whose meta file has 65,536, which does not fit the 16 bits of a region header.
 const SECTOR: u32 = 1 << 15;
 
-/// What a forest should be.
+/// The target layout of a forest.
 #[derive(Debug, Default)]
 pub(super) struct Target {
-    /// The layout of its region files, when anything says it.
+    /// The layout of its region files, if known.
     pub format: Option<Format>,
-    /// Its meta file, when that has to be written anew: its path below the save, its bytes and where they come from.
+    /// Its meta file, if that must be rewritten.
     pub meta: Option<MetaFile>,
 }
 
-/// A meta file that is written anew.
+/// A meta file that is rewritten.
 #[derive(Clone, Debug)]
 pub struct MetaFile {
     /// Its path below the save.
     pub name: PathBuf,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// What it comes from, in words.
+    /// Its origin, in words.
     pub from: &'static str,
     /// Whether there is an old one, which is kept in `lost+found`.
     pub old: bool,
 }
 
 impl Target {
-    pub fn of(save: &Save, forest: &Forest, backup: Option<&Store>) -> Result<Self, beside::Error> {
+    pub fn of(save: &Save, forest: &Forest, backup: Option<&Store>) -> Result<Self, draft::Error> {
         let (votes, all) = votes(forest);
         let most = votes.iter().max_by_key(|(_, n)| *n).map(|(format, _)| *format);
         let said = forest.meta.as_ref().and_then(Meta::format);
@@ -50,13 +47,13 @@ impl Target {
             && forest.meta.as_ref().is_some_and(|meta| matches!(meta.version, Some(1..=3)));
         let share = |format: &Format| votes.iter().find(|(f, _)| f == format).map_or(0, |(_, n)| *n);
         let format = match (said.filter(|_| usable), most) {
-            // A meta file that is of one mind with as many files as any other layout is right.
+            // A meta file is right if no other layout has more region files than its own.
             (Some(said), Some(most)) if share(&said) < share(&most) => Some(most),
             (Some(said), _) => Some(said),
             (None, Some(most)) => Some(most),
             (None, None) => said.map(|said| Format { sector_size: said.sector_size.min(SECTOR), ..said }),
         };
-        // Given by the user, or inferred by nothing else, the layout is that of the whole forest.
+        // A layout given by an option applies to the whole forest.
         let format = format.or(forest.format);
         let mut target = Self { format, meta: None };
         let lods = forest.regions.iter().map(|file| file.lod.saturating_add(1)).max().unwrap_or(0);
@@ -65,15 +62,15 @@ impl Target {
         if forest.kind != Kind::Forest || (usable && said == format && !short) {
             return Ok(target);
         }
-        let path = forest.dir.join(NAME);
+        let path = forest.dir.join(META);
         let name = below(&save.path, &path);
         let old = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
         let file = |bytes, from| Some(MetaFile { name: name.clone(), bytes, from, old });
         let from_backup = backup.filter(|_| most.is_none() && !usable).and_then(|store| store.meta.as_ref());
         if let Some(path) = from_backup {
-            let source = beside::open(path)?;
+            let source = draft::open(path)?;
             let mut bytes = Vec::new();
-            source.read_into(0, index(source.len()), &mut bytes).map_err(beside::Error::read(path))?;
+            source.read_into(0, index(source.len()), &mut bytes).map_err(draft::Error::read(path))?;
             target.format = backup.and_then(|store| store.format).or(target.format);
             target.meta = file(bytes, "taken from the backup");
             return Ok(target);
@@ -84,7 +81,7 @@ impl Target {
         if x != y || y != z || !x.is_power_of_two() {
             return Ok(target);
         }
-        // Without the version nothing tells version 1, but the files' own.
+        // Without the version, only the files' own versions show version 1.
         let version = forest.meta.as_ref().and_then(|meta| meta.version).filter(|v| matches!(v, 1..=3));
         let version = version.unwrap_or(if all > 0 && forest.regions.iter().all(is_old) { 2 } else { 3 });
         let meta = Meta {
@@ -112,7 +109,10 @@ fn votes(forest: &Forest) -> (Vec<(Format, usize)>, usize) {
     let sound = forest.regions.iter().filter(|file| file.damage.is_empty()).filter_map(|file| file.header.as_ref());
     for header in sound.filter(|h| h.version == 3) {
         let mut key = Vec::new();
-        header.encode(&mut key);
+        // What was decoded fits.
+        if header.encode(&mut key).is_err() {
+            continue;
+        }
         key.truncate(19);
         votes.entry(key).or_insert((header.format, 0)).1 += 1;
     }

@@ -1,12 +1,18 @@
-//! Repair: a whole, healthy copy of a save, built beside it from what the sectors tell.
+//! Repair: builds a healthy copy of a save next to it, from the data that its sectors hold.
 //!
-//! [`plan`] reads and decides; [`run`] builds what was planned in a temporary directory, checks it and gives it its name.
-//! The save itself is never written to. What is sure is written, what is likely only when it is asked for, and what has
-//! no owner goes to `lost+found`, so that nothing that was found stays unreadable.
+//! [`plan`] reads and decides; [`run`] builds the planned result in a temporary directory, checks it and renames it.
+//! The save itself is never changed. Blocks with a certain position are written, likely ones only on request, and
+//! unowned blocks go to `lost+found`, so that everything that was found can be read.
+//!
+//! Takes a save, maybe a backup; gives a plan, and from it a copy with a report. It knows no terminal.
 
 mod accept;
 mod backup;
-pub(crate) mod lost;
+mod block_files;
+mod decision;
+mod fate;
+mod layout;
+mod lost;
 mod map;
 mod mend;
 mod meta;
@@ -17,79 +23,103 @@ mod pak;
 mod parts;
 mod place;
 mod plan;
-mod progress;
 mod report;
 mod stream;
 mod survey;
 mod torn;
-mod torn_table;
+mod totals;
+mod unowned;
+mod why;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::beside;
 use crate::check;
+use crate::draft;
 use crate::save::{self, Save};
+use crate::watch::Watch;
 
 pub use accept::Accepted;
+pub use decision::{Action, Decision, LostBlock, Origin, RegionPlan};
+pub use fate::{BlockFate, Fate, fates};
 pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
 pub use mend::Mend;
 pub use meta::MetaFile;
 pub use pak::{Chunk, Lost, Missing, PakPlan};
-pub use plan::{Action, Decision, LostBlock, Origin, Plan, RegionPlan, plan};
-pub use progress::{Progress, Step};
+pub use plan::{Plan, plan, plan_both};
 pub use report::words;
 pub use stream::{LostPart, LostRow, Older, Part, Setting, StreamDecision, StreamPlan};
+pub use totals::{expected_totals, outlook, total_words, totals};
+pub use unowned::{Unowned, export_unowned};
+pub use why::{KeptReason, MissingReason};
 
-/// What is done with voxel maps, a line a sentence.
+/// The plan for voxel maps as text, one sentence per line.
 #[must_use]
 pub fn map_words(maps: &[MapPlan]) -> Vec<String> {
     map::words(maps)
 }
 
-/// What is done with streams, a line a sentence.
+/// The plan for streams as text, one sentence per line.
 #[must_use]
 pub fn stream_words(streams: &[StreamPlan]) -> Vec<String> {
     stream::words(streams)
 }
 
-/// What is sure enough to be written.
-pub use crate::trace::decide::Certainty;
-
-/// What temporary directories are named for.
-const WHAT: &str = "repair";
+/// The certainty with which something is written.
+pub use crate::recover::decide::Certainty;
 
 /// How to repair.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct Options<'a> {
-    /// Whether blocks that are only likely to be in their place are written too.
+    /// Whether blocks whose position is only likely are written too.
     pub likely: bool,
-    /// A backup of the same save: it tells owners of blocks, and gives older states of those that are lost.
+    /// A backup of the same save: it identifies blocks and supplies older states of lost ones.
     pub backup: Option<&'a Save>,
-    /// Blocks without an owner that were looked at and put in their places, whatever the level.
+    /// Blocks that the user accepted for a position, independent of the level.
     pub accept: &'a [Accepted],
-    /// Stops the repair soon after it is set.
-    pub cancel: Option<&'a AtomicBool>,
-    /// Told how far it is, after each file.
-    pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    /// Cancels the repair, and receives its progress in bytes of files, step by step.
+    pub watch: Watch<'a>,
 }
 
-/// Temporary directories for a destination that a repair which was killed left behind, or that are being built now.
-#[must_use]
-pub fn leftovers(destination: &Path) -> Vec<PathBuf> {
-    beside::leftovers(destination, WHAT)
+impl<'a> Options<'a> {
+    /// Sets whether blocks that are only likely to be in their place are written too.
+    #[must_use]
+    pub fn likely(mut self, likely: bool) -> Self {
+        self.likely = likely;
+        self
+    }
+
+    /// Sets a backup of the same save.
+    #[must_use]
+    pub fn backup(mut self, backup: impl Into<Option<&'a Save>>) -> Self {
+        self.backup = backup.into();
+        self
+    }
+
+    /// Sets the blocks whose places were decided by hand.
+    #[must_use]
+    pub fn accept(mut self, accept: &'a [Accepted]) -> Self {
+        self.accept = accept;
+        self
+    }
+
+    /// Sets what cancels the repair and receives its progress.
+    #[must_use]
+    pub const fn watch(mut self, watch: Watch<'a>) -> Self {
+        self.watch = watch;
+        self
+    }
 }
 
-/// The directories that are read from.
+/// The directories that are read.
 fn sources<'s>(save: &'s Save, options: &Options<'s>) -> Vec<&'s Path> {
     std::iter::once(save).chain(options.backup).map(|save| save.path.as_path()).collect()
 }
 
 impl Options<'_> {
-    fn go_on(&self) -> Result<(), beside::Error> {
-        let stopped = self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
-        if stopped { Err(beside::Error::Interrupted) } else { Ok(()) }
+    fn go_on(&self) -> Result<(), draft::Error> {
+        if self.watch.is_cancelled() { Err(draft::Error::Interrupted) } else { Ok(()) }
     }
 
     fn least(&self) -> Certainty {
@@ -97,19 +127,20 @@ impl Options<'_> {
     }
 }
 
-/// Why a repair gave no result.
+/// Why a repair failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The result could not be built, or a file of the save not be read.
+    /// The result could not be built, or a file of the save could not be read.
     #[error(transparent)]
-    Build(#[from] beside::Error),
-    /// A stream has to be written anew, and this build has no library for it.
+    Build(#[from] draft::Error),
+    /// A stream must be rewritten, and this build cannot write streams.
     #[error("{}: it has to be written anew, and this build cannot write SQLite streams", crate::printable::path(.0))]
     NoLibrary(PathBuf),
-    /// A block cannot be put where it was accepted.
+    /// A block cannot be written to the position that it was accepted for.
     #[error("--accept {}: {why}", crate::printable::printable(accepted))]
     Accept {
-        /// What was asked for.
+        /// The request.
         accepted: String,
         /// Why not.
         why: &'static str,
@@ -119,23 +150,23 @@ pub enum Error {
     Result(#[from] save::Error),
 }
 
-/// What a repair came to.
+/// The result of a repair.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What was done.
+    /// The plan that was carried out.
     pub plan: Plan,
-    /// What the check of the result says.
+    /// The summary of the check of the result.
     pub check: check::Summary,
 }
 
-/// Repairs a save into `destination`, which must not exist: a directory, or where the save is one stream a file, beside
-/// which the report and `lost+found` stand under its name.
+/// Repairs a save into `destination`, which must not exist: a directory, or if the save is one stream a file, next to
+/// which the report and `lost+found` are written under its name.
 ///
 /// # Errors
 /// When the destination cannot be used, or something cannot be read or written. There is nothing under the
 /// destination's name then.
 pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Outcome, Error> {
-    beside::usable(&sources(save, options), destination)?;
+    draft::check_destination(&sources(save, options), destination)?;
     if is_stream(save) {
         write::usable_beside(&sources(save, options), destination)?;
     }
@@ -144,13 +175,13 @@ pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Out
     Ok(Outcome { plan, check })
 }
 
-/// Whether what was opened is one stream, whose copy is a file and no directory.
+/// Whether the save is one stream, whose copy is a file rather than a directory.
 #[must_use]
 pub fn is_stream(save: &Save) -> bool {
     save.streams.iter().any(|file| file.path == save.path)
 }
 
-/// A file that a repair of one stream makes beside the copy: its report, or what nobody owns.
+/// A path next to the copy of one stream: its report or its `lost+found`.
 #[must_use]
 pub fn beside_copy(destination: &Path, name: &str) -> PathBuf {
     let mut path = destination.as_os_str().to_owned();

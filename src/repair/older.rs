@@ -1,35 +1,35 @@
-//! What a backup says of a region: whose blocks are, and older states of those that are gone.
+//! Applies a backup to a region: positions of unowned blocks, and older states of lost ones.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::beside;
 use crate::bytes::index;
+use crate::draft;
 use crate::godot::region::Header;
+use crate::recover::decide::Certainty;
 use crate::repair::backup::Held;
+use crate::repair::decision::{Decision, Origin};
 use crate::repair::mend::Job;
 use crate::repair::pack;
 use crate::repair::place::Placing;
-use crate::repair::plan::{Decision, Origin};
-use crate::trace::decide::Certainty;
 
 impl Placing<'_, '_> {
-    /// Blocks whose content the backup had at one position only, and that are in use: no older copy stands before the
-    /// last block in use, for the engine leaves no holes.
+    /// Blocks in use whose content the backup has at exactly one position. No older copy precedes the
+    /// last block in use, since the engine leaves no gaps.
     pub fn matched(&mut self) {
         let Some(store) = self.store else { return };
         let case = self.case();
         let (lod, size) = (self.walk.file.lod, self.format.region_size);
         let known = store.positions(lod, self.walk.file.position, size).len();
-        // One block may have been taken out and not yet written again.
+        // One block may have been taken out and not yet written.
         let least = case.entries.len().max(known).saturating_sub(1);
         let mut copies: HashMap<u128, usize> = HashMap::new();
         case.walk.blocks.iter().for_each(|b| *copies.entry(b.content).or_default() += 1);
         let (mut before, mut end) = (0usize, 0u32);
         let mut pins = Vec::new();
         for (b, block) in case.walk.blocks.iter().enumerate() {
-            // As many torn blocks as there may be in a hole.
+            // At most as many torn blocks as a hole can contain.
             before += index(u64::from(block.first.saturating_sub(end)));
             end = block.end();
             if before >= least {
@@ -43,7 +43,7 @@ impl Placing<'_, '_> {
         }
         let listed: HashMap<[i32; 3], u32> = case.entries.iter().map(|e| (e.position, e.first)).collect();
         let content: HashMap<u32, u128> = case.walk.blocks.iter().map(|b| (b.first, b.content)).collect();
-        // Decisions by their positions and by their sectors; those that are overruled are taken out at the end.
+        // Decisions by position and by sector; overruled ones are removed at the end.
         let mut at_position: HashMap<[i32; 3], usize> = HashMap::new();
         let mut at_sector: HashMap<u32, usize> = HashMap::new();
         for (i, d) in self.blocks.iter().enumerate() {
@@ -63,7 +63,7 @@ impl Placing<'_, '_> {
                 here.certainty = Certainty::Certain;
                 continue;
             }
-            // What the sectors say for certain is not overruled: the block may have been saved anew since.
+            // A position that is certain is not overruled: the block may have been saved again since the backup.
             let others = || [here, there].into_iter().flatten();
             let against = others().any(|i| certain(&self.blocks[i]));
             let Some(decision) = self.decision(position, b, Certainty::Certain, 1.0).filter(|_| !against) else {
@@ -79,8 +79,8 @@ impl Placing<'_, '_> {
         self.filled = self.blocks.iter().map(|d| d.position).collect();
     }
 
-    /// Positions without a block get that of the backup: the engine never takes one out for good.
-    pub fn older_states(&mut self) -> Result<(), beside::Error> {
+    /// Positions without a block get that of the backup: the engine never removes a block.
+    pub fn older_states(&mut self) -> Result<(), draft::Error> {
         let Some(store) = self.store else { return Ok(()) };
         let lod = self.walk.file.lod;
         let mut files: HashMap<usize, Arc<(PathBuf, Header)>> = HashMap::new();
@@ -91,9 +91,9 @@ impl Placing<'_, '_> {
             }
             let Held { file, sector, pieces, .. } = held;
             let Some(file_of) = store.files.get(*file) else { continue };
-            let source = beside::open(&file_of.path)?;
+            let source = draft::open(&file_of.path)?;
             let mut stored = Vec::new();
-            pack::read(&source, pieces, &mut stored).map_err(beside::Error::read(&file_of.path))?;
+            pack::read(&source, pieces, &mut stored).map_err(draft::Error::read(&file_of.path))?;
             let job =
                 Job { stored: &stored, from: &file_of.header, to: &self.format, limits: &self.save.options.limits };
             let mend = if job.is_healthy() { Some(None) } else { job.set_right().map(Some) };

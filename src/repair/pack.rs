@@ -1,4 +1,4 @@
-//! A region file built anew: its header, a table without gaps, and the blocks one after the other.
+//! Writes a rebuilt region file: its header, a table without gaps, and the blocks in order.
 
 use std::collections::HashMap;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use crate::bytes::{Span, index};
 use crate::godot::region::{Entry, Header, sectors_for};
 use crate::limits::Limits;
+use crate::repair::decision::{Decision, RegionPlan};
 use crate::repair::mend::Job;
-use crate::repair::plan::{Decision, RegionPlan};
+use crate::save::open_region;
 use crate::source::{FileSource, Source};
 
-/// Where the blocks of a region come from.
+/// The source of a region's blocks.
 pub(super) struct Blocks<'b> {
     plan: &'b RegionPlan,
     source: &'b FileSource,
@@ -32,15 +33,15 @@ impl<'b> Blocks<'b> {
         Self { plan, source, limits, others: HashMap::new() }
     }
 
-    /// The size and the container of a block as they are written.
+    /// The size prefix and the container of a block as written.
     fn stored(&mut self, block: &Decision, from: &Header, to: &Header) -> Result<Vec<u8>, Failed> {
         let mut bytes = Vec::new();
         let (path, source, header) = match block.backup.as_deref() {
             None => (&self.plan.path, self.source, from),
             Some((path, header)) => {
                 if !self.others.contains_key(path) {
-                    let opened = FileSource::open(path);
-                    let opened = opened.map_err(|error| Failed::Read(path.clone(), io::Error::other(error)))?;
+                    let opened = open_region(path);
+                    let (opened, _) = opened.map_err(|error| Failed::Read(path.clone(), io::Error::other(error)))?;
                     self.others.insert(path.clone(), opened);
                 }
                 let gone = || Failed::Read(path.clone(), io::ErrorKind::NotFound.into());
@@ -51,7 +52,7 @@ impl<'b> Blocks<'b> {
         read(source, &block.pieces, &mut bytes).map_err(failed)?;
         let Some(mend) = &block.mend else { return Ok(bytes) };
         let job = Job { stored: &bytes, from: header, to: &to.format, limits: self.limits };
-        // It was tried out when it was planned: another result means other bytes.
+        // The plan tested this: another result means that the source changed.
         job.apply(mend).ok_or_else(|| failed(io::Error::other("the file changed while it was read")))
     }
 }
@@ -64,9 +65,9 @@ pub(super) fn pack(
     out: &mut (impl Write + Seek),
 ) -> Result<(), Failed> {
     let sector = to.format.sector_size;
-    let mut table = vec![Entry::default(); index(u64::from(to.format.slots()))];
+    let mut table = vec![Entry::default(); index(u64::from(to.format.table_len()))];
     let mut bytes = Vec::new();
-    to.encode(&mut bytes);
+    to.encode(&mut bytes).map_err(|error| Failed::Write(error.into()))?;
     bytes.resize(index(to.sectors_at()), 0);
     out.write_all(&bytes).map_err(Failed::Write)?;
     let mut first = 0u32;
@@ -89,7 +90,7 @@ pub(super) fn pack(
     out.seek(SeekFrom::Start(to.table.start)).and_then(|_| out.write_all(&table)).map_err(Failed::Write)
 }
 
-/// Reads pieces of a source one after the other.
+/// Reads parts of a source one after the other.
 pub(super) fn read<S: Source>(source: &S, pieces: &[Span], bytes: &mut Vec<u8>) -> io::Result<()> {
     bytes.clear();
     let mut part = Vec::new();

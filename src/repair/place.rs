@@ -2,23 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::beside;
 use crate::bytes::Span;
+use crate::draft;
 use crate::godot::region::{Format, Header, sectors_for};
-use crate::godot::slots::{self, Slots};
+use crate::godot::slots::{self, SlotFormula};
+use crate::recover::decide::Certainty;
+use crate::recover::region::{Case, Listing};
+use crate::recover::walk;
 use crate::repair::backup::Store;
+use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlan, simple};
 use crate::repair::mend::{Common, Job};
 use crate::repair::pack;
-use crate::repair::plan::{Action, Decision, LostBlock, Origin, RegionPlan, simple};
 use crate::repair::survey::{Solved, Walk, sure};
+use crate::repair::why::{KeptReason, MissingReason};
 use crate::repair::{Error, Options};
 use crate::save::Save;
-use crate::trace::decide::Certainty;
-use crate::trace::region::{Case, Listing};
-use crate::trace::walk;
-
-/// Why the bytes of a block that was written anew are kept.
-pub(super) const AS_IT_WAS: &str = "as it was: it is written without what is against the format";
 
 /// A region while it is decided on.
 pub(super) struct Placing<'p, 's> {
@@ -30,7 +28,7 @@ pub(super) struct Placing<'p, 's> {
     pub format: Format,
     pub blocks: Vec<Decision>,
     pub lost: Vec<LostBlock>,
-    /// Slots in the source that have a block, as they are written.
+    /// Positions of the source that have a block in the result.
     pub filled: HashSet<[i32; 3]>,
     /// The usual values, counted when they are needed.
     pub common: Option<Common>,
@@ -49,7 +47,7 @@ pub(super) fn region_plan(
     let format = format.copied().unwrap_or(own);
     let sound = walk.is_sound() && format == own && !walk.is_displaced();
     let case = &walk.case;
-    if case.is_intact() && sound && !walk.is_odd() {
+    if case.is_intact() && solved.as_listed && sound && !walk.is_odd() {
         return Ok(plan);
     }
     let mut placing = Placing {
@@ -72,8 +70,8 @@ pub(super) fn region_plan(
             d.listed_at.is_none() && d.mend.is_none() && listed.is_some_and(|e| count(d, &own) == u64::from(e.count))
         });
     let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
-    let homeless = placing.homeless();
-    let appended = homeless.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
+    let unowned = placing.unowned();
+    let appended = unowned.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
     let odd = placing.set_right()?;
     if as_listed && packed && !appended && sound && !odd {
         return Ok(plan);
@@ -93,21 +91,21 @@ pub(super) fn region_plan(
     let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
         let why = if solved.torn[i] > 0.5 || torn.contains(&entry.first) {
-            "its block is torn"
-        } else if solved.options[i].is_empty() {
-            "no block was found for it"
+            MissingReason::Torn
+        } else if solved.options.get(i).is_none_or(Vec::is_empty) {
+            MissingReason::NotFound
         } else {
-            "its block cannot be told for certain"
+            MissingReason::Uncertain
         };
         plan.missing.push((entry.position, why));
     }
     for listed in walk.region.entries.iter().filter(|listed| listed.entry.count() == 0) {
         let position = walk.region.block_position(listed.slot, walk.slots);
         let position = position.filter(|at| !placing.filled.contains(at));
-        plan.missing.extend(position.map(|at| (at, "its entry has no sectors")));
+        plan.missing.extend(position.map(|at| (at, MissingReason::NoSectors)));
     }
     plan.missing.sort_unstable();
-    placing.ownerless(&homeless);
+    placing.list_unowned(&unowned);
     placing.lost.sort_by_key(|lost| lost.sector);
     let Placing { mut blocks, lost, .. } = placing;
     blocks.sort_by_key(|d| (d.backup.is_some(), d.sector, d.slot));
@@ -148,7 +146,7 @@ impl Placing<'_, '_> {
 
     /// The slot of a position in the file that is written.
     pub fn slot(&self, position: [i32; 3]) -> Option<u32> {
-        let formula = if self.walk.is_displaced() { Slots::New } else { self.walk.slots };
+        let formula = if self.walk.is_displaced() { SlotFormula::Euclidean } else { self.walk.slots };
         let size = self.format.region_size;
         let mut inside = [0; 3];
         for axis in 0..3 {
@@ -192,7 +190,7 @@ impl Placing<'_, '_> {
     }
 
     /// Whole blocks that are written nowhere, each content once.
-    fn homeless(&self) -> Vec<usize> {
+    fn unowned(&self) -> Vec<usize> {
         let sectors: HashSet<u32> = self.blocks.iter().map(|d| d.sector).collect();
         let blocks = &self.case().walk.blocks;
         let mut placed: HashSet<u128> =
@@ -200,9 +198,9 @@ impl Placing<'_, '_> {
         (0..blocks.len()).filter(|&b| placed.insert(blocks[b].content)).collect()
     }
 
-    pub fn read(&self, pieces: &[Span]) -> Result<Vec<u8>, beside::Error> {
+    pub fn read(&self, pieces: &[Span]) -> Result<Vec<u8>, draft::Error> {
         let mut bytes = Vec::new();
-        let failed = |error| beside::Error::read(&self.walk.path())(error);
+        let failed = |error| draft::Error::read(&self.walk.path())(error);
         pack::read(self.walk.region.source.file(), pieces, &mut bytes).map_err(failed)?;
         Ok(bytes)
     }
@@ -212,7 +210,7 @@ impl Placing<'_, '_> {
     }
 
     /// Makes blocks that are against the format healthy where that loses nothing; whether there are any.
-    fn set_right(&mut self) -> Result<bool, beside::Error> {
+    fn set_right(&mut self) -> Result<bool, draft::Error> {
         let odd: HashSet<u32> = self.case().walk.blocks.iter().filter(|b| b.odd).map(|b| b.first).collect();
         let mut any = false;
         for i in 0..self.blocks.len() {
@@ -222,18 +220,18 @@ impl Placing<'_, '_> {
             let stored = self.read(&self.blocks[i].pieces)?;
             let Some(mend) = self.job(&stored).set_right() else { continue };
             any = true;
-            self.keep(self.blocks[i].sector, self.blocks[i].pieces.clone(), true, AS_IT_WAS, Vec::new());
+            self.keep(self.blocks[i].sector, self.blocks[i].pieces.clone(), true, KeptReason::Rewritten, Vec::new());
             self.blocks[i].mend = Some(mend);
         }
         Ok(any)
     }
 
-    pub fn keep(&mut self, sector: u32, pieces: Vec<Span>, whole: bool, why: &'static str, at: Vec<([i32; 3], f64)>) {
+    pub fn keep(&mut self, sector: u32, pieces: Vec<Span>, whole: bool, why: KeptReason, at: Vec<([i32; 3], f64)>) {
         self.lost.push(LostBlock { sector, pieces, whole, why, candidates: at });
     }
 
     /// Keeps whole blocks without an owner, with the positions that they may belong to.
-    fn ownerless(&mut self, blocks: &[usize]) {
+    fn list_unowned(&mut self, blocks: &[usize]) {
         let found = |d: &&Decision| !matches!(d.origin, Origin::Salvaged | Origin::Backup);
         let taken: HashSet<[i32; 3]> = self.blocks.iter().filter(found).map(|d| d.position).collect();
         let mut candidates: HashMap<usize, HashMap<[i32; 3], f64>> = HashMap::new();
@@ -243,11 +241,15 @@ impl Placing<'_, '_> {
                 *candidates.entry(option.block).or_default().entry(entry.position).or_default() += option.p;
             }
         }
+        for (block, position, p) in self.solved.candidates.iter().filter(|(_, at, _)| !taken.contains(at)) {
+            let known = candidates.entry(*block).or_default().entry(*position).or_default();
+            *known = known.max(*p);
+        }
         for &b in blocks {
             let likely = candidates.remove(&b).into_iter().flatten().filter(|(_, p)| *p > 0.005);
             let mut at: Vec<([i32; 3], f64)> = likely.collect();
             at.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            self.keep(self.case().walk.blocks[b].first, self.pieces(b), true, "it has no owner", at);
+            self.keep(self.case().walk.blocks[b].first, self.pieces(b), true, KeptReason::Unowned, at);
         }
     }
 }

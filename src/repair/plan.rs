@@ -4,138 +4,28 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::bytes::Span;
 use crate::damage::Code;
-use crate::godot::region::{Format, Header};
-use crate::godot::slots::Slots;
+use crate::godot::region::Format;
+use crate::godot::slots::SlotFormula;
+use crate::recover::slots::{self, Told};
 use crate::repair::backup::Store;
-use crate::repair::mend::Mend;
+use crate::repair::decision::{Action, Decision, Origin, RegionPlan, simple};
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
-use crate::repair::survey::{self, Look, Walk};
-use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, StreamPlan, accept, map, pak, stream};
+use crate::repair::survey::{self, Look};
+use crate::repair::why::KeptReason;
+use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, StreamPlan, accept, block_files, map, pak, stream};
 use crate::save::{self, Fault, Forest, Kind, RegionFile, Save};
-use crate::trace::decide::Certainty;
-use crate::trace::slots::{self, Told};
 
 /// Seams, and odds of each as logarithms, from which on blocks are moved out of the slots of the old formula: all of a
 /// save would be in wrong places if that was wrong.
 const OLD_SEAMS: usize = 16;
 const OLD_ODDS: f64 = 0.5;
 
-/// What is done with a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// It is copied byte by byte.
-    Copy,
-    /// It is built anew from the blocks that were found.
-    Rebuild,
-    /// It holds nothing that the game could use; it is kept in `lost+found`.
-    SetAside,
-    /// It is taken from the backup; what stands there instead, if anything, is kept in `lost+found`.
-    FromBackup,
-}
-
-impl Action {
-    /// As it stands in `repair.json`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::Rebuild => "rebuild",
-            Self::SetAside => "set aside",
-            Self::FromBackup => "from backup",
-        }
-    }
-}
-
-/// How a block came to be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// It was found whole, and its place is as sure as the decision says.
-    Found,
-    /// Somebody looked at it and said that it belongs here.
-    Accepted,
-    /// The backup had the same bytes at this position.
-    Matched,
-    /// It is torn; what is whole of it is kept.
-    Salvaged,
-    /// It is the backup's, and so an older state.
-    Backup,
-}
-
-/// A block that is written.
-#[derive(Clone, Debug)]
-pub struct Decision {
-    /// Its slot.
-    pub slot: u32,
-    /// Its position in the world, in blocks of its LOD.
-    pub position: [i32; 3],
-    /// Its bytes in the source, or in the file of the backup: the size and the container, in one or more pieces.
-    pub pieces: Vec<Span>,
-    /// First sector there.
-    pub sector: u32,
-    /// Where the table had it, when that was elsewhere.
-    pub listed_at: Option<u32>,
-    /// How sure it is.
-    pub certainty: Certainty,
-    /// How likely it is, 0 to 1.
-    pub probability: f64,
-    /// Whether it was taken out and appended since the table was written.
-    pub moved: bool,
-    /// How it came to be written.
-    pub origin: Origin,
-    /// The file of the backup that it is read from, with its header.
-    pub backup: Option<Arc<(PathBuf, Header)>>,
-    /// How it is written anew; `None` when its bytes are written as they are.
-    pub mend: Option<Mend>,
-}
-
-/// A block, or what is left of one, that is kept in `lost+found`.
-#[derive(Clone, Debug)]
-pub struct LostBlock {
-    /// First sector in the source.
-    pub sector: u32,
-    /// Its bytes in the source.
-    pub pieces: Vec<Span>,
-    /// Whether it is whole.
-    pub whole: bool,
-    /// Why it is there.
-    pub why: &'static str,
-    /// Positions that it may belong to, the likeliest first, with their probabilities.
-    pub candidates: Vec<([i32; 3], f64)>,
-}
-
-/// What is done with a region file.
-#[derive(Debug)]
-pub struct RegionPlan {
-    /// Its path below the save.
-    pub name: PathBuf,
-    /// Where it is.
-    pub path: PathBuf,
-    /// Its LOD.
-    pub lod: u8,
-    /// What is done.
-    pub action: Action,
-    /// Why, in words.
-    pub why: &'static str,
-    /// The header by which it is read, when it is built anew.
-    pub source: Option<Header>,
-    /// The header that is written, when it is built anew.
-    pub header: Option<Header>,
-    /// The file of the backup that takes its place.
-    pub backup: Option<Arc<Path>>,
-    /// The blocks that are written, in the order of their sectors, those of the backup last.
-    pub blocks: Vec<Decision>,
-    /// What goes to `lost+found`.
-    pub lost: Vec<LostBlock>,
-    /// Positions that the table has and that are left out, with what is known of each.
-    pub missing: Vec<([i32; 3], &'static str)>,
-}
-
 /// What is done with a save.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Plan {
     /// The region files.
     pub regions: Vec<RegionPlan>,
@@ -168,12 +58,12 @@ impl Plan {
             && self.streams.iter().all(|s| s.action == Action::Copy)
     }
 
-    /// Whether something could not be brought back.
+    /// Whether something could not be recovered.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
         let older = |d: &Decision| matches!(d.origin, Origin::Salvaged | Origin::Backup);
         let left = |r: &RegionPlan| {
-            let unused = r.lost.iter().any(|lost| lost.why != crate::repair::place::AS_IT_WAS);
+            let unused = r.lost.iter().any(|lost| lost.why != KeptReason::Rewritten);
             !r.missing.is_empty() || unused || r.blocks.iter().any(older)
         };
         self.regions.iter().any(|r| left(r) || matches!(r.action, Action::SetAside | Action::FromBackup))
@@ -188,44 +78,80 @@ impl Plan {
 /// # Errors
 /// When a file cannot be read, or changed while it was read.
 pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
+    let [plan] = plans(save, options, [options.likely])?;
+    Ok(plan)
+}
+
+/// Decides what a repair does with a save without and with blocks whose places are only likely. The regions are solved
+/// once for both.
+///
+/// # Errors
+/// When a file cannot be read, or changed while it was read.
+pub fn plan_both(save: &Save, options: &Options<'_>) -> Result<[Plan; 2], Error> {
+    plans(save, options, [false, true])
+}
+
+fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) -> Result<[Plan; N], Error> {
     let displaced = by_old_slots(save, options)?;
     let save = displaced.as_ref().unwrap_or(save);
-    let mut plan = Plan::default();
-    for forest in &save.forests {
+    let all = likely.map(|likely| Options { likely, ..*options });
+    let mut plans: [Plan; N] = std::array::from_fn(|_| Plan::default());
+    for forest in save.forests.iter().filter(|forest| forest.kind == Kind::BlockFiles) {
+        for (plan, options) in plans.iter_mut().zip(&all) {
+            block_files::plan(save, forest, options, plan)?;
+        }
+    }
+    for forest in save.forests.iter().filter(|forest| forest.kind != Kind::BlockFiles) {
         let store = match options.backup {
             Some(backup) => Store::read(save, forest, backup, options)?,
             None => None,
         };
         let target = Target::of(save, forest, store.as_ref())?;
-        one_forest(save, forest, &target, store.as_ref(), options, &mut plan)?;
-        plan.metas.extend(target.meta);
+        one_forest(save, forest, &target, store.as_ref(), &all, &mut plans)?;
+        plans.iter_mut().for_each(|plan| plan.metas.extend(target.meta.clone()));
     }
+    for (plan, options) in plans.iter_mut().zip(&all) {
+        finish(save, plan, options)?;
+    }
+    Ok(plans)
+}
+
+/// Adds all that is not a region.
+fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Error> {
     let below = |path: &Path| path.strip_prefix(&save.path).map(Path::to_path_buf).ok();
     let forests = || save.forests.iter().filter(|forest| forest.kind == Kind::Forest);
     let strange = |fault: &&Fault| {
         let named = matches!(fault.damage.code, Code::NameRegion | Code::NotAFile);
         named && forests().any(|forest| fault.path.starts_with(&forest.dir))
     };
-    plan.strange = save.faults.iter().filter(strange).filter_map(|f| below(&f.path)).collect();
+    let renamed = |fault: &&Fault| {
+        let is = |forest: &Forest| {
+            forest.regions.iter().any(|file| file.is_renamed && forest.dir.join(&file.name) == fault.path)
+        };
+        forests().any(is)
+    };
+    plan.strange =
+        save.faults.iter().filter(strange).filter(|fault| !renamed(fault)).filter_map(|f| below(&f.path)).collect();
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
     plan.strange.retain(|path| !path.as_os_str().is_empty());
-    accept::apply(&mut plan, options.accept)?;
+    accept::apply(&mut plan.regions, options.accept)?;
+    plan.accepted = options.accept.to_vec();
     plan.paks = pak::plan(save, options)?;
     plan.maps = map::plan(save, options)?;
     plan.streams = stream::plan(save, options)?;
-    Ok(plan)
+    Ok(())
 }
 
 /// The save as it is read by the old formula of slots, when its seams leave no doubt that this one placed its blocks.
 fn by_old_slots(save: &Save, options: &Options<'_>) -> Result<Option<Save>, Error> {
     let [forest] = &save.forests[..] else { return Ok(None) };
-    if save.options.slots.is_some() {
+    if save.options.slots.is_some() || forest.kind == Kind::BlockFiles {
         return Ok(None);
     }
     match slots::told(save, forest, &|| options.go_on().is_err()) {
-        Told::Seams { slots: Slots::Old, seams, odds } if seams >= OLD_SEAMS && odds >= OLD_ODDS => {
-            let reading = save::Options { slots: Some(Slots::Old), ..save.options.clone() };
+        Told::Seams { slots: SlotFormula::Legacy, seams, odds } if seams >= OLD_SEAMS && odds >= OLD_ODDS => {
+            let reading = save::Options { slots: Some(SlotFormula::Legacy), ..save.options.clone() };
             Ok(Some(Save::open(&save.path, &reading)?))
         }
         _ => Ok(None),
@@ -237,21 +163,40 @@ fn one_forest(
     forest: &Forest,
     target: &Target,
     store: Option<&Store>,
-    options: &Options<'_>,
-    plan: &mut Plan,
+    all: &[Options<'_>],
+    plans: &mut [Plan],
 ) -> Result<(), Error> {
-    let layout = |file: &RegionFile| target.format.filter(|format| is_near(file, format));
+    let Some(options) = all.first() else { return Ok(()) };
+    let layout = |file: &RegionFile| {
+        target.format.filter(|format| is_near(file, format) || survey::has_other_layout(forest, file, format))
+    };
     let files: Vec<_> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
     let looks = survey::look(save, &files, options)?;
-    let walks = survey::walks(save, &files, &looks, options)?;
-    let all: Vec<&Walk<'_>> = walks.iter().collect();
-    let mut ready: HashMap<PathBuf, RegionPlan> = HashMap::new();
-    for (walk, solved) in walks.iter().zip(survey::solve(&all)) {
-        options.go_on()?;
+    let mut ready: Vec<HashMap<PathBuf, RegionPlan>> = all.iter().map(|_| HashMap::new()).collect();
+    survey::solve_all(save, &files, &looks, options, |walk, solved| {
         let format = layout(walk.file);
-        ready.insert(walk.path(), region_plan(save, walk, &solved, format.as_ref(), store, options)?);
+        for (ready, options) in ready.iter_mut().zip(all) {
+            ready.insert(walk.path(), region_plan(save, walk, solved, format.as_ref(), store, options)?);
+        }
+        Ok(())
+    })?;
+    for (plan, ready) in plans.iter_mut().zip(ready) {
+        of_files(save, forest, target, store, &looks, ready, plan);
     }
-    let names: HashSet<&Path> = forest.regions.iter().map(|file| &*file.name).collect();
+    Ok(())
+}
+
+/// Adds the plans of all region files of a forest: those that were walked over, and the others.
+fn of_files(
+    save: &Save,
+    forest: &Forest,
+    target: &Target,
+    store: Option<&Store>,
+    looks: &[Look],
+    mut ready: HashMap<PathBuf, RegionPlan>,
+    plan: &mut Plan,
+) {
+    let names: HashSet<PathBuf> = forest.regions.iter().map(RegionFile::right_name).collect();
     for (file, look) in forest.regions.iter().zip(looks) {
         let path = forest.dir.join(&file.name);
         let mut region = match look {
@@ -263,10 +208,13 @@ fn one_forest(
                 .unwrap_or_else(|| simple(save, forest, &file.name, file.lod, Action::Copy, "healthy")),
         };
         if region.action == Action::SetAside
-            && let Some(held) = whole_file(store, target, &file.name)
+            && let Some(held) = whole_file(store, target, &file.right_name())
         {
             region.action = Action::FromBackup;
             region.backup = Some(held);
+        }
+        if file.is_renamed {
+            region.name = below(&save.path, &forest.dir.join(file.right_name()));
         }
         plan.regions.push(region);
     }
@@ -278,7 +226,6 @@ fn one_forest(
             plan.regions.push(region);
         }
     }
-    Ok(())
 }
 
 /// The healthy file of that name in a backup, when it has the layout of the forest.
@@ -296,30 +243,5 @@ fn is_near(file: &RegionFile, format: &Format) -> bool {
             *format == Format { sector_size: format.sector_size, ..header.format } || !file.damage.is_empty()
         }
         None => true,
-    }
-}
-
-pub(super) fn simple(
-    save: &Save,
-    forest: &Forest,
-    file: &Path,
-    lod: u8,
-    action: Action,
-    why: &'static str,
-) -> RegionPlan {
-    let path = forest.dir.join(file);
-    let name = below(&save.path, &path);
-    RegionPlan {
-        name,
-        path,
-        lod,
-        action,
-        why,
-        source: None,
-        header: None,
-        backup: None,
-        blocks: Vec::new(),
-        lost: Vec::new(),
-        missing: Vec::new(),
     }
 }

@@ -2,19 +2,31 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::check;
 use crate::godot::channel::NAMES;
 use crate::printable::{self, triple};
+use crate::recover::decide::Certainty;
+use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlan};
 use crate::repair::lost::rounded;
-use crate::repair::plan::{Action, Decision, Origin, Plan, RegionPlan};
-use crate::repair::{Options, map, pak, stream};
-use crate::trace::decide::Certainty;
+use crate::repair::plan::Plan;
+use crate::repair::why::{doubt, likeliest};
+use crate::repair::{MissingReason, Options, map, pak, stream};
+use crate::save::Save;
 
 /// `repair.json`: see OUTPUT.md.
-pub(super) fn json(plan: &Plan, options: &Options<'_>, check: &check::Summary) -> Value {
-    let regions: Vec<Value> = plan.regions.iter().filter(|r| r.action != Action::Copy).map(region).collect();
+pub(super) fn json(
+    save: &Save,
+    plan: &Plan,
+    options: &Options<'_>,
+    totals: &check::Totals,
+    check: &check::Summary,
+) -> Value {
+    let unread = save.unread().map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
+    let rebuilt = plan.regions.iter().filter(|r| r.action != Action::Copy);
+    let regions: Vec<RegionReport> = rebuilt.map(RegionReport::new).collect();
     let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
     json!({
         "type": "repair",
@@ -22,12 +34,14 @@ pub(super) fn json(plan: &Plan, options: &Options<'_>, check: &check::Summary) -
         "backup": options.backup.is_some(),
         "copied": plan.regions.iter().filter(|r| r.action == Action::Copy).count(),
         "regions": regions,
-        "paks": pak::json(&plan.paks),
-        "maps": map::json(&plan.maps),
-        "streams": stream::json(&plan.streams),
+        "paks": pak::reports(&plan.paks),
+        "maps": map::reports(&plan.maps),
+        "streams": stream::reports(&plan.streams),
         "meta_files": plan.metas.iter().map(|meta| printable::path(&meta.name)).collect::<Vec<_>>(),
         "set_aside": paths(&plan.strange),
         "links": paths(&plan.links),
+        "files_unread": unread.collect::<Vec<_>>(),
+        "totals": totals,
         "check": {
             "errors": check.counts.errors,
             "warnings": check.counts.warnings,
@@ -37,51 +51,135 @@ pub(super) fn json(plan: &Plan, options: &Options<'_>, check: &check::Summary) -
     })
 }
 
-fn region(region: &RegionPlan) -> Value {
-    let put_right = |b: &&Decision| {
-        let sure = matches!(b.origin, Origin::Found) && b.certainty == Certainty::Certain;
-        b.listed_at.is_some() || b.moved || !sure || b.mend.is_some()
-    };
-    json!({
-        "file": printable::path(&region.name),
-        "lod": region.lod,
-        "action": region.action.name(),
-        "why": region.why,
-        "blocks": region.blocks.len(),
-        "put_right": region.blocks.iter().filter(put_right).map(decision).collect::<Vec<_>>(),
-        "salvaged": region.blocks.iter().filter(|b| b.origin == Origin::Salvaged).map(salvaged).collect::<Vec<_>>(),
-        "missing": region.missing.iter().map(|(at, why)| json!({"position": at, "why": why})).collect::<Vec<_>>(),
-        "lost_and_found": region.lost.len(),
-    })
+/// A region file that is not just copied.
+#[derive(Serialize)]
+struct RegionReport {
+    file: String,
+    lod: u8,
+    action: &'static str,
+    why: &'static str,
+    blocks: usize,
+    put_right: Vec<BlockReport>,
+    salvaged: Vec<SalvagedReport>,
+    missing: Vec<MissingReport>,
+    lost_and_found: usize,
 }
 
-fn decision(b: &Decision) -> Value {
-    json!({
-        "position": b.position,
-        "slot": b.slot,
-        "sector": b.sector,
-        "listed_sector": b.listed_at,
-        "moved": b.moved,
-        "certainty": certainty(b.origin, b.certainty),
-        "probability": rounded(b.probability),
-        "from_backup": b.origin == Origin::Backup,
-        "matched_by_backup": b.origin == Origin::Matched,
-        "rewritten": b.mend.is_some(),
-    })
+/// A block whose entry, bytes or position changes, or is not certain.
+#[derive(Serialize)]
+struct BlockReport {
+    position: [i32; 3],
+    slot: u32,
+    sector: u32,
+    listed_sector: Option<u32>,
+    moved: bool,
+    certainty: &'static str,
+    probability: f64,
+    from_backup: bool,
+    matched_by_backup: bool,
+    rewritten: bool,
+    /// Why its position is not certain.
+    doubt: Option<String>,
 }
 
-fn salvaged(b: &Decision) -> Value {
-    let filled: &[(usize, u64)] = b.mend.as_ref().map_or(&[], |mend| &mend.filled);
-    let is_filled = |i: &usize| filled.iter().any(|(channel, _)| channel == i);
-    let name = |i: usize| NAMES.get(i).copied().unwrap_or_default();
-    json!({
-        "position": b.position,
-        "sector": b.sector,
-        "kept": (0..NAMES.len()).filter(|i| !is_filled(i)).map(name).collect::<Vec<_>>(),
-        "filled": filled.iter().map(|(i, n)| json!({"channel": name(*i), "value": n.to_string()})).collect::<Vec<_>>(),
-        "metadata": b.mend.as_ref().is_some_and(|mend| mend.metadata),
-    })
+/// A torn block of which a part is written.
+#[derive(Serialize)]
+struct SalvagedReport {
+    position: [i32; 3],
+    sector: u32,
+    kept: Vec<&'static str>,
+    filled: Vec<FilledChannel>,
+    metadata: bool,
 }
+
+/// A channel that is filled with one value, as text: JSON numbers do not hold 64 bits everywhere.
+#[derive(Serialize)]
+pub(super) struct FilledChannel {
+    channel: &'static str,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct MissingReport {
+    position: [i32; 3],
+    why: MissingReason,
+    /// The block that fits best, and why it is not written.
+    likeliest: Option<String>,
+}
+
+fn channel_name(number: usize) -> &'static str {
+    NAMES.get(number).copied().unwrap_or_default()
+}
+
+impl FilledChannel {
+    /// The channels that a rewritten block is filled with.
+    pub fn all(filled: &[(usize, u64)]) -> Vec<Self> {
+        filled.iter().map(|(at, n)| Self { channel: channel_name(*at), value: n.to_string() }).collect()
+    }
+}
+
+impl RegionReport {
+    fn new(region: &RegionPlan) -> Self {
+        let put_right = |b: &&Decision| {
+            let sure = matches!(b.origin, Origin::Found) && b.certainty == Certainty::Certain;
+            b.listed_at.is_some() || b.moved || !sure || b.mend.is_some()
+        };
+        let salvaged = region.blocks.iter().filter(|b| b.origin == Origin::Salvaged);
+        Self {
+            file: printable::path(&region.name),
+            lod: region.lod,
+            action: region.action.name(),
+            why: region.why,
+            blocks: region.blocks.len(),
+            put_right: region.blocks.iter().filter(put_right).map(BlockReport::new).collect(),
+            salvaged: salvaged.map(SalvagedReport::new).collect(),
+            missing: region.missing.iter().map(|missing| MissingReport::new(missing, &region.lost)).collect(),
+            lost_and_found: region.lost.len(),
+        }
+    }
+}
+
+impl MissingReport {
+    fn new(&(position, why): &([i32; 3], MissingReason), lost: &[LostBlock]) -> Self {
+        let open = matches!(why, MissingReason::Uncertain | MissingReason::NotFound);
+        Self { position, why, likeliest: open.then(|| likeliest(position, lost)).flatten() }
+    }
+}
+
+impl BlockReport {
+    fn new(b: &Decision) -> Self {
+        Self {
+            position: b.position,
+            slot: b.slot,
+            sector: b.sector,
+            listed_sector: b.listed_at,
+            moved: b.moved,
+            certainty: certainty(b.origin, b.certainty),
+            probability: rounded(b.probability),
+            from_backup: b.origin == Origin::Backup,
+            matched_by_backup: b.origin == Origin::Matched,
+            rewritten: b.mend.is_some(),
+            doubt: doubt(b),
+        }
+    }
+}
+
+impl SalvagedReport {
+    fn new(b: &Decision) -> Self {
+        let filled: &[(usize, u64)] = b.mend.as_ref().map_or(&[], |mend| &mend.filled);
+        let is_filled = |i: &usize| filled.iter().any(|(channel, _)| channel == i);
+        Self {
+            position: b.position,
+            sector: b.sector,
+            kept: (0..NAMES.len()).filter(|i| !is_filled(i)).map(channel_name).collect(),
+            filled: FilledChannel::all(filled),
+            metadata: b.mend.as_ref().is_some_and(|mend| mend.metadata),
+        }
+    }
+}
+
+/// Positions that are listed for each region file; repair.json has all.
+const LISTED: usize = 8;
 
 /// What a repair does, a line a sentence.
 #[must_use]
@@ -135,7 +233,8 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     let mut line = format!("{name}: {} of {all} blocks in place", region.blocks.len());
     for (n, what) in [
         (count(&|b| b.listed_at.is_some() && !b.moved), "stood at other sectors than the table says"),
-        (count(&|b| b.moved), "had been moved to the end"),
+        (count(&|b| b.moved && b.listed_at.is_some()), "had been moved to the end"),
+        (count(&|b| b.moved && b.listed_at.is_none()), "had no entry in the table"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),
         (count(&|b| b.origin == Origin::Salvaged), "damaged, written with what is whole of them"),
@@ -148,10 +247,20 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         }
     }
     lines.push(format!("{line}: {}.", region.why));
-    for (at, why) in region.missing.iter().take(8) {
-        lines.push(format!("  {}: {why}.", triple(*at)));
+    let doubted = || region.blocks.iter().filter_map(|block| Some((block.position, doubt(block)?)));
+    for (at, why) in doubted().take(LISTED) {
+        lines.push(format!("  {}: only likely: {why}.", triple(at)));
     }
-    if region.missing.len() > 8 {
-        lines.push(format!("  and {} more; repair.json lists them.", region.missing.len() - 8));
+    let more = doubted().count().saturating_sub(LISTED);
+    if more > 0 {
+        lines.push(format!("  and {more} more that are only likely; repair.json lists them."));
+    }
+    for missing in region.missing.iter().take(LISTED) {
+        let MissingReport { position, why, likeliest } = MissingReport::new(missing, &region.lost);
+        let likeliest = likeliest.map_or_else(String::new, |text| format!("; {text}"));
+        lines.push(format!("  {}: {why}{likeliest}.", triple(position)));
+    }
+    if region.missing.len() > LISTED {
+        lines.push(format!("  and {} more; repair.json lists them.", region.missing.len() - LISTED));
     }
 }

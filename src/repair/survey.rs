@@ -5,27 +5,28 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::beside;
 use crate::bytes::Span;
 use crate::check;
 use crate::damage::{Code, Damage};
+use crate::draft;
 use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
-use crate::godot::slots::Slots;
+use crate::godot::slots::SlotFormula;
+pub(super) use crate::recover::cluster::Sides;
+use crate::recover::cluster::{self, Broken, Extent, Member, clusters, extent_of};
+use crate::recover::decide::{Certainty, Placed};
+use crate::recover::explained::listed;
+use crate::recover::quick;
+use crate::recover::region::{Case, Listing};
+use crate::recover::survey;
+pub(super) use crate::recover::survey::Solved;
+use crate::recover::torn_table::Split;
+use crate::recover::weights::Weights;
+use crate::repair::layout;
 use crate::repair::parts::{self, Parts, doubled, may_be_moving};
-use crate::repair::progress::{Step, Told};
-use crate::repair::torn_table::Split;
 use crate::repair::{Error, Options};
-use crate::save::{Forest, Region, RegionFile, Save, Scratch};
+use crate::save::{Forest, Region, RegionFile, Save, Scratch, open_region};
 use crate::source::{FileSource, Source};
-use crate::trace::decide::{Certainty, Placed, decide};
-use crate::trace::explained::{is_explained, listed};
-use crate::trace::quick;
-use crate::trace::region::{Case, Listing, Option_, tell_of_each_other};
-use crate::trace::solve::Solver;
-use crate::trace::walk;
-
-/// Bytes that the blocks of one file may decode to while it is walked over.
-const BUDGET: u64 = 64 << 30;
+use crate::watch::Step;
 
 /// Places that are tried where a file may go on a few bytes further.
 const TRIES: usize = 256;
@@ -35,24 +36,12 @@ pub(super) struct Walk<'s> {
     pub forest: &'s Forest,
     pub file: &'s RegionFile,
     pub region: Region<Parts>,
-    pub slots: Slots,
+    pub slots: SlotFormula,
     pub case: Case,
     /// What had to be done before its blocks could be found.
     pub remark: Option<&'static str>,
     /// Its entries of two generations, when the table was written in part.
     pub split: Option<Split>,
-}
-
-/// What is known of the places of a region's blocks.
-pub(super) struct Solved {
-    /// The places, by slot.
-    pub placed: Vec<Placed>,
-    /// For each entry, how likely its block is torn.
-    pub torn: Vec<f64>,
-    /// For each entry its possible blocks.
-    pub options: Vec<Vec<Option_>>,
-    /// For each block, how likely it was saved since the table was written.
-    pub appended: Vec<f64>,
 }
 
 /// What a first look says of a region file.
@@ -64,8 +53,17 @@ pub(super) enum Look {
     /// Its table explains its sectors, but its header or its blocks have to be written anew.
     Odd,
     /// Its table does not explain its sectors.
-    Broken,
+    Broken(Broken),
 }
+
+impl Look {
+    const fn broken(&self) -> Option<&Broken> {
+        if let Self::Broken(broken) = self { Some(broken) } else { None }
+    }
+}
+
+/// A region file, its forest, and the layout that its header should have.
+pub(super) type Listed<'s> = (&'s Forest, &'s RegionFile, Option<Format>);
 
 impl Walk<'_> {
     pub fn path(&self) -> PathBuf {
@@ -82,10 +80,10 @@ impl Walk<'_> {
         self.file.damage.iter().all(unknown) && self.remark.is_none() && whole && listed
     }
 
-    fn look(&self, format: Option<&Format>) -> Look {
+    pub fn look(&self, format: Option<&Format>) -> Look {
         let other = format.is_some_and(|format| *format != self.region.header.format);
         if !self.case.is_intact() {
-            Look::Broken
+            Look::Broken(Broken::new(&self.case))
         } else if other || !self.is_sound() || self.is_odd() {
             Look::Odd
         } else {
@@ -99,7 +97,7 @@ impl Walk<'_> {
 
     /// Whether its blocks stand in the slots of the old formula although their version does not say so.
     pub fn is_displaced(&self) -> bool {
-        self.slots == Slots::Old
+        self.slots == SlotFormula::Legacy
             && self.region.is_negative()
             && self.region.header.version == 3
             && self.case.walk.blocks.iter().all(|block| block.version >= 4)
@@ -107,25 +105,21 @@ impl Walk<'_> {
 }
 
 /// Looks at all region files, without the outer layers of their blocks: most have nothing wrong.
-pub(super) fn look(
-    save: &Save,
-    files: &[(&Forest, &RegionFile, Option<Format>)],
-    options: &Options<'_>,
-) -> Result<Vec<Look>, Error> {
-    let told = Told::new(options, Step::Looking, files.iter().map(|(_, file, _)| file.len).sum());
-    let glance = |(forest, file, format): &(&Forest, &RegionFile, Option<Format>)| {
+pub(super) fn look(save: &Save, files: &[Listed<'_>], options: &Options<'_>) -> Result<Vec<Look>, Error> {
+    options.watch.begin(Step::Looking, files.iter().map(|(_, file, _)| file.len).sum());
+    let glance = |(forest, file, format): &Listed<'_>| {
         options.go_on()?;
         let look = glance(save, forest, file, format.as_ref(), options);
         // The first of two looks.
-        told.advance(file.len / 2);
+        options.watch.advance(file.len / 2);
         look
     };
     let glances = files.par_iter().map(glance).collect::<Result<Vec<_>, Error>>()?;
     let explained = quick::explained(&glances.iter().collect::<Vec<_>>());
-    let one = |((forest, file, format), explained): (&(&Forest, &RegionFile, Option<Format>), &bool)| {
+    let one = |((forest, file, format), explained): (&Listed<'_>, &bool)| {
         options.go_on()?;
-        let walk = if *explained { None } else { open(save, forest, file, format.as_ref(), false)? };
-        told.advance(file.len - file.len / 2);
+        let walk = if *explained { None } else { open(save, forest, file, format.as_ref(), Sides::None)? };
+        options.watch.advance(file.len - file.len / 2);
         Ok(match walk {
             _ if *explained => Look::Healthy,
             Some(walk) => walk.look(format.as_ref()),
@@ -148,108 +142,76 @@ fn glance(
         return Ok(quick::Look::Unclear);
     }
     let path = forest.dir.join(&file.name);
-    let failed = |source| beside::Error::Open { path: path.clone(), source };
+    let failed = |source| draft::Error::Open { path: path.clone(), source };
     let Some(region) = save.region(forest, file).map_err(failed)? else { return Ok(quick::Look::Unclear) };
-    let look = check::look(&region, options.cancel);
-    beside::unchanged(&region.source, &path)?;
+    let look = check::look(&region, &save.shown(&path), &options.watch);
+    draft::unchanged(&region.source, &path)?;
     Ok(look)
 }
 
-/// Walks over the regions that are not healthy and those beside broken ones, which help to tell.
-pub(super) fn walks<'s>(
+/// Walks over the regions that are not healthy, solves them together with those beside them, and passes each on.
+pub(super) fn solve_all<'s>(
     save: &Save,
-    files: &[(&'s Forest, &'s RegionFile, Option<Format>)],
+    files: &[Listed<'s>],
     looks: &[Look],
     options: &Options<'_>,
-) -> Result<Vec<Walk<'s>>, Error> {
-    let broken: HashSet<(u8, [i32; 3])> = files
-        .iter()
-        .zip(looks)
-        .filter(|(_, look)| matches!(look, Look::Broken))
-        .map(|((_, file, _), _)| (file.lod, file.position))
-        .collect();
-    let near = |file: &RegionFile| broken.iter().any(|broken| tell_of_each_other(*broken, (file.lod, file.position)));
-    let needed = |file: &RegionFile, look: &Look| match look {
-        Look::Nothing => false,
-        Look::Healthy => near(file),
-        Look::Odd | Look::Broken => true,
-    };
-    let needed: Vec<_> = files.iter().zip(looks).filter(|((_, file, _), look)| needed(file, look)).collect();
-    let told = Told::new(options, Step::Walking, needed.iter().map(|((_, file, _), _)| file.len).sum());
-    let walks: Vec<Option<Walk<'_>>> = needed
-        .par_iter()
-        .map(|((forest, file, format), _)| {
+    mut each: impl FnMut(&Walk<'s>, &Solved) -> Result<(), Error>,
+) -> Result<(), Error> {
+    // A region without a block shows nothing about the others.
+    let known: Vec<usize> = (0..files.len()).filter(|&i| !matches!(looks[i], Look::Nothing)).collect();
+    let members: Vec<Member> = known.iter().map(|&i| Member::new(files[i].1, looks[i].broken())).collect();
+    let of_known = |all: Vec<usize>| all.into_iter().map(|k| known[k]).collect::<Vec<usize>>();
+    let mut clusters: Vec<(Vec<usize>, Vec<usize>)> =
+        clusters(&members).into_iter().map(|c| (of_known(c.solved), of_known(c.near))).collect();
+    let solved: HashSet<usize> = clusters.iter().flat_map(|(solved, _)| solved).copied().collect();
+    let alone = |i: &usize| matches!(looks[*i], Look::Odd) && !solved.contains(i);
+    clusters.extend((0..files.len()).filter(alone).map(|i| (vec![i], Vec::new())));
+    let bytes =
+        |(solved, near): &(Vec<usize>, Vec<usize>)| -> u64 { solved.iter().chain(near).map(|&i| files[i].1.len).sum() };
+    options.watch.begin(Step::Walking, clusters.iter().map(bytes).sum());
+    for (solved, near) in &clusters {
+        options.go_on()?;
+        let extents: Vec<Extent> = solved.iter().filter_map(|&i| extent_of(files[i].1)).collect();
+        let alone = matches!((&solved[..], &near[..]), ([i], []) if matches!(looks[*i], Look::Odd));
+        let all: Vec<(usize, bool)> =
+            solved.iter().map(|&i| (i, false)).chain(near.iter().map(|&i| (i, true))).collect();
+        let walks: Vec<Option<(Walk<'_>, bool)>> = all
+            .into_par_iter()
+            .map(|(i, near)| {
+                options.go_on()?;
+                let sides = match &looks[i] {
+                    _ if alone => Sides::None,
+                    _ if near => Sides::AtBorder(&extents),
+                    look => Sides::Of(look.broken()),
+                };
+                let (forest, file, format) = &files[i];
+                let walk = open(save, forest, file, format.as_ref(), sides)?;
+                options.watch.advance(file.len);
+                Ok(walk.map(|walk| (walk, near)))
+            })
+            .collect::<Result<_, Error>>()?;
+        let mut walks: Vec<(Walk<'_>, bool)> = walks.into_iter().flatten().collect();
+        walks.sort_by_key(|(walk, _)| (walk.file.lod, walk.file.position));
+        let members: Vec<survey::Member<'_>> = walks
+            .iter()
+            .map(|(walk, near)| survey::Member { case: &walk.case, split: walk.split.as_ref(), near: *near })
+            .collect();
+        let solved = survey::solve(&members, &Weights::default(), 1, &options.watch.quiet());
+        for ((walk, near), solved) in walks.iter().zip(&solved) {
             options.go_on()?;
-            let walk = open(save, forest, file, format.as_ref(), near(file));
-            told.advance(file.len);
-            walk
-        })
-        .collect::<Result<_, Error>>()?;
-    let mut walks: Vec<Walk<'_>> = walks.into_iter().flatten().collect();
-    walks.sort_by_key(|walk| (walk.file.lod, walk.file.position));
-    Ok(walks)
-}
-
-/// The places of the blocks of walked regions of one forest.
-pub(super) fn solve(walks: &[&Walk<'_>]) -> Vec<Solved> {
-    let mut cases: Vec<&Case> = Vec::new();
-    let mut from = Vec::new();
-    for walk in walks {
-        from.push(cases.len());
-        match &walk.split {
-            None => cases.push(&walk.case),
-            Some(split) => cases.extend([&split.trusted.case, &split.rest.case]),
+            if !near {
+                each(walk, solved)?;
+            }
         }
     }
-    let solver = Solver::solve(&cases);
-    walks.iter().zip(from).map(|(walk, r)| solved(walk, &solver, r)).collect()
-}
-
-fn solved(walk: &Walk<'_>, solver: &Solver<'_>, r: usize) -> Solved {
-    let (entries, blocks) = (walk.case.entries.len(), walk.case.walk.blocks.len());
-    let mut solved = Solved {
-        placed: Vec::new(),
-        torn: vec![0.0; entries],
-        options: vec![Vec::new(); entries],
-        appended: vec![0.0; blocks],
-    };
-    let all = [(0..entries).collect(), (0..blocks).collect()];
-    let parts: Vec<(usize, &[Vec<usize>; 2])> = match &walk.split {
-        None => vec![(r, &all)],
-        Some(split) => vec![(r, &split.trusted.of), (r + 1, &split.rest.of)],
-    };
-    for (r, [entries, blocks]) in parts {
-        let state = &solver.states[r];
-        for (k, &i) in entries.iter().enumerate() {
-            solved.torn[i] = state.posterior.torn.get(k).copied().unwrap_or(0.0);
-            let options = state.options.get(k).into_iter().flatten();
-            solved.options[i] = options.map(|o| Option_ { block: blocks[o.block], ..*o }).collect();
-        }
-        for (k, &b) in blocks.iter().enumerate() {
-            solved.appended[b] = state.posterior.appended.get(k).copied().unwrap_or(0.0);
-        }
-        solved.placed.extend(decide(solver, r).into_iter().map(|p| Placed { block: blocks[p.block], ..p }));
-    }
-    if walk.split.as_ref().is_some_and(|split| !split.sure) {
-        for placed in &mut solved.placed {
-            placed.certainty = placed.certainty.min(Certainty::Likely);
-        }
-    }
-    solved.placed.sort_by_key(|p| p.slot);
-    solved
-}
-
-/// Whether the table explains all that stands in the sectors.
-pub(super) fn stands_as_listed(walk: &Walk<'_>, solved: &Solved) -> bool {
-    let by_slot = solved.placed.iter().map(|p| (p.slot, *p)).collect();
-    walk.split.is_none() && is_explained(&walk.case, &by_slot)
+    Ok(())
 }
 
 /// The places that are sure enough. Where the table explains all that stands there, what speaks for nothing better is no
 /// reason to take a block out.
 pub(super) fn sure(walk: &Walk<'_>, solved: &Solved, least: Certainty) -> Vec<Placed> {
     let case = &walk.case;
-    if !stands_as_listed(walk, solved) {
+    if !solved.as_listed {
         return solved.placed.iter().filter(|p| p.certainty >= least).copied().collect();
     }
     let (certainty, p, moved) = (Certainty::Certain, 1.0, false);
@@ -265,32 +227,44 @@ pub(super) fn open<'s>(
     forest: &'s Forest,
     file: &'s RegionFile,
     format: Option<&Format>,
-    faces: bool,
+    sides: Sides<'_>,
 ) -> Result<Option<Walk<'s>>, Error> {
     let path = forest.dir.join(&file.name);
     if file.detail.is_some() {
         return Ok(None);
     }
-    let source = || FileSource::open(&path).map_err(|source| beside::Error::Open { path: path.clone(), source });
+    let opened = || open_region(&path).map_err(|source| draft::Error::Open { path: path.clone(), source });
+    let source = || opened().map(|(source, _)| source);
     let read = |header: Header, source: Parts| -> Result<Option<Walk<'s>>, Error> {
         if header.table.end > source.len() {
             return Ok(None);
         }
-        let failed = beside::Error::read;
+        let failed = draft::Error::read;
         let region = Region::load(source, header, file.lod, file.position, &save.options);
         let mut region = region.map_err(failed(&path))?;
         let slots = region.slots(&mut Scratch::default()).map_err(failed(&path))?;
-        let options = walk::Options { faces, budget: BUDGET };
-        let case = Case::read(&region, slots, &save.options.limits, options).map_err(failed(&path))?;
+        let case = cluster::read(save, &region, slots, sides).map_err(failed(&path))?;
         let split = Split::of(&region, &case);
         Ok(Some(Walk { forest, file, region, slots, case, remark: None, split }))
     };
+    let open = || FileSource::open(&path).map_err(std::io::Error::other);
+    let found = match &file.header {
+        Some(header) if may_be_moving(header) => None,
+        header => layout::find(open, header.as_ref(), format).map_err(draft::Error::read(&path))?,
+    };
+    if let Some(found) = found
+        && let Some(mut walk) = read(found.header, found.parts)?
+    {
+        walk.remark = Some(found.remark);
+        draft::unchanged(walk.region.source.file(), &path)?;
+        return Ok(Some(walk));
+    }
     let mut walk = match &file.header {
         Some(header) => read(header.clone(), Parts::whole(source()?))?,
         None => None,
     };
     if walk.is_none()
-        && let Some(header) = again(&source()?, format).map_err(beside::Error::read(&path))?
+        && let Some(header) = again(&source()?, format).map_err(draft::Error::read(&path))?
     {
         walk = read(header, Parts::whole(source()?))?;
     }
@@ -299,7 +273,7 @@ pub(super) fn open<'s>(
         && !explained(&old.case)
     {
         let header = &old.region.header;
-        for gap in gaps(old).map_err(beside::Error::read(&path))? {
+        for gap in gaps(old).map_err(draft::Error::read(&path))? {
             let other = read(header.clone(), Parts::whole(source()?).without(gap))?;
             if let Some(mut other) = other.filter(|other| explained(&other.case)) {
                 other.remark = Some("the game was killed while it made room for a longer header");
@@ -319,17 +293,35 @@ pub(super) fn open<'s>(
             other
         });
     }
+    // A version that no file of this layout has is a damaged byte.
+    if file.header.as_ref().is_some_and(may_be_moving)
+        && !walk.as_ref().is_some_and(|walk| explained(&walk.case))
+        && let Some(found) = layout::find(open, None, format).map_err(draft::Error::read(&path))?
+        && let Some(mut other) = read(found.header, found.parts)?
+        && explained(&other.case)
+    {
+        other.remark = Some(found.remark);
+        walk = Some(other);
+    }
     if let Some(walk) = &walk {
-        beside::unchanged(walk.region.source.file(), &path)?;
+        draft::unchanged(walk.region.source.file(), &path)?;
     }
     Ok(walk)
+}
+
+/// Whether the header of a file is damaged, and its table fits under another layout.
+pub(super) fn has_other_layout(forest: &Forest, file: &RegionFile, format: &Format) -> bool {
+    let path = forest.dir.join(&file.name);
+    let Some(header) = file.header.as_ref().filter(|header| !may_be_moving(header)) else { return true };
+    let found = layout::find(|| FileSource::open(&path).map_err(std::io::Error::other), Some(header), Some(format));
+    found.is_ok_and(|found| found.is_some_and(|found| found.header.format == *format))
 }
 
 /// The header of a file of version 1 or 2, when its layout is known now and was not when the save was opened.
 fn again(source: &FileSource, format: Option<&Format>) -> std::io::Result<Option<Header>> {
     let mut prefix = Vec::new();
     source.read_into(0, MAX_HEADER_BYTES, &mut prefix)?;
-    let header = Header::decode(&prefix, source.len(), format, &mut Vec::new());
+    let header = Header::decode(&prefix, source.len(), format).report_to(&mut Vec::new());
     Ok(header.filter(|header| header.version < 3))
 }
 

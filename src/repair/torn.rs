@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
-use crate::beside;
 use crate::bytes::Span;
+use crate::draft;
+use crate::recover::decide::Certainty;
+use crate::recover::region::Listing;
+use crate::recover::walk;
+use crate::repair::decision::{Decision, Origin};
 use crate::repair::mend::Common;
 use crate::repair::place::Placing;
-use crate::repair::plan::{Decision, Origin};
+use crate::repair::why::KeptReason;
 use crate::save::Scratch;
 use crate::source::Source;
-use crate::trace::decide::Certainty;
-use crate::trace::region::Listing;
-use crate::trace::walk;
 
 /// Blocks of which the usual values of channels are taken.
 const SAMPLES: usize = 256;
@@ -34,7 +35,7 @@ fn cut(pieces: Vec<Span>, mut len: u64) -> Vec<Span> {
 
 impl Placing<'_, '_> {
     /// Sectors in which no whole block stands: what of them can be used is used, and all that is not zero is kept.
-    pub fn torn(&mut self) -> Result<(), beside::Error> {
+    pub fn torn(&mut self) -> Result<(), draft::Error> {
         let left: Vec<usize> = self.unfilled().collect();
         if left.is_empty() {
             return Ok(());
@@ -85,7 +86,7 @@ impl Placing<'_, '_> {
     }
 
     /// The bytes of a run of sectors, those behind the end of the file left out; `None` when all of them are zero.
-    fn raw(&self, first: u32, end: u32) -> Result<Option<Raw>, beside::Error> {
+    fn raw(&self, first: u32, end: u32) -> Result<Option<Raw>, draft::Error> {
         let span = self.walk.region.header.sector_span(first.into(), end.saturating_sub(first).into());
         let span = Span::new(span.start, span.end.min(self.walk.region.source.len()));
         if span.start >= span.end || end <= first {
@@ -97,7 +98,7 @@ impl Placing<'_, '_> {
     }
 
     /// Keeps what is not zero of a run of sectors, in parts; holes of a sparse file are passed over.
-    fn keep_raw(&mut self, first: u32, end: u32) -> Result<(), beside::Error> {
+    fn keep_raw(&mut self, first: u32, end: u32) -> Result<(), draft::Error> {
         let header = &self.walk.region.header;
         let size = header.format.sector_size.max(1);
         let mut at = first;
@@ -110,7 +111,7 @@ impl Placing<'_, '_> {
             }
             let stop = end.min(at.saturating_add((PART / size).max(1)));
             if let Some((pieces, _)) = self.raw(at, stop)? {
-                self.keep(at, pieces, false, "no whole block stands there", Vec::new());
+                self.keep(at, pieces, false, KeptReason::NoBlock, Vec::new());
             }
             at = stop;
         }
@@ -118,14 +119,14 @@ impl Placing<'_, '_> {
     }
 
     /// A block that stands torn where the table says, up to the sector `stop`.
-    fn torn_entry(&mut self, i: usize, stop: u32, in_place: &HashSet<[i32; 3]>) -> Result<(), beside::Error> {
+    fn torn_entry(&mut self, i: usize, stop: u32, in_place: &HashSet<[i32; 3]>) -> Result<(), draft::Error> {
         let entry = self.case().entries[i];
         let Some((pieces, bytes)) = self.raw(entry.first, stop)? else { return Ok(()) };
         self.keep(
             entry.first,
             pieces.clone(),
             false,
-            "it is torn",
+            KeptReason::Torn,
             vec![(entry.position, self.solved.torn[i].max(0.5))],
         );
         // A backup has the whole of it, if an older state.
@@ -179,7 +180,7 @@ impl Placing<'_, '_> {
         before && behind
     }
 
-    fn count_common(&mut self) -> Result<(), beside::Error> {
+    fn count_common(&mut self) -> Result<(), draft::Error> {
         if self.common.is_some() {
             return Ok(());
         }

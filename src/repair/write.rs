@@ -1,4 +1,4 @@
-//! Writing the result: built beside its destination, checked, and only then given its name.
+//! Writes the result: it is built next to its destination, checked, and only then renamed to its final name.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -7,45 +7,53 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::beside::{self, Draft, Input, Writer};
 use crate::check;
+use crate::draft::{self, Draft, Input, Writer};
+use crate::repair::decision::{Action, RegionPlan};
 use crate::repair::out::{self, aside};
-use crate::repair::plan::{Action, Plan, RegionPlan};
-use crate::repair::progress::{Step, Told};
-use crate::repair::{Error, Options, WHAT, beside_copy, is_stream, lost, map, pack, pak, report, sources, stream};
-use crate::save::{self, LOST, Save};
+use crate::repair::plan::Plan;
+use crate::repair::totals::totals;
+use crate::repair::{Error, Options, beside_copy, is_stream, lost, map, pack, pak, report, sources, stream};
+use crate::save::{self, LOST, REPORT, Save};
+use crate::watch::Step;
 
-/// The report.
-const REPORT: &str = "repair.json";
-
-/// Whether what stands beside the copy of one stream can be made: its report and its `lost+found`. A journal of that name
-/// would be put into the copy by SQLite.
-pub(super) fn usable_beside(sources: &[&Path], destination: &Path) -> Result<(), beside::Error> {
+/// Checks that the files next to the copy of one stream can be created: its report and its `lost+found`. SQLite would apply
+/// a journal of that name to the copy.
+pub(super) fn usable_beside(sources: &[&Path], destination: &Path) -> Result<(), draft::Error> {
     for name in [REPORT, LOST] {
-        beside::usable(sources, &beside_copy(destination, name))?;
+        draft::check_beside(&beside_copy(destination, name))?;
     }
-    for ending in ["-journal", "-wal", "-shm"] {
-        let mut path = destination.as_os_str().to_owned();
-        path.push(ending);
-        beside::usable(sources, Path::new(&path))?;
-    }
-    Ok(())
+    draft::check_database(sources, destination)
 }
 
-/// Builds the result of a plan and gives what its check says.
+/// Bytes that the result of a plan has at least: the files that it copies.
+fn least_bytes(plan: &Plan) -> u64 {
+    let copied = |action, path: &Path| match action {
+        Action::Copy | Action::SetAside => fs::metadata(path).map_or(0, |metadata| metadata.len()),
+        _ => 0,
+    };
+    let regions = plan.regions.iter().map(|region| copied(region.action, &region.path));
+    let paks = plan.paks.iter().map(|pak| copied(pak.action, &pak.path));
+    let streams = plan.streams.iter().map(|stream| copied(stream.action, &stream.path));
+    let blocks = plan.regions.iter().flat_map(|region| &region.blocks).flat_map(|block| &block.pieces);
+    regions.chain(paks).chain(streams).chain(blocks.map(|span| span.len())).fold(0, u64::saturating_add)
+}
+
+/// Builds the result of a plan and returns the summary of its check.
 pub(super) fn write(
     save: &Save,
     plan: &mut Plan,
     destination: &Path,
     options: &Options<'_>,
 ) -> Result<check::Summary, Error> {
-    let draft = Draft::new(&sources(save, options), destination, WHAT, options.cancel)?;
+    draft::check_space(destination, least_bytes(plan))?;
+    let draft = Draft::new(&sources(save, options), destination, &options.watch)?;
     others(&draft, save, plan)?;
     let len = |region: &RegionPlan| fs::metadata(&region.path).map_or(0, |metadata| metadata.len());
-    let told = Told::new(options, Step::Building, plan.regions.iter().map(len).sum());
+    options.watch.begin(Step::Building, plan.regions.iter().map(len).sum());
     plan.regions.par_iter().try_for_each(|r| {
         let done = region(&draft, save, r);
-        told.advance(len(r));
+        options.watch.advance(len(r));
         done
     })?;
     for meta in &plan.metas {
@@ -60,26 +68,23 @@ pub(super) fn write(
     for (plan, left_out) in plan.streams.iter_mut().zip(left_out) {
         plan.left_out = left_out;
     }
-    // What was given to read the save was given for that one only: the result has the slots of today.
+    // Options for reading the save do not apply to the result, which uses the new slot formula.
     let reading = save::Options { slots: None, ..save.options.clone() };
     let mut summary = match Save::open(draft.root(), &reading) {
         Ok(opened) => {
-            let level = check::Level::default();
-            let told = Told::new(options, Step::Checking, check::total_bytes(&opened, level));
-            let progress = |bytes| told.advance(bytes);
-            let how = check::Options { level, cancel: options.cancel, progress: Some(&progress) };
-            check::run(&opened, &how, drop)
+            check::run(&opened, &check::Options::default().level(check::Level::Semantic).watch(options.watch), drop)
         }
-        // All that there was is in `lost+found`.
+        // Everything is in `lost+found`.
         Err(save::Error::NothingHere(_)) => check::Summary::default(),
         Err(error) => return Err(error.into()),
     };
     summary.interrupted = false;
     draft.go_on()?;
-    let json = report::json(plan, options, &summary);
+    let json = report::json(save, plan, options, &totals(save, plan), &summary);
     draft.file(Path::new(REPORT), &out::json(&json))?;
+    permit(&draft, save)?;
     match plan.streams.first().filter(|_| is_stream(save)) {
-        // The copy of one stream is a file; it gets its name last.
+        // The copy of one stream is a file; it is renamed last.
         Some(plan) => {
             let beside = [REPORT, LOST].map(|name| (PathBuf::from(name), beside_copy(destination, name)));
             let all = beside.into_iter().chain([(plan.name.clone(), destination.to_owned())]);
@@ -92,7 +97,44 @@ pub(super) fn write(
     Ok(summary)
 }
 
-fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), beside::Error> {
+/// Gives the files and directories of the result the permissions of those of the save that they replace.
+fn permit(draft: &Draft<'_>, save: &Save) -> Result<(), draft::Error> {
+    let from = if save.path.is_dir() { save.path.clone() } else { draft::parent(&save.path) };
+    let mut dirs = if save.path.is_dir() { vec![PathBuf::new()] } else { Vec::new() };
+    if dirs.is_empty() {
+        return save.path.file_name().map_or(Ok(()), |name| match draft.root().join(name).is_file() {
+            true => draft.permit(&save.path, Path::new(name)),
+            false => Ok(()),
+        });
+    }
+    let mut all = Vec::new();
+    while let Some(dir) = dirs.pop() {
+        let path = draft.root().join(&dir);
+        for entry in fs::read_dir(&path).map_err(draft::Error::read(&path))? {
+            let entry = entry.map_err(draft::Error::read(&path))?;
+            let (name, kind) = (dir.join(entry.file_name()), entry.file_type().map_err(draft::Error::read(&path))?);
+            // What the save does not have keeps the permissions of new files.
+            let like = fs::symlink_metadata(from.join(&name)).ok().filter(|like| like.file_type() == kind);
+            if like.is_some() {
+                all.push(name.clone());
+            }
+            if kind.is_dir() && name != Path::new(LOST) {
+                dirs.push(name);
+            }
+        }
+    }
+    // Files first: a directory may not be writable then.
+    all.iter().rev().try_for_each(|name| draft.permit(&from.join(name), name))?;
+    draft.permit(&from, Path::new(""))
+}
+
+/// A file of the save, read as it was before a copy changed its bytes.
+pub(super) fn open_input(path: &Path) -> Result<Input, draft::Error> {
+    let opened = save::open_region(path).map_err(|source| draft::Error::Open { path: path.to_owned(), source });
+    opened.map(|(source, _)| Input::of(path, source))
+}
+
+fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), draft::Error> {
     let shown = region.name.to_string_lossy();
     match region.action {
         Action::Copy => draft.copy(&region.path, &region.name),
@@ -105,21 +147,21 @@ fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), bes
         }
         Action::Rebuild => {
             let (Some(from), Some(to)) = (&region.source, &region.header) else { return Ok(()) };
-            let input = Input::open(&region.path)?;
+            let input = open_input(&region.path)?;
             if !region.blocks.is_empty() {
                 let mut writer = Writer::new(draft, &region.name)?;
                 let (out, path) = writer.parts();
                 let mut blocks = pack::Blocks::new(region, &input.source, &save.options.limits);
                 pack::pack(&mut blocks, from, to, out).map_err(|failed| match failed {
-                    pack::Failed::Read(path, error) => beside::Error::read(&path)(error),
-                    pack::Failed::Write(error) => beside::Error::write(path)(error),
+                    pack::Failed::Read(path, error) => draft::Error::read(&path)(error),
+                    pack::Failed::Write(error) => draft::Error::write(path)(error),
                 })?;
                 writer.done()?;
             }
             let mut stored = Vec::new();
             for block in &region.lost {
                 draft.go_on()?;
-                pack::read(&input.source, &block.pieces, &mut stored).map_err(beside::Error::read(&region.path))?;
+                pack::read(&input.source, &block.pieces, &mut stored).map_err(draft::Error::read(&region.path))?;
                 for (ending, bytes) in lost::files(from, block, &stored, &shown, &save.options.limits) {
                     let kind = if block.whole { "" } else { ".torn" };
                     let sector = block.sector;
@@ -133,15 +175,15 @@ fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), bes
     }
 }
 
-/// Every regular file of the save that the plan says nothing of. Links are not followed and not copied.
-fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), beside::Error> {
+/// Copies every regular file of the save that the plan does not mention. Links are neither followed nor copied.
+fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), draft::Error> {
     if save.path.is_file() {
         return Ok(());
     }
     let planned: HashSet<&Path> = plan
         .regions
         .iter()
-        .map(|r| r.name.as_path())
+        .flat_map(|r| [Some(r.name.as_path()), r.path.strip_prefix(&save.path).ok()].into_iter().flatten())
         .chain(plan.metas.iter().map(|meta| meta.name.as_path()))
         .chain(plan.paks.iter().map(|p| p.name.as_path()))
         .chain(plan.maps.iter().flat_map(|m| m.handled.iter().map(PathBuf::as_path)))
@@ -165,7 +207,7 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), beside::Err
             }
         }
     }
-    // Last, so that what an earlier repair kept has its name first.
+    // Last, so that files of an earlier repair keep their names.
     let mut left: Vec<_> = apart.into_iter().map(|(name, kind)| (aside(draft, &name), name, kind)).collect();
     while let Some((to, name, kind)) = left.pop() {
         let from = save.path.join(&name);
@@ -180,13 +222,13 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), beside::Err
     Ok(())
 }
 
-/// What is in a directory, in the order of the names.
-fn entries(draft: &Draft<'_>, dir: &Path) -> Result<Vec<(OsString, FileType)>, beside::Error> {
+/// The entries of a directory, in the order of their names.
+fn entries(draft: &Draft<'_>, dir: &Path) -> Result<Vec<(OsString, FileType)>, draft::Error> {
     draft.go_on()?;
     let mut found = Vec::new();
-    for entry in fs::read_dir(dir).map_err(beside::Error::read(dir))? {
-        let entry = entry.map_err(beside::Error::read(dir))?;
-        found.push((entry.file_name(), entry.file_type().map_err(beside::Error::read(dir))?));
+    for entry in fs::read_dir(dir).map_err(draft::Error::read(dir))? {
+        let entry = entry.map_err(draft::Error::read(dir))?;
+        found.push((entry.file_name(), entry.file_type().map_err(draft::Error::read(dir))?));
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(found)

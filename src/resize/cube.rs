@@ -1,10 +1,10 @@
-//! Blocks joined and split, voxel by voxel.
+//! Joins and splits blocks voxel by voxel.
 
 use super::{Fill, VERSION};
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, Storage, sdf};
 
-/// A cube of voxels that is being put together of smaller ones, or that is a part of a larger one.
+/// A cube of voxels that is being joined from smaller ones, or that is a part of a larger one.
 pub(crate) struct Cube {
     side: usize,
     channels: Vec<Values>,
@@ -13,14 +13,14 @@ pub(crate) struct Cube {
 /// The values of one channel.
 struct Values {
     depth: Depth,
-    /// One value for each voxel that was set, while all of them are the same.
+    /// The value of all voxels that were set, while they are equal.
     one: Option<u64>,
-    /// All values, once they are not.
+    /// All values, once they differ.
     data: Vec<u8>,
 }
 
 /// A box inside a cube: its corner and its side.
-type Part = ([usize; 3], usize);
+type CubeBox = ([usize; 3], usize);
 
 impl Cube {
     /// A cube in which nothing is set.
@@ -38,9 +38,9 @@ impl Cube {
         cube
     }
 
-    /// Puts a block into its place; `before` are those that are in already.
+    /// Copies a block into the cube; `before` are the blocks that were copied already.
     pub fn put(&mut self, corner: [usize; 3], block: &Block<'_>, before: &[[usize; 3]], fill: &Fill) {
-        let part: Part = (corner, usize::from(block.size[0]));
+        let part: CubeBox = (corner, usize::from(block.size[0]));
         for (c, values) in self.channels.iter_mut().enumerate() {
             let Some(channel) = block.channels.get(c) else { continue };
             values.deepen(c, channel.depth);
@@ -183,7 +183,7 @@ impl Values {
     }
 
     /// Sets voxels of a part by their index in it.
-    fn set(&mut self, side: usize, part: Part, value: impl Fn(usize) -> u64) {
+    fn set(&mut self, side: usize, part: CubeBox, value: impl Fn(usize) -> u64) {
         let width = self.depth.bytes();
         let mut index = 0;
         for at in rows(side, part) {
@@ -196,7 +196,7 @@ impl Values {
     }
 
     /// Copies the voxels of a part.
-    fn copy(&mut self, side: usize, part: Part, data: &[u8]) {
+    fn copy(&mut self, side: usize, part: CubeBox, data: &[u8]) {
         let bytes = part.1 * self.depth.bytes();
         for (at, row) in rows(side, part).zip(data.chunks_exact(bytes.max(1))) {
             let at = at * self.depth.bytes();
@@ -221,6 +221,6 @@ impl Values {
 }
 
 /// Where the rows of a part begin, in the order ZXY.
-fn rows(side: usize, ([cx, cy, cz], n): Part) -> impl Iterator<Item = usize> {
+fn rows(side: usize, ([cx, cy, cz], n): CubeBox) -> impl Iterator<Item = usize> {
     (cz..cz + n).flat_map(move |z| (cx..cx + n).map(move |x| cy + side * (x + side * z)))
 }

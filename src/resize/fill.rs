@@ -1,4 +1,4 @@
-//! What stands where blocks are joined and one of them is not there.
+//! Fill values for missing blocks when blocks are joined.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,15 +7,16 @@ use rayon::prelude::*;
 
 use super::{VERSION, sdf_of_today};
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, Storage, sdf};
+use crate::watch::Watch;
 use crate::world::{Buffer, Index, World};
 
-/// INDICES and WEIGHTS: the engine's own values for nothing are not 0.
+/// INDICES and WEIGHTS: the engine's default values are not 0.
 const TEXTURES: [usize; 2] = [3, 4];
 
-/// Values of channels where nothing is stored.
+/// Values of channels where no block is stored.
 ///
-/// SDF: the most common value outside of the surface that whole blocks of the LOD have; the farthest there is where
-/// none has one. INDICES and WEIGHTS: the most common value of whole blocks. All others, and where nothing tells: 0.
+/// SDF: the most common value of uniform blocks of the LOD that are outside of the surface; the largest distance if
+/// there is none. INDICES and WEIGHTS: the most common value of uniform blocks. All others, and without evidence: 0.
 #[derive(Default)]
 pub(crate) struct Fill(HashMap<(usize, Depth), u64>);
 
@@ -34,18 +35,18 @@ impl Fill {
         self.0.get(&(channel, depth)).copied().unwrap_or(nothing)
     }
 
-    /// Looks at all blocks of a LOD, until it is told to stop.
-    pub fn of(world: &World<'_>, index: &Index, stop: &(dyn Fn() -> bool + Sync)) -> Self {
+    /// Reads all blocks of a LOD.
+    pub fn measure(world: &World<'_>, index: &Index, watch: &Watch<'_>) -> Self {
         let idle: Mutex<Vec<Buffer>> = Mutex::default();
         let counts = index
             .blocks
             .par_iter()
             .fold(Counts::new, |mut counts, at| {
-                if stop() {
+                if watch.is_cancelled() {
                     return counts;
                 }
                 let mut buffer = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                // What cannot be read is listed by those who convert it.
+                // The caller lists blocks that cannot be read.
                 if let Ok(view) = world.read(at, &mut buffer)
                     && view.is_readable()
                     && let Some(block) = &view.block
@@ -69,7 +70,7 @@ impl Fill {
         for channel in 0..CHANNELS {
             for depth in Depth::ALL {
                 let of = counts.iter().filter(|((c, d, _), _)| (*c, *d) == (channel, depth));
-                // The smaller value where two are as common, so that the result does not depend on the order.
+                // Of equally common values the smaller one, so that the result does not depend on the order.
                 if let Some(((_, _, value), _)) = of.max_by_key(|((_, _, value), n)| (**n, std::cmp::Reverse(*value))) {
                     best.insert((channel, depth), *value);
                 }
@@ -79,7 +80,7 @@ impl Fill {
     }
 }
 
-/// What a uniform channel counts for; `None` for the inside of the ground.
+/// The value that a uniform channel adds to the statistics; `None` for the inside of the ground.
 fn key(version: u8, channel: usize, of: &Channel<'_>) -> Option<(usize, Depth, u64)> {
     let value = of.value(0).filter(|_| of.storage == Storage::Uniform)?;
     if channel != SDF {

@@ -1,5 +1,7 @@
-//! Blocks of another size: larger ones cut and smaller ones joined, voxel by voxel, and what stands where nothing is
-//! stored. What convert writes and what diff compares is the same by that.
+//! Blocks of another size: splits larger blocks and joins smaller ones, voxel by voxel, and fills what is not
+//! stored. `convert` and `diff` both use it, so that they agree.
+//!
+//! Takes blocks of a world; gives blocks of another size in memory. It knows neither files nor who uses the result.
 
 mod cube;
 mod fill;
@@ -17,8 +19,8 @@ use crate::godot::channel::{Depth, SDF};
 /// The version of block data that is written.
 pub(crate) const VERSION: u8 = 4;
 
-/// The position of the block of one size that holds the corner of a block of another size; `None` when it has none.
-pub(crate) fn place(position: [i32; 3], from: u16, to: u16) -> Option<[i32; 3]> {
+/// Position of the block of size `to` that contains the corner of a block of size `from`; `None` if it is out of range.
+pub(crate) fn containing_block(position: [i32; 3], from: u16, to: u16) -> Option<[i32; 3]> {
     let mut target = [0; 3];
     for (target, n) in target.iter_mut().zip(position) {
         let voxel = i64::from(n) * i64::from(from);
@@ -27,7 +29,7 @@ pub(crate) fn place(position: [i32; 3], from: u16, to: u16) -> Option<[i32; 3]> 
     Some(target)
 }
 
-/// A raw value of the SDF channel with the normalised value that it had: versions 1 and 2 have another fixed point.
+/// Converts a raw SDF value so that it keeps its normalised value: versions 1 and 2 have another fixed point.
 pub(crate) fn sdf_of_today(version: u8, depth: Depth, raw: u64) -> u64 {
     if version >= 3 {
         return raw;
@@ -46,12 +48,12 @@ pub(crate) fn sdf_of_today(version: u8, depth: Depth, raw: u64) -> u64 {
     }
 }
 
-/// Whether the SDF of a block has other values today.
+/// Whether the SDF of a block has other raw values in the current version.
 pub(crate) fn has_old_sdf(block: &Block<'_>) -> bool {
     block.version < 3 && block.channels.get(SDF).is_some_and(|channel| channel.depth <= Depth::Bits16)
 }
 
-/// Gives a block the SDF of today; `sdf` holds the values, when they are other ones.
+/// Converts the SDF of a block to the current version; `sdf` receives the values, if they change.
 pub(crate) fn rescale<'a>(block: &mut Block<'a>, sdf: &'a mut Vec<u8>) {
     let version = block.version;
     if has_old_sdf(block)
@@ -66,7 +68,7 @@ pub(crate) fn rescale<'a>(block: &mut Block<'a>, sdf: &'a mut Vec<u8>) {
     }
 }
 
-/// Whether a raw value of the SDF channel is cut to 1 by [`sdf_of_today`]: the old fixed point reaches a step further.
+/// Whether [`sdf_of_today`] clamps a raw SDF value to 1: the old fixed point reaches one step further.
 pub(crate) fn is_cut(version: u8, depth: Depth, raw: u64) -> bool {
     version < 3
         && match depth {
@@ -91,10 +93,10 @@ mod tests {
                     if raw == last {
                         assert!(was > 1.0 && (is - 1.0).abs() < 1e-12 && is_cut(version, depth, raw));
                     } else {
-                        // 10 and 500 are no powers of two: the last bit of a double may differ.
+                        // 10 and 500 are not powers of two: the last bit of a double may differ.
                         assert!((was - is).abs() < 1e-15, "{depth:?} {raw}: {was} {is}");
                         assert!(!is_cut(version, depth, raw));
-                        // No two values become one.
+                        // No two values become equal.
                         assert_eq!(today, raw.wrapping_sub(last / 2) & last, "{depth:?} {raw}");
                     }
                 }
@@ -108,8 +110,8 @@ mod tests {
 
     #[test]
     fn places_of_blocks_of_another_size() {
-        assert_eq!(place([-1, 0, 3], 16, 32), Some([-1, 0, 1]));
-        assert_eq!(place([-1, 0, 3], 32, 16), Some([-2, 0, 6]));
-        assert_eq!(place([i32::MAX, 0, 0], 32, 16), None);
+        assert_eq!(containing_block([-1, 0, 3], 16, 32), Some([-1, 0, 1]));
+        assert_eq!(containing_block([-1, 0, 3], 32, 16), Some([-2, 0, 6]));
+        assert_eq!(containing_block([i32::MAX, 0, 0], 32, 16), None);
     }
 }

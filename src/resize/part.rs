@@ -1,48 +1,38 @@
-//! What stands in the place of a block of another size.
+//! Makes a block of another size from the blocks of a world.
 
 use super::{Cube, Fill, rescale};
 use crate::godot::block;
 use crate::godot::channel::{CHANNELS, Depth};
-use crate::world::{Buffer, Index, World};
+use crate::world::{Buffer, Index, World, unreadable};
 
-/// A block of today without metadata, put together of those of another size.
-#[derive(Debug, Default)]
-pub(crate) struct Part {
-    /// Its data, as the engine of today stores it.
-    pub plain: Vec<u8>,
-    /// Blocks of the world that should be in it and are not there, or cannot be read.
-    pub holes: u64,
-}
-
-/// The block of `side` voxels at a position in blocks of that size; `None` where the world has no voxel of it.
+/// The data, as the current engine stores it and without metadata, of the block of `side` voxels at a position in blocks of
+/// that size; `None` where the world has no voxel of it.
 ///
 /// # Errors
-/// A sentence, when what is there cannot be read.
+/// A sentence, if a block cannot be read.
 pub(crate) fn part(
     world: &World<'_>,
     index: &Index,
     position: [i32; 3],
     side: u16,
     buffer: &mut Buffer,
-) -> Result<Option<Part>, String> {
-    let own = world.block_size().filter(|own| *own > 0).ok_or("nothing says how large its blocks are")?;
+) -> Result<Option<Vec<u8>>, String> {
+    let own = world.block_size().filter(|own| *own > 0).ok_or("the size of its blocks is unknown")?;
     let low = position.map(|n| i64::from(n) * i64::from(side));
     let block_of = |voxel: i64| i32::try_from(voxel.div_euclid(i64::from(own))).unwrap_or(i32::MAX);
     let mut sdf = Vec::new();
     let mut cube = None;
-    let (mut before, mut holes, mut why) = (Vec::new(), 0, None);
+    let (mut before, mut why) = (Vec::new(), None);
     let (first, n) = (low.map(block_of), i32::from(side.div_ceil(own)));
     for (z, x, y) in (0..n).flat_map(|z| (0..n).flat_map(move |x| (0..n).map(move |y| (z, x, y)))) {
         let step = [x, y, z];
         let Some(at) = index.find([0, 1, 2].map(|i| first[i].saturating_add(step[i]))) else {
-            holes += 1;
             continue;
         };
         let view = world.read(at, buffer).map_err(|error| error.to_string())?;
-        let unreadable = crate::diff::unreadable(&view, Some(own));
-        let Some(mut block) = view.block.filter(|_| unreadable.is_none()) else {
-            holes += 1;
-            why = unreadable;
+        let fault = unreadable(&view, Some(own));
+        let Some(mut block) = view.block.filter(|_| fault.is_none()) else {
+            why = fault;
             continue;
         };
         rescale(&mut block, &mut sdf);
@@ -65,5 +55,5 @@ pub(crate) fn part(
     }
     let (mut uniform, mut plain) = (Vec::new(), Vec::new());
     block::encode(&cube.block(&mut uniform), &mut plain);
-    Ok(Some(Part { plain, holes }))
+    Ok(Some(plain))
 }

@@ -1,80 +1,140 @@
-//! A save, whatever it is made of: what it holds, its region files, their sector maps, tables and blocks.
+//! Saves of all formats: their files, tables, sector maps and blocks.
 //!
-//! [`Save::open`] recognises what it is given and reads directories, meta files and headers only; tables and blocks are
-//! read when asked for. What is odd already then is kept in [`Save::faults`] and [`RegionFile::damage`].
+//! [`Save::open`] recognises the format and reads directories, meta files and headers only; tables and blocks are
+//! read on demand. Damage that is found when opening is in [`Save::faults`] and [`RegionFile::damage`].
+//!
+//! Takes a path; gives the files of a save, their tables, sector maps and blocks on demand. It knows neither findings nor
+//! repair, and never writes.
 
+pub mod bare;
 mod pak;
+mod pak_moved;
 mod region;
 mod scan;
 mod sectors;
 mod stream;
+mod transfer;
 mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::damage::Damage;
+use crate::damage::{Code, Damage};
 use crate::godot::forest::Meta;
 use crate::godot::region::{Format, Header};
-use crate::godot::slots::Slots;
+use crate::godot::slots::SlotFormula;
+use crate::godot::stream::loc::KeyRule;
 use crate::limits::Limits;
-use crate::source::{FileSource, OpenError};
+use crate::source::{FileSource, OpenError, Restoration, Source};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 
 pub use pak::{Pak, PakOptions, PakScratch, PakView};
+pub(crate) use pak_moved::open_pak;
 pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
-pub(crate) use scan::LOST;
+pub(crate) use scan::{LOST, META, REPORT, region_of_path};
 pub use sectors::{Owner, Run, SectorMap};
+#[cfg(feature = "sqlite")]
+pub(crate) use stream::Layout as StreamLayout;
 pub(crate) use stream::OwnedKey;
 pub use stream::{Beside, Blob, InstancesView, PageKind, Stream, StreamRow, StreamScratch, Table};
+pub(crate) use transfer::open_region;
 pub(crate) use view::wanted;
 pub use view::{Scratch, Stored, View};
 
 /// How to open a save.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Options {
-    /// The layout of region files of versions 1 and 2, when no meta file says it. It is believed before the meta file.
+    /// The layout of region files of versions 1 and 2. It overrides the meta file.
     pub format: Option<Format>,
-    /// The formula of slots for negative coordinates; by the version of the blocks when it is not given.
-    pub slots: Option<Slots>,
-    /// What is known of pak regions.
+    /// The slot formula; inferred from the version of the blocks if not given.
+    pub slots: Option<SlotFormula>,
+    /// Options of pak regions.
     pub pak: PakOptions,
-    /// Whether rows of streams count that may be deleted ones; see [`StreamRow::stale`].
+    /// Whether rows of streams are included that may have been deleted; see [`StreamRow::stale`].
     pub stale_rows: bool,
+    /// How keys of streams store positions above LOD 0; inferred from the keys if not given.
+    pub key_rule: Option<KeyRule>,
     /// Caps.
     pub limits: Limits,
 }
 
+impl Options {
+    /// Sets the layout of region files that do not store it.
+    #[must_use]
+    pub fn format(mut self, format: impl Into<Option<Format>>) -> Self {
+        self.format = format.into();
+        self
+    }
+
+    /// Sets the formula of slots for negative coordinates.
+    #[must_use]
+    pub fn slots(mut self, slots: impl Into<Option<SlotFormula>>) -> Self {
+        self.slots = slots.into();
+        self
+    }
+
+    /// Sets what is known of pak regions.
+    #[must_use]
+    pub fn pak(mut self, pak: PakOptions) -> Self {
+        self.pak = pak;
+        self
+    }
+
+    /// Sets whether rows count that may be deleted ones.
+    #[must_use]
+    pub fn stale_rows(mut self, stale_rows: bool) -> Self {
+        self.stale_rows = stale_rows;
+        self
+    }
+
+    /// Sets how keys of streams store positions above LOD 0.
+    #[must_use]
+    pub fn key_rule(mut self, rule: impl Into<Option<KeyRule>>) -> Self {
+        self.key_rule = rule.into();
+        self
+    }
+
+    /// Sets the caps.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
 /// Why a path cannot be opened as a save.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// There is nothing of that name, or it cannot be read.
+    /// The path does not exist, or cannot be read.
     #[error("{}: {source}", crate::printable::path(path))]
     Io {
-        /// What was opened.
+        /// The path.
         path: PathBuf,
-        /// What the operating system says.
+        /// I/O errors.
         source: io::Error,
     },
-    /// It is no file and no directory.
+    /// Neither a file nor a directory.
     #[error("{}: {source}", crate::printable::path(path))]
     Open {
-        /// What was opened.
+        /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: OpenError,
     },
-    /// A file that is none of the formats.
+    /// A file of an unknown format.
     #[error(
-        "{}: this is not a region file (.vxr or .region), a meta file (meta.vxrm), a stream (an SQLite database) or a map's description (map_data.json)",
+        "{}: this is not a region file (.vxr or .region), a block file (.vxb), a meta file (meta.vxrm or meta.vxbm), a stream (an SQLite database) or a map's description (map_data.json)",
         crate::printable::path(.0)
     )]
     NotASave(PathBuf),
     /// A directory with no save in it or below it.
     #[error(
-        "{}: no save here: neither meta.vxrm, nor a directory `regions`, nor map_data.json, nor a region file (.vxr or .region), nor a stream (.sqlite or .db)",
+        "{}: no save here: neither meta.vxrm, nor meta.vxbm, nor a directory `regions`, nor map_data.json, nor a region file (.vxr or .region), nor a stream (.sqlite or .db)",
         crate::printable::path(.0)
     )]
     NothingHere(PathBuf),
@@ -83,52 +143,109 @@ pub enum Error {
 /// A save, open for reading.
 #[derive(Debug)]
 pub struct Save {
-    /// What was opened.
+    /// The path.
     pub path: PathBuf,
     /// The forests and loose region files in it, in order of their names.
     pub forests: Vec<Forest>,
     /// The directories of pak regions in it, in order of their names.
-    pub rooms: Vec<Room>,
+    pub pak_dirs: Vec<PakDir>,
     /// The SQLite streams in it, in order of their names.
     pub streams: Vec<StreamFile>,
     /// The voxel maps in it, in order of their names.
     pub maps: Vec<Map>,
-    /// What is odd about files and directories that are no region files, in order.
+    /// Damage of files and directories as such, in the order of their paths.
     pub faults: Vec<Fault>,
     /// How it was opened.
     pub options: Options,
 }
 
-/// Something that is wrong with a file or a directory as such.
+/// Damage of a file or a directory as such, for example its name.
 #[derive(Debug)]
 pub struct Fault {
     /// The file.
     pub path: PathBuf,
     /// What is wrong with it.
     pub damage: Damage,
-    /// What the operating system said, or a name out of the file, made printable.
+    /// The I/O error, or a name from the file, made printable.
     pub detail: Option<String>,
 }
 
-/// What holds region files together.
+impl Fault {
+    /// Whether a part of the save was not read because of it: blocks may be in there.
+    #[must_use]
+    pub const fn is_unread(&self) -> bool {
+        matches!(
+            self.damage.code,
+            Code::FileUnreadable | Code::LinkSkipped | Code::NotAFile | Code::OverLimit | Code::StreamJournalUnusable
+        )
+    }
+
+    /// Why, in words without a full stop.
+    #[must_use]
+    pub fn why(&self) -> String {
+        match &self.detail {
+            Some(detail) => format!("{}: {}", self.damage, detail.trim_end_matches('.')),
+            None => self.damage.to_string(),
+        }
+    }
+}
+
+/// A forest, or region files without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A directory with a meta file and `regions/lodN`.
     Forest,
-    /// Region files on their own.
+    /// Region files without a meta file.
     Loose,
+    /// A directory of `VoxelStreamBlockFiles`, or files of blocks from one: each is read as a
+    /// [region of one block](crate::godot::block_files).
+    BlockFiles,
 }
 
-/// A forest, or region files that stand without one.
+impl Kind {
+    /// The name of its meta file.
+    pub(crate) const fn meta_name(self) -> Option<&'static str> {
+        match self {
+            Self::Forest => Some(META),
+            Self::BlockFiles => Some(scan::BLOCK_META),
+            Self::Loose => None,
+        }
+    }
+}
+
+/// Where a forest has its region files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ForestLayout {
+    /// `regions/lodN/r.X.Y.Z.vxr`, as the engine.
+    #[default]
+    Engine,
+    /// `lodN/r.X.Y.Z.vxr`, or for LOD 0 `r.X.Y.Z.vxr`, beside the meta file, as the Rust port.
+    Port,
+}
+
+impl ForestLayout {
+    /// The directory of a LOD below the forest's.
+    #[must_use]
+    pub fn lod_dir(self, lod: u8) -> PathBuf {
+        match self {
+            Self::Engine => PathBuf::from(format!("regions/lod{lod}")),
+            Self::Port => PathBuf::from(format!("lod{lod}")),
+        }
+    }
+}
+
+/// A forest, or region files without one.
 #[derive(Debug)]
 pub struct Forest {
     /// Forest or loose files.
     pub kind: Kind,
     /// The directory.
     pub dir: PathBuf,
-    /// The meta file, when it is there and can be read.
+    /// Where its region files are.
+    pub layout: ForestLayout,
+    /// The meta file, if it exists and can be read.
     pub meta: Option<Meta>,
-    /// The layout that was given or that the meta file says.
+    /// The layout, from an option or the meta file.
     pub format: Option<Format>,
     /// The region files, by LOD and then by position.
     pub regions: Vec<RegionFile>,
@@ -145,19 +262,34 @@ pub struct RegionFile {
     pub position: [i32; 3],
     /// Its length in bytes.
     pub len: u64,
-    /// Its header, when blocks can be located by it.
+    /// Its header, if it locates blocks.
     pub header: Option<Header>,
-    /// What is wrong with the header, or with the file.
+    /// Damage of the header, or of the file.
     pub damage: Vec<Damage>,
-    /// What the operating system said when the file could not be read.
+    /// The I/O error, if the file could not be read.
     pub detail: Option<String>,
+    /// Whether a copy changed its name, so that the game does not find it.
+    pub is_renamed: bool,
+}
+
+impl RegionFile {
+    /// Its name as the game looks for it.
+    #[must_use]
+    pub fn right_name(&self) -> PathBuf {
+        let [x, y, z] = self.position;
+        if self.is_renamed { self.name.with_file_name(format!("r.{x}.{y}.{z}.vxr")) } else { self.name.to_path_buf() }
+    }
 }
 
 /// A directory of pak regions, or one of them.
 #[derive(Debug)]
-pub struct Room {
+pub struct PakDir {
     /// The directory.
     pub dir: PathBuf,
+    /// The name of the room, if it is a part of the names of its files; otherwise empty.
+    pub room: String,
+    /// The number of records that most of its files have.
+    pub usual_records: Option<u32>,
     /// The files, by their regions.
     pub files: Vec<PakFile>,
 }
@@ -167,10 +299,12 @@ pub struct Room {
 pub struct PakFile {
     /// Its name.
     pub name: Box<Path>,
-    /// Its region, from its name; (0, 0, 0) where that does not say.
+    /// Its region, from its name; (0, 0, 0) if the name has none.
     pub region: [i32; 3],
     /// Its length in bytes.
     pub len: u64,
+    /// The number of records that its header has, if it can be read.
+    pub records: Option<u32>,
 }
 
 /// An SQLite stream of a save.
@@ -188,7 +322,7 @@ pub enum File<'s> {
     /// A Godot Voxel region.
     Region(&'s Forest, &'s RegionFile),
     /// A pak region.
-    Pak(&'s Room, &'s PakFile),
+    Pak(&'s PakDir, &'s PakFile),
     /// An SQLite stream.
     Stream(&'s StreamFile),
     /// A voxel map with its arrays.
@@ -201,13 +335,13 @@ impl File<'_> {
     pub fn path(&self) -> PathBuf {
         match self {
             Self::Region(forest, file) => forest.dir.join(&file.name),
-            Self::Pak(room, file) => room.dir.join(&file.name),
+            Self::Pak(pak_dir, file) => pak_dir.dir.join(&file.name),
             Self::Stream(file) => file.path.clone(),
             Self::Map(map) => map.dir.join(FILE_NAME),
         }
     }
 
-    /// Its length in bytes; of a map, that of all its files.
+    /// Its length in bytes; for a map, the sum of all its files.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
@@ -224,7 +358,7 @@ impl File<'_> {
         self.len() == 0
     }
 
-    /// Its LOD; 0 where the format has none, and where a file has several.
+    /// Its LOD; 0 if the format has none, or a file has several.
     #[must_use]
     pub const fn lod(&self) -> u8 {
         match self {
@@ -238,9 +372,28 @@ impl Save {
     /// Opens a forest directory, one region file, a stream, or a directory that holds several of these.
     ///
     /// # Errors
-    /// When there is nothing at `path`, or nothing that is a save. Damage inside a save is no error.
+    /// If `path` does not exist or is not a save. Damage inside a save is not an error.
     pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
         scan::open(path, options)
+    }
+
+    /// A save with nothing in it.
+    fn empty(path: &Path, options: &Options) -> Self {
+        Self {
+            path: path.to_owned(),
+            forests: Vec::new(),
+            pak_dirs: Vec::new(),
+            streams: Vec::new(),
+            maps: Vec::new(),
+            faults: Vec::new(),
+            options: options.clone(),
+        }
+    }
+
+    /// Files and directories of which nothing was read when the save was opened: links, what is no regular file, and
+    /// what cannot be opened. Whatever is made of the save lacks what they hold.
+    pub fn unread(&self) -> impl Iterator<Item = &Fault> {
+        self.faults.iter().filter(|fault| fault.is_unread())
     }
 
     /// All region files with the forest that each is in.
@@ -251,11 +404,12 @@ impl Save {
     /// All files that have blocks.
     pub fn files(&self) -> impl Iterator<Item = File<'_>> {
         let regions = self.regions().map(|(forest, file)| File::Region(forest, file));
-        let paks = self.rooms.iter().flat_map(|room| room.files.iter().map(move |file| File::Pak(room, file)));
+        let paks =
+            self.pak_dirs.iter().flat_map(|pak_dir| pak_dir.files.iter().map(move |file| File::Pak(pak_dir, file)));
         regions.chain(paks).chain(self.streams.iter().map(File::Stream)).chain(self.maps.iter().map(File::Map))
     }
 
-    /// The path of a file of this save as it is shown: below what was opened, or its name where that is the file itself.
+    /// The printable path of a file of this save, relative to the opened path, or its name if it is the opened file.
     #[must_use]
     pub fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.path).ok().filter(|p| !p.as_os_str().is_empty());
@@ -266,46 +420,59 @@ impl Save {
     /// Opens a region file and reads its table.
     ///
     /// # Errors
-    /// When the file cannot be opened or read. `Ok(None)` when its header locates no block.
+    /// If the file cannot be opened or read. `Ok(None)` if its header does not locate blocks.
     pub fn region(&self, forest: &Forest, file: &RegionFile) -> Result<Option<Region<FileSource>>, OpenError> {
         let Some(header) = &file.header else { return Ok(None) };
-        let source = FileSource::open(&forest.dir.join(&file.name))?;
+        let (source, _) = open_region(&forest.dir.join(&file.name))?;
         let region = Region::load(source, header.clone(), file.lod, file.position, &self.options)?;
         Ok(Some(region))
     }
 
-    /// Opens a pak region and reads its records, pushing what is wrong when they cannot be.
+    /// Opens a pak region and reads its records; pushes damage if they cannot be read.
     ///
     /// # Errors
     /// When the file cannot be opened or read. `Ok(None)` when it ends inside its header.
     pub fn pak(
         &self,
-        room: &Room,
+        pak_dir: &PakDir,
         file: &PakFile,
         damage: &mut Vec<Damage>,
     ) -> Result<Option<Pak<FileSource>>, OpenError> {
-        let source = FileSource::open(&room.dir.join(&file.name))?;
-        Ok(Pak::load(source, file.region, &self.options.pak, &self.options.limits, damage)?)
+        let path = pak_dir.dir.join(&file.name);
+        let (source, mut undone) = open_pak(&path, self.options.pak.reading, &self.options.limits)?;
+        let mut pak = Pak::load(source, file.region, &self.options.pak, &self.options.limits, damage)?;
+        match &mut pak {
+            Some(pak) => pak.damage.append(&mut undone),
+            None => damage.append(&mut undone),
+        }
+        Ok(pak)
     }
 
-    /// Opens a stream with the journal that may lie beside it and reads its keys, pushing what is wrong when they cannot
-    /// be. All files are opened for reading only, and nothing is put back into the database.
+    /// Opens a stream with a journal next to it and reads its keys; pushes damage if they cannot
+    /// be read. All files are opened for reading only; the journal is never replayed into the database.
     ///
     /// # Errors
     /// When the file cannot be opened or read. `Ok(None)` when there is nothing in it that can be read.
     pub fn stream(&self, file: &StreamFile, damage: &mut Vec<Damage>) -> Result<Option<Stream<FileSource>>, OpenError> {
-        let source = FileSource::open(&file.path)?;
-        // What stands in the way of one of them is a fault of the save.
+        let (source, undone) = FileSource::open_restored(&file.path)?;
+        // A file that cannot be opened is a fault of the save.
         let beside = |ending| open_beside(&scan::with_ending(&file.path, ending)).ok().flatten();
         let beside = Beside { journal: beside("-journal"), wal: beside("-wal") };
-        Ok(Stream::load(source, beside, &self.options.limits, damage)?)
+        let has_overlay = [&beside.journal, &beside.wal].into_iter().flatten().any(|file| !file.is_empty());
+        let (mut layout, shifted) = stream::Layout::find(&source, has_overlay)?;
+        layout.damage.splice(0..0, undone);
+        layout.rule = self.options.key_rule;
+        let mut restoration = source.restoration().map(|r| Restoration::clone(r)).unwrap_or_default();
+        restoration.append(shifted.unwrap_or_default());
+        let source = source.restored(Some(Arc::new(restoration)));
+        Ok(Stream::load_as(source, beside, &self.options.limits, &layout, damage)?)
     }
 }
 
-/// Opens a file that need not be there.
+/// Opens a file that may not exist.
 fn open_beside(path: &Path) -> Result<Option<FileSource>, OpenError> {
-    match FileSource::open(path) {
-        Ok(file) => Ok(Some(file)),
+    match FileSource::open_restored(path) {
+        Ok((file, _)) => Ok(Some(file)),
         Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

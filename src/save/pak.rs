@@ -1,53 +1,86 @@
 //! An open pak region: its records, and its chunks on demand.
 
+use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
-use crate::pak::chunk::{self, Shape};
+use crate::pak::chunk::{self, Order, OrderEvidence, Shape};
 use crate::pak::header::{Header, MAX_PREFIX_BYTES};
-use crate::pak::offset::{self, Reading};
+use crate::pak::offset::{self, Located, Reading};
 use crate::pak::payload::{Decoder, Payload};
 use crate::pak::place::Grid;
-use crate::pak::record::{self, Located, Record};
+use crate::pak::record::{self, Record};
 use crate::pak::{BLOCK_BYTES, Inferred};
 use crate::save::sectors::{Owner, Run, SectorMap, runs};
 use crate::source::Source;
 
-/// What the user says of pak regions, where otherwise it is inferred.
+/// Options that override what is inferred of pak regions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PakOptions {
     /// How `first_block_offset` is counted.
     pub reading: Option<Reading>,
     /// The shape of chunks.
     pub shape: chunk::Given,
+    /// The order of the voxels of a chunk.
+    pub order: Option<Order>,
+}
+
+impl PakOptions {
+    /// Sets how `first_block_offset` is counted.
+    #[must_use]
+    pub fn reading(mut self, reading: impl Into<Option<Reading>>) -> Self {
+        self.reading = reading.into();
+        self
+    }
+
+    /// Sets the shape of chunks.
+    #[must_use]
+    pub fn shape(mut self, shape: chunk::Given) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// Sets the order of the voxels of a chunk.
+    #[must_use]
+    pub fn order(mut self, order: impl Into<Option<Order>>) -> Self {
+        self.order = order.into();
+        self
+    }
 }
 
 /// A pak region whose records have been read.
 #[derive(Debug)]
 pub struct Pak<S> {
-    /// Where its bytes come from.
+    /// The source of its bytes.
     pub source: S,
     /// Its header.
     pub header: Header,
-    /// Its region, from the file's name; (0, 0, 0) where that does not say.
+    /// Its region, from the file's name; (0, 0, 0) if the name has none.
     pub region: [i32; 3],
     /// Its records, as many as there are in the file.
     pub records: Vec<Record>,
     /// How `first_block_offset` is counted.
     pub reading: Inferred<Reading>,
-    /// How chunks are laid out in the records; `None` when they have only numbers.
+    /// How records map to positions; `None` if that is unknown.
     pub grid: Option<Inferred<Grid>>,
-    /// What is wrong with header and records as a whole.
+    /// Damage of the header and the records as a whole.
     pub damage: Vec<Damage>,
     /// Caps.
     pub limits: Limits,
     shape: chunk::Given,
+    order: Option<Order>,
+    inferred_order: OnceLock<[OrderEvidence; 2]>,
 }
 
-/// Buffers for reading chunk after chunk, and what was wrong with the last one.
+/// Chunks that are read to infer the order of voxels, and the most bytes of one.
+const ORDER_CHUNKS: usize = 24;
+const ORDER_BYTES: u64 = 1 << 20;
+
+/// Reusable buffers for reading chunks, and the damage of the last one.
 #[derive(Default)]
 pub struct PakScratch {
     damage: Vec<Damage>,
@@ -55,12 +88,12 @@ pub struct PakScratch {
     decoder: Decoder,
 }
 
-/// What large chunks are read with, so that no number of threads makes many of them be in memory. It is kept: given back
-/// by one thread and taken by the next, the memory would stay with both.
+/// The buffers for large chunks. There is one set, so that threads cannot hold many large chunks in memory, and it is
+/// kept: if threads freed and allocated such buffers in turn, the allocator would keep memory for each thread.
 static ONE_LARGE: Mutex<Option<PakScratch>> = Mutex::new(None);
 
 impl PakScratch {
-    /// Does something with the one set of buffers that large chunks are read with.
+    /// Runs a function with the only set of buffers for large chunks.
     pub(crate) fn large<T>(use_it: impl FnOnce(&mut Self) -> T) -> T {
         let mut one = ONE_LARGE.lock().unwrap_or_else(PoisonError::into_inner);
         use_it(one.get_or_insert_default())
@@ -72,14 +105,14 @@ impl PakScratch {
     }
 }
 
-/// A chunk with all that is around it.
+/// A chunk with its record and its damage.
 #[derive(Debug)]
 pub struct PakView<'a> {
-    /// Where it is stored; `None` when the record locates nothing.
+    /// Where it is stored; `None` if the record does not locate a chunk.
     pub located: Option<Located>,
     /// Its bytes, as far as they decode.
     pub payload: Option<Payload<'a>>,
-    /// Its shape, when its length tells or it was given.
+    /// Its shape, if it was given or its length implies one.
     pub shape: Option<Inferred<Shape>>,
     /// What is wrong with it; spans of [`Space::Block`](crate::damage::Space::Block) count decompressed bytes.
     pub damage: &'a [Damage],
@@ -89,7 +122,7 @@ impl<S: Source> Pak<S> {
     /// Reads header and records; `Ok(None)` when the file ends inside the header, with the damage in `damage`.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn load(
         source: S,
         region: [i32; 3],
@@ -100,7 +133,7 @@ impl<S: Source> Pak<S> {
         let mut prefix = Vec::new();
         source.read_into(0, 16, &mut prefix)?;
         let mut own = Vec::new();
-        let Some(header) = Header::decode(&prefix, source.len(), &mut own) else {
+        let Some(header) = Header::decode(&prefix, source.len()).report_to(&mut own) else {
             damage.append(&mut own);
             return Ok(None);
         };
@@ -111,9 +144,26 @@ impl<S: Source> Pak<S> {
             None => offset::infer(&header, &records, source.len()),
         };
         own.extend(offset::note(&reading));
-        let grid = Grid::of(header.records().value);
+        let grid = Grid::from_record_count(header.records().value);
+        if grid.is_none() && own.iter().all(|d| d.code != Code::PakRecordCount) {
+            let count = header.records().value;
+            let damaged = Damage::new(Code::PakRecordsOther, Span::sized(8, 4), "number of records");
+            own.push(damaged.expected(Value::Words("1,024 or 4,096")).found(Value::Number(count.into())));
+        }
         let limits = *limits;
-        Ok(Some(Self { source, header, region, records, reading, grid, damage: own, limits, shape: options.shape }))
+        Ok(Some(Self {
+            source,
+            header,
+            region,
+            records,
+            reading,
+            grid,
+            damage: own,
+            limits,
+            shape: options.shape,
+            order: options.order,
+            inferred_order: OnceLock::new(),
+        }))
     }
 
     /// Records that have a chunk.
@@ -135,7 +185,7 @@ impl<S: Source> Pak<S> {
     /// Reads and decodes a chunk as far as it goes.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn view<'a>(&self, number: u32, record: Record, scratch: &'a mut PakScratch) -> io::Result<PakView<'a>> {
         scratch.decoder.shrink(1 << 20);
         self.view_within(number, record, &self.limits, scratch)
@@ -159,7 +209,7 @@ impl<S: Source> Pak<S> {
         self.source.read_into(span.start, index(len), stored)?;
         let from = damage.len();
         let over = len < span.len();
-        let payload = decoder.decode(stored, exact && !over, limits, damage);
+        let payload = decoder.decode(stored, exact && !over, limits).report_to(damage);
         if over && (exact || !payload.whole) {
             damage.retain(|d| d.code != Code::PakZlibCut);
             damage.push(
@@ -171,8 +221,49 @@ impl<S: Source> Pak<S> {
         for d in damage.iter_mut().skip(from) {
             *d = d.shifted(span.start);
         }
-        let shape = chunk::infer(len64(payload.plain), payload.complete, self.shape, damage);
+        let shape = chunk::infer(len64(payload.plain), payload.complete, self.shape).report_to(damage);
         Ok(PakView { located, payload: Some(payload), shape, damage })
+    }
+
+    /// The order of the voxels of chunks of this shape: as given, or as the first chunks of the file show it.
+    pub fn order(&self, shape: &Shape) -> Inferred<Order> {
+        if let Some(order) = self.order {
+            return Inferred::given(order);
+        }
+        let [inside, seams] = self.inferred_order.get_or_init(|| self.order_evidence());
+        chunk::infer_order(shape, inside, seams)
+    }
+
+    /// What the voxels of some chunks show of their order: inside of each, and where two meet. Chunks that cannot be read
+    /// are left out.
+    fn order_evidence(&self) -> [OrderEvidence; 2] {
+        let [mut inside, mut seams] = [OrderEvidence::default(); 2];
+        let limits = Limits { block_bytes: self.limits.block_bytes.min(ORDER_BYTES), ..self.limits };
+        let mut scratch = PakScratch::default();
+        let mut known: HashMap<[i32; 3], (Shape, Vec<u8>)> = HashMap::new();
+        for (number, record) in self.present().take(ORDER_CHUNKS) {
+            let Ok(view) = self.view_within(number, record, &limits, &mut scratch) else { continue };
+            let (Some(shape), Some(payload)) = (view.shape, view.payload.filter(|payload| payload.whole)) else {
+                continue;
+            };
+            if len64(payload.plain) != shape.value.bytes() {
+                continue;
+            }
+            inside.add_inside(payload.plain, &shape.value);
+            if let Some(chunk) = self.chunk(number) {
+                known.insert(chunk, (shape.value, payload.plain.to_vec()));
+            }
+        }
+        for (chunk, (shape, first)) in &known {
+            for axis in 0..3 {
+                let mut next = *chunk;
+                next[axis] = next[axis].saturating_add(1);
+                if let Some((_, second)) = known.get(&next).filter(|(other, _)| other == shape) {
+                    seams.add_seam(first, second, shape, axis);
+                }
+            }
+        }
+        [inside, seams]
     }
 
     /// The blocks of the file: header, records' chunks by number, free ones, shared ones, and those beyond the end.
@@ -186,7 +277,7 @@ impl<S: Source> Pak<S> {
             Some(((blocks.start / BLOCK_BYTES).max(header), end, number)).filter(|(first, end, _)| first < end)
         });
         let mut all = vec![Run { first: 0, count: header, owner: Owner::Header }];
-        // What no record claims is free: the notes do not say how the game finds room.
+        // Blocks that no record claims are free: the notes on the format do not say how the game finds room.
         all.extend(runs(claims, header, in_file).into_iter().map(|run| match run.owner {
             Owner::Stale => Run { owner: Owner::Free, ..run },
             _ => run,

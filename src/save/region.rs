@@ -5,7 +5,7 @@ use std::io;
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Entry, Header};
-use crate::godot::slots::{self, Slots};
+use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
 use crate::save::Options;
 use crate::save::view::{Scratch, View};
@@ -14,7 +14,7 @@ use crate::source::Source;
 /// Bytes of the table that are read at once.
 const TABLE_CHUNK: usize = 1 << 16;
 
-/// Blocks that are tried for the version that tells which slots were used.
+/// Blocks that are tried to find the version that implies the slot formula.
 pub(crate) const SLOT_PROBES: usize = 64;
 
 /// An entry of the table that is in use.
@@ -22,14 +22,14 @@ pub(crate) const SLOT_PROBES: usize = 64;
 pub struct Listed {
     /// Index in the table.
     pub slot: u32,
-    /// What stands there.
+    /// The entry.
     pub entry: Entry,
 }
 
 /// A region file whose table has been read.
 #[derive(Debug)]
 pub struct Region<S> {
-    /// Where its bytes come from.
+    /// The source of its bytes.
     pub source: S,
     /// Its header.
     pub header: Header,
@@ -39,18 +39,18 @@ pub struct Region<S> {
     pub position: [i32; 3],
     /// The entries in use, by slot.
     pub entries: Vec<Listed>,
-    /// What is wrong with the table as a whole.
+    /// Damage of the table as a whole.
     pub damage: Vec<Damage>,
     /// Caps.
     pub limits: Limits,
-    slots: Option<Slots>,
+    slots: Option<SlotFormula>,
 }
 
 impl<S: Source> Region<S> {
-    /// Reads the table. Entries that are zero cost nothing, so a table is never larger in memory than what is in use.
+    /// Reads the table. Entries of zero are not stored, so memory is proportional to the entries in use.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn load(source: S, header: Header, lod: u8, position: [i32; 3], options: &Options) -> io::Result<Self> {
         let limits = options.limits;
         let mut entries = Vec::new();
@@ -83,8 +83,11 @@ impl<S: Source> Region<S> {
             }
             at = at.saturating_add(buffer.len() as u64);
         }
+        if header.is_single_block() {
+            entries.push(Listed { slot: 0, entry: Entry::new(0, 1) });
+        }
         entries.shrink_to_fit();
-        let slots = options.slots.or_else(|| (header.version < 3).then_some(Slots::Old));
+        let slots = options.slots.or_else(|| (header.version < 3).then_some(SlotFormula::Legacy));
         Ok(Self { source, header, lod, position, entries, damage, limits, slots })
     }
 
@@ -107,33 +110,34 @@ impl<S: Source> Region<S> {
         bytes.div_ceil(u64::from(self.header.format.sector_size).max(1))
     }
 
-    /// Whether the region's name has a negative coordinate, so that the formula of slots matters.
+    /// Whether the region has a negative coordinate, so that the slot formula matters.
     #[must_use]
     pub fn is_negative(&self) -> bool {
-        self.position.iter().any(|&p| p < 0)
+        // In a region of one block, both formulas give slot 0.
+        self.position.iter().zip(self.header.format.region_size).any(|(&p, size)| p < 0 && size > 1)
     }
 
-    /// The formula of slots that is known without looking at a block: given, or by the version of the file.
+    /// The slot formula that is known without reading a block: given by an option, or implied by the file version.
     #[must_use]
-    pub fn known_slots(&self) -> Option<Slots> {
-        if self.is_negative() { self.slots } else { Some(Slots::New) }
+    pub fn known_slots(&self) -> Option<SlotFormula> {
+        if self.is_negative() { self.slots } else { Some(SlotFormula::Euclidean) }
     }
 
-    /// The formula of slots of this region: given, by the version of the file, or by that of its first readable block.
+    /// The slot formula of this region: given by an option, or implied by the version of the file or of its first readable block.
     ///
     /// # Errors
-    /// What the operating system says.
-    pub fn slots(&mut self, scratch: &mut Scratch) -> io::Result<Slots> {
+    /// I/O errors.
+    pub fn slots(&mut self, scratch: &mut Scratch) -> io::Result<SlotFormula> {
         let slots = self.own_slots(scratch)?.unwrap_or_default();
         self.slots = Some(slots);
         Ok(slots)
     }
 
-    /// The same, and `None` where only the version could tell and it does not: blocks of version 4.
+    /// As `slots`, but `None` if nothing implies a formula (blocks of version 4).
     ///
     /// # Errors
-    /// What the operating system says.
-    pub fn own_slots(&mut self, scratch: &mut Scratch) -> io::Result<Option<Slots>> {
+    /// I/O errors.
+    pub fn own_slots(&mut self, scratch: &mut Scratch) -> io::Result<Option<SlotFormula>> {
         if let Some(slots) = self.known_slots() {
             return Ok(Some(slots));
         }
@@ -145,13 +149,13 @@ impl<S: Source> Region<S> {
                 break;
             }
         }
-        self.slots = (slots_of_version(version) == Slots::Old).then_some(Slots::Old);
+        self.slots = (slots_of_version(version) == SlotFormula::Legacy).then_some(SlotFormula::Legacy);
         Ok(self.slots)
     }
 
-    /// Position in the world, in blocks of this LOD, of a slot; `None` for a slot outside the region.
+    /// Position of a slot in the world, in blocks of this LOD; `None` for a slot outside the region.
     #[must_use]
-    pub fn block_position(&self, slot: u32, slots: Slots) -> Option<[i32; 3]> {
+    pub fn block_position(&self, slot: u32, slots: SlotFormula) -> Option<[i32; 3]> {
         let size = self.header.format.region_size;
         let [x, y, z] = slots::position(size, slot)?;
         let [rx, ry, rz] = self.position;
@@ -174,20 +178,20 @@ impl<S: Source> Region<S> {
         entries
     }
 
-    /// Reads and decodes a block as far as it goes; what is wrong with it is in `scratch.damage` afterwards.
+    /// Reads and decodes a block as far as possible; its damage is in `scratch.damage` afterwards.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn view<'a>(&self, entry: Entry, scratch: &'a mut Scratch) -> io::Result<View<'a>> {
         scratch.read(&self.source, self.span(entry), &self.limits)?;
         Ok(scratch.interpret(&self.header, Some(entry), &self.limits))
     }
 }
 
-/// The formula that a block version implies: versions 1 to 3 were always placed by the old one.
-pub(crate) fn slots_of_version(version: Option<u8>) -> Slots {
+/// The slot formula that a block version implies: versions 1 to 3 were always placed by the old formula.
+pub(crate) fn slots_of_version(version: Option<u8>) -> SlotFormula {
     match version {
-        Some(1..=3) => Slots::Old,
-        _ => Slots::New,
+        Some(1..=3) => SlotFormula::Legacy,
+        _ => SlotFormula::Euclidean,
     }
 }

@@ -1,11 +1,12 @@
-//! Who owns which sectors of a region file.
+//! Owners of the sectors of a region file.
 
 use crate::save::region::{Listed, Region};
 use crate::save::stream::PageKind;
 use crate::source::Source;
 
-/// Who owns a run of sectors.
+/// The owner of a run of sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Owner {
     /// The header and the table, where they take sectors themselves (pak regions).
     Header,
@@ -13,27 +14,27 @@ pub enum Owner {
     Block(u32),
     /// More than one block.
     Shared,
-    /// Nobody, between blocks; the engine leaves no such gap.
+    /// No owner, between blocks; the engine leaves no such gap.
     Free,
-    /// Nobody, after the last block: old bytes.
+    /// No owner, after the last block: old bytes.
     Stale,
     /// A block in this slot, but the file ends before it.
     BeyondEnd(u32),
-    /// A whole block that no entry points to; only a walk over the sectors finds these. In a stream, a page that nothing
-    /// leads to.
+    /// A whole unowned block; only a walk of the sectors finds these. In a stream, a page that nothing
+    /// points to.
     Lost,
-    /// A page of a stream that is no part of one block's data.
+    /// A page of a stream that is not part of a block's data.
     Page(PageKind),
 }
 
-/// Sectors in a row with one owner.
+/// Consecutive sectors with one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// First sector.
     pub first: u64,
     /// Number of sectors.
     pub count: u64,
-    /// Whose they are.
+    /// Their owner.
     pub owner: Owner,
 }
 
@@ -42,7 +43,7 @@ pub struct Run {
 pub struct SectorMap {
     /// Bytes before sector 0: header, palette, table.
     pub header_bytes: u64,
-    /// Bytes of a sector.
+    /// Bytes per sector.
     pub sector_size: u32,
     /// Sectors that the file has room for.
     pub in_file: u64,
@@ -51,7 +52,7 @@ pub struct SectorMap {
 }
 
 impl SectorMap {
-    /// Number of sectors whose owner fulfils `is`.
+    /// Number of sectors whose owner satisfies `is`.
     pub fn count(&self, is: impl Fn(Owner) -> bool) -> u64 {
         self.runs.iter().filter(|run| is(run.owner)).map(|run| run.count).sum()
     }
@@ -73,12 +74,12 @@ impl<S: Source> Region<S> {
     }
 }
 
-/// The runs of sectors that claims (first sector, end, slot) make, from `from` to the end of the file or of the furthest
+/// Turns claims (first sector, end, slot) into runs of sectors, from `from` to the end of the file or of the furthest
 /// claim.
 pub(super) fn runs(claims: impl Iterator<Item = (u64, u64, u32)>, from: u64, in_file: u64) -> Vec<Run> {
     let mut runs = Vec::new();
     sweep(claims, from, |first, end, owner| {
-        // What lies beyond the end of the file is nobody's until an entry claims it.
+        // Sectors beyond the end of the file have no owner unless an entry claims them.
         match owner {
             Owner::Block(slot) | Owner::BeyondEnd(slot) => {
                 push(&mut runs, first, end.min(in_file), Owner::Block(slot));
@@ -99,7 +100,7 @@ fn push(runs: &mut Vec<Run>, first: u64, end: u64, owner: Owner) {
     }
 }
 
-/// Gives each run of sectors from `at` up to the furthest end with its owner.
+/// Passes on each run of sectors from `at` to the furthest end, with its owner.
 fn sweep(claims: impl Iterator<Item = (u64, u64, u32)>, mut at: u64, mut give: impl FnMut(u64, u64, Owner)) {
     // Where a claim begins or ends, with the change in the number of owners.
     let mut edges: Vec<(u64, i32, u32)> =
@@ -110,7 +111,7 @@ fn sweep(claims: impl Iterator<Item = (u64, u64, u32)>, mut at: u64, mut give: i
         if sector > at {
             let owner = match owners {
                 0 => Owner::Free,
-                // With one owner left, what remains of the exclusive-or of all slots is that owner's.
+                // With one owner left, the exclusive-or of all slots is that owner's slot.
                 1 => Owner::Block(xor),
                 _ => Owner::Shared,
             };

@@ -1,22 +1,22 @@
-//! One stored block: its size prefix, its container, its data, with buffers that are used again.
+//! One stored block: its size prefix, its container and its data, with buffers that are reused.
 
 use std::io;
 
 use crate::bytes::{Span, index, len64};
-use crate::damage::{Code, Damage, Level, Value};
-use crate::godot::block::{self, Block, Layout};
+use crate::damage::{Code, Damage, Value};
+use crate::godot::block::{self, Block, BlockLayout};
 use crate::godot::container::{Container, Decoder};
 use crate::godot::region::{Entry, Header, sectors_for};
 use crate::limits::Limits;
 use crate::source::Source;
 
-/// Buffers above this are given back after a block that needed more.
+/// Buffers larger than this are freed after a block that needed more.
 const KEEP: usize = 1 << 20;
 
-/// Buffers for reading block after block, and what was wrong with the last one.
+/// Reusable buffers for reading blocks, and the damage of the last one.
 #[derive(Default)]
 pub struct Scratch {
-    /// Damage of the last block, in the order it was met.
+    /// Damage of the last block, in the order in which it was found.
     pub damage: Vec<Damage>,
     stored: Vec<u8>,
     stored_at: u64,
@@ -26,13 +26,13 @@ pub struct Scratch {
 /// Where a block is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// The size that stands before it, in bytes; `None` when even that is cut.
+    /// Its size prefix, in bytes; `None` if the prefix is cut short.
     pub size: Option<u32>,
     /// The bytes of the prefix and of the container, as far as they are in the file.
     pub span: Span,
 }
 
-/// A block with all that is around it.
+/// A block with its container and its damage.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
     /// Where it is stored.
@@ -43,15 +43,15 @@ pub struct View<'a> {
     pub container: Option<Container<'a>>,
     /// Its data, as far as it decodes; `None` when nothing was decompressed.
     pub block: Option<Block<'a>>,
-    /// What is wrong with it, in the order it was met.
+    /// Its damage, in the order in which it was found.
     pub damage: &'a [Damage],
 }
 
 impl View<'_> {
-    /// Whether everything of it can be read: nothing is wrong that is worse than a warning.
+    /// Whether all of it can be read: no damage hides any of its data.
     #[must_use]
     pub fn is_readable(&self) -> bool {
-        self.block.is_some() && self.damage.iter().all(|d| d.code.level() < Level::Error)
+        self.block.is_some() && self.damage.iter().all(|d| !d.code.hides_data())
     }
 }
 
@@ -67,7 +67,7 @@ impl Scratch {
     /// Reads the sectors at `span`, and beyond them when the size prefix asks for more, as the engine does.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn read<S: Source + ?Sized>(&mut self, source: &S, span: Span, limits: &Limits) -> io::Result<()> {
         self.forget_large();
         self.stored_at = span.start;
@@ -79,7 +79,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Decodes what was read last.
+    /// Decodes the bytes that were read last.
     pub fn interpret<'a>(&'a mut self, header: &Header, entry: Option<Entry>, limits: &Limits) -> View<'a> {
         let Self { damage, stored, stored_at, decoder } = self;
         damage.clear();
@@ -87,7 +87,7 @@ impl Scratch {
         view(parts, stored, damage)
     }
 
-    /// Decodes bytes that were read elsewhere, which begin at offset `at` of the file. When the size prefix asks for
+    /// Decodes bytes of the file from offset `at` that the caller has read. If the size prefix asks for
     /// more bytes than are given, the block is cut there.
     pub fn interpret_bytes<'a>(
         &'a mut self,
@@ -143,54 +143,54 @@ fn interpret<'a>(
         return (Stored { size: Some(0), span }, None, None);
     }
     let there = len64(rest);
-    let room = sector_room(header, entry).min(there);
+    let fits = sector_room(header, entry).min(there);
     let overrun = check_prefix(size, Span::sized(at, 4), there, header, entry, damage);
     let channels = header.format.most_channel_bytes().unwrap_or(limits.block_bytes);
     let block_bytes = channels.saturating_add(limits.metadata_bytes).min(limits.block_bytes);
     let limits = Limits { block_bytes, ..*limits };
     let layout = (header.format.block_size_po2 > 0).then(|| header.format.layout());
-    // A size that is too large is most often none at all: the entry points at something else. What it asks for is
-    // decoded when that gives a whole block; otherwise the sectors of the entry are all that there is to go by.
+    // A size that is too large is usually not a size: the entry points to something else. The bytes it asks for are
+    // decoded if that gives a whole block; otherwise only the sectors of the entry are.
     let mut len = u64::from(size).min(there);
     if overrun && !is_whole(rest, len, layout.as_ref(), decoder, &limits) {
-        len = len.min(room);
+        len = len.min(fits);
     }
     let packed = rest.get(..index(len)).unwrap_or(rest);
     let stored = Stored { size: Some(size), span: Span::sized(at, len64(packed).saturating_add(4)) };
     let from = damage.len();
-    let container = decoder.decode(packed, &limits, damage);
+    let container = decoder.decode(packed, &limits).report_to(damage);
     for d in damage.iter_mut().skip(from) {
         *d = d.shifted(at.saturating_add(4));
     }
-    // Where nothing was decompressed, the container's damage says all there is to say.
+    // If nothing was decompressed, the container's damage is the only finding.
     let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty()))
-        .then(|| block::decode(container.plain, layout.as_ref(), None, &limits, damage));
+        .then(|| block::decode(container.plain, layout.as_ref(), None, &limits).report_to(damage));
     if overrun {
-        // The wrong size says it all; what follows from it would only hide it.
+        // The wrong size is the cause; its consequences are not reported.
         damage.truncate(from);
     }
     (stored, Some(container), block)
 }
 
 /// Whether `len` bytes are a container that decodes to a block without errors.
-fn is_whole(bytes: &[u8], len: u64, layout: Option<&Layout>, decoder: &mut Decoder, limits: &Limits) -> bool {
+fn is_whole(bytes: &[u8], len: u64, layout: Option<&BlockLayout>, decoder: &mut Decoder, limits: &Limits) -> bool {
     let mut damage = Vec::new();
     let packed = bytes.get(..index(len)).unwrap_or(bytes);
-    let container = decoder.decode(packed, limits, &mut damage);
+    let container = decoder.decode(packed, limits).report_to(&mut damage);
     if container.whole {
-        let block = block::decode(container.plain, layout, None, limits, &mut damage);
-        return block.epilogue.is_some() && damage.iter().all(|d| d.code.level() < Level::Error);
+        let block = block::decode(container.plain, layout, None, limits).report_to(&mut damage);
+        return block.epilogue.is_some() && damage.iter().all(|d| !d.code.hides_data());
     }
     false
 }
 
-/// Bytes that an entry's sectors leave for a container.
+/// Bytes that an entry's sectors can hold of a container.
 fn sector_room(header: &Header, entry: Option<Entry>) -> u64 {
     let sectors = entry.map_or(u64::MAX, |entry| u64::from(entry.count()));
     sectors.saturating_mul(u64::from(header.format.sector_size)).saturating_sub(4)
 }
 
-/// Holds the size prefix against what is there and against the table's entry; true when it is too large for the
+/// Compares the size prefix with the bytes in the file and with the table entry; true if it is too large for the
 /// entry's sectors.
 fn check_prefix(
     size: u32,

@@ -10,7 +10,7 @@ use crate::bytes::index;
 use crate::sqlite::header::HEADER_BYTES;
 use crate::sqlite::record::varint;
 
-/// What kind of page.
+/// The type of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// 2.
@@ -47,16 +47,18 @@ impl Kind {
     }
 }
 
-/// A page of a b-tree whose header makes sense.
+/// A b-tree page with a valid header.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
-    /// What kind.
+    /// Its type.
     pub kind: Kind,
     /// Its cells.
     pub cells: u16,
     /// The last child of an interior page.
     pub right: Option<u32>,
     bytes: &'a [u8],
+    /// Where its header begins.
+    header: usize,
     /// Where the offsets of the cells begin.
     array: usize,
 }
@@ -70,13 +72,13 @@ pub struct Cell<'a> {
     pub child: Option<u32>,
     /// The number of its row, in tables.
     pub rowid: i64,
-    /// Bytes of its payload; 0 in the interior pages of tables, which have none.
+    /// Bytes of its payload; 0 for interior pages of tables, which have none.
     pub payload: u64,
     /// Those of them that are in the page.
     pub local: &'a [u8],
     /// Where they begin in the page.
     pub local_at: usize,
-    /// The page in which the payload goes on.
+    /// The first overflow page of the payload.
     pub overflow: Option<u32>,
     /// Where the cell ends in the page.
     pub end: usize,
@@ -98,19 +100,19 @@ impl<'a> Page<'a> {
     pub fn parse(number: u32, bytes: &'a [u8]) -> Result<Self, &'static str> {
         let at = if number == 1 { HEADER_BYTES } else { 0 };
         let kind = bytes.get(at).copied().ok_or("missing")?;
-        let kind = Kind::of_byte(kind).ok_or("of no kind that a tree has")?;
+        let kind = Kind::of_byte(kind).ok_or("unknown page type")?;
         let cells = u16_at(bytes, at.saturating_add(3)).ok_or("cut short")?;
         let right =
             if kind.is_interior() { Some(u32_at(bytes, at.saturating_add(8)).ok_or("cut short")?) } else { None };
         let array = at.saturating_add(if kind.is_interior() { 12 } else { 8 });
         let end = usize::from(cells).saturating_mul(2).saturating_add(array);
         if end > bytes.len() {
-            return Err("with more cells than fit into it");
+            return Err("more cells than fit into the page");
         }
-        Ok(Self { kind, cells, right, bytes, array })
+        Ok(Self { kind, cells, right, bytes, header: at, array })
     }
 
-    /// A cell; `None` where its offset or its content lies outside of the page.
+    /// A cell; `None` if its offset or its content is outside of the page.
     #[must_use]
     pub fn cell(&self, number: u16) -> Option<Cell<'a>> {
         let at = usize::from(number).checked_mul(2)?.checked_add(self.array)?;
@@ -140,7 +142,7 @@ impl<'a> Page<'a> {
         if self.kind == Kind::TableInterior {
             return Some(Cell { start, child, rowid, payload, local: &[], local_at: at, overflow: None, end: at });
         }
-        // A payload that no file can have.
+        // No file can hold such a payload.
         if payload > u64::from(u32::MAX) {
             return None;
         }
@@ -152,6 +154,44 @@ impl<'a> Page<'a> {
         let overflow = if spilled { Some(u32_at(self.bytes, end)?) } else { None };
         let end = if spilled { end.checked_add(4)? } else { end };
         Some(Cell { start, child, rowid, payload, local, local_at, overflow, end })
+    }
+
+    /// Whether cells, free blocks and fragments fill the area of the cells' content to the byte, as SQLite leaves every
+    /// page: hardly any other bytes do, nor a page that is cut at another size.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        let (Some(first_free), Some(content), Some(fragments)) = (
+            u16_at(self.bytes, self.header.saturating_add(1)),
+            u16_at(self.bytes, self.header.saturating_add(5)),
+            self.bytes.get(self.header.saturating_add(7)),
+        ) else {
+            return false;
+        };
+        let content = if content == 0 { 1 << 16 } else { usize::from(content) };
+        let array_end = usize::from(self.cells).saturating_mul(2).saturating_add(self.array);
+        if content < array_end || content > self.bytes.len() || *fragments > 60 {
+            return false;
+        }
+        let mut sum = usize::from(*fragments);
+        // Cells that lie over each other make the sum too large.
+        for cell in (0..self.cells).map(|number| self.cell(number)) {
+            let Some(cell) = cell.filter(|cell| cell.start >= content) else { return false };
+            // A cell takes 4 bytes at least.
+            sum = sum.saturating_add(cell.end.saturating_sub(cell.start).max(4));
+        }
+        let (mut free, mut reach) = (usize::from(first_free), content);
+        while free != 0 {
+            let (Some(next), Some(len)) = (u16_at(self.bytes, free), u16_at(self.bytes, free.saturating_add(2))) else {
+                return false;
+            };
+            if free < reach || len < 4 {
+                return false;
+            }
+            reach = free.saturating_add(len.into());
+            sum = sum.saturating_add(len.into());
+            free = next.into();
+        }
+        sum == self.bytes.len().saturating_sub(content)
     }
 
     /// All cells, with `None` for those that lie outside of the page, or over one that begins before them: no number of

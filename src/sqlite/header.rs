@@ -1,7 +1,7 @@
 //! The first 100 bytes of a database.
 
 use crate::bytes::{Cursor, Short, Span, len64};
-use crate::damage::{Code, Damage, Value};
+use crate::damage::{Code, Damage, Decoded, Value};
 
 /// The first bytes of every database.
 pub const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -9,7 +9,7 @@ pub const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 100;
 
-/// What the header says. Numbers are big-endian, as all numbers of the format.
+/// The fields of the header. Numbers are big-endian, like all numbers of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Bytes of a page, a power of two from 512 to 65,536.
@@ -18,15 +18,15 @@ pub struct Header {
     pub reserved: u8,
     /// Whether the write-ahead log is used for writing.
     pub wal: bool,
-    /// Pages of the database; 0 where the header does not know.
+    /// Pages of the database; 0 if the header does not store it.
     pub pages: u32,
-    /// First page of the list of free pages; 0 where there is none.
+    /// First page of the list of free pages; 0 if there is none.
     pub freelist: u32,
     /// Free pages.
     pub free_pages: u32,
-    /// Not 0 where the database has pointer map pages.
+    /// Not 0 if the database has pointer map pages.
     pub largest_root: u32,
-    /// Text is UTF-8 (1) or UTF-16 (2 little-endian, 3 big-endian); 0 where the header does not know.
+    /// Text is UTF-8 (1) or UTF-16 (2 little-endian, 3 big-endian); 0 if the header does not store it.
     pub encoding: u32,
 }
 
@@ -42,9 +42,13 @@ impl Header {
         Self { page_size, reserved: 0, wal: false, pages: 0, freelist: 0, free_pages: 0, largest_root: 0, encoding: 0 }
     }
 
-    /// Decodes the header from the first bytes of a file, pushing what is wrong with it. `None` when the size of pages is
+    /// Decodes the header from the first bytes of a file. `None` when the size of pages is
     /// not known from it.
-    pub fn decode(data: &[u8], damage: &mut Vec<Damage>) -> Option<Self> {
+    pub fn decode(data: &[u8]) -> Decoded<Option<Self>> {
+        Decoded::of(|damage| Self::decode_into(data, damage))
+    }
+
+    fn decode_into(data: &[u8], damage: &mut Vec<Damage>) -> Option<Self> {
         if !data.starts_with(MAGIC) {
             damage.push(
                 Damage::new(Code::StreamNotDatabase, Span::sized(0, len64(data).min(16)), "first bytes of the file")
@@ -93,7 +97,7 @@ impl Header {
         if encoding > 3 {
             damage.push(odd(Span::sized(56, 4), "encoding of texts", encoding.into(), Value::Range(1, 3)));
         }
-        // The number of pages holds only when it was written together with the change counter.
+        // The number of pages is valid only if it was written together with the change counter.
         let pages = if u32_at(data, 24) == u32_at(data, 92) { u32_at(data, 28) } else { 0 };
         Some(Self {
             page_size,
@@ -113,7 +117,7 @@ impl Header {
         self.page_size.saturating_sub(self.reserved.into())
     }
 
-    /// Whether a page is a pointer map, which a database that frees pages by itself has at every so many pages.
+    /// Whether a page is a pointer map, which a database with auto-vacuum has at regular intervals.
     #[must_use]
     pub fn is_pointer_map(&self, page: u32) -> bool {
         if self.largest_root == 0 || page < 2 {
@@ -123,7 +127,7 @@ impl Header {
         page.saturating_sub(2).checked_rem(each) == Some(0)
     }
 
-    /// The page that SQLite never uses, because its locks lie in it.
+    /// The page that SQLite never uses, because it contains the lock bytes.
     #[must_use]
     pub fn is_lock_page(&self, page: u32) -> bool {
         (1u32 << 30).checked_div(self.page_size).is_some_and(|n| n.saturating_add(1) == page)

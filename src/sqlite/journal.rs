@@ -5,7 +5,7 @@
 //!          page size u32 · zeros up to a sector · pages x (number u32 · content · checksum u32)
 //! ```
 //!
-//! A journal whose first bytes are zero, or without any, belongs to a save that was finished. SQLite puts the pages back
+//! A journal that is empty or begins with zeros belongs to a save that was finished. SQLite copies the pages back
 //! into the database and deletes the journal; here they are read where they stand, and nothing is written. A journal of
 //! several databases names a super-journal at its end, a file that SQLite deletes in the end: such a one is not followed.
 
@@ -20,10 +20,10 @@ use crate::sqlite::pages::Overlay;
 /// The first bytes of a segment.
 pub const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-/// What a file beside a database is to it.
+/// The state of a file next to a database.
 #[derive(Debug)]
 pub enum Found<S> {
-    /// Nothing: a save that was finished.
+    /// Not needed: the save was finished.
     Nothing,
     /// Pages to be read instead of those of the database, and their size.
     Pages(Overlay<S>, u32),
@@ -55,10 +55,10 @@ fn segment<S: Source>(source: &S, at: u64) -> io::Result<Option<Segment>> {
     Ok(Some(Segment { pages, nonce, before, sector: sector.into(), page_size }))
 }
 
-/// Reads a journal, which lies beside a database of at least one byte.
+/// Reads the journal of a database of at least one byte.
 ///
 /// # Errors
-/// What the operating system says.
+/// I/O errors.
 pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
     let mut first = Vec::new();
     source.read_into(0, 8, &mut first)?;
@@ -69,12 +69,12 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
         return Ok(Found::Unusable("its first bytes are not those of a journal"));
     };
     if !is_page_size(head.page_size) || !(32..=1 << 16).contains(&head.sector) || !head.sector.is_power_of_two() {
-        return Ok(Found::Unusable("its header has impossible sizes"));
+        return Ok(Found::Unusable("its header has invalid sizes"));
     }
     let mut last = Vec::new();
     source.read_into(source.len().saturating_sub(8), 8, &mut last)?;
     if last == MAGIC && source.len() > head.sector {
-        return Ok(Found::Unusable("it is one of several databases"));
+        return Ok(Found::Unusable("it belongs to several databases"));
     }
     let size = u64::from(head.page_size);
     let mut pages: HashMap<u32, u64> = HashMap::new();
@@ -83,7 +83,7 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
     'segments: while let Some(segment) = segment(&source, at)? {
         at = at.saturating_add(head.sector);
         let left = source.len().saturating_sub(at).checked_div(size.saturating_add(8)).unwrap_or(0);
-        // A number of zero was not yet filled in: what follows may not be on the disk, and the database was not changed.
+        // The count is written last. While it is 0, later pages may not be on the disk, and the database was not changed.
         let count = if segment.pages == u32::MAX { left } else { u64::from(segment.pages).min(left) };
         for _ in 0..count {
             source.read_into(at, index(size.saturating_add(8)), &mut page)?;
@@ -95,7 +95,7 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
             ) else {
                 break 'segments;
             };
-            // What follows a page with a wrong sum was not yet on the disk when the save was interrupted.
+            // Pages after one with a wrong checksum were not on the disk when the save was interrupted.
             if number == 0 || sum != checksum(content, segment.nonce) {
                 break 'segments;
             }

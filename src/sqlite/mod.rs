@@ -1,15 +1,17 @@
-//! The file format of SQLite 3, read without its library: so that a damaged database gives all that can be read around
-//! its damaged pages, each page is known by what it is for, and nothing is ever written, not even a journal put back.
+//! Reads the file format of SQLite 3 without its library, so that everything around
+//! damaged pages can be read, the use of each page is known, and nothing is ever written: journals are not replayed.
 //!
 //! ```text
 //! file:    pages of one size; page 1 begins with a header of 100 bytes and holds the schema
 //! b-tree:  interior and leaf pages of cells; of a table by row numbers, of an index by keys
-//! cell:    payload length · row number · record, which goes on in a chain of overflow pages
+//! cell:    payload length · row number · record, which continues in a chain of overflow pages
 //! record:  header length · a serial type for each column · the columns' values
 //! ```
 //!
 //! Source: <https://www.sqlite.org/fileformat2.html>. [Pages](pages) are read through a [journal] or a write-ahead
-//! log ([wal]) where one lies beside the database; [b-trees](walk) are walked without recursion, and a page is entered once.
+//! log ([wal]) next to the database, if there is one; [b-trees](walk) are walked without recursion, and each page is entered once.
+//!
+//! Takes a source of bytes; gives pages, records and a list of damage. It knows nothing of voxels.
 
 pub mod btree;
 pub mod header;

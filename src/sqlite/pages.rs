@@ -1,4 +1,4 @@
-//! The pages of a database, read through what lies beside it.
+//! The pages of a database, with those of a journal or log next to it.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,7 +10,7 @@ use crate::sqlite::header::Header;
 /// Pages that are read of a database: 128 GiB of pages of the usual size. Something is kept of each.
 pub const MAX_PAGES: u32 = 1 << 25;
 
-/// Pages that stand in another file than the database: in a journal that undoes an unfinished save, or in a write-ahead
+/// Pages that are in another file than the database: in the journal of an interrupted save, or in a write-ahead
 /// log.
 #[derive(Debug)]
 pub struct Overlay<S> {
@@ -25,11 +25,11 @@ pub struct Overlay<S> {
 /// The pages of a database.
 #[derive(Debug)]
 pub struct Pages<S> {
-    /// Where its bytes come from.
+    /// The source of its bytes.
     pub source: S,
     /// Its header.
     pub header: Header,
-    /// Pages that stand elsewhere.
+    /// Pages that are in another file.
     pub overlay: Option<Overlay<S>>,
 }
 
@@ -51,11 +51,11 @@ impl<S: Source> Pages<S> {
         u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
-    /// Pages that can be read. Those that the header does not count are among them: its number may be what is wrong.
+    /// Number of pages that can be read, including those that the header does not count, since its number may be wrong.
     #[must_use]
     pub fn count(&self) -> u32 {
         let there = match &self.overlay {
-            // What is behind the end of the file stands in the other one.
+            // Pages beyond the end of the file are in the other one.
             Some(overlay) => {
                 let more = u32::try_from(overlay.at.len()).unwrap_or(u32::MAX);
                 overlay.pages.min(self.in_file().saturating_add(more))
@@ -65,7 +65,7 @@ impl<S: Source> Pages<S> {
         there.min(MAX_PAGES)
     }
 
-    /// Where a page stands in the database.
+    /// The span of a page in the database.
     #[must_use]
     pub fn span(&self, page: u32) -> Span {
         let size = u64::from(self.header.page_size);
@@ -79,16 +79,16 @@ impl<S: Source> Pages<S> {
         Span::new(span.start.min(len), span.end.min(len))
     }
 
-    /// Whether a page is one of the database's.
+    /// Whether the database has this page.
     #[must_use]
     pub fn has(&self, page: u32) -> bool {
         page > 0 && page <= self.count()
     }
 
-    /// Makes `out` the used bytes of a page, or as many of them as there are.
+    /// Reads the used bytes of a page into `out`, as many as there are.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn read(&self, page: u32, out: &mut Vec<u8>) -> io::Result<()> {
         self.read_some(page, index(self.header.usable().into()), out)
     }
@@ -96,7 +96,7 @@ impl<S: Source> Pages<S> {
     /// Makes `out` the first bytes of a page.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn read_some(&self, page: u32, len: usize, out: &mut Vec<u8>) -> io::Result<()> {
         if let Some(overlay) = &self.overlay
             && let Some(at) = overlay.at.get(&page)
@@ -106,11 +106,11 @@ impl<S: Source> Pages<S> {
         self.source.read_into(self.span(page).start, len, out)
     }
 
-    /// Makes `out` so many pages in a row as they stand in the file, from `page` on; fewer where one of them stands
-    /// elsewhere or the file ends.
+    /// Reads `count` consecutive pages into `out`, from `page` on; fewer if one of them is
+    /// in another file, or the file ends.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn read_run(&self, page: u32, pages: u32, out: &mut Vec<u8>) -> io::Result<()> {
         let pages = pages.min(self.count().saturating_add(1).saturating_sub(page)).max(1);
         if let Some(overlay) = &self.overlay {

@@ -1,4 +1,4 @@
-//! Payloads: what is in a cell, and in the chain of overflow pages behind it.
+//! Payloads: the bytes in a cell and in its chain of overflow pages.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use crate::source::Source;
 use crate::sqlite::btree::Cell;
 use crate::sqlite::pages::Pages;
 
-/// Pages that are read at once, for chains that lie in a row.
+/// Pages per read, for chains of consecutive pages.
 const AHEAD: u32 = 64;
 
 /// A payload, put together.
@@ -15,7 +15,7 @@ const AHEAD: u32 = 64;
 pub struct Payload {
     /// Its bytes, as far as they could be read.
     pub bytes: Vec<u8>,
-    /// Where each part stands in the file: the part in the cell's page first, then an overflow page each.
+    /// The span of each part in the file: first the part in the cell's page, then one per overflow page.
     pub parts: Vec<Span>,
     /// The overflow pages.
     pub pages: Vec<u32>,
@@ -28,7 +28,7 @@ impl Payload {
     /// Reads up to `limit` bytes of the payload of a cell of a page.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn read<S: Source>(&mut self, pages: &Pages<S>, page: u32, cell: &Cell<'_>, limit: u64) -> io::Result<()> {
         let Self { bytes, parts, pages: chain, broken, run } = self;
         bytes.clear();
@@ -42,7 +42,7 @@ impl Payload {
         let each = u64::from(pages.header.usable().saturating_sub(4)).max(1);
         let size = index(pages.header.page_size.into());
         let mut next = cell.overflow;
-        // A page of the chain that is compared with each after it, moved on ever more rarely: a circle comes back to it.
+        // Loop detection (Brent): compares each page of the chain with a mark that moves on ever more rarely.
         let (mut marker, mut steps) = (0u32, 0usize);
         // The pages of the run that was read last.
         let (mut run_at, mut run_pages) = (0u32, 0u32);
@@ -52,11 +52,11 @@ impl Payload {
                 break;
             };
             if !pages.has(page) || page == 1 {
-                *broken = Some((page, "it leads to a page that does not exist"));
+                *broken = Some((page, "it points to a page that does not exist"));
                 break;
             }
             if page == marker {
-                *broken = Some((page, "it runs in a circle"));
+                *broken = Some((page, "it forms a loop"));
                 break;
             }
             steps = steps.saturating_add(1);
@@ -72,7 +72,7 @@ impl Payload {
             }
             let from = index(u64::from(page.saturating_sub(run_at)).saturating_mul(u64::from(pages.header.page_size)));
             let Some((number, data)) = run.get(from..).and_then(<[u8]>::split_first_chunk::<4>) else {
-                *broken = Some((page, "the file ends in it"));
+                *broken = Some((page, "the file ends inside it"));
                 break;
             };
             let len = index(each.min(wanted.saturating_sub(len64(bytes))));
@@ -81,19 +81,19 @@ impl Payload {
             parts.push(Span::sized(pages.span(page).start.saturating_add(4), len64(there)));
             chain.push(page);
             if there.len() < len {
-                *broken = Some((page, "the file ends in it"));
+                *broken = Some((page, "the file ends inside it"));
                 break;
             }
             next = Some(u32::from_be_bytes(*number));
         }
         let ends = next.is_none_or(|page| page == 0) || wanted < cell.payload;
         if broken.is_none() && !ends {
-            *broken = Some((chain.last().copied().unwrap_or(0), "it goes on behind the end of the row"));
+            *broken = Some((chain.last().copied().unwrap_or(0), "it continues after the end of the row"));
         }
         Ok(())
     }
 
-    /// The span of the file in which bytes of the payload stand, as far as they stand in a row.
+    /// The span of payload bytes in the file, as far as they are contiguous.
     #[must_use]
     pub fn in_file(&self, span: Span) -> Span {
         let mut before = 0u64;

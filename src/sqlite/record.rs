@@ -1,7 +1,6 @@
 //! Records: numbers of variable length, serial types, values.
 
 use crate::bytes::{Cursor, index};
-use crate::godot::stream::loc::Key;
 
 /// Columns of a record that are looked at.
 pub const MAX_COLUMNS: usize = 64;
@@ -34,7 +33,22 @@ pub struct Column {
     pub len: u64,
 }
 
-/// What kind of value.
+/// A value of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// NULL.
+    Null,
+    /// A number.
+    Int(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// A text, which need not be UTF-8.
+    Text(&'a [u8]),
+    /// Bytes.
+    Blob(&'a [u8]),
+}
+
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// NULL.
@@ -50,7 +64,7 @@ pub enum Type {
 }
 
 impl Column {
-    /// What kind of value it is.
+    /// The type of the value.
     #[must_use]
     pub const fn kind(&self) -> Type {
         match self.serial {
@@ -62,24 +76,24 @@ impl Column {
         }
     }
 
-    /// Its value out of a payload that holds it whole; NULL where it does not.
+    /// Its value in a payload; NULL if the payload does not contain all of it.
     #[must_use]
-    pub fn value<'p>(&self, payload: &'p [u8]) -> Key<'p> {
+    pub fn value<'p>(&self, payload: &'p [u8]) -> Value<'p> {
         let end = self.at.saturating_add(self.len);
-        let Some(bytes) = payload.get(index(self.at)..index(end)) else { return Key::Null };
+        let Some(bytes) = payload.get(index(self.at)..index(end)) else { return Value::Null };
         match self.serial {
-            8 => Key::Int(0),
-            9 => Key::Int(1),
-            7 => Cursor::new(bytes).array().map_or(Key::Null, |bytes| Key::Float(f64::from_be_bytes(bytes))),
+            8 => Value::Int(0),
+            9 => Value::Int(1),
+            7 => Cursor::new(bytes).array().map_or(Value::Null, |bytes| Value::Float(f64::from_be_bytes(bytes))),
             1..=6 => {
                 let negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
                 let start = if negative { u64::MAX } else { 0 };
                 let n = bytes.iter().fold(start, |n, byte| (n << 8) | u64::from(*byte));
-                Key::Int(n.cast_signed())
+                Value::Int(n.cast_signed())
             }
-            _ if self.kind() == Type::Text => Key::Text(bytes),
-            _ if self.kind() == Type::Blob => Key::Blob(bytes),
-            _ => Key::Null,
+            _ if self.kind() == Type::Text => Value::Text(bytes),
+            _ if self.kind() == Type::Blob => Value::Blob(bytes),
+            _ => Value::Null,
         }
     }
 }

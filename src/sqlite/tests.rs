@@ -3,12 +3,11 @@ use super::header::{HEADER_BYTES, Header, MAGIC};
 use super::journal::{self, Found};
 use super::pages::Pages;
 use super::payload::Payload;
-use super::record::{self, Type, varint};
+use super::record::{self, Type, Value, varint};
 use super::wal;
 use super::walk::{self, Owners, Use};
 use crate::bytes::Span;
 use crate::damage::{Code, Damage};
-use crate::godot::stream::loc::Key;
 
 #[test]
 fn numbers_have_one_to_nine_bytes() {
@@ -46,8 +45,9 @@ fn a_record_has_a_type_for_each_column() {
     // Header of 7 bytes: NULL, 1, 0, i16 -2, text "ab", blob of 1 byte.
     let bytes = [7, 0, 9, 8, 2, 17, 14, 0xff, 0xfe, b'a', b'b', 0x55];
     let columns = record::columns(&bytes, 12).unwrap();
-    let values: Vec<Key<'_>> = columns.iter().map(|column| column.value(&bytes)).collect();
-    let expected = [Key::Null, Key::Int(1), Key::Int(0), Key::Int(-2), Key::Text(b"ab"), Key::Blob(&[0x55])];
+    let values: Vec<Value<'_>> = columns.iter().map(|column| column.value(&bytes)).collect();
+    let expected =
+        [Value::Null, Value::Int(1), Value::Int(0), Value::Int(-2), Value::Text(b"ab"), Value::Blob(&[0x55])];
     assert_eq!(values, expected);
     assert_eq!(columns[5].kind(), Type::Blob);
     assert_eq!(record::columns(&bytes, 11), None, "values beyond the payload");
@@ -100,14 +100,18 @@ fn page(kind: u8, right: Option<u32>, cells: &[&[u8]]) -> Vec<u8> {
 }
 
 fn pages_of(data: &[u8]) -> Pages<&[u8]> {
-    let header = Header::decode(data, &mut Vec::new()).unwrap();
+    let header = Header::decode(data).report_to(&mut Vec::new()).unwrap();
     Pages { source: data, header, overlay: None }
 }
 
 #[test]
 fn each_fault_of_the_header_has_its_code_and_place() {
     let good = header(3);
-    assert!(Header::decode(&good, &mut Vec::new()).is_some_and(|header| header.page_size == 512 && header.pages == 3));
+    assert!(
+        Header::decode(&good)
+            .report_to(&mut Vec::new())
+            .is_some_and(|header| header.page_size == 512 && header.pages == 3)
+    );
     for (at, bytes, code, span) in [
         (0, &b"X"[..], Code::StreamNotDatabase, (0, 16)),
         (16, &[3, 0], Code::StreamHeader, (16, 18)),
@@ -120,16 +124,16 @@ fn each_fault_of_the_header_has_its_code_and_place() {
         let mut data = good.clone();
         data[at..at + bytes.len()].copy_from_slice(bytes);
         let mut damage = Vec::new();
-        let _ = Header::decode(&data, &mut damage);
+        let _ = Header::decode(&data).report_to(&mut damage);
         let [one] = damage[..] else { panic!("{at}: {damage:?}") };
         assert_eq!((one.code, one.span), (code, Span::new(span.0, span.1)), "{at}");
     }
     let mut large = good;
     large[16..18].copy_from_slice(&[0, 1]);
-    assert_eq!(Header::decode(&large, &mut Vec::new()).map(|header| header.page_size), Some(65_536));
+    assert_eq!(Header::decode(&large).report_to(&mut Vec::new()).map(|header| header.page_size), Some(65_536));
     // The number of pages holds only together with the change counter.
     large[95] = 7;
-    assert_eq!(Header::decode(&large, &mut Vec::new()).map(|header| header.pages), Some(0));
+    assert_eq!(Header::decode(&large).report_to(&mut Vec::new()).map(|header| header.pages), Some(0));
 }
 
 /// Rows by their numbers, what is wrong, and whose the pages are.
@@ -188,7 +192,7 @@ fn free_pages_are_listed_once() {
         let pages = pages_of(&data);
         let (mut owners, mut damage) = (Owners::new(&pages), Vec::new());
         walk::free_pages(&pages, &mut owners, &mut damage);
-        (damage.len(), owners.of(3))
+        (damage.len(), owners.page_use(3))
     };
     assert_eq!(with(2, 3, &[trunk(0, &[3, 4]), vec![0], vec![0]]), (0, Some(Use::Free)));
     assert_eq!(with(2, 2, &[trunk(3, &[]), trunk(0, &[])]), (0, Some(Use::FreeTrunk)));

@@ -1,12 +1,12 @@
-//! Texts: UTF-8, or UTF-16 in one of two orders of bytes, as the header says.
+//! Texts: UTF-8, or UTF-16 in either byte order, as the header declares.
 
 use std::borrow::Cow;
 
 use crate::sqlite::header::Header;
 
 impl Header {
-    /// A text as UTF-8; what is no UTF-16 becomes replacement characters, what is no UTF-8 stays as it is. Where the header
-    /// does not know how texts are written, they are taken for UTF-16 when one of the first two bytes is 0.
+    /// Converts a text to UTF-8. Invalid UTF-16 becomes replacement characters, invalid UTF-8 stays as it is. If the header
+    /// names no encoding, a text counts as UTF-16 if one of its first two bytes is 0.
     #[must_use]
     pub fn utf8<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
         let little = match (self.encoding, text) {

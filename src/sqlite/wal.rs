@@ -6,7 +6,7 @@
 //! frames x (page u32 · pages of the database, where a save ends here, else 0, u32 · salt u32 x 2 · checksum u32 x 2 · content)
 //! ```
 //!
-//! Frames up to the last end of a save hold, as long as their salt is that of the log and their running checksum fits.
+//! Frames are valid up to the last end of a save, if their salt is that of the log and their running checksum matches.
 
 use std::collections::HashMap;
 use std::io;
@@ -23,7 +23,7 @@ const FRAME: u64 = 24;
 /// Reads a log.
 ///
 /// # Errors
-/// What the operating system says.
+/// I/O errors.
 pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
     let mut bytes = Vec::new();
     source.read_into(0, HEADER, &mut bytes)?;
@@ -40,10 +40,10 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
     let big = magic & 1 == 1;
     let mut sum = checksum(bytes.get(..24).unwrap_or_default(), big, [0; 2]);
     if sum != [sum_a, sum_b] {
-        return Ok(Found::Unusable("the checksum of its header does not fit"));
+        return Ok(Found::Unusable("the checksum of its header does not match"));
     }
     let mut saved: HashMap<u32, u64> = HashMap::new();
-    // What was written since the last end of a save.
+    // Frames after the last end of a save.
     let mut open: Vec<(u32, u64)> = Vec::new();
     let mut pages = None;
     let mut at = u64::try_from(HEADER).unwrap_or(0);

@@ -8,10 +8,10 @@ use crate::source::Source;
 use crate::sqlite::btree::{Cell, Page};
 use crate::sqlite::pages::Pages;
 
-/// What a page is for.
+/// The use of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Use {
-    /// Nothing leads to it.
+    /// Nothing points to it.
     Nothing,
     /// An interior page of a table.
     TableInterior,
@@ -19,19 +19,19 @@ pub enum Use {
     TableLeaf,
     /// A page of an index.
     Index,
-    /// A part of a payload: that of a row by its number among the rows, where that is known.
+    /// Part of a payload, with the index of its row if known.
     Overflow(Option<u32>),
     /// In the list of free pages: one that lists others.
     FreeTrunk,
     /// In the list of free pages.
     Free,
-    /// Says of other pages what leads to them.
+    /// A pointer map: for other pages, the page that points to them.
     PointerMap,
-    /// Never used, because locks lie in it.
+    /// Never used: the page with the lock bytes.
     Lock,
     /// A leaf that its tree has lost, with rows of blocks.
     Salvaged,
-    /// Of a tree, and not what it must be.
+    /// A damaged page of a tree.
     Damaged,
 }
 
@@ -52,22 +52,22 @@ impl Owners {
         Self((1..=pages.count()).map(fixed).collect())
     }
 
-    /// What a page is for.
+    /// The use of a page.
     #[must_use]
-    pub fn of(&self, page: u32) -> Option<Use> {
+    pub fn page_use(&self, page: u32) -> Option<Use> {
         self.0.get(usize::try_from(page.checked_sub(1)?).ok()?).copied()
     }
 
-    /// Makes a page somebody's. False when it is already, or is not there.
+    /// Sets the use of a page. False if it has one already, or does not exist.
     pub fn claim(&mut self, page: u32, is: Use) -> bool {
-        let free = self.of(page) == Some(Use::Nothing);
+        let free = self.page_use(page) == Some(Use::Nothing);
         if free {
             self.set(page, is);
         }
         free
     }
 
-    /// Says of a page what it is after all.
+    /// Changes the use of a page.
     pub fn set(&mut self, page: u32, is: Use) {
         let at = page.checked_sub(1).and_then(|at| usize::try_from(at).ok());
         if let Some(owner) = at.and_then(|at| self.0.get_mut(at)) {
@@ -75,31 +75,31 @@ impl Owners {
         }
     }
 
-    /// All pages with what they are for.
+    /// All pages with their use.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Use)> {
         (1..).zip(self.0.iter().copied())
     }
 }
 
-/// What is wrong with a page.
+/// A damage of a page.
 pub(crate) fn fault<S: Source>(pages: &Pages<S>, page: u32, field: &'static str, found: &'static str) -> Damage {
     Damage::new(Code::StreamPage, pages.span_in_file(page), field).found(Value::Words(found))
 }
 
-/// A page that cannot be read is a damaged one; what the operating system says is lost, but the place is not.
+/// A page that cannot be read counts as damaged; the I/O error is dropped, the place is reported.
 pub(crate) fn read_page<'b, S: Source>(
     pages: &Pages<S>,
     number: u32,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Page<'b>, &'static str> {
-    pages.read(number, buffer).map_err(|_| "one that cannot be read")?;
+    pages.read(number, buffer).map_err(|_| "cannot be read")?;
     Page::parse(number, buffer)
 }
 
 /// Walks over a tree from its root on, giving each cell of its leaves in the order of the rows, and of an index those of
 /// its interior pages too, before those below them. A page is entered once, whatever leads to it.
 ///
-/// What is wrong goes to `damage`.
+/// Damage is pushed to `damage`.
 pub fn tree<S: Source>(
     pages: &Pages<S>,
     root: u32,
@@ -115,7 +115,7 @@ pub fn tree<S: Source>(
     while let Some((number, parent)) = stack.pop() {
         let at = parent.unwrap_or(number);
         if !pages.has(number) {
-            damage.push(fault(pages, at, field, "one that leads to a page which is not there"));
+            damage.push(fault(pages, at, field, "points to a page that does not exist"));
             continue;
         }
         let page = read_page(pages, number, &mut buffer);
@@ -125,13 +125,13 @@ pub fn tree<S: Source>(
             _ => Use::TableLeaf,
         };
         if !owners.claim(number, is) {
-            damage.push(fault(pages, at, field, "one that leads to a page which something else has"));
+            damage.push(fault(pages, at, field, "points to a page that is in use elsewhere"));
             continue;
         }
         let page = match page {
             Ok(page) if page.kind.is_index() == is_index => page,
             wrong => {
-                let what = wrong.err().unwrap_or("one of the other kind of tree");
+                let what = wrong.err().unwrap_or("page type of another tree");
                 damage.push(fault(pages, number, field, what));
                 owners.set(number, Use::Damaged);
                 continue;
@@ -140,7 +140,7 @@ pub fn tree<S: Source>(
         let from = stack.len();
         for (cell_number, cell) in (0u16..).zip(page.all()) {
             let Some(cell) = cell else {
-                damage.push(fault(pages, number, field, "one with a cell outside of the page"));
+                damage.push(fault(pages, number, field, "a cell is outside of the page"));
                 continue;
             };
             stack.extend(cell.child.map(|child| (child, Some(number))));
@@ -149,7 +149,7 @@ pub fn tree<S: Source>(
             }
         }
         stack.extend(page.right.map(|child| (child, Some(number))));
-        // The last one pushed is taken first.
+        // The last one pushed is visited first.
         if let Some(new) = stack.get_mut(from..) {
             new.reverse();
         }
@@ -168,43 +168,43 @@ pub fn free_pages<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mut
     let mut from = Span::sized(32, 4);
     while next != 0 {
         if !pages.has(next) {
-            wrong(from, "one that leads to a page which is not there");
+            wrong(from, "points to a page that does not exist");
             return;
         }
         if !owners.claim(next, Use::FreeTrunk) {
-            wrong(from, "one that leads to a page which something else has");
+            wrong(from, "points to a page that is in use elsewhere");
             return;
         }
         from = pages.span_in_file(next);
         found = found.saturating_add(1);
         if pages.read(next, &mut buffer).is_err() {
-            wrong(from, "one with a page that cannot be read");
+            wrong(from, "a page cannot be read");
             return;
         }
         let (words, _) = buffer.as_chunks::<4>();
         let mut words = words.iter().map(|word| u32::from_be_bytes(*word));
         let (after, count) = (words.next().unwrap_or(0), words.next().unwrap_or(0));
         if usize::try_from(count).is_ok_and(|count| count > words.len()) {
-            wrong(from, "one with more pages than fit into a page");
+            wrong(from, "more entries than fit into a page");
             return;
         }
         for page in words.take(usize::try_from(count).unwrap_or(0)) {
             found = found.saturating_add(1);
             if !owners.claim(page, Use::Free) {
-                wrong(from, "one with a page that is in use or not there");
+                wrong(from, "a page is in use or does not exist");
             }
         }
         next = after;
     }
     if found != header.free_pages {
-        wrong(Span::sized(36, 4), "one of another length than the header says");
+        wrong(Span::sized(36, 4), "another length than the header gives");
     }
 }
 
-/// Claims the pages that a chain of overflow pages leads to, which nothing is said of when it breaks off.
+/// Claims the pages of a chain of overflow pages. A broken chain is not reported here.
 ///
 /// # Errors
-/// What the operating system says.
+/// I/O errors.
 pub fn claim_chain<S: Source>(pages: &Pages<S>, cell: &Cell<'_>, is: Use, owners: &mut Owners) -> io::Result<()> {
     let each = u64::from(pages.header.usable().saturating_sub(4)).max(1);
     let spilled = cell.payload.saturating_sub(crate::bytes::len64(cell.local));

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::app::{App, Focus};
 use super::keys::Key;
 use super::pane::Pane;
+use super::{App, Focus};
 
 /// Something that can be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +38,12 @@ pub enum Action {
     Copy,
     ZoomIn,
     ZoomOut,
+    PanLeft,
+    PanRight,
+    PanUp,
+    PanDown,
+    NextLook,
+    HealthMarks,
     AxisX,
     AxisY,
     AxisZ,
@@ -45,16 +51,11 @@ pub enum Action {
     CutUp,
     NextChange,
     PreviousChange,
-    ChangedCutDown,
-    ChangedCutUp,
     NextLod,
     NextChannel,
-    Mode,
-    Whole,
     LegendUp,
     LegendDown,
     Toggle,
-    ToggleAll,
     Bytes,
     Certainty,
     Accept,
@@ -70,7 +71,7 @@ pub enum Action {
     Quit,
 }
 
-/// Which part of the help an action stands in.
+/// The section of the help that lists an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
     /// Moving the cursor.
@@ -79,7 +80,7 @@ pub enum Group {
     Look,
     /// Tables and findings.
     Tables,
-    /// The cut through voxels.
+    /// The picture of the world.
     Slice,
     /// Everything else.
     Program,
@@ -91,7 +92,7 @@ impl Group {
         (Self::Move, "Move"),
         (Self::Look, "Look"),
         (Self::Tables, "Tables and findings"),
-        (Self::Slice, "Slices and maps"),
+        (Self::Slice, "Pictures"),
         (Self::Program, "Program"),
     ];
 }
@@ -109,7 +110,7 @@ pub struct Spec {
     pub hint: &'static str,
     /// What it does.
     pub help: &'static str,
-    /// Where it stands in the help.
+    /// Its section of the help.
     pub group: Group,
     /// Whether it does something now.
     pub works: fn(&App) -> bool,
@@ -144,19 +145,18 @@ actions! {
     Move: Action::First, "first", ["home", "g"], "first", "To the beginning", always;
     Move: Action::Last, "last", ["end", "G"], "last", "To the end", always;
     Look: Action::Enter, "enter", ["enter"], "look", "Looks closer at what is under the cursor", always;
-    Look: Action::Close, "close", ["esc"], "close", "Closes what is open on top, clears the filter, and so one step back", always;
+    Look: Action::Close, "close", ["esc"], "close", "One step back: closes a popup, clears a filter, leaves a closer look, goes back, then to the tree", always;
     Look: Action::NextFocus, "next-focus", ["tab"], "tree", "From the tree to the pane and back", App::can_change_focus;
-    Look: Action::PreviousFocus, "previous-focus", ["backtab"], "tree", "The same the other way round", App::can_change_focus;
-    Look: Action::Pane(Pane::Sectors), "sectors", ["1"], "sectors", "The sector map: who owns which part of the file", always;
+    Look: Action::PreviousFocus, "previous-focus", ["backtab"], "tree", "From the pane to the tree and back", App::can_change_focus;
+    Look: Action::Pane(Pane::World), "world", ["1"], "world", "The world as one picture", always;
     Look: Action::Pane(Pane::Blocks), "blocks", ["2"], "blocks", "The table of blocks", always;
-    Look: Action::Pane(Pane::Slice), "slice", ["3"], "slice", "A cut through the voxels", always;
+    Look: Action::Pane(Pane::Sectors), "sectors", ["3"], "sectors", "The sector map: who owns which part of the file", always;
     Look: Action::Pane(Pane::Channels), "channels", ["4"], "channels", "The channels of a block, or the arrays of a map", always;
     Look: Action::Pane(Pane::Meta), "metadata", ["5"], "metadata", "The metadata of a block and of its voxels", always;
     Look: Action::Pane(Pane::Hex), "hex", ["6"], "hex", "The bytes, with the field under the cursor", always;
     Look: Action::Pane(Pane::Findings), "findings", ["7"], "findings", "What is wrong", always;
-    Look: Action::Pane(Pane::Depth), "depth", ["8"], "depth", "The depth map of a map's layer", App::has_depth;
-    Look: Action::Pane(Pane::Repair), "repair", ["9", "p"], "preview repair", "What a repair would do; nothing is written", App::can_preview;
-    Look: Action::Pane(Pane::Diff), "diff", ["0"], "diff", "What differs between the two saves, with voxscope A --against B", App::has_other;
+    Look: Action::Pane(Pane::Repair), "repair", ["8", "p"], "preview repair", "What a repair would do; nothing is written", App::can_preview;
+    Look: Action::Pane(Pane::Diff), "diff", ["9"], "diff", "What differs between the two saves, with voxscope A --against B", App::has_other;
     Look: Action::NextPane, "next-pane", ["L"], "next pane", "The next pane", always;
     Look: Action::PreviousPane, "previous-pane", ["H"], "previous pane", "The pane before", always;
     Look: Action::GoTo, "go-to", ["@", "ctrl-g"], "go to", "Goes to a place: 0x1f40, s12, b3, x,y,z, end-16", App::can_go_to;
@@ -164,10 +164,10 @@ actions! {
     Look: Action::GoForward, "forward", ["alt-right", "\\"], "forward", "Forward again", App::can_go_forward;
     Tables: Action::NextFinding, "next-finding", ["n"], "next finding", "Goes to the next finding and shows its place", App::has_findings;
     Tables: Action::PreviousFinding, "previous-finding", ["N"], "previous finding", "Goes to the finding before", App::has_findings;
-    Tables: Action::NextChange, "next-change", ["."], "next change", "Of two saves: goes to the next block that differs", App::has_changes;
-    Tables: Action::PreviousChange, "previous-change", [","], "change before", "Goes to the block before that differs", App::has_changes;
-    Tables: Action::Explain, "explain", ["e"], "explain", "The long story of the finding, and what to do", App::can_explain;
-    Tables: Action::Filter, "filter", ["/"], "filter", "Shows only what fits: lod=0 bytes>4096 state!=ok, or words of findings", App::can_filter;
+    Tables: Action::NextChange, "next-change", ["."], "next change", "Of two saves: goes to the next block that differs; of a block that is tried, to its next place", App::can_step;
+    Tables: Action::PreviousChange, "previous-change", [","], "change before", "Goes to the block before that differs, or to the place before", App::can_step;
+    Tables: Action::Explain, "explain", ["e"], "explain", "A detailed explanation of the finding, and what to do", App::can_explain;
+    Tables: Action::Filter, "filter", ["/"], "filter", "Filters the tree, blocks (lod=0 bytes>4096 state!=ok) or findings; searches bytes and this help", App::can_filter;
     Tables: Action::Sort, "sort", ["s"], "sort", "Sorts the table by its next column", App::in_blocks;
     Tables: Action::Reverse, "reverse", ["S"], "reverse", "Sorts the other way round", App::in_blocks;
     Tables: Action::Export, "export", ["w"], "write rows", "Writes the rows that are shown to a new file, as CSV or JSON lines", App::can_export;
@@ -176,25 +176,26 @@ actions! {
     Slice: Action::AxisX, "axis-x", ["x"], "cut x", "Cuts along x", App::has_cut;
     Slice: Action::AxisY, "axis-y", ["y"], "cut y", "Cuts along y", App::has_cut;
     Slice: Action::AxisZ, "axis-z", ["z"], "cut z", "Cuts along z", App::has_cut;
-    Slice: Action::CutDown, "cut-down", ["["], "cut -", "The cut before", App::has_cut;
-    Slice: Action::CutUp, "cut-up", ["]"], "cut +", "The next cut", App::has_cut;
-    Slice: Action::ChangedCutDown, "changed-cut-down", ["("], "changed cut -", "Of two saves: the nearest cut before in which something differs", App::has_changes;
-    Slice: Action::ChangedCutUp, "changed-cut-up", [")"], "changed cut +", "The nearest cut behind in which something differs", App::has_changes;
-    Slice: Action::NextLod, "next-lod", ["d"], "LOD", "Of two saves: the map of the next LOD", App::has_difference;
+    Slice: Action::CutDown, "cut-down", ["["], "cut -", "The cut before", App::can_move_cut;
+    Slice: Action::CutUp, "cut-up", ["]"], "cut +", "The next cut", App::can_move_cut;
+    Slice: Action::NextLod, "next-lod", ["d"], "LOD", "Of two saves: the changes of the next LOD", App::has_difference;
     Slice: Action::NextChannel, "next-channel", ["c"], "channel", "The next channel", App::has_cut;
-    Slice: Action::Mode, "mode", ["m"], "mode", "Shows values, distances or flags", App::in_slice;
-    Slice: Action::Whole, "whole", ["v"], "whole", "From the block to the whole region, or from a layer to all of them, and back", App::can_widen;
-    Slice: Action::LegendUp, "legend-up", ["{", "<"], "legend -", "The line of the legend before", App::can_toggle;
-    Slice: Action::LegendDown, "legend-down", ["}", ">"], "legend +", "The next line of the legend", App::can_toggle;
-    Slice: Action::Toggle, "toggle", ["space"], "on/off", "Switches what is under the cursor of the legend on or off; of a block in two saves, which of them is seen", App::can_switch;
-    Slice: Action::ToggleAll, "toggle-all", ["a"], "all", "Switches all of the legend on or off", App::can_toggle;
+    Slice: Action::LegendUp, "legend-up", ["{", "<"], "legend -", "Lets the line of the legend before stand out", App::in_world;
+    Slice: Action::LegendDown, "legend-down", ["}", ">"], "legend +", "Lets the next line of the legend stand out: only what it means keeps its colour", App::in_world;
+    Slice: Action::Toggle, "toggle", ["space"], "A or B", "Of two saves: shows what differs, the second one, or the first one", App::can_switch;
     Slice: Action::ZoomIn, "zoom-in", ["+", "="], "nearer", "Nearer: fewer sectors or voxels a cell", App::can_zoom;
-    Slice: Action::ZoomOut, "zoom-out", ["-"], "farther", "Farther: more of them a cell", App::can_zoom;
+    Slice: Action::ZoomOut, "zoom-out", ["-"], "farther", "Farther: more sectors or voxels a cell", App::can_zoom;
+    Slice: Action::PanLeft, "pan-left", ["shift-left"], "pan", "Moves the picture of the world, with the cursor staying", App::in_world;
+    Slice: Action::PanRight, "pan-right", ["shift-right"], "pan", "The same to the right", App::in_world;
+    Slice: Action::PanUp, "pan-up", ["shift-up"], "pan", "The same upward", App::in_world;
+    Slice: Action::PanDown, "pan-down", ["shift-down"], "pan", "The same downward", App::in_world;
+    Slice: Action::NextLook, "next-look", ["v"], "look", "The next look of the world: surface, cut, height, depth, health, coverage, size, difference, repair", App::in_world;
+    Slice: Action::HealthMarks, "health-marks", ["!"], "health", "Marks the blocks with findings on the picture of the world, or not", App::in_world;
     Slice: Action::Bytes, "bytes", ["b"], "file/block", "From the bytes of the file to those of the decompressed block, and back", App::in_hex;
     Tables: Action::Certainty, "certainty", ["t"], "certain/likely", "In the preview of a repair: only what is certain, or what is likely too", App::in_repair;
-    Tables: Action::Accept, "accept", ["o"], "accept", "Puts the block that is looked at in this place: the command of the repair gets an argument", App::can_accept;
+    Tables: Action::Accept, "accept", ["o"], "accept", "Accepts this place for the block: the command of the repair gets an argument", App::can_accept;
     Program: Action::Commands, "commands", [":"], "commands", "Everything that can be done now, by name", always;
-    Program: Action::Help, "help", ["?", "f1"], "help", "All keys", always;
+    Program: Action::Help, "help", ["?", "f1"], "help", "All keys and marks", always;
     Program: Action::Copy, "copy", ["Y", "ctrl-y"], "copy", "Copies what is selected to the terminal's clipboard", always;
     Program: Action::Reload, "reload", ["R", "f5"], "reload", "Reads everything again and keeps the place", always;
     Program: Action::Theme, "theme", ["T"], "theme", "The next set of colours", always;
@@ -250,7 +251,7 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// Gives an action these keys instead of those it has; they are taken from the actions that had them.
+    /// Binds an action to these keys alone; other actions lose them.
     pub fn bind(&mut self, action: Action, keys: Vec<Key>) {
         for key in self.by_action.remove(&action).unwrap_or_default() {
             self.by_key.remove(&key);
@@ -282,37 +283,36 @@ impl Keymap {
 #[must_use]
 pub fn hints(app: &App) -> Vec<&'static Spec> {
     use Action as A;
+    if app.popup.is_some() {
+        let specs = [A::Filter, A::Close, A::Quit].into_iter().filter(|a| *a != A::Filter || app.popup_can_search());
+        return specs.filter_map(Action::spec).collect();
+    }
     let by_pane: &[A] = match (app.focus, app.pane) {
-        (Focus::Tree, _) => &[A::Right, A::Enter],
+        (Focus::Tree, _) => &[A::Enter, A::Right, A::Left, A::Filter, A::Close],
         (Focus::Pane, Pane::Sectors) => &[A::Enter, A::ZoomOut, A::ZoomIn],
         (Focus::Pane, Pane::Blocks) => &[A::Enter, A::Filter, A::Sort, A::Reverse, A::Export],
-        (Focus::Pane, Pane::Slice) => {
-            &[A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel, A::Mode, A::Whole, A::LegendDown, A::Toggle]
-        }
         (Focus::Pane, Pane::Channels) => &[A::Enter],
         (Focus::Pane, Pane::Meta) => &[A::Enter, A::Copy],
-        (Focus::Pane, Pane::Hex) => &[A::GoTo, A::Bytes, A::Copy],
+        (Focus::Pane, Pane::Hex) => &[A::Filter, A::GoTo, A::Bytes, A::Copy],
         (Focus::Pane, Pane::Findings) => &[A::Enter, A::Pane(Pane::Repair), A::Filter],
-        (Focus::Pane, Pane::Depth) => &[A::Enter, A::ZoomOut, A::ZoomIn],
-        (Focus::Pane, Pane::Repair) if super::panes::repair::has_candidate(app) => {
-            &[A::Accept, A::Close, A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel]
+        (Focus::Pane, Pane::World) if app.has_candidate() => {
+            &[A::Accept, A::Close, A::NextChange, A::CutUp, A::AxisX, A::AxisY, A::AxisZ, A::NextChannel]
         }
-        (Focus::Pane, Pane::Repair) if super::panes::repair::can_look(app) => &[A::Enter, A::Certainty, A::Copy],
-        (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],
-        (Focus::Pane, Pane::Diff) if app.has_pair() => &[
-            A::Close,
-            A::ChangedCutUp,
+        (Focus::Pane, Pane::World) => &[
+            A::ZoomIn,
+            A::ZoomOut,
+            A::NextLook,
+            A::HealthMarks,
             A::CutUp,
-            A::NextChange,
-            A::Toggle,
-            A::NextChannel,
-            A::AxisX,
             A::AxisY,
-            A::AxisZ,
+            A::Toggle,
+            A::NextChange,
+            A::Enter,
+            A::NextChannel,
         ],
-        (Focus::Pane, Pane::Diff) => {
-            &[A::Enter, A::NextChange, A::CutUp, A::Whole, A::NextLod, A::ChangedCutUp, A::AxisX, A::AxisY, A::AxisZ]
-        }
+        (Focus::Pane, Pane::Repair) if app.can_show_candidate() => &[A::Enter, A::Certainty, A::Copy],
+        (Focus::Pane, Pane::Repair) => &[A::Certainty, A::Copy],
+        (Focus::Pane, Pane::Diff) => &[A::Enter, A::NextChange, A::NextLod],
     };
     let rest = [A::NextFinding, A::Explain, A::NextFocus, A::GoTo, A::GoBack, A::Cancel, A::Commands, A::Help, A::Quit];
     let mut out: Vec<&'static Spec> = Vec::new();

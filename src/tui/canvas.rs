@@ -3,7 +3,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use unicode_width::UnicodeWidthStr;
+use ratatui::symbols::border;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Widget};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::theme::{Glyphs, Role, Theme};
 
@@ -77,6 +80,29 @@ impl<'b> Canvas<'b> {
         }
     }
 
+    /// Writes a text within a number of columns; one that is longer loses its middle.
+    pub fn put_middle(&mut self, x: u16, y: u16, width: u16, text: &str, role: Role) {
+        let width = width.min(self.area.width.saturating_sub(x));
+        let room = usize::from(width);
+        if text.width() <= room || room < 5 {
+            self.put_within(x, y, width, text, role);
+            return;
+        }
+        let columns = |text: &mut dyn Iterator<Item = char>, room: usize| {
+            let mut used = 0;
+            let fits = text.take_while(|c| {
+                used += c.width().unwrap_or(0);
+                used <= room
+            });
+            fits.collect::<Vec<char>>()
+        };
+        // Names of files differ at their ends more often than at their beginnings.
+        let tail = columns(&mut text.chars().rev(), room / 2);
+        let head = columns(&mut text.chars(), room - 1 - room / 2);
+        let short: String = head.into_iter().chain(self.glyphs.more.chars()).chain(tail.into_iter().rev()).collect();
+        self.put(x, y, &short, role);
+    }
+
     /// Writes a text that ends at a column.
     pub fn put_right(&mut self, end: u16, y: u16, text: &str, role: Role) {
         let width = u16::try_from(text.width()).unwrap_or(u16::MAX);
@@ -131,26 +157,31 @@ impl<'b> Canvas<'b> {
     /// Draws a frame with a title and gives what is inside.
     pub fn frame(&mut self, title: &[(Role, &str)], has_focus: bool) -> Canvas<'_> {
         let role = if has_focus { Role::Focus } else { Role::Border };
-        let (width, height) = (self.width(), self.height());
-        if width < 2 || height < 2 {
-            return self.part(0, 0, 0, 0);
-        }
-        let [h, v, tl, tr, bl, br] =
-            if self.glyphs.ascii { ["-", "|", "+", "+", "+", "+"] } else { ["─", "│", "┌", "┐", "└", "┘"] };
-        let line = h.repeat(usize::from(width - 2));
-        self.line(0, 0, &[(role, tl), (role, &line), (role, tr)]);
-        self.line(0, height - 1, &[(role, bl), (role, &line), (role, br)]);
-        for y in 1..height - 1 {
-            self.put(0, y, v, role);
-            self.put(width - 1, y, v, role);
-        }
-        if width > 4 {
-            self.part(1, 0, width - 2, 1).line(0, 0, title);
-        }
-        self.part(1, 1, width - 2, height - 2)
+        let corner = "+";
+        let ascii = border::Set {
+            top_left: corner,
+            top_right: corner,
+            bottom_left: corner,
+            bottom_right: corner,
+            vertical_left: "|",
+            vertical_right: "|",
+            horizontal_top: "-",
+            horizontal_bottom: "-",
+        };
+        let title: Vec<Span<'_>> = title
+            .iter()
+            .map(|(role, text)| Span::styled(*text, Style::reset().patch(self.theme.style(*role))))
+            .collect();
+        let block = Block::bordered()
+            .border_set(if self.glyphs.ascii { ascii } else { border::PLAIN })
+            .border_style(self.theme.style(role))
+            .title(Line::from(title));
+        let area = block.inner(self.area);
+        block.render(self.area, self.buffer);
+        Canvas { buffer: self.buffer, area, theme: self.theme, glyphs: self.glyphs }
     }
 
-    /// Draws what tells, at the right edge, where in a longer list this is.
+    /// Draws a scroll bar at the right edge.
     pub fn scrollbar(&mut self, first: usize, seen: usize, all: usize) {
         let height = usize::from(self.height());
         if all <= seen || height == 0 || self.width() == 0 {

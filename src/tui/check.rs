@@ -6,37 +6,40 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::app::{App, Effect};
 use super::data::Index;
-use super::jobs::{Kind, Worker, apart};
-use crate::check::{Finding, Options, Summary, run, total_bytes, walk};
+use super::jobs::{JobKind, Worker, run_in_own_pool};
+use super::verdict::{self, Verdict};
+use super::{App, Effect};
+use crate::check::{Cause, Finding, Options, Summary, run, total_bytes, walk};
 use crate::damage::Level;
+use crate::watch::Progress;
 
-/// How often progress is told: often enough to be seen, seldom enough not to be felt over a slow line.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Time between two reports: short enough to show that it moves, long enough for a slow line.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Checks the save that is open; an older check ends.
 pub fn start(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
     app.findings.begin(&index, 0);
+    app.selection.finding = None;
     let generation = app.generation;
     app.job(
-        Kind::Check,
+        JobKind::Check,
         move |worker| check(&index, generation, worker),
         |app, why| {
             app.findings.running = false;
             app.findings.stopped = true;
-            app.say(why);
+            app.show_message(why);
         },
     );
 }
 
 /// Stops the check.
 pub fn stop(app: &mut App) {
-    app.effects.push(Effect::Cancel(Kind::Check));
+    app.effects.push(Effect::Cancel(JobKind::Check));
 }
 
-struct Told {
+struct PendingFindings {
     at: Instant,
     waiting: Vec<Finding>,
 }
@@ -50,17 +53,22 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
         }
     });
     let done = AtomicU64::new(0);
-    let told = Mutex::new(Told { at: Instant::now(), waiting: Vec::new() });
-    let tell = |finding: Option<Finding>, now: bool| {
-        // Whoever comes while somebody tells has nothing to add but progress, which is told the next time.
-        let Ok(mut told) = (if finding.is_some() || now { told.lock().ok() } else { told.try_lock().ok() }).ok_or(())
+    let pending = Mutex::new(PendingFindings { at: Instant::now(), waiting: Vec::new() });
+    let counted = Mutex::new(crate::check::Findings::default());
+    let report = |finding: Option<Finding>, now: bool| {
+        if let (Some(finding), Ok(mut counted)) = (&finding, counted.lock()) {
+            counted.add(finding);
+        }
+        // A thread that finds the lock taken has only progress to add, which the next report includes.
+        let Ok(mut pending) =
+            (if finding.is_some() || now { pending.lock().ok() } else { pending.try_lock().ok() }).ok_or(())
         else {
             return;
         };
-        told.waiting.extend(finding);
-        if now || told.at.elapsed() >= PAUSE || told.waiting.len() >= 1000 {
-            told.at = Instant::now();
-            let findings = std::mem::take(&mut told.waiting);
+        pending.waiting.extend(finding);
+        if now || pending.at.elapsed() >= REPORT_INTERVAL || pending.waiting.len() >= 1000 {
+            pending.at = Instant::now();
+            let findings = std::mem::take(&mut pending.waiting);
             let (done, index) = (done.load(Ordering::Relaxed), Arc::clone(index));
             worker.answer(move |app| {
                 if app.generation == generation {
@@ -72,40 +80,49 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
             });
         }
     };
-    let progress = |bytes| {
-        done.fetch_add(bytes, Ordering::Relaxed);
-        tell(None, false);
+    // The total of both passes is known, so their beginnings say nothing new.
+    let progress = |progress| {
+        if let Progress::Advanced(bytes) = progress {
+            done.fetch_add(bytes, Ordering::Relaxed);
+            report(None, false);
+        }
     };
-    let options = Options { cancel: Some(worker.cancel()), progress: Some(&progress), ..Options::default() };
+    let options = Options::default().watch(worker.watch().progress(&progress));
     let check = || {
-        // First every block, so that what is plainly wrong is seen soon; then what only the sectors of all regions tell.
+        // First every block, so that plain damage is seen soon; then what only the sectors of all regions show.
         let mut errors = HashSet::new();
         let mut summary = run(&save, &options, |finding| {
             if let (Level::Error, Some(block)) = (finding.level(), finding.block) {
                 errors.insert((Arc::clone(&finding.file), block.position));
             }
-            tell(Some(finding), false);
+            report(Some(finding), false);
         });
         if !summary.interrupted {
             let known = |file: &str, position| errors.contains(&(Arc::from(file), position));
-            let counts = walk(&save, &options, known, |finding| tell(Some(finding), false));
+            let counts = walk(&save, &options, known, |finding| report(Some(finding), false));
             summary.counts.merge(&counts);
             summary.interrupted = worker.is_cancelled();
         }
         summary
     };
-    let summary = apart(check);
-    tell(None, true);
+    let summary = run_in_own_pool(check);
+    report(None, true);
+    let causes = counted.into_inner().map(|findings| findings.causes(&save)).unwrap_or_default();
     worker.answer(move |app| {
         if app.generation == generation {
-            ended(app, summary);
+            finish(app, summary, causes);
         }
     });
 }
 
-fn ended(app: &mut App, summary: Summary) {
+fn finish(app: &mut App, summary: Summary, causes: Vec<Cause>) {
+    let interrupted = summary.interrupted;
+    app.findings.verdict = Verdict { causes, totals: None };
     app.findings.running = false;
     app.findings.stopped = summary.interrupted;
     app.findings.summary = Some(summary);
     app.findings.version += 1;
+    if !interrupted {
+        verdict::request_totals(app);
+    }
 }

@@ -1,29 +1,28 @@
 //! The save that is compared with, and the comparison, in the background: what differs comes as it is found.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::app::{App, Effect};
 use super::data::Index;
-use super::data::difference::{Difference, Lod, Told};
-use super::jobs::{Kind, Worker, apart};
+use super::data::difference::{Difference, FoundChange, Lod};
+use super::jobs::{JobKind, Worker, run_in_own_pool};
 use super::pane::Pane;
-use super::panes;
+use super::{App, Effect};
 use crate::diff;
 use crate::save::{Options, Save};
+use crate::watch::Progress;
 use crate::world::World;
 
-/// How often progress is told.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How often progress is found.
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Changes that are handed over at once, at most.
 const BATCH: usize = 4096;
 
 /// A save that another one is compared with, and how.
 #[derive(Clone, Debug, Default)]
-pub struct Against {
+pub struct CompareWith {
     /// What to open.
     pub path: PathBuf,
     /// How.
@@ -75,7 +74,7 @@ impl Comparison {
 
     fn begin(&mut self, key: Key, saves: [Arc<Save>; 2]) {
         (self.running, self.stopped, self.failure, self.key) = (true, false, None, key);
-        self.coming = Some(Difference::of(key, saves));
+        self.coming = Some(Difference::new(key, saves));
     }
 
     fn end(&mut self, result: Result<diff::Summary, String>) {
@@ -108,43 +107,43 @@ impl App {
         self.pane == Pane::Diff && self.has_other()
     }
 
-    /// Whether there is a map of what differs, with a LOD and layers.
+    /// Whether there is a list of what differs, with a LOD.
     #[must_use]
     pub fn has_difference(&self) -> bool {
         self.in_diff() && self.comparison.difference().is_some_and(|difference| !difference.lods.is_empty())
     }
 
+    /// Whether there are changes to go through, or places of a block that is tried.
+    #[must_use]
+    pub fn can_step(&self) -> bool {
+        self.has_candidate() || self.has_changes()
+    }
+
     /// Whether there are changes to go through.
     #[must_use]
     pub fn has_changes(&self) -> bool {
-        self.in_diff() && self.comparison.difference().is_some_and(|difference| !difference.is_empty())
+        (self.in_diff() || self.in_world())
+            && self.comparison.difference().is_some_and(|difference| !difference.is_empty())
     }
 
     /// Whether there is a pane.
     #[must_use]
     pub fn has_pane(&self, pane: Pane) -> bool {
         match pane {
-            Pane::Depth => self.has_depth(),
             Pane::Diff => self.has_other(),
             _ => true,
         }
     }
 
-    /// Whether something can be switched: flags of a legend, or between two saves.
+    /// Whether the picture can go from one of two saves to the other.
     #[must_use]
     pub fn can_switch(&self) -> bool {
-        self.can_toggle() || self.has_pair()
-    }
-
-    /// Whether there is a block in two saves to look at.
-    #[must_use]
-    pub fn has_pair(&self) -> bool {
-        panes::diff::has_pair(self)
+        self.in_world() && self.has_other()
     }
 }
 
 /// Opens the save that is compared with; the first one is open. In the job that opened that one.
-pub fn open(against: &Against, worker: &Worker<'_>) {
+pub fn open(against: &CompareWith, worker: &Worker<'_>) {
     let index = Save::open(&against.path, &against.options).map_err(|error| error.to_string()).map(Index::new);
     worker.answer(move |app| {
         let index = index.map(Arc::new);
@@ -163,7 +162,7 @@ pub fn start(app: &mut App) {
     let key = (app.generation, app.comparison.readings);
     app.comparison.begin(key, saves.clone());
     app.job(
-        Kind::Diff,
+        JobKind::Diff,
         move |worker| {
             let result = compare(&saves, &against, key, worker);
             worker.answer(move |app| {
@@ -178,7 +177,7 @@ pub fn start(app: &mut App) {
 
 /// Stops the comparison; what it found stays.
 pub fn stop(app: &mut App) {
-    app.effects.push(Effect::Cancel(Kind::Diff));
+    app.effects.push(Effect::Cancel(JobKind::Diff));
     let comparison = &mut app.comparison;
     (comparison.running, comparison.stopped) = (false, true);
     if let Some(coming) = comparison.coming.take().filter(|_| comparison.shown.is_none()) {
@@ -187,22 +186,26 @@ pub fn stop(app: &mut App) {
 }
 
 /// What was found and not handed over yet.
-struct Waiting {
+struct PendingChanges {
     at: Instant,
-    told: Vec<Told>,
-    /// Blocks of the LODs before this one, and of this one; and how many of these are compared.
-    before: u64,
-    lod: [u64; 2],
+    found: Vec<FoundChange>,
+    /// Blocks that are compared, of all LODs.
+    done: u64,
 }
 
-fn compare(saves: &[Arc<Save>; 2], against: &Against, key: Key, worker: &Worker<'_>) -> Result<diff::Summary, String> {
+fn compare(
+    saves: &[Arc<Save>; 2],
+    against: &CompareWith,
+    key: Key,
+    worker: &Worker<'_>,
+) -> Result<diff::Summary, String> {
     let [a, b] = saves;
     let worlds = World::only(a).and_then(|a| Ok((a, World::only(b)?)));
     let (a, b) = worlds.map_err(|error| error.to_string())?;
-    apart(|| run([&a, &b], against, key, worker))
+    run_in_own_pool(|| run([&a, &b], against, key, worker))
 }
 
-fn run(worlds: [&World<'_>; 2], against: &Against, key: Key, worker: &Worker<'_>) -> Result<diff::Summary, String> {
+fn run(worlds: [&World<'_>; 2], against: &CompareWith, key: Key, worker: &Worker<'_>) -> Result<diff::Summary, String> {
     let [a, b] = worlds;
     let mut numbers = a.lods();
     numbers.extend(b.lods());
@@ -216,43 +219,36 @@ fn run(worlds: [&World<'_>; 2], against: &Against, key: Key, worker: &Worker<'_>
     let total = lods.iter().map(|lod| lod.blocks.iter().map(|blocks| blocks.blocks.len()).max().unwrap_or(0) as u64);
     let total = total.sum::<u64>();
     answer(worker, key, move |all| (all.lods, all.side, all.done) = (lods, side, [0, total]));
-    let waiting = Mutex::new(Waiting { at: Instant::now(), told: Vec::new(), before: 0, lod: [0; 2] });
-    let tell = |change: &mut dyn FnMut(&mut Waiting), now: bool| {
+    let waiting = Mutex::new(PendingChanges { at: Instant::now(), found: Vec::new(), done: 0 });
+    let report = |change: &mut dyn FnMut(&mut PendingChanges), now: bool| {
         let Ok(mut waiting) = waiting.lock() else { return };
         change(&mut waiting);
-        if now || waiting.told.len() >= BATCH || waiting.at.elapsed() >= PAUSE {
+        if now || waiting.found.len() >= BATCH || waiting.at.elapsed() >= REPORT_INTERVAL {
             waiting.at = Instant::now();
-            let told = std::mem::take(&mut waiting.told);
-            let done = waiting.before.saturating_add(waiting.lod[0]);
+            let found = std::mem::take(&mut waiting.found);
+            let done = waiting.done;
             answer(worker, key, move |all| {
                 all.done = [done.min(total), total];
-                if !told.is_empty() {
-                    all.add(told);
+                if !found.is_empty() {
+                    all.add(found);
                 }
             });
         }
     };
-    let progress = |done: u64, all: u64| {
-        let mut step = |waiting: &mut Waiting| {
-            // Fewer than before: another LOD.
-            if done < waiting.lod[0] {
-                waiting.before = waiting.before.saturating_add(waiting.lod[1]);
-            }
-            waiting.lod = [done, all];
-        };
-        tell(&mut step, false);
+    // The total of all LODs is known, so the beginning of each says nothing new.
+    let progress = |progress| {
+        if let Progress::Advanced(more) = progress {
+            report(&mut |waiting| waiting.done = waiting.done.saturating_add(more), false);
+        }
     };
-    let options = diff::Options {
-        lods: against.lods.clone(),
-        channels: against.channels.clone(),
-        list: 0,
-        cancel: Some::<&AtomicBool>(worker.cancel()),
-        progress: Some(&progress),
-    };
+    let options = diff::Options::default()
+        .lods(against.lods.clone())
+        .channels(against.channels.clone())
+        .watch(worker.watch().progress(&progress));
     let result = diff::run(a, b, &options, |change| {
-        tell(&mut |waiting| waiting.told.extend(Told::all(&change)), false);
+        report(&mut |waiting| waiting.found.extend(FoundChange::all(&change)), false);
     });
-    tell(&mut |_| {}, true);
+    report(&mut |_| {}, true);
     result.map_err(|error| error.to_string())
 }
 

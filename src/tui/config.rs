@@ -3,6 +3,7 @@
 //! ```toml
 //! theme = "light"           # terminal, bright, light, mono
 //! ascii = false             # letters only
+//! mouse = true              # false leaves the mouse to the terminal
 //!
 //! [keys]                    # actions by their names, as the command palette has them
 //! quit = ["q", "ctrl-q"]
@@ -10,15 +11,18 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use etcetera::{BaseStrategy, choose_base_strategy};
 use serde::Deserialize;
 
 use super::action::{Action, Keymap};
 use super::keys::Key;
 use super::theme::Theme;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -27,10 +31,15 @@ pub struct Config {
     /// Letters only.
     #[serde(default)]
     pub ascii: bool,
+    /// Whether the mouse is used; it is when nothing is said.
+    pub mouse: Option<bool>,
     /// Keys of actions.
     #[serde(default)]
     pub keys: BTreeMap<String, Vec<String>>,
 }
+
+/// Bytes of a configuration that are read at most.
+const MOST_BYTES: u64 = 1 << 20;
 
 impl Config {
     /// Reads the configuration: of the file that is named, or of the usual place, where it need not be.
@@ -40,8 +49,11 @@ impl Config {
     pub fn read(named: Option<&Path>) -> Result<Self, String> {
         let Some(path) = named.map(Path::to_owned).or_else(usual_place) else { return Ok(Self::default()) };
         let shown = crate::printable::path(&path);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&text).map_err(|error| format!("{shown}: {error}")),
+        let mut text = String::new();
+        let read = File::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+        match read {
+            Ok(n) if n as u64 > MOST_BYTES => Err(format!("{shown}: it is larger than {MOST_BYTES} bytes")),
+            Ok(_) => Self::parse(&text).map_err(|error| format!("{shown}: {error}")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => Ok(Self::default()),
             Err(error) => Err(format!("{shown}: {error}")),
         }
@@ -73,7 +85,7 @@ impl Config {
         Theme::from_name(name).map(Some).ok_or_else(wrong)
     }
 
-    /// The keys: those that are usual, with what the file says instead.
+    /// The keys: the usual ones, with those of the file instead.
     ///
     /// # Errors
     /// A sentence, when there is no such action or no such key.
@@ -90,12 +102,10 @@ impl Config {
     }
 }
 
-/// Where the file is looked for.
+/// The place of the configuration among the user's own.
 #[must_use]
 pub fn usual_place() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = if cfg!(windows) { set("APPDATA") } else { set("XDG_CONFIG_HOME").filter(|path| path.is_absolute()) };
-    let base = base.or_else(|| Some(set("HOME")?.join(".config")))?;
+    let base = choose_base_strategy().ok()?.config_dir();
     Some(base.join("voxscope").join("config.toml"))
 }
 

@@ -4,16 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use super::action::{ACTIONS, Action, Group, hints};
-use super::app::{App, Focus};
+use super::action::{Action, hints};
 use super::canvas::Canvas;
 use super::keys::short;
-use super::layout::inside;
 use super::pane::Pane;
-use super::popup::{Popup, commands};
 use super::theme::{Role, level_role};
-use super::{inspector, panes};
-use crate::damage::{Code, Level};
+use super::{App, Focus};
+use super::{inspector, overlay, panes, verdict};
+use crate::damage::Level;
 
 /// Draws everything.
 pub fn draw(app: &App, buffer: &mut Buffer) {
@@ -29,14 +27,15 @@ pub fn draw(app: &App, buffer: &mut Buffer) {
     on(layout.tree, &|app, canvas| panes::tree::draw(app, canvas, layout.folded));
     on(layout.pane, &pane);
     on(layout.inspector, &inspector::draw);
+    on(layout.verdict, &verdict::draw);
     on(layout.hints, &bottom);
     if app.popup.is_some() {
         let all = Rect::new(0, 0, app.size.columns, app.size.rows);
-        on(all, &popup);
+        on(all, &overlay::draw);
     }
 }
 
-/// The line on top: where we are, and what the check says.
+/// The line on top: the path of the selection and the result of the check.
 fn path_line(app: &App, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
     let state = check_words(app);
@@ -67,11 +66,20 @@ fn place(app: &App) -> Vec<String> {
         node = at.parent;
     }
     names.reverse();
+    if app.focus == Focus::Tree && app.selects_directory() {
+        return names;
+    }
+    if let (true, Some(item)) = (app.selects_directory(), app.selected_item()) {
+        names.extend(index.node_of(item).and_then(|node| index.nodes.get(node)).map(|node| node.label.to_string()));
+    }
     if let Some(slot) = app.selected_slot() {
         names.push(slot.position.map_or_else(|| format!("block {}", slot.slot), crate::printable::triple));
     }
     names
 }
+
+/// Columns from which on there is room for a bar of progress.
+const BAR: u16 = 100;
 
 fn check_words(app: &App) -> Vec<(Role, String)> {
     if app.index.is_none() {
@@ -101,7 +109,7 @@ fn check_words(app: &App) -> Vec<(Role, String)> {
     if findings.running {
         let share = findings.share();
         out.push((Role::Text, format!("checking {:.0} % ", (share * 100.0).floor())));
-        if wide {
+        if app.size.columns >= BAR {
             let eighths = (share * 64.0).floor();
             let full = (0..8).map(|cell| (eighths - f64::from(cell) * 8.0).clamp(0.0, 8.0));
             let bar: String = full.map(|n| horizontal(app.glyphs.ascii, n)).collect();
@@ -213,9 +221,10 @@ fn pane(app: &App, canvas: &mut Canvas<'_>) {
 fn bottom(app: &App, canvas: &mut Canvas<'_>) {
     if let Some(prompt) = &app.prompt {
         let x = canvas.line(1, 0, &[(Role::Key, prompt.purpose.label()), (Role::Dim, ": ")]);
-        let before: String = prompt.text.chars().take(prompt.cursor).collect();
-        let at: String = prompt.text.chars().skip(prompt.cursor).take(1).collect();
-        let after: String = prompt.text.chars().skip(prompt.cursor + 1).collect();
+        let (text, cursor) = (prompt.text(), prompt.cursor());
+        let before: String = text.chars().take(cursor).collect();
+        let at: String = text.chars().skip(cursor).take(1).collect();
+        let after: String = text.chars().skip(cursor + 1).collect();
         // What is before the cursor is cut from the left, so that the cursor is always seen.
         let room = usize::from(canvas.width().saturating_sub(x + 2));
         let skip = before.chars().count().saturating_sub(room);
@@ -234,13 +243,18 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
     }
     let mut x = 1;
     let moves = if app.glyphs.ascii { "arrows" } else { "←↑↓→" };
-    let mut pieces = vec![(moves.to_owned(), "move".to_owned())];
+    let moved = if app.popup.is_some() { "scroll" } else { "move" };
+    let mut pieces = vec![(moves.to_owned(), moved.to_owned())];
     for spec in hints(app) {
         let Some(key) = app.settings.keymap.keys(spec.action).first() else { continue };
         let hint = match spec.action {
             Action::NextFocus if app.focus == Focus::Tree => "pane",
-            Action::Toggle if app.has_pair() => "A or B",
-            Action::Whole if app.in_diff() => "layer/all",
+            Action::Right if app.focus == Focus::Tree => "open",
+            Action::Left if app.focus == Focus::Tree => "close",
+            Action::Close if app.focus == Focus::Tree && app.popup.is_none() => "pane",
+            Action::Filter if app.popup.is_some() => "search",
+            Action::Filter if app.in_hex() && app.focus == Focus::Pane => "find bytes",
+            Action::Close if app.popup.is_none() => "back",
             _ => spec.hint,
         };
         pieces.push((short(*key, app.glyphs.ascii), hint.to_owned()));
@@ -257,105 +271,4 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
     for (key, hint) in &pieces {
         x = canvas.line(x, 0, &[(Role::Key, key), (Role::Text, " "), (Role::Dim, hint), (Role::Text, "  ")]);
     }
-}
-
-fn popup(app: &App, canvas: &mut Canvas<'_>) {
-    let Some(popup) = &app.popup else { return };
-    let (width, height) = (canvas.width(), canvas.height());
-    let w = width.saturating_sub(4).min(96);
-    let h = height.saturating_sub(4).max(height.min(3));
-    let mut top = canvas.part((width - w) / 2, (height.saturating_sub(h)) / 2, w, h);
-    top.clear();
-    match popup {
-        Popup::Help(line) => help(app, *line, &mut top),
-        Popup::Commands(chosen) => palette(app, *chosen, &mut top),
-        Popup::Explain(code, line) => explain(app, *code, *line, &mut top),
-    }
-}
-
-/// Draws lines from one on, in a frame.
-fn scrolled(canvas: &mut Canvas<'_>, title: &str, line: u16, lines: &[Vec<(Role, String)>]) {
-    let title = format!(" {title} ");
-    let mut inside = canvas.frame(&[(Role::Strong, &title)], true);
-    let seen = usize::from(inside.height());
-    let first = usize::from(line).min(lines.len().saturating_sub(seen));
-    for (y, pieces) in lines.iter().skip(first).take(seen).enumerate() {
-        let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
-        inside.line(1, u16::try_from(y).unwrap_or(u16::MAX), &pieces);
-    }
-    inside.scrollbar(first, seen, lines.len());
-}
-
-fn help(app: &App, line: u16, canvas: &mut Canvas<'_>) {
-    let mut lines: Vec<Vec<(Role, String)>> = Vec::new();
-    let width = usize::from(canvas.width().saturating_sub(4));
-    for (group, heading) in Group::ALL {
-        if !lines.is_empty() {
-            lines.push(Vec::new());
-        }
-        lines.push(vec![(Role::Strong, heading.to_owned())]);
-        for spec in ACTIONS.iter().filter(|spec| spec.group == group) {
-            let keys = app.settings.keymap.keys(spec.action);
-            let keys: Vec<String> = keys.iter().map(|key| short(*key, app.glyphs.ascii)).collect();
-            let keys = format!("  {:<20}", keys.join("  "));
-            let room = width.saturating_sub(keys.width()).max(10);
-            for (i, text) in textwrap::wrap(spec.help, room).into_iter().enumerate() {
-                let before = if i == 0 { keys.clone() } else { " ".repeat(keys.width()) };
-                lines.push(vec![(Role::Key, before), (Role::Text, text.into_owned())]);
-            }
-        }
-    }
-    scrolled(canvas, "Keys  (any other key closes this)", line, &lines);
-}
-
-fn palette(app: &App, chosen: usize, canvas: &mut Canvas<'_>) {
-    let typed = app.prompt.as_ref().map_or("", |prompt| prompt.text.as_str());
-    let found = commands(app, typed);
-    let mut inside = canvas.frame(&[(Role::Strong, " Commands  (type a part of the name) ")], true);
-    let chosen = chosen.min(found.len().saturating_sub(1));
-    let seen = usize::from(inside.height());
-    let first = super::scroll::follow(0, chosen, seen, found.len());
-    for (i, spec) in found.iter().enumerate().skip(first).take(seen) {
-        let y = u16::try_from(i - first).unwrap_or(u16::MAX);
-        let key = app.settings.keymap.keys(spec.action).first().map(|key| short(*key, app.glyphs.ascii));
-        inside.put(1, y, &key.unwrap_or_default(), Role::Key);
-        inside.put(11, y, spec.name, Role::Strong);
-        let width = inside.width().saturating_sub(32);
-        inside.put_within(30, y, width, spec.help, Role::Text);
-        if i == chosen {
-            inside.cursor_row(y, true);
-        }
-    }
-    if found.is_empty() {
-        inside.put(1, 0, "There is no such command here.", Role::Dim);
-    }
-}
-
-fn explain(app: &App, code: Code, line: u16, canvas: &mut Canvas<'_>) {
-    let width = usize::from(canvas.width().saturating_sub(4)).max(1);
-    let mut lines: Vec<Vec<(Role, String)>> = Vec::new();
-    let level = Some(code.level());
-    let mark = app.glyphs.level(level);
-    lines.push(vec![(level_role(level), format!("{mark} {} {}", code.level().name(), code.name()))]);
-    let mut paragraph = |text: &str, role: Role| {
-        lines.push(Vec::new());
-        for text in textwrap::wrap(text, width) {
-            lines.push(vec![(role, text.into_owned())]);
-        }
-    };
-    let finding = app.selection.finding.and_then(|at| app.findings.list.get(at)).filter(|f| f.code() == code);
-    if let Some(finding) = finding {
-        paragraph(&finding.to_string(), Role::Text);
-    }
-    paragraph(code.title(), Role::Strong);
-    code.story().split("\n\n").for_each(|text| paragraph(text, Role::Text));
-    paragraph("What to do", Role::Strong);
-    paragraph(code.next(), Role::Text);
-    scrolled(canvas, "Explain  (esc closes)", line, &lines);
-}
-
-/// The area inside the pane's frame.
-#[must_use]
-pub fn pane_inside(app: &App) -> Rect {
-    inside(app.layout().pane)
 }

@@ -8,12 +8,12 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 
-use super::app::{App, Effect, Settings};
 use super::draw::draw;
 use super::jobs::{self, Answer, Job};
 use super::keys::Key;
 use super::layout::Size;
-use super::update::{Event, settle, update};
+use super::update::{Event, request_missing, update};
+use super::{App, Effect, Settings};
 
 /// The explorer without a terminal.
 pub struct Driver {
@@ -30,14 +30,14 @@ impl Driver {
     #[must_use]
     pub fn new(settings: Settings, columns: u16, rows: u16) -> Self {
         let mut driver = Self { app: App::new(settings, Size { columns, rows }), copied: None, left: false };
-        driver.settle();
+        driver.run_until_idle();
         driver
     }
 
     /// Lets an event happen, and does all that is asked for.
     pub fn event(&mut self, event: &Event) {
         update(&mut self.app, event);
-        self.settle();
+        self.run_until_idle();
     }
 
     /// Presses keys, with spaces between them, as they are written in the configuration. What is no key is left out.
@@ -61,10 +61,10 @@ impl Driver {
     }
 
     /// Does what is asked for until nothing is.
-    pub fn settle(&mut self) {
+    pub fn run_until_idle(&mut self) {
         // What is asked for again and again without an end would be a fault; it ends here all the same.
         for _ in 0..100 {
-            settle(&mut self.app);
+            request_missing(&mut self.app);
             let effects = std::mem::take(&mut self.app.effects);
             if effects.is_empty() {
                 return;

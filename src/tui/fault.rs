@@ -2,8 +2,8 @@
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::app::App;
-use super::jobs::Kind;
+use super::App;
+use super::jobs::JobKind;
 use super::update::Event;
 
 /// The variable that names the key whose press is a fault: `job` or `screen`, then a character.
@@ -17,7 +17,7 @@ pub fn on_event(app: &mut App, event: &Event) {
         return;
     }
     match std::env::var(VARIABLE).as_deref() {
-        Ok("job") => app.job(Kind::Extra, |_| panic!("on purpose"), App::say),
+        Ok("job") => app.job(JobKind::Extra, |_| panic!("on purpose"), App::show_message),
         Ok("screen") => panic!("on purpose"),
         _ => {}
     }

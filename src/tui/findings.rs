@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::data::{Index, ItemId, NodeId};
+use super::verdict::Verdict;
 use crate::check::{Counts, Finding, Summary};
 use crate::damage::Level;
 
 /// Findings that are kept; what is beyond is counted. `voxscope check` prints all of them.
-pub const MOST: usize = 100_000;
+pub const MAX_FINDINGS: usize = 100_000;
 
 /// How many findings of each level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,10 +64,12 @@ pub struct Findings {
     pub total: u64,
     /// What it came to.
     pub summary: Option<Summary>,
-    /// Changes whenever findings are added or begin anew.
+    /// Changes whenever findings are added or a check begins.
     pub version: u64,
     /// How many checks there were.
     pub run: u64,
+    /// What happened to the save.
+    pub verdict: Verdict,
     by_node: Vec<Tally>,
 }
 
@@ -102,13 +105,22 @@ impl Findings {
                 }
                 node = index.nodes.get(at).and_then(|node| node.parent);
             }
-            if self.list.len() < MOST {
+            if self.list.len() < MAX_FINDINGS {
                 self.list.push(Arc::new(finding));
                 self.items.push(item);
             } else {
                 self.dropped += 1;
             }
         }
+    }
+
+    /// The first finding worse than a note about a block of a file.
+    #[must_use]
+    pub fn about_block(&self, item: ItemId, position: [i32; 3]) -> Option<usize> {
+        let about = |finding: &Finding| {
+            finding.level() > Level::Note && finding.block.is_some_and(|block| block.position == Some(position))
+        };
+        self.items.iter().zip(&self.list).position(|(of, finding)| *of == Some(item) && about(finding))
     }
 
     /// Whether nothing was found.
@@ -119,7 +131,7 @@ impl Findings {
 
     /// How many findings there are about a line of the tree and all below it.
     #[must_use]
-    pub fn of_node(&self, node: NodeId) -> Tally {
+    pub fn tally(&self, node: NodeId) -> Tally {
         self.by_node.get(node).copied().unwrap_or_default()
     }
 

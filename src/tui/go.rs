@@ -1,33 +1,48 @@
-//! Going to a place: to a finding, to what was typed, back and forward. Where the file has to be opened first, the place
+//! PendingTarget to a place: to a finding, to what was typed, back and forward. Where the file has to be opened first, the place
 //! is reached once it is.
 
-use super::app::{App, Bytes, Focus};
 use super::data::{ItemId, Opened, Part};
-use super::history::Place;
+use super::history::Location;
 use super::pane::Pane;
+use super::{App, Bytes, Focus};
 use crate::bytes::Span;
 use crate::check::Finding;
 use crate::damage::Space;
+use crate::picture::Look;
 use crate::save::Owner;
 
 /// A place in a file that has to be opened first.
 #[derive(Clone, Debug)]
-pub struct Going {
+pub struct PendingTarget {
     item: ItemId,
     slot: Option<u32>,
     block: Option<(u8, [i32; 3])>,
     bytes: Option<Bytes>,
 }
 
-/// Goes to the block in a slot of a file.
+/// A place on the picture of the world that another pane leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorldTarget {
+    /// A cut through the selected voxel, or through the middle of the selected block, of a channel.
+    Cut(Option<usize>),
+    /// The block of a LOD at a position, in this look.
+    Block(u8, [i32; 3], Look),
+    /// A block that differs between two saves, with the channel and the voxel to look at, when there is one.
+    Change(u8, [i32; 3], Option<(usize, [u32; 3])>),
+}
+
+/// Shows a place on the picture of the world, as soon as its tables are there.
+pub fn to_world(app: &mut App, target: WorldTarget) {
+    app.world_target = Some(target);
+    app.show(Pane::World);
+}
+
+/// Selects the block in a slot of a file.
 pub fn to_slot(app: &mut App, item: ItemId, slot: u32) {
-    let Some(index) = app.index.clone() else { return };
-    let Some(node) = index.node_of(item) else { return };
-    app.select_node(node);
-    app.panes.tree.show(&index, node);
-    app.going = Some(Going { item, slot: Some(slot), block: None, bytes: None });
-    app.want_item();
-    arrive(app);
+    app.select_item(item);
+    app.pending_target = Some(PendingTarget { item, slot: Some(slot), block: None, bytes: None });
+    app.request_item();
+    finish_navigation(app);
 }
 
 /// Goes to the block at a position of a LOD, in whichever file of a forest or stream it is; false when there is none.
@@ -37,28 +52,38 @@ pub fn to_block(app: &mut App, lod: u8, position: [i32; 3]) -> bool {
     let Some(node) = index.node_of(item) else { return false };
     app.select_node(node);
     app.panes.tree.show(&index, node);
-    app.going = Some(Going { item, slot: None, block: Some((lod, position)), bytes: None });
-    app.want_item();
-    arrive(app);
+    app.pending_target = Some(PendingTarget { item, slot: None, block: Some((lod, position)), bytes: None });
+    app.request_item();
+    finish_navigation(app);
     true
 }
 
 /// Goes to a finding, by its number: the line of the tree, the block, the bytes.
 pub fn to_finding(app: &mut App, number: usize) {
+    let item = app.findings.items.get(number).copied().flatten();
+    if let (Some(index), Some(item)) = (app.index.clone(), item)
+        && let Some(node) = index.node_of(item)
+    {
+        app.select_node(node);
+        app.panes.tree.show(&index, node);
+    }
+    link_finding(app, number);
+}
+
+/// Selects a finding, and what it is about; a directory that is selected in the tree stays selected.
+pub fn link_finding(app: &mut App, number: usize) {
     let Some(finding) = app.findings.list.get(number).cloned() else { return };
     app.selection.finding = Some(number);
-    let item = app.findings.items.get(number).copied().flatten();
-    let Some(index) = app.index.clone() else { return };
-    let node = item.and_then(|item| index.node_of(item)).unwrap_or(0);
-    app.select_node(node);
-    app.panes.tree.show(&index, node);
-    let Some(item) = item else { return };
+    let Some(item) = app.findings.items.get(number).copied().flatten() else { return };
+    app.select_item(item);
     (app.selection.slot, app.selection.sector, app.selection.voxel, app.selection.bytes) = (None, None, None, None);
+    // A finding about a file as such leaves its first block selected.
+    app.first_selected = None;
     let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
     let bytes = finding_bytes(app, &finding);
-    app.going = Some(Going { item, slot: None, block, bytes });
-    app.want_item();
-    arrive(app);
+    app.pending_target = Some(PendingTarget { item, slot: None, block, bytes });
+    app.request_item();
+    finish_navigation(app);
 }
 
 /// The bytes that a finding is about.
@@ -86,15 +111,15 @@ fn finding_part(app: &App, finding: &Finding) -> Part {
     }
 }
 
-/// Reaches the place that was on the way, if its file is open now.
-pub fn arrive(app: &mut App) {
-    let Some(Going { item, slot, block, bytes }) = app.going.clone() else { return };
+/// Selects the target of a navigation once its file is open.
+pub fn finish_navigation(app: &mut App) {
+    let Some(PendingTarget { item, slot, block, bytes }) = app.pending_target.clone() else { return };
     if app.selected_item() != Some(item) {
-        app.going = None;
+        app.pending_target = None;
         return;
     }
     let Some(opened) = app.opened_item().cloned() else { return };
-    app.going = None;
+    app.pending_target = None;
     let at = block.and_then(|(lod, position)| opened.at(lod, position)).map(|slot| slot.slot);
     if let Some(slot) = slot.or(at) {
         app.select_slot(slot);
@@ -103,9 +128,13 @@ pub fn arrive(app: &mut App) {
         app.selection.bytes = Some(bytes);
         if bytes.space == Space::File && bytes.part == Part::Data {
             follow_bytes(app, &opened, bytes.span);
+            // Bytes before the sectors are in no block; the other panes show the first one meanwhile.
+            if app.selection.slot.is_none() && app.selection.sector.is_none() {
+                app.selection.slot = opened.slots.first().map(|slot| slot.slot);
+            }
         }
     }
-    app.panes.arrived();
+    app.panes.follow_selection();
 }
 
 /// Selects the sector, and the block, that bytes of the file are in.
@@ -123,19 +152,10 @@ fn follow_bytes(app: &mut App, opened: &Opened, span: Span) {
 /// The block that owns a sector alone.
 #[must_use]
 pub fn slot_at(opened: &Opened, sector: u64) -> Option<u32> {
-    match owner_at(opened, sector)? {
+    match opened.owner_at(sector)? {
         Owner::Block(slot) | Owner::BeyondEnd(slot) => Some(slot),
         _ => None,
     }
-}
-
-/// Who owns a sector.
-#[must_use]
-pub fn owner_at(opened: &Opened, sector: u64) -> Option<Owner> {
-    let runs = &opened.sectors.runs;
-    let at = runs.partition_point(|run| run.first <= sector).checked_sub(1)?;
-    let run = runs.get(at)?;
-    (sector - run.first < run.count).then_some(run.owner)
 }
 
 /// Selects a sector, with the block that owns it and its bytes.
@@ -163,13 +183,19 @@ pub fn to(app: &mut App, text: &str) -> Result<(), String> {
     if app.in_diff() {
         let shown = crate::printable::printable(text.trim());
         return match parse(&shown)? {
-            Target::Position(position) => super::panes::diff::to_block(app, position),
-            _ => Err("on the map, a place is the position of a block: x,y,z".into()),
+            Target::Position(position) => app.go_to_difference(position),
+            _ => Err("in the list of changes, a place is the position of a block: x,y,z".into()),
         };
     }
-    let opened = app.opened_item().cloned().ok_or("no file is open")?;
     let shown = crate::printable::printable(text.trim());
     let place = parse(&shown)?;
+    if let Target::Position(position) = place
+        && super::panes::world::is_ready(app)
+    {
+        app.remember();
+        return super::panes::world::go_to(app, position.map(i64::from));
+    }
+    let opened = app.opened_item().cloned().ok_or("no file is open")?;
     app.remember();
     let len = opened.len(Part::Data);
     match place {
@@ -190,7 +216,7 @@ pub fn to(app: &mut App, text: &str) -> Result<(), String> {
         }
         Target::Position(position) => to_position(app, &opened, position)?,
     }
-    app.panes.arrived();
+    app.panes.follow_selection();
     Ok(())
 }
 
@@ -213,14 +239,9 @@ fn to_byte(app: &mut App, opened: &Opened, at: u64, len: u64) -> Result<(), Stri
     Ok(())
 }
 
-/// A position is that of a voxel in the slice, of a block everywhere else.
+/// A position is that of a block, where there is no picture of the world.
 fn to_position(app: &mut App, opened: &Opened, position: [i32; 3]) -> Result<(), String> {
     let shown = crate::printable::triple(position);
-    if app.pane == Pane::Slice || opened.slots.iter().all(|slot| slot.position.is_none()) {
-        let voxel = position.map(|n| u32::try_from(n).ok());
-        let [Some(x), Some(y), Some(z)] = voxel else { return Err(format!("{shown} is outside")) };
-        return super::panes::slice::to_voxel(app, [x, y, z]);
-    }
     // Of several LODs, that of the block that is selected.
     let lod = app.selection.slot.and_then(|slot| opened.slot(slot)).or(opened.slots.first()).map_or(0, |slot| slot.lod);
     let slot = opened.at(lod, position).ok_or_else(|| format!("there is no block at {shown} in this file"))?;
@@ -270,31 +291,31 @@ fn number(text: &str) -> Option<u64> {
 
 /// Back to the place before.
 pub fn back(app: &mut App) {
-    let here = Place { selection: app.selection.clone(), pane: app.pane };
+    let here = Location { selection: app.selection.clone(), pane: app.pane };
     match app.history.back(here) {
         Some(place) => restore(app, place),
-        None => app.say("This is where you began.".into()),
+        None => app.show_message("There is nothing to go back to.".into()),
     }
 }
 
 /// Forward again.
 pub fn forward(app: &mut App) {
-    let here = Place { selection: app.selection.clone(), pane: app.pane };
+    let here = Location { selection: app.selection.clone(), pane: app.pane };
     match app.history.forward(here) {
         Some(place) => restore(app, place),
-        None => app.say("There is nothing to go forward to.".into()),
+        None => app.show_message("There is nothing to go forward to.".into()),
     }
 }
 
-fn restore(app: &mut App, place: Place) {
-    app.going = None;
+fn restore(app: &mut App, place: Location) {
+    app.pending_target = None;
     app.selection = place.selection;
     app.pane = place.pane;
     app.focus = Focus::Pane;
     if let Some(index) = app.index.clone() {
         app.panes.tree.show(&index, app.selection.node);
     }
-    app.panes.arrived();
+    app.panes.follow_selection();
 }
 
 #[cfg(test)]

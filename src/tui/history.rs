@@ -1,15 +1,15 @@
-//! Where we were, and the way back.
+//! Locations that were visited, and the way back.
 
-use super::app::Selection;
+use super::Selection;
 use super::data::NodeId;
 use super::pane::Pane;
 
 /// Places that are remembered.
-const MOST: usize = 200;
+const MAX_LOCATIONS: usize = 200;
 
 /// A place: what was selected, and how it was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// What was selected.
     pub selection: Selection,
     /// The pane.
@@ -19,18 +19,18 @@ pub struct Place {
 /// The places before and after this one.
 #[derive(Debug, Default)]
 pub struct History {
-    back: Vec<Place>,
-    forward: Vec<Place>,
+    back: Vec<Location>,
+    forward: Vec<Location>,
 }
 
 impl History {
     /// Remembers a place that is being left.
-    pub fn push(&mut self, place: Place) {
+    pub fn push(&mut self, place: Location) {
         self.forward.clear();
         if self.back.last() != Some(&place) {
             self.back.push(place);
         }
-        if self.back.len() > MOST {
+        if self.back.len() > MAX_LOCATIONS {
             self.back.remove(0);
         }
     }
@@ -48,23 +48,24 @@ impl History {
     }
 
     /// The place before; `here` becomes the one after it.
-    pub fn back(&mut self, here: Place) -> Option<Place> {
+    pub fn back(&mut self, here: Location) -> Option<Location> {
         let place = self.back.pop()?;
         self.forward.push(here);
         Some(place)
     }
 
     /// The place after; `here` becomes the one before it.
-    pub fn forward(&mut self, here: Place) -> Option<Place> {
+    pub fn forward(&mut self, here: Location) -> Option<Location> {
         let place = self.forward.pop()?;
         self.back.push(here);
         Some(place)
     }
 
-    /// Finds the lines of the tree anew, after the save was read again.
+    /// Maps the lines of the tree to those of the save as it was read again.
     pub fn map(&mut self, node: impl Fn(NodeId) -> NodeId) {
         for place in self.back.iter_mut().chain(&mut self.forward) {
             place.selection.node = node(place.selection.node);
+            place.selection.item = None;
             place.selection.finding = None;
         }
     }
@@ -74,9 +75,10 @@ impl History {
 mod tests {
     use super::*;
 
-    fn place(node: NodeId) -> Place {
-        let selection = Selection { node, slot: None, sector: None, voxel: None, bytes: None, finding: None };
-        Place { selection, pane: Pane::Hex }
+    fn place(node: NodeId) -> Location {
+        let selection =
+            Selection { node, item: None, slot: None, sector: None, voxel: None, bytes: None, finding: None };
+        Location { selection, pane: Pane::Hex }
     }
 
     #[test]
@@ -99,6 +101,6 @@ mod tests {
     fn places_are_not_remembered_for_ever() {
         let mut history = History::default();
         (0..1000).for_each(|node| history.push(place(node)));
-        assert_eq!(history.back.len(), MOST);
+        assert_eq!(history.back.len(), MAX_LOCATIONS);
     }
 }

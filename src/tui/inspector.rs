@@ -1,20 +1,23 @@
-//! What is selected, in words.
+//! The inspector: the selection in words.
 
-use super::app::App;
 use super::canvas::Canvas;
 use super::data::{NodeKind, Store};
-use super::go;
+use super::numbers::bytes;
+use super::pane::InspectorLines;
 use super::theme::{Role, level_role, owner_role};
+use super::{App, Focus};
 use crate::damage::Level;
 use crate::printable::triple;
-use crate::save::Owner;
-
-/// Lines of words: a label and what it says; a label that is empty is a sentence.
-pub type Lines = Vec<(&'static str, String, Role)>;
+use crate::save::{Kind, Owner};
+use unicode_width::UnicodeWidthStr;
 
 /// Draws the inspector.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let (title, lines) = lines(app);
+    if app.layout().inspector_below {
+        draw_flowing(app, &title, &lines, canvas);
+        return;
+    }
     let title = format!(" {title} ");
     let mut inside = canvas.frame(&[(Role::Strong, &title)], false);
     let two_columns = inside.width() >= 70;
@@ -39,10 +42,50 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     }
 }
 
-fn lines(app: &App) -> (String, Lines) {
-    let mut out: Lines = Vec::new();
+/// Draws the words one after the other, in the few lines below the pane.
+fn draw_flowing(app: &App, title: &str, lines: &InspectorLines, canvas: &mut Canvas<'_>) {
+    let (width, rows) = (canvas.width(), canvas.height());
+    let (mut x, mut y) = (canvas.put(1, 0, title, Role::Strong), 0u16);
+    let more = app.glyphs.more;
+    for (label, text, role) in lines {
+        let label = if label.is_empty() { String::new() } else { format!("{label} ") };
+        let wide = |text: &str| u16::try_from(text.width()).unwrap_or(u16::MAX);
+        let all = wide(&label).saturating_add(wide(text));
+        if x.saturating_add(2).saturating_add(all) > width.saturating_sub(1) && x > 1 {
+            if y + 1 >= rows {
+                // A long text that begins here is cut; a short one would have had room.
+                let room = width.saturating_sub(x + 3 + wide(&label));
+                if room >= 16 {
+                    x = canvas.put(x + 2, y, &label, Role::Dim);
+                    canvas.put_within(x, y, room, text, *role);
+                } else {
+                    canvas.put(x, y, more, Role::Dim);
+                }
+                return;
+            }
+            (x, y) = (1, y + 1);
+        } else {
+            x = if x > 1 { x + 2 } else { x };
+        }
+        x = canvas.put(x, y, &label, Role::Dim);
+        let room = width.saturating_sub(x + 1);
+        canvas.put_within(x, y, room, text, *role);
+        x = x.saturating_add(wide(text).min(room));
+    }
+}
+
+fn lines(app: &App) -> (String, InspectorLines) {
+    let mut out: InspectorLines = Vec::new();
     if let Some((title, words)) = super::panes::repair::under_cursor(app) {
         out.extend(words.into_iter().map(|(label, text)| (label, text, Role::Text)));
+        return (title, out);
+    }
+    if let Some((title, words)) = super::panes::world::under_cursor(app) {
+        out.extend(words);
+        if let Some(finding) = app.selection.finding.and_then(|at| app.findings.list.get(at)) {
+            let level = Some(finding.level());
+            out.push(("", format!("{} {}", app.glyphs.level(level), finding.message()), level_role(level)));
+        }
         return (title, out);
     }
     if let Some((title, words)) = super::panes::diff::under_cursor(app) {
@@ -56,24 +99,30 @@ fn lines(app: &App) -> (String, Lines) {
         out.push(("", format!("{mark} {}: {}", finding.level().name(), finding.message()), level_role(level)));
         out.push(("", finding.code().next().to_owned(), Role::Text));
     }
-    let title = what(app, &mut out);
+    let title = describe_selection(app, &mut out);
+    // In a directory the file is not what the tree shows.
+    if let (true, Focus::Pane, Some(index), Some(item)) =
+        (app.selects_directory(), app.focus, &app.index, app.selected_item())
+    {
+        out.push(("in", index.shown(item), Role::Dim));
+    }
     (title, out)
 }
 
 /// What the selection is; its title.
-fn what(app: &App, out: &mut Lines) -> String {
+fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
     let Some(index) = &app.index else { return "Nothing is open".into() };
     let Some(node) = index.nodes.get(app.selection.node) else { return String::new() };
-    let Some(opened) = app.opened_item() else {
-        group(app, out);
+    let Some(opened) = app.opened_item().filter(|_| !app.selects_directory() || app.focus == Focus::Pane) else {
+        describe_group(app, out);
         return node.label.to_string();
     };
     if let Some(slot) = app.selected_slot() {
-        block(app, slot, out);
+        describe_block(app, slot, out);
         return slot.position.map_or_else(|| format!("Block {}", slot.slot), |at| format!("Block {}", triple(at)));
     }
     if let Some(sector) = app.selection.sector {
-        if let Some(owner) = go::owner_at(opened, sector) {
+        if let Some(owner) = opened.owner_at(sector) {
             let (role, words) = owner_role(owner);
             out.push(("owner", words.into(), role));
         }
@@ -146,14 +195,17 @@ fn what(app: &App, out: &mut Lines) -> String {
 }
 
 /// Words on a line of the tree that is no file.
-fn group(app: &App, out: &mut Lines) {
+fn describe_group(app: &App, out: &mut InspectorLines) {
     let Some(index) = &app.index else { return };
     if let Some(kind) = app.selected_kind() {
         let words = match kind {
             NodeKind::Save => "a save",
-            NodeKind::Forest(_) => "a region forest",
+            NodeKind::Forest(number) => match index.save.forests.get(number).map(|forest| forest.kind) {
+                Some(Kind::BlockFiles) => "block files",
+                _ => "a region forest",
+            },
             NodeKind::Lod(..) => "a level of detail",
-            NodeKind::Room(_) => "a directory of pak regions",
+            NodeKind::PakDir(_) => "a directory of pak regions",
             NodeKind::Map(_) => "a voxel map",
             NodeKind::Item(_) => "a file",
         };
@@ -161,7 +213,7 @@ fn group(app: &App, out: &mut Lines) {
     }
     let files = app.selected_items().len();
     out.push(("files", files.to_string(), Role::Text));
-    let tally = app.findings.of_node(app.selection.node);
+    let tally = app.findings.tally(app.selection.node);
     for (level, count) in [(Level::Error, tally.errors), (Level::Warning, tally.warnings), (Level::Note, tally.notes)] {
         if count > 0 {
             let text = format!("{} {count}", app.glyphs.level(Some(level)));
@@ -175,7 +227,7 @@ fn group(app: &App, out: &mut Lines) {
     }
 }
 
-fn block(app: &App, slot: super::data::Slot, out: &mut Lines) {
+fn describe_block(app: &App, slot: super::data::Slot, out: &mut InspectorLines) {
     out.push(("slot", slot.slot.to_string(), Role::Text));
     if slot.lod > 0 {
         out.push(("LOD", slot.lod.to_string(), Role::Text));
@@ -190,7 +242,7 @@ fn block(app: &App, slot: super::data::Slot, out: &mut Lines) {
     let Some(block) = app.selected_block() else { return };
     let packed = block.container.unwrap_or("as it is");
     let plain = crate::bytes::len64(&block.plain);
-    // A blob can lie in several places; its size is what the row says.
+    // A blob can be stored in several places; the row has its size.
     let of_row = app.opened_item().and_then(|opened| opened.stream()).and(block.prefix);
     let stored = of_row.map_or(block.stored.len(), u64::from);
     out.push(("stored", format!("{}, {packed}", bytes(stored)), Role::Text));
@@ -209,28 +261,4 @@ fn block(app: &App, slot: super::data::Slot, out: &mut Lines) {
             out.push(("", format!("{damage}."), level_role(Some(damage.code.level()))));
         }
     }
-}
-
-/// Bytes as people read them, with the exact number where it is small enough to be read too.
-#[must_use]
-pub fn bytes(n: u64) -> String {
-    match n {
-        0..100_000 => format!("{} bytes", grouped(n)),
-        100_000..10_000_000 => format!("{} KB", grouped(n / 1000)),
-        _ => format!("{} MB", grouped(n / 1_000_000)),
-    }
-}
-
-/// A number with its digits in groups of three.
-#[must_use]
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -1,16 +1,17 @@
 //! Work off the screen's thread: of each kind only the newest counts, an older one is cancelled, and one that panics
-//! says so instead of taking the program with it.
+//! reports the fault instead of ending the program.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::app::App;
+use super::App;
+use crate::watch::Watch;
 
 /// What a job is about. Of one kind there is one job that runs and at most one, the newest, that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum JobKind {
     /// Opening the save.
     Save,
     /// The check of the whole save.
@@ -25,22 +26,26 @@ pub enum Kind {
     Findings,
     /// One block.
     Block,
-    /// A cut through voxels.
-    Plane,
     /// Bytes for the hex view.
     Bytes,
-    /// What is at the cursor in a layer.
-    Voxel,
+    /// Searching for bytes.
+    Search,
     /// Counts of a layer's flags.
     Counts,
-    /// The depth map.
-    Depths,
+    /// The tables of a world.
+    Source,
+    /// The tables of a second save, or of what a repair would write.
+    OtherSource,
+    /// Tiles of the picture of a world.
+    Picture,
+    /// The sectors of files in a directory.
+    Strips,
     /// Writing rows.
     Export,
     /// What a repair would do.
     Plan,
-    /// A block and the neighbours that it may have.
-    Faces,
+    /// What a repair would bring back.
+    Totals,
     /// What differs between two saves.
     Diff,
     /// A block in two saves.
@@ -55,7 +60,7 @@ pub type Answer = Box<dyn FnOnce(&mut App) + Send>;
 /// Something to be done in the background.
 pub struct Job {
     /// What it is about.
-    pub kind: Kind,
+    pub kind: JobKind,
     /// Does it.
     pub work: Box<dyn FnOnce(&Worker<'_>) + Send>,
     /// What to do with the sentence when it panics.
@@ -69,10 +74,10 @@ pub struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Set when nobody waits for the job any more.
+    /// Cancels the work of the job when nobody waits for it any more.
     #[must_use]
-    pub const fn cancel(&self) -> &AtomicBool {
-        self.cancel
+    pub fn watch(&self) -> Watch<'_> {
+        Watch::default().cancel(self.cancel)
     }
 
     /// Whether nobody waits for the job any more.
@@ -87,9 +92,9 @@ impl Worker<'_> {
     }
 }
 
-/// A message of a job: which one, and what it says; `None` is "it has ended".
+/// A message of a job: its number and its answer; `None` when it has ended.
 pub struct Message {
-    kind: Kind,
+    kind: JobKind,
     number: u64,
     answer: Option<Answer>,
 }
@@ -97,8 +102,8 @@ pub struct Message {
 /// The jobs that run, and those that wait for one of their kind to end.
 #[derive(Default)]
 pub struct Jobs {
-    running: HashMap<Kind, Running>,
-    waiting: HashMap<Kind, Job>,
+    running: HashMap<JobKind, Running>,
+    waiting: HashMap<JobKind, Job>,
     numbers: u64,
 }
 
@@ -129,13 +134,13 @@ impl Jobs {
             send(Message {
                 kind,
                 number,
-                answer: Some(Box::new(move |app| app.say(format!("no thread could be had: {error}")))),
+                answer: Some(Box::new(move |app| app.show_message(format!("no thread could be had: {error}")))),
             });
             send(Message { kind, number, answer: None });
         }
     }
 
-    /// Takes a message in: what it says is done to the state, unless its job was cancelled since.
+    /// Applies the answer in a message to the state, unless its job was cancelled since.
     pub fn receive(
         &mut self,
         message: Message,
@@ -146,7 +151,7 @@ impl Jobs {
         let Some(running) = current else { return };
         match message.answer {
             Some(answer) => {
-                if !running.cancel.load(Ordering::Relaxed) || message.kind == Kind::Check {
+                if !running.cancel.load(Ordering::Relaxed) || message.kind == JobKind::Check {
                     answer(app);
                 }
             }
@@ -160,7 +165,7 @@ impl Jobs {
     }
 
     /// Cancels the job of a kind, and drops the one that waits.
-    pub fn cancel(&mut self, kind: Kind) {
+    pub fn cancel(&mut self, kind: JobKind) {
         self.waiting.remove(&kind);
         if let Some(running) = self.running.get(&kind) {
             running.cancel.store(true, Ordering::Relaxed);
@@ -178,7 +183,7 @@ impl Jobs {
 
 /// Does work with threads of its own, one fewer than there are processors: whoever looks at a block meanwhile does not
 /// wait for it.
-pub fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub fn run_in_own_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     match rayon::ThreadPoolBuilder::new().num_threads(processors.saturating_sub(1).max(1)).build() {
         Ok(pool) => pool.install(work),

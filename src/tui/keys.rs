@@ -46,11 +46,11 @@ impl Key {
 
     /// The key of an event.
     #[must_use]
-    pub fn of(event: &KeyEvent) -> Self {
+    pub fn from_event(event: &KeyEvent) -> Self {
         let mut modifiers = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         let mut code = event.code;
         if let KeyCode::Char(c) = code {
-            // The character says already whether shift was held.
+            // The character already includes shift.
             modifiers -= KeyModifiers::SHIFT;
             if modifiers.contains(KeyModifiers::CONTROL) {
                 code = KeyCode::Char(c.to_ascii_lowercase());
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_character_says_itself_that_shift_was_held() {
-        let event = |code, modifiers| Key::of(&KeyEvent::new(code, modifiers));
+        let event = |code, modifiers| Key::from_event(&KeyEvent::new(code, modifiers));
         assert_eq!(event(KeyCode::Char('N'), KeyModifiers::SHIFT), Key::parse("N").unwrap());
         assert_eq!(event(KeyCode::Char('R'), KeyModifiers::CONTROL), Key::parse("ctrl-r").unwrap());
         assert_eq!(event(KeyCode::BackTab, KeyModifiers::SHIFT), Key::parse("backtab").unwrap());

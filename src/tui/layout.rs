@@ -1,8 +1,9 @@
-//! Where the parts of the screen lie, by its size and by what has the focus.
+//! The areas of the screen, by its size, the focus and the pane.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Constraint, Layout, Rect};
 
-use super::app::Focus;
+use super::Focus;
+use super::pane::Pane;
 
 /// Columns and rows of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub struct Size {
 
 /// The parts of the screen; a part that has no room is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct ScreenAreas {
     /// The line on top.
     pub path: Rect,
     /// The tree, with its frame.
@@ -24,8 +25,12 @@ pub struct Layout {
     pub folded: bool,
     /// The pane, with its frame.
     pub pane: Rect,
-    /// What is selected, in words, with its frame.
+    /// What is selected, in words; with a frame when it is beside the pane.
     pub inspector: Rect,
+    /// Whether the inspector is some lines below the pane, without a frame.
+    pub inspector_below: bool,
+    /// What the check came to, above the line at the bottom.
+    pub verdict: Rect,
     /// The line at the bottom.
     pub hints: Rect,
 }
@@ -36,46 +41,48 @@ const WIDE: u16 = 110;
 /// Below this the tree and the pane take turns.
 const NARROW: u16 = 60;
 
-impl Layout {
-    /// The layout of a screen.
+/// Columns of a tree that shows its marks only, with its frame.
+const FOLDED: u16 = 3;
+
+/// Lines of an inspector below the pane.
+const LINES_BELOW: u16 = 2;
+
+/// Columns that 32 bytes a row take, with the frame.
+const WIDE_HEX: u16 = 144;
+
+impl ScreenAreas {
+    /// The areas of a screen, by what has the focus, which pane is shown, and how many lines the verdict has.
     #[must_use]
-    pub fn new(size: Size, focus: Focus) -> Self {
+    pub fn new(size: Size, focus: Focus, pane: Pane, verdict: u16) -> Self {
         let Size { columns, rows } = size;
-        let row = |y: u16| if y < rows { Rect::new(0, y, columns, 1) } else { Rect::default() };
-        let path = row(0);
-        let hints = if rows >= 3 { row(rows - 1) } else { Rect::default() };
-        let body = Rect::new(0, 1.min(rows), columns, rows.saturating_sub(2));
-        let none = Rect::default();
+        let screen = Rect::new(0, 0, columns, rows);
+        let verdict = verdict.min(rows / 8);
+        let last = Constraint::Length(u16::from(rows >= 3));
+        let bars = [Constraint::Length(1), Constraint::Min(0), Constraint::Length(verdict), last];
+        let [path, body, verdict, hints] = Layout::vertical(bars).areas(screen);
+        let (tree_focus, hex) = (focus == Focus::Tree, pane == Pane::Hex);
         if columns >= WIDE {
-            let tree = (columns / 5).clamp(24, 36);
-            let inspector = (columns / 4).clamp(30, 44);
-            let pane = columns.saturating_sub(tree + inspector);
-            return Self {
-                path,
-                tree: Rect { width: tree, ..body },
-                folded: false,
-                pane: Rect { x: tree, width: pane, ..body },
-                inspector: Rect { x: tree + pane, width: inspector, ..body },
-                hints,
-            };
+            // Rows of bytes need the room that names of files take.
+            let folded = hex && !tree_focus;
+            let tree = if folded { FOLDED } else { (columns / 5).clamp(24, 36) };
+            let wanted = (columns / 4).clamp(30, 44);
+            let left = columns.saturating_sub(FOLDED + WIDE_HEX);
+            let inspector =
+                if folded && left >= 30 { wanted.min(left) } else { wanted.min(if folded { 30 } else { 44 }) };
+            let parts = [Constraint::Length(tree), Constraint::Min(0), Constraint::Length(inspector)];
+            let [tree, pane, inspector] = Layout::horizontal(parts).areas(body);
+            return Self { path, tree, folded, pane, inspector, inspector_below: false, verdict, hints };
         }
-        let below = if body.height >= 18 { 6 } else { 0 };
-        let upper = Rect { height: body.height - below, ..body };
-        let inspector = if below == 0 { none } else { Rect { y: body.y + upper.height, height: below, ..body } };
+        let below = if body.height >= 14 { LINES_BELOW } else { 0 };
+        let [upper, inspector] = Layout::vertical([Constraint::Min(0), Constraint::Length(below)]).areas(body);
+        let none = Rect::default();
         if columns < NARROW {
-            let (tree, pane) = if focus == Focus::Tree { (upper, none) } else { (none, upper) };
-            return Self { path, tree, folded: false, pane, inspector, hints };
+            let (tree, pane) = if tree_focus { (upper, none) } else { (none, upper) };
+            return Self { path, tree, folded: false, pane, inspector, inspector_below: true, verdict, hints };
         }
-        let folded = focus != Focus::Tree;
-        let tree = if folded { 3 } else { (columns / 2).min(36) };
-        Self {
-            path,
-            tree: Rect { width: tree, ..upper },
-            folded,
-            pane: Rect { x: tree, width: columns - tree, ..upper },
-            inspector,
-            hints,
-        }
+        let width = if tree_focus { (columns / 2).min(36) } else { FOLDED };
+        let [tree, pane] = Layout::horizontal([Constraint::Length(width), Constraint::Min(0)]).areas(upper);
+        Self { path, tree, folded: !tree_focus, pane, inspector, inspector_below: true, verdict, hints }
     }
 }
 
@@ -94,15 +101,16 @@ mod tests {
 
     #[test]
     fn no_part_reaches_outside_at_any_size() {
-        for columns in 0..140 {
-            for rows in 0..40 {
+        for columns in (0..150).step_by(3) {
+            for rows in 0..24 {
                 for focus in [Focus::Tree, Focus::Pane] {
                     let screen = Rect::new(0, 0, columns, rows);
-                    let layout = Layout::new(Size { columns, rows }, focus);
-                    for part in [layout.path, layout.tree, layout.pane, layout.inspector, layout.hints] {
+                    let layout = ScreenAreas::new(Size { columns, rows }, focus, Pane::Blocks, 2);
+                    let ScreenAreas { path, tree, pane, inspector, verdict, hints, .. } = layout;
+                    let parts = [path, tree, pane, inspector, verdict, hints];
+                    for part in parts {
                         assert_eq!(part.intersection(screen).area(), part.area(), "{columns} x {rows}: {part:?}");
                     }
-                    let parts = [layout.path, layout.tree, layout.pane, layout.inspector, layout.hints];
                     let area: u32 = parts.iter().map(|part| u32::from(part.width) * u32::from(part.height)).sum();
                     assert!(area <= u32::from(columns) * u32::from(rows), "{columns} x {rows}: {layout:?}");
                 }
@@ -113,8 +121,8 @@ mod tests {
     #[test]
     fn at_80_columns_the_tree_folds() {
         let size = Size { columns: 80, rows: 24 };
-        assert!(Layout::new(size, Focus::Pane).folded);
-        assert!(!Layout::new(size, Focus::Tree).folded);
-        assert_eq!(Layout::new(size, Focus::Pane).inspector.height, 6);
+        assert!(ScreenAreas::new(size, Focus::Pane, Pane::Blocks, 0).folded);
+        assert!(!ScreenAreas::new(size, Focus::Tree, Pane::Blocks, 0).folded);
+        assert_eq!(ScreenAreas::new(size, Focus::Pane, Pane::Blocks, 0).inspector.height, LINES_BELOW);
     }
 }

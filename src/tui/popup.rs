@@ -1,17 +1,22 @@
-//! What lies on top of the screen: help, the command palette, the story of a code.
+//! Popups: help, the command palette, the explanation of a code.
 
+use super::App;
 use super::action::{ACTIONS, Group, Spec};
-use super::app::App;
 use crate::damage::Code;
 
-/// What lies on top.
+/// A popup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Popup {
-    /// All keys, from a line on.
-    Help(u16),
+    /// All keys and marks, from a line on; only those that match a search.
+    Help {
+        /// The first line.
+        line: u16,
+        /// The words that were searched for.
+        search: String,
+    },
     /// The commands that a typed line fits, and the one that is chosen.
     Commands(usize),
-    /// The long story of a code, from a line on.
+    /// A detailed explanation of a code, from a line on.
     Explain(Code, u16),
 }
 

@@ -1,6 +1,18 @@
-//! A line that is being typed.
+//! A line that the user types: a place, a filter, a pattern, a file name, a command.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::collections::HashMap;
+
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use tui_input::backend::crossterm::to_input_request;
+use tui_input::{Input, InputRequest};
+
+use super::Selection;
+
+/// Characters that one paste can add.
+const MAX_PASTE: usize = 1000;
+
+/// Lines that are remembered for each purpose.
+const MAX_HISTORY: usize = 50;
 
 /// What a line is typed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,6 +23,12 @@ pub enum Purpose {
     FilterBlocks,
     /// A filter for findings.
     FilterFindings,
+    /// A filter for the tree.
+    FilterTree,
+    /// Bytes to search for.
+    FindBytes,
+    /// Words to search the help for.
+    SearchHelp,
     /// The file to write rows to.
     Export,
     /// A command, by a part of its name.
@@ -18,113 +36,141 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// What stands before the line.
+    /// The label in front of the line.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
             Self::GoTo => "go to",
             Self::FilterBlocks => "filter blocks",
             Self::FilterFindings => "filter findings",
+            Self::FilterTree => "filter tree",
+            Self::FindBytes => "find bytes",
+            Self::SearchHelp => "search help",
             Self::Export => "write rows to",
             Self::Command => "command",
         }
     }
 
-    /// What can be typed.
+    /// Examples of what can be typed.
     #[must_use]
     pub const fn example(self) -> &'static str {
         match self {
             Self::GoTo => "0x1f40  s12  b3  x,y,z  end-16",
             Self::FilterBlocks => "lod=0 bytes>4096 state!=ok",
             Self::FilterFindings => "error  block-epilogue  r.0.0.0",
+            Self::FilterTree => "a part of a name",
+            Self::FindBytes => "0d f0 ?? 90, \"text\"; ? matches any digit",
+            Self::SearchHelp => "a part of a name, key or sentence",
             Self::Export => "rows.csv or rows.jsonl, a new file",
             Self::Command => "",
         }
     }
 }
 
-/// A line that is being typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Lines that were typed before, the newest last.
+pub type History = HashMap<Purpose, Vec<String>>;
+
+/// Remembers a line; a line that is there already moves to the end.
+pub fn remember_line(history: &mut History, purpose: Purpose, text: &str) {
+    if text.trim().is_empty() {
+        return;
+    }
+    let lines = history.entry(purpose).or_default();
+    lines.retain(|line| line != text);
+    lines.push(text.to_owned());
+    if lines.len() > MAX_HISTORY {
+        lines.remove(0);
+    }
+}
+
+/// A line that the user types.
+#[derive(Clone, Debug)]
 pub struct Prompt {
     /// What for.
     pub purpose: Purpose,
-    /// What is there.
-    pub text: String,
-    /// Characters before the cursor.
-    pub cursor: usize,
-    /// What is wrong with it.
+    /// The error in it.
     pub error: Option<String>,
+    /// The text when typing began, which cancelling restores.
+    pub before: String,
+    /// The selection when typing began and the generation of the index that it is of, for filters that move it.
+    pub selection_before: Option<(u64, Selection)>,
+    input: Input,
+    /// The remembered line that is shown, counted from the newest.
+    recalled: Option<usize>,
 }
 
-/// What came of a key.
+/// The result of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Typed {
+pub enum KeyResult {
     /// The line changed, or the cursor moved.
     Edited,
-    /// It is done.
-    Done,
-    /// It is given up.
-    GivenUp,
-    /// The key means nothing here.
-    Nothing,
+    /// The line was submitted.
+    Submitted,
+    /// The line was cancelled.
+    Cancelled,
+    /// The key means nothing in a line.
+    Unused,
 }
 
 impl Prompt {
-    /// A line with something in it already.
+    /// A line that begins with a text.
     #[must_use]
     pub fn new(purpose: Purpose, text: &str) -> Self {
-        Self { purpose, cursor: text.chars().count(), text: text.to_owned(), error: None }
+        let (before, input) = (text.to_owned(), Input::new(text.to_owned()));
+        Self { purpose, error: None, before, selection_before: None, input, recalled: None }
     }
 
-    /// Takes a key.
-    pub fn key(&mut self, event: &KeyEvent) -> Typed {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.input.value()
+    }
+
+    /// Characters before the cursor.
+    #[must_use]
+    pub fn cursor(&self) -> usize {
+        self.input.cursor()
+    }
+
+    /// Handles a key.
+    pub fn handle_key(&mut self, event: &KeyEvent, history: &History) -> KeyResult {
         let control = event.modifiers.contains(KeyModifiers::CONTROL);
         match event.code {
-            KeyCode::Enter => return Typed::Done,
-            KeyCode::Esc => return Typed::GivenUp,
-            KeyCode::Char('c' | 'g') if control => return Typed::GivenUp,
-            KeyCode::Char('u') if control => {
-                self.text = self.text.chars().skip(self.cursor).collect();
-                self.cursor = 0;
-            }
-            KeyCode::Char('w') if control => {
-                let before: String = self.text.chars().take(self.cursor).collect();
-                let kept = before.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
-                let after: String = self.text.chars().skip(self.cursor).collect();
-                let before = before.get(..kept).unwrap_or_default().to_owned();
-                self.cursor = before.chars().count();
-                self.text = before + &after;
-            }
-            KeyCode::Char('a') if control => self.cursor = 0,
-            KeyCode::Char('e') if control => self.cursor = self.text.chars().count(),
-            KeyCode::Char(c) if !control && !c.is_control() => self.insert(&c.to_string()),
-            KeyCode::Backspace if self.cursor > 0 => {
-                self.cursor -= 1;
-                self.remove();
-            }
-            KeyCode::Delete => self.remove(),
-            KeyCode::Left => self.cursor = self.cursor.saturating_sub(1),
-            KeyCode::Right => self.cursor = (self.cursor + 1).min(self.text.chars().count()),
-            KeyCode::Home => self.cursor = 0,
-            KeyCode::End => self.cursor = self.text.chars().count(),
-            _ => return Typed::Nothing,
+            KeyCode::Enter => return KeyResult::Submitted,
+            KeyCode::Esc => return KeyResult::Cancelled,
+            KeyCode::Char('c' | 'g') if control => return KeyResult::Cancelled,
+            KeyCode::Up | KeyCode::Down => return self.recall(event.code == KeyCode::Up, history),
+            _ => {}
+        }
+        let Some(request) = to_input_request(&Event::Key(*event)) else { return KeyResult::Unused };
+        self.input.handle(request);
+        (self.error, self.recalled) = (None, None);
+        KeyResult::Edited
+    }
+
+    /// Shows the line before the one that is shown, or the one after it.
+    fn recall(&mut self, older: bool, history: &History) -> KeyResult {
+        let Some(lines) = history.get(&self.purpose).filter(|lines| !lines.is_empty()) else {
+            return KeyResult::Unused;
+        };
+        self.recalled = match (self.recalled, older) {
+            (None, true) => Some(0),
+            (Some(back), true) => Some((back + 1).min(lines.len() - 1)),
+            (Some(back), false) => back.checked_sub(1),
+            (None, false) => return KeyResult::Unused,
+        };
+        let line = self.recalled.and_then(|back| lines.iter().rev().nth(back)).unwrap_or(&self.before);
+        self.input = Input::new(line.clone());
+        self.error = None;
+        KeyResult::Edited
+    }
+
+    /// Inserts pasted text at the cursor without its control characters.
+    pub fn insert(&mut self, text: &str) {
+        for c in text.chars().filter(|c| crate::printable::is_plain(*c)).take(MAX_PASTE) {
+            self.input.handle(InputRequest::InsertChar(c));
         }
         self.error = None;
-        Typed::Edited
-    }
-
-    /// Puts text in at the cursor; control characters, which a paste may have, are left out.
-    pub fn insert(&mut self, text: &str) {
-        let text: String = text.chars().filter(|c| crate::printable::is_plain(*c)).take(1000).collect();
-        let at = self.text.char_indices().nth(self.cursor).map_or(self.text.len(), |(at, _)| at);
-        self.text.insert_str(at, &text);
-        self.cursor += text.chars().count();
-    }
-
-    fn remove(&mut self) {
-        if let Some((at, _)) = self.text.char_indices().nth(self.cursor) {
-            self.text.remove(at);
-        }
     }
 }
 
@@ -132,33 +178,40 @@ impl Prompt {
 mod tests {
     use super::*;
 
-    fn typed(prompt: &mut Prompt, code: KeyCode) -> Typed {
-        prompt.key(&KeyEvent::new(code, KeyModifiers::NONE))
+    fn press(prompt: &mut Prompt, code: KeyCode) -> KeyResult {
+        prompt.handle_key(&KeyEvent::new(code, KeyModifiers::NONE), &History::new())
     }
 
     #[test]
     fn a_line_is_edited_by_characters() {
         let mut prompt = Prompt::new(Purpose::GoTo, "水é");
-        assert_eq!(typed(&mut prompt, KeyCode::Left), Typed::Edited);
-        typed(&mut prompt, KeyCode::Char('x'));
-        assert_eq!(prompt.text, "水xé");
-        typed(&mut prompt, KeyCode::Backspace);
-        typed(&mut prompt, KeyCode::Delete);
-        assert_eq!(prompt.text, "水");
-        typed(&mut prompt, KeyCode::Backspace);
-        typed(&mut prompt, KeyCode::Backspace);
-        assert_eq!((prompt.text.as_str(), prompt.cursor), ("", 0));
+        assert_eq!(press(&mut prompt, KeyCode::Left), KeyResult::Edited);
+        press(&mut prompt, KeyCode::Char('x'));
+        assert_eq!(prompt.text(), "水xé");
+        press(&mut prompt, KeyCode::Backspace);
+        press(&mut prompt, KeyCode::Delete);
+        assert_eq!(prompt.text(), "水");
+        press(&mut prompt, KeyCode::Backspace);
+        press(&mut prompt, KeyCode::Backspace);
+        assert_eq!((prompt.text(), prompt.cursor()), ("", 0));
         prompt.insert("a\u{1b}[2Jb\n");
-        assert_eq!(prompt.text, "a[2Jb");
-        prompt.key(&KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL));
-        assert_eq!(prompt.text, "");
-        assert_eq!(typed(&mut prompt, KeyCode::Esc), Typed::GivenUp);
+        assert_eq!(prompt.text(), "a[2Jb");
+        assert_eq!(press(&mut prompt, KeyCode::Esc), KeyResult::Cancelled);
     }
 
     #[test]
-    fn a_word_is_taken_off() {
-        let mut prompt = Prompt::new(Purpose::FilterBlocks, "lod=0 bytes>4096 ");
-        prompt.key(&KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL));
-        assert_eq!((prompt.text.as_str(), prompt.cursor), ("lod=0 ", 6));
+    fn lines_typed_before_come_back() {
+        let mut history = History::new();
+        for line in ["lod=0", "bytes>1", " ", "lod=0"] {
+            remember_line(&mut history, Purpose::FilterBlocks, line);
+        }
+        let mut prompt = Prompt::new(Purpose::FilterBlocks, "now");
+        let mut press = |code| {
+            prompt.handle_key(&KeyEvent::new(code, KeyModifiers::NONE), &history);
+            prompt.text().to_owned()
+        };
+        let up = [(); 3].map(|()| press(KeyCode::Up));
+        assert_eq!(up, ["lod=0", "bytes>1", "bytes>1"]);
+        assert_eq!([press(KeyCode::Down), press(KeyCode::Down)], ["lod=0", "now"]);
     }
 }

@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event as TerminalEvent};
 
-use super::app::{App, Effect, Settings};
+use super::background::LateAnswer;
 use super::data::Index;
 use super::jobs::{Jobs, Message};
 use super::layout::Size;
-use super::terminal::{Screen, copy, give_back};
-use super::update::{Event, settle, update};
-use super::watch::{Quiet, Watch};
+use super::terminal::{Screen, copy, restore};
+use super::theme::Theme;
+use super::update::{Event, request_missing, update};
+use super::watch::{Debounce, FileWatcher};
+use super::{App, Effect, Settings};
 
 /// How long events are taken in before what they did is drawn, when they do not end.
-const PATIENCE: Duration = Duration::from_millis(10);
+const BATCH_TIME: Duration = Duration::from_millis(10);
 
 /// How the explorer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub enum Error {
     /// The save could not be opened, with a sentence.
     #[error("{0}")]
     Save(String),
-    /// The terminal could not be had, drawn on or read.
+    /// The terminal could not be acquired, drawn on or read.
     #[error("the terminal: {0}")]
     Terminal(#[from] io::Error),
 }
@@ -54,10 +56,14 @@ enum Input {
 /// When the save cannot be opened, or the terminal cannot be used. The terminal is then as it was.
 pub fn run(settings: Settings) -> Result<End, Error> {
     let (sender, receiver) = channel();
-    let mut screen = Screen::take()?;
+    let mut settings = settings;
+    if settings.detect_background && super::background::is_light() {
+        settings.theme = Theme::Light;
+    }
+    let mut screen = Screen::acquire(!settings.no_mouse)?;
     let (columns, rows) = ratatui::crossterm::terminal::size()?;
     let mut app = App::new(settings, Size { columns, rows });
-    // Before anything is read: whoever waits should see for what.
+    // Before anything is read, so that the user sees what the program waits for.
     screen.draw(&mut app)?;
     signals(&sender)?;
     keys(sender.clone());
@@ -67,7 +73,7 @@ pub fn run(settings: Settings) -> Result<End, Error> {
         jobs: Jobs::default(),
         sender,
         watch: None,
-        quiet: Quiet::default(),
+        debounce: Debounce::default(),
         watched: (0, 0),
         paths: Vec::new(),
     }
@@ -79,8 +85,8 @@ struct Loop {
     screen: Screen,
     jobs: Jobs,
     sender: Sender<Input>,
-    watch: Option<Watch>,
-    quiet: Quiet,
+    watch: Option<FileWatcher>,
+    debounce: Debounce,
     /// The readings of the saves whose directories are watched.
     watched: (u64, u64),
     paths: Vec<PathBuf>,
@@ -92,13 +98,13 @@ impl Loop {
             return Ok(end);
         }
         loop {
-            let first = match self.quiet.left() {
+            let first = match self.debounce.remaining() {
                 None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(left) => receiver.recv_timeout(left),
             };
             match first {
                 Ok(input) => {
-                    if let Some(end) = self.take(input)? {
+                    if let Some(end) = self.handle(input)? {
                         return Ok(end);
                     }
                 }
@@ -106,17 +112,17 @@ impl Loop {
                 Err(RecvTimeoutError::Disconnected) => return Ok(End::Left),
             }
             let since = Instant::now();
-            while since.elapsed() < PATIENCE
+            while since.elapsed() < BATCH_TIME
                 && let Ok(input) = receiver.try_recv()
             {
-                if let Some(end) = self.take(input)? {
+                if let Some(end) = self.handle(input)? {
                     return Ok(end);
                 }
             }
-            if self.quiet.is_over() {
+            if self.debounce.take_elapsed() {
                 update(&mut self.app, &Event::Changed);
             }
-            settle(&mut self.app);
+            request_missing(&mut self.app);
             if let Some(end) = self.effects()? {
                 return Ok(end);
             }
@@ -128,7 +134,7 @@ impl Loop {
         }
     }
 
-    fn take(&mut self, input: Input) -> Result<Option<End>, Error> {
+    fn handle(&mut self, input: Input) -> Result<Option<End>, Error> {
         match input {
             Input::Event(event) => {
                 #[cfg(debug_assertions)]
@@ -146,7 +152,7 @@ impl Loop {
                 return Ok(Some(End::Signal));
             }
             Input::Suspend => self.suspend()?,
-            Input::Changed => self.quiet.disturb(),
+            Input::Changed => self.debounce.touch(),
             Input::Lost(error) => return Err(error.into()),
         }
         Ok(None)
@@ -159,7 +165,7 @@ impl Loop {
                 Effect::Job(job) => self.jobs.start(job, &job_sender(self.sender.clone())),
                 Effect::Cancel(kind) => self.jobs.cancel(kind),
                 Effect::Copy(text) => copy(&text)?,
-                Effect::Redraw => self.screen.forget()?,
+                Effect::Redraw => self.screen.force_redraw()?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Quit => {
                     self.jobs.cancel_all();
@@ -170,16 +176,16 @@ impl Loop {
         Ok(None)
     }
 
-    /// Gives the terminal back and stops, until the shell says go on.
+    /// Restores the terminal and stops until the shell resumes the program.
     fn suspend(&mut self) -> Result<(), Error> {
         #[cfg(unix)]
         {
-            give_back();
+            restore();
             signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
-            self.screen.retake()?;
+            self.screen.reacquire()?;
         }
         #[cfg(not(unix))]
-        self.app.say("This terminal has no shell to go back to; q leaves.".into());
+        self.app.show_message("This terminal has no shell to go back to; q leaves.".into());
         Ok(())
     }
 
@@ -195,7 +201,7 @@ impl Loop {
             return;
         }
         let sender = self.sender.clone();
-        self.watch = Watch::new(&indexes, &paths, move || {
+        self.watch = FileWatcher::new(&indexes, &paths, move || {
             // After the end nobody listens any more.
             let _ = sender.send(Input::Changed);
         });
@@ -224,8 +230,10 @@ fn job_sender(sender: Sender<Input>) -> impl Fn(Message) + Clone + Send + Sync +
 /// Reads keys, the mouse and sizes, on a thread of its own.
 fn keys(sender: Sender<Input>) {
     std::thread::spawn(move || {
+        let mut late = LateAnswer::default();
         loop {
             let input = match event::read() {
+                Ok(TerminalEvent::Key(key)) if late.takes(&key) => continue,
                 Ok(TerminalEvent::Key(key)) => Input::Event(Event::Key(key)),
                 Ok(TerminalEvent::Mouse(mouse)) => Input::Event(Event::Mouse(mouse)),
                 Ok(TerminalEvent::Paste(text)) => Input::Event(Event::Paste(text)),

@@ -1,4 +1,4 @@
-//! The terminal: made ours, and given back as it was, however the program ends.
+//! The terminal: acquired, and restored however the program ends.
 
 use std::io::{self, Stdout, Write, stdout};
 use std::sync::OnceLock;
@@ -18,52 +18,54 @@ use ratatui::crossterm::{cursor, execute, queue};
 use ratatui::layout::Position;
 use unicode_width::UnicodeWidthStr;
 
-use super::app::App;
+use super::App;
 use super::draw::draw;
 use super::layout::Size;
 
-/// Whether the terminal is ours now, so that it is given back once.
-static OURS: AtomicBool = AtomicBool::new(false);
+/// Whether the terminal is acquired, so that it is restored once.
+static ACQUIRED: AtomicBool = AtomicBool::new(false);
 
 /// The thread that draws.
-static DRAWING: OnceLock<ThreadId> = OnceLock::new();
+static DRAWING_THREAD: OnceLock<ThreadId> = OnceLock::new();
 
 /// Bytes that are put on the clipboard at most: what terminals commonly take.
-const CLIPBOARD: usize = 74_000;
+const MAX_CLIPBOARD_BYTES: usize = 74_000;
 
-/// The terminal while it is ours.
+/// The acquired terminal.
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     /// Where the second columns of wide characters were in the last frame.
     wide: Vec<Position>,
+    /// Whether the mouse is used.
+    mouse: bool,
 }
 
 impl Screen {
-    /// Takes the terminal. A panic gives it back before it says anything.
+    /// Acquires the terminal. A panic restores it before its message is printed.
     ///
     /// # Errors
-    /// What the operating system says.
-    pub fn take() -> io::Result<Self> {
+    /// The error of the operating system.
+    pub fn acquire(mouse: bool) -> io::Result<Self> {
         // Somebody who has taken it before has set the hook already.
-        if DRAWING.set(std::thread::current().id()).is_ok() {
+        if DRAWING_THREAD.set(std::thread::current().id()).is_ok() {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
-                // Panics elsewhere are caught, and told on the screen.
-                if DRAWING.get() == Some(&std::thread::current().id()) || !OURS.load(Ordering::Relaxed) {
-                    give_back();
+                // Panics on other threads are caught and shown on the screen.
+                if DRAWING_THREAD.get() == Some(&std::thread::current().id()) || !ACQUIRED.load(Ordering::Relaxed) {
+                    restore();
                     before(panic);
                 }
             }));
         }
-        enter()?;
+        enter(mouse)?;
         let terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
-        Ok(Self { terminal, wide: Vec::new() })
+        Ok(Self { terminal, wide: Vec::new(), mouse })
     }
 
     /// Draws the state.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The error of the operating system.
     pub fn draw(&mut self, app: &mut App) -> io::Result<()> {
         let size = self.terminal.size()?;
         app.size = Size { columns: size.width, rows: size.height };
@@ -76,7 +78,7 @@ impl Screen {
         self.terminal.draw(|frame| {
             let buffer = frame.buffer_mut();
             draw(app, buffer);
-            *wide = heal(buffer, wide);
+            *wide = redraw_vacated_columns(buffer, wide);
         })?;
         execute!(stdout(), EndSynchronizedUpdate)
     }
@@ -84,27 +86,27 @@ impl Screen {
     /// Makes the next drawing draw every cell.
     ///
     /// # Errors
-    /// What the operating system says.
-    pub fn forget(&mut self) -> io::Result<()> {
-        // Made anew rather than cleared: clearing asks the terminal where its cursor is and waits for the answer.
+    /// The error of the operating system.
+    pub fn force_redraw(&mut self) -> io::Result<()> {
+        // Made new rather than cleared: clearing asks the terminal for its cursor and waits for the answer.
         execute!(stdout(), Clear(ClearType::All))?;
         self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         Ok(())
     }
 
-    /// Takes the terminal again after [`give_back`].
+    /// Acquires the terminal again after [`restore`].
     ///
     /// # Errors
-    /// What the operating system says.
-    pub fn retake(&mut self) -> io::Result<()> {
-        enter()?;
-        self.forget()
+    /// The error of the operating system.
+    pub fn reacquire(&mut self) -> io::Result<()> {
+        enter(self.mouse)?;
+        self.force_redraw()
     }
 }
 
-/// Has the second column of a wide character that has gone drawn anew, since not every terminal clears it by itself.
-/// Gives where there are such columns now.
-fn heal(buffer: &mut Buffer, before: &[Position]) -> Vec<Position> {
+/// Redraws the second column of a wide character that is gone, since not every terminal clears it by itself.
+/// Returns the positions of such columns now.
+fn redraw_vacated_columns(buffer: &mut Buffer, before: &[Position]) -> Vec<Position> {
     let mut now = Vec::new();
     for (at, cell) in buffer.content.iter().enumerate() {
         if cell.symbol().len() > 1 && cell.symbol().width() == 2 {
@@ -122,20 +124,21 @@ fn heal(buffer: &mut Buffer, before: &[Position]) -> Vec<Position> {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
-fn enter() -> io::Result<()> {
+fn enter(mouse: bool) -> io::Result<()> {
     enable_raw_mode()?;
-    OURS.store(true, Ordering::Relaxed);
-    execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste, cursor::Hide)
+    ACQUIRED.store(true, Ordering::Relaxed);
+    execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+    if mouse { execute!(stdout(), EnableMouseCapture) } else { Ok(()) }
 }
 
-/// Gives the terminal back as it was. Harmless when that was done already.
-pub fn give_back() {
-    if OURS.swap(false, Ordering::Relaxed) {
-        // Where the terminal is gone there is nobody to tell.
+/// Restores the terminal. Harmless when that was done already.
+pub fn restore() {
+    if ACQUIRED.swap(false, Ordering::Relaxed) {
+        // Where the terminal is gone, the error has no reader.
         let _ = execute!(
             stdout(),
             EndSynchronizedUpdate,
@@ -151,9 +154,9 @@ pub fn give_back() {
 /// Puts a text on the clipboard of the terminal, which may be at the other end of a line (OSC 52).
 ///
 /// # Errors
-/// What the operating system says.
+/// The error of the operating system.
 pub fn copy(text: &str) -> io::Result<()> {
-    let end = (0..=text.len().min(CLIPBOARD)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let end = (0..=text.len().min(MAX_CLIPBOARD_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let text = text.get(..end).unwrap_or_default();
     let encoded = base64::engine::general_purpose::STANDARD.encode(text);
     let mut out = stdout();

@@ -1,6 +1,6 @@
 //! How things look: a style for each role, and the glyphs, with a plain set for terminals without Unicode.
 //!
-//! Colours are the terminal's own sixteen. Nothing is told by colour alone: every role that means something has a
+//! Colours are the terminal's own sixteen. Colour is never the only sign: every role that means something has a
 //! letter, a shape or a word beside it.
 
 use ratatui::style::{Color, Modifier, Style};
@@ -17,9 +17,9 @@ pub enum Role {
     Dim,
     /// Headings, names.
     Strong,
-    /// Lines around what has not the focus.
+    /// Lines around what does not have the focus.
     Border,
-    /// Lines around what has it.
+    /// Lines around what has the focus.
     Focus,
     /// The row or cell under the cursor.
     Cursor,
@@ -29,7 +29,7 @@ pub enum Role {
     Key,
     /// Something cannot be read.
     Error,
-    /// Against the format.
+    /// CompareWith the format.
     Warning,
     /// Worth knowing.
     Note,
@@ -43,6 +43,8 @@ pub enum Role {
     BlockOther,
     /// The selected block, or the selected bytes.
     Selected,
+    /// The bytes of the field under the cursor.
+    Field,
     /// Nobody's.
     Free,
     /// Old bytes.
@@ -50,7 +52,7 @@ pub enum Role {
     /// More than one block's.
     Shared,
     /// A block without an owner.
-    Lost,
+    Unowned,
     /// Beyond the end of the file.
     Beyond,
     /// A byte of zero.
@@ -65,6 +67,34 @@ pub enum Role {
     Value,
     /// The type of a value.
     Type,
+}
+
+/// The colours that a terminal has, for pictures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorMode {
+    /// Any colour.
+    #[default]
+    True,
+    /// 256 of them.
+    Indexed,
+    /// 16 of them.
+    Sixteen,
+    /// None: letters.
+    None,
+}
+
+impl ColorMode {
+    /// What a terminal says of itself by `COLORTERM` and `TERM`.
+    #[must_use]
+    pub fn of_terminal(colorterm: Option<&str>, term: Option<&str>) -> Self {
+        match (colorterm, term.unwrap_or_default()) {
+            (Some("truecolor" | "24bit"), _) => Self::True,
+            (_, "dumb") => Self::None,
+            (_, term) if term.contains("direct") || term.contains("kitty") || term.contains("alacritty") => Self::True,
+            (_, term) if term.contains("256") => Self::Indexed,
+            _ => Self::Sixteen,
+        }
+    }
 }
 
 /// A set of styles.
@@ -118,6 +148,9 @@ impl Theme {
             Role::Cursor => {
                 return plain.fg(Color::Reset).bg(Color::Reset).add_modifier(Modifier::REVERSED);
             }
+            Role::Field if self == Self::Mono => return plain.add_modifier(Modifier::UNDERLINED),
+            Role::Field if self == Self::Light => return plain.fg(Color::Black).bg(Color::LightCyan),
+            Role::Field => return plain.fg(Color::White).bg(Color::Blue),
             Role::CursorAway => return plain.add_modifier(Modifier::UNDERLINED),
             Role::Key => (Some(Color::Cyan), Modifier::BOLD),
             Role::Error | Role::Beyond => (Some(Color::Red), Modifier::BOLD),
@@ -129,7 +162,7 @@ impl Theme {
             Role::Block => (Some(Color::Green), Modifier::empty()),
             Role::BlockOther => (Some(Color::Cyan), Modifier::empty()),
             Role::Selected => (Some(Color::Yellow), Modifier::REVERSED),
-            Role::Lost => (Some(Color::Magenta), Modifier::BOLD),
+            Role::Unowned => (Some(Color::Magenta), Modifier::BOLD),
             Role::Printable => (Some(Color::Cyan), Modifier::empty()),
             Role::Control => (Some(Color::Green), Modifier::empty()),
             Role::High => (Some(Color::Yellow), Modifier::empty()),
@@ -186,7 +219,7 @@ pub const fn owner_role(owner: Owner) -> (Role, &'static str) {
         Owner::Free => (Role::Free, "free"),
         Owner::Stale => (Role::Stale, "stale"),
         Owner::BeyondEnd(_) => (Role::Beyond, "beyond the end"),
-        Owner::Lost => (Role::Lost, "lost"),
+        Owner::Lost => (Role::Unowned, "unowned"),
         Owner::Page(PageKind::Damaged) => (Role::Error, "damaged"),
         Owner::Page(PageKind::FreeTrunk) => (Role::Free, "free"),
         Owner::Page(_) => (Role::Header, "tables"),
@@ -233,7 +266,7 @@ pub struct Glyphs {
     /// Shared sectors.
     pub shared: &'static str,
     /// Sectors of a block that nobody owns.
-    pub lost: &'static str,
+    pub unowned: &'static str,
     /// Sectors beyond the end.
     pub beyond: &'static str,
     /// Bars of growing length or height, from nothing to full.
@@ -263,7 +296,7 @@ impl Glyphs {
         stale: "·",
         free: "░",
         shared: "!",
-        lost: "?",
+        unowned: "?",
         beyond: "×",
         bars: [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         half: "▀",
@@ -289,7 +322,7 @@ impl Glyphs {
         stale: ".",
         free: "_",
         shared: "!",
-        lost: "?",
+        unowned: "?",
         beyond: "*",
         bars: [" ", ".", ".", ":", "-", "=", "+", "*", "#"],
         half: "^",
@@ -310,6 +343,21 @@ impl Glyphs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn terminals_say_what_colours_they_have() {
+        for (colorterm, term, mode) in [
+            (Some("truecolor"), Some("xterm-256color"), ColorMode::True),
+            (Some("24bit"), None, ColorMode::True),
+            (None, Some("xterm-256color"), ColorMode::Indexed),
+            (None, Some("xterm-kitty"), ColorMode::True),
+            (Some(""), Some("xterm"), ColorMode::Sixteen),
+            (None, Some("dumb"), ColorMode::None),
+            (None, None, ColorMode::Sixteen),
+        ] {
+            assert_eq!(ColorMode::of_terminal(colorterm, term), mode, "{colorterm:?} {term:?}");
+        }
+    }
 
     #[test]
     fn a_name_leads_back_to_its_theme() {
@@ -334,9 +382,9 @@ mod tests {
     fn plain_glyphs_are_plain() {
         let Glyphs { open, closed, error, warning, note, good, into, dot, more, up, down, header, selected, .. } =
             Glyphs::ASCII;
-        let Glyphs { stale, free, shared, lost, beyond, bars, half, .. } = Glyphs::ASCII;
+        let Glyphs { stale, free, shared, unowned, beyond, bars, half, .. } = Glyphs::ASCII;
         let all = [open, closed, error, warning, note, good, into, dot, more, up, down, header, selected];
-        for glyph in all.into_iter().chain([stale, free, shared, lost, beyond, half]).chain(bars) {
+        for glyph in all.into_iter().chain([stale, free, shared, unowned, beyond, half]).chain(bars) {
             assert!(glyph.is_ascii(), "{glyph}");
         }
     }

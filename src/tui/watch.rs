@@ -1,4 +1,4 @@
-//! Files that change underneath: told by the operating system, and believed once they have been quiet for a moment.
+//! Files that change on disk: the operating system reports them, and the explorer waits until they are quiet.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -9,20 +9,20 @@ use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use super::data::Index;
 
 /// Directories that are watched; a save has few, and what the system grants is shared by all programs.
-const MOST: usize = 500;
+const MAX_DIRECTORIES: usize = 500;
 
 /// How long files have to be quiet.
-const QUIET: Duration = Duration::from_millis(400);
+const QUIET_TIME: Duration = Duration::from_millis(400);
 
 /// How long we wait at most while they never are.
-const LONGEST: Duration = Duration::from_secs(3);
+const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// A watch over the directories of a save.
-pub struct Watch {
+pub struct FileWatcher {
     _watcher: RecommendedWatcher,
 }
 
-impl Watch {
+impl FileWatcher {
     /// Watches directories and calls `changed` when something of the save changes in them. `None` where the operating
     /// system cannot; then there is still the key to read everything again.
     pub fn new(indexes: &[&Index], directories: &[PathBuf], changed: impl Fn() + Send + 'static) -> Option<Self> {
@@ -32,14 +32,14 @@ impl Watch {
             let Ok(event) = event else { return };
             // Reading is no change; and beside a file that was opened by itself others may change as they like.
             let counts = matches!(event.kind, EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_));
-            let ours = |path: &PathBuf| files.contains(path) || (!single && is_of_a_save(path));
+            let ours = |path: &PathBuf| files.contains(path) || (!single && belongs_to_save(path));
             if counts && event.paths.iter().any(ours) {
                 changed();
             }
         };
         let mut watcher = notify::recommended_watcher(handler).ok()?;
         let mut any = false;
-        for directory in directories.iter().take(MOST).filter(|path| path.is_dir()) {
+        for directory in directories.iter().take(MAX_DIRECTORIES).filter(|path| path.is_dir()) {
             any |= watcher.watch(directory, RecursiveMode::NonRecursive).is_ok();
         }
         any.then_some(Self { _watcher: watcher })
@@ -47,20 +47,20 @@ impl Watch {
 }
 
 /// Whether a file of that name can belong to a save.
-fn is_of_a_save(path: &std::path::Path) -> bool {
+fn belongs_to_save(path: &std::path::Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     matches!(extension, Some("vxr" | "vxrm" | "region" | "npy" | "json"))
 }
 
 /// Waits until changes have ended for a moment.
 #[derive(Debug, Default)]
-pub struct Quiet {
+pub struct Debounce {
     since: Option<(Instant, Instant)>,
 }
 
-impl Quiet {
+impl Debounce {
     /// Something changed.
-    pub fn disturb(&mut self) {
+    pub fn touch(&mut self) {
         let now = Instant::now();
         let first = self.since.map_or(now, |(first, _)| first);
         self.since = Some((first, now));
@@ -68,14 +68,14 @@ impl Quiet {
 
     /// How long to wait; `None` when nothing changed.
     #[must_use]
-    pub fn left(&self) -> Option<Duration> {
+    pub fn remaining(&self) -> Option<Duration> {
         let (first, last) = self.since?;
-        Some(QUIET.saturating_sub(last.elapsed()).min(LONGEST.saturating_sub(first.elapsed())))
+        Some(QUIET_TIME.saturating_sub(last.elapsed()).min(MAX_WAIT.saturating_sub(first.elapsed())))
     }
 
     /// Whether changes have ended, or have not for too long. Once.
-    pub fn is_over(&mut self) -> bool {
-        let over = self.left().is_some_and(|left| left.is_zero());
+    pub fn take_elapsed(&mut self) -> bool {
+        let over = self.remaining().is_some_and(|left| left.is_zero());
         if over {
             self.since = None;
         }

@@ -1,4 +1,4 @@
-//! What the bits of a voxel mean.
+//! The meaning of a voxel's bits.
 //!
 //! ```text
 //! bit 0        WATER: without it the voxel is air, ground or culled, whatever else is set
@@ -112,7 +112,7 @@ pub const fn is_dry(flags: u64) -> bool {
     flags & WATER == 0 && flags & STRUCTURES != 0
 }
 
-/// How many voxels have what.
+/// Number of voxels with each flag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// Voxels that were counted.

@@ -6,17 +6,17 @@ use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
 use crate::source::{FileSource, OpenError, Source};
-use crate::voxel_map::grid::Grid;
+use crate::voxel_map::grid::{Fault, Grid, LayerFile};
 use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData, plain_name};
 
-/// A map whose description has been read.
+/// A map with its description.
 #[derive(Debug)]
 pub struct Map {
     /// The directory.
     pub dir: PathBuf,
-    /// What the description says, when it can be read.
+    /// The description, if it can be read.
     pub data: Option<MapData>,
-    /// What is wrong with the description.
+    /// Damage of the description.
     pub damage: Vec<Damage>,
     /// Bytes of the description.
     pub len: u64,
@@ -38,7 +38,7 @@ impl Map {
         }
         let mut text = Vec::new();
         file.read_into(0, index(len), &mut text)?;
-        map.data = MapData::decode(&text, &mut map.damage);
+        map.data = MapData::decode(&text).report_to(&mut map.damage);
         Ok(map)
     }
 
@@ -59,6 +59,18 @@ impl Map {
     /// Opens the files of a layer. Nothing outside the map's directory is opened.
     #[must_use]
     pub fn grid(&self, layer: &Layer, limits: &Limits) -> Grid<FileSource> {
-        Grid::open(layer, limits, |name| FileSource::open(&self.dir.join(name)))
+        let mut undone = Vec::new();
+        let mut grid = Grid::open(layer, limits, |name| {
+            let (source, damage) = FileSource::open_restored(&self.dir.join(name))?;
+            let part = match Some(name) {
+                name if name == layer.index_file.as_deref() => LayerFile::Index,
+                name if name == layer.depth_file.as_deref() => LayerFile::Depth,
+                _ => LayerFile::Data,
+            };
+            undone.extend(damage.into_iter().map(|damage| Fault::new(part, damage)));
+            Ok(source)
+        });
+        grid.faults.splice(0..0, undone);
+        grid
     }
 }

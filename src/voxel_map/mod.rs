@@ -7,6 +7,8 @@
 //!
 //! Source: the format's published page and real exports. [`Map`] reads the description, [`grid`] the voxels of a layer
 //! on demand, [`scan`] all of them in one pass. Everything is read as far as it goes; what is wrong is a list.
+//!
+//! Takes a directory; gives descriptions, voxels, counts and a list of damage. It knows no other format.
 
 pub mod flags;
 pub mod grid;

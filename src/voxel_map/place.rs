@@ -1,4 +1,4 @@
-//! Where a layer lies: from positions in the world to cells of its grid and back.
+//! The place of a layer: converts positions in the world to cells of its grid and back.
 //!
 //! ```text
 //! cell = floor((world - origin) / step), on each axis; there is nothing outside 0..dim
@@ -7,7 +7,7 @@
 //! Source: the format's published page, whose pseudo-code truncates toward zero and so puts positions just below the
 //! origin into cell 0; here it is `floor`. Origin and step are 32-bit numbers, what is computed with them 64-bit.
 
-/// Where a layer lies and how large it is.
+/// Origin, step and extent of a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// The corner of cell (0, 0, 0) in the world.
@@ -19,7 +19,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The cell that a position in the world is in; `None` outside the layer and for what is no number.
+    /// The cell of a position in the world; `None` outside the layer and for NaN.
     #[must_use]
     pub fn cell(&self, world: [f64; 3]) -> Option<[u32; 3]> {
         let [ox, oy, oz] = self.origin;
@@ -64,13 +64,13 @@ fn axis(world: f64, origin: f32, step: f32, dim: u32) -> Option<u32> {
     below(((world - f64::from(origin)) / f64::from(step)).floor(), dim)
 }
 
-/// A whole number from 0 to below `end`; what is not one of these (no number at all among them) is `None`.
+/// A whole number from 0 to below `end`; `None` for anything else, including NaN.
 #[expect(clippy::as_conversions, reason = "checked to be in range just before")]
 fn below(n: f64, end: u32) -> Option<u32> {
     (n >= 0.0 && n < f64::from(end)).then_some(n as u32)
 }
 
-/// The nearest 32-bit number; infinite when there is none near.
+/// The nearest 32-bit number; infinite on overflow.
 #[expect(clippy::as_conversions, reason = "rounding is what is wanted; there is no other way to it")]
 pub(crate) fn nearest(n: f64) -> f32 {
     n as f32

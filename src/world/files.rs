@@ -1,9 +1,10 @@
-//! Files that are open for reading, a bounded number of them.
+//! A cache of a bounded number of open files.
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::save::open_region;
 use crate::source::{FileSource, OpenError};
 
 /// Files that are kept open.
@@ -21,7 +22,7 @@ struct State {
 }
 
 impl Files {
-    /// The file of that number, opened when it is not.
+    /// The file with this number; opens it if needed.
     pub fn open(&self, number: u32, path: &Path) -> Result<Arc<FileSource>, OpenError> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.clock += 1;
@@ -30,7 +31,7 @@ impl Files {
             *used = now;
             return Ok(Arc::clone(source));
         }
-        let source = Arc::new(FileSource::open(path)?);
+        let source = Arc::new(open_region(path)?.0);
         if state.open.len() >= OPEN
             && let Some(oldest) = state.open.iter().min_by_key(|(_, (_, used))| *used).map(|(n, _)| *n)
             && let Some((source, _)) = state.open.remove(&oldest)

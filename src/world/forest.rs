@@ -1,6 +1,7 @@
 //! Blocks in region files.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -10,26 +11,26 @@ use super::{At, Buffer, Error, Fault, Index};
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Level};
 use crate::godot::region::{Entry, Format, Header};
-use crate::godot::slots::Slots;
+use crate::godot::slots::SlotFormula;
 use crate::save::{Forest, RegionFile, Save, Scratch, wanted};
 use crate::source::Source;
 
-/// Bytes that are read at once, when block after block is read in the order of the file.
+/// Bytes per read when blocks are read in the order of the file.
 const RUN: usize = 128 << 10;
 
-/// Bytes between two blocks that are read along rather than skipped.
+/// Largest gap in bytes between two blocks that one read covers.
 const SKIP: u64 = 16 << 10;
 
-/// A forest, with its files that are open.
+/// A forest with its open files.
 #[derive(Debug)]
 pub(super) struct Regions<'s> {
     pub forest: &'s Forest,
-    files: Files,
-    /// Tells what was read ahead of one forest from that of another one.
+    files: Arc<Files>,
+    /// Distinguishes bytes that were read ahead for this forest from those of another one.
     number: u64,
 }
 
-/// What was read beyond the block that was asked for.
+/// Bytes that were read ahead, beyond the requested block.
 #[derive(Default)]
 pub(super) struct Ahead {
     bytes: Vec<u8>,
@@ -41,7 +42,7 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// The bytes of a span, when they are there.
+    /// The bytes of a span, if they were read.
     fn get(&self, of: (u64, u32), span: Span) -> Option<&[u8]> {
         let from = index(span.start.checked_sub(self.at).filter(|_| of == self.of)?);
         self.bytes.get(from..from.checked_add(index(span.len()))?)
@@ -52,7 +53,12 @@ static FORESTS: AtomicU64 = AtomicU64::new(1);
 
 impl<'s> Regions<'s> {
     pub fn new(forest: &'s Forest) -> Self {
-        Self { forest, files: Files::default(), number: FORESTS.fetch_add(1, Ordering::Relaxed) }
+        Self::with_files(forest, Arc::default())
+    }
+
+    /// The same with files that are open already.
+    pub fn with_files(forest: &'s Forest, files: Arc<Files>) -> Self {
+        Self { forest, files, number: FORESTS.fetch_add(1, Ordering::Relaxed) }
     }
 
     fn file(&self, number: u32) -> Option<&'s RegionFile> {
@@ -70,7 +76,7 @@ impl<'s> Regions<'s> {
         lods
     }
 
-    /// What is given is for files that do not say it themselves: those that do are believed before it.
+    /// A given formula applies only to files that do not imply one themselves.
     pub fn format(&self, given: bool) -> Option<Format> {
         let headers = || self.forest.regions.iter().filter_map(|file| file.header.as_ref());
         let own = headers().find(|header| given && header.version >= 3).map(|header| header.format);
@@ -107,7 +113,7 @@ impl<'s> Regions<'s> {
             ahead.bytes.clear();
             source.read_into(span.start, index(span.len()), &mut buffer.bytes).map_err(|error| failed(&error))?;
         }
-        // Beyond its sectors, when the size before it asks for more, as the engine does.
+        // Read past its sectors if the size prefix asks for more, as the engine does.
         let wanted = wanted(&buffer.bytes, &save.options.limits);
         if wanted > buffer.bytes.len() && buffer.bytes.len() as u64 == span.len() {
             source.read_into(span.start, wanted, &mut buffer.bytes).map_err(|error| failed(&error))?;
@@ -121,8 +127,8 @@ impl<'s> Regions<'s> {
         self.header(at).map(|header| header.sector_span(u64::from(entry.first()), u64::from(entry.count())))
     }
 
-    /// Reads the first of these blocks, which are in the order in which they are stored, and those that lie close behind
-    /// it. What cannot be read at once is read block by block, so that a bad sector costs one block.
+    /// Reads the first of these blocks, which are in stored order, and those that follow it
+    /// closely. If the read fails, blocks are read one by one, so that a bad sector affects only one block.
     pub fn read_ahead(&self, blocks: &[At], buffer: &mut Buffer) {
         let ahead = &mut buffer.ahead;
         let Some((first, span)) = blocks.first().and_then(|first| Some((first, self.span(first)?))) else { return };
@@ -146,12 +152,12 @@ impl<'s> Regions<'s> {
         ahead.bytes.clear();
         let path = self.file(first.file).map(|file| self.forest.dir.join(&file.name));
         if let Some(source) = path.and_then(|path| self.files.open(first.file, &path).ok()) {
-            // Nothing is in the buffer when that fails; then the block itself is read, and says why.
+            // If that fails, the buffer is empty; the block is then read on its own and reports the error.
             let _ = source.read_into(run.start, index(run.len()), &mut ahead.bytes);
         }
     }
 
-    pub fn index(&self, save: &Save, lod: u8, slots: Option<Slots>) -> Index {
+    pub fn index(&self, save: &Save, lod: u8, slots: Option<SlotFormula>) -> Index {
         let files: Vec<(u32, &RegionFile)> =
             (0..).zip(&self.forest.regions).filter(|(_, file)| file.lod == lod).collect();
         let parts: Vec<(Vec<At>, Vec<Fault>)> =
@@ -170,7 +176,7 @@ fn of_region(
     forest: &Forest,
     number: u32,
     file: &RegionFile,
-    slots: Option<Slots>,
+    slots: Option<SlotFormula>,
 ) -> (Vec<At>, Vec<Fault>) {
     let name = save.shown(&forest.dir.join(&file.name));
     let fault = |why: String| Fault { file: name.clone(), why };
@@ -190,7 +196,7 @@ fn of_region(
         Ok(None) => slots.unwrap_or_default(),
         Err(error) => {
             faults.push(fault(error.to_string()));
-            Slots::default()
+            SlotFormula::default()
         }
     };
     let mut blocks = Vec::with_capacity(region.entries.len());

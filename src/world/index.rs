@@ -1,6 +1,6 @@
-//! Where the blocks of a LOD are.
+//! The index of the blocks of a LOD.
 
-/// Where a block is: its position in blocks of its LOD, and its place in a file.
+/// A block: its position in blocks of its LOD, and its place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
     /// Its position.
@@ -11,8 +11,25 @@ pub struct At {
     pub(super) entry: u32,
 }
 
+impl At {
+    /// A block at a position that a file, by its number, stores under an entry, a record or a row.
+    pub(crate) const fn new(position: [i32; 3], file: u32, entry: u32) -> Self {
+        Self { position, file, entry }
+    }
+
+    /// The number of its file.
+    pub(crate) const fn file_number(&self) -> u32 {
+        self.file
+    }
+
+    /// The number of its row or record.
+    pub(crate) fn row(&self) -> usize {
+        crate::bytes::index(u64::from(self.entry))
+    }
+}
+
 /// A file, or a part of it, that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Fault {
     /// The file, below the save, made printable.
     pub file: String,
@@ -20,24 +37,24 @@ pub struct Fault {
     pub why: String,
 }
 
-/// The blocks of a LOD, in the order ZXY of their positions: y runs fastest.
+/// The blocks of a LOD, in the order ZXY of their positions: y varies fastest.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     /// The LOD.
     pub lod: u8,
     /// The blocks, each position once.
     pub blocks: Vec<At>,
-    /// Where a stream has instances and no voxels, in the same order.
+    /// Rows of a stream that have instances but no voxels, in the same order.
     pub bare: Vec<At>,
-    /// Rows of a stream that were left out because they may have been deleted, where nothing else has their position.
+    /// Number of stream rows that were left out because they may have been deleted, at positions without another row.
     pub stale: Vec<At>,
-    /// Entries that were left out because another one has their position.
+    /// Number of entries that were left out because another one has their position.
     pub twice: u64,
-    /// What could not be read.
+    /// Files that could not be read.
     pub faults: Vec<Fault>,
 }
 
-/// Blocks are in this order of their positions: z, then x, then y.
+/// Orders blocks by their positions: z, then x, then y.
 #[must_use]
 pub const fn order([x, y, z]: [i32; 3]) -> [i32; 3] {
     [z, x, y]
@@ -54,6 +71,11 @@ impl Index {
         Self { lod, blocks, bare, stale: Vec::new(), twice, faults }
     }
 
+    /// Blocks of a LOD in their order, without what else an index tells.
+    pub(crate) fn of_blocks(lod: u8, blocks: Vec<At>) -> Self {
+        Self::new(lod, blocks, Vec::new(), Vec::new())
+    }
+
     /// The block at a position.
     #[must_use]
     pub fn find(&self, position: [i32; 3]) -> Option<&At> {
@@ -61,7 +83,7 @@ impl Index {
         self.blocks.get(at)
     }
 
-    /// The lowest and the highest position of its blocks; `None` when there is none.
+    /// The lowest and the highest position of its blocks; `None` if there are no blocks.
     #[must_use]
     pub fn extent(&self) -> Option<[[i32; 3]; 2]> {
         let first = self.blocks.first()?.position;

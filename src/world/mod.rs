@@ -1,43 +1,72 @@
-//! A save seen as blocks at positions, whatever stores it: what export, diff and convert work on.
+//! A save as blocks at positions, independent of its format. Export, diff and convert work on this view.
 //!
-//! A [`World`] gives an [`Index`] a LOD: an entry of 20 bytes a block, in the order ZXY of the blocks' positions, and
-//! reads a block at an entry into a [`Buffer`] that is used again. Blocks are never held together.
+//! A [`World`] returns an [`Index`] per LOD, with 20 bytes per block in the order ZXY of the blocks' positions, and
+//! reads the block of an entry into a reusable [`Buffer`]. It never holds several blocks in memory.
+//!
+//! Takes a save; gives indexes and blocks. It knows neither findings nor repair, and never writes.
 
 mod files;
 mod forest;
 mod index;
+mod readable;
 mod stream;
+mod unread;
+mod voxels;
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::bytes::{Span, index};
-use crate::damage::{Damage, Level};
-use crate::godot::block::Layout;
+use crate::damage::Damage;
+use crate::godot::block::BlockLayout;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{Entry, Format};
-use crate::godot::slots::Slots;
+use crate::godot::slots::SlotFormula;
 use crate::godot::stream::loc::Format as Keys;
 use crate::limits::Limits;
 use crate::printable;
-use crate::save::{Forest, InstancesView, Save, Scratch, Stored, StreamScratch, View};
+use crate::save::{self, Forest, InstancesView, Save, Scratch, Stored, StreamScratch, View};
 
 use forest::{Ahead, Regions};
 pub use index::{At, Fault, Index, order};
+pub(crate) use readable::unreadable;
 use stream::Rows;
+pub use voxels::OpenWorld;
 
 /// Why a world cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The save holds no blocks of Godot Voxel.
+    /// The path cannot be opened as a save.
+    #[error(transparent)]
+    Open(#[from] Arc<save::Error>),
+    /// The save contains no blocks of Godot Voxel.
     #[error("{0}: there is no forest, region file or stream here")]
     Nothing(String),
-    /// It holds more than one.
+    /// The save contains several worlds.
     #[error("{0}: there are several saves here: name one of them, such as {1}")]
     Several(String, String),
     /// A file cannot be read.
     #[error("{0}: {1}")]
     Read(String, String),
+    /// A block is damaged.
+    #[error("{file}: block {} of LOD {lod} cannot be read: {why}", printable::triple(*position))]
+    Block {
+        /// The save.
+        file: String,
+        /// The LOD of the block.
+        lod: u8,
+        /// Its position in blocks of the LOD.
+        position: [i32; 3],
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl From<save::Error> for Error {
+    fn from(error: save::Error) -> Self {
+        Self::Open(Arc::new(error))
+    }
 }
 
 /// Blocks at positions.
@@ -45,10 +74,10 @@ pub enum Error {
 pub struct World<'s> {
     /// The save that it is in.
     pub save: &'s Save,
-    /// How it is called: a path below the save, made printable.
+    /// Its name: a path relative to the save, made printable.
     pub name: String,
     store: Store<'s>,
-    slots: OnceLock<Slots>,
+    slots: OnceLock<SlotFormula>,
 }
 
 /// What stores the blocks.
@@ -58,10 +87,10 @@ enum Store<'s> {
     Stream(Box<Rows<'s>>),
 }
 
-/// Buffers for reading block after block.
+/// Reusable buffers for reading blocks.
 #[derive(Default)]
 pub struct Buffer {
-    /// The size and the container, of a region.
+    /// In a region: the size prefix and the container.
     bytes: Vec<u8>,
     at: u64,
     ahead: Ahead,
@@ -70,15 +99,19 @@ pub struct Buffer {
 }
 
 impl<'s> World<'s> {
+    /// The world of one forest of a save.
+    #[must_use]
+    pub fn of_forest(save: &'s Save, forest: &'s Forest) -> Self {
+        let store = Store::Forest(Regions::new(forest));
+        Self { save, name: save.shown(&forest.dir), store, slots: OnceLock::new() }
+    }
+
     /// Every world of a save.
     ///
     /// # Errors
     /// When a stream cannot be opened or has nothing that can be read.
     pub fn all(save: &'s Save) -> Result<Vec<Self>, Error> {
-        let forests = save.forests.iter().map(|forest| {
-            let store = Store::Forest(Regions::new(forest));
-            Ok(Self { save, name: save.shown(&forest.dir), store, slots: OnceLock::new() })
-        });
+        let forests = save.forests.iter().map(|forest| Ok(Self::of_forest(save, forest)));
         let streams = save.streams.iter().map(|file| {
             let store = Store::Stream(Box::new(Rows::open(save, file)?));
             Ok(Self { save, name: save.shown(&file.path), store, slots: OnceLock::new() })
@@ -100,7 +133,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// The directory or file that it is.
+    /// Its directory or file.
     #[must_use]
     pub fn path(&self) -> &Path {
         match &self.store {
@@ -109,13 +142,13 @@ impl<'s> World<'s> {
         }
     }
 
-    /// From now on reads blocks of version 4 with negative coordinates as the formula says, where nothing else was given.
-    /// The first one that is told holds.
-    pub fn tell_slots(&self, slots: Slots) {
+    /// Sets the slot formula for blocks of version 4 with negative coordinates, unless an option gave one.
+    /// Only the first call has an effect.
+    pub fn tell_slots(&self, slots: SlotFormula) {
         self.slots.get_or_init(|| slots);
     }
 
-    /// The forest that it is, when it is one.
+    /// The forest, if it is one.
     #[must_use]
     pub const fn forest(&self) -> Option<&'s Forest> {
         match &self.store {
@@ -139,7 +172,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// How a stream writes the positions of its blocks; `None` in a forest.
+    /// The key format of a stream; `None` for a forest.
     #[must_use]
     pub fn keys(&self) -> Option<Keys> {
         match &self.store {
@@ -157,7 +190,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Voxels along each axis of a block; `None` when nothing says so.
+    /// Voxels along each axis of a block; `None` if unknown.
     #[must_use]
     pub fn block_size(&self) -> Option<u16> {
         match &self.store {
@@ -169,7 +202,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// The depths that the world declares for its blocks; those of the first blocks of a stream, which declares none.
+    /// The depths that the world declares for its blocks; for a stream, which declares none, those of its first blocks.
     #[must_use]
     pub fn depths(&self) -> Option<[Depth; CHANNELS]> {
         match &self.store {
@@ -178,9 +211,9 @@ impl<'s> World<'s> {
         }
     }
 
-    /// What is said of a block outside of it, without which blocks of version 1 cannot be read.
+    /// Size and depths that are stored outside of a block; blocks of version 1 cannot be read without them.
     #[must_use]
-    pub fn layout(&self, at: &At) -> Option<Layout> {
+    pub fn layout(&self, at: &At) -> Option<BlockLayout> {
         match &self.store {
             Store::Forest(regions) => regions.header(at).map(|header| header.format.layout()),
             Store::Stream(_) => None,
@@ -193,13 +226,15 @@ impl<'s> World<'s> {
         &self.save.options.limits
     }
 
-    /// The blocks of a LOD. Files that cannot be read are listed in it.
+    /// The blocks of a LOD. Files that cannot be read are listed in it, with those of [`unread`](Self::unread).
     #[must_use]
     pub fn index(&self, lod: u8) -> Index {
-        match &self.store {
+        let mut index = match &self.store {
             Store::Forest(regions) => regions.index(self.save, lod, self.slots.get().copied()),
             Store::Stream(rows) => rows.index(&self.name, lod),
-        }
+        };
+        index.faults.splice(0..0, self.unread());
+        index
     }
 
     /// Reads the bytes of a block as they are stored.
@@ -244,7 +279,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Whether there are instances in these bytes, and not only a place for them; what cannot be read may have some.
+    /// Whether these bytes contain at least one instance; true if they cannot be read.
     pub fn are_instances(&self, buffer: &mut Buffer) -> bool {
         match &self.store {
             Store::Forest(_) => false,
@@ -256,17 +291,26 @@ impl<'s> World<'s> {
         }
     }
 
-    /// What is wrong with the instances that were fetched last, as codes; `None` when nothing is, and in a forest.
+    /// Whether the instances in the row of a block belong to another block; see
+    /// [`Stream::instances_place`](save::Stream::instances_place).
+    #[must_use]
+    pub fn instances_are_of_another(&self, at: &At) -> bool {
+        let Store::Stream(rows) = &self.store else { return false };
+        let place = rows.stream.rows.get(at.row()).and_then(|row| rows.stream.instances_place(row));
+        place.is_some_and(|place| place.position != at.position)
+    }
+
+    /// The damage of the instances that were fetched last, as codes; `None` if there is none, and for a forest.
     pub fn damaged_instances(&self, buffer: &mut Buffer) -> Option<String> {
         let Store::Stream(rows) = &self.store else { return None };
         rows.stream.instance_bytes(&buffer.row)?;
-        let grave = |d: &&Damage| d.code.level() >= Level::Error;
+        let grave = |d: &&Damage| d.code.hides_data();
         let damage = rows.stream.instances(&mut buffer.row).damage;
         let codes: Vec<&str> = damage.iter().filter(grave).map(|d| d.code.name()).collect();
         (!codes.is_empty()).then(|| codes.join(" "))
     }
 
-    /// Decodes what was fetched last, which must be the block at `at`.
+    /// Decodes the bytes that were fetched last, which must be of the block at `at`.
     pub fn decode<'b>(&self, at: &At, buffer: &'b mut Buffer) -> View<'b> {
         match &self.store {
             Store::Forest(regions) => {
@@ -294,18 +338,18 @@ impl<'s> World<'s> {
         Ok(self.decode(at, buffer))
     }
 
-    /// Reads blocks in the order in which they are stored, several with one read where they lie together, and hands each
-    /// one out. Ends with the first error that `take` gives.
+    /// Reads blocks in stored order, several with one read if they are adjacent, and passes each
+    /// one to `take`. Stops at the first error of `take`.
     ///
     /// # Errors
-    /// What `take` says.
+    /// The error of `take`.
     pub fn read_all<E>(
         &self,
         blocks: &mut [At],
         buffer: &mut Buffer,
         mut take: impl FnMut(&At, Result<View<'_>, Error>) -> Result<(), E>,
     ) -> Result<(), E> {
-        // Sectors are the high bits of an entry; rows of a stream are in the order of their places.
+        // Sectors are the high bits of an entry; rows of a stream are in the order of their positions.
         blocks.sort_unstable_by_key(|at| (at.file, at.entry));
         for (n, at) in blocks.iter().enumerate() {
             if let Store::Forest(regions) = &self.store {
@@ -316,7 +360,7 @@ impl<'s> World<'s> {
         Ok(())
     }
 
-    /// A file that changed since it was opened here.
+    /// A file that changed after it was opened.
     #[must_use]
     pub fn changed(&self) -> Option<String> {
         match &self.store {

@@ -1,24 +1,24 @@
 //! Blocks in rows of a stream.
 
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::{At, Error, Fault, Index};
 use crate::bytes::index;
-use crate::damage::{Code, Level};
+use crate::damage::Code;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::FileSource;
 
-/// Rows that are looked at for what the stream does not declare.
+/// Rows that are read to infer what the stream does not declare.
 const PROBES: usize = 64;
 
 /// A stream whose keys have been read.
 #[derive(Debug)]
 pub(super) struct Rows<'s> {
     pub file: &'s StreamFile,
-    pub stream: Stream<FileSource>,
-    /// Whether rows count that may be deleted ones.
+    pub stream: Arc<Stream<FileSource>>,
+    /// Whether rows are included that may have been deleted.
     stale: bool,
     /// Size and depths of the first block that can be read.
     first: OnceLock<Option<(u16, [Depth; CHANNELS])>>,
@@ -33,8 +33,12 @@ impl<'s> Rows<'s> {
             let why = damage.first().map_or_else(|| "nothing in it can be read".to_owned(), ToString::to_string);
             failed(why)
         };
-        let stale = save.options.stale_rows;
-        Ok(Self { file, stream: stream.ok_or_else(nothing)?, stale, first: OnceLock::new() })
+        Ok(Self::of(save, file, Arc::new(stream.ok_or_else(nothing)?)))
+    }
+
+    /// The rows of a stream that is open already.
+    pub fn of(save: &Save, file: &'s StreamFile, stream: Arc<Stream<FileSource>>) -> Self {
+        Self { file, stream, stale: save.options.stale_rows, first: OnceLock::new() }
     }
 
     fn row(&self, at: &At) -> Option<&StreamRow> {
@@ -70,7 +74,7 @@ impl<'s> Rows<'s> {
         })
     }
 
-    /// Whether a row is one of the save's: of those that nothing leads to, one that something led to which is damaged.
+    /// Whether a row belongs to the save. A row that nothing leads to belongs to it if a damaged page led to it.
     const fn counts(&self, row: &StreamRow) -> bool {
         self.stale || !row.stale
     }
@@ -86,16 +90,21 @@ impl<'s> Rows<'s> {
                 (Blob::Null, Blob::Null) => {}
                 _ if !self.counts(row) => stale.push(at),
                 (Blob::Null, _) => bare.push(at),
-                _ => blocks.push(at),
+                (_, Blob::Null) => blocks.push(at),
+                _ => {
+                    blocks.push(at);
+                    let position = self.stream.instances_place(row).map(|place| place.position);
+                    bare.extend(position.filter(|p| *p != at.position).map(|position| At { position, ..at }));
+                }
             }
         }
-        // What stands between the journal and the database is read as it should be; what is worse is told.
-        let grave = |code: Code| code.level() >= Level::Error && code != Code::StreamJournal;
+        // Damage of the journal as such does not prevent reading; damage above a warning is listed.
+        let grave = |code: Code| code.hides_data() && code != Code::StreamJournal;
         let faults = self.stream.damage.iter().filter(|d| grave(d.code));
         let mut faults: Vec<Fault> = faults.map(|d| Fault { file: name.to_owned(), why: d.to_string() }).collect();
         let mut index = Index::new(lod, blocks, bare, Vec::new());
         stale.retain(|at| index.find(at.position).is_none());
-        // By no LOD, and so said for all of them.
+        // Not specific to a LOD, so listed for each of them.
         let lost_keys = self.stream.rows.iter().rev().take_while(|row| row.place.is_none());
         let nowhere = lost_keys.filter(|row| self.counts(row)).count() as u64;
         let rows = |n: u64| if n == 1 { "1 row".to_owned() } else { format!("{n} rows") };

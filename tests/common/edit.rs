@@ -6,7 +6,7 @@ use voxscope::godot::block;
 use voxscope::godot::channel::{Channel, Storage};
 use voxscope::godot::container::{self, Mode};
 use voxscope::godot::region::Builder;
-use voxscope::godot::slots::{self, Slots};
+use voxscope::godot::slots::{self, SlotFormula};
 use voxscope::save::{Options, Save, Scratch};
 
 /// Blocks as they are rewritten: `None` leaves one out, and another position moves it.
@@ -22,10 +22,11 @@ pub fn edited(from: &Path, to: &Path, mode: Mode, edit: Edit<'_>) {
         let region = save.region(forest, file).unwrap().unwrap();
         let mut builder = Builder::new(region.header.clone());
         for listed in region.by_sector() {
-            let position = region.block_position(listed.slot, Slots::New).unwrap();
+            let position = region.block_position(listed.slot, SlotFormula::Euclidean).unwrap();
             let mut block = region.view(listed.entry, &mut scratch).unwrap().block.unwrap();
             let Some(position) = edit(file.lod, position, &mut block) else { continue };
-            let (of, slot) = slots::place_block(position, region.header.format.region_size, Slots::New).unwrap();
+            let (of, slot) =
+                slots::place_block(position, region.header.format.region_size, SlotFormula::Euclidean).unwrap();
             assert_eq!(of, region.position, "edits stay in their region");
             let (mut plain, mut packed) = (Vec::new(), Vec::new());
             block::encode(&block, &mut plain);
@@ -34,7 +35,7 @@ pub fn edited(from: &Path, to: &Path, mode: Mode, edit: Edit<'_>) {
         }
         let path = to.join(&file.name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, builder.finish()).unwrap();
+        std::fs::write(path, builder.finish().unwrap()).unwrap();
     }
 }
 

@@ -2,8 +2,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, dead_code)]
 
 pub mod arrays;
+pub mod damage;
+#[cfg(target_os = "linux")]
+pub mod deep;
+pub mod edit;
 pub mod npy;
+pub mod terrain;
 pub mod trees;
+pub mod truth;
+pub mod writer;
 
 use std::path::{Path, PathBuf};
 
@@ -12,16 +19,30 @@ use voxscope::damage::{Code, Damage};
 use voxscope::godot::channel::{CHANNELS, Depth};
 use voxscope::godot::region::{Format, MAGIC};
 
-/// A directory of the reference files; `None`, and it says so, where there is none.
-pub fn golden(name: &str) -> Option<PathBuf> {
-    let dir = std::env::var_os("VOXSCOPE_GOLDEN")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden"), PathBuf::from);
-    let path = dir.join(name);
-    if !path.is_dir() {
-        println!("skipped: no reference files at {} (set VOXSCOPE_GOLDEN)", path.display());
-        return None;
-    }
-    Some(path)
+/// A directory of saves that the engine wrote: in the full set if `VOXSCOPE_GOLDEN` names it, else in `tests/golden`,
+/// which holds a part of each.
+pub fn golden(name: &str) -> PathBuf {
+    let path = full_set().unwrap_or_else(committed).join(name);
+    assert!(path.is_dir(), "{} is missing", path.display());
+    path
+}
+
+/// The saves of the engine that are part of the repository.
+pub fn committed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// The full set of the saves of the engine.
+pub fn full_set() -> Option<PathBuf> {
+    std::env::var_os("VOXSCOPE_GOLDEN").map(PathBuf::from)
+}
+
+/// The directories in a directory, in order.
+pub fn directories(dir: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    all.retain(|path| path.is_dir());
+    all.sort();
+    all
 }
 
 /// The lines of a file of JSON lines.

@@ -39,7 +39,7 @@ pub fn trouble(path: &Path) -> Vec<damage::Code> {
         Err(error) => panic!("{error}"),
     };
     let mut codes = Vec::new();
-    let options = check::Options { level: check::Level::Semantic, ..Default::default() };
+    let options = check::Options::default().level(check::Level::Semantic);
     check::run(&save, &options, |f| codes.extend((f.level() > damage::Level::Note).then_some(f.code())));
     codes.sort_unstable();
     codes.dedup();
@@ -49,7 +49,7 @@ pub fn trouble(path: &Path) -> Vec<damage::Code> {
 pub fn mend(source: &Path, to: &Path, likely: bool) -> repair::Outcome {
     let save = Save::open(source, &Options::default()).unwrap();
     let before = tree(source, true);
-    let options = repair::Options { likely, ..Default::default() };
+    let options = repair::Options::default().likely(likely);
     let outcome = repair::run(&save, to, &options).unwrap();
     assert_eq!(tree(source, true), before, "{}: the save was altered", source.display());
     outcome

@@ -11,7 +11,7 @@ pub type Signature = Vec<String>;
 
 /// The lines of a file of what was saved, in order.
 pub fn truth(path: &Path) -> Vec<([i32; 3], Signature)> {
-    super::common::json_lines(path)
+    super::json_lines(path)
         .iter()
         .map(|v| (position(&v["position"]), v["channels"].as_array().unwrap().iter().map(channel).collect()))
         .collect()
@@ -22,9 +22,9 @@ fn position(v: &serde_json::Value) -> [i32; 3] {
 }
 
 fn channel(v: &serde_json::Value) -> String {
-    match v["uniform"].as_bool().unwrap() {
-        true => format!("u{}", v["value"].as_str().unwrap()),
-        false => v["sha256"].as_str().unwrap().to_owned(),
+    match v["value"].as_str() {
+        Some(value) => format!("u{value}"),
+        None => v["sha256"].as_str().unwrap().to_owned(),
     }
 }
 

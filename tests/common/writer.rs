@@ -1,5 +1,5 @@
-//! A model of the engine's writer of region files, kept from the facts of how saves break: every single write to the
-//! disk is recorded, so that the game can be killed after each of them.
+//! A model of the engine's writer of region files, as docs/recovery.md describes it: it records every write to the disk,
+//! so that a test can kill the game after each of them.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,10 @@ use voxscope::godot::block::{self, Block};
 use voxscope::godot::channel::{CHANNELS, Channel, Depth, Storage};
 use voxscope::godot::container::{self, Mode};
 use voxscope::godot::region::{Entry, Format, Header, sectors_for};
-use voxscope::godot::slots::{self, Slots};
+use voxscope::godot::slots::{self, SlotFormula};
 
-/// Numbers that look random and are the same for the same seed.
+/// Pseudo-random numbers by seed. Our own generator rather than `fastrand`: the scores of repair are compared from version
+/// to version on the cases that its numbers choose, so these must never change with a dependency.
 pub struct Random(u64);
 
 impl Random {
@@ -85,9 +86,12 @@ impl World {
         }
         let header = Header::new(3, self.format);
         let mut disk = Vec::new();
-        header.encode(&mut disk);
+        // The engine keeps the low 16 bits of a sector size.
+        let mut wire = header.clone();
+        wire.format.sector_size &= 0xffff;
+        wire.encode(&mut disk).unwrap();
         disk.resize(header.sectors_at() as usize, 0);
-        let table = vec![Entry::default(); header.format.slots() as usize];
+        let table = vec![Entry::default(); header.format.table_len() as usize];
         self.files.push(File { position, header, disk, table, used: 0 });
         self.by_position.insert(position, self.files.len() - 1);
         self.files.len() - 1
@@ -114,7 +118,7 @@ impl World {
     /// Saves a block as the engine does. False when it takes too many sectors.
     pub fn save(&mut self, position: [i32; 3], plain: Vec<u8>) -> bool {
         let size = self.format.region_size;
-        let place = [0, 1, 2].map(|a| slots::place(position[a], size[a], Slots::New).unwrap());
+        let place = [0, 1, 2].map(|a| slots::place(position[a], size[a], SlotFormula::Euclidean).unwrap());
         let mut stored = vec![0; 4];
         container::encode(self.mode, &plain, &mut stored);
         let len = stored.len() as u32 - 4;
@@ -204,7 +208,7 @@ pub fn plain(side: u16, kinds: &[u8], sdf: Option<&[i16]>) -> Vec<u8> {
 pub enum Content {
     /// Hills that a player digs in and builds on.
     Terrain { smooth: bool },
-    /// Nothing goes on from block to block.
+    /// Noise: voxels of neighbouring blocks are unrelated.
     Noise,
 }
 
@@ -371,7 +375,7 @@ impl History {
         Self { world, flushed, before }
     }
 
-    /// The files as they were after some writes, the last one cut to `cut` bytes.
+    /// The files after some of the writes, the last one cut to `cut` bytes.
     pub fn killed(&self, writes: usize, cut: usize) -> Vec<Vec<u8>> {
         let mut disks = self.flushed.clone();
         for (i, write) in self.world.writes[..writes].iter().enumerate() {

@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyEvent, KeyModifiers, MouseButton, MouseEvent,
 use voxscope::tui::action::ACTIONS;
 use voxscope::tui::keys::Key;
 use voxscope::tui::update::Event;
-use voxscope::tui::{Against, Driver, Settings};
+use voxscope::tui::{CompareWith, Driver, Settings};
 
 /// Numbers that look random and are the same each time.
 struct Numbers(u64);
@@ -42,10 +42,10 @@ fn anything(two: bool) {
         let path = dir.path().join(sample.path());
         // With what stands before it, with itself, and with a healthy one: the same blocks, others, and other formats.
         let other = [samples[number.saturating_sub(1)], sample, samples[0]][number % 3];
-        let against = two.then(|| Against { path: dir.path().join(other.path()), ..Against::default() });
+        let against = two.then(|| CompareWith { path: dir.path().join(other.path()), ..CompareWith::default() });
         let mut driver = Driver::new(Settings { path, against, ..Settings::default() }, 80, 24);
         assert!(driver.app.index.is_some(), "{}: {:?}", sample.name, driver.app.failure);
-        driver.keys(if two { "0" } else { "tab down down down enter" });
+        driver.keys(if two { "9" } else { "tab down down down enter" });
         for _ in 0..60 {
             match numbers.below(20) {
                 0 => {
@@ -66,7 +66,7 @@ fn anything(two: bool) {
                     driver.keys("enter esc");
                 }
                 3 => driver.keys("n"),
-                4 if two => driver.keys(["0", "0 enter", "0 ."][numbers.below(3)]),
+                4 if two => driver.keys(["9", "9 enter", "9 ."][numbers.below(3)]),
                 _ => {
                     let key = keys[numbers.below(keys.len())];
                     driver.event(&Event::Key(KeyEvent::new(key.code, key.modifiers)));

@@ -3,7 +3,7 @@
 use voxscope::tui::Driver;
 use voxscope::tui::pane::Pane;
 
-use super::{find, mouse_press, on, row_with, select};
+use super::{find, mouse_press, on, pane_text, row_with, select};
 
 /// What the rows have in a column, by its heading.
 fn column(driver: &Driver, heading: &str) -> Vec<String> {
@@ -82,7 +82,7 @@ fn enter_leads_to_the_block_and_the_bytes_where_it_is_damaged() {
     assert!(driver.app.index.as_ref().unwrap().shown(driver.app.selected_item().unwrap()).ends_with("r.0.0.0.vxr"));
     // Back to all files, whose rows are still there, and to a healthy block.
     driver.keys("backspace esc home");
-    assert_eq!(driver.app.selected_item(), None);
+    assert!(driver.app.selects_directory());
     driver.keys("enter");
     assert_eq!(driver.app.pane, Pane::Channels);
     assert_ne!(driver.app.selected_slot(), Some(damaged));
@@ -100,12 +100,12 @@ fn the_cursor_and_the_selection_are_one() {
     assert_eq!(driver.app.selection.slot, Some(opened.slots[2].slot));
     assert_eq!(driver.app.selection.sector, Some(opened.slots[2].first));
     // Selected elsewhere: the table goes there, whatever its order.
-    driver.keys("1 end 2");
+    driver.keys("3 end 2");
     let last = driver.app.selection.slot;
     driver.keys("up down");
     assert_eq!(driver.app.selection.slot, last);
     driver.keys("s s s S");
-    driver.keys("1 home 2");
+    driver.keys("3 home 2");
     let first = driver.app.selection.slot;
     assert_ne!(first, last);
     driver.keys("down up");
@@ -173,4 +173,48 @@ fn a_mixed_save_shows_states_and_flags() {
     driver.keys("2");
     let screen = driver.text_screen();
     assert!(screen.contains("✗ block-epilogue") && screen.contains("WATER "), "{screen}");
+}
+
+#[test]
+fn what_identifies_a_block_is_there_at_every_width() {
+    for columns in [24, 40, 60, 80, 120, 200] {
+        let (mut driver, _dir) = on("current", columns, 24);
+        driver.keys("2");
+        let screen = pane_text(&driver);
+        let head = screen.lines().find(|line| line.contains("position")).unwrap_or_else(|| panic!("{screen}"));
+        assert!(head.contains("lod"), "{columns}: {screen}");
+    }
+}
+
+#[test]
+fn a_filter_applies_while_it_is_typed_and_is_remembered() {
+    let (mut driver, _dir) = on("block-epilogue", 120, 40);
+    driver.keys("2");
+    let all = pane_text(&driver);
+    driver.keys("/");
+    driver.text("state=error");
+    assert!(driver.app.prompt.is_some() && pane_text(&driver).contains("1 of "), "{}", pane_text(&driver));
+    // Escape leaves everything as it was.
+    driver.keys("esc");
+    assert_eq!(pane_text(&driver), all);
+    driver.keys("/");
+    driver.text("state=error");
+    driver.keys("enter esc / up");
+    assert!(pane_text(&driver).contains("1 of "), "{}", pane_text(&driver));
+    assert_eq!(driver.app.prompt.as_ref().unwrap().text(), "state=error");
+}
+
+#[test]
+fn a_click_on_a_heading_sorts() {
+    let (mut driver, _dir) = on("current", 120, 40);
+    driver.keys("2");
+    let (x, y) = find(&driver, "bytes", 24).unwrap();
+    driver.mouse(mouse_press(x, y));
+    assert!(row_with(&driver, "Sorted by bytes").contains("largest first"));
+    driver.app.message = None;
+    let down = column(&driver, "bytes▼");
+    driver.mouse(mouse_press(x, y));
+    driver.app.message = None;
+    let up = column(&driver, "bytes▲");
+    assert!(down.len() > 1 && down.first() != up.first(), "{down:?} {up:?}");
 }

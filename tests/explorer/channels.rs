@@ -2,8 +2,8 @@
 
 use voxscope::tui::pane::Pane;
 
+use crate::cut::{block, open};
 use crate::on;
-use crate::slice::{block, open};
 
 #[test]
 fn a_depth_that_is_not_the_declared_one_is_said() {
@@ -11,13 +11,13 @@ fn a_depth_that_is_not_the_declared_one_is_said() {
     let index = driver.app.index.clone().unwrap();
     let found = (0..index.items.len()).any(|item| {
         driver.app.select_node(index.node_of(item).unwrap());
-        driver.settle();
+        driver.run_until_idle();
         let slots = driver.app.opened_item().unwrap().slots.clone();
         slots.iter().any(|slot| {
             driver.app.select_slot(slot.slot);
-            driver.settle();
+            driver.run_until_idle();
             driver.app.pane = Pane::Channels;
-            driver.settle();
+            driver.run_until_idle();
             let screen = driver.text_screen();
             screen.contains("8, not 16") && screen.contains("disagree")
         })
@@ -40,7 +40,7 @@ fn the_channels_of_a_block_lead_to_their_slices() {
     assert!(screen.contains(&format!("{} to {}", range.min, range.max)), "{range:?}\n{screen}");
     driver.keys("down enter");
     let screen = driver.text_screen();
-    assert!(driver.app.pane == Pane::Slice && screen.contains("channel 1 SDF"), "{screen}");
+    assert!(driver.app.pane == Pane::World && screen.contains("SDF"), "{screen}");
 }
 
 #[test]
@@ -49,12 +49,12 @@ fn a_channel_that_is_cut_is_marked() {
     let index = driver.app.index.clone().unwrap();
     let found = (0..index.items.len()).any(|item| {
         driver.app.select_node(index.node_of(item).unwrap());
-        driver.settle();
+        driver.run_until_idle();
         let slots = driver.app.opened_item().unwrap().slots.clone();
         slots.iter().any(|slot| {
             driver.app.select_slot(slot.slot);
             driver.app.pane = Pane::Channels;
-            driver.settle();
+            driver.run_until_idle();
             driver.text_screen().contains(" cut ")
         })
     });
@@ -66,13 +66,13 @@ fn a_pak_says_how_its_shape_was_come_by() {
     let (mut driver, _dir) = on("pak-room", 120, 40);
     let index = driver.app.index.clone().unwrap();
     driver.app.select_node(index.node_of(0).unwrap());
-    driver.settle();
+    driver.run_until_idle();
     let slot = driver.app.opened_item().unwrap().slots[0].slot;
     driver.app.select_slot(slot);
-    driver.settle();
+    driver.run_until_idle();
     driver.keys("4");
     let screen = driver.text_screen();
-    for words in ["VOXELS", "32 x 32 x 32", "inferred", "cube of 32", "xzy"] {
+    for words in ["VOXELS", "32 x 32 x 32", "inferred", "cube of 32", "yzx"] {
         assert!(screen.contains(words), "{words}\n{screen}");
     }
 }
@@ -87,4 +87,24 @@ fn a_layer_has_its_arrays_and_flags() {
     {
         assert!(screen.contains(words), "{words}\n{screen}");
     }
+}
+
+#[test]
+fn the_histogram_has_an_axis_and_is_legible_under_the_cursor() {
+    use ratatui::style::Modifier;
+    let (mut driver, _dir) = on("current", 120, 40);
+    open(&mut driver, "lod0", "r.0.0.0.vxr");
+    block(&mut driver, [0, 0, 0]);
+    driver.keys("4");
+    let screen = crate::pane_text(&driver);
+    let range = driver.app.selected_block().unwrap().channels[0].range.unwrap();
+    let axis = screen.lines().skip_while(|line| !line.contains('└')).nth(1).unwrap_or_else(|| panic!("{screen}"));
+    assert!(axis.contains(&range.min.to_string()) && axis.contains(&range.max.to_string()), "{axis}\n{screen}");
+    let (x, y) = crate::find(&driver, "0 TYPE", 3).unwrap();
+    let buffer = driver.screen();
+    assert!(buffer.cell((x, y)).unwrap().modifier.contains(Modifier::REVERSED));
+    let bars =
+        (x..buffer.area.width).filter_map(|x| buffer.cell((x, y))).filter(|cell| "▁▂▃▄▅▆▇█".contains(cell.symbol()));
+    let reversed = bars.map(|cell| cell.modifier.contains(Modifier::REVERSED)).collect::<Vec<_>>();
+    assert!(!reversed.is_empty() && reversed.iter().all(|reversed| !reversed), "{screen}");
 }

@@ -33,8 +33,18 @@ fn the_keys_are_those_of_the_table() {
 #[test]
 fn the_example_of_a_configuration_is_one() {
     let document = include_str!("../../EXPLORER.md");
+    let document = document.split_once("## Configuration").unwrap().1;
     let from = document.find("```toml\n").unwrap() + 8;
     let example = &document[from..from + document[from..].find("```").unwrap()];
     let config = Config::parse(example).unwrap();
     assert!(config.theme().unwrap().is_some() && !config.keys.is_empty());
+}
+
+#[test]
+fn the_example_of_names_names_types() {
+    let document = include_str!("../../EXPLORER.md").split_once("## The World pane").unwrap().1;
+    let from = document.find("```toml\n").unwrap() + 8;
+    let example = &document[from..from + document[from..].find("```").unwrap()];
+    let palette = voxscope::picture::palette::Palette::parse(example).unwrap();
+    assert_eq!((palette.name(1), palette.name(2), palette.color(2)), (Some("grass"), Some("stone"), [0x7f; 3]));
 }

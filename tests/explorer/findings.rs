@@ -13,8 +13,10 @@ fn selected(driver: &Driver) -> Code {
 #[test]
 fn a_newcomer_finds_the_damaged_block_at_once() {
     for (columns, rows) in [(80, 24), (120, 40), (40, 10)] {
-        // By what the screen shows first: Enter on it.
+        // By the list: the first screen says that there is something, and Enter on the finding leads to it.
         let (mut driver, _dir) = on("block-epilogue", columns, rows);
+        assert!(driver.text_screen().lines().next().unwrap().contains('✗'), "{}", driver.text_screen());
+        driver.keys("7");
         assert!(driver.text_screen().contains("✗ block") || driver.text_screen().contains("✗ error"));
         driver.keys("enter");
         assert_eq!(driver.app.pane, Pane::Hex);
@@ -36,10 +38,18 @@ fn findings_stand_below_their_files_the_worst_first() {
         (sample.make)(&dir.path().join(name)).unwrap();
     }
     let mut driver = super::sized(dir.path(), 100, 40);
+    driver.keys("7");
     let screen = driver.text_screen();
     let line =
         |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{text}: {screen}"));
-    let files = ["block-epilogue/regions/lod0/r.0.0.0.vxr", "table-gap/regions/lod0/r.0.0.0.vxr", "stale-tail/regions"];
+    // First those of which it is known what happened.
+    let files = [
+        "The game was killed",
+        "block-epilogue/regions/lod0/r.0.0.0.vxr",
+        "table-gap/regions/lod0/r.0.0.0.vxr",
+        "Other findings",
+        "stale-tail/regions",
+    ];
     assert!(files.windows(2).all(|pair| line(pair[0]) < line(pair[1])), "{screen}");
     // All of them, forth and back, in the order in which they are shown.
     let all = driver.app.findings.list.len();
@@ -105,7 +115,7 @@ fn a_place_is_shown_by_the_pane_that_tells_most() {
         ("pak-overlap", Pane::Sectors),
     ] {
         let (mut driver, _dir) = on(name, 120, 40);
-        driver.keys("enter");
+        driver.keys("7 enter");
         assert_eq!(driver.app.pane, pane, "{name}\n{}", driver.text_screen());
         assert!(driver.app.selected_item().is_some(), "{name}");
         driver.keys("backspace");
@@ -115,7 +125,9 @@ fn a_place_is_shown_by_the_pane_that_tells_most() {
 
 #[test]
 fn a_healthy_save_is_said_to_be_one() {
-    let (driver, _dir) = on("pak-room", 80, 24);
+    let (mut driver, _dir) = on("pak-room", 80, 24);
+    assert!(driver.text_screen().lines().next().unwrap().contains("nothing wrong"), "{}", driver.text_screen());
+    driver.keys("7");
     let screen = driver.text_screen();
     assert!(screen.contains("Nothing is wrong.") && screen.contains("were checked"), "{screen}");
     // A note is nothing wrong either.
@@ -126,6 +138,7 @@ fn a_healthy_save_is_said_to_be_one() {
 #[test]
 fn findings_are_written_to_a_new_file() {
     let (mut driver, _dir) = on("table-gap", 120, 40);
+    driver.keys("7");
     let out = tempfile::tempdir().unwrap();
     let all = driver.app.findings.list.len();
     for (name, lines) in [("findings.csv", all + 1), ("findings.jsonl", all)] {
@@ -154,7 +167,7 @@ fn no_size_is_too_small() {
                 driver.keys(keys);
                 assert!(!driver.text_screen().is_empty());
             }
-            driver.keys("tab home esc 1 right down enter 2 end enter 1 pagedown pageup");
+            driver.keys("tab home esc 3 right down enter 2 end enter 3 pagedown pageup");
             assert!(!driver.text_screen().is_empty());
         }
     }

@@ -3,15 +3,18 @@
 
 mod blocks;
 mod channels;
-mod depth;
+mod cut;
 mod difference;
 mod findings;
+mod map_files;
 mod repair;
 mod sectors;
-mod slice;
+mod selection;
+mod tree;
+mod world;
 
-#[path = "../common/edit.rs"]
-mod edit;
+#[path = "../common/mod.rs"]
+mod common;
 
 mod anything;
 mod document;
@@ -20,6 +23,8 @@ mod screens;
 use std::path::Path;
 
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
+use voxscope::tui::layout::inside;
 use voxscope::tui::{Driver, Settings};
 
 fn driver(path: &Path) -> Driver {
@@ -49,7 +54,7 @@ fn select(driver: &mut Driver, end: &str) {
     let index = driver.app.index.clone().unwrap();
     let item = (0..index.items.len()).find(|item| index.shown(*item).ends_with(end)).unwrap();
     driver.app.select_node(index.node_of(item).unwrap());
-    driver.settle();
+    driver.run_until_idle();
 }
 
 /// The line of the screen that has a text in it.
@@ -57,6 +62,33 @@ fn row_with(driver: &Driver, text: &str) -> String {
     let screen = driver.text_screen();
     let row = screen.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no {text} in\n{screen}"));
     row.to_owned()
+}
+
+/// The characters of a part of the screen, a line a row, without spaces at the ends.
+fn area_text(driver: &Driver, area: Rect) -> String {
+    let screen = driver.screen();
+    let row = |y: u16| {
+        let line: String =
+            (area.left()..area.right()).filter_map(|x| screen.cell((x, y))).map(|cell| cell.symbol()).collect();
+        line.trim_end().to_owned() + "\n"
+    };
+    (area.top()..area.bottom()).map(row).collect()
+}
+
+/// What is inside the frame of the pane.
+fn pane_text(driver: &Driver) -> String {
+    area_text(driver, inside(driver.app.layout().pane))
+}
+
+/// What the inspector says; beside the pane it has a frame.
+fn inspector_text(driver: &Driver) -> String {
+    let layout = driver.app.layout();
+    area_text(driver, if layout.inspector_below { layout.inspector } else { inside(layout.inspector) })
+}
+
+/// What is inside the frame of the tree.
+fn tree_text(driver: &Driver) -> String {
+    area_text(driver, inside(driver.app.layout().tree))
 }
 
 /// Where a text begins on the screen, right of a column and not in the frame of the pane.

@@ -4,17 +4,16 @@ use voxscope::save::Owner;
 use voxscope::tui::Driver;
 use voxscope::tui::pane::Pane;
 
-use super::{mouse_press, on, row_with, select};
+use super::{mouse_press, on, pane_text, row_with, select};
 
-/// The cells of the map, row after row, without numbers and frame.
+/// The cells of the map, row after row, without numbers and frame; one character a sector.
 fn cells(driver: &Driver) -> String {
-    let screen = driver.text_screen();
+    let screen = pane_text(driver);
     let mut out = String::new();
     for line in screen.lines() {
-        let parts = line.split('│').filter_map(|part| part.trim().split_once(' '));
-        let row = parts.filter(|(number, _)| number.parse::<u64>().is_ok()).map(|(_, cells)| cells);
+        let row = line.trim().split_once(' ').filter(|(number, _)| number.parse::<u64>().is_ok());
         // Neither words nor figures.
-        out.extend(row.filter(|cells| !cells.contains(' ')));
+        out.extend(row.map(|(_, cells)| cells).filter(|cells| !cells.contains(' ')));
     }
     out
 }
@@ -23,13 +22,12 @@ fn cells(driver: &Driver) -> String {
 fn each_block_has_a_letter_of_its_own() {
     let (mut driver, _dir) = on("current", 120, 40);
     select(&mut driver, "lod0/r.0.0.0.vxr");
-    driver.keys("1");
+    driver.keys("3 - - - -");
     let opened = driver.app.opened_item().unwrap().clone();
-    let map: Vec<char> = cells(&driver).chars().collect();
+    let map: Vec<char> = cells(&driver).to_lowercase().chars().collect();
     let sectors = &opened.sectors;
-    let per = driver.text_screen().contains("1 cell = 1 sector");
-    assert!(per, "{}", driver.text_screen());
-    assert_eq!(map.len() as u64, sectors.runs.iter().map(|run| run.count).sum::<u64>(), "{}", driver.text_screen());
+    assert!(pane_text(&driver).contains("1 cell = 1 sector"), "{}", pane_text(&driver));
+    assert_eq!(map.len() as u64, sectors.runs.iter().map(|run| run.count).sum::<u64>(), "{}", pane_text(&driver));
     for pair in sectors.runs.windows(2) {
         let at = |sector: u64| map[usize::try_from(sector).unwrap()];
         assert!(matches!(pair[0].owner, Owner::Block(_)));
@@ -37,15 +35,61 @@ fn each_block_has_a_letter_of_its_own() {
         assert_ne!(at(pair[0].first), at(pair[1].first), "neighbours differ");
     }
     // The selected block stands out by its letter.
-    driver.keys("right");
-    assert!(cells(&driver).starts_with('A'), "{}", driver.text_screen());
+    driver.keys("home");
+    assert!(cells(&driver).starts_with('A'), "{}", pane_text(&driver));
+}
+
+#[test]
+fn positions_are_written_into_the_cells_where_there_is_room() {
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let (mut driver, _dir) = on("current", columns, rows);
+        select(&mut driver, "lod0/r.0.0.0.vxr");
+        driver.keys("3");
+        let screen = pane_text(&driver);
+        for slot in &driver.app.opened_item().unwrap().slots {
+            let [x, y, z] = slot.position.unwrap();
+            assert!(screen.contains(&format!("{x},{y},{z}")), "{x},{y},{z}\n{screen}");
+        }
+        // A click on a cell selects what is written in it.
+        let last = *driver.app.opened_item().unwrap().slots.last().unwrap();
+        let [x, y, z] = last.position.unwrap();
+        let (x, y) = super::find(&driver, &format!("{x},{y},{z}"), 4).unwrap();
+        driver.mouse(mouse_press(x, y));
+        assert_eq!(driver.app.selection.slot, Some(last.slot));
+    }
+}
+
+#[test]
+fn blocks_can_be_told_apart_where_every_one_is_damaged() {
+    let (mut driver, dir) = on("current", 80, 24);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    let opened = driver.app.opened_item().unwrap().clone();
+    let path = driver.app.index.as_ref().unwrap().paths[opened.item].clone();
+    let mut bytes = std::fs::read(&path).unwrap();
+    for slot in &opened.slots {
+        // The mode of the container, after the four bytes of the size.
+        bytes[usize::try_from(opened.sector_span(slot.first, 1).start).unwrap() + 4] = 0x7f;
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let mut driver = super::sized(dir.path(), 80, 24);
+    select(&mut driver, "lod0/r.0.0.0.vxr");
+    driver.keys("3");
+    let screen = pane_text(&driver);
+    for slot in &driver.app.opened_item().unwrap().slots {
+        let [x, y, z] = slot.position.unwrap();
+        assert!(screen.contains(&format!("✗{x},{y},{z}")), "{screen}");
+    }
+    driver.keys("- - - -");
+    let map: String = cells(&driver).to_lowercase();
+    let letters: std::collections::BTreeSet<char> = map.chars().filter(char::is_ascii_alphabetic).collect();
+    assert!(map.contains('✗') && letters.len() > 1, "{map}");
 }
 
 #[test]
 fn the_cursor_takes_block_bytes_and_words_along() {
     let (mut driver, _dir) = on("current", 120, 40);
     select(&mut driver, "lod0/r.0.0.0.vxr");
-    driver.keys("1 home end");
+    driver.keys("3 home end");
     let opened = driver.app.opened_item().unwrap().clone();
     let last = opened.sectors.runs.last().unwrap();
     let sector = last.first + last.count - 1;
@@ -56,14 +100,14 @@ fn the_cursor_takes_block_bytes_and_words_along() {
     assert!(words.contains(&format!("part {0} of {0} of block", slot.count)), "{words}");
     driver.keys("left up down pageup pagedown");
     driver.keys("enter");
-    assert_eq!(driver.app.pane, Pane::Slice, "a whole block is looked at as voxels");
+    assert_eq!(driver.app.pane, Pane::World, "a whole block is looked at as voxels");
 }
 
 #[test]
 fn damage_is_seen_where_it_is() {
     let (mut driver, _dir) = on("block-epilogue", 80, 24);
     select(&mut driver, "lod0/r.0.0.0.vxr");
-    driver.keys("1");
+    driver.keys("3 - - - -");
     let screen = driver.text_screen();
     assert!(cells(&driver).contains('✗'), "{screen}");
     assert!(screen.contains("damaged"), "the legend says so: {screen}");
@@ -71,7 +115,8 @@ fn damage_is_seen_where_it_is() {
     let (x, y) = super::find(&driver, "✗", 3).unwrap();
     driver.mouse(mouse_press(x, y));
     assert!(driver.app.selection.finding.is_some());
-    assert!(row_with(&driver, "part 1 of").contains("a wrong epilogue"), "{}", driver.text_screen());
+    let title = voxscope::damage::Code::BlockEpilogue.title();
+    assert!(row_with(&driver, "part 1 of").contains(title), "{}", driver.text_screen());
     driver.mouse(mouse_press(x, y));
     assert_eq!(driver.app.pane, Pane::Hex);
 }
@@ -80,16 +125,16 @@ fn damage_is_seen_where_it_is() {
 fn what_is_shared_lost_or_beyond_has_marks() {
     for (name, glyph, words) in [
         ("table-overlap", '!', "shared"),
-        ("table-gap", '?', "without owner"),
+        ("table-gap", '?', "unowned"),
         ("table-beyond-end", '×', "beyond the end"),
-        ("table-beyond-end", 'a', "without owner"),
+        ("table-beyond-end", 'a', "unowned"),
         ("stale-tail", '·', "stale"),
     ] {
         let (mut driver, _dir) = on(name, 120, 40);
         select(&mut driver, "lod0/r.0.0.0.vxr");
-        driver.keys("1");
+        driver.keys("3 - - - -");
         let screen = driver.text_screen();
-        assert!(cells(&driver).contains(glyph), "{name}: {screen}");
+        assert!(cells(&driver).to_lowercase().contains(glyph), "{name}: {screen}");
         let legend = if glyph == 'a' { "abc blocks".to_owned() } else { format!("{glyph} {words}") };
         assert!(screen.contains(&legend), "{name}: {screen}");
     }
@@ -103,7 +148,7 @@ fn nearer_and_farther() {
     voxscope::demo::write_forest(&dir.path().join("world"), &spec, None).unwrap();
     let mut driver = super::sized(dir.path(), 80, 24);
     select(&mut driver, "lod0/r.0.0.0.vxr");
-    driver.keys("1 end");
+    driver.keys("3 end");
     let sector = driver.app.selection.sector;
     let fits = row_with(&driver, "1 cell =");
     assert!(fits.contains("sectors"), "{fits}");
@@ -121,32 +166,44 @@ fn other_formats_have_maps_too() {
     {
         let (mut driver, _dir) = on(name, 80, 24);
         select(&mut driver, file);
-        driver.keys("1 right right down enter 1");
+        driver.keys("3 - - - - right right down enter 3");
         let screen = driver.text_screen();
         assert!(screen.contains("1 cell ="), "{name}: {screen}");
         assert!(!cells(&driver).is_empty(), "{name}: {screen}");
     }
     let (mut driver, _dir) = on("current", 80, 24);
     select(&mut driver, "meta.vxrm");
-    driver.keys("1");
+    driver.keys("3");
     assert!(driver.text_screen().contains("describes the others"));
     driver.keys("enter");
     assert_eq!(driver.app.pane, Pane::Hex);
 }
 
 #[test]
-fn several_files_are_a_cell_each() {
-    let (mut driver, _dir) = on("block-epilogue", 80, 24);
-    driver.keys("1");
-    let screen = driver.text_screen();
+fn several_files_are_a_row_each() {
+    let (mut driver, _dir) = on("block-epilogue", 120, 40);
+    driver.keys("3");
+    let screen = pane_text(&driver);
     assert!(screen.contains("1 with errors"), "{screen}");
-    let (x, y) = super::find(&driver, "✗", 3).unwrap();
-    driver.mouse(mouse_press(x, y));
-    driver.mouse(mouse_press(x, y));
+    let index = driver.app.index.clone().unwrap();
+    let rows: Vec<&str> = screen.lines().skip(1).collect();
+    for (item, row) in (0..index.items.len()).zip(&rows) {
+        let shown = index.shown(item);
+        let name = shown.rsplit('/').next().unwrap();
+        assert!(row.contains(name) || row.contains('…'), "{name}: {row}");
+        assert!(name == "meta.vxrm" || row.contains('■'), "its sectors: {row}");
+    }
+    let damaged = rows.iter().find(|row| row.trim_start().starts_with('✗')).unwrap();
+    assert!(damaged.matches('✗').count() == 2, "the file and the place in it: {damaged}");
+    // The cursor selects a file without leaving the list; enter opens it.
+    let first = driver.app.selected_item();
+    driver.keys("home");
+    assert!(driver.app.selects_directory() && driver.app.selected_item() != first);
     let item = driver.app.selected_item().unwrap();
-    assert!(driver.app.index.as_ref().unwrap().shown(item).ends_with("r.0.0.0.vxr"));
+    driver.keys("enter");
+    assert!(!driver.app.selects_directory() && driver.app.selected_item() == Some(item));
     driver.keys("backspace");
-    assert_eq!(driver.app.selected_item(), None, "and back");
+    assert!(driver.app.selects_directory(), "and back");
 }
 
 #[cfg(feature = "sqlite")]
@@ -154,7 +211,7 @@ fn several_files_are_a_cell_each() {
 fn a_stream_has_pages_that_count_from_1() {
     let (mut driver, _dir) = on("stream-cut", 120, 40);
     select(&mut driver, "world.sqlite");
-    driver.keys("1 home");
+    driver.keys("3 home");
     let screen = driver.text_screen();
     assert!(row_with(&driver, "page 1").contains("header of the database"), "{screen}");
     assert!(!screen.contains("header 0 B") && !screen.contains("ector 0"), "{screen}");

@@ -9,7 +9,7 @@ use voxscope::godot::container::Mode;
 use voxscope::repair;
 use voxscope::save::{Options, Save, Scratch};
 
-use crate::writer::Random;
+use crate::common::writer::Random;
 use crate::{content, findings, mend, nothing_lost, tree, worded};
 
 fn spoil(bytes: &mut Vec<u8>, random: &mut Random) {
@@ -70,7 +70,7 @@ fn lacking(source: &Path, healthy: &BTreeMap<PathBuf, Vec<u8>>, backup: &Path) -
     write(backup, healthy);
     let (save, old) = [source, backup].map(|path| Save::open(path, &Options::default()).unwrap()).into();
     let to = backup.with_extension("copy");
-    repair::run(&save, &to, &repair::Options { backup: Some(&old), ..Default::default() }).unwrap();
+    repair::run(&save, &to, &repair::Options::default().backup(&old)).unwrap();
     assert_eq!(findings(&to), (0, 0), "{}", source.display());
     positions(backup).difference(&positions(&to)).copied().collect()
 }
@@ -83,7 +83,8 @@ fn anything_at_all() {
         .map(|(mode, region_version, block_version)| {
             let terrain = Terrain { reach: 4.0, ..Terrain::new(1) };
             let lods = vec![Extent { from: [-1, 0, 0], to: [2, 3, 2] }, Extent { from: [0; 3], to: [1; 3] }];
-            let slots = if block_version < 4 { voxscope::godot::slots::Slots::Old } else { Default::default() };
+            let slots =
+                if block_version < 4 { voxscope::godot::slots::SlotFormula::Legacy } else { Default::default() };
             let sector_size = 2048;
             let spec = ForestSpec {
                 terrain,

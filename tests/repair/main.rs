@@ -3,16 +3,19 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/truth.rs"]
-mod truth;
-#[allow(dead_code)]
-#[path = "../common/writer.rs"]
-mod writer;
 
+mod accept;
 mod anything;
+mod damage;
+mod flat;
 mod golden;
+mod maps;
+mod paks;
+mod states;
 #[cfg(unix)]
 mod stopped;
+#[cfg(feature = "sqlite")]
+mod stream;
 mod threads;
 
 use std::collections::HashSet;
@@ -22,11 +25,12 @@ use std::path::Path;
 use voxscope::damage::Level;
 use voxscope::godot::container::Decoder;
 use voxscope::limits::Limits;
+use voxscope::recover::walk;
 use voxscope::repair::{self, Action};
 use voxscope::save::{Forest, Options, RegionFile, Save, Scratch};
 use voxscope::source::Source;
-use voxscope::trace::walk;
-use voxscope::{beside, check, demo};
+use voxscope::watch::{Progress, Step, Watch};
+use voxscope::{check, demo, draft};
 
 use common::trees::{content, tree};
 
@@ -46,7 +50,7 @@ fn worded(path: &Path) -> Vec<String> {
 
 fn mend(source: &Path, to: &Path, likely: bool) -> repair::Outcome {
     let save = Save::open(source, &Options::default()).unwrap();
-    repair::run(&save, to, &repair::Options { likely, ..Default::default() }).unwrap()
+    repair::run(&save, to, &repair::Options::default().likely(likely)).unwrap()
 }
 
 #[test]
@@ -62,8 +66,12 @@ fn a_healthy_save_is_copied_byte_by_byte() {
 }
 
 /// Damaged forests whose copy is not clean, and why.
-const NOT_CLEAN: [(&str, &str); 2] = [
+const NOT_CLEAN: [(&str, &str); 6] = [
+    ("block-file-name", "nothing in a file of one block says which one it is"),
+    ("block-file-trailing", "files of whole blocks are copied as they are"),
     ("region-format-unknown", "nothing says how the regions are laid out: the user has to, or a backup"),
+    ("region-missing", "a file that is gone cannot be rebuilt without a backup"),
+    ("region-refused", "the settings stay as they are: `convert` chooses others"),
     ("slots-mixed", "blocks of both formulas in one region: which is right where two claim a place is not in the file"),
 ];
 
@@ -115,7 +123,7 @@ fn nothing_lost(source: &Path, copy: &Path) -> bool {
 /// The whole blocks of a region file, wherever they stand, decompressed.
 fn whole_blocks(save: &Save, forest: &Forest, file: &RegionFile) -> HashSet<Vec<u8>> {
     let Some(region) = save.region(forest, file).unwrap() else { return HashSet::new() };
-    let options = walk::Options { faces: false, budget: u64::MAX };
+    let options = walk::Options::PLAIN;
     let walk = walk::walk(&region.source, &region.header, &Limits::DEFAULT, options).unwrap();
     let mut scratch = Scratch::default();
     let mut decode = |block: &walk::Walked| {
@@ -143,7 +151,7 @@ fn contents_of(copy: &Path) -> HashSet<Vec<u8>> {
         if entry.path().extension().is_some_and(|e| e == "bin") {
             let bytes = fs::read(entry.path()).unwrap();
             let mut decoder = Decoder::default();
-            let container = decoder.decode(bytes.get(4..).unwrap_or_default(), &Limits::DEFAULT, &mut damage);
+            let container = decoder.decode(bytes.get(4..).unwrap_or_default(), &Limits::DEFAULT).report_to(&mut damage);
             all.insert(container.plain.to_vec());
         }
     }
@@ -160,7 +168,7 @@ fn destinations_that_would_harm_are_refused() {
     fs::create_dir(dir.path().join("taken")).unwrap();
     for to in ["taken", "world", "world/copy", "nowhere/copy"] {
         let result = repair::run(&save, &dir.path().join(to), &options);
-        assert!(matches!(result, Err(repair::Error::Build(beside::Error::Destination { .. }))), "{to}");
+        assert!(matches!(result, Err(repair::Error::Build(draft::Error::Destination { .. }))), "{to}");
     }
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
@@ -173,10 +181,10 @@ fn an_interrupted_repair_leaves_nothing() {
     demo::write_forest(&source, &demo::ForestSpec::default(), None).unwrap();
     let save = Save::open(&source, &Options::default()).unwrap();
     let cancel = std::sync::atomic::AtomicBool::new(true);
-    let options = repair::Options { cancel: Some(&cancel), ..Default::default() };
+    let options = repair::Options::default().watch(Watch::default().cancel(&cancel));
     assert!(matches!(
         repair::run(&save, &dir.path().join("copy"), &options),
-        Err(repair::Error::Build(beside::Error::Interrupted))
+        Err(repair::Error::Build(draft::Error::Interrupted))
     ));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
@@ -209,25 +217,24 @@ fn a_backup_on_the_command_line() {
 }
 
 #[test]
-fn each_step_is_told_to_its_end() {
+fn each_step_reports_its_progress_to_the_end() {
     let dir = tempfile::tempdir().unwrap();
     demo::write_all(dir.path()).unwrap();
     for sample in ["damaged/crash-grown", "damaged/meta-missing", "healthy/current"] {
         let save = Save::open(&dir.path().join(sample), &Options::default()).unwrap();
-        let told = std::sync::Mutex::new(Vec::new());
-        let progress = |of: repair::Progress| told.lock().unwrap().push(of);
-        let options = repair::Options { progress: Some(&progress), ..Default::default() };
+        let reports = std::sync::Mutex::new(Vec::new());
+        let progress = |progress| reports.lock().unwrap().push(progress);
+        let options = repair::Options::default().watch(Watch::default().progress(&progress));
         repair::run(&save, &dir.path().join(sample.replace('/', "-")), &options).unwrap();
-        let told = told.into_inner().unwrap();
-        assert!(told.is_sorted_by_key(|of| of.step), "{sample}: {told:?}");
+        let reports = reports.into_inner().unwrap();
         let mut steps = Vec::new();
-        for of in told.chunk_by(|a, b| a.step == b.step) {
-            let sum: u64 = of.iter().map(|of| of.more).sum();
+        for part in reports.chunk_by(|_, next| matches!(next, Progress::Advanced(_))) {
+            let [Progress::Began { step, all }, more @ ..] = part else { panic!("{sample}: {part:?}") };
+            let sum: u64 = more.iter().map(|one| if let Progress::Advanced(n) = one { *n } else { 0 }).sum();
             // A check does not read all bytes.
-            let to_its_end = if of[0].step == repair::Step::Checking { sum <= of[0].all } else { sum == of[0].all };
-            assert!(to_its_end && sum > 0 || of[0].all == 0, "{sample}: {of:?}");
-            assert!(of.iter().all(|one| one.all == of[0].all));
-            steps.push(of[0].step.name());
+            let to_its_end = if *step == Step::Checking { sum <= *all } else { sum == *all };
+            assert!(to_its_end && sum > 0 || *all == 0, "{sample}: {part:?}");
+            steps.push(step.name());
         }
         assert_eq!(steps, ["looking", "walking over sectors", "building", "checking"], "{sample}");
     }

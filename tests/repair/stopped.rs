@@ -29,7 +29,7 @@ fn damaged(dir: &Path) -> PathBuf {
 }
 
 fn left_behind(dir: &Path) -> Vec<PathBuf> {
-    let hidden = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(".copy.repair-");
+    let hidden = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(".copy.voxscope-");
     fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(hidden).collect()
 }
 
@@ -60,7 +60,7 @@ fn killed_at_any_moment() {
     let before = tree(&source, true);
     let to = dir.path().join("copy");
     let mut killed = 0;
-    for files in [0, 1, 2, 5, 10, 20, 40, 60] {
+    for files in [60, 40, 20, 10, 0, 1, 2, 5] {
         let mut child = program().args(["repair"]).arg(&source).arg("--out").arg(&to).spawn().unwrap();
         killed += usize::from(wait(&mut child, dir.path(), files));
         child.kill().unwrap();
@@ -74,13 +74,21 @@ fn killed_at_any_moment() {
     assert!(killed > 3, "{killed}");
     let left = left_behind(dir.path());
     assert!(!left.is_empty(), "no directory of a killed repair");
-    // What a killed one left is named, and in nobody's way.
-    let run = program().arg("repair").arg(&source).arg("--out").arg(&to).output().unwrap();
-    let said = String::from_utf8(run.stderr).unwrap();
-    assert_eq!(said.matches("killed").count(), left.len(), "{said}");
-    assert!(said.contains(&*left[0].to_string_lossy()), "{said}");
+    // What a killed one left is named, and removed by the next one: each run removes what the one before it left.
+    assert_eq!(left.len(), 1, "{left:?}");
+    for arguments in [&["check"][..], &["ls"], &["info"]] {
+        let run = program().args(arguments).arg(&source).output().unwrap();
+        let said = String::from_utf8(run.stderr).unwrap();
+        assert!(said.contains(&*left[0].file_name().unwrap().to_string_lossy()), "{arguments:?}: {said}");
+    }
+    let elsewhere = dir.path().join("copy2");
+    let run = |to: &Path| program().arg("repair").arg(&source).arg("--out").arg(to).output().unwrap();
+    run(&elsewhere);
+    assert_eq!(left_behind(dir.path()), left, "the directory of another destination was touched");
+    let said = String::from_utf8(run(&to).stderr).unwrap();
+    assert!(said.contains("killed") && said.contains(&*left[0].file_name().unwrap().to_string_lossy()), "{said}");
     assert!(to.join("repair.json").is_file() && findings(&to) == (0, 0));
-    assert_eq!(left_behind(dir.path()), left, "another one's directory was touched");
+    assert!(left_behind(dir.path()).is_empty());
     assert!(tree(&source, true) == before);
 }
 

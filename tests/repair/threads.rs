@@ -12,7 +12,7 @@ use crate::tree;
 fn with_threads(source: &Path, to: &Path, threads: usize) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let save = Save::open(source, &Options::default()).unwrap();
-    pool.install(|| repair::run(&save, to, &repair::Options { likely: true, ..Default::default() })).unwrap();
+    pool.install(|| repair::run(&save, to, &repair::Options::default().likely(true))).unwrap();
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn one_thread_and_four_give_the_same_bytes() {
     }
     sources.push(source);
     for name in ["crash_terrain/t1/world", "crash_noise/mixed_1/world", "two_writers/w1/world"] {
-        sources.extend(golden(name));
+        sources.push(golden(name));
     }
     for (k, source) in sources.iter().enumerate() {
         let [one, four] = [1, 4].map(|threads| {

@@ -2,13 +2,13 @@
 #![cfg(all(unix, feature = "tui"))]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-#[path = "../common/edit.rs"]
-mod edit;
+#[path = "../common/mod.rs"]
+mod common;
 mod pty;
 
 use std::process::Command;
 
-use edit::{edited, set};
+use common::edit::{edited, set};
 use pty::Terminal;
 use voxscope::demo::{ForestSpec, write_forest};
 use voxscope::godot::container::Mode;
@@ -26,13 +26,61 @@ fn keys_lead_through_the_panes_and_out() {
     let dir = world();
     let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
     terminal.wait("the check", |screen| screen.contains("nothing wrong"));
-    for (key, word) in [("2", "Blocks"), ("1", "Sectors"), ("6", "Hex"), ("?", "Keys")] {
+    for (key, word) in [("2", "Blocks"), ("1", "Sectors"), ("6", "Hex"), ("?", "searches")] {
         terminal.type_keys(key);
         terminal.wait(word, |screen| screen.contains(word));
     }
     terminal.type_keys("q");
-    terminal.wait("help to close", |screen| !screen.contains("Keys"));
+    terminal.wait("help to close", |screen| !screen.contains("searches"));
     terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
+#[test]
+fn the_world_is_zoomed_panned_dragged_and_typed_to() {
+    let dir = world();
+    let path = dir.path().to_str().unwrap();
+    let mut terminal = Terminal::start(&[path], &[("COLORTERM", "truecolor")], 120, 40);
+    terminal.wait("the picture", |screen| screen.contains("surface") && screen.contains('▀') && screen.contains('◆'));
+    terminal.type_keys("++++++++++++");
+    terminal.wait("a voxel of several cells", |screen| screen.contains('[') && !screen.contains('◆'));
+    terminal.type_keys("@-3,2,5\r");
+    terminal.wait("the place that was typed", |screen| screen.contains("┌ (-3, ") && screen.contains(", 5) "));
+    // Shift and the right arrow: the picture moves, the cursor stays.
+    terminal.type_keys("\x1b[1;2C");
+    terminal.wait("the same place", |screen| screen.contains("┌ (-3, "));
+    // A press moves the cursor, dragging moves the world with it.
+    terminal.type_keys("\x1b[<0;60;20M");
+    terminal.wait("another place", |screen| !(screen.contains("┌ (-3, ") && screen.contains(", 5) ")));
+    terminal.type_keys("\x1b[<32;70;24M\x1b[<0;70;24m");
+    terminal.resize(90, 28);
+    terminal.wait("the narrow screen", |screen| screen.contains("surface") && screen.contains('['));
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
+#[test]
+fn a_terminal_that_answers_no_query_gets_a_screen_and_its_keys_after_that() {
+    let dir = world();
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+    terminal.wait("the picture", |screen| screen.contains("surface"));
+    terminal.type_keys("2");
+    terminal.wait("the pane", |screen| screen.contains("2 Blocks") && screen.contains("position"));
+    let output = String::from_utf8_lossy(&terminal.output()).into_owned();
+    assert!(output.contains("\x1b]11;?"), "it asks for the background");
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
+#[test]
+fn demo_begins_with_the_first_world_of_its_tour() {
+    let mut terminal = Terminal::start(&["demo"], &[("COLORTERM", "truecolor")], 120, 40);
+    terminal.wait("the tour", |screen| screen.contains("A healthy world") && screen.contains('◆'));
+    terminal.type_keys("q");
+    terminal.wait("the end", |screen| !screen.contains("World"));
     assert_eq!(terminal.end(), Some(0));
     terminal.is_as_it_was();
 }
@@ -134,7 +182,7 @@ fn without_colours_there_are_none_and_letters_only_are_letters() {
     for key in ["1", "2", "3", "4", "5", "6", "7", "?"] {
         terminal.type_keys(key);
     }
-    terminal.wait("help", |screen| screen.contains("Keys"));
+    terminal.wait("help", |screen| screen.contains("searches"));
     assert!(terminal.is_colourless());
     terminal.type_keys("qq");
     assert_eq!(terminal.end(), Some(0));
@@ -192,7 +240,7 @@ fn two_saves_are_shown_side_by_side_both_ways() {
         let mut terminal = Terminal::start(arguments, &[], 100, 30);
         terminal.wait("the change", |screen| screen.contains("~ (-1, 0, -2)") && screen.contains("1 changed"));
         terminal.type_keys("\r");
-        terminal.wait("the voxel", |screen| screen.contains("voxel (15, 0, 1)") && screen.contains("60000"));
+        terminal.wait("the voxel", |screen| screen.contains("(-1, 0, -31)") && screen.contains("60000"));
         terminal.type_keys("q");
         assert_eq!(terminal.end(), Some(0));
         terminal.is_as_it_was();

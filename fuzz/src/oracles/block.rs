@@ -5,7 +5,7 @@
 
 use voxscope::bytes::{Span, len64};
 use voxscope::damage::{Code, Damage, Space};
-use voxscope::godot::block::{self, Block, EPILOGUE, Layout};
+use voxscope::godot::block::{self, Block, BlockLayout, EPILOGUE};
 use voxscope::godot::channel::{CHANNELS, Depth, Storage, sdf};
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::variant::Dialect;
@@ -14,7 +14,7 @@ use crate::naive::block as reader;
 
 use super::{Reach, bytes, damage_inside, limits, worse_than_note};
 
-/// What is said about bytes without losing any of them: they are written as they were read.
+/// Codes that lose no bytes: such a block is written as it was read.
 const LOSES_NOTHING: [Code; 7] = [
     Code::BlockSize,
     Code::BlockDepth,
@@ -26,7 +26,7 @@ const LOSES_NOTHING: [Code; 7] = [
 ];
 
 /// The part of an input before the block.
-pub fn options(data: &[u8]) -> (Option<Layout>, Option<Dialect>, &[u8]) {
+pub fn options(data: &[u8]) -> (Option<BlockLayout>, Option<Dialect>, &[u8]) {
     let Some((&flags, rest)) = data.split_first() else { return (None, None, &[]) };
     let dialect = match flags >> 1 & 3 {
         1 => Some(Dialect::Godot3),
@@ -37,13 +37,13 @@ pub fn options(data: &[u8]) -> (Option<Layout>, Option<Dialect>, &[u8]) {
         Some((&[x, y, z, d0, d1], rest)) if flags & 1 != 0 => {
             let codes = u16::from_le_bytes([d0, d1]);
             let depths = std::array::from_fn(|i| Depth::ALL[usize::from(codes >> (2 * i) & 3)]);
-            (Some(Layout { size: [x, y, z].map(u16::from), depths }), dialect, rest)
+            (Some(BlockLayout { size: [x, y, z].map(u16::from), depths }), dialect, rest)
         }
         _ => (None, dialect, rest),
     }
 }
 
-/// The input is options and a block of this version (or of none, which is of the last).
+/// The input is options and a block of this version; without a version byte, of the current one.
 pub fn check<const VERSION: u8>(data: &[u8]) -> Reach {
     let (layout, dialect, data) = options(data);
     let version = match data.first() {
@@ -57,14 +57,14 @@ pub fn check<const VERSION: u8>(data: &[u8]) -> Reach {
     with(data, layout, dialect)
 }
 
-/// A block, with what is said of it from outside.
-pub(super) fn with(data: &[u8], layout: Option<Layout>, dialect: Option<Dialect>) -> Reach {
+/// A block with its layout from outside.
+pub(super) fn with(data: &[u8], layout: Option<BlockLayout>, dialect: Option<Dialect>) -> Reach {
     let decode = |data| {
         let mut damage = Vec::new();
-        // What is in the list already is not this block's and must stay as it is.
+        // Damage that is in the list already belongs to something else and must stay.
         let before = Damage::new(Code::StaleTail, Span::new(7, 9), "before");
         damage.push(before);
-        let block: Block<'_> = block::decode(data, layout.as_ref(), dialect, &limits(), &mut damage);
+        let block: Block<'_> = block::decode(data, layout.as_ref(), dialect, &limits()).report_to(&mut damage);
         assert_eq!(damage.remove(0), before, "damage of others was changed");
         (block, damage)
     };
@@ -103,10 +103,10 @@ pub(super) fn with(data: &[u8], layout: Option<Layout>, dialect: Option<Dialect>
     }
 }
 
-/// The naive decoder takes just those blocks of which nothing is lost, and reads the same in them.
+/// The naive decoder accepts exactly the blocks that lose no bytes, and reads the same values.
 pub(super) fn naive(
     data: &[u8],
-    layout: Option<&Layout>,
+    layout: Option<&BlockLayout>,
     dialect: Option<Dialect>,
     found: &Block<'_>,
     damage: &[Damage],
@@ -128,7 +128,7 @@ pub(super) fn naive(
         let same = (channel.depth.code(), channel.storage == Storage::Raw, channel.data) == (*depth, *raw, *data);
         assert!(same, "another channel: {channel:?}");
     }
-    // Where both dialects fit, they read other items; the library has its own reasons.
+    // If both dialects fit, they give different items, and the library may prefer the other one.
     let chosen = found.metadata.as_ref().map(|metadata| metadata.dialect == Dialect::Godot4);
     let Ok(read) = reader::read(data, outside, chosen) else { panic!("not read in the dialect of the library") };
     let positions = found.metadata.iter().flat_map(|metadata| &metadata.voxels).map(|voxel| &voxel.position);
@@ -170,7 +170,7 @@ fn channels(data: &[u8], found: &Block<'_>, damage: &[Damage]) {
             let scale = if found.version < 3 { 1.01 } else { 500.0 };
             let fixed = channel.depth <= Depth::Bits16;
             assert!(!fixed || distance.abs() <= scale, "a distance of {distance}");
-            // The most negative number and the one above it are the same distance.
+            // The two lowest numbers encode the same distance.
             assert!(!fixed || distance.is_finite() && !channel.storage.name().is_empty());
         }
         assert_eq!(channel.values().next(), found.voxel(i, [0; 3]), "the first voxel of channel {i}");

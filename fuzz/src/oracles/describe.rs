@@ -34,7 +34,7 @@ fn findings(out: &mut String, findings: &[check::Finding]) {
 pub fn block(data: &[u8]) -> String {
     let (layout, dialect, data) = super::block::options(data);
     let mut damage = Vec::new();
-    let block = voxscope::godot::block::decode(data, layout.as_ref(), dialect, &limits(), &mut damage);
+    let block = voxscope::godot::block::decode(data, layout.as_ref(), dialect, &limits()).report_to(&mut damage);
     let mut out = format!("layout: {layout:?}\ndialect: {dialect:?}\nblock of {} bytes: {block:#?}\n", data.len());
     listed(&mut out, &damage);
     out
@@ -43,7 +43,7 @@ pub fn block(data: &[u8]) -> String {
 /// A container.
 pub fn container(data: &[u8]) -> String {
     let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
-    let found = decoder.decode(data, &limits(), &mut damage);
+    let found = decoder.decode(data, &limits()).report_to(&mut damage);
     let (mode, declared, plain) = (found.mode, found.declared, found.plain);
     let start = &plain[..plain.len().min(64)];
     let mut out = format!("mode: {mode:?}\ndeclared: {declared:?}\nplain: {} bytes, {start:02x?}\n", plain.len());
@@ -54,7 +54,7 @@ pub fn container(data: &[u8]) -> String {
 /// Instance data.
 pub fn instances(data: &[u8]) -> String {
     let mut damage = Vec::new();
-    let read = voxscope::godot::instances::Instances::decode(data, &mut damage);
+    let read = voxscope::godot::instances::Instances::decode(data).report_to(&mut damage);
     let mut out = format!("{read:#?}\n");
     listed(&mut out, &damage);
     out
@@ -70,14 +70,14 @@ pub fn stream(data: &[u8]) -> String {
         let _ = writeln!(out, "tables: {:#?}\npages: {:?}\nrows: {:#?}", stream.tables, stream.owners, stream.rows);
     }
     listed(&mut out, &damage);
-    findings(&mut out, &check::stream_bytes(data, "s", &Options { limits: limits(), ..Options::default() }));
+    findings(&mut out, &check::stream_bytes(data, "s", &Options::default().limits(limits())));
     out
 }
 
 /// A meta file.
 pub fn forest(data: &[u8]) -> String {
     let mut damage = Vec::new();
-    let mut out = format!("text: {}\nmeta: {:#?}\n", data.escape_ascii(), Meta::decode(data, &mut damage));
+    let mut out = format!("text: {}\nmeta: {:#?}\n", data.escape_ascii(), Meta::decode(data).report_to(&mut damage));
     listed(&mut out, &damage);
     out
 }
@@ -85,7 +85,7 @@ pub fn forest(data: &[u8]) -> String {
 /// The description of a map.
 pub fn map_json(data: &[u8]) -> String {
     let mut damage = Vec::new();
-    let mut out = format!("text: {}\nmap: {:#?}\n", data.escape_ascii(), MapData::decode(data, &mut damage));
+    let mut out = format!("text: {}\nmap: {:#?}\n", data.escape_ascii(), MapData::decode(data).report_to(&mut damage));
     listed(&mut out, &damage);
     out
 }
@@ -108,7 +108,7 @@ pub fn npy_map(data: &[u8]) -> String {
 pub fn pak(data: &[u8]) -> String {
     let data = super::pak::whole(data);
     let mut damage = Vec::new();
-    let mut out = format!("header: {:#?}\n", header::Header::decode(&data, data.len() as u64, &mut damage));
+    let mut out = format!("header: {:#?}\n", header::Header::decode(&data, data.len() as u64).report_to(&mut damage));
     let open = Pak::load(&data[..], [0; 3], &PakOptions::default(), &limits(), &mut Vec::new());
     if let Ok(Some(open)) = open {
         let _ = writeln!(out, "reading: {:?}", open.reading);
@@ -116,7 +116,7 @@ pub fn pak(data: &[u8]) -> String {
             let _ = writeln!(out, "record {number}: {record:?}");
         }
     }
-    let options = Options { limits: limits(), ..Options::default() };
+    let options = Options::default().limits(limits());
     findings(&mut out, &check::pak_bytes(&data, "pak", [0; 3], &options));
     out
 }
@@ -125,8 +125,8 @@ pub fn pak(data: &[u8]) -> String {
 pub fn region(data: &[u8]) -> String {
     let mut damage = Vec::new();
     let prefix = &data[..data.len().min(MAX_HEADER_BYTES)];
-    let header = Header::decode(prefix, data.len() as u64, Some(&OUTSIDE), &mut damage);
-    let options = Options { limits: limits(), format: Some(OUTSIDE), ..Options::default() };
+    let header = Header::decode(prefix, data.len() as u64, Some(&OUTSIDE)).report_to(&mut damage);
+    let options = Options::default().limits(limits()).format(OUTSIDE);
     let mut out = format!("header: {header:#?}\n");
     if let Some(Ok(region)) = header.map(|header| Region::load(data, header, 0, [0; 3], &options)) {
         let mut scratch = Scratch::default();
@@ -155,7 +155,8 @@ pub fn variant_4(data: &[u8]) -> String {
 
 fn variant(data: &[u8], dialect: Dialect) -> String {
     let (mut cursor, mut damage) = (Cursor::new(data), Vec::new());
-    let found = voxscope::godot::variant::decode(&mut cursor, dialect, &mut Budget::from(&limits()), &mut damage);
+    let found =
+        voxscope::godot::variant::decode(&mut cursor, dialect, &mut Budget::from(&limits())).report_to(&mut damage);
     let mut out = format!("value: {found:#?}\n{} of {} bytes are left\n", cursor.remaining(), data.len());
     listed(&mut out, &damage);
     out

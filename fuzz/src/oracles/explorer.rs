@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! kind u8 (from 128 on, the file is compared with itself, one byte of it turned) · number of events u8 · events u8[3][number] · the file
-//! event: below 200 a key, by its place among all that are bound; then the mouse, a size, a line that is typed
+//! event: below 200 the index of a bound key; above that the mouse, a size, or a typed line
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use voxscope::tui::action::ACTIONS;
 use voxscope::tui::keys::Key;
 use voxscope::tui::prompt::Purpose;
 use voxscope::tui::update::{Event, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use voxscope::tui::{Against, Driver, Settings};
+use voxscope::tui::{CompareWith, Driver, Settings};
 
 use super::{Reach, limits};
 
-/// Events of one input at most: what each of them may cost is the question, not how many there are.
+/// The most events of one input: the target limits the cost of an event, not of many.
 const MOST: usize = 64;
 
-/// Kinds from here on are two files.
+/// From this kind on, the input stands for two files.
 const TWO: u8 = 128;
 
-/// Lines that are typed.
+/// Lines to type.
 const LINES: [&str; 12] = [
     "0x40",
     "s3",
@@ -45,7 +45,7 @@ const MAP: &str = r#"{"mapID":1,"timestamp":"t","global":{"name":"L","type":"Glo
 "dataFile":"voxels.npy","depthFile":"depth.npy","indexFile":"index.npy","blockCount":BLOCKS,"origin":[0,0,0],
 "step":[0.5,0.5,0.5],"dim":[16,10,16]},"locals":[]}"#;
 
-/// The input is a file and what is done while it is looked at.
+/// The input is a file and the events while the explorer shows it.
 pub fn check(data: &[u8]) -> Reach {
     let Some((events, file, kind)) = parts(data) else { return Reach::Refused };
     let mut driver = start(kind, file);
@@ -56,7 +56,7 @@ pub fn check(data: &[u8]) -> Reach {
     }
     for event in events {
         happen(&mut driver, *event);
-        // A file must not be written at a place that the input names.
+        // The input must not choose where a file is written.
         if driver.app.prompt.as_ref().is_some_and(|prompt| prompt.purpose == Purpose::Export) {
             driver.app.prompt = None;
         }
@@ -70,7 +70,7 @@ pub fn check(data: &[u8]) -> Reach {
     }
 }
 
-/// What an input does, and the screen at its end.
+/// The events of an input in words, and the last screen.
 pub fn describe(data: &[u8]) -> String {
     let Some((events, file, kind)) = parts(data) else { return "no file".into() };
     let mut driver = start(kind, file);
@@ -86,17 +86,17 @@ pub fn describe(data: &[u8]) -> String {
     out + &driver.text_screen()
 }
 
-/// The explorer on a file, and on another one beside it when the kind asks for two.
+/// Opens a file in the explorer, compared with a second one if the kind asks for it.
 fn start(kind: u8, file: &[u8]) -> Driver {
     let path = write("a", kind % TWO, file);
-    let options = Options { limits: limits(), ..Options::default() };
+    let options = Options::default().limits(limits());
     let against = (kind >= TWO).then(|| {
         let mut other = file.to_vec();
         let middle = other.len() / 2;
         if let Some(byte) = other.get_mut(middle) {
             *byte = !*byte;
         }
-        Against { path: write("b", kind % TWO, &other), options: options.clone(), ..Against::default() }
+        CompareWith { path: write("b", kind % TWO, &other), options: options.clone(), ..CompareWith::default() }
     });
     Driver::new(Settings { path, options, against, ..Settings::default() }, 80, 24)
 }
@@ -111,7 +111,7 @@ fn parts(data: &[u8]) -> Option<Parts<'_>> {
     Some((events.as_chunks().0, file, kind % TWO % 5 + kind / TWO * TWO))
 }
 
-/// Where the files of this thread are; the tests look at several inputs at once.
+/// The directory for the files of this thread: tests run several inputs at once.
 fn base() -> PathBuf {
     let thread = format!("{:?}", std::thread::current().id()).replace(['(', ')'], "");
     std::env::temp_dir().join(format!("voxscope-explorer-{}-{thread}", std::process::id()))
@@ -123,20 +123,20 @@ fn directory(name: &str) -> PathBuf {
     dir
 }
 
-/// Takes the files of this thread away.
+/// Removes the files of this thread.
 pub fn clean() {
-    // What cannot be removed is left to the system's own cleaning.
+    // The system cleans up what cannot be removed.
     let _ = std::fs::remove_dir_all(base());
 }
 
-/// Writes a file of a name where it can be opened, and gives its path.
+/// Writes a file with this name and returns its path.
 pub fn put(name: &str, bytes: &[u8]) -> PathBuf {
     let path = directory("file").join(name);
     std::fs::write(&path, bytes).expect("a temporary file can be written");
     path
 }
 
-/// Writes the file where it can be opened, and gives what to open.
+/// Writes the files of an input and returns the path to open.
 fn write(name: &str, kind: u8, file: &[u8]) -> PathBuf {
     let dir = directory(&format!("{name}{kind}"));
     let put = |path: &Path, bytes: &[u8]| std::fs::write(path, bytes).expect("a temporary file can be written");
@@ -168,7 +168,7 @@ fn write(name: &str, kind: u8, file: &[u8]) -> PathBuf {
     dir
 }
 
-/// All keys that mean something.
+/// All bound keys.
 fn keys() -> &'static [Key] {
     static KEYS: OnceLock<Vec<Key>> = OnceLock::new();
     KEYS.get_or_init(|| ACTIONS.iter().flat_map(|spec| spec.keys).filter_map(|key| Key::parse(key).ok()).collect())
@@ -196,7 +196,7 @@ fn happen(driver: &mut Driver, [kind, a, b]: [u8; 3]) {
     }
 }
 
-/// Nothing on the screen is anything but a character that takes its place.
+/// Every cell of the screen holds a printable character of the cell's width.
 pub fn is_clean(driver: &Driver) {
     for cell in &driver.screen().content {
         assert!(cell.symbol().chars().all(is_plain), "{:?} on the screen", cell.symbol());

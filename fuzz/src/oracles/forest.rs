@@ -9,7 +9,7 @@ use super::{Reach, damage_inside, has};
 /// The input is a whole `meta.vxrm`.
 pub fn check(data: &[u8]) -> Reach {
     let mut damage = Vec::new();
-    let meta = Meta::decode(data, &mut damage);
+    let meta = Meta::decode(data).report_to(&mut damage);
     damage_inside(&damage, Space::File, data.len());
     let Some(meta) = meta else {
         assert!(matches!(damage.as_slice(), [d] if d.code == Code::MetaUnreadable), "not read, and why: {damage:?}");
@@ -31,15 +31,15 @@ pub fn check(data: &[u8]) -> Reach {
     if let Some(format) = meta.format() {
         let volume = format.region_size.map(u32::from).iter().product::<u32>();
         assert!(
-            format.block_size().is_power_of_two() && format.slots() == volume,
+            format.block_size().is_power_of_two() && format.table_len() == volume,
             "a layout that cannot be: {format:?}"
         );
     }
 
-    // What could be read is written and read again, whatever was wrong with the rest.
+    // The fields that could be read are written and read again, whatever was wrong with the others.
     let written = meta.encode();
     let mut second = Vec::new();
-    let again = Meta::decode(&written, &mut second);
+    let again = Meta::decode(&written).report_to(&mut second);
     let mut expected = Meta { extra: Vec::new(), ..meta };
     if expected.version == Some(1) && expected.depths.is_none() {
         expected.depths = Some([Depth::Bits8; CHANNELS]);

@@ -8,7 +8,7 @@ use super::{Reach, damage_inside, has};
 /// The input is instance data as it is after decompression.
 pub fn check(data: &[u8]) -> Reach {
     let mut damage = Vec::new();
-    let read = Instances::decode(data, &mut damage);
+    let read = Instances::decode(data).report_to(&mut damage);
     damage_inside(&damage, Space::Block, data.len());
     let (mut at, mut whole) = (6u64, true);
     for layer in &read.layers {
@@ -29,7 +29,7 @@ pub fn check(data: &[u8]) -> Reach {
         }
     }
     assert!(whole || !damage.is_empty(), "not whole, and nobody says why");
-    // The last bytes say whether the end is there, whatever comes before.
+    // The epilogue is found at the end, whatever comes before it.
     let epilogue = [[0x0d, 0xf0, 0x0d, 0x90], [0x90, 0x0d, 0xf0, 0x0d]];
     if let Some(span) = read.epilogue {
         let found = super::bytes(data, span);
@@ -38,7 +38,7 @@ pub fn check(data: &[u8]) -> Reach {
     let mut again = Vec::new();
     read.encode(&mut again);
     let mut damage_again = Vec::new();
-    let second = Instances::decode(&again, &mut damage_again);
+    let second = Instances::decode(&again).report_to(&mut damage_again);
     if read.version <= 1 {
         assert_eq!(second.layers.len(), read.layers.len());
         for (a, b) in read.layers.iter().zip(&second.layers) {

@@ -8,7 +8,7 @@ use super::{Reach, damage_inside, has};
 /// The input is a whole `map_data.json`.
 pub fn check(data: &[u8]) -> Reach {
     let mut damage = Vec::new();
-    let map = MapData::decode(data, &mut damage);
+    let map = MapData::decode(data).report_to(&mut damage);
     damage_inside(&damage, Space::File, data.len());
     // Whatever the text is: no panic, and inside.
     let spans = layer_spans(data);
@@ -47,7 +47,7 @@ pub fn check(data: &[u8]) -> Reach {
     // What could be read is written and read again, whatever was wrong with the rest.
     let written = map.encode();
     let mut second = Vec::new();
-    let again = MapData::decode(&written, &mut second);
+    let again = MapData::decode(&written).report_to(&mut second);
     assert_eq!(again.as_ref(), Some(&map), "read otherwise than it was written");
     assert_eq!(again.map(|again| again.encode()), Some(written), "not written the same twice");
     if damage.iter().all(|d| matches!(d.code, Code::MapExtra | Code::MapLayerName)) {

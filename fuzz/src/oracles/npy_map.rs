@@ -10,9 +10,10 @@ use voxscope::damage::{Code, Level};
 use voxscope::limits::Limits;
 use voxscope::source::OpenError;
 use voxscope::voxel_map::flags;
-use voxscope::voxel_map::grid::{Grid, Part};
+use voxscope::voxel_map::grid::{Grid, LayerFile};
 use voxscope::voxel_map::map_json::{Format, Layer, plain_name};
 use voxscope::voxel_map::scan::{Report, scan};
+use voxscope::watch::Watch;
 
 use super::{Reach, limits};
 
@@ -35,13 +36,13 @@ pub(super) fn open(layer: &Layer, files: &Files) -> (Grid<Vec<u8>>, Report) {
         assert_eq!(plain_name(name), Ok(()), "{name:?} was opened");
         files.get(name).cloned().ok_or_else(|| OpenError::Io(io::ErrorKind::NotFound.into()))
     });
-    let report = scan(&grid, &limits(), &|_| true);
+    let report = scan(&grid, &limits(), &Watch::default());
     for fault in grid.faults.iter().chain(&report.faults) {
         let name = match fault.part {
-            Part::Map => None,
-            Part::Data => layer.data_file.as_deref(),
-            Part::Index => layer.index_file.as_deref(),
-            Part::Depth => layer.depth_file.as_deref(),
+            LayerFile::Map => None,
+            LayerFile::Data => layer.data_file.as_deref(),
+            LayerFile::Index => layer.index_file.as_deref(),
+            LayerFile::Depth => layer.depth_file.as_deref(),
         };
         let len = name.and_then(|name| files.get(name)).map_or(0, Vec::len) as u64;
         let span = fault.damage.span;
@@ -118,7 +119,7 @@ fn raw(u: &mut Unstructured<'_>) -> Result<Reach> {
     let (layer, files) = files(u)?;
     let (grid, report) = open(&layer, &files);
     read_some(&grid);
-    let again = scan(&grid, &Limits::DEFAULT, &|_| true);
+    let again = scan(&grid, &Limits::DEFAULT, &Watch::default());
     assert_eq!(again.counts, report.counts, "another count the second time");
     let faults = grid.faults.iter().chain(&report.faults);
     let passed = faults.into_iter().all(|fault| fault.damage.code.level() == Level::Note);

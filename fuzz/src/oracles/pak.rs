@@ -21,13 +21,13 @@ use super::{Reach, bytes, damage_inside, findings_inside, has_cut, limits, worse
 /// Bytes of an input that make a block.
 pub const PAGE: usize = 128;
 
-/// What the rest of a block is.
+/// The byte that the rest of a block is filled with.
 pub const FILL: u8 = 0xff;
 
-/// Chunks that are looked at in one file.
+/// The most chunks that are read of one file.
 const CHUNKS: usize = 96;
 
-/// Regions in which chunks are placed: around zero and at the ends of what 32 bits hold.
+/// Region positions for which chunk positions are computed: around zero and at both ends of 32 bits.
 const REGIONS: [[i32; 3]; 4] = [[0; 3], [-1, 0, 2], [i32::MIN / 32, -3, i32::MAX / 32], [i32::MIN, i32::MAX, 7]];
 
 /// The input is a whole file, or a spread one.
@@ -35,7 +35,7 @@ pub fn check(data: &[u8]) -> Reach {
     let data = whole(data);
     for reading in Reading::ALL {
         let shape = Given { size: Some([16, 3, 5]), voxel_bytes: None };
-        with(&data, &PakOptions { reading: Some(reading), shape });
+        with(&data, &PakOptions::default().reading(reading).shape(shape));
     }
     with(&data, &PakOptions::default())
 }
@@ -59,7 +59,7 @@ pub(super) fn with(data: &[u8], options: &PakOptions) -> Reach {
     let loaded = Pak::load(data, REGIONS[1], options, &limits(), &mut damage);
     let Ok(loaded) = loaded else { unreachable!("memory does not fail") };
     damage_inside(&damage, Space::File, data.len());
-    let options = Options { pak: *options, limits: limits(), ..Options::default() };
+    let options = Options::default().pak(*options).limits(limits());
     let findings = check::pak_bytes(data, "p", REGIONS[1], &options);
     findings_inside(&findings, data.len(), limits().block_bytes);
     let Some(mut pak) = loaded else {
@@ -98,7 +98,7 @@ pub(super) fn with(data: &[u8], options: &PakOptions) -> Reach {
         clean &= view.damage.is_empty();
         let at = pak.chunk(number);
         for d in view.damage {
-            // What shares its first block with another is examined once, and said to share it.
+            // Chunks that share their first block are examined once and reported as shared.
             let said = |f: &check::Finding| {
                 f.block.is_some_and(|block| block.position == at)
                     && (f.code() == d.code || f.code() == Code::PakOverlap)
@@ -141,7 +141,7 @@ fn records(pak: &Pak<&[u8]>) {
 /// A chunk leads back to its region and record.
 fn places(pak: &Pak<&[u8]>) {
     let Some(grid) = &pak.grid else { return };
-    assert_eq!(Grid::of(pak.header.records().value).as_ref(), Some(grid));
+    assert_eq!(Grid::from_record_count(pak.header.records().value).as_ref(), Some(grid));
     for (number, _) in pak.present().take(CHUNKS) {
         match pak.chunk(number) {
             Some(chunk) => {
@@ -250,7 +250,7 @@ fn rebuild(pak: &Pak<&[u8]>, mut chunks: Vec<(u32, Record, Vec<u8>)>, options: &
     let built = builder.finish();
     let findings = check::pak_bytes(&built, "p", pak.region, options);
     assert!(worst_of(&findings).is_none_or(|level| level == Level::Note), "the new file is damaged: {findings:?}");
-    let given = PakOptions { reading: Some(pak.reading.value), ..PakOptions::default() };
+    let given = PakOptions::default().reading(pak.reading.value);
     let Ok(Some(again)) = Pak::load(built.as_slice(), pak.region, &given, &limits(), &mut Vec::new()) else {
         unreachable!("it has a header")
     };

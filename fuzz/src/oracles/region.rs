@@ -1,31 +1,31 @@
-//! Region files: header, table, sector map and every block. Most of it is of version 3; files that cannot be located
-//! alone (versions 1 and 2, and headers with impossible fields) are tried again with a layout from outside.
+//! Region files: header, table, sector map and every block. Most inputs have version 3. Files that do not give their own
+//! layout (versions 1 and 2, and headers with impossible fields) are read a second time with a layout from outside.
 
 use voxscope::bytes::{Span, len64};
 use voxscope::check;
 use voxscope::damage::{Code, Damage, Level, Space};
 use voxscope::godot::channel::{CHANNELS, Depth};
 use voxscope::godot::region::{Builder, Entry, Format, Header, MAX_HEADER_BYTES};
-use voxscope::godot::slots::{self, Slots};
+use voxscope::godot::slots::{self, SlotFormula};
 use voxscope::save::{Listed, Options, Owner, Region, Scratch, View};
 
 use super::{Reach, bytes, damage_inside, findings_inside, has, has_cut, limits, worse_than_note, worst_of};
 
-/// Blocks that are looked at in one file.
+/// The most blocks that are read of one file.
 const BLOCKS: usize = 256;
 
-/// Blocks that are looked at a second and a third time, with new buffers and from memory.
+/// Blocks that are read again, with new buffers and from memory.
 const BLOCKS_AGAIN: usize = 16;
 
 /// The layout from outside, small enough for a file of a few hundred bytes.
 pub const OUTSIDE: Format =
     Format { block_size_po2: 1, region_size: [2; 3], depths: [Depth::Bits8; CHANNELS], sector_size: 64 };
 
-/// Regions whose blocks' positions are computed: around zero and at the ends of what 32 bits hold.
+/// Region positions for which block positions are computed: around zero and at both ends of 32 bits.
 const POSITIONS: [[i32; 3]; 4] =
     [[0, 0, 0], [-1, 0, 2], [i32::MIN / 2, -3, i32::MAX / 2], [i32::MIN, i32::MAX, i32::MIN / 255]];
 
-/// Whether a file says that it is of version 1 or 2.
+/// Whether the header says version 1 or 2.
 fn is_old(data: &[u8]) -> bool {
     matches!(data.get(4), Some(1 | 2))
 }
@@ -39,7 +39,7 @@ pub fn check_v2(data: &[u8]) -> Reach {
     with_layout(data, Some(&OUTSIDE))
 }
 
-/// The input is a whole region file of version 3, or of none.
+/// The input is a whole region file of version 3, or without a valid version.
 pub fn check_v3(data: &[u8]) -> Reach {
     if is_old(data) {
         return Reach::Foreign;
@@ -51,7 +51,7 @@ pub fn check_v3(data: &[u8]) -> Reach {
 pub(super) fn with_layout(data: &[u8], outside: Option<&Format>) -> Reach {
     let mut damage = Vec::new();
     let prefix = &data[..data.len().min(MAX_HEADER_BYTES)];
-    let header = Header::decode(prefix, len64(data), outside, &mut damage);
+    let header = Header::decode(prefix, len64(data), outside).report_to(&mut damage);
     damage_inside(&damage, Space::File, data.len());
     let Some(header) = header else {
         assert!(!damage.is_empty(), "no header, and nobody says why");
@@ -60,13 +60,13 @@ pub(super) fn with_layout(data: &[u8], outside: Option<&Format>) -> Reach {
     let clean = damage.is_empty();
     if clean {
         let mut again = Vec::new();
-        header.encode(&mut again);
+        header.encode(&mut again).unwrap();
         let stored = bytes(data, Span::new(0, header.table.start));
         assert_eq!(again, stored, "the header is not written as it was read");
         assert!(header.sectors_at() <= len64(data), "a healthy table beyond the end");
     }
 
-    let options = Options { limits: limits(), ..Options::default() };
+    let options = Options::default().limits(limits());
     let mut region = load(data.to_vec(), &header, POSITIONS[0], &options);
     damage_inside(&region.damage, Space::File, data.len());
     table(data, &region);
@@ -109,7 +109,7 @@ fn table(data: &[u8], region: &Region<Vec<u8>>) {
     let expected: Vec<Listed> = used.take(limits().entries).collect();
     assert_eq!(region.entries, expected, "other entries than those of the file");
     for listed in &region.entries {
-        assert!(listed.slot < region.header.format.slots(), "slot {} is outside the region", listed.slot);
+        assert!(listed.slot < region.header.format.table_len(), "slot {} is outside the region", listed.slot);
         assert_eq!(region.find(listed.slot), Some(*listed), "slot {} is not found", listed.slot);
         let start =
             region.header.table.end + u64::from(listed.entry.first()) * u64::from(region.header.format.sector_size);
@@ -138,7 +138,7 @@ fn sector_map(region: &Region<Vec<u8>>) {
     let mut at = 0;
     for run in &map.runs {
         assert!(run.count > 0, "an empty run");
-        // Beyond the file only what is claimed is in the map.
+        // Beyond the end of the file, the map has claimed sectors only.
         assert!(run.first == at || run.first > at && at >= map.in_file, "sectors {at}..{} have no run", run.first);
         at = run.first + run.count;
         for sector in [run.first, at - 1] {
@@ -172,7 +172,7 @@ fn positions(region: &Region<Vec<u8>>) {
     for listed in region.entries.iter().take(BLOCKS) {
         let inside = slots::position(size, listed.slot);
         assert_eq!(inside.and_then(|p| slots::index(size, p)), Some(listed.slot), "a slot is not its own");
-        for formula in [Slots::Old, Slots::New] {
+        for formula in [SlotFormula::Legacy, SlotFormula::Euclidean] {
             let Some(block) = region.block_position(listed.slot, formula) else { continue };
             for axis in 0..3 {
                 let expected = inside.map(|p| (region.position[axis], p[axis]));
@@ -183,7 +183,7 @@ fn positions(region: &Region<Vec<u8>>) {
     }
 }
 
-/// The formula that is found for a negative region is one that can be, and is found again.
+/// The slot formula inferred for a negative region is a possible one, and inferring it again gives the same.
 fn formula(data: &[u8], header: &Header, options: &Options) {
     let mut region = load(data.to_vec(), header, POSITIONS[1], options);
     let mut scratch = Scratch::default();
@@ -191,7 +191,7 @@ fn formula(data: &[u8], header: &Header, options: &Options) {
     assert!(first.is_ok() && first.ok() == region.known_slots(), "the formula of slots is not remembered");
 }
 
-/// Every block is read, with its damage inside. Gives how many decompressed and whether nothing at all was wrong.
+/// Reads every block; its damage must lie inside it. Returns how many blocks decompressed, and whether all were healthy.
 fn blocks(data: &[u8], region: &Region<Vec<u8>>) -> (usize, bool) {
     let mut scratch = Scratch::default();
     let (mut read, mut clean) = (0, true);
@@ -215,9 +215,9 @@ fn blocks(data: &[u8], region: &Region<Vec<u8>>) -> (usize, bool) {
     (read, clean)
 }
 
-/// The checker says what the views said, inside the file, and nothing is wrong with what it passes.
+/// The checker reports the same damage as the views, inside the file, and a file without findings has none.
 fn checker(data: &[u8], region: &Region<Vec<u8>>, outside: Option<&Format>, clean: bool) {
-    let options = Options { limits: limits(), format: outside.copied(), ..Options::default() };
+    let options = Options::default().limits(limits()).format(outside.copied());
     let findings = check::region_bytes(data, "r", 0, region.position, &options);
     findings_inside(&findings, data.len(), limits().block_bytes);
     let passed = worst_of(&findings).is_none_or(|level| level == Level::Note);
@@ -227,9 +227,9 @@ fn checker(data: &[u8], region: &Region<Vec<u8>>, outside: Option<&Format>, clea
     for listed in region.by_sector().into_iter().take(BLOCKS) {
         let Ok(_) = region.view(listed.entry, &mut scratch) else { unreachable!("memory does not fail") };
         assert!(!passed || !worse_than_note(&scratch.damage), "passed: {:?}", scratch.damage);
-        let at = region.block_position(listed.slot, Slots::New);
+        let at = region.block_position(listed.slot, SlotFormula::Euclidean);
         for d in &scratch.damage {
-            // A block without sectors in the file is not read; that is said instead.
+            // A block without sectors in the file is not read: the checker reports that instead.
             let instead = |f: &check::Finding| {
                 f.block.is_some_and(|block| block.position == at)
                     && matches!(f.code(), Code::TableCountZero | Code::TableBeyondEnd)
@@ -245,7 +245,7 @@ fn checker(data: &[u8], region: &Region<Vec<u8>>, outside: Option<&Format>, clea
     }
 }
 
-/// What is compared of a view; it outlives the buffers.
+/// The part of a view that is compared; it outlives the buffers.
 #[derive(PartialEq, Debug)]
 struct Seen {
     stored: voxscope::save::Stored,
@@ -280,13 +280,13 @@ fn view_inside(data: &[u8], start: u64, plain: usize, seen: &Seen, damage: &[Dam
     }
 }
 
-/// New buffers, and bytes handed over instead of read, give the same.
+/// New buffers, and bytes from memory instead of from the file, give the same view.
 fn again(data: &[u8], region: &Region<Vec<u8>>, entry: Entry, seen: &Seen, damage: &[Damage]) {
     let mut scratch = Scratch::default();
     let Ok(view) = region.view(entry, &mut scratch) else { unreachable!("memory does not fail") };
     assert_eq!(&Seen::of(&view), seen, "new buffers give something else");
     assert_eq!(scratch.damage, damage, "new buffers give other damage");
-    // Without a size, how far the zeros go decides, and those are not in the span.
+    // Without a size prefix, the number of zeros behind the span decides.
     if seen.stored.size.is_some_and(|size| size > 0) {
         let stored = bytes(data, seen.stored.span);
         let at = seen.stored.span.start;
@@ -315,13 +315,13 @@ fn rebuild(data: &[u8], region: &Region<Vec<u8>>, options: &Options) {
         next = listed.entry.end();
         containers.push((listed.slot, stored.to_vec()));
     }
-    let built = builder.finish();
+    let built = builder.finish().unwrap();
     let same = |end| bytes(data, Span::new(0, end)) == bytes(&built, Span::new(0, end));
     assert!(same(region.header.table.start), "another header");
     assert!(!packed || same(region.header.table.end), "packed sectors, and yet another table");
     let mut damage = Vec::new();
     let prefix = &built[..built.len().min(MAX_HEADER_BYTES)];
-    let header = Header::decode(prefix, len64(&built), Some(&region.header.format), &mut damage);
+    let header = Header::decode(prefix, len64(&built), Some(&region.header.format)).report_to(&mut damage);
     assert!(damage.is_empty() && header.as_ref() == Some(&region.header), "the new header is damaged: {damage:?}");
     let again = load(built, &region.header, region.position, options);
     let (mut scratch, mut found) = (Scratch::default(), Vec::new());

@@ -63,7 +63,7 @@ pub(super) fn with(data: &[u8]) -> Reach {
     let mut damage = Vec::new();
     let loaded = Stream::load(data, Beside::default(), &limits(), &mut damage);
     let Ok(loaded) = loaded else { unreachable!("memory does not fail") };
-    let options = Options { limits: limits(), ..Options::default() };
+    let options = Options::default().limits(limits());
     let findings = check::stream_bytes(data, "s", &options);
     findings_inside(&findings, data.len(), limits().block_bytes);
     let Some(stream) = loaded else {

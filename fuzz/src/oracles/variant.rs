@@ -10,7 +10,7 @@ use crate::naive::variant::{Stop, walk};
 
 use super::{Reach, damage_inside, limits};
 
-/// The codes after which nothing is returned.
+/// Codes that leave no value.
 const FATAL: [Code; 5] = [Code::VariantCut, Code::VariantType, Code::VariantFlags, Code::VariantDepth, Code::OverLimit];
 
 /// The input is one Variant of Godot 3 and whatever follows it.
@@ -25,7 +25,7 @@ pub fn check_4(data: &[u8]) -> Reach {
 
 fn decode(data: &[u8], dialect: Dialect, mut budget: Budget) -> (Option<Variant<'_>>, usize, usize, Vec<Damage>) {
     let (mut cursor, mut damage, before) = (Cursor::new(data), Vec::new(), budget.values);
-    let found = variant::decode(&mut cursor, dialect, &mut budget, &mut damage);
+    let found = variant::decode(&mut cursor, dialect, &mut budget).report_to(&mut damage);
     (found, data.len() - cursor.remaining(), before - budget.values, damage)
 }
 
@@ -52,7 +52,7 @@ pub(super) fn one(data: &[u8], dialect: Dialect) -> Reach {
     let mut again = Vec::new();
     found.encode(dialect, &mut again);
     assert!(again == read, "{} writes other bytes than it read: {found:?}", dialect.name());
-    // The other dialect cannot hold all of it; it must still be possible to ask.
+    // The other dialect cannot express every value, but asking must not panic.
     let other = if dialect == Dialect::Godot3 { Dialect::Godot4 } else { Dialect::Godot3 };
     let mut foreign = Vec::new();
     found.encode(other, &mut foreign);
@@ -61,7 +61,7 @@ pub(super) fn one(data: &[u8], dialect: Dialect) -> Reach {
     shown(&found, dialect);
     shown(&found, other);
 
-    // One byte less is cut, one value less is over the limit, and just enough is enough.
+    // One byte less is reported as cut, a limit of one value less as over the limit; the exact limits are enough.
     let (cut, _, _, why) = decode(&read[..used - 1], dialect, all);
     assert!(cut.is_none() && why.last().is_some_and(|d| d.code == Code::VariantCut), "cut by a byte: {why:?}");
     let (tight, ..) = decode(read, dialect, Budget { values, ..all });
@@ -72,7 +72,7 @@ pub(super) fn one(data: &[u8], dialect: Dialect) -> Reach {
     if damage.is_empty() && used as u64 == len64(data) { Reach::Healthy } else { Reach::Content }
 }
 
-/// The naive walk goes as far as the library, or stops as it does.
+/// The naive walk reads as far as the library does, or fails where it fails.
 fn walked(data: &[u8], dialect: Dialect, used: Option<usize>, damage: &[Damage]) {
     // It has no caps.
     if damage.iter().any(|d| matches!(d.code, Code::OverLimit | Code::VariantDepth)) {
@@ -97,7 +97,7 @@ fn depth(value: &Variant<'_>) -> usize {
     below.map_or(0, |below| below + 1)
 }
 
-/// Neither form panics, and the text cannot take hold of a terminal. Line feeds are the text's own: the engine writes
+/// Neither form panics, and the text has no control characters. Line feeds are the text's own: the engine writes
 /// dictionaries in lines.
 fn shown(found: &Variant<'_>, dialect: Dialect) {
     let text = found.text(dialect);

@@ -17,6 +17,7 @@ fn name(mode: Mode) -> &'static str {
         Mode::Lz4 => "mode2",
         Mode::Zstd => "mode3",
         Mode::Headerless => "headerless",
+        Mode::Lz4WrongOrder => "mode1_wrong_order",
     }
 }
 
@@ -68,6 +69,9 @@ pub(super) fn seeds() -> Seeds {
         add("twice_what_is_declared", declaring(mode, &packed(mode, &vec![1; over]), (over / 2) as u32));
         add("flipped_in_the_middle", patched(&healthy, healthy.len() / 2, &[!healthy[healthy.len() / 2]]));
     }
+    let wrong_order = packed(Mode::Lz4WrongOrder, &plain);
+    set.add("mode1_wrong_order_whole", wrong_order.clone());
+    set.add("mode1_wrong_order_cut", cut(&wrong_order, 9));
     headerless(&mut set);
     lz4(&mut set);
     zstd(&mut set);

@@ -50,10 +50,9 @@ fn with_way(kind: u8, file: &[u8]) -> Vec<u8> {
         events.extend([key(Action::Pane(pane)), key(Action::Down), key(Action::Enter), [200, 20, 5]]);
     }
     if kind >= 128 {
-        let seen =
-            [Action::Pane(Pane::Diff), Action::NextChange, Action::Enter, Action::ChangedCutUp, Action::NextChannel];
+        let seen = [Action::Pane(Pane::Diff), Action::NextChange, Action::Enter, Action::Toggle, Action::NextChannel];
         events.extend(seen.map(key));
-        events.extend([Action::Toggle, Action::AxisX, Action::Close, Action::Whole].map(key));
+        events.extend([Action::Toggle, Action::AxisX, Action::Close, Action::NextLook].map(key));
     }
     events.extend([[220, 40, 10], [240, 0, 1], key(Action::Bytes), key(Action::Help)]);
     let mut out = vec![kind, u8::try_from(events.len()).unwrap_or(u8::MAX)];

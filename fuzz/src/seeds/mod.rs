@@ -88,7 +88,7 @@ fn joined(a: &[u8], b: &[u8]) -> Vec<u8> {
     [a, b].concat()
 }
 
-/// Bytes that do not compress.
+/// Bytes that do not compress. Our own generator, since the seeds in `corpus` must not change with a dependency.
 fn noise(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_u32;
     let next = |_| {

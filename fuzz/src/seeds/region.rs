@@ -27,7 +27,7 @@ fn file(header: Header, blocks: &[(u32, Vec<u8>)]) -> Vec<u8> {
     for (slot, container) in blocks {
         assert!(builder.push(*slot, container).is_some(), "slot {slot} cannot be written");
     }
-    builder.finish()
+    builder.finish().unwrap()
 }
 
 fn v3(blocks: &[(u32, Vec<u8>)]) -> Vec<u8> {

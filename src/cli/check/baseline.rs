@@ -1,6 +1,8 @@
 //! Findings of an earlier check, so that only what is new since is shown and counted.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -9,7 +11,10 @@ use voxscope::damage::Level;
 
 use crate::cli::exit::Failure;
 
-/// What makes two findings the same: not the bytes, because a save that goes on moves blocks about.
+/// Bytes of a baseline that are read at most: some 200,000 findings.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// What makes two findings equal. Bytes do not count, because the game moves blocks when it saves.
 #[derive(Debug, PartialEq, Eq, Hash, Deserialize)]
 struct Key {
     file: String,
@@ -24,10 +29,11 @@ struct Key {
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line {
     Finding(Key),
+    Cause {},
     Summary {},
 }
 
-/// Findings that were known before, each as often as it was there: a second one of the same is new.
+/// Findings that were known before, with their counts: one more than before is new.
 #[derive(Debug, Default)]
 pub struct Baseline {
     known: HashMap<Key, u64>,
@@ -39,14 +45,18 @@ impl Baseline {
     /// Reads the lines that `check --format jsonl` printed.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let shown = voxscope::printable::printable(&path.to_string_lossy());
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::Failed(format!("the baseline {shown} cannot be read: {error}")))?;
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+        let read = read.map_err(|error| Failure::Failed(format!("the baseline {shown} cannot be read: {error}")))?;
+        if read as u64 > MOST_BYTES {
+            return Err(Failure::Failed(format!("the baseline {shown} has more than {MOST_BYTES} bytes")));
+        }
         Self::parse(&text).map_err(|n| {
             Failure::Usage(format!("line {n} of {shown} is not what `voxscope check --format jsonl` prints"))
         })
     }
 
-    /// The number of the first line that is none on failure.
+    /// On failure, the number of the first line that is not a finding.
     fn parse(text: &str) -> Result<Self, usize> {
         let mut baseline = Self::default();
         for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -57,8 +67,8 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// Whether a finding was known before; it is then hidden. What cannot be read is never hidden: nobody knows what is
-    /// wrong in it now.
+    /// Whether a finding was known before and is hidden. A file that cannot be read is never hidden, because its present
+    /// state is unknown.
     pub fn hides(&mut self, finding: &Finding) -> bool {
         if self.known.is_empty() || finding.is_unread() {
             return false;

@@ -8,6 +8,7 @@ use voxscope::printable::printable;
 use voxscope::save::Save;
 use voxscope::voxel_map::map_json::Layer;
 use voxscope::voxel_map::{Map, scan};
+use voxscope::watch::Watch;
 
 use crate::cli::output::{BOLD, DIM, count, grouped, size, wrapped};
 
@@ -56,7 +57,7 @@ pub fn gather(save: &Save, map: &Map) -> MapInfo {
 
 fn layer_info(map: &Map, layer: &Layer, limits: &Limits) -> LayerInfo {
     let grid = map.grid(layer, limits);
-    let scanned = scan::scan(&grid, limits, &|_| true);
+    let scanned = scan::scan(&grid, limits, &Watch::default());
     let from_map = scanned.depths.and_then(|depths| depths.range).map(|(a, b)| (f64::from(a), f64::from(b)));
     let packed = scanned.packed.map(|(a, b)| (f64::from(a) / 100.0, f64::from(b) / 100.0));
     LayerInfo {

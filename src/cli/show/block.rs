@@ -12,14 +12,14 @@ use voxscope::godot::metadata::Metadata;
 use voxscope::printable::triple;
 use voxscope::save::{Scratch, View};
 
-use super::{Arguments, Format, Place, metadata};
+use super::{Arguments, Format, FoundBlock, metadata};
 use crate::cli::exit::Failure;
-use crate::cli::output::{Align, BOLD, count, grouped, table, write_json_pretty, write_table};
+use crate::cli::output::{Align, BOLD, count, grouped, table, write_table};
 
 pub fn show(
     out: &mut impl Write,
     arguments: &Arguments,
-    place: &Place<'_>,
+    place: &FoundBlock<'_>,
     scratch: &mut Scratch,
 ) -> Result<(), Failure> {
     let region = &place.region;
@@ -27,8 +27,8 @@ pub fn show(
         .view(place.listed.entry, scratch)
         .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
     let findings = findings(place, &view);
-    if arguments.format == Format::Json {
-        write_json_pretty(out, &to_json(place, &view, &findings))?;
+    if arguments.format != Format::Text {
+        arguments.format.write(out, &to_json(place, &view, &findings))?;
         return Ok(());
     }
     head(out, place, &view)?;
@@ -48,13 +48,13 @@ pub fn show(
     Ok(())
 }
 
-fn findings(place: &Place<'_>, view: &View<'_>) -> Vec<Finding> {
+fn findings(place: &FoundBlock<'_>, view: &View<'_>) -> Vec<Finding> {
     let file: std::sync::Arc<str> = place.file.as_str().into();
     let at = BlockAt { lod: place.lod, position: Some(place.position) };
     view.damage.iter().map(|damage| Finding::of_block(file.clone(), at, view.stored.span, *damage)).collect()
 }
 
-fn head(out: &mut impl Write, place: &Place<'_>, view: &View<'_>) -> io::Result<()> {
+fn head(out: &mut impl Write, place: &FoundBlock<'_>, view: &View<'_>) -> io::Result<()> {
     let entry = place.listed.entry;
     writeln!(out, "{BOLD}block {} of LOD {}{BOLD:#} · {}", triple(place.position), place.lod, place.file)?;
     writeln!(
@@ -126,7 +126,7 @@ fn sdf_range(version: u8, channel: &Channel<'_>) -> Option<[f64; 2]> {
     Some(values.fold([first; 2], |[low, high], n| [low.min(n), high.max(n)]))
 }
 
-fn to_json(place: &Place<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
+fn to_json(place: &FoundBlock<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
     let entry = place.listed.entry;
     let container = view.container.as_ref().map(container_json);
     let block = view.block.as_ref();
@@ -149,7 +149,7 @@ fn to_json(place: &Place<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
     })
 }
 
-/// How something is packed.
+/// The name of a compression.
 pub fn container_json(container: &Container<'_>) -> Json {
     json!({
         "mode": container.mode.map(|mode| mode.name()),

@@ -13,16 +13,16 @@ use voxscope::voxel_map::map_json::Layer;
 use super::block::number;
 use super::{Arguments, Format};
 use crate::cli::exit::Failure;
-use crate::cli::output::{BOLD, DIM, write_json_pretty};
+use crate::cli::output::{BOLD, DIM};
 
-/// A layer that has the position.
+/// A layer that contains the position.
 struct Hit<'m> {
     layer: &'m Layer,
     cell: [u32; 3],
     voxel: Voxel,
 }
 
-/// Shows what was asked for in a map; gives how many layers have it.
+/// Shows the requested cell in each layer of a map; returns how many layers contain it.
 pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, map: &Map) -> Result<usize, Failure> {
     let mut hits = Vec::new();
     for layer in map.layers() {
@@ -39,8 +39,8 @@ pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, map: &Map)
         return Ok(0);
     }
     match arguments.format {
-        Format::Json => write_json_pretty(out, &to_json(arguments, map, &hits))?,
-        Format::Human => print(out, arguments, map, &hits)?,
+        Format::Text => print(out, arguments, map, &hits)?,
+        _ => arguments.format.write(out, &to_json(arguments, map, &hits))?,
     }
     Ok(1)
 }

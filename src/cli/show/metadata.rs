@@ -8,13 +8,13 @@ use voxscope::printable::{printable, triple};
 
 use crate::cli::output::{BOLD, DIM, count};
 
-/// Arrays and dictionaries deeper than this are shown on one line.
+/// Depth from which on arrays and dictionaries are shown on one line.
 const DEPTH: usize = 12;
 
 /// Characters of a value on one line.
 const WIDTH: usize = 160;
 
-/// Voxels whose metadata is listed; the rest is counted.
+/// Voxels whose metadata is listed; the others are only counted.
 const VOXELS: usize = 1000;
 
 pub fn print(out: &mut impl Write, metadata: &Metadata<'_>) -> io::Result<()> {
@@ -49,7 +49,7 @@ pub fn item(out: &mut impl Write, indent: &str, name: &str, item: &Item<'_>, dia
         Item::Number(n) => writeln!(out, "{indent}{name}: {n} {DIM}64-bit number{DIM:#}"),
         Item::Custom { kind, bytes } => {
             let bytes = count(bytes.len() as u64, "byte");
-            writeln!(out, "{indent}{name}: type {kind} of the game's own, {bytes}")
+            writeln!(out, "{indent}{name}: application-defined type {kind}, {bytes}")
         }
         Item::Variant(value) => variant(out, indent, name, value, dialect, 0),
     }
@@ -84,7 +84,7 @@ fn variant(
     }
 }
 
-/// A value's text on one line that is not too long.
+/// The text of a value on one line of limited length.
 fn one_line(text: &str) -> String {
     let text = text.replace('\n', " ");
     let mut short: String = text.chars().take(WIDTH).collect();

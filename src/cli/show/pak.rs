@@ -4,50 +4,50 @@ use std::io::{self, Write};
 
 use serde_json::json;
 use voxscope::check::{BlockAt, Finding};
-use voxscope::pak::chunk::{Order, Shape, Voxels};
+use voxscope::pak::chunk::{Shape, Voxels};
 use voxscope::pak::record::{self, Record};
 use voxscope::pak::{Inferred, strings};
 use voxscope::printable::{printable, triple};
-use voxscope::save::{Pak, PakScratch, PakView, Room, Save};
+use voxscope::save::{Pak, PakDir, PakScratch, PakView, Save};
 use voxscope::source::FileSource;
 
 use super::{Arguments, Format};
 use crate::cli::exit::Failure;
-use crate::cli::output::{BOLD, DIM, count, grouped, write_json_pretty};
+use crate::cli::output::{BOLD, DIM, count, grouped};
 
 /// Strings of a chunk that are listed.
 const STRINGS: usize = 100;
 
-/// A chunk that was asked for and has a record.
-struct Place<'s> {
+/// The requested chunk, if it has a record.
+struct FoundChunk<'s> {
     file: String,
     pak: &'s Pak<FileSource>,
     number: u32,
     record: Record,
-    /// The voxel that was asked for: in the world, and in the chunk.
+    /// The requested voxel: its position in the world, and in the chunk.
     voxel: Option<([i32; 3], [u32; 3])>,
 }
 
-/// Shows what was asked for in the files of a room; gives how many places there were.
-pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, room: &Room) -> Result<usize, Failure> {
+/// Shows the requested chunk in each file of a pak directory; returns how many were shown.
+pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, pak_dir: &PakDir) -> Result<usize, Failure> {
     let mut scratch = PakScratch::default();
     let mut shown = 0;
-    for file in &room.files {
-        let name = save.shown(&room.dir.join(&file.name));
+    for file in &pak_dir.files {
+        let name = save.shown(&pak_dir.dir.join(&file.name));
         let failed = |error: String| Failure::Failed(format!("{name}: {error}"));
-        let Some(pak) = save.pak(room, file, &mut Vec::new()).map_err(|error| failed(error.to_string()))? else {
+        let Some(pak) = save.pak(pak_dir, file, &mut Vec::new()).map_err(|error| failed(error.to_string()))? else {
             continue;
         };
         let Some((number, voxel)) = wanted(arguments, &pak, &mut scratch) else { continue };
         let Some(record) = pak.records.get(number as usize).copied().filter(|record| !record.is_absent()) else {
             continue;
         };
-        let place = Place { file: name.clone(), pak: &pak, number, record, voxel };
+        let place = FoundChunk { file: name.clone(), pak: &pak, number, record, voxel };
         let view = pak.view(number, record, &mut scratch).map_err(|error| failed(error.to_string()))?;
         shown += 1;
         match arguments.format {
-            Format::Json => write_json_pretty(out, &to_json(&place, &view))?,
-            Format::Human => {
+            Format::Json | Format::Jsonl => arguments.format.write(out, &to_json(&place, &view))?,
+            Format::Text => {
                 print(out, &place, &view)?;
                 if let Some(located) = view.located.filter(|_| arguments.hex) {
                     writeln!(out)?;
@@ -59,7 +59,7 @@ pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, room: &Roo
     Ok(shown)
 }
 
-/// The record that is asked for, and the voxel in it.
+/// The requested record, and the voxel in it.
 #[allow(clippy::type_complexity)]
 fn wanted(
     arguments: &Arguments,
@@ -83,12 +83,12 @@ fn wanted(
     Some((record.filter(|_| region == pak.region)?, voxel))
 }
 
-/// The shape of the first chunk that has one: which chunk a voxel is in depends on it.
+/// The shape of the first chunk that has one; the chunk of a voxel depends on it.
 fn shape_of_first(pak: &Pak<FileSource>, scratch: &mut PakScratch) -> Option<Shape> {
     pak.present().take(64).find_map(|(number, record)| Some(pak.view(number, record, scratch).ok()?.shape?.value))
 }
 
-fn print(out: &mut impl Write, place: &Place<'_>, view: &PakView<'_>) -> io::Result<()> {
+fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io::Result<()> {
     let chunk = place.pak.chunk(place.number).map_or_else(String::new, |chunk| format!("chunk {} · ", triple(chunk)));
     writeln!(out, "{BOLD}{chunk}record {}{BOLD:#} · {}", place.number, place.file)?;
     let Record { block_offset, block_length, file_length } = place.record;
@@ -110,14 +110,11 @@ fn print(out: &mut impl Write, place: &Place<'_>, view: &PakView<'_>) -> io::Res
     if let (Some(shape), Some(payload)) = (&view.shape, view.payload) {
         inferred(out, "shape", shape, shape_words)?;
         if let Some((world, inside)) = place.voxel {
-            let voxels = Voxels { data: payload.plain, shape: shape.value, order: Order::default() };
+            let order = place.pak.order(&shape.value);
+            let voxels = Voxels { data: payload.plain, shape: shape.value, order: order.value };
             let value = voxels.get(inside).map_or_else(|| "not there".to_owned(), |n| format!("{n} (0x{n:x})"));
             writeln!(out, "  voxel {} · {} in the chunk: {value}", triple(world), triple(inside))?;
-            writeln!(
-                out,
-                "  {DIM}the order of voxels is an assumption: {} fastest to slowest{DIM:#}",
-                Order::default().name()
-            )?;
+            inferred(out, "order of voxels, the last axis fastest", &order, |order| order.name().to_owned())?;
         }
     }
     if let Some(payload) = view.payload.filter(|_| place.pak.header.version >= 7 && place.voxel.is_none()) {
@@ -135,7 +132,7 @@ fn print(out: &mut impl Write, place: &Place<'_>, view: &PakView<'_>) -> io::Res
 
 fn inferred<T>(out: &mut impl Write, what: &str, value: &Inferred<T>, words: impl Fn(&T) -> String) -> io::Result<()> {
     let others: Vec<String> = value.alternatives.iter().map(&words).collect();
-    let others = if others.is_empty() { String::new() } else { format!("; as well: {}", others.join(", ")) };
+    let others = if others.is_empty() { String::new() } else { format!("; also possible: {}", others.join(", ")) };
     writeln!(out, "  {what}: {} {DIM}· {}: {}{others}{DIM:#}", words(&value.value), value.how.name(), value.why)
 }
 
@@ -147,23 +144,24 @@ fn shape_words(shape: &Shape) -> String {
     format!("{} voxels of {}", sizes(shape.size), count(shape.voxel_bytes.into(), "byte"))
 }
 
-fn findings(place: &Place<'_>, view: &PakView<'_>) -> Vec<Finding> {
+fn findings(place: &FoundChunk<'_>, view: &PakView<'_>) -> Vec<Finding> {
     let file: std::sync::Arc<str> = place.file.as_str().into();
     let at = BlockAt { lod: 0, position: place.pak.chunk(place.number) };
-    // Where nothing is located, the damage lies in the record itself.
+    // If the record locates nothing, the finding points to the record.
     let stored = view.located.map_or(record::span(place.number), |located| located.stored);
     view.damage.iter().map(|damage| Finding::of_block(file.clone(), at, stored, *damage)).collect()
 }
 
-fn to_json(place: &Place<'_>, view: &PakView<'_>) -> serde_json::Value {
+fn to_json(place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
     let payload = view.payload;
     let texts = payload.filter(|_| place.pak.header.version >= 7).map(|payload| {
         let found = strings::find(payload.plain, STRINGS);
         found.texts.iter().map(|text| json!({ "offset": text.offset, "text": text.text })).collect::<Vec<_>>()
     });
     let voxel = place.voxel.zip(payload).zip(view.shape.as_ref()).map(|(((world, inside), payload), shape)| {
-        let voxels = Voxels { data: payload.plain, shape: shape.value, order: Order::default() };
-        json!({ "voxel": world, "inside": inside, "value": voxels.get(inside), "order": Order::default().name() })
+        let order = place.pak.order(&shape.value);
+        let voxels = Voxels { data: payload.plain, shape: shape.value, order: order.value };
+        json!({ "voxel": world, "inside": inside, "value": voxels.get(inside), "order": order.value })
     });
     json!({
         "file": place.file,
@@ -179,6 +177,7 @@ fn to_json(place: &Place<'_>, view: &PakView<'_>) -> serde_json::Value {
         "reading": place.pak.reading,
         "grid": place.pak.grid,
         "shape": view.shape,
+        "order": view.shape.as_ref().map(|shape| place.pak.order(&shape.value)),
         "voxel": voxel,
         "texts": texts,
         "findings": findings(place, view),

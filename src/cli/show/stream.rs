@@ -15,9 +15,9 @@ use voxscope::source::FileSource;
 use super::block::{self, number};
 use super::{Arguments, Format, Which, metadata, voxel};
 use crate::cli::exit::Failure;
-use crate::cli::output::{Align, BOLD, count, grouped, table, write_json_pretty, write_table};
+use crate::cli::output::{Align, BOLD, count, grouped, table, write_table};
 
-/// Shows the block or the voxel that is asked for, when the stream has it; says how many were shown.
+/// Shows the requested block or voxel if the stream has it; returns how many were shown.
 pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, file: &StreamFile) -> Result<usize, Failure> {
     let name = save.shown(&file.path);
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{name}: {error}"));
@@ -61,7 +61,7 @@ fn of_row(
     let mut findings: Vec<Finding> =
         faults.into_iter().map(|d| Finding::of_block(file.clone(), at, d.span, d)).collect();
     let (key, parts) = (key_words(stream.key(scratch)), scratch.parts().to_vec());
-    let human = arguments.format == Format::Human;
+    let human = arguments.format == Format::Text;
     let view = stream.block(scratch);
     findings.extend(view.damage.iter().map(|d| Finding::of_block(file.clone(), at, view.stored.span, *d)));
     let mut json = json!({
@@ -96,7 +96,7 @@ fn of_row(
             json.insert("instances".to_owned(), instances_json(&view));
             json.insert("findings".to_owned(), json!(findings));
         }
-        write_json_pretty(out, &json)?;
+        arguments.format.write(out, &json)?;
         return Ok(());
     }
     print_instances(out, &view)?;
@@ -121,7 +121,7 @@ fn key_words(key: Key<'_>) -> String {
     }
 }
 
-fn print_block(out: &mut impl Write, view: &View<'_>) -> io::Result<()> {
+pub fn print_block(out: &mut impl Write, view: &View<'_>) -> io::Result<()> {
     let Some(container) = &view.container else { return writeln!(out, "  no voxels") };
     let mode = container.mode.map_or("unknown container", |mode| mode.name());
     let whole = if container.whole { "" } else { ", not whole" };
@@ -138,7 +138,7 @@ fn print_block(out: &mut impl Write, view: &View<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn print_instances(out: &mut impl Write, view: &InstancesView<'_>) -> io::Result<()> {
+pub fn print_instances(out: &mut impl Write, view: &InstancesView<'_>) -> io::Result<()> {
     let Some(instances) = &view.instances else { return Ok(()) };
     let stored = count(view.stored.size.unwrap_or(0).into(), "byte");
     let layers = count(instances.layers.len() as u64, "layer");
@@ -177,7 +177,7 @@ fn instances_json(view: &InstancesView<'_>) -> Json {
     json!({ "container": block::container_json(container), "data": view.instances.as_ref().map(data_json) })
 }
 
-fn data_json(instances: &Instances<'_>) -> Json {
+pub fn data_json(instances: &Instances<'_>) -> Json {
     let layers = instances.layers.iter().map(|layer| {
         let all = layer.instances().map(|instance| {
             json!({

@@ -5,20 +5,21 @@ use std::io::Write;
 use serde_json::json;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, NAMES, SDF};
+use voxscope::godot::textures::{INDICES, Textures, WEIGHTS, unpack};
 use voxscope::printable::triple;
 use voxscope::save::Scratch;
 
 use super::block::number;
-use super::{Format, Place, Which, metadata, side};
+use super::{Format, FoundBlock, Which, metadata, side};
 use crate::cli::exit::Failure;
-use crate::cli::output::{Align, BOLD, table, write_json_pretty, write_table};
+use crate::cli::output::{Align, BOLD, table, write_table};
 
-/// The block of `lod` that has a voxel of the world; `side` is the number of voxels along a block.
+/// Position of the block of `lod` that contains a voxel of the world; blocks have `side` voxels along an axis.
 pub fn block_of(voxel: [i32; 3], lod: u8, side: u16) -> [i32; 3] {
     in_lod(voxel, lod).map(|v| v.div_euclid(i32::from(side)))
 }
 
-/// Position in voxels of a LOD: each of them stands for 2^lod voxels of the world along an axis.
+/// Position in voxels of a LOD; each of them covers 2^lod voxels of the world along an axis.
 fn in_lod(voxel: [i32; 3], lod: u8) -> [i32; 3] {
     voxel.map(|v| v >> u32::from(lod).min(31))
 }
@@ -26,18 +27,18 @@ fn in_lod(voxel: [i32; 3], lod: u8) -> [i32; 3] {
 pub fn show(
     out: &mut impl Write,
     format: Format,
-    place: &Place<'_>,
+    place: &FoundBlock<'_>,
     voxel: [i32; 3],
     scratch: &mut Scratch,
 ) -> Result<(), Failure> {
     let failed = |what: &str| Failure::Failed(format!("{}, block {}: {what}", place.file, triple(place.position)));
     let view = place.region.view(place.listed.entry, scratch).map_err(|error| failed(&error.to_string()))?;
-    let block = view.block.ok_or_else(|| failed("it cannot be read; `show --block` says why"))?;
+    let block = view.block.ok_or_else(|| failed("it cannot be read; `show --block` gives the reason"))?;
     let which = Which { file: &place.file, lod: place.lod, position: place.position };
     of_block(out, format, &which, &block, voxel, side(place.forest).unwrap_or(1), !view.damage.is_empty())
 }
 
-/// A voxel of a block whose blocks have so many voxels along an axis.
+/// Position of a voxel inside its block of `side` voxels along an axis.
 pub fn of_block(
     out: &mut impl Write,
     format: Format,
@@ -49,8 +50,8 @@ pub fn of_block(
 ) -> Result<(), Failure> {
     let inside = in_lod(voxel, which.lod).map(|v| u16::try_from(v.rem_euclid(side.into())).unwrap_or(u16::MAX));
     match format {
-        Format::Json => write_json_pretty(out, &to_json(which, block, voxel, inside, damaged))?,
-        Format::Human => print(out, which, block, voxel, inside, damaged)?,
+        Format::Text => print(out, which, block, voxel, inside, damaged)?,
+        _ => format.write(out, &to_json(which, block, voxel, inside, damaged))?,
     }
     Ok(())
 }
@@ -89,7 +90,7 @@ fn print(
             channel.depth.to_string(),
             value.map_or_else(|| "cut off".to_owned(), |n| n.to_string()),
             value.map_or_else(String::new, |n| format!("0x{n:x}")),
-            distance.map_or_else(String::new, |n| format!("distance {n:.4}")),
+            distance.map(|n| format!("distance {n:.4}")).or_else(|| textures(block, i, value?)).unwrap_or_default(),
         ]);
     }
     write_table(out, &rows)?;
@@ -99,9 +100,25 @@ fn print(
         metadata::item(out, "  ", "metadata", &item.item, dialect)?;
     }
     if damaged {
-        writeln!(out, "\n  Something is wrong with this block: `show --block` says what.")?;
+        writeln!(out, "\n  This block is damaged: `show --block` lists the findings.")?;
     }
     Ok(())
+}
+
+/// Whether a channel holds four values of 4 bits.
+fn is_mixel4(block: &Block<'_>, channel: usize) -> bool {
+    Textures::of_block(block) == Some(Textures::Mixel4) && (channel == INDICES || channel == WEIGHTS)
+}
+
+/// The meaning of a value of INDICES or WEIGHTS.
+fn textures(block: &Block<'_>, channel: usize, value: u64) -> Option<String> {
+    let four = unpack(value).map(|n| n.to_string()).join(", ");
+    match (Textures::of_block(block)?, channel) {
+        (Textures::Mixel4, INDICES) => Some(format!("textures {four}")),
+        (Textures::Mixel4, WEIGHTS) => Some(format!("weights {four} of 15")),
+        (Textures::Single, INDICES) => Some(format!("texture {value}")),
+        _ => None,
+    }
 }
 
 fn to_json(
@@ -120,6 +137,7 @@ fn to_json(
             "depth_bits": channel.depth.bits(),
             "value": value,
             "sdf": distance.map(number),
+            "unpacked": value.filter(|_| is_mixel4(block, i)).map(unpack),
         })
     });
     let items = block.metadata.iter().flat_map(|m| m.voxels.iter().map(move |item| (m.dialect, item)));

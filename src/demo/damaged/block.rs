@@ -10,7 +10,7 @@ use crate::demo::forest::{Extent, ForestSpec};
 use crate::demo::game::Game;
 use crate::demo::owned::{OwnedBlock, OwnedChannel};
 use crate::godot::channel::Depth;
-use crate::godot::slots::{self, Slots};
+use crate::godot::slots::{self, SlotFormula};
 
 /// Bytes of a block's version and size.
 const HEADER: usize = 7;
@@ -62,7 +62,7 @@ pub(super) const SAMPLES: &[Sample] = &[
         "slots-old",
         "Blocks of version 3 with negative coordinates, which an engine of today shows moved by one.",
         &[Code::SlotsOld],
-        |dir| alter_of(&ForestSpec { block_version: 3, slots: Slots::Old, ..spec() }, dir, |_| Ok(())),
+        |dir| alter_of(&ForestSpec { block_version: 3, slots: SlotFormula::Legacy, ..spec() }, dir, |_| Ok(())),
     ),
     Sample::damaged(
         "slots-mixed",
@@ -70,7 +70,7 @@ pub(super) const SAMPLES: &[Sample] = &[
         &[Code::SlotsMixed],
         |dir| {
             let lods = vec![Extent { from: [-2, 0, 0], to: [1, 2, 2] }];
-            let spec = ForestSpec { block_version: 3, slots: Slots::Old, lods, ..spec() };
+            let spec = ForestSpec { block_version: 3, slots: SlotFormula::Legacy, lods, ..spec() };
             alter_of(&spec, dir, |draft| {
                 let at = victim(&draft.blocks(NEGATIVE)?)?;
                 let block = ForestSpec { block_version: 4, ..spec.clone() }.block(0, [-1, 1, 1]);

@@ -65,6 +65,12 @@ pub(super) const SAMPLES: &[Sample] = &[
             })
         },
     ),
+    Sample::damaged(
+        "container-byte-order",
+        "A block whose LZ4 data has a little-endian size under mode 1, as release 1.6 could write it.",
+        &[Code::ContainerByteOrder],
+        |dir| container(dir, Mode::Lz4WrongOrder, |plain, packed| encode(Mode::Lz4WrongOrder, plain, packed)),
+    ),
     Sample::damaged("container-trailing", "Bytes follow a block's frame.", &[Code::ContainerTrailing], |dir| {
         packed(dir, Mode::Zstd, |bytes| bytes.extend(b"more"))
     }),

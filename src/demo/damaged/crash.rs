@@ -1,4 +1,4 @@
-//! What a game leaves that was killed, or whose disk was full, while it saved.
+//! Saves of a game that was killed, or whose disk was full, while it saved.
 
 use std::io;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::godot::container::{self, Mode};
 use crate::godot::region::{Entry, HEADER_BYTES};
 use crate::godot::slots;
 
-/// What the C library writes at once.
+/// The write size of the C library.
 const PAGE: usize = 4096;
 
 pub(super) const SAMPLES: &[Sample] = &[
@@ -135,7 +135,7 @@ pub(super) const SAMPLES: &[Sample] = &[
         &[Code::BlockZeroed],
         |dir| {
             region(dir, |bytes, blocks, _| {
-                // The last page that begins before the last two blocks, and all after it.
+                // The last page that begins before the last two blocks, and everything after it.
                 let from = blocks.iter().rev().nth(2).map_or(0, |at| at.start.next_multiple_of(PAGE));
                 bytes[from..].fill(0);
             })
@@ -148,7 +148,7 @@ fn raw() -> crate::demo::Terrain {
     crate::demo::Terrain { base: 20.0, reach: 200.0, grain: 2.0, ..crate::demo::Terrain::new(5) }
 }
 
-/// A game opens the region of a forest, does something and is killed.
+/// A game that opens the region of a forest, does something and is killed.
 fn session(
     dir: &Path,
     spec: &ForestSpec,
@@ -196,7 +196,7 @@ fn torn_table(dir: &Path) -> io::Result<()> {
 }
 
 /// The engine moves the file up from its end, piece by piece: what is behind the last piece moved is 15 bytes further on,
-/// what is before it stands where it was.
+/// what is before it is still at its old place.
 fn migration(dir: &Path) -> io::Result<()> {
     let spec = ForestSpec { meta_version: 2, region_version: 2, lod_count: true, ..spec() };
     region_of(&spec, dir, |bytes, _, at| {
@@ -207,14 +207,15 @@ fn migration(dir: &Path) -> io::Result<()> {
     })
 }
 
-/// Both append a new block at the same place; the table that is written last knows only its own, and the entry of the
-/// other stays where its page of the table was not written again.
+/// Both append a new block at the same place; the table that is written last contains only its own, and the entry of the
+/// other stays if its page of the table was not written again.
 fn two_writers(dir: &Path) -> io::Result<()> {
     session(dir, &spec(), |game, draft, _| {
         let blocks = draft.blocks(REGION)?;
         let used = blocks.iter().map(|at| at.entry.end()).max().unwrap_or(0);
         let block = spec().block(0, [0, 0, 2]).pack(Mode::Lz4);
-        let free: Vec<u32> = (0..spec().format().slots()).filter(|&slot| !game.entry(slot).is_used()).take(2).collect();
+        let free: Vec<u32> =
+            (0..spec().format().table_len()).filter(|&slot| !game.entry(slot).is_used()).take(2).collect();
         let [first, second] = free[..] else { return Err(unmade("a region without free slots")) };
         game.save(first, &block);
         game.flush();

@@ -87,6 +87,18 @@ pub(super) const SAMPLES: &[Sample] = &[
             })
         },
     ),
+    Sample::damaged(
+        "region-missing",
+        "A region file is gone whose blocks a coarser LOD has.",
+        &[Code::RegionMissing],
+        |dir| {
+            let lods = vec![Extent { from: [-4, 0, 0], to: [4, 2, 4] }, Extent { from: [-2, 0, 0], to: [2, 1, 2] }];
+            alter_of(&ForestSpec { lods, ..spec() }, dir, |draft| {
+                draft.remove("regions/lod0/r.-1.0.0.vxr");
+                Ok(())
+            })
+        },
+    ),
     Sample::damaged("meta-lods", "There is a LOD that the meta file does not count.", &[Code::MetaLods], |dir| {
         let mut lods = spec().lods;
         lods.push(Extent { from: [0; 3], to: [1; 3] });

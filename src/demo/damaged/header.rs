@@ -23,6 +23,12 @@ pub(super) const SAMPLES: &[Sample] = &[
         &[Code::RegionNeverStored],
         |dir| cut(dir, 20),
     ),
+    Sample::damaged(
+        "region-refused",
+        "Blocks of 32 x 32 x 32 voxels in sectors of 512 bytes: the engine refuses to save.",
+        &[Code::RegionRefused],
+        |dir| alter_of(&ForestSpec { block_size_po2: 5, sector_size: 512, ..spec() }, dir, |_| Ok(())),
+    ),
     Sample::damaged("region-block-size", "A header has blocks of 2^32 voxels.", &[Code::RegionBlockSize], |dir| {
         set(dir, 5, &[32])
     }),

@@ -1,4 +1,4 @@
-//! Damage of voxel maps: their description, their arrays, and what is in these.
+//! Damage of voxel maps: their descriptions, their arrays, and the voxels in these.
 
 use std::io;
 use std::path::Path;
@@ -14,7 +14,7 @@ const DATA: &str = "Lake_Global.npy";
 const INDEX: &str = "Lake_Global_index.npy";
 const DEPTH: &str = "Lake_Global_depth.npy";
 
-/// Bytes of the header of every array here.
+/// Bytes of the header of each array.
 const HEADER: usize = 80;
 
 const SMALL: Arrays = Arrays { dtype: Dtype::I32, ..Arrays::PLAIN };
@@ -34,6 +34,48 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("map-extra", "A layer has a field that nobody knows.", &[Code::MapExtra], |dir| {
         text(dir, "\"blockSize\"", "\"season\": \"winter\", \"blockSize\"")
     }),
+    Sample::damaged("map-layer-type", "The global layer has the type of a local one.", &[Code::MapLayerType], |dir| {
+        layer(dir, |layer| layer.kind = Some("LocalStock".to_owned()))
+    }),
+    Sample::damaged("map-name", "A data file has the id of another map.", &[Code::MapName], |dir| {
+        alter(dir, |draft| {
+            let bytes = draft.files.remove(DATA).unwrap_or_default();
+            let name = format!("Lake_{}_Global.npy", draft.data.map_id.unwrap_or(1000) + 1);
+            draft.files.insert(name.clone(), bytes);
+            draft.data.global.iter_mut().for_each(|layer| layer.data_file = Some(name.clone()));
+        })
+    }),
+    Sample::damaged("map-file-unnamed", "An array of an earlier export.", &[Code::MapFileUnnamed], |dir| {
+        alter(dir, |draft| {
+            draft.files.insert("Lake_Old.npy".to_owned(), array(&Npy::new(Dtype::I32, &[2, 2, 2]), |_| 1));
+        })
+    }),
+    Sample::damaged("map-layer-outside", "A layer lies outside of the global one.", &[Code::MapLayerOutside], |dir| {
+        alter(dir, |draft| {
+            let Some(mut layer) = draft.data.global.clone() else { return };
+            (layer.name, layer.kind) = (Some("Moved".to_owned()), Some("LocalStock".to_owned()));
+            layer.origin = layer.origin.map(|[x, y, z]| [x + 500.0, y, z]);
+            draft.data.locals.push(layer);
+        })
+    }),
+    Sample::damaged(
+        "map-layer-disagrees",
+        "A layer is upside down: it has water where the global one has none.",
+        &[Code::MapLayerDisagrees],
+        |dir| {
+            write_changed(dense(), dir, |draft| {
+                let Some(mut other) = draft.data.global.clone() else { return };
+                let Some([dx, dy, dz]) = other.dim else { return };
+                (other.name, other.kind) = (Some("Inverted".to_owned()), Some("LocalStock".to_owned()));
+                other.data_file = Some("Lake_Inverted.npy".to_owned());
+                let lake = Lake::new(8, [dx, dy, dz]);
+                let shape = [dx, dy, dz].map(u64::from);
+                let water = |at: &[u64]| u64::from(lake.flags([at[0], at[1], at[2]].map(|n| n as u32)) & 1 == 0);
+                draft.files.insert("Lake_Inverted.npy".to_owned(), array(&Npy::new(Dtype::I32, &shape), water));
+                draft.data.locals.push(other);
+            })
+        },
+    ),
     Sample::damaged("map-layer-name", "Two layers have one name.", &[Code::MapLayerName], |dir| {
         alter(dir, |draft| {
             let again = draft.data.global.clone();
@@ -55,7 +97,7 @@ pub(super) const SAMPLES: &[Sample] = &[
         })
     }),
     Sample::damaged("map-shape", "The description has another size than the data.", &[Code::MapShape], |dir| {
-        of(dense(), dir, |draft| draft.data.global.iter_mut().for_each(|layer| layer.dim = Some([9, 6, 7])))
+        write_changed(dense(), dir, |draft| draft.data.global.iter_mut().for_each(|layer| layer.dim = Some([9, 6, 7])))
     }),
     Sample::damaged("map-block-size", "Blocks of 32 in the description.", &[Code::MapBlockSize], |dir| {
         layer(dir, |layer| layer.block_size = Some(32))
@@ -64,7 +106,7 @@ pub(super) const SAMPLES: &[Sample] = &[
         layer(dir, |layer| layer.block_count = layer.block_count.map(|n| n + 1))
     }),
     Sample::damaged("map-index-twice", "Two blocks at one place.", &[Code::MapIndexTwice], |dir| {
-        of(with(SMALL, [20, 9, 16]), dir, |draft| {
+        write_changed(with(SMALL, [20, 9, 16]), dir, |draft| {
             for (_, bytes) in draft.files.iter_mut().filter(|(name, _)| *name == INDEX) {
                 let row = bytes.get(HEADER..HEADER + 12).unwrap_or_default().to_vec();
                 put(bytes, HEADER + 12, &row);
@@ -104,7 +146,7 @@ pub(super) const SAMPLES: &[Sample] = &[
             let mut draft = Draft::new();
             let arrays = Arrays { packed: true, ..Arrays::PLAIN };
             draft.add(&Lake::new(8, [8, 6, 7]), [0.0; 3], Format::Dense, arrays, false);
-            of(draft, dir, |draft| {
+            write_changed(draft, dir, |draft| {
                 for bytes in draft.files.values_mut() {
                     let voxels = bytes.split_at_mut(HEADER).1.chunks_exact_mut(8);
                     voxels.filter(|v| v[0] & 1 != 0).take(5).for_each(|v| v[4..].fill(0));
@@ -143,10 +185,10 @@ pub(super) const SAMPLES: &[Sample] = &[
         bytes(dir, DATA, |bytes| bytes.extend([0x55; 100]))
     }),
     Sample::damaged("npy-big-endian", "Arrays with the highest byte first.", &[Code::NpyBigEndian], |dir| {
-        of(with(Arrays { big_endian: true, ..SMALL }, [20, 9, 16]), dir, |_| {})
+        write_changed(with(Arrays { big_endian: true, ..SMALL }, [20, 9, 16]), dir, |_| {})
     }),
     Sample::damaged("npy-fortran", "Arrays in Fortran order.", &[Code::NpyFortran], |dir| {
-        of(with(Arrays { fortran: true, ..SMALL }, [20, 9, 16]), dir, |_| {})
+        write_changed(with(Arrays { fortran: true, ..SMALL }, [20, 9, 16]), dir, |_| {})
     }),
 ];
 
@@ -167,13 +209,13 @@ fn dense() -> Draft {
     draft
 }
 
-fn of(mut draft: Draft, dir: &Path, change: impl FnOnce(&mut Draft)) -> io::Result<()> {
+fn write_changed(mut draft: Draft, dir: &Path, change: impl FnOnce(&mut Draft)) -> io::Result<()> {
     change(&mut draft);
     draft.write(dir)
 }
 
 fn alter(dir: &Path, change: impl FnOnce(&mut Draft)) -> io::Result<()> {
-    of(sparse(), dir, change)
+    write_changed(sparse(), dir, change)
 }
 
 fn layer(dir: &Path, change: impl FnOnce(&mut Layer)) -> io::Result<()> {

@@ -9,7 +9,7 @@ use crate::demo::draft::{REGION, alter_of, plain, spec, victim};
 use crate::demo::forest::ForestSpec;
 use crate::godot::block::EPILOGUE;
 use crate::godot::metadata::{Item, Metadata};
-use crate::godot::slots::Slots;
+use crate::godot::slots::SlotFormula;
 use crate::godot::variant::{Dialect, Variant};
 
 pub(super) const SAMPLES: &[Sample] = &[
@@ -107,7 +107,7 @@ fn with_size(dir: &Path, size: u32, body: &[u8]) -> io::Result<()> {
 }
 
 fn dialect(dir: &Path) -> io::Result<()> {
-    let spec = ForestSpec { block_version: 2, slots: Slots::Old, ..spec() };
+    let spec = ForestSpec { block_version: 2, slots: SlotFormula::Legacy, ..spec() };
     alter_of(&spec, dir, |draft| {
         let at = victim(&draft.blocks(REGION)?)?;
         let mut block = spec.block(0, [1, 1, 1]);

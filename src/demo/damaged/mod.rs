@@ -1,13 +1,17 @@
-//! Damaged saves: one for every finding that a file on disk can show, and the states that a killed game leaves.
+//! Damaged saves: one for every finding that a file on disk can have, and the states that a killed game leaves.
 //!
 //! | no sample for | because |
 //! |---|---|
 //! | `file-unreadable` | permissions do not stop an administrator, and a failing disk cannot be written |
 //! | `file-changed` | it takes a second program that writes while the first one reads |
 //! | `link-skipped`, where the system is not a Unix | making a link there takes a right that most users lack |
+//!
+//! Takes a directory; writes one damaged save into it. It knows formats and healthy samples, not what the checker reports.
 
 mod block;
+mod block_files;
 mod container;
+mod copy;
 mod crash;
 mod files;
 mod header;
@@ -22,12 +26,14 @@ use crate::demo::Sample;
 
 const GROUPS: &[&[Sample]] = &[
     files::SAMPLES,
+    block_files::SAMPLES,
     header::SAMPLES,
     table::SAMPLES,
     container::SAMPLES,
     block::SAMPLES,
     metadata::SAMPLES,
     crash::SAMPLES,
+    copy::SAMPLES,
     pak::SAMPLES,
     map::SAMPLES,
     #[cfg(feature = "sqlite")]

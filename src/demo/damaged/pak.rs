@@ -57,6 +57,20 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("pak-orphan", "Zeros where the first records were.", &[Code::PakOrphan], |dir| {
         alter(dir, |file, at| put(file, at.record - 8, &[0; 16]))
     }),
+    Sample::damaged("pak-misplaced", "Two records were exchanged.", &[Code::PakMisplaced], |dir| {
+        let spec = PakSpec { chunks: &SQUARE, ..PakSpec::default() };
+        let mut file = spec.build()?;
+        let [a, b] = [33, 99].map(|number| 16 + 8 * number);
+        (0..8).for_each(|i| file.swap(a + i, b + i));
+        write_new(dir, Path::new(&spec.name()), &file)
+    }),
+    Sample::damaged("pak-shifted", "Seven bytes were put into a pak region.", &[Code::PakShifted], |dir| {
+        let spec = PakSpec { chunks: &SQUARE, ..PakSpec::default() };
+        let mut file = spec.build()?;
+        let at = file.len() / 2 + 10;
+        file.splice(at..at, *b"garbage").for_each(drop);
+        write_new(dir, Path::new(&spec.name()), &file)
+    }),
     Sample::damaged(
         "pak-count-low",
         "A pak region that counts 16 of its 1,024 records.",
@@ -91,6 +105,17 @@ pub(super) const SAMPLES: &[Sample] = &[
         pair(dir, "x00_y0_z0.region")
     }),
 ];
+
+/// The records of a square of five by five chunks.
+const SQUARE: [u32; 25] = {
+    let mut all = [0; 25];
+    let mut i = 0;
+    while i < 25 {
+        all[i] = i as u32 % 5 + 32 * (i as u32 / 5);
+        i += 1;
+    }
+    all
+};
 
 /// A healthy region, and a second one of another name.
 fn pair(dir: &Path, second: &str) -> io::Result<()> {

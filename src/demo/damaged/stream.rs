@@ -30,6 +30,12 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("stream-cut", "The last pages of a stream are missing.", &[Code::StreamCut], |dir| {
         alter(dir, |file, _| file.truncate(file.len().saturating_sub(2048)))
     }),
+    Sample::damaged("stream-shifted", "Seven bytes were put into a stream.", &[Code::StreamShifted], |dir| {
+        alter(dir, |file, _| {
+            let at = file.len() / 2 + 100;
+            file.splice(at..at, *b"garbage").for_each(drop);
+        })
+    }),
     Sample::damaged("stream-page", "A page of rows is lost.", &[Code::StreamPage], |dir| {
         alter(dir, |file, at| put(file, at.page, &[0; 1024]))
     }),
@@ -107,6 +113,13 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("stream-key", "A key of LOD 99.", &[Code::StreamKey], |dir| {
         sql(dir, "UPDATE blocks SET loc = 99 << 48 WHERE loc = 0")
     }),
+    Sample::damaged(
+        "stream-key-rule",
+        "A stream of 2021: keys above LOD 0 are the position times 2^LOD.",
+        &[Code::StreamKeyRule],
+        // LOD 1 has the blocks (-1, 0, 0) and (0, 0, 0); the first gets the key (-2, 0, 0).
+        |dir| sql(dir, "UPDATE blocks SET loc = loc - (1 << 32) WHERE loc = (1 << 48) | (65535 << 32)"),
+    ),
     Sample::damaged("stream-key-twice", "Two keys for one place.", &[Code::StreamKey, Code::StreamKeyTwice], |dir| {
         sql(dir, "INSERT INTO blocks SELECT loc | (1 << 60), vb, instances FROM blocks WHERE loc = 0")
     }),
@@ -201,7 +214,7 @@ fn places(file: &[u8]) -> io::Result<Option<Places>> {
     let Some(stream) = stream else { return Ok(None) };
     let at = |page: u32| usize::try_from(stream.pages.span(page).start).unwrap_or(0);
     let Some(root) = stream.tables.iter().find(|table| table.is("blocks")) else { return Ok(None) };
-    let index = stream.tables.iter().find(|table| table.is_of("blocks")).map(|index| at(index.root));
+    let index = stream.tables.iter().find(|table| table.is_index_of("blocks")).map(|index| at(index.root));
     let mut scratch = crate::save::StreamScratch::default();
     let mut overflow = None;
     for row in stream.rows.iter().filter(|row| stream.spills(row)) {
@@ -212,7 +225,7 @@ fn places(file: &[u8]) -> io::Result<Option<Places>> {
     Ok(page.map(|page| Places { root: at(root.root), page, overflow, index }))
 }
 
-/// A small stream with a file beside it that has the pages as they were, or are to be, and the stream without them.
+/// A small stream with a file next to it that holds the pages before or after a change, and the stream without them.
 fn with_beside(dir: &Path, ending: &str, encode: impl Fn(&[(u32, &[u8])], u32) -> Vec<u8>) -> io::Result<()> {
     let mut before = Vec::new();
     alter(dir, |file, at| {
@@ -229,7 +242,7 @@ fn with_beside(dir: &Path, ending: &str, encode: impl Fn(&[(u32, &[u8])], u32) -
     fs::write(dir.join(FILE.to_owned() + ending), encode(&pages, count))
 }
 
-/// A small stream in which one row has other instance data.
+/// A small stream in which one row has different instance data.
 fn of_instances(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
     let mut data = instances(Place { lod: 0, position: [0; 3] }, 8);
     change(&mut data);

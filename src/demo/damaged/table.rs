@@ -1,4 +1,4 @@
-//! The table of blocks, and the sectors that it gives out.
+//! Damage of the table of blocks, and of its sectors.
 
 use crate::damage::Code;
 use crate::demo::Sample;

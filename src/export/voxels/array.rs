@@ -1,14 +1,14 @@
-//! An array that is written at any place.
+//! An array file that is written in any order.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::beside::{Draft, Error};
+use crate::draft::{Draft, Error};
 use crate::godot::channel::{Depth, NAMES};
 use crate::voxel_map::npy;
 
-/// Bytes from which on their room is asked for before they are written: file systems that give it block by block are
+/// Size from which on space is allocated before writing: file systems that allocate block by block are
 /// slower.
 const RESERVE: usize = 256 << 10;
 
@@ -28,7 +28,7 @@ pub(super) struct Array {
 }
 
 impl Array {
-    /// Makes the file: its header, and zeros, which take no room where the file system can do without.
+    /// Creates the file: its header, and zeros as a hole if the file system supports holes.
     pub fn create(
         draft: &Draft<'_>,
         channel: usize,
@@ -55,7 +55,7 @@ impl Array {
         write_all_at(&self.file, bytes, at).map_err(Error::write(&self.path))
     }
 
-    /// Removes the file when it is not wanted; gives its name.
+    /// Removes the file if it is not needed; returns its name.
     pub fn finish(self, keep: bool, sync: bool) -> Result<Option<String>, Error> {
         if keep {
             if sync {
@@ -69,7 +69,7 @@ impl Array {
     }
 }
 
-/// Asks for room; where that cannot be done, writing does without.
+/// Allocates space; a failure is ignored.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn reserve(file: &File, at: u64, len: u64) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};

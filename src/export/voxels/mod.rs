@@ -15,22 +15,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::beside::{self, Draft, Watch};
+use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
+use crate::watch::{Step, Watch};
 use crate::world::{self, At, Buffer, Index, World, order};
 
 use array::Array;
 pub(super) use tile::blocks as blocks_in;
 use tile::{Tile, Tiles};
 
-/// Bytes of an array that are written at once, when its blocks allow it.
+/// Bytes per write of an array, if its blocks allow it.
 const TILE: u64 = 4 << 20;
 
-/// Tiles that are worked on before their findings and metadata are written.
+/// Number of tiles that are read before their findings and metadata are written.
 const WINDOW: usize = 64;
 
-/// The most bytes that one array may have.
-const MOST: u64 = 1 << 40;
+/// The most bytes that one array may have: more than any disk, and few enough to count them.
+const MOST: u64 = 1 << 60;
+
+/// Bytes of arrays past which an export has to be asked for by name: a small save can have two blocks that are far apart.
+pub const LARGE: u64 = 4 << 30;
 
 /// A box of voxels of a LOD: from the first up to, not including, the second.
 pub type Area = [[i64; 3]; 2];
@@ -53,28 +57,34 @@ pub struct Request {
     pub lod: u8,
     /// The voxels.
     pub which: Which,
-    /// The channels; all that are not the same everywhere when it is empty.
+    /// The channels; if empty, all that are not uniform.
     pub channels: Vec<usize>,
     /// The value of voxels without a block.
     pub fill: u64,
     /// Whether the SDF is written as distances in 32-bit floats, as the engine reads it, instead of raw values.
     pub distances: bool,
-    /// Whether the arrays are on the disk before the result gets its name; else the system writes them when it likes.
+    /// Whether arrays are synced to the disk before the result gets its name.
     pub sync: bool,
+    /// Whether the arrays may have more than [`LARGE`] bytes.
+    pub large: bool,
 }
 
-/// Why an export gave no result.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// It could not be built.
     #[error(transparent)]
-    Beside(#[from] beside::Error),
+    Beside(#[from] draft::Error),
     /// A file of the save cannot be read.
     #[error(transparent)]
     World(#[from] world::Error),
-    /// What was asked for is not there or too much.
+    /// What is requested cannot be exported in this way, or is too much.
     #[error("{0}")]
     Request(String),
+    /// What is requested is not in the save.
+    #[error("{0}")]
+    Missing(String),
 }
 
 /// What was exported.
@@ -84,9 +94,9 @@ pub struct Summary {
     pub area: Area,
     /// Blocks that were read.
     pub blocks: u64,
-    /// Blocks of the box that are not there.
+    /// Block positions of the box without a block.
     pub holes: u64,
-    /// Blocks that could not be exported whole.
+    /// Blocks that could not be exported completely.
     pub damaged: Vec<Odd>,
     /// Files that could not be read.
     pub faults: Vec<world::Fault>,
@@ -94,7 +104,7 @@ pub struct Summary {
     pub arrays: Vec<Written>,
 }
 
-/// A block that could not be exported whole.
+/// A block that could not be exported completely.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Odd {
     /// Its position.
@@ -108,28 +118,28 @@ pub struct Odd {
 pub struct Written {
     /// Its name.
     pub channel: &'static str,
-    /// The type of its numbers, in NumPy's words.
+    /// The NumPy type of its numbers.
     pub dtype: &'static str,
-    /// The array; `None` when all voxels have one value.
+    /// The array; `None` if all voxels have one value.
     pub file: Option<String>,
-    /// The value of all voxels, as text, when there is no array.
+    /// The value of all voxels, as text, if there is no array.
     pub uniform: Option<String>,
 }
 
-/// What a tile came to.
+/// The result of a tile.
 #[derive(Default)]
 struct Done {
     blocks: u64,
     odd: Vec<Odd>,
     /// Lines of metadata.
     metadata: Vec<u8>,
-    /// The one value of a channel, as far as it was met; [`Met::Many`] when there are several.
+    /// The only value of a channel so far, or [`Met::Many`].
     met: [Met; CHANNELS],
-    /// A depth that does not fit the array, and of which channel.
+    /// A depth that does not fit the array, with its channel.
     wider: Option<(usize, Depth)>,
 }
 
-/// What values were met.
+/// The values that were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Met {
     #[default]
@@ -156,19 +166,20 @@ impl Met {
 pub fn export(world: &World<'_>, request: &Request, to: &Path, watch: &Watch<'_>) -> Result<Summary, Error> {
     let side = world
         .block_size()
-        .ok_or_else(|| Error::Request(format!("{}: nothing says how large its blocks are", world.name)))?;
+        .ok_or_else(|| Error::Missing(format!("{}: the size of its blocks is unknown", world.name)))?;
     let index = world.index(request.lod);
     let area = area(&index, request.lod, request.which, side)?;
-    beside::usable(&[world.path()], to)?;
+    draft::check_destination(&[world.path()], to)?;
     let mut depths = world.depths().unwrap_or_default();
-    // Blocks may be deeper than what is declared: then it begins anew with wider arrays, at most three times a channel.
+    check_size(request, area, &depths, to)?;
+    // Blocks may be deeper than declared: then start again with wider arrays, at most three times per channel.
     loop {
-        let draft = Draft::new(&[world.path()], to, "export", watch.cancel)?;
+        let draft = Draft::new(&[world.path()], to, watch)?;
         let run = Run { world, request, side, area, depths, index: &index, watch };
         match run.write(&draft)? {
             Ok(mut summary) => {
                 if let Some(file) = world.changed() {
-                    return Err(beside::Error::Changed(PathBuf::from(file)).into());
+                    return Err(draft::Error::Changed(PathBuf::from(file)).into());
                 }
                 summary.faults.clone_from(&index.faults);
                 report::write(&draft, world, request, &summary, side)?;
@@ -180,7 +191,29 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, watch: &Watch<'_>
     }
 }
 
-/// The box that is asked for.
+/// Refuses arrays that are larger than anybody may want unless they are asked for, and those that do not fit on the disk.
+fn check_size(request: &Request, area: Area, depths: &[Depth; CHANNELS], to: &Path) -> Result<(), Error> {
+    let [x, y, z] = [0, 1, 2].map(|i| (area[1][i] - area[0][i]).unsigned_abs());
+    let voxels = x.saturating_mul(y).saturating_mul(z);
+    let named = &request.channels;
+    let channels = (0..CHANNELS).filter(|channel| named.is_empty() || named.contains(channel));
+    let sizes = channels.map(|channel| match channel == SDF && request.distances {
+        true => voxels.saturating_mul(4),
+        false => voxels.saturating_mul(depths[channel].bytes() as u64),
+    });
+    let (all, largest) = sizes.fold((0u64, 0), |(all, largest), size| (all.saturating_add(size), size.max(largest)));
+    if all > LARGE && !request.large {
+        let size = crate::printable::size(all);
+        let upto = if named.is_empty() { " up to" } else { "" };
+        return Err(Error::Request(format!(
+            "the arrays of {x} x {y} x {z} voxels would have{upto} {size}: give a smaller --box or --channel, or --yes to write them"
+        )));
+    }
+    // A channel that is not named is left out if it is uniform, so one array may be all there is.
+    Ok(draft::check_space(to, if named.is_empty() { largest } else { all })?)
+}
+
+/// The requested box.
 pub(super) fn area(index: &Index, lod: u8, which: Which, side: u16) -> Result<Area, Error> {
     let side = i64::from(side);
     let of =
@@ -189,13 +222,13 @@ pub(super) fn area(index: &Index, lod: u8, which: Which, side: u16) -> Result<Ar
         Which::Block(at) => {
             if index.find(at).is_none() {
                 let at = crate::printable::triple(at);
-                return Err(Error::Request(format!("block {at} of LOD {lod} is not in any table")));
+                return Err(Error::Missing(format!("block {at} of LOD {lod} is not in any table")));
             }
             of(at, at)
         }
         Which::All => {
             let [low, high] =
-                index.extent().ok_or_else(|| Error::Request(format!("there is no block in LOD {lod}")))?;
+                index.extent().ok_or_else(|| Error::Missing(format!("there is no block in LOD {lod}")))?;
             of(low, high)
         }
         Which::Box([from, to]) => {
@@ -223,7 +256,7 @@ struct Run<'r> {
     watch: &'r Watch<'r>,
 }
 
-/// What is written, or the channel that has a block of another depth.
+/// The result, or the channel with a block of another depth.
 type Attempt = Result<Summary, (usize, Depth)>;
 
 impl Run<'_> {
@@ -249,6 +282,7 @@ impl Run<'_> {
         let mut met = [Met::None; CHANNELS];
         let mut metadata = None;
         let count = tiles.len();
+        self.watch.begin(Step::Exporting, count);
         let mut next = 0;
         let stop = AtomicBool::new(false);
         let idle: Mutex<Vec<(Buffer, Tile)>> = Mutex::default();
@@ -285,7 +319,7 @@ impl Run<'_> {
                 report::metadata(draft, &mut metadata, &done.metadata)?;
             }
             next = window.end;
-            self.watch.tell(next, count);
+            self.watch.advance(window.end - window.start);
         }
         report::finish(metadata)?;
         summary.holes = tiles.blocks().saturating_sub(summary.blocks);
@@ -312,7 +346,7 @@ impl Run<'_> {
         let fill = self.request.fill;
         let side = i64::from(self.side);
         let mut blocks: Vec<At> = tile::blocks(self.index, area, self.side).copied().collect();
-        // The files have zeros already.
+        // The files contain zeros already.
         if blocks.is_empty() && fill == 0 {
             return Ok(done);
         }

@@ -1,24 +1,24 @@
-//! What stands beside the arrays: metadata, and what was exported.
+//! The files next to the arrays: metadata, and a description of the export.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::beside::{Draft, Error};
-use crate::export::{write_json, write_json_pretty};
+use crate::draft::{Draft, Error};
 use crate::godot::block::Block;
-use crate::printable;
-use crate::world::World;
+use crate::printable::{self, write_json, write_json_pretty};
+use crate::world::{Fault, World};
 
-use super::{Area, Request, Summary};
+use super::{Area, Odd, Request, Summary, Written};
 
-/// The file of metadata, and of what was exported.
+/// Names of the metadata file and of the description.
 const METADATA: &str = "metadata.jsonl";
 const REPORT: &str = "export.json";
 
-/// The metadata of a block, as far as it is in the box; voxels by their place in the world.
+/// The metadata of a block, as far as it is in the box; voxels have their position in the world.
 pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], area: Area) -> Option<Json> {
     let metadata = block.metadata.as_ref()?;
     let mut voxels = Vec::new();
@@ -36,7 +36,7 @@ pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], 
     }))
 }
 
-/// The file of metadata, once there is any.
+/// The metadata file, once there is metadata.
 pub(super) type Lines = Option<(BufWriter<File>, PathBuf)>;
 
 /// Metadata as lines.
@@ -69,6 +69,24 @@ pub(super) fn finish(lines: Lines) -> Result<(), Error> {
 }
 
 /// `export.json`: see OUTPUT.md.
+#[derive(Serialize)]
+struct ExportReport<'s> {
+    r#type: &'static str,
+    source: String,
+    lod: u8,
+    r#box: Area,
+    axes: &'static str,
+    block_size: u16,
+    /// As text: JSON numbers do not hold 64 bits everywhere.
+    fill: String,
+    arrays: &'s [Written],
+    blocks: u64,
+    holes: u64,
+    damaged: &'s [Odd],
+    files_unread: &'s [Fault],
+}
+
+/// Writes `export.json`.
 pub(super) fn write(
     draft: &Draft<'_>,
     world: &World<'_>,
@@ -76,21 +94,20 @@ pub(super) fn write(
     summary: &Summary,
     side: u16,
 ) -> Result<(), Error> {
-    let faults: Vec<Json> = summary.faults.iter().map(|f| json!({ "file": f.file, "why": f.why })).collect();
-    let json = json!({
-        "type": "export",
-        "source": printable::path(world.path()),
-        "lod": request.lod,
-        "box": summary.area,
-        "axes": "z, x, y",
-        "block_size": side,
-        "fill": request.fill.to_string(),
-        "arrays": summary.arrays,
-        "blocks": summary.blocks,
-        "holes": summary.holes,
-        "damaged": summary.damaged,
-        "files_unread": faults,
-    });
+    let json = ExportReport {
+        r#type: "export",
+        source: printable::path(world.path()),
+        lod: request.lod,
+        r#box: summary.area,
+        axes: "z, x, y",
+        block_size: side,
+        fill: request.fill.to_string(),
+        arrays: &summary.arrays,
+        blocks: summary.blocks,
+        holes: summary.holes,
+        damaged: &summary.damaged,
+        files_unread: &summary.faults,
+    };
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = write_json_pretty(&mut text, &json);

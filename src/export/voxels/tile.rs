@@ -1,6 +1,6 @@
-//! A part of the box that is in memory at once: whole blocks along z, and as many along x and y as make a few megabytes.
+//! Tiles: parts of the box that are in memory at once, with whole blocks along z, and as many along x and y as fit a few megabytes.
 
-use crate::beside::Error;
+use crate::draft::Error;
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, Storage, sdf};
 use crate::world::{At, Index, order};
@@ -25,7 +25,7 @@ impl Tiles {
         let side = i64::from(side);
         let first = area[0].map(|n| n.div_euclid(side));
         let blocks = [0, 1, 2].map(|i| (area[1][i] - 1).div_euclid(side) + 1 - first[i]);
-        // Whole columns along y first, so that what is written lies together.
+        // Whole columns along y first, so that writes are contiguous.
         let block = (side * side * side).unsigned_abs() * width;
         let fit = |room: u64, n: i64| i64::try_from(room).unwrap_or(i64::MAX).clamp(1, n.max(1));
         let y = fit(most / block.max(1), blocks[1]);
@@ -42,7 +42,7 @@ impl Tiles {
         self.counts().iter().product()
     }
 
-    /// Number of blocks in the box, there or not.
+    /// Number of block positions in the box.
     pub fn blocks(&self) -> u64 {
         self.blocks.iter().map(|n| n.unsigned_abs()).product()
     }
@@ -57,7 +57,7 @@ impl Tiles {
     }
 }
 
-/// How many blocks have their places in a box, there or not.
+/// Number of block positions in a box.
 pub(super) fn count(area: Area, side: u16) -> u64 {
     let side = i64::from(side);
     (0..3).map(|i| ((area[1][i] - 1).div_euclid(side) - area[0][i].div_euclid(side)).unsigned_abs() + 1).product()
@@ -80,12 +80,12 @@ pub(in crate::export) fn blocks(index: &Index, area: Area, side: u16) -> impl It
 pub(super) struct Tile {
     area: Area,
     data: Vec<Vec<u8>>,
-    /// A row of a block that is the same everywhere.
+    /// A row of a uniform block.
     row: Vec<u8>,
 }
 
 impl Tile {
-    /// Makes it the size of a new part, whose voxels are any until they are put or filled: a part is mostly full of blocks.
+    /// Resizes it for a new tile. Voxels are undefined until they are set or filled, since most of a tile is covered by blocks.
     pub fn begin(&mut self, arrays: &[Array], area: Area) {
         self.area = area;
         self.data.resize_with(arrays.len(), Vec::new);
@@ -94,7 +94,7 @@ impl Tile {
         }
     }
 
-    /// Fills a box, as far as it is in the tile, with a value.
+    /// Fills the part of a box that is in the tile.
     pub fn fill(&mut self, arrays: &[Array], area: Area, value: u64) {
         let copy = Copy::new(self.area, area);
         for (array, data) in arrays.iter().zip(&mut self.data) {
@@ -102,7 +102,7 @@ impl Tile {
         }
     }
 
-    /// Puts the voxels of a block in their places. `fill` is the value of those that are cut off.
+    /// Copies the voxels of a block into the tile. `fill` is the value of voxels that are cut off.
     pub fn put(
         &mut self,
         arrays: &[Array],
@@ -148,7 +148,7 @@ impl Tile {
         let across = [0, 1, 2].map(|i| (all[1][i] - all[0][i]).unsigned_abs());
         let size = [0, 1, 2].map(|i| (self.area[1][i] - self.area[0][i]).unsigned_abs());
         let start = [0, 1, 2].map(|i| (self.area[0][i] - all[0][i]).unsigned_abs());
-        // As many as lie together in the array.
+        // As many as are contiguous in the array.
         let run = match (size[1] == across[1], size[0] == across[0]) {
             (true, true) => size[1] * size[0] * size[2],
             (true, false) => size[1] * size[0],
@@ -157,7 +157,7 @@ impl Tile {
         for (array, data) in arrays.iter().zip(&self.data) {
             let bytes = usize::try_from(run).unwrap_or(usize::MAX).saturating_mul(array.depth.bytes());
             for (n, part) in (0u64..).zip(data.chunks(bytes.max(1))) {
-                // The file has zeros already, without taking room for them.
+                // The file has zeros there already, as a hole.
                 if is_zero(part) {
                     continue;
                 }
@@ -177,7 +177,7 @@ fn number(array: &Array, value: u64) -> Vec<u8> {
     bytes.to_le_bytes()[..array.depth.bytes()].to_vec()
 }
 
-/// The bits of the distance that a value of the SDF is.
+/// The bits of the distance of an SDF value.
 fn distance(block: &Block<'_>, channel: &Channel<'_>, value: u64) -> u64 {
     u64::from((sdf(block.version, channel.depth, value) as f32).to_bits())
 }
@@ -231,10 +231,10 @@ impl Copy {
     }
 }
 
-/// Copies rows as they are; of a block that is cut, what is there.
+/// Copies rows; of a block that is cut short, the part that exists.
 fn raw(copy: &Copy, to: &mut [u8], from: &[u8], width: usize) {
     match copy.run * width {
-        // Of a known length they are copied without a call.
+        // With a constant length, the compiler needs no call to copy.
         16 => copy.each(|at, place| row::<16>(to, from, place * width, at * width)),
         32 => copy.each(|at, place| row::<32>(to, from, place * width, at * width)),
         64 => copy.each(|at, place| row::<64>(to, from, place * width, at * width)),

@@ -9,7 +9,7 @@ fn block() -> Vec<u8> {
 fn decode(input: &[u8]) -> (Option<Mode>, Vec<u8>, bool, Vec<Damage>) {
     let mut decoder = Decoder::default();
     let mut damage = Vec::new();
-    let c = decoder.decode(input, &Limits::DEFAULT, &mut damage);
+    let c = decoder.decode(input, &Limits::DEFAULT).report_to(&mut damage);
     (c.mode, c.plain.to_vec(), c.whole, damage)
 }
 
@@ -54,6 +54,48 @@ fn a_headerless_size_that_begins_like_a_mode_is_told_apart() {
         let packed = pack(Mode::Headerless, &plain);
         assert_eq!(usize::from(packed[0]), size - 256);
         assert_eq!(decode(&packed), (Some(Mode::Headerless), plain, true, vec![]));
+    }
+}
+
+#[test]
+fn mode_1_with_a_little_endian_size_is_read_and_reported() {
+    let epilogue = EPILOGUE.to_le_bytes();
+    // One LZ4 sequence of four literals; the size 4 as release 1.6 wrote it.
+    let input = [&[1, 4, 0, 0, 0, 0x40][..], &epilogue].concat();
+    let (mode, plain, whole, damage) = decode(&input);
+    assert_eq!((mode, whole), (Some(Mode::Lz4WrongOrder), true));
+    assert_eq!(plain, epilogue);
+    let expected = Damage::new(Code::ContainerByteOrder, Span::new(1, 5), "declared size")
+        .expected(Value::Bytes(4))
+        .found(Value::Bytes(4 << 24));
+    assert_eq!(damage, [expected]);
+    assert!(Code::ContainerByteOrder.level() == crate::damage::Level::Error && !Code::ContainerByteOrder.hides_data());
+    // The same fields as mode 2.
+    assert_eq!(decode(&with_readable_mode(&input)), (Some(Mode::Lz4), epilogue.to_vec(), true, vec![]));
+
+    let packed = pack(Mode::Lz4WrongOrder, &block());
+    let (mode, plain, whole, damage) = decode(&packed);
+    assert_eq!((mode, plain, whole), (Some(Mode::Lz4WrongOrder), block(), true));
+    assert_eq!(damage[0].code, Code::ContainerByteOrder);
+}
+
+#[test]
+fn a_size_that_is_the_same_in_both_byte_orders_is_what_the_engine_reads() {
+    // 0x01000001 bytes would be large; 0x00010100 is a size of 65,792 bytes that reads the same either way.
+    let plain = [vec![7; 0x0001_0100 - 4], EPILOGUE.to_le_bytes().to_vec()].concat();
+    let big = pack(Mode::Lz4BigEndian, &plain);
+    assert_eq!(big, pack(Mode::Lz4WrongOrder, &plain));
+    assert_eq!(decode(&big), (Some(Mode::Lz4BigEndian), plain, true, vec![]));
+}
+
+#[test]
+fn a_size_that_fits_in_neither_byte_order_is_not_mistaken() {
+    for size in [0u32, 1, 1999, 2003, 2005, 1 << 20, u32::MAX] {
+        let mut packed = pack(Mode::Lz4WrongOrder, &block());
+        packed[1..5].copy_from_slice(&size.to_le_bytes());
+        let (mode, _, whole, damage) = decode(&packed);
+        assert_eq!((mode, whole), (Some(Mode::Lz4BigEndian), false), "{size}");
+        assert_ne!(damage[0].code, Code::ContainerByteOrder, "{size}");
     }
 }
 
@@ -151,7 +193,7 @@ fn a_bomb_stays_under_the_cap() {
     }
     for input in [lz4, zstd] {
         let mut damage = Vec::new();
-        let plain = decoder.decode(&input, &limits, &mut damage).plain.len();
+        let plain = decoder.decode(&input, &limits).report_to(&mut damage).plain.len();
         assert!(plain <= 1 << 16, "{plain}");
         assert_eq!(damage.len(), 1);
     }
@@ -167,7 +209,7 @@ fn a_frame_whose_header_lies_is_no_whole_data() {
     };
     let decoded = |input: &[u8]| {
         let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
-        let found = decoder.decode(input, &Limits::DEFAULT, &mut damage);
+        let found = decoder.decode(input, &Limits::DEFAULT).report_to(&mut damage);
         (found.whole, found.plain.to_vec(), damage.iter().map(|d| (d.code, d.span)).collect::<Vec<_>>())
     };
     let plain = EPILOGUE.to_le_bytes().to_vec();

@@ -11,7 +11,7 @@ const DEPTHS: [Depth; CHANNELS] =
 
 fn read(data: &[u8]) -> (Option<Meta>, Vec<Damage>) {
     let mut damage = Vec::new();
-    let meta = Meta::decode(data, &mut damage);
+    let meta = Meta::decode(data).report_to(&mut damage);
     for d in &damage {
         assert_eq!(d.space, Space::File);
         assert!(Span::sized(0, len64(data)).contains(&d.span), "{d:?}");

@@ -24,7 +24,7 @@ const BIG: [u8; 45] = [
 
 fn decode(data: &[u8]) -> (Instances<'_>, Vec<Damage>) {
     let mut damage = Vec::new();
-    let read = Instances::decode(data, &mut damage);
+    let read = Instances::decode(data).report_to(&mut damage);
     (read, damage)
 }
 

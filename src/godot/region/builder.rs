@@ -1,6 +1,6 @@
 //! Writing region files.
 
-use super::{Entry, Header, sectors_for};
+use super::{Entry, Header, Unfit, sectors_for};
 use crate::bytes::{index, len64};
 
 /// Builds a region file as the engine does when it saves block after block into a new one: packed sectors, the last
@@ -16,7 +16,7 @@ impl Builder {
     /// An empty region.
     #[must_use]
     pub fn new(header: Header) -> Self {
-        let slots = index(u64::from(header.format.slots()));
+        let slots = index(u64::from(header.format.table_len()));
         Self { header, table: vec![Entry::default(); slots], sectors: Vec::new() }
     }
 
@@ -37,14 +37,16 @@ impl Builder {
     }
 
     /// The whole file.
-    #[must_use]
-    pub fn finish(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// [`Unfit`] when the header cannot store the layout.
+    pub fn finish(&self) -> Result<Vec<u8>, Unfit> {
         let mut out = Vec::new();
-        self.header.encode(&mut out);
+        self.header.encode(&mut out)?;
         for entry in &self.table {
             out.extend_from_slice(&entry.0.to_le_bytes());
         }
         out.extend_from_slice(&self.sectors);
-        out
+        Ok(out)
     }
 }

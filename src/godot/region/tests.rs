@@ -1,7 +1,19 @@
-//! Region headers written byte by byte, as `formats.md` has them.
+//! Region headers written byte by byte, as `docs/formats.md` describes them.
 #![allow(clippy::arithmetic_side_effects, clippy::as_conversions)]
 
 use super::*;
+
+#[test]
+fn a_rig_of_voxedit_is_named() {
+    for digit in b'0'..=b'9' {
+        let mut damage = Vec::new();
+        assert!(Header::decode(&[b'V', b'X', b'R', digit, 0, 0, 0, 0], 8, None).report_to(&mut damage).is_none());
+        assert_eq!((damage[0].code, damage[0].span), (Code::RegionNotRegion, Span::new(0, 4)));
+        let text = damage[0].to_string();
+        assert!(text.contains(&format!("VXR{}: a rig of VoxEdit", digit - b'0')), "{text}");
+    }
+}
+
 use crate::damage::Space;
 
 const DEPTHS: [Depth; CHANNELS] = [
@@ -39,7 +51,7 @@ const OUTSIDE: Format =
 
 fn read(prefix: &[u8], file_len: u64, outside: Option<&Format>) -> (Option<Header>, Vec<(Code, Span)>) {
     let mut damage = Vec::new();
-    let header = Header::decode(prefix, file_len, outside, &mut damage);
+    let header = Header::decode(prefix, file_len, outside).report_to(&mut damage);
     for d in &damage {
         assert_eq!(d.space, Space::File);
         assert!(Span::sized(0, file_len).contains(&d.span), "{d:?} in {file_len} bytes");
@@ -49,7 +61,7 @@ fn read(prefix: &[u8], file_len: u64, outside: Option<&Format>) -> (Option<Heade
 
 fn written(header: &Header) -> Vec<u8> {
     let mut out = Vec::new();
-    header.encode(&mut out);
+    header.encode(&mut out).unwrap();
     out
 }
 
@@ -72,8 +84,8 @@ fn version_3_carries_its_layout() {
         assert_eq!(written(&header), V3);
         assert_eq!(header, Header::new(3, FORMAT));
     }
-    assert_eq!((FORMAT.block_size(), FORMAT.slots()), (16, 3 * 2 * 255));
-    assert_eq!(FORMAT.layout(), Layout { size: [16; 3], depths: DEPTHS });
+    assert_eq!((FORMAT.block_size(), FORMAT.table_len()), (16, 3 * 2 * 255));
+    assert_eq!(FORMAT.layout(), BlockLayout { size: [16; 3], depths: DEPTHS });
 }
 
 #[test]
@@ -122,7 +134,7 @@ fn region_not_region() {
         assert_eq!(changed(at, b'x', None), (None, vec![(Code::RegionNotRegion, Span::new(0, 4))]));
     }
     let mut damage = Vec::new();
-    Header::decode(b"GDPC\x03\x00\x00\x00", 8, None, &mut damage);
+    Header::decode(b"GDPC\x03\x00\x00\x00", 8, None).report_to(&mut damage);
     assert_eq!(damage[0].found, Value::Hex32(0x4744_5043));
 }
 
@@ -293,7 +305,7 @@ fn a_region_is_built_byte_by_byte() {
     assert_eq!(builder.push(2, &[1, 2, 3, 4]), Some(Entry::new(0, 1)));
     assert_eq!(builder.push(0, &[5, 6, 7, 8, 9]), Some(Entry::new(1, 2)));
     assert_eq!(builder.push(3, &[]), Some(Entry::new(3, 1)));
-    let before = builder.finish();
+    let before = builder.finish().unwrap();
     #[rustfmt::skip]
     let expected = [
         b'V', b'X', b'R', b'_', 3, 4, 1, 2, 2, 1, 2, 0, 3, 0, 0, 1, 0, 8, 0, 0,
@@ -306,7 +318,7 @@ fn a_region_is_built_byte_by_byte() {
     // What does not fit changes nothing: a slot that does not exist, more than 255 sectors.
     assert_eq!(builder.push(4, &[1]), None);
     assert_eq!(builder.push(1, &[0; 255 * 8 - 3]), None);
-    assert_eq!(builder.finish(), before);
+    assert_eq!(builder.finish().unwrap(), before);
     assert_eq!(builder.push(1, &[0; 255 * 8 - 4]), Some(Entry::new(4, 255)));
 }
 
@@ -321,12 +333,12 @@ fn a_region_is_built_with_its_palette_and_in_old_versions() {
     let header = header.unwrap();
     let mut builder = Builder::new(header.clone());
     builder.push(0, &[1]).unwrap();
-    let built = builder.finish();
+    let built = builder.finish().unwrap();
     assert_eq!(built, [&bytes[..], &[1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]].concat());
     assert_eq!(read(&built[..MAX_HEADER_BYTES], built.len() as u64, None), (Some(header), vec![]));
     let mut builder = Builder::new(Header::new(2, format));
     builder.push(0, &[1]).unwrap();
-    assert_eq!(builder.finish(), b"VXR_\x02\x01\0\0\0\x01\0\0\0\x01\0\0\0");
+    assert_eq!(builder.finish().unwrap(), b"VXR_\x02\x01\0\0\0\x01\0\0\0\x01\0\0\0");
 }
 
 proptest::proptest! {

@@ -9,15 +9,20 @@
 //!
 //! Coordinates are signed, in blocks of their LOD. Source: the engine's `BlockLocation`.
 
+use std::collections::HashSet;
+
 use crate::godot::forest::MAX_LODS;
 
-/// How keys are written.
+/// A stored key.
+pub use crate::sqlite::record::Value as Key;
+
+/// The format of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// 0: a number of 16 bits each.
+    /// 0: an integer with 16 bits per coordinate.
     Int16,
-    /// 1: a number of 19 bits for each coordinate.
+    /// 1: an integer with 19 bits per coordinate.
     Int19,
     /// 2: a text.
     Text,
@@ -25,7 +30,7 @@ pub enum Format {
     Blob,
 }
 
-/// Where a block is.
+/// LOD and position of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// Its LOD.
@@ -34,22 +39,7 @@ pub struct Place {
     pub position: [i32; 3],
 }
 
-/// A key as it is stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Key<'a> {
-    /// NULL.
-    Null,
-    /// A number.
-    Int(i64),
-    /// A floating-point number.
-    Float(f64),
-    /// A text, which need not be UTF-8.
-    Text(&'a [u8]),
-    /// Bytes.
-    Blob(&'a [u8]),
-}
-
-/// A key that can be kept.
+/// An owned key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Owned {
     /// A number.
@@ -84,12 +74,12 @@ impl Format {
         }
     }
 
-    /// What a key is, in words.
+    /// The format in words, in the plural.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Int16 => "numbers of 16 bits a coordinate",
-            Self::Int19 => "numbers of 19 bits a coordinate",
+            Self::Int16 => "integers with 16 bits per coordinate",
+            Self::Int19 => "integers with 19 bits per coordinate",
             Self::Text => "texts x,y,z,lod",
             Self::Blob => "blobs of 10 bytes",
         }
@@ -106,10 +96,10 @@ impl Format {
         }
     }
 
-    /// The place of a key.
+    /// Decodes a key.
     ///
     /// # Errors
-    /// What is wrong with it, in words. A key that the engine would write in another way is wrong: it is never looked up.
+    /// What is wrong with the key, in words. A key that the engine would write differently is wrong: the engine never looks it up.
     pub fn decode(self, key: Key<'_>) -> Result<Place, Fault> {
         let place = match (self, key) {
             (Self::Int16, Key::Int(n)) => int16(n)?,
@@ -117,7 +107,7 @@ impl Format {
             (Self::Text, Key::Text(text)) => self::text(text)?,
             (Self::Blob, Key::Blob(bytes)) => blob(bytes.try_into().map_err(|_| "a blob of another length")?),
             (_, Key::Null) => return Err("NULL"),
-            (_, Key::Int(_)) => return Err("a number"),
+            (_, Key::Int(_)) => return Err("an integer"),
             (_, Key::Float(_)) => return Err("a floating-point number"),
             (_, Key::Text(_)) => return Err("a text"),
             (_, Key::Blob(_)) => return Err("a blob"),
@@ -125,8 +115,8 @@ impl Format {
         if place.lod < MAX_LODS { Ok(place) } else { Err("a LOD above 23") }
     }
 
-    /// The place that a key is meant to be, where the engine would write it in another way: the upper bits of numbers are
-    /// passed over, and plus signs and leading zeros of texts.
+    /// Decodes a key leniently, if the engine would write it differently: ignores the upper bits of integers,
+    /// and plus signs and leading zeros of texts.
     #[must_use]
     pub fn decode_close(self, key: Key<'_>) -> Option<Place> {
         let place = match (self, key) {
@@ -137,7 +127,7 @@ impl Format {
         place.filter(|place| place.lod < MAX_LODS)
     }
 
-    /// The key of a place; `None` when a coordinate or the LOD does not fit.
+    /// Encodes a key; `None` if a coordinate or the LOD does not fit.
     #[must_use]
     pub fn encode(self, place: Place) -> Option<Owned> {
         let [low, high] = self.range();
@@ -176,7 +166,7 @@ fn low_bits(v: i32, bits: u32) -> u128 {
     u128::from(v.cast_unsigned()) & mask
 }
 
-/// LOD, x, y, z from the top, so many bits for each coordinate.
+/// LOD, x, y, z from the top, with `bits` bits per coordinate.
 fn pack(place: Place, bits: u32) -> Option<i64> {
     let n = place.position.iter().fold(u128::from(place.lod), |n, v| (n << bits) | low_bits(*v, bits));
     u64::try_from(n).ok().map(u64::cast_signed)
@@ -214,7 +204,7 @@ fn text(key: &[u8]) -> Result<Place, Fault> {
 /// A decimal number without plus sign, leading zeros or anything else.
 fn canonical(text: &str) -> Result<i32, Fault> {
     let n: i32 = text.parse().map_err(|_| "a text that is not x,y,z,lod")?;
-    if n.to_string() == text { Ok(n) } else { Err("a text with a number that the engine writes in another way") }
+    if n.to_string() == text { Ok(n) } else { Err("a text with a number that the engine writes differently") }
 }
 
 fn close_text(key: &[u8]) -> Option<Place> {
@@ -231,8 +221,65 @@ fn blob(bytes: [u8; 10]) -> Place {
     Place { lod: u8::try_from(n >> 75).unwrap_or(u8::MAX), position: [0, 25, 50].map(|shift| signed(part(shift), 25)) }
 }
 
-/// The format that fits keys best, where `meta` does not say it: the one by which most of them are places, and among
-/// those the one by which they lie closest together.
+/// How the position of a block above LOD 0 is stored in its key.
+///
+/// Source: the history of the engine's `voxel_stream_sqlite.cpp`. It concerns voxels only: instances were always stored
+/// under the position of their block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyRule {
+    /// From 2021-01-28 to 2021-10-04: times 2^LOD.
+    Old,
+    /// As it is.
+    #[default]
+    New,
+}
+
+impl KeyRule {
+    /// The place of a block whose key has the position of `key`; `None` if no block has such a key.
+    #[must_use]
+    pub fn place(self, key: Place) -> Option<Place> {
+        match self {
+            Self::New => Some(key),
+            Self::Old => {
+                let side = 1i32.checked_shl(key.lod.into())?;
+                let divisible = key.position.iter().all(|v| v.checked_rem_euclid(side) == Some(0));
+                let position = key.position.map(|v| v.checked_div_euclid(side).unwrap_or(v));
+                divisible.then_some(Place { position, ..key })
+            }
+        }
+    }
+
+    /// Infers the rule from the keys of rows with voxels, as places by the new rule. It is the old one if every key above
+    /// LOD 0 is divisible by 2^LOD, at least one lies above blocks of LOD 0 by the old rule only, and none by the new
+    /// rule only. Divisibility alone would prove nothing.
+    #[must_use]
+    pub fn infer(keys: &[Place]) -> Self {
+        let above: Vec<&Place> = keys.iter().filter(|key| key.lod > 0).collect();
+        if above.is_empty() || !above.iter().all(|key| Self::Old.place(**key).is_some()) {
+            return Self::New;
+        }
+        let lods: HashSet<u8> = above.iter().map(|key| key.lod).collect();
+        // Places that have blocks of LOD 0 below them.
+        let mut parents: HashSet<Place> = HashSet::new();
+        for lod in lods {
+            let shift = u32::from(lod);
+            let parent = |key: &Place| Place { lod, position: key.position.map(|v| v.checked_shr(shift).unwrap_or(v)) };
+            parents.extend(keys.iter().filter(|key| key.lod == 0).map(parent));
+        }
+        let (mut by_old, mut by_new) = (0usize, 0usize);
+        for key in above {
+            let old = Self::Old.place(*key).is_some_and(|place| parents.contains(&place));
+            let new = parents.contains(key);
+            by_old = by_old.saturating_add(usize::from(old && !new));
+            by_new = by_new.saturating_add(usize::from(new && !old));
+        }
+        if by_old > 0 && by_new == 0 { Self::Old } else { Self::New }
+    }
+}
+
+/// Infers the format of keys: the one with which most of them are positions, and among
+/// those the one with which the positions are closest together.
 #[must_use]
 pub fn infer(keys: &[Key<'_>]) -> Option<Format> {
     let score = |format: Format| {

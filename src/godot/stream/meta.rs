@@ -1,29 +1,33 @@
 //! The row of settings.
 
 use crate::bytes::Span;
-use crate::damage::{Code, Damage, Value};
+use crate::damage::{Code, Damage, Decoded, Value};
 use crate::godot::stream::loc::{Format, Key};
 
-/// What the row of `meta` says; `None` where a field is missing or impossible.
+/// The row of `meta`; `None` for a field that is missing or not valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
     /// 0 or 1.
     pub version: Option<u8>,
     /// Voxels along an axis of a block, as a power of two.
     pub block_size_po2: Option<u8>,
-    /// How keys are written.
+    /// The format of keys.
     pub format: Option<Format>,
 }
 
 impl Meta {
-    /// Decodes a row of which each column has a value and a place in the file. The damage lies there.
-    pub fn decode(columns: &[(Key<'_>, Span)], damage: &mut Vec<Damage>) -> Self {
+    /// Decodes a row; each column has a value and its span in the file, which damage refers to.
+    pub fn decode(columns: &[(Key<'_>, Span)]) -> Decoded<Self> {
+        Decoded::of(|damage| Self::decode_into(columns, damage))
+    }
+
+    fn decode_into(columns: &[(Key<'_>, Span)], damage: &mut Vec<Damage>) -> Self {
         let mut number = |at: usize, field: &'static str, range: (i64, i64)| {
             let (value, span) = columns.get(at).copied().unwrap_or((Key::Null, row(columns)));
             let found = match value {
                 Key::Int(n) if (range.0..=range.1).contains(&n) => return Some(n),
                 Key::Int(n) => Value::Signed(n),
-                Key::Null => Value::Words("nothing"),
+                Key::Null => Value::Words("NULL"),
                 Key::Float(_) => Value::Words("a floating-point number"),
                 Key::Text(_) => Value::Words("a text"),
                 Key::Blob(_) => Value::Words("a blob"),

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::loc::{Format, Key, Owned, Place, infer};
+use super::loc::{Format, Key, KeyRule, Owned, Place, infer};
 use super::meta::Meta;
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
@@ -22,6 +22,34 @@ fn the_four_formats_are_those_of_the_page() {
     }
     assert_eq!(Format::from_code(4), None);
     assert_eq!(Format::from_code(-1), None);
+}
+
+#[test]
+fn keys_of_2021_above_lod_0_are_the_position_times_two_to_the_lod() {
+    let at = |lod: u8, position: [i32; 3]| Place { lod, position };
+    // By hand: key (-4, 8, 0) of LOD 2 is block (-1, 2, 0).
+    assert_eq!(KeyRule::Old.place(at(2, [-4, 8, 0])), Some(at(2, [-1, 2, 0])));
+    assert_eq!(KeyRule::Old.place(at(2, [-3, 8, 0])), None, "no block of the engine had this key");
+    assert_eq!(KeyRule::Old.place(at(0, [-3, 8, 1])), Some(at(0, [-3, 8, 1])));
+    assert_eq!(KeyRule::New.place(at(2, [-3, 8, 0])), Some(at(2, [-3, 8, 0])));
+
+    let ground: Vec<Place> = (-4..4).flat_map(|x| (-4..4).map(move |z| at(0, [x, 0, z]))).collect();
+    let with = |above: &[Place]| KeyRule::infer(&[&ground, above].concat());
+    // Block (1, 0, -1) of LOD 1 lies above (2..4, 0..2, -2..0); its old key is (2, 0, -2), which is above nothing by the new rule.
+    assert_eq!(with(&[at(1, [2, 0, -2])]), KeyRule::Old);
+    assert_eq!(with(&[at(1, [2, 0, -2]), at(2, [-4, 0, 0]), at(1, [0, 0, 0])]), KeyRule::Old);
+    assert_eq!(with(&[at(1, [1, 0, -1])]), KeyRule::New);
+    // Divisible and above blocks by both rules, or above none by either: no evidence.
+    assert_eq!(with(&[at(1, [0, 0, 0])]), KeyRule::New);
+    assert_eq!(with(&[at(1, [100, 0, 0])]), KeyRule::New);
+    // One key that is not divisible, or that only the new rule explains, refutes the old rule.
+    assert_eq!(with(&[at(1, [2, 0, -2]), at(1, [1, 0, 0])]), KeyRule::New);
+    let far: Vec<Place> = [ground.clone(), vec![at(0, [20, 0, 0])]].concat();
+    assert_eq!(KeyRule::infer(&[&far[..], &[at(1, [2, 0, -2]), at(1, [10, 0, 0])]].concat()), KeyRule::New);
+    assert_eq!(KeyRule::infer(&ground), KeyRule::New);
+    assert_eq!(KeyRule::infer(&[]), KeyRule::New);
+    let far_up = at(23, [i32::MIN, i32::MAX, 0]);
+    assert_eq!(KeyRule::infer(&[far_up, at(0, [i32::MIN, i32::MAX, 0])]), KeyRule::New);
 }
 
 #[test]
@@ -85,7 +113,7 @@ fn a_key_written_in_another_way_is_meant_to_be_a_place() {
 fn decode(columns: &[Key<'_>]) -> (Meta, Vec<Damage>) {
     let columns: Vec<_> = columns.iter().map(|key| (*key, Span::new(40, 41))).collect();
     let mut damage = Vec::new();
-    (Meta::decode(&columns, &mut damage), damage)
+    (Meta::decode(&columns).report_to(&mut damage), damage)
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl<'a> Variant<'a> {
     }
 
     /// A vector, rectangle, plane, quaternion, box, basis, transform, projection or colour from its stored bytes;
-    /// `None` when `ty` is none of these, cannot be `wide`, or has another size.
+    /// `None` if `ty` is none of these, cannot be `wide`, or has another size.
     #[must_use]
     pub fn math(ty: Type, wide: bool, raw: impl Into<Cow<'a, [u8]>>) -> Option<Self> {
         let (layout, raw) = (ty.layout()?, raw.into());
@@ -103,7 +103,7 @@ impl<'a> Variant<'a> {
         Self::typed_array(Kind::Untyped, items)
     }
 
-    /// An `Array` that declares what is in it (Godot 4.4 and later). The items are taken as they are.
+    /// An `Array` with a declared element type (Godot 4.4 and later). The items are not checked.
     #[must_use]
     pub fn typed_array(kind: Kind<'a>, items: Vec<Self>) -> Self {
         Self::Array(Array { shared: false, kind, items })
@@ -115,7 +115,7 @@ impl<'a> Variant<'a> {
         Self::typed_dictionary(Kind::Untyped, Kind::Untyped, pairs)
     }
 
-    /// A `Dictionary` that declares what is in it (Godot 4.4 and later). The pairs are taken as they are.
+    /// A `Dictionary` with declared types (Godot 4.4 and later). The pairs are not checked.
     #[must_use]
     pub fn typed_dictionary(key: Kind<'a>, value: Kind<'a>, pairs: Vec<(Self, Self)>) -> Self {
         Self::Dictionary(Dictionary { shared: false, key, value, pairs })

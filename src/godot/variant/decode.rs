@@ -1,16 +1,16 @@
-//! Reading, without recursion: what is open stands on a stack of its own, so that no nesting can use up the thread's.
+//! Decodes without recursion: open values are on an explicit stack, so that nesting cannot overflow the thread's stack.
 //!
-//! A count is believed only as far as the bytes that are left could hold so many elements; nothing is reserved for it.
+//! A count is accepted only if the remaining bytes could hold that many elements; nothing is allocated for it.
 
 use std::borrow::Cow;
 
 use super::values::{Padding, padding_after};
 use super::{Array, Dialect, Dictionary, Float, Kind, Math, NodePath, Object, Packed, Text, Texts, Type, Variant};
 use crate::bytes::{Cursor, Short, Span, index, len64};
-use crate::damage::{Code, Damage, Value};
+use crate::damage::{Code, Damage, Decoded, Value};
 use crate::limits::Limits;
 
-/// What reading may cost. One budget can serve all Variants of a block.
+/// The cost that decoding may have. One budget can be shared by all Variants of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// How deep a value may be nested; the outermost one is at 0.
@@ -25,17 +25,20 @@ impl From<&Limits> for Budget {
     }
 }
 
-/// Reads one Variant and leaves the cursor behind it.
+/// Reads one Variant and leaves the cursor after it.
 ///
-/// What is wrong and can be passed over (text that is not UTF-8, padding that is not zero) goes to `damage` and the
+/// Damage that does not prevent reading (text that is not UTF-8, padding that is not zero) is recorded, and the
 /// value is still returned; of the strings of one packed array or node path, the first such is named.
 ///
-/// `None` means that the value could not be read to its end. Then exactly one more entry of `damage`, the last, says
+/// `None` means that the value could not be read to its end. Then exactly one more damage, the last, says
 /// why: [`VariantCut`](Code::VariantCut), [`VariantType`](Code::VariantType), [`VariantFlags`](Code::VariantFlags),
 /// [`VariantDepth`](Code::VariantDepth) or [`OverLimit`](Code::OverLimit). The cursor is then somewhere inside the
 /// value. All spans are in the cursor's offsets, taken as those of a decompressed block.
-#[must_use]
-pub fn decode<'a>(
+pub fn decode<'a>(cursor: &mut Cursor<'a>, dialect: Dialect, budget: &mut Budget) -> Decoded<Option<Variant<'a>>> {
+    Decoded::of(|damage| decode_into(cursor, dialect, budget, damage))
+}
+
+pub(in crate::godot) fn decode_into<'a>(
     cursor: &mut Cursor<'a>,
     dialect: Dialect,
     budget: &mut Budget,
@@ -53,7 +56,7 @@ pub fn decode<'a>(
         };
         loop {
             let Some(mut frame) = open.pop() else { return Some(value) };
-            frame.take(value);
+            frame.push(value);
             if frame.left > 0 {
                 reader.next_name(&mut frame).ok()?;
                 open.push(frame);
@@ -64,7 +67,7 @@ pub fn decode<'a>(
     }
 }
 
-/// What could not be read; the damage is already recorded.
+/// The value cannot be read; its damage is recorded already.
 struct Fatal;
 
 type Step<T> = Result<T, Fatal>;
@@ -77,50 +80,50 @@ enum Begun<'a> {
 
 /// A value whose content is being read.
 struct Frame<'a> {
-    /// Values that are still to come; a pair counts once, at its end.
+    /// Number of values that are left to read; a pair counts once, at its end.
     left: usize,
-    part: Part<'a>,
+    part: Content<'a>,
 }
 
-enum Part<'a> {
+enum Content<'a> {
     Array(Array<'a>),
     Dictionary { whole: Dictionary<'a>, key: Option<Variant<'a>> },
     Object { class: Text<'a>, properties: Vec<(Text<'a>, Variant<'a>)>, name: Text<'a> },
 }
 
 impl<'a> Frame<'a> {
-    fn take(&mut self, value: Variant<'a>) {
+    fn push(&mut self, value: Variant<'a>) {
         match &mut self.part {
-            Part::Array(array) => array.items.push(value),
-            Part::Dictionary { whole, key } => match key.take() {
+            Content::Array(array) => array.items.push(value),
+            Content::Dictionary { whole, key } => match key.take() {
                 None => {
                     *key = Some(value);
                     return;
                 }
                 Some(key) => whole.pairs.push((key, value)),
             },
-            Part::Object { properties, name, .. } => properties.push((std::mem::take(name), value)),
+            Content::Object { properties, name, .. } => properties.push((std::mem::take(name), value)),
         }
         self.left = self.left.saturating_sub(1);
     }
 
     fn close(self) -> Variant<'a> {
         match self.part {
-            Part::Array(array) => Variant::Array(array),
-            Part::Dictionary { whole, .. } => Variant::Dictionary(whole),
-            Part::Object { class, properties, .. } => Variant::Object(Object::Whole { class, properties }),
+            Content::Array(array) => Variant::Array(array),
+            Content::Dictionary { whole, .. } => Variant::Dictionary(whole),
+            Content::Object { class, properties, .. } => Variant::Object(Object::Whole { class, properties }),
         }
     }
 }
 
 /// The names of a string's fields.
 #[derive(Clone, Copy)]
-struct Words {
+struct FieldNames {
     length: &'static str,
     text: &'static str,
 }
 
-impl Words {
+impl FieldNames {
     const STRING: Self = Self { length: "string length", text: "string" };
     const STRING_NAME: Self = Self { length: "string name length", text: "string name" };
     const NODE_PATH: Self = Self { length: "node path name length", text: "node path name" };
@@ -169,7 +172,7 @@ impl<'a> Reader<'_, 'a> {
         self.need(read, field)
     }
 
-    /// Refuses a count, whose four bytes were just read, of elements that the rest could not hold.
+    /// Refuses a count, whose four bytes were just read, if the remaining bytes cannot hold that many elements.
     fn fits(&mut self, count: u64, each: usize, field: &'static str) -> Step<usize> {
         let each = u64::try_from(each.max(1)).unwrap_or(u64::MAX);
         let room = len64(self.cursor.peek()).checked_div(each).unwrap_or(0);
@@ -233,15 +236,17 @@ impl<'a> Reader<'_, 'a> {
             }
             Type::Float if wide => Variant::Float(Float::Double(self.u64("float")?)),
             Type::Float => Variant::Float(Float::Single(self.u32("float")?)),
-            Type::String => Variant::String(self.text(Words::STRING)?),
-            Type::StringName => Variant::StringName(self.text(Words::STRING_NAME)?),
+            Type::String => Variant::String(self.text(FieldNames::STRING)?),
+            Type::StringName => Variant::StringName(self.text(FieldNames::STRING_NAME)?),
             Type::NodePath => Variant::NodePath(self.node_path()?),
             Type::Rid => Variant::Rid(match self.dialect {
                 Dialect::Godot3 => 0,
                 Dialect::Godot4 => self.u64("RID")?,
             }),
             Type::Callable => Variant::Callable,
-            Type::Signal => Variant::Signal { name: self.text(Words::SIGNAL)?, object: self.u64("signal object")? },
+            Type::Signal => {
+                Variant::Signal { name: self.text(FieldNames::SIGNAL)?, object: self.u64("signal object")? }
+            }
             ty if ty.is_packed() => Variant::Packed(self.packed(ty, wide)?),
             ty => match ty.layout() {
                 Some(layout) => {
@@ -261,7 +266,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(if left == 0 {
             Begun::Whole(Variant::Array(array))
         } else {
-            Begun::Open(Frame { left, part: Part::Array(array) })
+            Begun::Open(Frame { left, part: Content::Array(array) })
         })
     }
 
@@ -274,7 +279,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(if left == 0 {
             Begun::Whole(Variant::Dictionary(whole))
         } else {
-            Begun::Open(Frame { left, part: Part::Dictionary { whole, key: None } })
+            Begun::Open(Frame { left, part: Content::Dictionary { whole, key: None } })
         })
     }
 
@@ -282,7 +287,7 @@ impl<'a> Reader<'_, 'a> {
         if as_id {
             return Ok(Begun::Whole(Variant::Object(Object::Id(self.u64("object id")?))));
         }
-        let class = self.text(Words::CLASS)?;
+        let class = self.text(FieldNames::CLASS)?;
         if class.bytes.is_empty() {
             return Ok(Begun::Whole(Variant::Object(Object::Null)));
         }
@@ -291,14 +296,14 @@ impl<'a> Reader<'_, 'a> {
         if left == 0 {
             return Ok(Begun::Whole(Variant::Object(Object::Whole { class, properties: Vec::new() })));
         }
-        let name = self.text(Words::PROPERTY)?;
-        Ok(Begun::Open(Frame { left, part: Part::Object { class, properties: Vec::new(), name } }))
+        let name = self.text(FieldNames::PROPERTY)?;
+        Ok(Begun::Open(Frame { left, part: Content::Object { class, properties: Vec::new(), name } }))
     }
 
     /// The name of an object's next property.
     fn next_name(&mut self, frame: &mut Frame<'a>) -> Step<()> {
-        if let Part::Object { name, .. } = &mut frame.part {
-            *name = self.text(Words::PROPERTY)?;
+        if let Content::Object { name, .. } = &mut frame.part {
+            *name = self.text(FieldNames::PROPERTY)?;
         }
         Ok(())
     }
@@ -320,8 +325,8 @@ impl<'a> Reader<'_, 'a> {
                 };
                 Kind::Builtin(ty)
             }
-            2 => Kind::Class(Box::new(self.text(Words::CLASS)?)),
-            _ => Kind::Script(Box::new(self.text(Words::SCRIPT)?)),
+            2 => Kind::Class(Box::new(self.text(FieldNames::CLASS)?)),
+            _ => Kind::Script(Box::new(self.text(FieldNames::SCRIPT)?)),
         })
     }
 
@@ -341,14 +346,14 @@ impl<'a> Reader<'_, 'a> {
             let damage = Damage::new(Code::VariantCut, Span::new(at, self.cursor.offset()), "node path names");
             return Err(self.fail(damage.expected(Value::AtMost(room)).found(Value::Number(total))));
         };
-        Ok(NodePath { names, subnames, flags, texts: self.texts(count, Words::NODE_PATH)? })
+        Ok(NodePath { names, subnames, flags, texts: self.texts(count, FieldNames::NODE_PATH)? })
     }
 
     fn packed(&mut self, ty: Type, wide: bool) -> Step<Packed<'a>> {
         let count = self.u32("packed array count")?;
         let Some(layout) = ty.layout() else {
             self.fits(u64::from(count), 4, "packed array count")?;
-            let Texts { raw, .. } = self.texts(count, Words::STRING)?;
+            let Texts { raw, .. } = self.texts(count, FieldNames::STRING)?;
             return Ok(Packed { ty, wide, count, raw, padding: Padding::default() });
         };
         let each = layout.bytes(wide);
@@ -361,7 +366,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A string, with its flaws reported.
-    fn text(&mut self, words: Words) -> Step<Text<'a>> {
+    fn text(&mut self, words: FieldNames) -> Step<Text<'a>> {
         let mut flaws = Flaws::default();
         let text = self.flawed_text(words, &mut flaws)?;
         self.report(&flaws);
@@ -369,7 +374,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// So many strings, with the first flaw of each kind reported.
-    fn texts(&mut self, count: u32, words: Words) -> Step<Texts<'a>> {
+    fn texts(&mut self, count: u32, words: FieldNames) -> Step<Texts<'a>> {
         let (from, at) = (self.cursor.peek(), self.cursor.offset());
         let mut flaws = Flaws::default();
         for _ in 0..count {
@@ -385,7 +390,7 @@ impl<'a> Reader<'_, 'a> {
         self.damage.extend(flaws.padding);
     }
 
-    fn flawed_text(&mut self, words: Words, flaws: &mut Flaws) -> Step<Text<'a>> {
+    fn flawed_text(&mut self, words: FieldNames, flaws: &mut Flaws) -> Step<Text<'a>> {
         let length = self.u32(words.length)?;
         let length = self.fits(u64::from(length), 1, words.length)?;
         let at = self.cursor.offset();

@@ -7,7 +7,7 @@ impl Variant<'_> {
     /// Appends its bytes. What [`decode`](super::decode()) read in a dialect is written to the same bytes in it.
     ///
     /// A type that the dialect does not have (see [`Type::number`]) is written as null, and what only Godot 4 has of
-    /// others (the declared kinds of arrays and dictionaries, the number of a RID) is left out for Godot 3. Lengths are
+    /// others (the declared kinds of arrays and dictionaries, the number of a RID) is omitted for Godot 3. Lengths are
     /// 32 bits: a value of more than 4 GiB cannot be written.
     pub fn encode(&self, dialect: Dialect, out: &mut Vec<u8>) {
         let Some(number) = self.type_().number(dialect) else {

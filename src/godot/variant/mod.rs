@@ -34,6 +34,7 @@ mod values;
 #[allow(clippy::as_conversions, clippy::arithmetic_side_effects)]
 mod tests;
 
+pub(in crate::godot) use decode::decode_into;
 pub use decode::{Budget, decode};
 pub use text::escape;
 pub use types::Type;

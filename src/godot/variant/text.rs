@@ -1,7 +1,7 @@
 //! The engine's own text form, that of `var_to_str` (`var2str` in Godot 3).
 //!
 //! Two things differ from the engine on purpose. Control characters and those that turn the direction of text are
-//! always escaped (`\n`, `\u001b`), so that nothing in a save can take hold of a terminal; the engine's parser reads
+//! always escaped (`\n`, `\u001b`), so that a save cannot control a terminal; the engine's parser reads
 //! these escapes. And floats of Godot 3 are written with as many digits as they need, where Godot 3 itself writes six.
 //!
 //! Source: `VariantWriter` in `core/variant_parser.cpp` (Godot 3), `core/variant/variant_parser.cpp` (Godot 4); the
@@ -50,7 +50,7 @@ fn is_hostile(c: char) -> bool {
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The same number in 32 bits, when nothing is lost by that.
+/// The same number in 32 bits, if that is lossless.
 #[allow(clippy::as_conversions, clippy::cast_possible_truncation, clippy::float_cmp)] // No other way to round to f32.
 pub(super) fn narrow(value: f64) -> Option<f32> {
     let single = value as f32;
@@ -91,7 +91,7 @@ fn shape(scientific: &str) -> String {
     }
 }
 
-/// What an array or dictionary declares, as it stands between its square brackets.
+/// The declared types of an array or dictionary, as written between square brackets.
 pub(super) fn kind(kind: &Kind<'_>, dialect: Dialect, untyped: &str) -> String {
     match kind {
         Kind::Untyped => untyped.to_owned(),
@@ -116,7 +116,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Kept small: this is what recurses, as deep as the value is nested.
+    /// Kept small, because it recurses as deeply as the value is nested.
     fn value(&mut self, value: &Variant<'_>) {
         match value {
             Variant::Array(array) => self.array(array),
@@ -269,7 +269,7 @@ impl Writer {
     }
 }
 
-/// The order in which the engine writes keys: by type, then by value; what it does not order stays as it is stored.
+/// The order in which the engine writes keys: by type, then by value. Keys that it does not order keep their stored order.
 fn order(a: &Variant<'_>, b: &Variant<'_>, dialect: Dialect) -> Ordering {
     match (a, b) {
         (Variant::String(a) | Variant::StringName(a), Variant::String(b) | Variant::StringName(b)) => {
@@ -291,7 +291,7 @@ fn order(a: &Variant<'_>, b: &Variant<'_>, dialect: Dialect) -> Ordering {
     }
 }
 
-/// A type's place among others. StringName stands with String: their values are compared with each other, and an order
+/// The rank of a type. StringName and String have the same rank: their values are compared with each other, and an order
 /// must not run in a circle.
 fn rank(value: &Variant<'_>, dialect: Dialect) -> Option<u32> {
     match value.type_() {

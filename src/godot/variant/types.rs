@@ -1,4 +1,4 @@
-//! The types of both engines and the numbers that stand for them.
+//! The types of both engines and their numbers.
 //!
 //! The low 8 bits of a Variant's header are the type's place in `Variant::Type`, a list that Godot 4 made longer and
 //! put into another order: `Vector3` is 7 in Godot 3 and 9 in Godot 4. Source: `core/variant.h` (Godot 3),
@@ -8,7 +8,7 @@ use super::Dialect;
 
 macro_rules! types {
     ($($variant:ident $name:literal $(/ $old:literal)? $(: $count:literal $scalar:ident)?;)*) => {
-        /// A type of either engine. Where both have it, under whatever name, it is one and the same here.
+        /// A type of either engine. A type that both have, possibly under different names, is one variant here.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Type {
             $(#[doc = concat!("`", $name, "`.")] $variant,)*
@@ -25,10 +25,10 @@ macro_rules! types {
                 }
             }
 
-            /// How one value, or one element of a packed array, is laid out; `None` when it is no plain run of numbers.
-            pub(super) const fn layout(self) -> Option<Layout> {
+            /// The layout of one value, or of one element of a packed array; `None` if it is not a plain run of numbers.
+            pub(super) const fn layout(self) -> Option<NumberRun> {
                 match self {
-                    $($(Self::$variant => Some(Layout { count: $count, scalar: Scalar::$scalar }),)?)*
+                    $($(Self::$variant => Some(NumberRun { count: $count, scalar: Scalar::$scalar }),)?)*
                     _ => None,
                 }
             }
@@ -190,14 +190,14 @@ impl Type {
 
 /// A run of equal numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct NumberRun {
     /// How many.
     pub count: usize,
-    /// What each is.
+    /// The type of each number.
     pub scalar: Scalar,
 }
 
-impl Layout {
+impl NumberRun {
     /// Bytes of one value or element.
     pub const fn bytes(self, wide: bool) -> usize {
         self.count.saturating_mul(match self.scalar {

@@ -86,7 +86,7 @@ impl Texts<'_> {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
@@ -265,7 +265,7 @@ pub enum Object<'a> {
     },
 }
 
-/// What the elements of an array, or the keys or values of a dictionary, are declared to be (Godot 4.4 and later).
+/// The declared type of the elements of an array, or of the keys or values of a dictionary (Godot 4.4 and later).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind<'a> {
     /// Anything (0).
@@ -282,22 +282,22 @@ pub enum Kind<'a> {
 /// Values in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Array<'a> {
-    /// Bit 31 of the count, which means nothing to the engines of today.
+    /// Bit 31 of the count, which current engines ignore.
     pub shared: bool,
-    /// What the values are declared to be.
+    /// The declared type of the values.
     pub kind: Kind<'a>,
     /// The values.
     pub items: Vec<Variant<'a>>,
 }
 
-/// Keys and values in the order in which they are stored. A key may come twice; the engine keeps the last.
+/// Keys and values in stored order. A key may occur twice; the engine keeps the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dictionary<'a> {
-    /// Bit 31 of the count, which means nothing to the engines of today.
+    /// Bit 31 of the count, which current engines ignore.
     pub shared: bool,
-    /// What the keys are declared to be.
+    /// The declared type of the keys.
     pub key: Kind<'a>,
-    /// What the values are declared to be.
+    /// The declared type of the values.
     pub value: Kind<'a>,
     /// Key and value of each entry.
     pub pairs: Vec<(Variant<'a>, Variant<'a>)>,
@@ -344,7 +344,7 @@ impl Packed<'_> {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0

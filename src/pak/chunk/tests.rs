@@ -7,7 +7,7 @@ fn shape(size: [u32; 3], voxel_bytes: u8) -> Shape {
 
 fn plain(len: u64) -> Option<Inferred<Shape>> {
     let mut damage = Vec::new();
-    let inferred = infer(len, true, Given::default(), &mut damage);
+    let inferred = infer(len, true, Given::default()).report_to(&mut damage);
     assert_eq!(damage.is_empty(), inferred.is_some());
     if let Some(damage) = damage.first() {
         assert_eq!((damage.code, damage.span), (Code::PakShape, Span::new(0, len)));
@@ -44,7 +44,7 @@ fn lengths_that_fit_nothing_are_told() {
         assert_eq!(plain(len), None, "{len}");
     }
     let mut damage = Vec::new();
-    assert_eq!(infer(4000, false, Given::default(), &mut damage), None);
+    assert_eq!(infer(4000, false, Given::default()).report_to(&mut damage), None);
     assert_eq!(damage, [], "the length of a cut chunk says nothing");
 }
 
@@ -52,7 +52,7 @@ fn lengths_that_fit_nothing_are_told() {
 fn what_is_given_is_taken() {
     let ask = |len, size, voxel_bytes| {
         let mut damage = Vec::new();
-        let inferred = infer(len, true, Given { size, voxel_bytes }, &mut damage).map(|i| (i.value, i.how));
+        let inferred = infer(len, true, Given { size, voxel_bytes }).report_to(&mut damage).map(|i| (i.value, i.how));
         (inferred, damage.len())
     };
     let size = Some([4, 5, 6]);
@@ -74,12 +74,12 @@ fn voxels_are_read_in_the_stated_order() {
     // Voxel number n holds the bytes 2n and 2n + 1.
     let number = |v: u64| (v & 0xff) / 2;
     for (order, [x, y, z]) in [
-        (Order::Xzy, [1, 8, 2]),
-        (Order::Xyz, [1, 2, 6]),
-        (Order::Yxz, [3, 1, 6]),
-        (Order::Yzx, [12, 1, 3]),
-        (Order::Zxy, [4, 8, 1]),
-        (Order::Zyx, [12, 4, 1]),
+        (Order::Yzx, [1, 8, 2]),
+        (Order::Zyx, [1, 2, 6]),
+        (Order::Zxy, [3, 1, 6]),
+        (Order::Xzy, [12, 1, 3]),
+        (Order::Yxz, [4, 8, 1]),
+        (Order::Xyz, [12, 4, 1]),
     ] {
         let voxels = voxels(order);
         for at in [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 2, 3]] {
@@ -92,16 +92,67 @@ fn voxels_are_read_in_the_stated_order() {
         }
         assert_eq!(Order::from_name(order.name()), Some(order));
     }
-    assert_eq!(voxels(Order::Xzy).count(), 24);
+    assert_eq!(voxels(Order::Yzx).count(), 24);
 }
 
 #[test]
 fn voxels_behind_the_end_are_not_there() {
     let data = [1, 2, 3];
-    let voxels = Voxels { data: &data, shape: shape([32; 3], 2), order: Order::Xzy };
+    let voxels = Voxels { data: &data, shape: shape([32; 3], 2), order: Order::Yzx };
     assert_eq!((voxels.get([0, 0, 0]), voxels.get([1, 0, 0]), voxels.count()), (Some(0x0201), None, 1));
-    let voxels = Voxels { data: &data, shape: shape([u32::MAX; 3], 255), order: Order::Xyz };
+    let voxels = Voxels { data: &data, shape: shape([u32::MAX; 3], 255), order: Order::Zyx };
     assert_eq!((voxels.get([0, 0, 0]), voxels.get([u32::MAX - 1; 3])), (None, None));
-    let voxels = Voxels { data: &data, shape: shape([1; 3], 0), order: Order::Xyz };
+    let voxels = Voxels { data: &data, shape: shape([1; 3], 0), order: Order::Zyx };
     assert_eq!((voxels.get([0, 0, 0]), voxels.count()), (Some(0), 0));
+}
+
+/// Ground of a sloping height: 1 below, 0 above; the voxels of a chunk at a position, written in an order.
+fn ground(shape: Shape, chunk: [i32; 3], order: Order) -> Vec<u8> {
+    let mut data = vec![0; usize::try_from(shape.bytes()).unwrap()];
+    let voxels = Voxels { data: &[], shape, order };
+    let [sx, sy, sz] = shape.size;
+    for (x, y, z) in (0..sx).flat_map(|x| (0..sy).flat_map(move |y| (0..sz).map(move |z| (x, y, z)))) {
+        let along = |chunk: i32, size: u32, v: u32| chunk * i32::try_from(size).unwrap() + i32::try_from(v).unwrap();
+        let height = 5 + (along(chunk[0], sx, x) + 2 * along(chunk[2], sz, z)) / 9;
+        let span = voxels.span([x, y, z]).unwrap();
+        data[usize::try_from(span.start).unwrap()] = u8::from(along(chunk[1], sy, y) < height);
+    }
+    data
+}
+
+#[test]
+fn columns_show_the_order_of_their_voxels() {
+    let columns = shape([16, 64, 16], 2);
+    for order in [Order::Xyz, Order::Yzx] {
+        let mut inside = OrderEvidence::default();
+        inside.add_inside(&ground(columns, [0; 3], order), &columns);
+        let inferred = infer_order(&columns, &inside, &OrderEvidence::default());
+        assert_eq!((inferred.value, inferred.how), (order, How::Inferred));
+    }
+    // Without evidence it is that of the notes.
+    let none = OrderEvidence::default();
+    let inferred = infer_order(&columns, &none, &none);
+    assert_eq!((inferred.value, inferred.how), (Order::Xyz, How::Assumed));
+    let mut empty = OrderEvidence::default();
+    empty.add_inside(&[0; 16 * 64 * 16 * 2], &columns);
+    empty.add_inside(&[1, 2, 3], &columns);
+    assert_eq!(empty.order(), None, "air has no order");
+}
+
+#[test]
+fn seams_of_cubes_show_the_order_of_their_voxels() {
+    let cube = shape([32; 3], 1);
+    for order in [Order::Xyz, Order::Yzx] {
+        let mut seams = OrderEvidence::default();
+        let mut inside = OrderEvidence::default();
+        for (axis, next) in [(0, [1, 0, 0]), (2, [0, 0, 1])] {
+            let (first, second) = (ground(cube, [0; 3], order), ground(cube, next, order));
+            seams.add_seam(&first, &second, &cube, axis);
+            inside.add_inside(&first, &cube);
+        }
+        assert_eq!(inside, OrderEvidence::default(), "the steps of a cube are the same by every order");
+        let inferred = infer_order(&cube, &inside, &seams);
+        assert_eq!((inferred.value, inferred.how), (order, How::Inferred));
+    }
+    assert_eq!(infer_order(&cube, &OrderEvidence::default(), &OrderEvidence::default()).value, Order::Yzx);
 }

@@ -10,7 +10,7 @@ fn chunk() -> Vec<u8> {
 fn decode(input: &[u8], limits: &Limits) -> (Vec<u8>, u64, bool, Vec<Damage>) {
     let mut damage = Vec::new();
     let mut decoder = Decoder::default();
-    let payload = decoder.decode(input, true, limits, &mut damage);
+    let payload = decoder.decode(input, true, limits).report_to(&mut damage);
     assert!(!payload.whole || payload.complete);
     (payload.plain.to_vec(), payload.used, payload.whole, damage)
 }
@@ -21,7 +21,7 @@ fn codes(damage: &[Damage]) -> Vec<(Code, Span)> {
 
 #[test]
 fn the_backend_is_zlib_rs() {
-    // Another crate of the build could switch it; only the text for debugging tells.
+    // Another crate of the build could switch the backend; only the debug text shows it.
     assert!(format!("{:?}", Decompress::new(true)).contains("zlib_rs"));
 }
 
@@ -40,13 +40,13 @@ fn what_is_packed_comes_back() {
     for plain in [vec![], vec![7], chunk(), large, vec![0; 300_000]] {
         let packed = encode(&plain);
         let mut damage = Vec::new();
-        let payload = decoder.decode(&packed, true, &Limits::DEFAULT, &mut damage);
+        let payload = decoder.decode(&packed, true, &Limits::DEFAULT).report_to(&mut damage);
         assert!(payload.whole && payload.plain == plain, "{}", plain.len());
         assert_eq!((payload.used, damage), (packed.len() as u64, vec![]));
     }
     decoder.shrink(1000);
     assert!(decoder.buffer.capacity() < 5000);
-    assert!(decoder.decode(&STORED, true, &Limits::DEFAULT, &mut Vec::new()).whole);
+    assert!(decoder.decode(&STORED, true, &Limits::DEFAULT).report_to(&mut Vec::new()).whole);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn bytes_after_the_stream_are_a_warning() {
         assert_eq!((plain.as_slice(), used, whole), (&b"abcabcabc"[..], 20, true));
         assert_eq!(codes(&damage), [(Code::PakZlibTrailing, Span::new(20, 20 + extra as u64))]);
         let mut damage = Vec::new();
-        assert!(Decoder::default().decode(&packed, false, &Limits::DEFAULT, &mut damage).whole);
+        assert!(Decoder::default().decode(&packed, false, &Limits::DEFAULT).report_to(&mut damage).whole);
         assert_eq!(damage, [], "where the length is not known, it is padding");
     }
 }
@@ -87,7 +87,7 @@ fn a_wrong_adler_keeps_the_data() {
         packed.resize(end + extra, 0xaa);
         let mut damage = Vec::new();
         let mut decoder = Decoder::default();
-        let payload = decoder.decode(&packed, true, &Limits::DEFAULT, &mut damage);
+        let payload = decoder.decode(&packed, true, &Limits::DEFAULT).report_to(&mut damage);
         assert!(payload.complete && !payload.whole && payload.plain == plain);
         assert_eq!(codes(&damage), [(Code::PakZlibChecksum, Span::new(end as u64 - 4, end as u64))]);
         assert_eq!((damage[0].expected, damage[0].found), (Value::Hex32(stored ^ 0x10), Value::Hex32(stored)));
@@ -100,11 +100,11 @@ fn what_is_no_zlib_is_named() {
         (&b"\0\0\0\0\0\0"[..], "unknown compression method"),
         (b"\x78\x02\0\0\0\0", "incorrect header check"),
         (b"\x79\x18\0\0\0\0", "unknown compression method"),
-        (b"\x78\x01\x07\0\0\0", "invalid block type"),
-        (b"\x78\x01\x01\x09\0\0\0", "invalid stored block lengths"),
+        (b"\x78\x01\x07\0\0\0", "invalid deflate data from here on"),
+        (b"\x78\x01\x01\x09\0\0\0", "invalid deflate data from here on"),
         (b"\x78\x20\0\0\0\0\0\0", "it needs a preset dictionary"),
         // A fixed block that copies from before the start.
-        (b"\x78\x01\x03\x02\0\0\0\0\0", "invalid distance too far back"),
+        (b"\x78\x01\x03\x02\0\0\0\0\0", "invalid deflate data from here on"),
     ] {
         let (plain, used, whole, damage) = decode(bytes, &Limits::DEFAULT);
         assert_eq!(codes(&damage), [(Code::PakZlib, Span::new(used, bytes.len() as u64))], "{words}");
@@ -134,7 +134,7 @@ fn any_flipped_bit_is_told_and_kept_within_bounds() {
         let mut broken = packed.clone();
         broken[bit / 8] ^= 1 << (bit % 8);
         let mut damage = Vec::new();
-        let payload = decoder.decode(&broken, true, &Limits::DEFAULT, &mut damage);
+        let payload = decoder.decode(&broken, true, &Limits::DEFAULT).report_to(&mut damage);
         if damage.is_empty() {
             // Bits between the last block and the checksum mean nothing.
             assert!(payload.whole && payload.plain == plain && bit / 8 == packed.len() - 5, "bit {bit}");
@@ -159,7 +159,7 @@ fn a_bomb_stops_at_the_cap() {
         let packed = encode(&vec![1; len]);
         let mut decoder = Decoder::default();
         let mut damage = Vec::new();
-        let payload = decoder.decode(&packed, true, &limits, &mut damage);
+        let payload = decoder.decode(&packed, true, &limits).report_to(&mut damage);
         assert_eq!((payload.plain.len(), payload.whole), (len.min(1000), !over));
         assert_eq!(damage.first().map(|d| d.code), over.then_some(Code::OverLimit), "{len}");
         assert!(decoder.buffer.capacity() <= 1001);
@@ -169,7 +169,7 @@ fn a_bomb_stops_at_the_cap() {
 #[test]
 fn memory_is_what_the_input_can_give() {
     let mut decoder = Decoder::default();
-    decoder.decode(&STORED[..10], true, &Limits::DEFAULT, &mut Vec::new());
+    decoder.decode(&STORED[..10], true, &Limits::DEFAULT).report_to(&mut Vec::new());
     assert!(decoder.buffer.capacity() as u64 <= 10 * MAX_EXPANSION + 1);
     // The most that deflate can expand is not more than what is counted with.
     let packed = encode(&vec![0; 10 << 20]);

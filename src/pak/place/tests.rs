@@ -1,6 +1,18 @@
 use super::*;
 
 #[test]
+fn the_path_of_a_room_may_be_joined_without_a_separator() {
+    assert_eq!(parse_room_name("x-1_y0_z12.region"), Some(("", [-1, 0, 12])));
+    assert_eq!(parse_room_name("cavex0_y0_z0.region"), Some(("cave", [0, 0, 0])));
+    assert_eq!(parse_room_name("box1x2_y-3_z4.region"), Some(("box1", [2, -3, 4])));
+    assert_eq!(parse_room_name("max_yx0_y0_z0.region"), Some(("max_y", [0, 0, 0])));
+    for other in ["Copy of x0_y0_z0.region", "x0_y0_z0.region.bak", "cave_x0_y0_z0.region", "cavex00_y0_z0.region", "x"]
+    {
+        assert_eq!(parse_room_name(other), None, "{other}");
+    }
+}
+
+#[test]
 fn the_regions_are_those_of_the_game() {
     for (v, region) in
         [(0, 0), (31, 0), (32, 1), (-1, -1), (-32, -1), (-33, -2), (i32::MAX, (1 << 26) - 1), (i32::MIN, -1 << 26)]
@@ -45,10 +57,16 @@ fn negative_chunks_count_from_the_lower_side() {
 
 #[test]
 fn other_numbers_of_records_have_no_coordinates() {
-    assert_eq!(Grid::of(1024).map(|grid| (grid.value, grid.how)), Some((Grid::Layer, crate::pak::How::Inferred)));
-    assert_eq!(Grid::of(4096).map(|grid| (grid.value, grid.how)), Some((Grid::Cube, crate::pak::How::Assumed)));
+    assert_eq!(
+        Grid::from_record_count(1024).map(|grid| (grid.value, grid.how)),
+        Some((Grid::Layer, crate::pak::How::Inferred))
+    );
+    assert_eq!(
+        Grid::from_record_count(4096).map(|grid| (grid.value, grid.how)),
+        Some((Grid::Cube, crate::pak::How::Assumed))
+    );
     for records in [0, 1, 1023, 1025, 32_768] {
-        assert_eq!(Grid::of(records), None);
+        assert_eq!(Grid::from_record_count(records), None);
     }
 }
 

@@ -1,36 +1,36 @@
-//! One layer of a voxel map: what its arrays and its description say of each other.
+//! Plans one layer of a voxel map, from its arrays and its description.
 
 use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::beside;
+use crate::draft;
 use crate::limits::Limits;
+use crate::recover::map::{self as told, Array, Role};
 use crate::repair::map::{ArrayPlan, LayerPlan, TakenOut};
 use crate::repair::{Error, Options};
 use crate::source::{FileSource, OpenError};
-use crate::trace::map::{self as told, Array, Role};
 use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Index, is_inside};
 use crate::voxel_map::map_json::{Format, Layer, plain_name};
 use crate::voxel_map::npy::Npy;
 
-/// A cut array is filled up to this many bytes, or to [`TIMES`] what is there: a header's claim is no reason to write more.
+/// A cut array is filled up to this many bytes, or to [`TIMES`] its present size: a header's claim does not justify more.
 const FILL: u64 = 64 << 20;
 const TIMES: u64 = 8;
 
 /// Bytes of a side of the blocks in a shape.
 const SIDE: u64 = BLOCK as u64;
 
-/// What came of looking at a file.
+/// The result of opening a file.
 enum Found {
     There(FileSource, Array),
-    /// It is there and cannot be used.
+    /// It exists and cannot be used.
     Useless(&'static str),
     Missing(&'static str),
 }
 
-/// A layer that is being looked at.
+/// The state of planning a layer.
 struct Look<'l> {
     dir: &'l Path,
     layer: &'l Layer,
@@ -39,7 +39,7 @@ struct Look<'l> {
     options: &'l Options<'l>,
 }
 
-/// What is done with a layer. `damaged` says that the description had to be recovered.
+/// Plans a layer. `damaged` says that the description had to be recovered.
 pub(super) fn plan(
     dir: &Path,
     layer: &Layer,
@@ -89,16 +89,20 @@ impl Look<'_> {
             return Ok(Found::Missing("the description names no file for it"));
         };
         let path = self.dir.join(name);
-        let source = match FileSource::open(&path) {
-            Ok(source) => source,
+        let source = match FileSource::open_restored(&path) {
+            Ok((source, _)) => source,
             Err(OpenError::Io(error)) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(beside::Error::read(&path)(error).into());
+                return Err(draft::Error::read(&path)(error).into());
             }
             Err(OpenError::Io(_)) => return Ok(Found::Missing("the file is missing")),
             Err(_) => return Ok(Found::Missing("it is no regular file")),
         };
-        Ok(match told::array(&source, role, asked).map_err(beside::Error::read(&path))? {
-            Ok(array) => Found::There(source, array),
+        Ok(match told::array(&source, role, asked).map_err(draft::Error::read(&path))? {
+            Ok(array) => {
+                let rewritten = source.restoration().map(|_| "a copy rewrote its bytes as text");
+                let header = array.header.or(rewritten);
+                Found::There(source, Array { header, ..array })
+            }
             Err(why) => Found::Useless(why),
         })
     }
@@ -108,7 +112,7 @@ impl Look<'_> {
         if self.layer.format.is_some() {
             return Ok(self.layer.format);
         }
-        // Another word may be that of a newer exporter.
+        // An unknown word may be from a newer exporter.
         if self.layer.extra.contains_key("format") && !self.options.likely {
             return Ok(None);
         }
@@ -125,7 +129,7 @@ impl Look<'_> {
         Ok(Some(format))
     }
 
-    /// A dense layer; gives its size.
+    /// Plans a dense layer; returns its size.
     fn dense(&mut self) -> Result<Option<[u32; 3]>, Error> {
         let asked: Vec<Vec<u64>> = self.layer.dim.iter().map(|dim| dim.map(u64::from).to_vec()).collect();
         let name = self.layer.data_file.clone().unwrap_or_default();
@@ -187,7 +191,7 @@ impl Look<'_> {
         true
     }
 
-    /// A layer of blocks; gives its size where the description has it.
+    /// Plans a layer of blocks; returns its size if the description has it.
     fn sparse(&mut self) -> Result<Option<[u32; 3]>, Error> {
         let (index_name, data_name) =
             (self.layer.index_file.clone().unwrap_or_default(), self.layer.data_file.clone().unwrap_or_default());
@@ -196,7 +200,7 @@ impl Look<'_> {
             Found::There(_, array) if array.header.is_none() && array.missing == 0 => array.npy.shape.first().copied(),
             _ => None,
         };
-        // What one array says of the number of blocks, the other may need.
+        // Either array may give the number of blocks that the other one needs.
         let first = self.open(Some(&data_name), Role::Data, &[])?;
         let asked: Vec<u64> = declared.into_iter().chain(rows_of(&first)).collect();
         let shapes: Vec<Vec<u64>> = asked.iter().map(|n| vec![*n, 3]).collect();
@@ -217,7 +221,7 @@ impl Look<'_> {
             return self.without("its voxels cannot be located", &data_name, "its shape is not that of blocks");
         };
         if listed.min(stored) > self.limits.map_blocks as u64 {
-            // More than is read: left as it is.
+            // More blocks than the limit: the layer is copied.
             return Ok(self.layer.dim);
         }
         self.blocks((&index_name, index, listed), (&data_name, data, stored))
@@ -229,11 +233,11 @@ impl Look<'_> {
         (data_name, (data_source, data), stored): (&str, (FileSource, Array), u64),
     ) -> Result<Option<[u32; 3]>, Error> {
         let dim = self.layer.dim;
-        let rows = Index::of(&index_source, &index.npy, self.limits.map_blocks)
-            .map_err(beside::Error::read(&self.dir.join(index_name)))?;
+        let rows = Index::read_rows(&index_source, &index.npy, self.limits.map_blocks)
+            .map_err(draft::Error::read(&self.dir.join(index_name)))?;
         let known = u64::from(rows.len());
         let begun = if data.npy.fortran { stored } else { data.npy.there().div_ceil(BLOCK_VOXELS).min(stored) };
-        // Blocks that are cut off are filled with 0, unless that is out of all proportion.
+        // Blocks that are cut off are filled with 0, unless far too many are missing.
         let bytes = stored.saturating_mul(BLOCK_VOXELS).saturating_mul(data.npy.dtype.size());
         let fill = bytes <= FILL || bytes / TIMES <= data.npy.data.len();
         let usable = if fill { stored } else { begun };
@@ -241,7 +245,8 @@ impl Look<'_> {
         let beyond = |block: &[i32; 3]| dim.is_some_and(|dim| !is_inside(*block, dim));
         let negative = |block: &[i32; 3]| block.iter().any(|n| *n < 0);
         let far = rows.rows().filter(|(_, block)| beyond(block) && !negative(block)).count() as u64;
-        // Most of them beyond: the size is wrong, or it is another layer's index. Nothing tells which.
+        // Most blocks lie outside of the layer: its size is wrong, or the index belongs to another layer. Nothing decides
+        // which.
         let trust_dim = far * 2 <= known;
         for (row, block) in rows.rows() {
             let first = rows.find(block).filter(|first| *first < row);
@@ -252,7 +257,7 @@ impl Look<'_> {
             } else if let Some(first) = first {
                 let path = self.dir.join(data_name);
                 let same = told::same_rows(&data_source, &data.npy, u64::from(first), number)
-                    .map_err(beside::Error::read(&path))?;
+                    .map_err(draft::Error::read(&path))?;
                 Some(if same {
                     ("the same block as an earlier row", false)
                 } else {
@@ -323,7 +328,7 @@ impl Look<'_> {
         Ok(dim)
     }
 
-    /// The depth map of a layer of this size: without it the layer can do.
+    /// Plans the depth map of a layer of this size; a layer may go without one.
     fn depth(&mut self, [dx, _, dz]: [u32; 3]) -> Result<(), Error> {
         let Some(name) = self.layer.depth_file.clone().filter(|name| !name.is_empty()) else { return Ok(()) };
         let shape = vec![u64::from(dx), u64::from(dz)];

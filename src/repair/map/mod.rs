@@ -1,7 +1,7 @@
-//! Deciding what is done with voxel maps: copied, or with the description and the arrays put right that can be.
+//! Plans the repair of voxel maps: each is copied, or its description and its arrays are corrected as far as possible.
 //!
-//! What the arrays say of themselves puts the description right, and the description the header of an array; see
-//! [`trace::map`](crate::trace::map). What is only odd in the voxels (flags, depths) is data, and is copied as it is.
+//! The arrays correct the description, and the description corrects the header of an array; see
+//! [`recover::map`](crate::recover::map). Odd flags and depths of voxels are data and are copied unchanged.
 
 mod layer;
 mod report;
@@ -12,22 +12,23 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::beside;
 use crate::damage::Code;
+use crate::draft;
+use crate::recover::map::text;
 use crate::repair::out::below;
 use crate::repair::{Action, Error, Options};
 use crate::save::Save;
 use crate::source::Source;
-use crate::trace::map::text;
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData, plain_name};
 use crate::voxel_map::npy::Npy;
 
-pub(super) use report::{json, words};
+pub(super) use report::{reports, words};
 pub(super) use write::write;
 
 /// An array that is written anew.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ArrayPlan {
     /// The name of its file.
     pub name: String,
@@ -56,6 +57,7 @@ pub struct TakenOut {
 
 /// What is done with a layer that is not left as it is.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct LayerPlan {
     /// Its number: `global` is 0 where there is one, and then `locals` in their order.
     pub number: usize,
@@ -79,12 +81,13 @@ pub struct LayerPlan {
 
 /// What is done with a voxel map.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct MapPlan {
     /// Its directory below the save.
     pub name: PathBuf,
     /// Its directory.
     pub dir: PathBuf,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// Why, in words.
     pub why: &'static str,
@@ -99,7 +102,7 @@ pub struct MapPlan {
 }
 
 impl MapPlan {
-    /// Whether something could not be brought back.
+    /// Whether something could not be recovered.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
         let lost = |layer: &LayerPlan| {
@@ -190,10 +193,10 @@ fn parsed(bytes: &[u8]) -> Option<Json> {
     serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).ok()
 }
 
-fn whole(path: &Path, limit: u64) -> Result<Vec<u8>, beside::Error> {
-    let source = beside::open(path)?;
+fn whole(path: &Path, limit: u64) -> Result<Vec<u8>, draft::Error> {
+    let source = draft::open(path)?;
     let mut bytes = Vec::new();
-    source.read_into(0, crate::bytes::index(source.len().min(limit)), &mut bytes).map_err(beside::Error::read(path))?;
+    source.read_into(0, crate::bytes::index(source.len().min(limit)), &mut bytes).map_err(draft::Error::read(path))?;
     Ok(bytes)
 }
 
@@ -224,7 +227,7 @@ fn files(layer: &Layer) -> impl Iterator<Item = &String> {
         .filter(|name| plain_name(name).is_ok())
 }
 
-/// Layers may share files; one that needs a file otherwise than a layer before it is left out.
+/// Layers may share files. A layer that needs another version of a file than an earlier layer does is left out.
 fn agree(data: &MapData, layers: &mut [LayerPlan]) {
     let mut taken: BTreeMap<&String, Option<ArrayPlan>> = BTreeMap::new();
     for (of, plan) in data.layers().zip(layers.iter_mut()) {
@@ -243,7 +246,7 @@ fn agree(data: &MapData, layers: &mut [LayerPlan]) {
     }
 }
 
-/// The arrays that no layer names any more; all that are not named, where the description was damaged.
+/// The arrays that no layer names any more; if the description was damaged, all arrays that no layer names.
 fn given_up(dir: &Path, data: &MapData, layers: &[LayerPlan], damaged: bool) -> Vec<String> {
     let there = arrays_in(dir);
     let plan_of = |number: usize| layers.iter().find(|layer| layer.number == number);
@@ -262,7 +265,7 @@ fn given_up(dir: &Path, data: &MapData, layers: &[LayerPlan], damaged: bool) -> 
     lost.into_iter().filter(|name| !kept.contains(name) && name != FILE_NAME && is_file(name)).collect()
 }
 
-/// Puts the description right; what is not touched stays as it stands.
+/// Corrects fields of the description; everything else in it stays unchanged.
 fn mend(description: &mut Json, has_global: bool, layers: &[LayerPlan]) {
     let Some(root) = description.as_object_mut() else { return };
     for layer in layers.iter().rev() {

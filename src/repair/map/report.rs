@@ -1,48 +1,95 @@
 //! What is done with voxel maps, as `repair.json` and in words.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::printable::{self, triple};
 use crate::repair::Action;
-use crate::repair::map::{LayerPlan, MapPlan};
+use crate::repair::map::{LayerPlan, MapPlan, TakenOut};
 use crate::voxel_map::map_json::FILE_NAME;
 
 /// Blocks that are listed by their places.
 const LISTED: usize = 100_000;
 
-/// The maps that are not copied: see OUTPUT.md.
-pub(in crate::repair) fn json(plans: &[MapPlan]) -> Vec<Value> {
-    plans.iter().filter(|plan| plan.action != Action::Copy).map(one).collect()
+/// A map that is not just copied: see OUTPUT.md.
+#[derive(Serialize)]
+pub(in crate::repair) struct MapReport<'p> {
+    file: String,
+    action: &'static str,
+    why: &'static str,
+    description: bool,
+    layers: Vec<LayerReport<'p>>,
+    files_lost_and_found: Vec<String>,
 }
 
-fn one(plan: &MapPlan) -> Value {
-    json!({
-        "file": printable::path(&plan.name.join(FILE_NAME)),
-        "action": plan.action.name(),
-        "why": plan.why,
-        "description": plan.description.is_some(),
-        "layers": plan.layers.iter().map(layer).collect::<Vec<_>>(),
-        "files_lost_and_found": plan.aside.iter().map(|name| printable::printable(name)).collect::<Vec<_>>(),
-    })
+#[derive(Serialize)]
+struct LayerReport<'p> {
+    number: usize,
+    name: &'p str,
+    left_out: Option<&'static str>,
+    description: Vec<FieldReport<'p>>,
+    arrays: Vec<ArrayReport<'p>>,
+    filled_with_zero: u64,
+    blocks_taken_out: Vec<RowReport>,
 }
 
-fn layer(layer: &LayerPlan) -> Value {
-    let fields = layer.fields.iter().map(|(field, value)| json!({ "field": field, "is": value }));
-    let notes = layer.notes.iter().map(|(file, what)| json!({ "file": file, "what": what }));
-    let rows = layer.taken_out.iter().take(LISTED);
-    let rows = rows.map(|t| json!({ "row": t.row, "block": t.block, "why": t.why, "lost_and_found": t.voxels }));
-    json!({
-        "number": layer.number,
-        "name": layer.name,
-        "left_out": layer.left_out,
-        "description": fields.collect::<Vec<_>>(),
-        "arrays": notes.collect::<Vec<_>>(),
-        "filled_with_zero": layer.lost_numbers,
-        "blocks_taken_out": rows.collect::<Vec<_>>(),
-    })
+/// A field of the description that is corrected.
+#[derive(Serialize)]
+struct FieldReport<'p> {
+    field: &'p str,
+    is: &'p Value,
 }
 
-/// The same, a line a sentence.
+/// What is done with an array.
+#[derive(Serialize)]
+struct ArrayReport<'p> {
+    file: &'p str,
+    what: &'p str,
+}
+
+/// A row of an array that is taken out; whether its voxels are kept in `lost+found`.
+#[derive(Serialize)]
+struct RowReport {
+    row: u64,
+    block: Option<[i32; 3]>,
+    why: &'static str,
+    lost_and_found: bool,
+}
+
+/// The maps that are not just copied.
+pub(in crate::repair) fn reports(plans: &[MapPlan]) -> Vec<MapReport<'_>> {
+    plans.iter().filter(|plan| plan.action != Action::Copy).map(MapReport::new).collect()
+}
+
+impl<'p> MapReport<'p> {
+    fn new(plan: &'p MapPlan) -> Self {
+        Self {
+            file: printable::path(&plan.name.join(FILE_NAME)),
+            action: plan.action.name(),
+            why: plan.why,
+            description: plan.description.is_some(),
+            layers: plan.layers.iter().map(LayerReport::new).collect(),
+            files_lost_and_found: plan.aside.iter().map(|name| printable::printable(name)).collect(),
+        }
+    }
+}
+
+impl<'p> LayerReport<'p> {
+    fn new(layer: &'p LayerPlan) -> Self {
+        let row = |t: &TakenOut| RowReport { row: t.row, block: t.block, why: t.why, lost_and_found: t.voxels };
+        Self {
+            number: layer.number,
+            name: &layer.name,
+            left_out: layer.left_out,
+            description: layer.fields.iter().map(|(field, is)| FieldReport { field, is }).collect(),
+            arrays: layer.notes.iter().map(|(file, what)| ArrayReport { file, what }).collect(),
+            filled_with_zero: layer.lost_numbers,
+            blocks_taken_out: layer.taken_out.iter().take(LISTED).map(row).collect(),
+        }
+    }
+}
+
+/// The same as text, one sentence per line.
 pub(in crate::repair) fn words(plans: &[MapPlan]) -> Vec<String> {
     let mut lines = Vec::new();
     for plan in plans.iter().filter(|plan| plan.action != Action::Copy) {

@@ -1,22 +1,23 @@
-//! Writing voxel maps: arrays are streamed row by row, a piece at a time.
+//! Writes voxel maps: arrays are streamed row by row.
 
-use serde_json::json;
+use serde::Serialize;
 
-use crate::beside::{Draft, Error, Input, Writer};
 use crate::bytes::Span;
+use crate::draft::{Draft, Error, Input, Writer};
+use crate::recover::map::{read_row, row, row_numbers};
 use crate::repair::Action;
 use crate::repair::map::layer::with_rows;
 use crate::repair::map::{ArrayPlan, LayerPlan, MapPlan};
 use crate::repair::out::{aside, json as pretty, lost_name};
-use crate::trace::map::{read_row, row, row_numbers};
+use crate::repair::write::open_input;
 use crate::voxel_map::grid::BLOCK_VOXELS;
 use crate::voxel_map::map_json::FILE_NAME;
 use crate::voxel_map::npy::Npy;
 
-/// What lengths of headers are multiples of, as the exporter writes them.
+/// Header lengths are multiples of this, as the exporter writes them.
 const ALIGN: usize = 16;
 
-/// Rows of a column that are read at once.
+/// Rows of a column per read.
 const ROWS: u64 = 1 << 16;
 
 pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[MapPlan]) -> Result<(), Error> {
@@ -51,7 +52,7 @@ fn one(draft: &Draft<'_>, plan: &MapPlan) -> Result<(), Error> {
 }
 
 fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(), Error> {
-    let input = Input::open(&plan.dir.join(&array.name))?;
+    let input = open_input(&plan.dir.join(&array.name))?;
     let npy = &array.source;
     let head = Span::new(0, npy.data.start);
     let name = plan.name.join(&array.name);
@@ -81,7 +82,7 @@ fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(
     input.unchanged()
 }
 
-/// In Fortran order all rows of a column lie together.
+/// In Fortran order all rows of a column are contiguous.
 fn columns(out: &mut Writer<'_>, input: &Input, npy: &Npy, keep: &[std::ops::Range<u64>]) -> Result<(), Error> {
     let rows = npy.shape.first().copied().unwrap_or(0);
     for column in 0..row_numbers(npy) {
@@ -97,10 +98,30 @@ fn columns(out: &mut Writer<'_>, input: &Input, npy: &Npy, keep: &[std::ops::Ran
     Ok(())
 }
 
+/// The description of the blocks that are taken out of a layer.
+#[derive(Serialize)]
+struct RowsReport<'r> {
+    file: String,
+    layer: &'r str,
+    /// The end of the name of their array.
+    array: Option<&'static str>,
+    axes: &'static str,
+    rows: Vec<RowReport>,
+}
+
+/// A row that is taken out, and its place in the array.
+#[derive(Serialize)]
+struct RowReport {
+    row: u64,
+    block: Option<[i32; 3]>,
+    why: &'static str,
+    place: Option<u64>,
+}
+
 /// The blocks that are taken out of a layer: their voxels in one array, and a list.
 fn taken_out(draft: &Draft<'_>, plan: &MapPlan, layer: &LayerPlan, array: &ArrayPlan) -> Result<(), Error> {
     let path = plan.dir.join(&array.name);
-    let input = Input::open(&path)?;
+    let input = open_input(&path)?;
     let name = plan.name.join(&array.name);
     let npy = &array.source;
     let with_voxels: Vec<u64> = layer.taken_out.iter().filter(|t| t.voxels).map(|t| t.row).collect();
@@ -113,16 +134,16 @@ fn taken_out(draft: &Draft<'_>, plan: &MapPlan, layer: &LayerPlan, array: &Array
                 place += 1;
                 place - 1
             });
-            json!({ "row": t.row, "block": t.block, "why": t.why, "place": at })
+            RowReport { row: t.row, block: t.block, why: t.why, place: at }
         })
         .collect();
-    let about = json!({
-        "file": crate::printable::path(&name),
-        "layer": layer.name,
-        "array": (place > 0).then_some(".rows.npy"),
-        "axes": "place, x, y, z",
-        "rows": list,
-    });
+    let about = RowsReport {
+        file: crate::printable::path(&name),
+        layer: &layer.name,
+        array: (place > 0).then_some(".rows.npy"),
+        axes: "place, x, y, z",
+        rows: list,
+    };
     draft.file(&lost_name(draft, &name, ".rows.json"), &pretty(&about))?;
     if with_voxels.is_empty() {
         return Ok(());

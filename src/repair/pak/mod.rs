@@ -1,8 +1,8 @@
-//! Deciding what is done with pak regions: copied, or built anew from the chunks that can be used.
+//! Plans the repair of pak regions: each is copied, or rebuilt from the chunks that can be used.
 //!
-//! A record is put right where the stream proves it; a chunk that is damaged, or that several records claim, is left out
-//! and kept in `lost+found`. What is a matter of the format and not of the bytes (a shape that is not known, a version)
-//! is copied as it is: leaving it out would lose what is whole.
+//! A record is corrected if the zlib stream proves it. A chunk that is damaged, or that several records claim, is left out
+//! and kept in `lost+found`. A finding about the format rather than the bytes (an unknown shape or version) changes
+//! nothing: leaving out such a chunk would lose whole data.
 
 mod report;
 mod write;
@@ -11,22 +11,23 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use crate::beside;
 use crate::bytes::{Span, index};
 use crate::damage::Code;
+use crate::draft;
 use crate::pak::header::Header;
+use crate::pak::offset::Reading;
 use crate::pak::record::Record;
+use crate::recover::pak::{self, Told, Verdict};
 use crate::repair::out::below;
 use crate::repair::{Action, Certainty, Error, Options};
-use crate::save::{Pak, PakFile, Room, Save};
+use crate::save::{Pak, PakDir, PakFile, Save};
 use crate::source::{FileSource, Source};
-use crate::trace::pak::{self, Told, Verdict};
 
-pub(super) use report::{json, words};
+pub(super) use report::{reports, words};
 pub(super) use write::write;
 
-/// Bytes that streams may decode to while the blocks of one file are looked through, and how many more for each byte of
-/// the file: chunks of real files decompress to a tenth of that. What is not looked at stays among the other bytes.
+/// Decompressed bytes that the search of one file may cost, plus a number of bytes per byte of
+/// the file: chunks of real files decompress to a tenth of that. Bytes that are not searched count as other bytes.
 const BUDGET: u64 = 1 << 30;
 const EXPANSION: u64 = 64;
 
@@ -35,75 +36,79 @@ const EXPANSION: u64 = 64;
 pub struct Chunk {
     /// Its record.
     pub record: u32,
-    /// Its coordinates, where the file's records have any.
+    /// Its coordinates, if the file's records have positions.
     pub position: Option<[i32; 3]>,
     /// Its stream in the source.
     pub span: Span,
-    /// Why its record had to be put right, if it had.
+    /// Why its record was corrected, if it was.
     pub put_right: Option<&'static str>,
-    /// How sure it is. One whose checksum does not fit is likely.
+    /// Its certainty; `Likely` if its checksum does not match.
     pub certainty: Certainty,
-    /// Whether its checksum is written anew.
+    /// Whether its checksum is recomputed.
     pub new_checksum: bool,
 }
 
-/// A chunk that the records have and that is left out.
+/// A chunk of a record that is left out.
 #[derive(Clone, Debug)]
 pub struct Missing {
     /// Its record.
     pub record: u32,
-    /// The record as it stands in the source.
+    /// The record in the source.
     pub listed: Record,
-    /// Its coordinates, where the file's records have any.
+    /// Its coordinates, if the file's records have positions.
     pub position: Option<[i32; 3]>,
-    /// What is known of it.
+    /// What is known about it.
     pub why: &'static str,
 }
 
 /// A chunk, or a part of one, that goes to `lost+found`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Lost {
     /// Its bytes in the source.
     pub span: Span,
-    /// Bytes that it decompresses to, as far as it goes.
+    /// Its decompressed bytes, as far as it decodes.
     pub plain: u64,
-    /// Whether it decodes to its end with a checksum that fits.
+    /// Whether it decodes to its end with a matching checksum.
     pub whole: bool,
-    /// The record that it is of, where that is known.
+    /// Its record, if known.
     pub record: Option<u32>,
-    /// The records that it may be of, with their coordinates and probabilities.
+    /// Candidate records, with their coordinates and probabilities.
     pub candidates: Vec<(u32, Option<[i32; 3]>, f64)>,
 }
 
-/// What is done with a pak region.
+/// The plan for a pak region.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct PakPlan {
     /// Its path below the save.
     pub name: PathBuf,
     /// Where it is.
     pub path: PathBuf,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// Why, in words.
     pub why: &'static str,
-    /// The header that is written, when it is built anew.
+    /// The header that is written, if the file is rebuilt.
     pub header: Option<Header>,
-    /// Fields of the header that are put right: name, number in the source, number in the result.
+    /// Fields of the header that are corrected: name, number in the source, number in the result.
     pub fields: Vec<(&'static str, i32, i32)>,
     /// The chunks that are written, in the order of their places in the source.
     pub chunks: Vec<Chunk>,
-    /// What is left out.
+    /// Chunks that are left out.
     pub missing: Vec<Missing>,
     /// What goes to `lost+found`.
     pub lost: Vec<Lost>,
-    /// Header and records of the source, when it is built anew.
+    /// Header and records of the source, if the file is rebuilt.
     pub head: Span,
-    /// Other bytes that are not zero and belong to nothing; they go to `lost+found` in one file.
+    /// Other bytes that are not zero; they go to `lost+found` in one file.
     pub rest: Vec<Span>,
+    /// How the first block is counted, if that was given: the bytes of the file are read as they were by that.
+    reading: Option<Reading>,
 }
 
 impl PakPlan {
-    /// A file that is taken, or set aside, as it is.
+    /// A file that is copied or set aside unchanged.
     fn whole(name: PathBuf, path: PathBuf, action: Action, why: &'static str) -> Self {
         Self {
             name,
@@ -117,30 +122,31 @@ impl PakPlan {
             lost: Vec::new(),
             head: Span::default(),
             rest: Vec::new(),
+            reading: None,
         }
     }
 
-    /// Whether something could not be brought back.
+    /// Whether something could not be recovered.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
         self.action == Action::SetAside || !self.missing.is_empty() || !self.lost.is_empty()
     }
 }
 
-/// Reads the pak regions of a save and decides what is done with each.
+/// Reads the pak regions of a save and plans each of them.
 pub(super) fn plan(save: &Save, options: &Options<'_>) -> Result<Vec<PakPlan>, Error> {
-    let files: Vec<(&Room, &PakFile)> =
-        save.rooms.iter().flat_map(|room| room.files.iter().map(move |file| (room, file))).collect();
-    files.into_par_iter().map(|(room, file)| one(save, room, file, options)).collect()
+    let files: Vec<(&PakDir, &PakFile)> =
+        save.pak_dirs.iter().flat_map(|pak_dir| pak_dir.files.iter().map(move |file| (pak_dir, file))).collect();
+    files.into_par_iter().map(|(pak_dir, file)| one(save, pak_dir, file, options)).collect()
 }
 
-fn one(save: &Save, room: &Room, file: &PakFile, options: &Options<'_>) -> Result<PakPlan, Error> {
+fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> Result<PakPlan, Error> {
     options.go_on()?;
-    let path = room.dir.join(&file.name);
+    let path = pak_dir.dir.join(&file.name);
     let name = below(&save.path, &path);
     let whole = |action, why| PakPlan::whole(name.clone(), path.clone(), action, why);
     let aside = |why| whole(Action::SetAside, why);
-    // Of a file that was named itself, its name does not matter.
+    // The name of a file that was opened directly does not matter.
     if save.path.is_dir() {
         let odd = save.faults.iter().find(|fault| fault.path == path).map(|fault| fault.damage.code);
         match odd {
@@ -149,30 +155,33 @@ fn one(save: &Save, room: &Room, file: &PakFile, options: &Options<'_>) -> Resul
             _ => {}
         }
     }
-    let failed = |source| beside::Error::Open { path: path.clone(), source };
-    let Some(pak) = save.pak(room, file, &mut Vec::new()).map_err(failed)? else {
+    let failed = |source| draft::Error::Open { path: path.clone(), source };
+    let Some(pak) = save.pak(pak_dir, file, &mut Vec::new()).map_err(failed)? else {
         return Ok(aside("it ends inside its header"));
     };
     let stop = || options.go_on().is_err();
     let budget = pak.source.len().saturating_mul(EXPANSION).saturating_add(BUDGET);
     let how = pak::Options { budget, stop: &stop };
-    let told = pak::read(&pak, &how).map_err(beside::Error::read(&path))?;
+    let told = pak::read(&pak, &how).map_err(draft::Error::read(&path))?;
     options.go_on()?;
-    if pak.source.changed().map_err(beside::Error::read(&path))? {
-        return Err(beside::Error::Changed(path).into());
+    if pak.source.changed().map_err(draft::Error::read(&path))? {
+        return Err(draft::Error::Changed(path).into());
     }
     let plan = whole(Action::Copy, "healthy");
     if told.is_sound() {
         return Ok(plan);
     }
     let mut plan = rebuilt(plan, &pak, &told, options);
-    plan.rest = rest(&plan, &pak.source).map_err(beside::Error::read(&path))?;
+    plan.reading = save.options.pak.reading;
+    plan.rest = rest(&plan, &pak.source).map_err(draft::Error::read(&path))?;
     Ok(plan)
 }
 
 fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, told: &Told, options: &Options<'_>) -> PakPlan {
-    let position =
-        |record| crate::pak::place::Grid::of(told.layout.count).and_then(|grid| grid.value.chunk(pak.region, record));
+    let position = |record| {
+        crate::pak::place::Grid::from_record_count(told.layout.count)
+            .and_then(|grid| grid.value.chunk(pak.region, record))
+    };
     plan.action = Action::Rebuild;
     plan.why =
         if told.as_declared { "its records do not fit its chunks" } else { "its header does not fit its chunks" };
@@ -229,14 +238,14 @@ fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, told: &Told, options: &Opti
         let pak::Stream { span, plain, .. } = orphan.stream;
         plan.lost.push(Lost { span, plain, whole: true, record: None, candidates });
     }
-    // Several records may name one damaged stream.
+    // Several records may point to one damaged stream.
     plan.lost.sort_by_key(|lost| (lost.span.start, lost.record));
     plan.lost.dedup_by_key(|lost| lost.span.start);
     plan.chunks.sort_by_key(|chunk| (chunk.span.start, chunk.record));
     plan
 }
 
-/// What is neither written nor kept as a chunk, and not zero.
+/// Bytes that are neither written nor kept as a chunk, and not zero.
 fn rest(plan: &PakPlan, source: &FileSource) -> std::io::Result<Vec<Span>> {
     let mut used: Vec<Span> = plan.chunks.iter().map(|c| c.span).chain(plan.lost.iter().map(|l| l.span)).collect();
     used.push(plan.head);
@@ -245,7 +254,7 @@ fn rest(plan: &PakPlan, source: &FileSource) -> std::io::Result<Vec<Span>> {
     let (mut at, mut spans, mut buffer) = (0u64, Vec::<Span>::new(), Vec::new());
     for span in used {
         while at < span.start {
-            // No hole of a sparse file is read.
+            // Skip holes of a sparse file.
             at = source.next_data(at).clamp(at, span.start);
             let len = (span.start - at).min(crate::pak::BLOCK_BYTES - at % crate::pak::BLOCK_BYTES);
             source.read_into(at, index(len), &mut buffer)?;

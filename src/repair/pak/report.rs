@@ -1,45 +1,89 @@
-//! What is done with pak regions, as `repair.json` and in words.
+//! The report on pak regions, in `repair.json` and as text.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::printable::{self, triple};
 use crate::repair::pak::PakPlan;
 use crate::repair::{Action, Certainty};
 
-/// The files that are not copied: see OUTPUT.md.
-pub(in crate::repair) fn json(plans: &[PakPlan]) -> Vec<Value> {
-    plans.iter().filter(|plan| plan.action != Action::Copy).map(one).collect()
+/// A pak region that is not just copied: see OUTPUT.md.
+#[derive(Serialize)]
+pub(in crate::repair) struct PakReport {
+    file: String,
+    action: &'static str,
+    why: &'static str,
+    header: Vec<FieldReport>,
+    chunks: usize,
+    put_right: Vec<ChunkReport>,
+    missing: Vec<MissingReport>,
+    lost_and_found: usize,
+    other_bytes: u64,
 }
 
-fn one(plan: &PakPlan) -> Value {
-    let put_right = plan.chunks.iter().filter_map(|chunk| {
-        Some(json!({
-            "record": chunk.record,
-            "position": chunk.position,
-            "bytes": [chunk.span.start, chunk.span.end],
-            "why": chunk.put_right?,
-            "certainty": if chunk.certainty == Certainty::Certain { "certain" } else { "likely" },
-        }))
-    });
-    let missing = plan.missing.iter().map(|m| {
-        let listed = [i32::from(m.listed.block_offset), i32::from(m.listed.block_length), m.listed.file_length];
-        json!({ "record": m.record, "position": m.position, "listed": listed, "why": m.why })
-    });
-    let fields = plan.fields.iter().map(|(field, old, new)| json!({ "field": field, "was": old, "is": new }));
-    json!({
-        "file": printable::path(&plan.name),
-        "action": plan.action.name(),
-        "why": plan.why,
-        "header": fields.collect::<Vec<_>>(),
-        "chunks": plan.chunks.len(),
-        "put_right": put_right.collect::<Vec<_>>(),
-        "missing": missing.collect::<Vec<_>>(),
-        "lost_and_found": plan.lost.len(),
-        "other_bytes": plan.rest.iter().map(crate::bytes::Span::len).sum::<u64>(),
-    })
+/// A field of the header that is corrected.
+#[derive(Serialize)]
+struct FieldReport {
+    field: &'static str,
+    was: i32,
+    is: i32,
 }
 
-/// The same, a line a sentence.
+/// A chunk whose record is corrected.
+#[derive(Serialize)]
+struct ChunkReport {
+    record: u32,
+    position: Option<[i32; 3]>,
+    bytes: [u64; 2],
+    why: &'static str,
+    certainty: &'static str,
+}
+
+/// A record without a chunk; `listed` is the record as stored.
+#[derive(Serialize)]
+struct MissingReport {
+    record: u32,
+    position: Option<[i32; 3]>,
+    listed: [i32; 3],
+    why: &'static str,
+}
+
+/// The pak regions that are not just copied.
+pub(in crate::repair) fn reports(plans: &[PakPlan]) -> Vec<PakReport> {
+    plans.iter().filter(|plan| plan.action != Action::Copy).map(PakReport::new).collect()
+}
+
+impl PakReport {
+    fn new(plan: &PakPlan) -> Self {
+        let put_right = plan.chunks.iter().filter_map(|chunk| {
+            Some(ChunkReport {
+                record: chunk.record,
+                position: chunk.position,
+                bytes: [chunk.span.start, chunk.span.end],
+                why: chunk.put_right?,
+                certainty: if chunk.certainty == Certainty::Certain { "certain" } else { "likely" },
+            })
+        });
+        let missing = plan.missing.iter().map(|m| MissingReport {
+            record: m.record,
+            position: m.position,
+            listed: [i32::from(m.listed.block_offset), i32::from(m.listed.block_length), m.listed.file_length],
+            why: m.why,
+        });
+        Self {
+            file: printable::path(&plan.name),
+            action: plan.action.name(),
+            why: plan.why,
+            header: plan.fields.iter().map(|&(field, was, is)| FieldReport { field, was, is }).collect(),
+            chunks: plan.chunks.len(),
+            put_right: put_right.collect(),
+            missing: missing.collect(),
+            lost_and_found: plan.lost.len(),
+            other_bytes: plan.rest.iter().map(crate::bytes::Span::len).sum(),
+        }
+    }
+}
+
+/// The same as text, one sentence per line.
 pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
     let mut lines = Vec::new();
     for plan in plans.iter().filter(|plan| plan.action != Action::Copy) {

@@ -1,10 +1,10 @@
-//! Writing pak regions: the records, the chunks one after the other, and what is left over to `lost+found`.
+//! Writes pak regions: the records and the chunks in order, and everything else to `lost+found`.
 
 use rayon::prelude::*;
-use serde_json::json;
+use serde::Serialize;
 
-use crate::beside::{Draft, Error, Input, Writer};
 use crate::bytes::{Span, index};
+use crate::draft::{Draft, Error, Input, Writer};
 use crate::limits::Limits;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::header::Header;
@@ -18,7 +18,7 @@ use crate::source::Source;
 
 pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Limits) -> Result<(), Error> {
     plans.par_iter().try_for_each(|plan| match plan.action {
-        // A backup tells nothing of pak regions.
+        // Backups are not used for pak regions.
         Action::Copy | Action::FromBackup => draft.copy(&plan.path, &plan.name),
         Action::SetAside => draft.copy(&plan.path, &aside(draft, &plan.name)),
         Action::Rebuild => rebuild(draft, plan, limits),
@@ -27,7 +27,9 @@ pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Li
 
 fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Error> {
     let Some(header) = &plan.header else { return Ok(()) };
-    let input = Input::open(&plan.path)?;
+    let failed = |source| Error::Open { path: plan.path.clone(), source };
+    let (source, _) = crate::save::open_pak(&plan.path, plan.reading, limits).map_err(failed)?;
+    let input = Input::of(&plan.path, source);
     if !plan.chunks.is_empty() {
         let mut out = Writer::new(draft, &plan.name)?;
         pack(&mut out, header, plan, &input, limits)?;
@@ -42,7 +44,7 @@ fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Err
         plan.rest.iter().try_for_each(|span| out.span(&input, *span))?;
         out.done()?;
         let pieces: Vec<[u64; 2]> = plan.rest.iter().map(|span| [span.start, span.end]).collect();
-        let about = json!({ "file": crate::printable::path(&plan.name), "bytes": pieces });
+        let about = RestReport { file: crate::printable::path(&plan.name), bytes: pieces };
         draft.file(&lost_name(draft, &plan.name, ".rest.json"), &pretty(&about))?;
     }
     input.unchanged()
@@ -80,18 +82,44 @@ fn pack(out: &mut Writer<'_>, header: &Header, plan: &PakPlan, input: &Input, li
     Ok(())
 }
 
-/// A stream with the checksum of what it holds.
+/// A zlib stream with the checksum of its content.
 fn with_checksum(input: &Input, span: Span, limits: &Limits) -> Result<Vec<u8>, Error> {
     let (mut stored, mut decoder) = (Vec::new(), Decoder::default());
     input.read(span, &mut stored)?;
-    let sum = adler32(decoder.decode(&stored, false, limits, &mut Vec::new()).plain);
+    let sum = adler32(decoder.decode(&stored, false, limits).report_to(&mut Vec::new()).plain);
     if let Some(end) = stored.last_chunk_mut() {
         *end = sum.to_be_bytes();
     }
     Ok(stored)
 }
 
-/// A chunk in `lost+found`: its bytes as stored, what they decompress to, and what is known of it.
+/// The description of the bytes that belong to nothing.
+#[derive(Serialize)]
+struct RestReport {
+    file: String,
+    bytes: Vec<[u64; 2]>,
+}
+
+/// The description of a chunk in `lost+found`.
+#[derive(Serialize)]
+struct ChunkReport {
+    file: String,
+    bytes: [u64; 2],
+    plain: usize,
+    whole: bool,
+    record: Option<u32>,
+    candidates: Vec<RecordCandidate>,
+}
+
+/// A record that a chunk may belong to.
+#[derive(Serialize)]
+struct RecordCandidate {
+    record: u32,
+    position: Option<[i32; 3]>,
+    probability: f64,
+}
+
+/// A chunk in `lost+found`: its stored bytes, its decompressed bytes, and a description.
 fn keep(draft: &Draft<'_>, plan: &PakPlan, lost: &Lost, input: &Input, limits: &Limits) -> Result<(), Error> {
     let name = |ending: &str| lost_name(draft, &plan.name, &format!(".byte-{:010}{ending}", lost.span.start));
     let mut stored = Vec::new();
@@ -106,20 +134,20 @@ fn keep(draft: &Draft<'_>, plan: &PakPlan, lost: &Lost, input: &Input, limits: &
         input.read(Span::sized(span.start, limits.stored_bytes), &mut stored)?;
     }
     let mut decoder = Decoder::default();
-    let payload = decoder.decode(&stored, false, limits, &mut Vec::new());
+    let payload = decoder.decode(&stored, false, limits).report_to(&mut Vec::new());
     draft.file(&name(".bin"), payload.plain)?;
-    let candidates: Vec<_> = lost
-        .candidates
-        .iter()
-        .map(|(record, at, p)| json!({ "record": record, "position": at, "probability": rounded(*p) }))
-        .collect();
-    let about = json!({
-        "file": crate::printable::path(&plan.name),
-        "bytes": [span.start, span.end],
-        "plain": payload.plain.len(),
-        "whole": lost.whole,
-        "record": lost.record,
-        "candidates": candidates,
-    });
+    let candidate = |&(record, position, p): &(u32, Option<[i32; 3]>, f64)| RecordCandidate {
+        record,
+        position,
+        probability: rounded(p),
+    };
+    let about = ChunkReport {
+        file: crate::printable::path(&plan.name),
+        bytes: [span.start, span.end],
+        plain: payload.plain.len(),
+        whole: lost.whole,
+        record: lost.record,
+        candidates: lost.candidates.iter().map(candidate).collect(),
+    };
     draft.file(&name(".json"), &pretty(&about))
 }

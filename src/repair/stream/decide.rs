@@ -1,18 +1,17 @@
-//! Which row is written at which place.
+//! Decides which row is written at which position.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::beside;
 use crate::damage::Code;
-use crate::godot::stream::loc::Place;
+use crate::draft;
+use crate::godot::stream::loc::{KeyRule, Place};
 use crate::godot::stream::meta::Meta;
 use crate::limits::Limits;
-use crate::repair::place::AS_IT_WAS;
-use crate::repair::plan::Origin;
-use crate::repair::stream::examine::{Seen, State, Stored, Usual};
+use crate::repair::decision::Origin;
+use crate::repair::stream::examine::{BlobFault, Seen, State, Stored, Usual};
 use crate::repair::stream::keys::{self, Reading};
 use crate::repair::stream::{LostPart, LostRow, Older, Part, StreamDecision, StreamPlan};
-use crate::repair::{Certainty, Error, Options};
+use crate::repair::{Certainty, Error, KeptReason, Options};
 use crate::save::{Stream, StreamScratch};
 use crate::source::FileSource;
 
@@ -21,9 +20,9 @@ const SHARED: &str = "another row has some of its pages";
 const SEVERAL: &str = "several rows have its place, and which is right is not known";
 const OTHER: &str = "another row of its place is the one that the game reads";
 const BETTER: &str = "another row of its place is whole";
-const SIZE: &str = "its block has another size than those of the stream";
+const RULE: &str = "its key was that of the rule of 2021";
 
-/// What is known of a stream when it is decided on.
+/// The inputs of the decision about a stream.
 pub(super) struct Deciding<'d> {
     pub stream: &'d Stream<FileSource>,
     pub seen: &'d [Seen],
@@ -33,14 +32,14 @@ pub(super) struct Deciding<'d> {
     pub limits: &'d Limits,
 }
 
-/// A row that may be written at a place.
+/// A row that may be written at a position.
 #[derive(Clone, Copy)]
 struct Claim {
     row: u32,
-    /// 0 is a row that the game finds there, 1 one of its table, and above that it stands on a page without a table.
+    /// 0: a row that the game finds there; 1: a row of its table; above: a row on a page without a table.
     rank: u8,
     certainty: Certainty,
-    /// Why it is no more certain than that.
+    /// Why it is not more certain.
     doubt: &'static str,
     /// What was wrong with its key.
     why: Option<&'static str>,
@@ -51,26 +50,35 @@ impl Deciding<'_> {
     /// Fills in what is done with each row.
     pub fn decide(&self, plan: &mut StreamPlan) -> Result<(), Error> {
         let mut claims: HashMap<Place, Vec<Claim>> = HashMap::new();
-        let mut homeless = Vec::new();
+        let mut unowned = Vec::new();
+        let mut bare = Vec::new();
         for (number, seen) in (0u32..).zip(self.seen) {
             if !seen.readable {
                 self.lose(plan, number, LostPart::Row, "it cannot be read", None);
                 continue;
             }
-            let (place, why) = match self.read(seen) {
+            let (place, why) = match self.by_rule(seen, self.read(seen)) {
                 Reading::Exact(place) => (place, None),
                 Reading::Meant(place, why) => (place, Some(why)),
                 Reading::Nothing(why) => {
-                    homeless.push((number, why));
+                    unowned.push((number, why));
                     continue;
                 }
             };
+            if self.stream.rule == KeyRule::Old
+                && place.lod > 0
+                && seen.voxels == State::Null
+                && seen.instances.is_read()
+            {
+                bare.push((place, number));
+                continue;
+            }
             match self.claim(number, why) {
                 Some(claim) => claims.entry(place).or_default().push(claim),
                 None => self.lose(plan, number, LostPart::Row, STALE, Some(place)),
             }
         }
-        self.matched(plan, homeless, &mut claims)?;
+        self.matched(plan, unowned, &mut claims)?;
         let mut places: Vec<Place> = claims.keys().copied().collect();
         places.sort_unstable();
         for place in &places {
@@ -79,6 +87,7 @@ impl Deciding<'_> {
                 self.write(plan, *place, claim)?;
             }
         }
+        self.instances_by_key(plan, bare);
         self.missing(plan, &places);
         self.older(plan)?;
         plan.rows.sort_by_key(|row| row.place);
@@ -88,7 +97,7 @@ impl Deciding<'_> {
         Ok(())
     }
 
-    /// What the key of a row says. Where the settings leave a choice of formats, nothing is put right by one of them.
+    /// Reads the key of a row. If the settings allow several formats, no key is corrected.
     fn read(&self, seen: &Seen) -> Reading {
         match (self.meta.format, self.stream.format) {
             (Some(format), _) => keys::read(format, seen.key.as_key()),
@@ -100,19 +109,41 @@ impl Deciding<'_> {
         }
     }
 
-    /// Whether a table has lost pages, so that rows on pages without a table may be its own.
+    /// The position of a row by the rule of the stream; rows without voxels have that of their key.
+    fn by_rule(&self, seen: &Seen, reading: Reading) -> Reading {
+        let key = match reading {
+            Reading::Exact(key) | Reading::Meant(key, _) => key,
+            Reading::Nothing(_) => return reading,
+        };
+        if self.stream.rule == KeyRule::New || key.lod == 0 || seen.voxels == State::Null {
+            return reading;
+        }
+        match (KeyRule::Old.place(key), reading) {
+            (None, _) => Reading::Nothing("its key is no place by the rule of 2021"),
+            (Some(place), Reading::Meant(_, why)) => Reading::Meant(place, why),
+            (Some(place), _) if place == key => reading,
+            (Some(place), _) => Reading::Meant(place, RULE),
+        }
+    }
+
+    /// Whether a table lost pages, so that rows on pages without a table may belong to it.
     fn has_gaps(&self) -> bool {
-        use Code::{StreamCut, StreamHeader, StreamNotDatabase, StreamPage, StreamTable};
-        let codes = [StreamPage, StreamNotDatabase, StreamHeader, StreamCut, StreamTable];
+        use Code::{StreamCut, StreamHeader, StreamNotDatabase, StreamPage, StreamShifted, StreamTable};
+        let codes = [StreamPage, StreamNotDatabase, StreamHeader, StreamCut, StreamTable, StreamShifted];
         self.stream.damage.iter().any(|d| codes.contains(&d.code))
     }
 
+    /// Keeps a row, or a part of one, in `lost+found`; `why` in words.
     fn lose(&self, plan: &mut StreamPlan, row: u32, part: LostPart, why: &'static str, place: Option<Place>) {
+        self.keep(plan, row, part, KeptReason::Row(why), place);
+    }
+
+    fn keep(&self, plan: &mut StreamPlan, row: u32, part: LostPart, why: KeptReason, place: Option<Place>) {
         let page = self.stream.rows.get(row as usize).map_or(0, |row| row.page);
         plan.lost.push(LostRow { row, page, part, why, place });
     }
 
-    /// What a row can claim; `None` when it may be no row of the stream any more.
+    /// The position that a row claims; `None` if it may have been deleted.
     fn claim(&self, number: u32, why: Option<&'static str>) -> Option<Claim> {
         let lost = self.stream.rows.get(number as usize).is_none_or(|row| row.lost);
         let shared = self.seen.get(number as usize).is_some_and(|seen| seen.shared);
@@ -125,11 +156,12 @@ impl Deciding<'_> {
             (true, _) => (Certainty::Likely, STALE),
             (false, true) => (Certainty::Likely, SHARED),
         };
-        let rank = u8::from(lost) * 2 + u8::from(why.is_some());
+        // A key of the old rule is what the game of its time wrote.
+        let rank = u8::from(lost) * 2 + u8::from(why.is_some_and(|why| why != RULE));
         Some(Claim { row: number, rank, certainty, doubt, why, origin: Origin::Found })
     }
 
-    /// Whether something of a row can be used as it is.
+    /// Whether a part of a row can be used unchanged.
     fn is_whole(&self, claim: &Claim) -> bool {
         let Some(seen) = self.seen.get(claim.row as usize) else { return false };
         match self.voxels(seen) {
@@ -138,18 +170,18 @@ impl Deciding<'_> {
         }
     }
 
-    /// What the block of a row is, its size held against that of the stream.
+    /// The state of a row's block, including its size compared with the stream's.
     fn voxels(&self, seen: &Seen) -> State {
         match (seen.voxels, self.meta.block_size()) {
-            (state, Some(side)) if state.is_read() && seen.side != side => State::Broken(SIZE),
+            (state, Some(side)) if state.is_read() && seen.side != side => State::Broken(BlobFault::Size),
             (state, _) => state,
         }
     }
 
-    /// The row that a place gets; the others go to `lost+found`.
+    /// Decides the row of a position; the others go to `lost+found`.
     fn choose(&self, plan: &mut StreamPlan, place: Place, mut all: Vec<Claim>) -> Option<Claim> {
         all.sort_by_key(|claim| (claim.rank, claim.row));
-        // Rows that are equal to the byte are one.
+        // Byte-identical rows count as one.
         let mut claims: Vec<Claim> = Vec::new();
         let mut contents: HashMap<u128, usize> = HashMap::new();
         for claim in all {
@@ -202,7 +234,7 @@ impl Deciding<'_> {
             let (part, lost, salvaged) = self.mended(plan, place, number, state)?;
             voxels = part;
             if let Some(lost) = lost {
-                self.lose(plan, number, LostPart::Voxels, lost, Some(place));
+                self.keep(plan, number, LostPart::Voxels, lost, Some(place));
             }
             if salvaged {
                 origin = Origin::Salvaged;
@@ -215,10 +247,15 @@ impl Deciding<'_> {
         if let State::Broken(broken) = seen.instances {
             instances = Part::LeftOut;
             why = why.or(Some("its instances were damaged"));
-            self.lose(plan, number, LostPart::Instances, broken, Some(place));
+            self.lose(plan, number, LostPart::Instances, broken.words(), Some(place));
+        }
+        if instances == Part::Kept && seen.rewrap_instances {
+            instances = Part::Mended(Box::default());
+            why = why.or(Some("its instances were against the format"));
+            self.keep(plan, number, LostPart::Instances, KeptReason::Rewritten, Some(place));
         }
         if voxels == Part::LeftOut {
-            let broken = if let State::Broken(why) = state { why } else { "its block is damaged" };
+            let broken = if let State::Broken(fault) = state { fault.words() } else { "its block is damaged" };
             plan.missing.push((place, broken));
             why = Some("its block was damaged, its instances are kept");
             if instances == Part::LeftOut || seen.instances == State::Null {
@@ -246,6 +283,53 @@ impl Deciding<'_> {
         Ok(())
     }
 
+    /// Moves instances above LOD 0 to the position of their key, where the voxels of their row have another position by the
+    /// rule of the stream.
+    fn instances_by_key(&self, plan: &mut StreamPlan, bare: Vec<(Place, u32)>) {
+        if self.stream.rule == KeyRule::New {
+            return;
+        }
+        let rest = bare.into_iter().map(|(place, number)| {
+            let page = self.stream.rows.get(number as usize).map_or(0, |row| row.page);
+            (place, number, page, Certainty::Certain)
+        });
+        let mut apart: Vec<(Place, u32, u32, Certainty)> = rest.collect();
+        for decision in plan.rows.iter_mut().filter(|d| d.place.lod > 0 && d.instances == Part::Kept) {
+            let Some((number, seen)) = decision.row.and_then(|n| Some((n, self.seen.get(n as usize)?))) else {
+                continue;
+            };
+            let (Reading::Exact(key) | Reading::Meant(key, _)) = self.read(seen) else { continue };
+            if seen.voxels != State::Null && seen.instances.is_read() && key != decision.place {
+                decision.instances = Part::LeftOut;
+                apart.push((key, number, decision.page, decision.certainty));
+            }
+        }
+        let mut at: HashMap<Place, usize> = plan.rows.iter().enumerate().map(|(i, row)| (row.place, i)).collect();
+        for (place, number, page, certainty) in apart {
+            let has_none = |row: &StreamDecision| {
+                row.instances == Part::LeftOut
+                    || row.row.and_then(|n| self.seen.get(n as usize)).is_none_or(|seen| seen.instances == State::Null)
+            };
+            match at.get(&place).and_then(|i| plan.rows.get_mut(*i)) {
+                Some(row) if has_none(row) => row.instances = Part::Other(number),
+                Some(_) => self.lose(plan, number, LostPart::Instances, OTHER, Some(place)),
+                None => {
+                    at.insert(place, plan.rows.len());
+                    plan.rows.push(StreamDecision {
+                        place,
+                        row: None,
+                        page,
+                        origin: Origin::Found,
+                        certainty,
+                        why: Some(RULE),
+                        voxels: Part::LeftOut,
+                        instances: Part::Other(number),
+                    });
+                }
+            }
+        }
+    }
+
     /// How a block that is not whole is written, why its bytes are kept, and whether parts of it are filled.
     fn mended(
         &self,
@@ -253,54 +337,54 @@ impl Deciding<'_> {
         place: Place,
         number: u32,
         state: State,
-    ) -> Result<(Part, Option<&'static str>, bool), Error> {
-        let left_out = |why| Ok((Part::LeftOut, Some(why), false));
+    ) -> Result<(Part, Option<KeptReason>, bool), Error> {
+        let left_out = |why| Ok((Part::LeftOut, Some(KeptReason::Row(why)), false));
         let (Some(row), Some(seen)) = (self.stream.rows.get(number as usize), self.seen.get(number as usize)) else {
             return left_out("it cannot be read");
         };
         let mut scratch = StreamScratch::default();
-        self.stream.fetch(row, &mut scratch).map_err(beside::Error::read(&plan.path))?;
+        self.stream.fetch(row, &mut scratch).map_err(draft::Error::read(&plan.path))?;
         let stored = self.stream.voxel_bytes(&scratch).zip(self.meta.block_size_po2);
         let stored = stored.map(|(bytes, po2)| Stored::new(bytes, po2, &self.usual.depths, self.limits));
-        let State::Broken(why) = state else {
+        let State::Broken(fault) = state else {
             let mend = stored.and_then(|stored| stored.set_right(self.limits));
             return Ok(match mend {
-                Some(mend) => (Part::Mended(Box::new(mend)), Some(AS_IT_WAS), false),
+                Some(mend) => (Part::Mended(Box::new(mend)), Some(KeptReason::Rewritten), false),
                 None => (Part::Kept, None, false),
             });
         };
         let cut = !scratch.is_whole();
-        if seen.refused || seen.shared || why == SIZE {
-            return left_out(why);
+        if seen.refused || seen.shared || fault == BlobFault::Size {
+            return left_out(fault.words());
         }
         let mend = stored.and_then(|stored| stored.salvage(cut, &self.usual.common, self.limits));
-        // A backup has the whole of it, if an older state.
+        // The backup has all of it, possibly in an older state.
         let held = plan.backup.as_deref().is_some_and(|older| older.places.contains(&place));
         match mend {
             Some(mend) if mend.filled.is_empty() && mend.metadata => {
-                Ok((Part::Mended(Box::new(mend)), Some(AS_IT_WAS), false))
+                Ok((Part::Mended(Box::new(mend)), Some(KeptReason::Rewritten), false))
             }
-            Some(mend) if !held => Ok((Part::Mended(Box::new(mend)), Some(why), true)),
-            _ => left_out(why),
+            Some(mend) if !held => Ok((Part::Mended(Box::new(mend)), Some(KeptReason::Row(fault.words())), true)),
+            _ => left_out(fault.words()),
         }
     }
 
-    /// Rows whose keys say nothing: the backup may have the same block at one place only.
+    /// Rows without a valid key: the backup may have the same block at exactly one position.
     fn matched(
         &self,
         plan: &mut StreamPlan,
-        homeless: Vec<(u32, &'static str)>,
+        unowned: Vec<(u32, &'static str)>,
         claims: &mut HashMap<Place, Vec<Claim>>,
     ) -> Result<(), Error> {
-        let older = plan.backup.clone().filter(|_| !homeless.is_empty() && self.meta.format.is_some());
+        let older = plan.backup.clone().filter(|_| !unowned.is_empty() && self.meta.format.is_some());
         let owners = match older {
-            Some(older) => older.owners().map_err(beside::Error::read(&older.path))?,
+            Some(older) => older.owners().map_err(draft::Error::read(&older.path))?,
             None => HashMap::new(),
         };
         let block = |number: u32| self.seen.get(number as usize).map_or(0, |seen| seen.block);
         let mut copies: HashMap<u128, usize> = HashMap::new();
         self.seen.iter().for_each(|seen| *copies.entry(seen.block).or_default() += 1);
-        for (number, why) in homeless {
+        for (number, why) in unowned {
             let alone = copies.get(&block(number)) == Some(&1);
             let place =
                 owners.get(&block(number)).copied().flatten().filter(|place| alone && !claims.contains_key(place));
@@ -314,7 +398,7 @@ impl Deciding<'_> {
         Ok(())
     }
 
-    /// Places that only an index still has.
+    /// Positions that only an index contains.
     fn missing(&self, plan: &mut StreamPlan, claimed: &[Place]) {
         if self.meta.format == self.stream.format {
             let gone = self.stream.indexed().into_iter().filter(|place| claimed.binary_search(place).is_err());
@@ -322,7 +406,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Places without a block get that of the backup.
+    /// Positions without a block get that of the backup.
     fn older(&self, plan: &mut StreamPlan) -> Result<(), Error> {
         let (Some(older), Some(side), Some(format)) = (plan.backup.clone(), self.meta.block_size(), self.meta.format)
         else {
@@ -338,7 +422,7 @@ impl Deciding<'_> {
             let bare = there.is_some_and(|row| row.voxels == Part::LeftOut);
             let wanted = bare || there.is_none() && (missing.contains(&place) || self.has_gaps());
             let fits = wanted && format.encode(place).is_some();
-            if !fits || !older.is_whole(row, side, &mut scratch).map_err(beside::Error::read(&older.path))? {
+            if !fits || !older.is_whole(row, side, &mut scratch).map_err(draft::Error::read(&older.path))? {
                 continue;
             }
             filled.insert(place);

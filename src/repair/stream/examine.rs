@@ -1,4 +1,4 @@
-//! What is whole of each row, and how a block that is not becomes whole.
+//! Examines each row: which parts are whole, and how a damaged block can be rewritten.
 
 use std::cell::RefCell;
 use std::io;
@@ -8,9 +8,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::bytes::Span;
 use crate::check::row_batch;
-use crate::damage::{Damage, Level};
+use crate::damage::{Code, Damage, Level};
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Depth};
+use crate::godot::container::Mode;
 use crate::godot::region::{Format, Header};
 use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
@@ -18,24 +19,52 @@ use crate::repair::mend::{Common, Job, Mend};
 use crate::save::{Blob, OwnedKey, Scratch, Stream, StreamScratch};
 use crate::source::FileSource;
 use crate::sqlite::walk::{Owners, Use};
+use crate::watch::Watch;
 
-/// Blocks of which the usual values of channels are taken.
+/// Number of blocks from which the most frequent values of channels are taken.
 const SAMPLES: usize = 256;
 
-/// The largest sectors: a block of a stream has no sectors, and only what no region could hold is too large.
+/// The largest sector size. A block of a stream has no sectors; only one that no region could hold is too large.
 const SECTOR: u32 = 65_535;
 
-/// What one of the two blobs of a row is.
+/// The state of a row's blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// NULL.
     Null,
-    /// All of it can be read and is as it should be.
+    /// Healthy.
     Whole,
-    /// All of it can be read, and something is against the format.
+    /// Readable, but it violates the format.
     Odd,
-    /// The engine refuses it, and why.
-    Broken(&'static str),
+    /// The engine refuses it.
+    Broken(BlobFault),
+}
+
+/// Why the engine refuses a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlobFault {
+    /// It has this damage.
+    Damage(Code),
+    /// Its end is missing.
+    Cut,
+    /// The block is of another type than a blob.
+    NoBlob,
+    /// The instances are of another type than a blob.
+    NoInstanceBlob,
+    /// The block has another size than those of the stream.
+    Size,
+}
+
+impl BlobFault {
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Damage(code) => code.title(),
+            Self::Cut => "it breaks off",
+            Self::NoBlob => "it is no blob",
+            Self::NoInstanceBlob => "they are no blob",
+            Self::Size => "its block has another size than those of the stream",
+        }
+    }
 }
 
 impl State {
@@ -44,17 +73,17 @@ impl State {
     }
 
     fn of(damage: &[Damage], whole: bool) -> Self {
-        let worst = damage.iter().max_by_key(|d| d.code.level());
+        let worst = damage.iter().max_by_key(|d| (d.code.hides_data(), d.code.level()));
         match worst {
-            Some(d) if d.code.level() >= Level::Error => Self::Broken(d.code.title()),
-            _ if !whole => Self::Broken("it breaks off"),
+            Some(d) if d.code.hides_data() => Self::Broken(BlobFault::Damage(d.code)),
+            _ if !whole => Self::Broken(BlobFault::Cut),
             Some(d) if d.code.level() >= Level::Warning => Self::Odd,
             _ => Self::Whole,
         }
     }
 }
 
-/// What was seen of a row.
+/// An examined row.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub key: OwnedKey,
@@ -62,17 +91,19 @@ pub(super) struct Seen {
     pub readable: bool,
     pub voxels: State,
     pub instances: State,
-    /// Voxels along an axis of its block, when it is a cube.
+    /// Whether the instances are complete but in a container that the engine refuses.
+    pub rewrap_instances: bool,
+    /// Voxels along an axis of its block, if it is a cube.
     pub side: u16,
-    /// Of all values but the key.
+    /// Hash of all values except the key.
     pub content: u128,
-    /// Of the block as it is stored; 0 where there is none.
+    /// Hash of the stored block; 0 if there is none.
     pub block: u128,
-    /// Whether another row has some of its pages.
+    /// Whether another row shares some of its pages.
     pub shared: bool,
-    /// Whether the chain of its pages is damaged, also where that costs nothing.
+    /// Whether the chain of its pages is damaged, even if no byte is lost.
     pub broken: bool,
-    /// Whether it begins with pages that are something else's, so that they were not read.
+    /// Whether its chain begins in pages of something else, so that they were not read.
     pub refused: bool,
 }
 
@@ -80,7 +111,10 @@ thread_local! {
     static BUFFERS: RefCell<StreamScratch> = RefCell::default();
 }
 
-/// Hash of values, their types and lengths among them.
+/// Below this, a float has every whole number exactly.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// Hash of values, including their types and lengths.
 pub(super) fn hash<'k>(values: impl Iterator<Item = Key<'k>>) -> u128 {
     let mut hasher = Xxh3::new();
     let mut put = |kind: u8, bytes: &[u8]| {
@@ -92,6 +126,8 @@ pub(super) fn hash<'k>(values: impl Iterator<Item = Key<'k>>) -> u128 {
         match value {
             Key::Null => put(0, &[]),
             Key::Int(n) => put(1, &n.to_le_bytes()),
+            // In a column of the type REAL, SQLite may store a whole number as an integer or as a float.
+            Key::Float(n) if n.fract() == 0.0 && n.abs() < WHOLE => put(1, &(n as i64).to_le_bytes()),
             Key::Float(n) => put(2, &n.to_bits().to_le_bytes()),
             Key::Text(bytes) => put(3, bytes),
             Key::Blob(bytes) => put(4, bytes),
@@ -100,10 +136,10 @@ pub(super) fn hash<'k>(values: impl Iterator<Item = Key<'k>>) -> u128 {
     hasher.digest128()
 }
 
-/// Looks at every row; the size of blocks is not held against the settings. Gives who has which page too.
-pub(super) fn all(stream: &Stream<FileSource>, go_on: &(dyn Fn() -> bool + Sync)) -> io::Result<(Vec<Seen>, Owners)> {
+/// Examines every row, without comparing block sizes with the settings. Also returns the owners of pages.
+pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<(Vec<Seen>, Owners)> {
     let mut owners = stream.owners.clone();
-    // A list of free pages that has pages in use is wrong, and not the rows.
+    // If the list of free pages contains pages in use, the list is wrong, not the rows.
     let free: Vec<u32> = owners.iter().filter(|(_, is)| *is == Use::Free).map(|(page, _)| page).collect();
     free.iter().for_each(|page| owners.set(*page, Use::Nothing));
     let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
@@ -111,7 +147,7 @@ pub(super) fn all(stream: &Stream<FileSource>, go_on: &(dyn Fn() -> bool + Sync)
     let mut found: Vec<(u32, Seen)> = Vec::with_capacity(numbers.len());
     let mut shared: Vec<u32> = Vec::new();
     let mut rest = numbers.as_slice();
-    while !rest.is_empty() && go_on() {
+    while !rest.is_empty() && !watch.is_cancelled() {
         let (part, after) = rest.split_at_checked(row_batch(stream, rest)).unwrap_or((rest, &[]));
         rest = after;
         let before = &owners;
@@ -120,7 +156,7 @@ pub(super) fn all(stream: &Stream<FileSource>, go_on: &(dyn Fn() -> bool + Sync)
         for (number, seen) in part.iter().zip(seen) {
             let (seen, pages) = seen?;
             for page in pages {
-                match owners.of(page) {
+                match owners.page_use(page) {
                     Some(Use::Nothing) => {
                         owners.claim(page, Use::Overflow(Some(*number)));
                     }
@@ -139,7 +175,7 @@ pub(super) fn all(stream: &Stream<FileSource>, go_on: &(dyn Fn() -> bool + Sync)
         }
     }
     for page in free {
-        if owners.of(page) == Some(Use::Nothing) {
+        if owners.page_use(page) == Some(Use::Nothing) {
             owners.set(page, Use::Free);
         }
     }
@@ -155,7 +191,7 @@ fn one(
     let Some(row) = stream.rows.get(number as usize) else { return Err(io::ErrorKind::NotFound.into()) };
     stream.fetch_from(&stream.pages, Some(owners), row, scratch)?;
     let pages = scratch.pages().to_vec();
-    let key = OwnedKey::of(stream.key(scratch));
+    let key = OwnedKey::from_utf8(stream.key(scratch));
     let content = hash(stream.values(scratch).skip(1));
     let block = stream.voxel_bytes(scratch).map_or(0, |bytes| hash([Key::Blob(bytes)].into_iter()));
     let readable = stream.values(scratch).len() > 0;
@@ -168,7 +204,7 @@ fn one(
     let mut side = 0;
     let voxels = match row.voxels {
         Blob::Null => State::Null,
-        Blob::Other => State::Broken("it is no blob"),
+        Blob::Other => State::Broken(BlobFault::NoBlob),
         Blob::Bytes(_) => {
             let view = stream.block(scratch);
             let size = view.block.as_ref().map_or([0; 3], |block| block.size);
@@ -179,27 +215,41 @@ fn one(
             State::of(view.damage, end && all_voxels)
         }
     };
+    let mut rewrap_instances = false;
     let instances = match row.instances {
         Blob::Null => State::Null,
-        Blob::Other => State::Broken("they are no blob"),
+        Blob::Other => State::Broken(BlobFault::NoInstanceBlob),
         Blob::Bytes(_) => {
             let view = stream.instances(scratch);
+            rewrap_instances = view.container.is_some_and(|c| c.mode == Some(Mode::Lz4WrongOrder));
             let end = view.container.is_some_and(|c| c.whole) && view.instances.is_some_and(|i| i.epilogue.is_some());
             State::of(view.damage, end && all_instances)
         }
     };
-    let seen = Seen { key, readable, voxels, instances, side, content, block, shared: false, broken, refused };
+    let seen = Seen {
+        key,
+        readable,
+        voxels,
+        instances,
+        rewrap_instances,
+        side,
+        content,
+        block,
+        shared: false,
+        broken,
+        refused,
+    };
     Ok((seen, pages))
 }
 
-/// A block of a stream as a block of a region, with the size before it, for what is known of those.
+/// A block of a stream in the form of a region's block, with a size prefix, so that the same code can rewrite it.
 pub(super) struct Stored {
     bytes: Vec<u8>,
     header: Header,
 }
 
 impl Stored {
-    /// Of the bytes of `vb`, in a stream of blocks so large.
+    /// Wraps the bytes of `vb`, for a stream of this block size.
     pub fn new(voxels: &[u8], block_size_po2: u8, depths: &[Depth; CHANNELS], limits: &Limits) -> Self {
         let mut bytes = u32::try_from(voxels.len()).unwrap_or(u32::MAX).to_le_bytes().to_vec();
         bytes.extend_from_slice(voxels);
@@ -217,19 +267,19 @@ impl Stored {
         Job { stored: &self.bytes, from: &self.header, to: &self.header.format, limits }
     }
 
-    /// The bytes of `vb`, made anew.
+    /// The rewritten bytes of `vb`.
     #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     pub fn apply(&self, mend: &Mend, limits: &Limits) -> Option<Vec<u8>> {
         self.job(limits).apply(mend).and_then(|bytes| bytes.get(4..).map(<[u8]>::to_vec))
     }
 
-    /// How a block that is only odd becomes as it should be.
+    /// How to rewrite a block that violates the format.
     pub fn set_right(&self, limits: &Limits) -> Option<Mend> {
         self.job(limits).set_right()
     }
 
-    /// How a block that the engine refuses becomes whole: nothing of it is missing, or what is missing was cut off at a
-    /// known place (`cut`), so that all before it is as it was written.
+    /// How to rewrite a block that the engine refuses: nothing of it is missing, or it was cut off at a
+    /// known place (`cut`), so that all bytes before that are as written.
     pub fn salvage(&self, cut: bool, common: &Common, limits: &Limits) -> Option<Mend> {
         let mut scratch = Scratch::default();
         let view = scratch.interpret_bytes(&self.bytes, 0, &self.header, None, limits);
@@ -253,7 +303,7 @@ fn own_depths(block: &Block<'_>, others: &[Depth; CHANNELS]) -> [Depth; CHANNELS
     depths
 }
 
-/// What most blocks of a stream have: their depths, and the usual values of their channels.
+/// The most frequent depths and uniform values of a stream's blocks.
 #[derive(Default)]
 pub(super) struct Usual {
     pub depths: [Depth; CHANNELS],
@@ -261,7 +311,7 @@ pub(super) struct Usual {
 }
 
 impl Usual {
-    /// Of some of the rows that are whole.
+    /// Statistics of some whole rows.
     pub fn of(stream: &Stream<FileSource>, seen: &[Seen], block_size_po2: u8) -> io::Result<Self> {
         let whole: Vec<usize> =
             (0..seen.len()).filter(|n| seen.get(*n).is_some_and(|s| s.voxels == State::Whole)).collect();

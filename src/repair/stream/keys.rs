@@ -1,20 +1,20 @@
-//! What keys say: in which format they are written, and which place one of another type or width means.
+//! Reads keys: infers their format, and the position of a key with another type or width.
 
 use std::collections::HashSet;
 
 use crate::godot::stream::loc::{Format, Key, Place};
 
-/// How many times as far from the origin the blocks of a wrong reading lie at least.
+/// Least ratio between the distances from the origin of a wrong and a right format.
 const FARTHER: u64 = 8;
 
-/// What a key is by a format.
+/// A key as read with a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// The key that the engine writes for a place.
+    /// The key that the engine writes for a position.
     Exact(Place),
-    /// Another one, that can only mean this place; and what is wrong with it.
+    /// A key that can only mean this position, and what is wrong with it.
     Meant(Place, &'static str),
-    /// No place, or several.
+    /// No position, or several.
     Nothing(&'static str),
 }
 
@@ -27,11 +27,11 @@ pub(super) fn read(format: Format, key: Key<'_>) -> Reading {
         return Reading::Meant(place, "its key was written in another way than the engine writes it");
     }
     let other = "its key was of another type";
-    // What says itself how it is to be read, and fits the format of the stream.
+    // A key whose type implies its format, and fits the format of the stream.
     let found = match key {
         Key::Text(text) => said_by_text(format, text),
         Key::Float(n) => whole(n).and_then(|n| format.decode(Key::Int(n)).ok()),
-        // A text that is kept as a blob may have ten bytes too.
+        // A text that is stored as a blob may have ten bytes too.
         Key::Blob(bytes) => {
             let by_text = said_by_text(format, bytes);
             let by_bits = Format::Blob.decode(key).ok();
@@ -63,8 +63,8 @@ fn whole(n: f64) -> Option<i64> {
     exact.then_some(n as i64)
 }
 
-/// The format that leaves no choice: the only one by which nearly all keys are places, or by which blocks lie side by side
-/// where they lie scattered by the other.
+/// The only possible format: the only one with which nearly all keys are positions, or with which blocks are adjacent
+/// while they are scattered with the other.
 pub(super) fn tell(keys: &[Key<'_>]) -> Option<Format> {
     let all = keys.iter().filter(|key| **key != Key::Null).count();
     let read = |format: Format| -> Vec<Option<Place>> { keys.iter().map(|key| format.decode(*key).ok()).collect() };
@@ -87,7 +87,7 @@ pub(super) fn tell(keys: &[Key<'_>]) -> Option<Format> {
     }
 }
 
-/// Pairs of blocks side by side along x or y. Along z numbers of both formats differ by one.
+/// Number of block pairs that are adjacent along x or y. Along z, keys differ by one in both integer formats.
 fn beside(places: &[Option<Place>]) -> usize {
     let all: HashSet<Place> = places.iter().flatten().copied().collect();
     let next = |place: &Place, axis: usize| {
@@ -98,7 +98,7 @@ fn beside(places: &[Option<Place>]) -> usize {
     all.iter().map(|place| usize::from(next(place, 0)) + usize::from(next(place, 1))).sum()
 }
 
-/// How far from the origin all blocks lie that both readings have.
+/// Sum of the distances from the origin of blocks that are positions in both formats.
 fn reach(places: &[Option<Place>], others: &[Option<Place>]) -> u64 {
     let both = places.iter().zip(others).filter(|(_, other)| other.is_some()).filter_map(|(place, _)| *place);
     both.map(|place| place.position.iter().map(|n| u64::from(n.unsigned_abs())).sum::<u64>()).sum()
@@ -129,7 +129,7 @@ mod tests {
                 assert_eq!(tell(&keys), Some(format));
             }
         }
-        // One block at the origin has one key in both formats of numbers.
+        // A block at the origin has the same key in both integer formats.
         assert_eq!(tell(&[Key::Int(0)]), None);
         assert_eq!(tell(&[]), None);
     }
@@ -144,12 +144,12 @@ mod tests {
         let blob = Format::Blob.encode(at).unwrap();
         assert_eq!(read(Format::Text, blob.as_key()), Reading::Meant(at, other));
         assert_eq!(read(Format::Text, Key::Blob(b"2,-1,3,1")), Reading::Meant(at, other));
-        // A number may be of either format; ten bytes may be a text as well.
+        // An integer may be of either format; ten bytes may also be a text.
         assert!(matches!(read(Format::Text, Key::Int(5)), Reading::Nothing(_)));
         assert!(matches!(read(Format::Int16, Key::Blob(&[0; 9])), Reading::Nothing(_)));
         assert!(matches!(read(Format::Text, Key::Blob(b"12,-1,30,1")), Reading::Nothing(_)));
         assert_eq!(read(Format::Int16, Key::Float(5.0)), Reading::Meant(place(0, [0, 0, 5]), other));
-        // What does not fit the keys of the stream has no place in it.
+        // A position that does not fit the keys of the stream cannot be written.
         assert!(matches!(read(Format::Int16, Key::Text(b"100000,0,0,0")), Reading::Nothing(_)));
     }
 }

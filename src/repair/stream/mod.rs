@@ -1,7 +1,7 @@
-//! Deciding what is done with SQLite streams: copied, or written anew from the rows that can be read.
+//! Plans the repair of SQLite streams: each is copied, or rebuilt from the rows that can be read.
 //!
-//! A row is written when it is certain what it is and where it belongs: the table leads to it, or it stands on a page that
-//! a damaged table has lost and nothing else claims its place. What the engine would refuse is kept in `lost+found`.
+//! A row is written if its content and position are certain: the table leads to it, or it is on a page that
+//! a damaged table lost and nothing else claims its position. Data that the engine would refuse is kept in `lost+found`.
 
 mod decide;
 mod examine;
@@ -15,52 +15,55 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::beside;
 use crate::damage::{Code, Level};
+use crate::draft;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::stream::loc::Place;
 use crate::godot::stream::meta::Meta;
+use crate::repair::decision::Origin;
 use crate::repair::mend::Mend;
 use crate::repair::out::below;
-use crate::repair::plan::Origin;
-use crate::repair::{Action, Certainty, Error, Options};
+use crate::repair::{Action, Certainty, Error, KeptReason, Options};
 use crate::save::{OwnedKey, Save, Stream, StreamFile, Table};
 use crate::source::FileSource;
 use crate::sqlite::walk::{Owners, Use};
 
 pub use older::Older;
-pub(super) use report::{json, words};
+pub(super) use report::{reports, words};
 pub use settings::Setting;
 pub(super) use write::write;
 
-/// What becomes of one of the two blobs of a row.
+/// The plan for one of the two blobs of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Part {
-    /// It is written as it is, also where it is NULL.
+    /// Written unchanged, also if it is NULL.
     #[default]
     Kept,
-    /// It is not written; its bytes go to `lost+found`.
+    /// Not written; its bytes go to `lost+found`.
     LeftOut,
-    /// It is written anew; its bytes as they were go to `lost+found`.
+    /// Rewritten; its old bytes go to `lost+found`.
     Mended(Box<Mend>),
-    /// That of a row of the backup is written, by its number there.
+    /// Taken from the row of the backup with this number.
     Older(u32),
+    /// Instances that are stored in the row with this number, whose voxels belong elsewhere.
+    Other(u32),
 }
 
 /// A row that is written.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct StreamDecision {
     /// Its place.
     pub place: Place,
-    /// Its number in the order of the stream; `None` where all of it is the backup's.
+    /// Its number in the order of the stream; `None` if all of it is from the backup.
     pub row: Option<u32>,
     /// The page that it is on, there or in the backup.
     pub page: u32,
-    /// How it came to be written.
+    /// Its origin.
     pub origin: Origin,
-    /// How sure it is.
+    /// Its certainty.
     pub certainty: Certainty,
-    /// What was put right, where it was not simply there.
+    /// What was corrected, if anything.
     pub why: Option<&'static str>,
     /// Its block.
     pub voxels: Part,
@@ -68,8 +71,9 @@ pub struct StreamDecision {
     pub instances: Part,
 }
 
-/// Which part of a row is kept in `lost+found`.
+/// The part of a row that is kept in `lost+found`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum LostPart {
     /// All of it.
     Row,
@@ -81,6 +85,7 @@ pub enum LostPart {
 
 /// A row, or a part of one, that is kept in `lost+found`.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LostRow {
     /// Its number in the order of the stream.
     pub row: u32,
@@ -88,60 +93,61 @@ pub struct LostRow {
     pub page: u32,
     /// Which part.
     pub part: LostPart,
-    /// Why it is there.
-    pub why: &'static str,
-    /// The place that its key means, where it means one.
+    /// The reason.
+    pub why: KeptReason,
+    /// The position of its key, if it has one.
     pub place: Option<Place>,
 }
 
-/// What is done with a stream.
+/// The plan for a stream.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct StreamPlan {
     /// Its path below the save.
     pub name: PathBuf,
     /// Where it is.
     pub path: PathBuf,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// Why, in words.
     pub why: &'static str,
-    /// What of it stands elsewhere and is written with it: `a journal` or `a write-ahead log`.
+    /// The other file that is read with it: `a journal` or `a write-ahead log`.
     pub through: Option<&'static str>,
-    /// Settings that are put right.
+    /// Settings that are corrected.
     pub settings: Vec<Setting>,
-    /// Why the settings stay as they are, where they do.
+    /// Why the settings are not corrected, if they are not.
     pub unsettled: Option<&'static str>,
     /// The rows that are written, by their places.
     pub rows: Vec<StreamDecision>,
-    /// Rows that are left out because another one is equal to the byte.
+    /// Rows that are left out because another one is byte-identical.
     pub doubled: usize,
     /// What goes to `lost+found`.
     pub lost: Vec<LostRow>,
-    /// Places that are known to have had a row, or a block, with what is known of each.
+    /// Positions that are known to have had a row or a block, with what is known about each.
     pub missing: Vec<(Place, &'static str)>,
-    /// Pages that are kept in `lost+found` as they are.
+    /// Pages that are kept in `lost+found` unchanged.
     pub pages: Vec<u32>,
-    /// Tables of others, and other parts of the schema, that are not written: their names. All files of the stream go to
+    /// Names of foreign tables and other parts of the schema that are not written. All files of the stream go to
     /// `lost+found` then.
     pub left_out: Vec<String>,
     /// The stream of the backup.
     pub backup: Option<Arc<Older>>,
-    /// The files of the save that are not simply copied, below the save.
+    /// The files of the save that are not just copied, relative to the save.
     pub handled: Vec<PathBuf>,
-    /// What is read, and how it is written.
+    /// The input and the settings of writing.
     work: Option<Arc<Work>>,
 }
 
-/// What is read of a stream that is written anew.
+/// The input of a stream that is rebuilt.
 #[derive(Debug)]
 struct Work {
     stream: Stream<FileSource>,
     #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     meta: Meta,
-    /// The rows of settings, as they are.
+    /// The rows of settings, unchanged.
     #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     settings: Vec<Vec<OwnedKey>>,
-    /// The depths that most of its blocks have.
+    /// The most frequent depths of its blocks.
     #[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
     depths: [Depth; CHANNELS],
 }
@@ -168,11 +174,11 @@ impl StreamPlan {
         }
     }
 
-    /// Whether something could not be brought back.
+    /// Whether something could not be recovered.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
         let older = |row: &StreamDecision| matches!(row.origin, Origin::Salvaged | Origin::Backup);
-        let unused = |lost: &LostRow| lost.why != super::place::AS_IT_WAS;
+        let unused = |lost: &LostRow| lost.why != KeptReason::Rewritten;
         matches!(self.action, Action::SetAside | Action::FromBackup)
             || self.unsettled.is_some()
             || !self.missing.is_empty()
@@ -189,7 +195,7 @@ impl StreamPlan {
     }
 }
 
-/// Reads the streams of a save and decides what is done with each.
+/// Reads the streams of a save and plans each of them.
 pub(super) fn plan(save: &Save, options: &Options<'_>) -> Result<Vec<StreamPlan>, Error> {
     save.streams.iter().map(|file| one(save, file, options)).collect()
 }
@@ -205,15 +211,15 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
         plan.handle(save);
         return Ok(plan);
     };
-    let failed = |error| beside::Error::read(&file.path)(error);
+    let failed = |error| draft::Error::read(&file.path)(error);
     if stream.damage.iter().any(|d| d.code == Code::OverLimit) {
         plan.why = "it has more pages or rows than are read";
         return Ok(plan);
     }
-    // The size of blocks is held against the settings when these are settled.
+    // Block sizes are compared with the settings once these are decided.
     let said = stream.meta;
     stream.meta.block_size_po2 = None;
-    let (seen, owners) = examine::all(&stream, &|| options.go_on().is_ok()).map_err(failed)?;
+    let (seen, owners) = examine::all(&stream, &options.watch).map_err(failed)?;
     options.go_on()?;
     stream.meta = said;
     let settled = settings::settle(&stream, &seen).map_err(failed)?;
@@ -253,13 +259,18 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
 
 fn why(stream: &Stream<FileSource>, sound: bool, plan: &StreamPlan) -> &'static str {
     let has = |codes: &[Code]| stream.damage.iter().any(|d| codes.contains(&d.code));
-    if has(&[Code::StreamNotDatabase, Code::StreamHeader, Code::StreamPage, Code::StreamCut, Code::StreamTable]) {
+    if has(&[Code::StreamShifted]) {
+        "bytes were inserted into it or cut out of it"
+    } else if has(&[Code::StreamNotDatabase, Code::StreamHeader, Code::StreamPage, Code::StreamCut, Code::StreamTable])
+    {
         "pages of it are damaged"
     } else if plan.through.is_some() {
         "a part of it stands in another file"
     } else if has(&[Code::StreamMetaMissing, Code::StreamMetaTwice, Code::StreamMetaField]) || !plan.settings.is_empty()
     {
         "its settings are damaged"
+    } else if has(&[Code::StreamKeyRule]) {
+        "its keys above LOD 0 were those of the rule of 2021"
     } else if sound {
         "rows of it are damaged"
     } else {
@@ -268,7 +279,7 @@ fn why(stream: &Stream<FileSource>, sound: bool, plan: &StreamPlan) -> &'static 
 }
 
 impl StreamPlan {
-    /// Whether another row is written than was there, or one is not.
+    /// Whether the written rows differ from those of the source.
     fn changes_rows(&self, there: usize) -> bool {
         let plain = |row: &StreamDecision| {
             row.why.is_none() && row.origin == Origin::Found && row.voxels == Part::Kept && row.instances == Part::Kept
@@ -276,7 +287,7 @@ impl StreamPlan {
         self.rows.len() != there || !self.rows.iter().all(plain) || !self.settings.is_empty() || !self.lost.is_empty()
     }
 
-    /// The files of the save that are this stream's.
+    /// The files of the save that belong to this stream.
     fn handle(&mut self, save: &Save) {
         self.handled = write::files_of(self).into_iter().map(|path| below(&save.path, &path)).collect();
     }
@@ -287,7 +298,7 @@ fn has_unused(stream: &Stream<FileSource>, owners: &Owners) -> bool {
     owners.iter().any(|(page, is)| is == Use::Nothing && page <= declared)
 }
 
-/// Pages that are damaged or that nothing leads to, and are not empty.
+/// Pages that are damaged or that nothing points to, and that are not empty.
 fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<Vec<u32>> {
     let size = u64::from(stream.pages.header.page_size).max(1);
     let named: BTreeSet<u32> = stream
@@ -300,7 +311,7 @@ fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<V
     let mut buffer = Vec::new();
     for (page, is) in owners.iter() {
         let lost = matches!(is, Use::Nothing | Use::Damaged) || named.contains(&page);
-        // Holes of a sparse file are not read.
+        // Skip holes of a sparse file.
         if lost && (stream.pages.overlay.is_some() || has_data(stream, page)) {
             stream.pages.read(page, &mut buffer)?;
             if buffer.iter().any(|b| *b != 0) {
@@ -317,7 +328,7 @@ fn has_data(stream: &Stream<FileSource>, page: u32) -> bool {
     stream.pages.source.next_data(span.start) < span.end
 }
 
-/// The tables and indexes of a stream that are not its own.
+/// The foreign tables and indexes of a stream.
 fn foreign(tables: &[Table]) -> impl Iterator<Item = &Table> {
     tables.iter().filter(|t| !["meta", "blocks", "channels"].iter().any(|name| t.is(name)))
 }

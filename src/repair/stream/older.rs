@@ -1,10 +1,10 @@
-//! A backup of a stream: older states of rows that are gone, and places of those whose keys are.
+//! A backup of a stream: older states of lost rows, and positions of rows with damaged keys.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::beside;
 use crate::damage::{Damage, Level};
+use crate::draft;
 use crate::godot::stream::loc::{Key, Place};
 use crate::repair::stream::examine::hash;
 use crate::repair::{Error, Options};
@@ -18,22 +18,22 @@ pub struct Older {
     pub path: PathBuf,
     /// Its rows.
     pub(super) stream: Stream<FileSource>,
-    /// The places that it has.
+    /// Its positions.
     pub(super) places: HashSet<Place>,
 }
 
-/// Opens a stream, with what the operating system says as an error of building.
+/// Opens a stream; converts I/O errors.
 pub(super) fn open(save: &Save, file: &StreamFile) -> Result<Option<Stream<FileSource>>, Error> {
-    let failed = |source| beside::Error::Open { path: file.path.clone(), source };
+    let failed = |source| draft::Error::Open { path: file.path.clone(), source };
     match save.stream(file, &mut Vec::new()) {
         Ok(stream) => Ok(stream),
-        Err(OpenError::Io(error)) => Err(beside::Error::read(&file.path)(error).into()),
+        Err(OpenError::Io(error)) => Err(draft::Error::read(&file.path)(error).into()),
         Err(error) => Err(failed(error).into()),
     }
 }
 
 impl Older {
-    /// The stream of a backup that stands for one of the save: the only one, or that of the same path.
+    /// The stream of a backup that corresponds to one of the save: the only one, or the one with the same path.
     pub fn of(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<Option<Self>, Error> {
         let Some(backup) = options.backup else { return Ok(None) };
         let below = |save: &Save, path: &Path| path.strip_prefix(&save.path).map(Path::to_path_buf).ok();
@@ -49,19 +49,19 @@ impl Older {
         }))
     }
 
-    /// The rows that its game finds, with their numbers.
+    /// The rows that the game finds, with their numbers.
     pub fn rows(&self) -> impl Iterator<Item = (u32, Place, &StreamRow)> {
         let rows = (0u32..).zip(&self.stream.rows).filter(|(_, row)| !row.lost && !row.odd);
         rows.filter_map(|(number, row)| Some((number, row.place?, row)))
     }
 
-    /// Whether nothing is wrong with its pages and settings, and nothing of it stands elsewhere.
+    /// Whether its pages and settings are healthy, and it has no journal or log.
     pub fn is_healthy(&self) -> bool {
         let grave = |d: &Damage| d.code.level() >= Level::Warning;
         self.stream.pages.overlay.is_none() && !self.stream.damage.iter().any(grave)
     }
 
-    /// Whether a row is as it should be, in a stream of blocks so large.
+    /// Whether a row is healthy, in a stream of this block size.
     pub fn is_whole(&self, row: &StreamRow, side: u16, scratch: &mut StreamScratch) -> std::io::Result<bool> {
         self.stream.fetch(row, scratch)?;
         if !scratch.is_whole() {
@@ -88,7 +88,7 @@ impl Older {
         Ok(voxels && instances)
     }
 
-    /// The only place that has a block of these bytes, of each block; `None` where several have it.
+    /// The only position of each block content; `None` if several positions have it.
     pub fn owners(&self) -> std::io::Result<HashMap<u128, Option<Place>>> {
         let (mut owners, mut scratch) = (HashMap::new(), StreamScratch::default());
         for (_, place, row) in self.rows() {

@@ -1,74 +1,133 @@
-//! What is done with streams, as `repair.json` and in words.
+//! The report on streams, in `repair.json` and as text.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::write::part_name;
-use crate::godot::channel::NAMES;
 use crate::godot::stream::loc::Place;
 use crate::printable::{self, triple};
-use crate::repair::plan::Origin;
-use crate::repair::report::{certainty, whole};
-use crate::repair::stream::{Part, StreamDecision, StreamPlan};
-use crate::repair::{Action, Certainty};
+use crate::repair::decision::Origin;
+use crate::repair::report::{FilledChannel, certainty, whole};
+use crate::repair::stream::{LostRow, Part, Setting, StreamDecision, StreamPlan};
+use crate::repair::{Action, Certainty, KeptReason};
 
-/// Things that are listed in words.
+/// Number of entries that are listed as text.
 const LISTED: usize = 8;
 
-/// The streams that are not copied: see OUTPUT.md.
-pub(in crate::repair) fn json(plans: &[StreamPlan]) -> Vec<Value> {
-    plans.iter().filter(|plan| plan.action != Action::Copy).map(one).collect()
+/// A stream that is not just copied: see OUTPUT.md.
+#[derive(Serialize)]
+pub(in crate::repair) struct StreamReport<'p> {
+    file: String,
+    action: &'static str,
+    why: &'static str,
+    read_through: Option<&'static str>,
+    settings: Vec<SettingReport<'p>>,
+    settings_left: Option<&'static str>,
+    rows: usize,
+    put_right: Vec<RowReport>,
+    doubled: usize,
+    missing: Vec<MissingReport>,
+    lost_and_found: Vec<LostReport>,
+    pages_lost_and_found: &'p [u32],
+    schema_left_out: Vec<String>,
 }
 
-fn one(plan: &StreamPlan) -> Value {
-    let settings = plan.settings.iter();
-    let settings = settings.map(|s| json!({ "field": s.field, "was": s.was, "is": s.is, "why": s.why }));
-    let lost = plan.lost.iter().map(|lost| {
-        json!({
-            "row": lost.row,
-            "part": part_name(lost.part),
-            "lod": lost.place.map(|place| place.lod),
-            "position": lost.place.map(|place| place.position),
-            "why": lost.why,
-        })
-    });
-    let missing = plan.missing.iter();
-    let missing = missing.map(|(at, why)| json!({ "lod": at.lod, "position": at.position, "why": why }));
-    json!({
-        "file": printable::path(&plan.name),
-        "action": plan.action.name(),
-        "why": plan.why,
-        "read_through": plan.through,
-        "settings": settings.collect::<Vec<_>>(),
-        "settings_left": plan.unsettled,
-        "rows": plan.rows.len(),
-        "put_right": plan.rows.iter().filter(|row| row.why.is_some()).map(decision).collect::<Vec<_>>(),
-        "doubled": plan.doubled,
-        "missing": missing.collect::<Vec<_>>(),
-        "lost_and_found": lost.collect::<Vec<_>>(),
-        "pages_lost_and_found": plan.pages,
-        "schema_left_out": plan.left_out.iter().map(|name| printable::printable(name)).collect::<Vec<_>>(),
-    })
+/// A setting that is corrected.
+#[derive(Serialize)]
+struct SettingReport<'p> {
+    field: &'p str,
+    was: Option<&'p str>,
+    is: i64,
+    why: &'static str,
 }
 
-fn decision(row: &StreamDecision) -> Value {
-    let filled = match &row.voxels {
-        Part::Mended(mend) => mend.filled.as_slice(),
-        _ => &[],
-    };
-    let name = |at: usize| NAMES.get(at).copied().unwrap_or_default();
-    json!({
-        "lod": row.place.lod,
-        "position": row.place.position,
-        "row": row.row,
-        "page": row.page,
-        "why": row.why,
-        "certainty": certainty(row.origin, row.certainty),
-        "from_backup": row.origin == Origin::Backup,
-        "matched_by_backup": row.origin == Origin::Matched,
-        "vb": part(&row.voxels),
-        "instances": part(&row.instances),
-        "filled": filled.iter().map(|(at, n)| json!({"channel": name(*at), "value": n.to_string()})).collect::<Vec<_>>(),
-    })
+/// A row that is not written as it was.
+#[derive(Serialize)]
+struct RowReport {
+    lod: u8,
+    position: [i32; 3],
+    row: Option<u32>,
+    page: u32,
+    why: Option<&'static str>,
+    certainty: &'static str,
+    from_backup: bool,
+    matched_by_backup: bool,
+    vb: &'static str,
+    instances: &'static str,
+    filled: Vec<FilledChannel>,
+}
+
+#[derive(Serialize)]
+struct MissingReport {
+    lod: u8,
+    position: [i32; 3],
+    why: &'static str,
+}
+
+/// A row, or a part of one, in `lost+found`.
+#[derive(Serialize)]
+struct LostReport {
+    row: u32,
+    part: &'static str,
+    lod: Option<u8>,
+    position: Option<[i32; 3]>,
+    why: KeptReason,
+}
+
+/// The streams that are not just copied.
+pub(in crate::repair) fn reports(plans: &[StreamPlan]) -> Vec<StreamReport<'_>> {
+    plans.iter().filter(|plan| plan.action != Action::Copy).map(StreamReport::new).collect()
+}
+
+impl<'p> StreamReport<'p> {
+    fn new(plan: &'p StreamPlan) -> Self {
+        let setting = |s: &'p Setting| SettingReport { field: s.field, was: s.was.as_deref(), is: s.is, why: s.why };
+        let lost = |lost: &LostRow| LostReport {
+            row: lost.row,
+            part: part_name(lost.part),
+            lod: lost.place.map(|place| place.lod),
+            position: lost.place.map(|place| place.position),
+            why: lost.why,
+        };
+        let missing = |(at, why): &(Place, &'static str)| MissingReport { lod: at.lod, position: at.position, why };
+        let put_right = plan.rows.iter().filter(|row| row.why.is_some());
+        Self {
+            file: printable::path(&plan.name),
+            action: plan.action.name(),
+            why: plan.why,
+            read_through: plan.through,
+            settings: plan.settings.iter().map(setting).collect(),
+            settings_left: plan.unsettled,
+            rows: plan.rows.len(),
+            put_right: put_right.map(RowReport::new).collect(),
+            doubled: plan.doubled,
+            missing: plan.missing.iter().map(missing).collect(),
+            lost_and_found: plan.lost.iter().map(lost).collect(),
+            pages_lost_and_found: &plan.pages,
+            schema_left_out: plan.left_out.iter().map(|name| printable::printable(name)).collect(),
+        }
+    }
+}
+
+impl RowReport {
+    fn new(row: &StreamDecision) -> Self {
+        let filled = match &row.voxels {
+            Part::Mended(mend) => mend.filled.as_slice(),
+            _ => &[],
+        };
+        Self {
+            lod: row.place.lod,
+            position: row.place.position,
+            row: row.row,
+            page: row.page,
+            why: row.why,
+            certainty: certainty(row.origin, row.certainty),
+            from_backup: row.origin == Origin::Backup,
+            matched_by_backup: row.origin == Origin::Matched,
+            vb: part(&row.voxels),
+            instances: part(&row.instances),
+            filled: FilledChannel::all(filled),
+        }
+    }
 }
 
 const fn part(part: &Part) -> &'static str {
@@ -77,10 +136,11 @@ const fn part(part: &Part) -> &'static str {
         Part::LeftOut => "left out",
         Part::Mended(_) => "rewritten",
         Part::Older(_) => "from backup",
+        Part::Other(_) => "from another row",
     }
 }
 
-/// The same, a line a sentence.
+/// The same as text, one sentence per line.
 pub(in crate::repair) fn words(plans: &[StreamPlan]) -> Vec<String> {
     let mut lines = Vec::new();
     for plan in plans.iter().filter(|plan| plan.action != Action::Copy) {

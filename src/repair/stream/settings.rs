@@ -1,4 +1,4 @@
-//! The row of settings: what it says, and what keys and blocks say where it does not.
+//! The row of settings: its fields, corrected by keys and blocks where needed.
 
 use std::collections::BTreeSet;
 
@@ -11,41 +11,41 @@ use crate::repair::stream::keys;
 use crate::save::{OwnedKey, Stream};
 use crate::source::FileSource;
 
-/// Blocks that must agree to overrule a row of settings that is possible by itself.
+/// Number of blocks that must agree to overrule a valid row of settings.
 const OVERRULE: usize = 4;
 
-/// A field of the settings that is put right.
+/// A field of the settings that is corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Its name.
     pub field: &'static str,
-    /// What it said; `None` where it said nothing.
+    /// The old value; `None` if there was none.
     pub was: Option<String>,
-    /// What it says now.
+    /// The new value.
     pub is: i64,
     /// Why, in words.
     pub why: &'static str,
 }
 
-/// What the settings come to.
+/// The decided settings.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
-    /// What is written; `None` for what nothing tells.
+    /// The settings that are written; `None` for unknown fields.
     pub meta: Meta,
     pub put_right: Vec<Setting>,
-    /// Why the rows of settings stay as they are.
+    /// Why the rows of settings are not changed.
     pub unsettled: Option<&'static str>,
-    /// The rows of the table, as they are.
+    /// The rows of the table, unchanged.
     pub rows: Vec<Vec<OwnedKey>>,
 }
 
-/// The only value of all that have one.
+/// The common value of all that have one.
 fn agreed<T: Ord + Copy>(all: impl Iterator<Item = T>) -> Option<T> {
     let set: BTreeSet<T> = all.collect();
     (set.len() == 1).then(|| set.first().copied()).flatten()
 }
 
-/// Reads the settings of a stream and holds them against its rows.
+/// Reads the settings of a stream and compares them with its rows.
 pub(super) fn settle(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Result<Settled> {
     let mut rows: Vec<Vec<OwnedKey>> = Vec::new();
     let table = stream.tables.iter().find(|table| table.is("meta"));
@@ -57,11 +57,11 @@ pub(super) fn settle(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Res
     }
     let decode = |row: &Vec<OwnedKey>| {
         let columns: Vec<(Key<'_>, Span)> = row.iter().map(|value| (value.as_key(), Span::default())).collect();
-        Meta::decode(&columns, &mut Vec::new())
+        Meta::decode(&columns).report_to(&mut Vec::new())
     };
     let mut metas: Vec<Meta> = rows.iter().map(decode).collect();
     if metas.is_empty() && stream.damage.iter().all(|d| d.code != Code::StreamMetaMissing) {
-        // Found on a page that its table has lost.
+        // The row was found on a page that its table lost.
         metas.push(stream.meta);
     }
     let exact = |format: Format| seen.iter().filter(|s| format.decode(s.key.as_key()).is_ok()).count();
@@ -69,13 +69,13 @@ pub(super) fn settle(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Res
     let said_size = agreed(metas.iter().filter_map(|meta| meta.block_size_po2));
     let said_version = agreed(metas.iter().filter_map(|meta| meta.version));
     let readable = seen.iter().filter(|s| s.readable).count();
-    // Only where a key is no place by what the settings say, they may be wrong.
+    // The settings may be wrong only if a key is not a position with them.
     let doubted = said_format.is_none_or(|format| exact(format) < readable);
     let told_format = doubted.then(|| tell(seen)).flatten();
     let whole = || seen.iter().filter(|s| s.voxels == State::Whole && s.side > 1);
     let told_size = agreed(whole().map(|s| s.side)).and_then(|side| u8::try_from(side.trailing_zeros()).ok());
     let format = match (said_format, told_format) {
-        // A possible format is overruled where it is that of hardly any key.
+        // A valid format is overruled if hardly any key has it.
         (Some(said), Some(told)) if said != told && 2 * exact(said) < readable && readable >= OVERRULE => Some(told),
         (said, told) => said.or(told),
     };
@@ -106,7 +106,7 @@ fn tell(seen: &[Seen]) -> Option<Format> {
 }
 
 impl Settled {
-    /// What of the settings is another than the one row of them says.
+    /// The settings that differ from the row.
     fn compare(&mut self, metas: &[Meta]) {
         let one = (self.rows.len() == 1).then(|| metas.first().copied()).flatten();
         let raw = |at: usize| {

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::Scan;
 use crate::damage::Code;
 use crate::save::StreamFile;
+use crate::save::stream::has_stream_tables;
 use crate::source::{FileSource, Source};
 use crate::sqlite::header::MAGIC;
 
@@ -17,7 +18,7 @@ pub(super) fn is_named(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ENDINGS.iter().any(|name| ending.eq_ignore_ascii_case(name)))
 }
 
-/// Whether only a stream would have this name.
+/// Whether only streams have this name.
 fn is_surely_named(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.to_string_lossy().to_ascii_lowercase().starts_with("sqlite"))
 }
@@ -28,7 +29,7 @@ pub(super) fn is_database(file: &FileSource) -> bool {
     file.read_at(0, &mut magic).is_ok() && magic == *MAGIC
 }
 
-/// The file of a name with something behind it.
+/// The path with a suffix appended to its name.
 pub(in crate::save) fn with_ending(path: &Path, ending: &str) -> std::path::PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     name.push(OsStr::new(ending));
@@ -36,7 +37,7 @@ pub(in crate::save) fn with_ending(path: &Path, ending: &str) -> std::path::Path
 }
 
 impl Scan<'_> {
-    /// A database that a directory has: files of other programs with such an ending are passed over.
+    /// Adds a database in a directory; skips files of other programs with the same extension.
     pub(super) fn stream_in(&mut self, path: &Path) {
         match FileSource::open(path) {
             Ok(file) if is_database(&file) || is_surely_named(path) => self.stream(path, &file),
@@ -46,10 +47,27 @@ impl Scan<'_> {
         }
     }
 
+    /// Adds a file of any name if it is a database with the tables of a stream: the engine's documentation names one
+    /// `save.file`.
+    pub(super) fn stream_of_any_name(&mut self, path: &Path) {
+        let beside = ["-journal", "-wal", "-shm"]
+            .iter()
+            .any(|ending| path.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()));
+        if beside {
+            return;
+        }
+        if let Ok(file) = FileSource::open(path)
+            && is_database(&file)
+            && has_stream_tables(&file)
+        {
+            self.stream(path, &file);
+        }
+    }
+
     /// A database.
     pub(super) fn stream(&mut self, path: &Path, file: &FileSource) {
         self.streams.push(StreamFile { path: path.to_owned(), len: file.len() });
-        // Where a journal cannot be opened, what it would undo is not known.
+        // If a journal cannot be opened, the pages it would restore are unknown.
         for ending in ["-journal", "-wal"] {
             let beside = with_ending(path, ending);
             if let Err(error) = super::super::open_beside(&beside) {

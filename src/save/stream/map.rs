@@ -5,27 +5,28 @@ use crate::save::sectors::{Owner, Run, SectorMap};
 use crate::source::Source;
 use crate::sqlite::walk::{self, Owners, Use};
 
-/// What a page of a database is, where it is no part of one block's data.
+/// The use of a database page that is not part of a block's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum PageKind {
     /// Leads to other pages of a table.
     Interior,
-    /// Has rows of a table.
+    /// Contains rows of a table.
     Leaf,
-    /// Of an index.
+    /// Belongs to an index.
     Index,
-    /// Goes on with a row that is no block.
+    /// Continues a row that is not a block.
     Overflow,
-    /// Says what leads to other pages.
+    /// Maps pages to the pages that point to them.
     PointerMap,
     /// Lists free pages.
     FreeTrunk,
-    /// Is not what it must be.
+    /// Is damaged.
     Damaged,
 }
 
 impl PageKind {
-    /// A word or two for it.
+    /// A short name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,7 +42,7 @@ impl PageKind {
 }
 
 impl<S: Source> Stream<S> {
-    /// Who owns its pages, with those in which blobs of blocks go on.
+    /// Owners of its pages, with the overflow pages of blocks.
     #[must_use]
     pub fn all_owners(&self) -> Owners {
         let mut owners = self.owners.clone();
@@ -50,14 +51,14 @@ impl<S: Source> Stream<S> {
             if let Ok(page) = walk::read_page(&self.pages, row.page, &mut buffer)
                 && let Some(cell) = page.cell(row.cell)
             {
-                // A page that cannot be read is nobody's.
+                // A page that cannot be read has no owner.
                 let _ = walk::claim_chain(&self.pages, &cell, Use::Overflow(Some(number)), &mut owners);
             }
         }
         owners
     }
 
-    /// Whether a row goes on in overflow pages.
+    /// Whether a row continues in overflow pages.
     #[must_use]
     pub fn spills(&self, row: &super::StreamRow) -> bool {
         let usable = crate::bytes::index(self.pages.header.usable().into());

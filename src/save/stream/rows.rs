@@ -1,4 +1,4 @@
-//! The rows of a stream: from its tables, and from pages that its tables have lost.
+//! The rows of a stream: from its tables, and from pages that its tables no longer lead to.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,7 +8,7 @@ use super::Stream;
 use super::schema::Table;
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
-use crate::godot::stream::loc::{self, Key, Place};
+use crate::godot::stream::loc::{self, Key, KeyRule, Place};
 use crate::godot::stream::meta::Meta;
 use crate::source::Source;
 use crate::sqlite::btree::{Cell, Kind, Page, local_len};
@@ -16,22 +16,22 @@ use crate::sqlite::header::Header;
 use crate::sqlite::record::{self, Column, Type};
 use crate::sqlite::walk::{self, Use};
 
-/// Pages of a file that are looked at to guess their size.
+/// Pages of a file that are read to infer the page size.
 const GUESS_PAGES: u64 = 256;
 
-/// What a column with a blob has.
+/// The content of a blob column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blob {
     /// NULL.
     Null,
-    /// So many bytes.
+    /// A blob of this many bytes.
     Bytes(u32),
-    /// Something that is no blob.
+    /// A value of another type.
     Other,
 }
 
 impl Blob {
-    fn of(column: Option<&Column>) -> Self {
+    fn from_column(column: Option<&Column>) -> Self {
         match column.map(|column| (column.kind(), column.len)) {
             None | Some((Type::Null, _)) => Self::Null,
             Some((Type::Blob, len)) => Self::Bytes(u32::try_from(len).unwrap_or(u32::MAX)),
@@ -58,7 +58,7 @@ impl Blob {
 /// A row of the table `blocks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamRow {
-    /// Where its block is; `None` when its key is no place.
+    /// LOD and position of its block; `None` if its key is not a position.
     pub place: Option<Place>,
     /// The page that it is on.
     pub page: u32,
@@ -66,22 +66,22 @@ pub struct StreamRow {
     pub cell: u16,
     /// Its number in the table.
     pub rowid: i64,
-    /// Whether its key is written in another way than the engine writes it, so that the game does not find it.
+    /// Whether its key is written differently from how the engine writes it, so that the game does not find it.
     pub odd: bool,
-    /// Whether its table does not lead to it any more.
+    /// Whether its table no longer leads to it.
     pub lost: bool,
-    /// Whether that is as it should be, for all that is known: its table is whole, or an index does not name it. It may be
-    /// one that was deleted.
+    /// Whether it may have been deleted: its table is whole without it, or an index does not contain it. Such a row may be
+    /// an old one.
     pub stale: bool,
-    /// What `vb` has.
+    /// The content of `vb`.
     pub voxels: Blob,
-    /// What `instances` has.
+    /// The content of `instances`.
     pub instances: Blob,
     /// Bytes of the row.
     pub payload: u32,
 }
 
-/// What was found of rows, before the format of their keys is known.
+/// The rows that were found, before the format of their keys is known.
 #[derive(Default)]
 pub(super) struct Found {
     rows: Vec<(StreamRow, OwnedKey)>,
@@ -90,13 +90,13 @@ pub(super) struct Found {
     meta_damage: Vec<Damage>,
     /// Rows by the indexes of `blocks`: row numbers and hashes of keys.
     index: Option<Vec<(i64, u64)>>,
-    /// Whether the table `blocks` was walked over, and all of it could be.
+    /// Whether the whole table `blocks` was read.
     blocks_whole: bool,
-    /// Whether the same is true of its index.
+    /// Whether its whole index was read.
     index_whole: bool,
 }
 
-/// A key, or any other value, that is kept.
+/// A key or another value, owned.
 #[derive(Clone, Debug)]
 pub(crate) enum OwnedKey {
     Null,
@@ -107,16 +107,16 @@ pub(crate) enum OwnedKey {
 }
 
 impl OwnedKey {
-    /// As it is stored; texts become UTF-8.
+    /// Copies a value; texts become UTF-8.
     pub(crate) fn stored(key: Key<'_>, header: &Header) -> Self {
         match key {
             Key::Text(bytes) => Self::Text(header.utf8(bytes).into()),
-            other => Self::of(other),
+            other => Self::from_utf8(other),
         }
     }
 
-    /// With texts in UTF-8 already.
-    pub(crate) fn of(key: Key<'_>) -> Self {
+    /// Copies a value whose text is UTF-8 already.
+    pub(crate) fn from_utf8(key: Key<'_>) -> Self {
         match key {
             Key::Null => Self::Null,
             Key::Int(n) => Self::Int(n),
@@ -137,7 +137,7 @@ impl OwnedKey {
     }
 }
 
-/// The key of a row: its number where its column has none of its own.
+/// The key of a row: its row number if the column is the row number.
 pub(super) fn key_of<'p>(columns: &[Column], payload: &'p [u8], rowid: i64) -> Key<'p> {
     match columns.first() {
         Some(column) if column.kind() == Type::Null => Key::Int(rowid),
@@ -158,7 +158,7 @@ fn hash(key: Key<'_>) -> u64 {
 }
 
 impl Found {
-    /// Walks over a table or an index.
+    /// Walks a table or an index.
     pub fn table<S: Source>(&mut self, stream: &mut Stream<S>, table: &Table) {
         if table.root == 0 {
             return;
@@ -166,11 +166,11 @@ impl Found {
         let Stream { pages, owners, damage, limits, .. } = stream;
         let pages = &*pages;
         let (mut last, mut unordered) = (None, None);
-        // Owned pages cannot be entered while the tree is walked.
+        // Owners cannot be changed while the tree is walked.
         let mut chains: Vec<(u32, u16)> = Vec::new();
         let is_blocks = table.is("blocks");
         let is_meta = table.is("meta");
-        let index_of_blocks = table.is_of("blocks");
+        let index_of_blocks = table.is_index_of("blocks");
         let mut entries = index_of_blocks.then(Vec::new);
         let before = damage.len();
         walk::tree(pages, table.root, table.is_index, owners, damage, &mut |page, number, cell| {
@@ -198,14 +198,14 @@ impl Found {
             self.index_whole = whole;
         }
         if let Some(page) = unordered {
-            damage.push(walk::fault(pages, page, "page of a table", "one whose rows are out of order"));
+            damage.push(walk::fault(pages, page, "page of a table", "rows are out of order"));
         }
         let mut buffer = Vec::new();
         for (page, number) in chains {
             if let Ok(page) = walk::read_page(pages, page, &mut buffer)
                 && let Some(cell) = page.cell(number)
             {
-                // A page that cannot be read is nobody's.
+                // A page that cannot be read has no owner.
                 let _ = walk::claim_chain(pages, &cell, Use::Overflow(None), owners);
             }
         }
@@ -223,7 +223,7 @@ impl Found {
         let (voxels, instances, key) = match &columns {
             Some(columns) => {
                 let key = OwnedKey::stored(key_of(columns, cell.local, cell.rowid), header);
-                (Blob::of(columns.get(1)), Blob::of(columns.get(2)), key)
+                (Blob::from_column(columns.get(1)), Blob::from_column(columns.get(2)), key)
             }
             None => (Blob::Other, Blob::Other, OwnedKey::Null),
         };
@@ -246,25 +246,25 @@ impl Found {
     fn meta(&mut self, cell: &Cell<'_>, span: Span) {
         let columns = record::columns(cell.local, cell.payload).unwrap_or_default();
         let values: Vec<(Key<'_>, Span)> = columns.iter().map(|column| (column.value(cell.local), span)).collect();
-        self.meta.push(Meta::decode(&values, &mut self.meta_damage));
+        self.meta.push(Meta::decode(&values).report_to(&mut self.meta_damage));
     }
 
-    /// Looks at every page that nothing leads to for leaves with rows of blocks, and with settings where these are
+    /// Searches every page that nothing points to for leaves with rows of blocks, and with settings if these are
     /// missing.
     pub fn salvage<S: Source>(&mut self, stream: &mut Stream<S>) {
         let Stream { pages, owners, limits, .. } = stream;
         let pages = &*pages;
         let no_meta = self.meta.is_empty();
-        // Of several such leaves with one row each is given: which one is the newest is not known here.
+        // If several such leaves have a row of settings, which one is the newest is unknown.
         let known: HashSet<i64> = self.rows.iter().map(|(row, _)| row.rowid).collect();
         let mut buffer = Vec::new();
         let mut number = 0u32;
         while number < pages.count() {
             number = number.saturating_add(1);
-            if owners.of(number) != Some(Use::Nothing) {
+            if owners.page_use(number) != Some(Use::Nothing) {
                 continue;
             }
-            // Holes of a sparse file are passed over.
+            // Skip holes of a sparse file.
             let hole = pages.source.next_data(pages.span(number).start).saturating_sub(pages.span(number).end);
             let empty = hole.checked_div(pages.header.page_size.into()).unwrap_or(0);
             if empty > 0 && pages.overlay.is_none() {
@@ -293,7 +293,7 @@ impl Found {
         }
     }
 
-    /// Whether trees, free pages and the chains of rows leave pages over, so that one of them has lost some.
+    /// Whether trees, free pages and chains of rows leave pages unowned, so that one of them lost pages.
     pub fn leaves_over<S: Source>(&self, stream: &Stream<S>) -> bool {
         let declared = stream.pages.declared();
         let unowned = stream.owners.iter().filter(|(page, is)| *is == Use::Nothing && *page <= declared).count();
@@ -306,8 +306,8 @@ impl Found {
         unowned > self.rows.iter().map(|(row, _)| chain(row)).fold(0, usize::saturating_add)
     }
 
-    /// Which of the rows that nothing leads to may be deleted ones: those that an index does not name, and without one all
-    /// of them when the whole table could be read. A page that is free and in no list any more may hold such rows.
+    /// Marks rows that may have been deleted: rows that nothing leads to and that an index does not contain; without an index all
+    /// of them, if the whole table could be read. A free page that is in no list may hold such rows.
     fn tell_stale(&mut self) {
         let mut named: Vec<(i64, u64)> =
             if self.index_whole { self.index.clone().unwrap_or_default() } else { Vec::new() };
@@ -320,8 +320,9 @@ impl Found {
         }
     }
 
-    /// Settings, places, and what they say of each other.
-    pub fn finish<S: Source>(mut self, stream: &mut Stream<S>, known: bool) {
+    /// Settings and positions, and how they agree.
+    /// `rule` is how positions above LOD 0 are stored; inferred if not given.
+    pub fn finish<S: Source>(mut self, stream: &mut Stream<S>, known: bool, rule: Option<KeyRule>) {
         self.tell_stale();
         let Self { mut rows, over, meta, mut meta_damage, index, .. } = self;
         let damage = &mut stream.damage;
@@ -345,12 +346,12 @@ impl Found {
             let damaged = Damage::new(Code::OverLimit, span, "rows of the stream");
             damage.push(damaged.expected(Value::AtMost(cap)));
         }
-        // Where rows are lost, that says it all.
+        // If rows are lost, that is the only finding.
         let whole = known && damage.iter().all(|d| d.code != Code::StreamPage);
         if let Some(index) = index.filter(|_| whole) {
             compare(&rows, index, span, damage);
         }
-        // The engine goes by the last row.
+        // The engine uses the last row.
         stream.meta = meta.last().copied().unwrap_or_default();
         let keys: Vec<Key<'_>> = rows.iter().map(|(_, key)| key.as_key()).collect();
         stream.format = stream.meta.format.or_else(|| loc::infer(&keys));
@@ -361,9 +362,39 @@ impl Found {
                 row.place = exact.or_else(|| format.decode_close(key.as_key()));
             }
         }
-        rows.sort_by_key(|(row, _)| (row.place.is_none(), row.place, row.stale, row.lost, row.odd, row.rowid));
+        stream.rule = rule.unwrap_or_else(|| {
+            let sound = rows.iter().filter(|(row, _)| !row.stale && row.voxels != Blob::Null);
+            KeyRule::infer(&sound.filter_map(|(row, _)| row.place).collect::<Vec<_>>())
+        });
+        if stream.rule == KeyRule::Old {
+            let moved = apply_old_rule(&mut rows);
+            if moved > 0 {
+                let root = stream.tables.iter().find(|table| table.is("blocks")).map_or(0, |table| table.root);
+                let span = if root == 0 { Span::default() } else { stream.pages.span_in_file(root) };
+                damage.push(
+                    Damage::new(Code::StreamKeyRule, span, "keys of rows above LOD 0").found(Value::Number(moved)),
+                );
+            }
+        }
+        // Instances by the old rule may share the place of a block.
+        let is_bare = |row: &StreamRow| stream.rule == KeyRule::Old && row.voxels == Blob::Null;
+        rows.sort_by_key(|(row, _)| {
+            (row.place.is_none(), row.place, row.stale, row.lost, is_bare(row), row.odd, row.rowid)
+        });
         stream.rows = rows.into_iter().map(|(row, _)| row).collect();
     }
+}
+
+/// Reads the keys of rows with voxels by the old rule; returns how many are above LOD 0. Instances were always stored
+/// under the position of their block, so rows without voxels keep theirs.
+fn apply_old_rule(rows: &mut [(StreamRow, OwnedKey)]) -> u64 {
+    let mut moved = 0;
+    for (row, _) in rows.iter_mut().filter(|(row, _)| row.voxels != Blob::Null) {
+        let Some(place) = row.place.filter(|place| place.lod > 0) else { continue };
+        row.place = KeyRule::Old.place(place);
+        moved += 1;
+    }
+    moved
 }
 
 fn page_span<S: Source>(pages: &crate::sqlite::pages::Pages<S>, page: u32, cell: &Cell<'_>) -> Span {
@@ -371,7 +402,7 @@ fn page_span<S: Source>(pages: &crate::sqlite::pages::Pages<S>, page: u32, cell:
     Span::sized(at, len64(cell.local))
 }
 
-/// The row that an entry of an index leads to, and the hash of its key.
+/// The row that an index entry points to, and the hash of its key.
 fn entry(cell: &Cell<'_>, header: &Header) -> Option<(i64, u64)> {
     let columns = record::columns(cell.local, cell.payload)?;
     let [key, .., rowid] = columns.as_slice() else { return None };
@@ -381,7 +412,7 @@ fn entry(cell: &Cell<'_>, header: &Header) -> Option<(i64, u64)> {
     }
 }
 
-/// Holds an index against the rows of its table.
+/// Compares an index with the rows of its table.
 fn compare(rows: &[(StreamRow, OwnedKey)], mut index: Vec<(i64, u64)>, span: Span, damage: &mut Vec<Damage>) {
     let rows = rows.iter().filter(|(row, _)| !row.lost);
     let mut table: Vec<(i64, u64)> = rows.map(|(row, key)| (row.rowid, hash(key.as_key()))).collect();
@@ -406,7 +437,7 @@ enum Rows {
     Meta,
 }
 
-/// Whether a cell has the record of a block: a key and two blobs, or NULL for them.
+/// Whether a cell is a record of a block: a key and two values that are blobs or NULL.
 fn looks_like_block(cell: &Cell<'_>) -> bool {
     let Some(columns) = record::columns(cell.local, cell.payload) else { return false };
     let [key, voxels, instances, ..] = columns.as_slice() else { return false };
@@ -426,7 +457,7 @@ fn looks_like_meta(cell: &Cell<'_>) -> bool {
     (2..=3).contains(&columns.len()) && columns.iter().all(number)
 }
 
-/// What the rows of a leaf are, when most of its cells say the same.
+/// What the rows of a leaf are, if most of its cells agree.
 fn kind_of_rows(page: &Page<'_>) -> Option<Rows> {
     if page.kind != Kind::TableLeaf || page.cells == 0 {
         return None;
@@ -445,7 +476,7 @@ fn kind_of_rows(page: &Page<'_>) -> Option<Rows> {
     }
 }
 
-/// The size of pages by which most leaves of a file make sense.
+/// The size of pages by which most leaves of a file make sense, where no page fills its size to the byte.
 pub(super) fn guess_page_size<S: Source>(source: &S) -> io::Result<Option<u32>> {
     let mut best: Option<(usize, u32)> = None;
     let mut buffer = Vec::new();
@@ -455,7 +486,7 @@ pub(super) fn guess_page_size<S: Source>(source: &S) -> io::Result<Option<u32>> 
         for number in 1..=pages {
             let at = number.saturating_sub(1).saturating_mul(size.into());
             source.read_into(at, index(size.into()), &mut buffer)?;
-            // The first page of a database begins with its header, which is not to be trusted here.
+            // The first page of a database begins with its header, which is damaged here.
             let parsed = Page::parse(2, &buffer);
             count = count.saturating_add(usize::from(parsed.is_ok_and(|page| kind_of_rows(&page).is_some())));
         }
@@ -467,7 +498,7 @@ pub(super) fn guess_page_size<S: Source>(source: &S) -> io::Result<Option<u32>> 
 }
 
 impl<S: Source> Stream<S> {
-    /// The format of keys that the rows themselves speak for, where there is one.
+    /// The key format that fits the rows, if there is one.
     #[must_use]
     pub fn is_inferred(&self) -> bool {
         self.meta.format.is_none() && self.format.is_some()

@@ -1,4 +1,7 @@
-//! The schema of a stream: which tables and indexes there are, where they begin, what columns they have.
+//! The schema of a stream: its tables and indexes, their first pages and columns.
+
+use std::iter::Peekable;
+use std::str::Chars;
 
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
@@ -18,30 +21,30 @@ const MOST: u64 = 1 << 16;
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// The table, of an index.
+    /// The table that an index belongs to.
     pub of: String,
     /// Whether it is an index.
     pub is_index: bool,
-    /// The statement that makes it; empty where there is none, as for indexes that a table makes by itself.
+    /// The statement that creates it; empty if there is none, as for automatic indexes.
     pub sql: String,
     /// Its first page; 0 where it has none (views and triggers).
     pub root: u32,
     /// The names of its columns, in lower case.
     pub columns: Vec<String>,
-    /// Where the schema has it.
+    /// Its bytes in the schema.
     pub span: Span,
 }
 
 impl Table {
-    /// Whether it is the table of a name.
+    /// Whether it is the table with this name.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         !self.is_index && self.root > 0 && self.name.eq_ignore_ascii_case(name)
     }
 
-    /// Whether it is an index of the table of a name.
+    /// Whether it is an index of the table with this name.
     #[must_use]
-    pub fn is_of(&self, name: &str) -> bool {
+    pub fn is_index_of(&self, name: &str) -> bool {
         self.is_index && self.root > 0 && self.of.eq_ignore_ascii_case(name)
     }
 }
@@ -53,7 +56,7 @@ const TABLES: [(&str, &[&str]); 3] = [
     ("channels", &["idx", "depth"]),
 ];
 
-/// Reads the schema, pushing what is wrong with it and what does not belong to a stream.
+/// Reads the schema; pushes its damage and what does not belong to a stream.
 pub(super) fn read<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mut Vec<Damage>) -> Vec<Table> {
     let mut tables = Vec::new();
     let mut payload = Payload::default();
@@ -70,7 +73,7 @@ pub(super) fn read<S: Source>(pages: &Pages<S>, owners: &mut Owners, damage: &mu
         let span = payload.parts.first().copied().unwrap_or_default();
         match table(&values, span, &pages.header) {
             Some(table) => tables.push(table),
-            None => faults.push(walk::fault(pages, page, "row of the schema", "none that makes sense")),
+            None => faults.push(walk::fault(pages, page, "row of the schema", "not readable as a row")),
         }
     });
     let whole = damage.len() == from && faults.is_empty();
@@ -94,12 +97,7 @@ fn table(values: &[Key<'_>], span: Span, header: &Header) -> Option<Table> {
         Some(Key::Text(sql)) => text(sql),
         _ => String::new(),
     };
-    let definitions = definitions(&sql);
-    let name_of = |definition: &String| {
-        let word = definition.split_whitespace().next().unwrap_or_default();
-        word.trim_matches(['"', '`', '[', ']', '\'']).to_ascii_lowercase()
-    };
-    let columns = definitions.iter().map(name_of).collect();
+    let columns = column_names(&sql);
     Some(Table {
         name: text(name),
         of: text(of),
@@ -111,28 +109,80 @@ fn table(values: &[Key<'_>], span: Span, header: &Header) -> Option<Table> {
     })
 }
 
-/// The definitions of columns in `CREATE TABLE name (a INTEGER, b TEXT DEFAULT (1, 2))`.
-fn definitions(sql: &str) -> Vec<String> {
-    let Some((_, body)) = sql.split_once('(') else { return Vec::new() };
-    let (mut depth, mut all, mut one) = (0usize, Vec::new(), String::new());
-    for c in body.chars() {
-        match c {
-            '(' => depth = depth.saturating_add(1),
-            ')' if depth == 0 => break,
-            ')' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                all.push(std::mem::take(&mut one));
-                continue;
-            }
-            _ => {}
-        }
-        one.push(c);
-    }
-    all.push(one);
-    all
+/// A token of a statement: a word or name, its quotes removed, or another character.
+#[derive(Debug, PartialEq)]
+enum Token {
+    Word(String),
+    Quoted(String),
+    Sign(char),
 }
 
-/// Holds the tables against those of a stream.
+/// The next token, by the rules of SQLite; blanks and comments are skipped.
+fn token(rest: &mut Peekable<Chars<'_>>) -> Option<Token> {
+    loop {
+        let c = rest.next()?;
+        match (c, rest.peek().copied()) {
+            (c, _) if c.is_ascii_whitespace() => {}
+            ('-', Some('-')) => while rest.next().is_some_and(|c| c != '\n') {},
+            ('/', Some('*')) => {
+                rest.next();
+                while rest.next().is_some_and(|c| c != '*' || rest.peek() != Some(&'/')) {}
+                rest.next();
+            }
+            ('"' | '\'' | '`' | '[', _) => {
+                let close = if c == '[' { ']' } else { c };
+                let mut name = String::new();
+                while let Some(c) = rest.next() {
+                    // A quote that is doubled is part of the name.
+                    if c == close && (c == ']' || rest.next_if_eq(&close).is_none()) {
+                        break;
+                    }
+                    name.push(c);
+                }
+                return Some(Token::Quoted(name));
+            }
+            (c, _) if is_of_word(c) => {
+                let mut word = String::from(c);
+                while let Some(c) = rest.next_if(|c| is_of_word(*c)) {
+                    word.push(c);
+                }
+                return Some(Token::Word(word));
+            }
+            (c, _) => return Some(Token::Sign(c)),
+        }
+    }
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$') || !c.is_ascii()
+}
+
+/// Words with which a constraint of the table begins, instead of a column.
+const CONSTRAINTS: [&str; 5] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"];
+
+/// The names of the columns in `CREATE TABLE name (a INTEGER, "b c" TEXT DEFAULT (1, 2), PRIMARY KEY (a))`, in lower case.
+fn column_names(sql: &str) -> Vec<String> {
+    let mut rest = sql.chars().peekable();
+    while token(&mut rest).is_some_and(|token| token != Token::Sign('(')) {}
+    let (mut depth, mut names, mut first) = (0usize, Vec::new(), true);
+    while let Some(token) = token(&mut rest) {
+        let begins = std::mem::take(&mut first);
+        match token {
+            Token::Sign('(') => depth = depth.saturating_add(1),
+            Token::Sign(')') if depth == 0 => break,
+            Token::Sign(')') => depth = depth.saturating_sub(1),
+            Token::Sign(',') if depth == 0 => first = true,
+            Token::Word(word) if begins && !CONSTRAINTS.iter().any(|c| word.eq_ignore_ascii_case(c)) => {
+                names.push(word.to_ascii_lowercase());
+            }
+            Token::Quoted(name) if begins => names.push(name.to_ascii_lowercase()),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Compares the tables with those of a stream.
 fn columns(tables: &[Table], whole: bool, schema: Span, damage: &mut Vec<Damage>) {
     let mut foreign = |span: Span, what: &'static str| {
         damage.push(Damage::new(Code::StreamForeign, span, "part of the schema").found(Value::Words(what)));
@@ -143,8 +193,8 @@ fn columns(tables: &[Table], whole: bool, schema: Span, damage: &mut Vec<Damage>
         match own {
             None if automatic || table.name.starts_with("sqlite_sequence") || table.name.starts_with("sqlite_stat") => {
             }
-            None if table.is_index => foreign(table.span, "an index that is no part of a stream"),
-            None => foreign(table.span, "a table that is no part of a stream"),
+            None if table.is_index => foreign(table.span, "an index that is not part of a stream"),
+            None => foreign(table.span, "a table that is not part of a stream"),
             Some((_, columns)) if table.columns.len() > columns.len() => {
                 foreign(table.span, "a table with more columns than a stream has");
             }
@@ -159,14 +209,40 @@ fn columns(tables: &[Table], whole: bool, schema: Span, damage: &mut Vec<Damage>
                 let same = table.columns.iter().zip(*expected).take_while(|(a, b)| a == *b).count();
                 let fits =
                     same >= needed.min(expected.len()) && (same == expected.len() || table.columns.len() == same);
-                (!fits).then_some((table.span, "one with other columns"))
+                (!fits).then_some((table.span, "other columns"))
             }
-            // Where the schema cannot be read as a whole, that says it all.
+            // If a part of the schema cannot be read, a missing table is not reported on its own.
             None => whole.then_some((schema, "missing")),
         };
         if let Some((span, found)) = wrong {
             let field = if *name == "meta" { "table `meta`" } else { "table `blocks`" };
             damage.push(Damage::new(Code::StreamTable, span, field).found(Value::Words(found)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::column_names;
+
+    #[test]
+    fn columns_are_named_as_sqlite_names_them() {
+        for (sql, columns) in [
+            ("CREATE TABLE blocks (loc INTEGER PRIMARY KEY, vb BLOB, instances BLOB)", &["loc", "vb", "instances"][..]),
+            (
+                "CREATE TABLE \"a (b\"(\"last saved\" INTEGER, [x, y] TEXT, `k``l`, 'm')",
+                &["last saved", "x, y", "k`l", "m"],
+            ),
+            (
+                "CREATE TABLE a (loc INTEGER, \"say \"\"hi\"\"\" TEXT DEFAULT (')'), PRIMARY KEY (loc))",
+                &["loc", "say \"hi\""],
+            ),
+            ("CREATE TABLE a (b -- , c\n, /* d, */ \"PRIMARY KEY\", Größe)", &["b", "primary key", "größe"]),
+            ("CREATE INDEX i ON a(b, c)", &["b", "c"]),
+            ("CREATE TABLE a (\"open", &["open"]),
+            ("", &[]),
+        ] {
+            assert_eq!(column_names(sql), columns, "{sql}");
         }
     }
 }

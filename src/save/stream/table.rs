@@ -1,4 +1,4 @@
-//! Any table of a stream, row by row, and the keys that an index has.
+//! Reads any table of a stream row by row, and the keys of an index.
 
 use std::io;
 
@@ -10,20 +10,20 @@ use crate::sqlite::payload::Payload;
 use crate::sqlite::record;
 use crate::sqlite::walk::{self, Owners};
 
-/// What takes a row: its number, and its values.
+/// A function that receives the number and the values of a row.
 pub type EachRow<'e, E> = dyn FnMut(i64, &[Key<'_>]) -> Result<(), E> + 'e;
 
 impl<S: Source> Stream<S> {
-    /// Hands out the rows of a table in their order: their numbers, and their values, as many as each has. False when
+    /// Passes the rows of a table to `each` in their order: the number and all values. False if
     /// some of them, or a part of one, cannot be read, or when they declare more than the file can have.
     ///
     /// # Errors
-    /// What the operating system says, and what `each` says, which ends it.
+    /// I/O errors, and the first error of `each`, which ends the walk.
     pub fn each_row<E: From<io::Error>>(&self, table: &Table, each: &mut EachRow<'_, E>) -> Result<bool, E> {
         let mut owners = Owners::new(&self.pages);
         let (mut damage, mut failed) = (Vec::new(), None);
         let (mut whole, mut payload) = (true, Payload::default());
-        // Rows may share their pages, but not so that more is read than there is.
+        // Rows may share pages, but no more bytes are read than the file has.
         let mut room = index(self.pages.source.len()).saturating_mul(2).saturating_add(1 << 16);
         walk::tree(&self.pages, table.root, table.is_index, &mut owners, &mut damage, &mut |page, _, cell| {
             if failed.is_some() {
@@ -47,17 +47,18 @@ impl<S: Source> Stream<S> {
         failed.map_or(Ok(whole && damage.is_empty()), Err)
     }
 
-    /// The places that the indexes of the table of blocks have, in no order. Where rows are keys themselves there is none.
+    /// The positions in the indexes of the table of blocks, in no particular order; none if keys are row numbers.
     #[must_use]
     pub fn indexed(&self) -> Vec<Place> {
         let mut places = Vec::new();
-        for table in self.tables.iter().filter(|table| table.is_of("blocks")) {
+        for table in self.tables.iter().filter(|table| table.is_index_of("blocks")) {
             let (mut owners, mut damage) = (Owners::new(&self.pages), Vec::new());
             walk::tree(&self.pages, table.root, true, &mut owners, &mut damage, &mut |_, _, cell| {
                 let columns = record::columns(cell.local, cell.payload).unwrap_or_default();
                 let key = columns.first().map(|column| column.value(cell.local));
                 if places.len() < self.limits.stream_rows {
-                    places.extend(key.and_then(|key| self.place(key).ok()));
+                    let place = key.and_then(|key| self.place(key).ok());
+                    places.extend(place.map(|place| self.rule.place(place).unwrap_or(place)));
                 }
             });
         }

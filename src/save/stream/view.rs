@@ -45,7 +45,7 @@ pub struct InstancesView<'a> {
     pub container: Option<Container<'a>>,
     /// Its layers, as far as it decodes; `None` when nothing was decompressed.
     pub instances: Option<Instances<'a>>,
-    /// What is wrong with it, in the order it was met.
+    /// Its damage, in the order in which it was found.
     pub damage: &'a [Damage],
 }
 
@@ -68,7 +68,7 @@ impl StreamScratch {
         !self.columns.is_empty() && self.payload.broken.is_none()
     }
 
-    /// Where the part of a value of the row that was fetched last stands that is on the page of the row.
+    /// The span of a value of the row that was fetched last, limited to the page of the row.
     #[must_use]
     pub fn value_at(&self, column: usize) -> Option<Span> {
         self.columns.get(column).map(|column| self.payload.in_file(span(column)))
@@ -87,7 +87,7 @@ impl<S: Source> Stream<S> {
     /// Reads a row. What follows is of this row, until another one is fetched.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn fetch(&self, row: &StreamRow, scratch: &mut StreamScratch) -> io::Result<()> {
         self.fetch_from(&self.pages, None, row, scratch)
     }
@@ -114,11 +114,11 @@ impl<S: Source> Stream<S> {
             return Ok(());
         };
         let limit = self.limits.stored_bytes.saturating_mul(2).saturating_add(1 << 12);
-        let owned = |page: &u32| owners.and_then(|owners| owners.of(*page)).is_some_and(|is| is != Use::Nothing);
+        let owned = |page: &u32| owners.and_then(|owners| owners.page_use(*page)).is_some_and(|is| is != Use::Nothing);
         match cell.overflow.filter(owned) {
             Some(first) => {
                 payload.read(pages, row.page, &cell, len64(cell.local))?;
-                payload.broken = Some((first, "it leads to a page that something else has"));
+                payload.broken = Some((first, "it points to a page that is in use elsewhere"));
             }
             None => payload.read(pages, row.page, &cell, limit)?,
         }
@@ -166,7 +166,7 @@ impl<S: Source> Stream<S> {
         let from = damage.len();
         let block = container.and_then(|container| {
             let readable = container.mode.is_some() && (container.whole || !container.plain.is_empty());
-            readable.then(|| block::decode(container.plain, None, None, &self.limits, damage))
+            readable.then(|| block::decode(container.plain, None, None, &self.limits).report_to(damage))
         });
         let size = self.meta.block_size().map(|size| [size; 3]);
         if let (Some(block), Some(size)) = (&block, size)
@@ -190,7 +190,7 @@ impl<S: Source> Stream<S> {
         let container = container(payload, columns.get(2), "instances", decoder, &self.limits, damage);
         let instances = container.and_then(|container| {
             let readable = container.mode.is_some() && (container.whole || !container.plain.is_empty());
-            readable.then(|| Instances::decode(container.plain, damage))
+            readable.then(|| Instances::decode(container.plain).report_to(damage))
         });
         InstancesView { stored, container, instances, damage }
     }
@@ -198,22 +198,22 @@ impl<S: Source> Stream<S> {
     /// Reads and decodes the block of a row as far as it goes.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// I/O errors.
     pub fn view<'a>(&self, row: &StreamRow, scratch: &'a mut StreamScratch) -> io::Result<View<'a>> {
         self.fetch(row, scratch)?;
         Ok(self.block(scratch))
     }
 
-    /// What is wrong with a row as such: its key, its place in the file, its values.
+    /// Damage of a row as such: its key, its place in the file, its values.
     pub fn faults(&self, row: &StreamRow, scratch: &StreamScratch, damage: &mut Vec<Damage>) {
         let StreamScratch { payload, columns, .. } = scratch;
         let span = payload.parts.first().copied().unwrap_or_else(|| self.pages.span_in_file(row.page));
         if columns.is_empty() {
-            damage.push(walk::fault(&self.pages, row.page, "row of the table `blocks`", "one that cannot be read"));
+            damage.push(walk::fault(&self.pages, row.page, "row of the table `blocks`", "cannot be read"));
             return;
         }
         if let Err(why) = self.place(self.key(scratch)) {
-            let expected = Value::Words(self.format.map_or("a place", |format| format.name()));
+            let expected = Value::Words(self.format.map_or("a position", |format| format.name()));
             let damaged = Damage::new(Code::StreamKey, span, "key of the row").found(Value::Words(why));
             damage.push(damaged.expected(expected));
         }
@@ -228,7 +228,7 @@ impl<S: Source> Stream<S> {
             let at = if page == 0 || !self.pages.has(page) { span } else { self.pages.span_in_file(page) };
             damage.push(
                 Damage::new(Code::StreamChain, at, "chain of overflow pages")
-                    .expected(Value::Words("one that goes to the end of the row"))
+                    .expected(Value::Words("a chain to the end of the row"))
                     .found(Value::Words(why)),
             );
         }
@@ -271,7 +271,7 @@ fn container<'a>(
         record::Type::Blob => bytes(payload, column)?,
         other => {
             let found = match other {
-                record::Type::Int => "a number",
+                record::Type::Int => "an integer",
                 record::Type::Float => "a floating-point number",
                 _ => "a text",
             };
@@ -287,7 +287,7 @@ fn container<'a>(
     }
     let from = damage.len();
     // Where the chain broke off, what is there of the blob decodes as far as it goes.
-    let container = decoder.decode(found, limits, damage);
+    let container = decoder.decode(found, limits).report_to(damage);
     let cut = len64(found) < here.len();
     if cut {
         // The broken chain says it all.

@@ -4,9 +4,8 @@ use super::metadata::{self, MetaLine};
 use super::opened::{Opened, Slot, Store};
 use crate::bytes::{Span, index, len64};
 use crate::damage::Damage;
-use crate::godot::block::{self, Block};
+use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, NAMES, Range, SDF, Storage, index_zxy};
-use crate::limits::Limits;
 use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::save::{PakScratch, Scratch, Stream, StreamScratch, View};
@@ -16,9 +15,9 @@ use crate::voxel_map::flags::Histogram;
 /// Bars of a channel's histogram.
 pub const HISTOGRAM: usize = 16;
 
-/// How the voxels of a channel lie in its bytes.
+/// The order of the voxels of a channel in its bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Layout {
+enum VoxelOrder {
     /// Of a Godot block.
     Zxy,
     /// Of a pak chunk.
@@ -34,7 +33,7 @@ pub struct ChannelData {
     pub name: &'static str,
     /// Bits a voxel.
     pub bits: u8,
-    /// What region and meta file say that it has.
+    /// The bits a voxel that region and meta file declare.
     pub declared: Option<u8>,
     /// Raw or uniform.
     pub storage: Storage,
@@ -55,9 +54,9 @@ pub struct ChannelData {
 pub struct BlockData {
     /// Its slot.
     pub slot: Slot,
-    /// Where it lies in the file, with what stands before it.
+    /// Its bytes in the file, with the size prefix.
     pub stored: Span,
-    /// The size that stands before it.
+    /// Its size prefix.
     pub prefix: Option<u32>,
     /// How it is packed.
     pub container: Option<&'static str>,
@@ -77,7 +76,7 @@ pub struct BlockData {
     pub channels: Vec<ChannelData>,
     /// Metadata as lines of a tree.
     pub metadata: Vec<MetaLine>,
-    /// Where the epilogue stands, when it is right.
+    /// The bytes of the epilogue, when it is right.
     pub epilogue: Option<Span>,
     /// What is wrong.
     pub damage: Vec<Damage>,
@@ -85,9 +84,11 @@ pub struct BlockData {
     pub flags: Option<Histogram>,
     /// Of a map's block: whether the upper half of a voxel is a depth.
     pub packed: bool,
-    /// Of a pak's chunk: its shape, and how it was come by.
+    /// The shape of a pak's chunk, and how it was inferred.
     pub shape: Option<Inferred<Shape>>,
-    layout: Layout,
+    /// The order of the voxels of a pak's chunk, and how it was inferred.
+    pub chunk_order: Option<Inferred<Order>>,
+    order_of_voxels: VoxelOrder,
 }
 
 impl BlockData {
@@ -98,15 +99,15 @@ impl BlockData {
     pub fn read(opened: &Opened, slot: u32) -> Result<Self, String> {
         let at = *opened.slot(slot).ok_or_else(|| format!("there is no block in slot {slot}"))?;
         match &opened.store {
-            Store::Region(..) => Self::of_region(opened, at),
-            Store::Pak(_) => Self::of_pak(opened, at),
-            Store::Stream(stream) => Self::of_stream(stream, at),
-            Store::Layer(..) => Self::of_layer(opened, at),
+            Store::Region(..) => Self::read_region(opened, at),
+            Store::Pak(_) => Self::read_pak(opened, at),
+            Store::Stream(stream) => Self::read_stream(stream, at),
+            Store::Layer(..) => Self::read_layer(opened, at),
             Store::Bytes(_) => Err("this file has no blocks".into()),
         }
     }
 
-    fn new(slot: Slot, layout: Layout) -> Self {
+    fn new(slot: Slot, order_of_voxels: VoxelOrder) -> Self {
         Self {
             slot,
             stored: Span::default(),
@@ -125,27 +126,28 @@ impl BlockData {
             flags: None,
             packed: false,
             shape: None,
-            layout,
+            chunk_order: None,
+            order_of_voxels,
         }
     }
 
-    fn of_region(opened: &Opened, slot: Slot) -> Result<Self, String> {
+    fn read_region(opened: &Opened, slot: Slot) -> Result<Self, String> {
         let region = opened.region().ok_or("this file is no region")?;
         let entry = region.find(slot.slot).ok_or("the entry is gone")?.entry;
         let mut scratch = Scratch::default();
         let view = region.view(entry, &mut scratch).map_err(|error| error.to_string())?;
-        // The size of the block stands before it.
-        Ok(Self::of_view(slot, &view, 4, Some(region.header.format.depths)))
+        // The size prefix comes first.
+        Ok(Self::from_view(slot, &view, 4, Some(region.header.format.depths)))
     }
 
-    fn of_stream(stream: &Stream<FileSource>, slot: Slot) -> Result<Self, String> {
+    fn read_stream(stream: &Stream<FileSource>, slot: Slot) -> Result<Self, String> {
         let row = stream.rows.get(index(slot.slot.into())).ok_or("the row is gone")?;
         let mut scratch = StreamScratch::default();
         stream.fetch(row, &mut scratch).map_err(|error| error.to_string())?;
         let mut faults = Vec::new();
         stream.faults(row, &scratch, &mut faults);
         let key = metadata::key(stream.key(&scratch));
-        let mut out = Self::of_view(slot, &stream.block(&mut scratch), 0, None);
+        let mut out = Self::from_view(slot, &stream.block(&mut scratch), 0, None);
         let view = stream.instances(&mut scratch);
         faults.append(&mut out.damage);
         faults.extend_from_slice(view.damage);
@@ -159,8 +161,8 @@ impl BlockData {
     }
 
     /// A block, before whose container so many bytes are stored with it.
-    pub(super) fn of_view(slot: Slot, view: &View<'_>, before: u64, depths: Option<[Depth; CHANNELS]>) -> Self {
-        let mut out = Self::new(slot, Layout::Zxy);
+    pub(super) fn from_view(slot: Slot, view: &View<'_>, before: u64, depths: Option<[Depth; CHANNELS]>) -> Self {
+        let mut out = Self::new(slot, VoxelOrder::Zxy);
         out.stored = view.stored.span;
         out.prefix = view.stored.size;
         out.damage = view.damage.to_vec();
@@ -178,37 +180,30 @@ impl BlockData {
         out
     }
 
-    /// A block that was put together, as its data.
-    pub(super) fn of_plain(slot: Slot, plain: Vec<u8>, limits: &Limits) -> Self {
-        let mut out = Self::new(slot, Layout::Zxy);
-        let mut damage = Vec::new();
-        out.fill(&block::decode(&plain, None, None, limits, &mut damage), None);
-        (out.damage, out.plain) = (damage, plain);
-        out
-    }
-
     fn fill(&mut self, block: &Block<'_>, depths: Option<[Depth; CHANNELS]>) {
         self.version = block.version;
         self.size = block.size.map(u32::from);
         self.epilogue = block.epilogue;
         let declared = |i: usize| depths.and_then(|depths| Some(depths.get(i)?.bits()));
         let channels = block.channels.iter().zip(NAMES).enumerate();
-        self.channels = channels.map(|(i, (channel, name))| described(channel, name, declared(i))).collect();
+        self.channels = channels.map(|(i, (channel, name))| describe_channel(channel, name, declared(i))).collect();
         if let (Some(to), Some(channel)) = (self.channels.get_mut(SDF), block.channels.get(SDF)) {
-            measure(to, channel, block.version);
+            measure_distances(to, channel, block.version);
         }
         self.metadata = block.metadata.as_ref().map(metadata::lines).unwrap_or_default();
     }
 
-    fn of_pak(opened: &Opened, slot: Slot) -> Result<Self, String> {
+    fn read_pak(opened: &Opened, slot: Slot) -> Result<Self, String> {
         let Store::Pak(pak) = &opened.store else { return Err("this file is no pak region".into()) };
         let record = *pak.records.get(index(slot.slot.into())).ok_or("the record is gone")?;
         let mut scratch = PakScratch::default();
         let view = pak.view(slot.slot, record, &mut scratch).map_err(|error| error.to_string())?;
         let shape = view.shape.as_ref().map(|shape| shape.value);
-        let order = Order::default();
         let inferred = view.shape.clone();
-        let mut out = Self::new(slot, shape.map_or(Layout::Zxy, |shape| Layout::Chunk(shape, order)));
+        let order = shape.map(|shape| pak.order(&shape));
+        let voxels = shape.zip(order.as_ref()).map(|(shape, order)| VoxelOrder::Chunk(shape, order.value));
+        let mut out = Self::new(slot, voxels.unwrap_or(VoxelOrder::Zxy));
+        out.chunk_order = order;
         out.stored = view.located.map(|located| located.stored).unwrap_or_default();
         out.damage = view.damage.to_vec();
         out.container = Some("zlib");
@@ -218,21 +213,21 @@ impl BlockData {
             out.plain = payload.plain.to_vec();
         }
         if let Some(shape) = shape
-            && let Some(depth) = depth_of(shape.voxel_bytes)
+            && let Some(depth) = depth_from_bytes(shape.voxel_bytes)
         {
             out.size = shape.size;
             let channel = Channel { depth, storage: Storage::Raw, data: &out.plain, offset: 0, size: shape.bytes() };
-            out.channels = vec![described(&channel, "VOXELS", None)];
+            out.channels = vec![describe_channel(&channel, "VOXELS", None)];
         }
         Ok(out)
     }
 
-    fn of_layer(opened: &Opened, slot: Slot) -> Result<Self, String> {
+    fn read_layer(opened: &Opened, slot: Slot) -> Result<Self, String> {
         let Store::Layer(grid, _) = &opened.store else { return Err("this is no layer".into()) };
-        let mut out = Self::new(slot, Layout::Xyz);
+        let mut out = Self::new(slot, VoxelOrder::Xyz);
         out.packed = grid.packed;
         if grid.index.is_empty() {
-            // A dense layer is no block that could be held; its voxels are read where they lie.
+            // A dense layer is too large to hold; its voxels are read from the file.
             out.stored = grid.data.as_ref().map(|data| data.npy.data).unwrap_or_default();
             out.size = grid.dim.unwrap_or_default();
             return Ok(out);
@@ -252,7 +247,7 @@ impl BlockData {
         out.flags = Some(flags);
         let size = crate::voxel_map::grid::BLOCK_VOXELS.saturating_mul(u64::from(depth.bits() / 8));
         let channel = Channel { depth, storage: Storage::Raw, data: &out.plain, offset: 0, size };
-        out.channels = vec![described(&channel, "FLAGS", None)];
+        out.channels = vec![describe_channel(&channel, "FLAGS", None)];
         Ok(out)
     }
 
@@ -261,7 +256,7 @@ impl BlockData {
     pub fn voxel(&self, channel: usize, at: [u32; 3]) -> Option<u64> {
         let info = self.channels.get(channel)?;
         let data = self.plain.get(index(info.span.start)..index(info.span.end))?;
-        let depth = depth_of(info.bits / 8)?;
+        let depth = depth_from_bytes(info.bits / 8)?;
         if at.iter().zip(&self.size).any(|(at, size)| at >= size) {
             return None;
         }
@@ -285,14 +280,14 @@ impl BlockData {
         if info.storage == Storage::Uniform {
             return Some(info.span);
         }
-        let number = match self.layout {
-            Layout::Zxy => {
+        let number = match self.order_of_voxels {
+            VoxelOrder::Zxy => {
                 let small = |n: u32| u16::try_from(n).ok();
                 let size = [small(sx)?, small(sy)?, small(sz)?];
                 u64::try_from(index_zxy(size, [small(x)?, small(y)?, small(z)?])?).ok()?
             }
-            Layout::Chunk(shape, order) => return Voxels { data: &self.plain, shape, order }.span(at),
-            Layout::Xyz => u64::from(x)
+            VoxelOrder::Chunk(shape, order) => return Voxels { data: &self.plain, shape, order }.span(at),
+            VoxelOrder::Xyz => u64::from(x)
                 .checked_mul(sy.into())?
                 .checked_add(y.into())?
                 .checked_mul(sz.into())?
@@ -307,7 +302,7 @@ impl BlockData {
     pub fn voxel_at(&self, channel: usize, offset: u64) -> Option<[u32; 3]> {
         let start = self.channels.get(channel)?.span.start;
         let mut rest = offset.checked_sub(start)?;
-        // How far apart neighbours along each axis lie; an axis of one voxel has none.
+        // The distance of neighbours along each axis in bytes; an axis of one voxel has none.
         let stride = |axis: usize| {
             let mut at = [0u32; 3];
             *at.get_mut(axis)? = 1;
@@ -334,16 +329,16 @@ impl BlockData {
     pub fn sdf(&self, channel: usize, raw: u64) -> Option<f64> {
         let bits = self.channels.get(channel)?.bits;
         self.is_sdf(channel)
-            .then(|| crate::godot::channel::sdf(self.version, depth_of(bits / 8).unwrap_or_default(), raw))
+            .then(|| crate::godot::channel::sdf(self.version, depth_from_bytes(bits / 8).unwrap_or_default(), raw))
     }
 }
 
 /// The depth of voxels of so many bytes.
-fn depth_of(bytes: u8) -> Option<Depth> {
+fn depth_from_bytes(bytes: u8) -> Option<Depth> {
     Depth::ALL.into_iter().find(|depth| depth.bits() / 8 == bytes)
 }
 
-fn described(channel: &Channel<'_>, name: &'static str, declared: Option<u8>) -> ChannelData {
+fn describe_channel(channel: &Channel<'_>, name: &'static str, declared: Option<u8>) -> ChannelData {
     let range = channel.range();
     let mut histogram = [0u64; HISTOGRAM];
     if let Some(range) = range {
@@ -370,7 +365,7 @@ fn described(channel: &Channel<'_>, name: &'static str, declared: Option<u8>) ->
 }
 
 /// The range of distances and how many there are in each sixteenth of it: raw values of both signs have no such order.
-fn measure(to: &mut ChannelData, channel: &Channel<'_>, version: u8) {
+fn measure_distances(to: &mut ChannelData, channel: &Channel<'_>, version: u8) {
     let distances = || channel.values().map(|raw| crate::godot::channel::sdf(version, channel.depth, raw));
     let finite = || distances().filter(|d| d.is_finite());
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));

@@ -66,7 +66,7 @@ pub struct Changed {
     more: u32,
 }
 
-/// What a change says beside its numbers.
+/// The details of a change beside its numbers.
 #[derive(Clone, Debug)]
 pub enum More {
     /// Nothing.
@@ -79,13 +79,13 @@ pub enum More {
 
 /// A change on its way to the list.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct FoundChange {
     lod: u8,
     changed: Changed,
     more: More,
 }
 
-impl Told {
+impl FoundChange {
     /// What is kept of a change: one for each position that it takes.
     pub fn all(change: &Change) -> impl Iterator<Item = Self> + use<> {
         let one = Self::new(change);
@@ -149,7 +149,7 @@ impl Lod {
         let [a, b] = &blocks;
         let [to, from] = sizes.map(|size| size.max(1));
         let in_first = |at: &At| {
-            let position = resize::place(at.position, from, to);
+            let position = resize::containing_block(at.position, from, to);
             position.into_iter().flat_map(move |position| covered(position, (from / to).max(1)))
         };
         let mut places: Vec<[i32; 3]> = a.blocks.iter().map(|at| at.position).collect();
@@ -210,16 +210,16 @@ pub struct Difference {
 impl Difference {
     /// Of two saves, of these readings; nothing is compared yet.
     #[must_use]
-    pub fn of(readings: (u64, u64), saves: [Arc<Save>; 2]) -> Self {
+    pub fn new(readings: (u64, u64), saves: [Arc<Save>; 2]) -> Self {
         Self { of: readings, saves: Some(saves), ..Self::default() }
     }
 
     /// Adds what was found since.
-    pub fn add(&mut self, all: Vec<Told>) {
+    pub fn add(&mut self, all: Vec<FoundChange>) {
         self.version += 1;
-        for told in all {
-            let mut changed = told.changed;
-            changed.more = match told.more {
+        for found in all {
+            let mut changed = found.changed;
+            changed.more = match found.more {
                 More::Nothing => 0,
                 More::To(place) => {
                     self.places.push(place);
@@ -232,7 +232,7 @@ impl Difference {
             {
                 *count += 1;
             }
-            if let Some(lod) = self.lods.iter_mut().find(|lod| lod.lod == told.lod) {
+            if let Some(lod) = self.lods.iter_mut().find(|lod| lod.lod == found.lod) {
                 lod.changes.push(changed);
             }
         }
@@ -314,7 +314,7 @@ mod tests {
         let mut all = Difference::default();
         let blocks = [Arc::new(Index::default()), Arc::new(Index::default())];
         all.lods.push(Lod::new(0, blocks, [16; 2]));
-        let change = |position, what| Told::new(&Change { lod: 0, position, across: 1, what });
+        let change = |position, what| FoundChange::new(&Change { lod: 0, position, across: 1, what });
         let unreadable = |why: &str| What::Unreadable { side: Side::B, why: why.into() };
         all.add(vec![change([1, 0, 0], What::Added), change([0, 0, 1], What::Moved { to: [5, 6, 7] })]);
         all.add(vec![change([0, 5, 0], unreadable("torn")), change([0, 6, 0], unreadable("torn"))]);
@@ -331,7 +331,11 @@ mod tests {
     fn reasons_are_not_kept_without_an_end() {
         let mut all = Difference::default();
         let why = |n: u32| What::Unreadable { side: Side::A, why: n.to_string() };
-        all.add((0..5000).map(|n| Told::new(&Change { lod: 0, position: [0; 3], across: 1, what: why(n) })).collect());
+        all.add(
+            (0..5000)
+                .map(|n| FoundChange::new(&Change { lod: 0, position: [0; 3], across: 1, what: why(n) }))
+                .collect(),
+        );
         assert_eq!(all.texts.len(), MOST_TEXTS);
         assert_eq!(all.count(Fate::Unreadable), 5000);
     }

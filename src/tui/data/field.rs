@@ -2,70 +2,22 @@
 
 use super::block::BlockData;
 use super::opened::{Opened, Part, Store};
+pub use super::window::{Field, Window};
 use crate::bytes::{Span, index};
 use crate::godot::channel::{CHANNELS, NAMES, Storage};
 use crate::pak::BLOCK_BYTES;
 use crate::printable::{printable, triple};
 use crate::voxel_map::flags;
 
-/// A field: its bytes, its name in the format's own words, and what they say.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// Its bytes.
-    pub span: Span,
-    /// Its name.
-    pub name: String,
-    /// What it says; empty where that is not for people.
-    pub value: String,
-}
-
-impl Field {
-    pub(super) fn new(start: u64, len: u64, name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { span: Span::sized(start, len), name: name.into(), value: value.into() }
-    }
-}
-
-/// Bytes that were read, and where they begin in the file.
-#[derive(Clone, Copy, Debug)]
-pub struct Window<'a> {
-    /// Where they begin.
-    pub start: u64,
-    /// The bytes.
-    pub bytes: &'a [u8],
-}
-
-impl<'a> Window<'a> {
-    /// Bytes of it.
-    #[must_use]
-    pub fn get(&self, at: u64, len: u64) -> Option<&'a [u8]> {
-        let from = at.checked_sub(self.start)?;
-        self.bytes.get(index(from)..index(from.checked_add(len)?))
-    }
-
-    /// A little-endian number of up to eight bytes.
-    fn number(&self, at: u64, len: u64) -> Option<u64> {
-        let mut out = [0u8; 8];
-        out.get_mut(..index(len))?.copy_from_slice(self.get(at, len)?);
-        Some(u64::from_le_bytes(out))
-    }
-
-    /// What a number says, in decimal and in hexadecimal.
-    fn said(&self, at: u64, len: u64) -> String {
-        self.number(at, len).map_or_else(String::new, |n| if n < 10 { n.to_string() } else { format!("{n} ({n:#x})") })
-    }
-
-    fn signed(&self, at: u64, len: u64) -> String {
-        let Some(n) = self.number(at, len) else { return String::new() };
-        match len {
-            2 => u16::try_from(n).map(u16::cast_signed).unwrap_or(0).to_string(),
-            _ => u32::try_from(n).map(u32::cast_signed).unwrap_or(0).to_string(),
-        }
-    }
-}
-
-/// The field of a file that a byte is part of. `block` is the block that the byte lies in, where it has been read.
+/// The field of a file that a byte is part of. `block` is the block that has the byte, where it has been read.
 #[must_use]
-pub fn of_file(opened: &Opened, part: Part, block: Option<&BlockData>, at: u64, window: Window<'_>) -> Option<Field> {
+pub fn field_in_file(
+    opened: &Opened,
+    part: Part,
+    block: Option<&BlockData>,
+    at: u64,
+    window: Window<'_>,
+) -> Option<Field> {
     match &opened.store {
         Store::Region(..) => region(opened, block, at, window),
         Store::Pak(_) => pak(opened, at, window),
@@ -279,7 +231,7 @@ pub type VoxelAt = (usize, [u32; 3]);
 
 /// The field of a decompressed block that a byte is part of, and the voxel, when it is one's.
 #[must_use]
-pub fn of_block(block: &BlockData, at: u64) -> Option<(Field, Option<VoxelAt>)> {
+pub fn field_in_block(block: &BlockData, at: u64) -> Option<(Field, Option<VoxelAt>)> {
     let window = Window { start: 0, bytes: &block.plain };
     for (number, channel) in block.channels.iter().enumerate() {
         let format = channel.span.start.wrapping_sub(1);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::printable::printable;
-use crate::save::{File, Forest, Kind, Room, Save};
+use crate::save::{File, Forest, Kind, PakDir, Save};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
 
@@ -21,7 +21,7 @@ pub type NodeId = usize;
 pub enum Item {
     /// A region file: its forest and its number there.
     Region(usize, usize),
-    /// A pak region: its room and its number there.
+    /// A pak region: its pak_dir and its number there.
     Pak(usize, usize),
     /// An SQLite stream: its number.
     Stream(usize),
@@ -31,7 +31,7 @@ pub enum Item {
     Plain,
 }
 
-/// What a line of the tree stands for.
+/// The kind of a line of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// All that was opened.
@@ -41,7 +41,7 @@ pub enum NodeKind {
     /// A LOD of a forest.
     Lod(usize, u8),
     /// A directory of pak regions.
-    Room(usize),
+    PakDir(usize),
     /// A voxel map.
     Map(usize),
     /// Something that can be opened.
@@ -51,7 +51,7 @@ pub enum NodeKind {
 /// A line of the tree.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it stands for.
+    /// Its kind.
     pub kind: NodeKind,
     /// Its name, printable.
     pub label: Box<str>,
@@ -97,17 +97,17 @@ impl Index {
             .path
             .file_name()
             .map_or_else(|| crate::printable::path(&save.path), |name| crate::printable::path(name.as_ref()));
-        // One forest, room or map that is all there is needs no line above it.
-        let alone = save.forests.len() + save.rooms.len() + save.streams.len() + save.maps.len() == 1;
+        // One forest, pak_dir or map that is all there is needs no line above it.
+        let alone = save.forests.len() + save.pak_dirs.len() + save.streams.len() + save.maps.len() == 1;
         let dir = save.forests.first().map(|forest| &forest.dir);
-        let dir = dir.or(save.rooms.first().map(|room| &room.dir)).or(save.maps.first().map(|map| &map.dir));
+        let dir = dir.or(save.pak_dirs.first().map(|pak_dir| &pak_dir.dir)).or(save.maps.first().map(|map| &map.dir));
         let dir = dir.or(save.streams.first().map(|stream| &stream.path));
         if alone && dir == Some(&save.path) {
             if let Some(forest) = save.forests.first() {
                 index.forest(None, &name, 0, forest);
             }
-            if let Some(room) = save.rooms.first() {
-                index.room(None, &name, 0, room);
+            if let Some(pak_dir) = save.pak_dirs.first() {
+                index.pak_dir(None, &name, 0, pak_dir);
             }
             if let Some(stream) = save.streams.first() {
                 index.item_at(None, Item::Stream(0), stream.path.clone(), &name);
@@ -121,8 +121,8 @@ impl Index {
         for (number, forest) in save.forests.iter().enumerate() {
             index.forest(Some(root), &save.shown(&forest.dir), number, forest);
         }
-        for (number, room) in save.rooms.iter().enumerate() {
-            index.room(Some(root), &save.shown(&room.dir), number, room);
+        for (number, pak_dir) in save.pak_dirs.iter().enumerate() {
+            index.pak_dir(Some(root), &save.shown(&pak_dir.dir), number, pak_dir);
         }
         for (number, stream) in save.streams.iter().enumerate() {
             index.item(root, Item::Stream(number), stream.path.clone(), &save.shown(&stream.path));
@@ -134,10 +134,10 @@ impl Index {
         index
     }
 
-    fn room(&mut self, root: Option<NodeId>, name: &str, number: usize, room: &Room) {
-        let node = self.push(NodeKind::Room(number), name, root);
-        for (at, file) in room.files.iter().enumerate() {
-            self.item(node, Item::Pak(number, at), room.dir.join(&file.name), &crate::printable::path(&file.name));
+    fn pak_dir(&mut self, root: Option<NodeId>, name: &str, number: usize, pak_dir: &PakDir) {
+        let node = self.push(NodeKind::PakDir(number), name, root);
+        for (at, file) in pak_dir.files.iter().enumerate() {
+            self.item(node, Item::Pak(number, at), pak_dir.dir.join(&file.name), &crate::printable::path(&file.name));
         }
         self.close(node);
     }
@@ -153,14 +153,16 @@ impl Index {
 
     fn forest(&mut self, root: Option<NodeId>, name: &str, number: usize, forest: &Forest) {
         let node = self.push(NodeKind::Forest(number), name, root);
-        let meta = forest.dir.join("meta.vxrm");
-        if forest.kind == Kind::Forest && std::fs::symlink_metadata(&meta).is_ok_and(|data| data.is_file()) {
-            self.item(node, Item::Plain, meta, "meta.vxrm");
+        if let Some(name) = forest.kind.meta_name() {
+            let meta = forest.dir.join(name);
+            if std::fs::symlink_metadata(&meta).is_ok_and(|data| data.is_file()) {
+                self.item(node, Item::Plain, meta, name);
+            }
         }
         let mut parent = node;
         let mut lod = None;
         for (at, file) in forest.regions.iter().enumerate() {
-            if forest.kind == Kind::Forest && lod != Some(file.lod) {
+            if forest.kind != Kind::Loose && lod != Some(file.lod) {
                 if lod.is_some() {
                     self.close(parent);
                 }
@@ -238,6 +240,14 @@ impl Index {
         }
     }
 
+    /// The first file with blocks below a line, or the first of all.
+    #[must_use]
+    pub fn first_with_blocks(&self, node: NodeId) -> Option<ItemId> {
+        let items = self.nodes.get(node)?.items.clone();
+        let has_blocks = |item: &ItemId| !matches!(self.items.get(*item), Some(Item::Plain) | None);
+        items.clone().find(has_blocks).or_else(|| items.into_iter().next())
+    }
+
     /// The item that a finding's file is.
     #[must_use]
     pub fn by_name(&self, shown: &str) -> Option<ItemId> {
@@ -258,9 +268,9 @@ impl Index {
                 let forest = self.save.forests.get(forest)?;
                 Some(File::Region(forest, forest.regions.get(file)?))
             }
-            Item::Pak(room, file) => {
-                let room = self.save.rooms.get(room)?;
-                Some(File::Pak(room, room.files.get(file)?))
+            Item::Pak(pak_dir, file) => {
+                let pak_dir = self.save.pak_dirs.get(pak_dir)?;
+                Some(File::Pak(pak_dir, pak_dir.files.get(file)?))
             }
             Item::Stream(file) => Some(File::Stream(self.save.streams.get(file)?)),
             Item::Layer(map, _) => Some(File::Map(self.save.maps.get(map)?)),

@@ -7,7 +7,7 @@ use crate::godot::stream::loc::Key;
 use crate::godot::variant::{Dialect, Variant};
 use crate::printable::{printable, triple};
 
-/// Lines that one block's metadata may take; what is beyond is counted in the last one.
+/// Lines that one block's metadata may take; the last one counts what is beyond.
 const LINES: usize = 20_000;
 
 /// Characters of a value that are kept.
@@ -72,7 +72,7 @@ pub(super) fn instances(data: &Instances<'_>) -> Vec<MetaLine> {
 
 /// The lines of a block's metadata.
 pub(super) fn lines(metadata: &Metadata<'_>) -> Vec<MetaLine> {
-    let mut out = Lines { lines: Vec::new(), left: 0, voxel: None };
+    let mut out = LineBuilder { lines: Vec::new(), left: 0, voxel: None };
     if let Some(item) = &metadata.block {
         out.item("block", item, metadata.dialect, 0, None);
     }
@@ -100,13 +100,13 @@ pub(super) fn lines(metadata: &Metadata<'_>) -> Vec<MetaLine> {
     out.lines
 }
 
-struct Lines {
+struct LineBuilder {
     lines: Vec<MetaLine>,
     left: usize,
     voxel: Option<[u16; 3]>,
 }
 
-impl Lines {
+impl LineBuilder {
     fn push(&mut self, depth: u8, name: &str, kind: &str, value: String, span: Option<Span>) {
         if self.lines.len() >= LINES {
             self.left += 1;

@@ -5,10 +5,10 @@ use std::io;
 use super::index::{Index, Item, ItemId};
 use crate::bytes::Span;
 use crate::damage::Damage;
-use crate::godot::slots::Slots;
+use crate::godot::slots::SlotFormula;
 use crate::save::{Owner, Pak, Region, Run, Scratch, SectorMap, Stream};
 use crate::source::{FileSource, Source};
-pub use crate::voxel_map::grid::Part;
+pub use crate::voxel_map::grid::LayerFile as Part;
 use crate::voxel_map::grid::{BLOCK_VOXELS, Grid};
 use crate::voxel_map::map_json::{Layer, plain_name};
 
@@ -16,12 +16,12 @@ use crate::voxel_map::map_json::{Layer, plain_name};
 #[derive(Debug)]
 pub enum Store {
     /// A region whose table has been read.
-    Region(Box<Region<FileSource>>, Slots),
+    Region(Box<Region<FileSource>>, SlotFormula),
     /// A pak region whose records have been read.
     Pak(Box<Pak<FileSource>>),
     /// A stream whose keys have been read.
     Stream(Box<Stream<FileSource>>),
-    /// A layer whose files are open, and what the map says of it.
+    /// A layer whose files are open, and its description in the map.
     Layer(Box<Grid<FileSource>>, Box<Layer>),
     /// Bytes only: a file that describes others, or one whose header locates no block.
     Bytes(FileSource),
@@ -86,7 +86,7 @@ impl Opened {
                 }
             }
             Some(&Item::Pak(room, file)) => {
-                let room = save.rooms.get(room);
+                let room = save.pak_dirs.get(room);
                 let pair = room.and_then(|room| Some((room, room.files.get(file)?)));
                 let (room, file) = pair.ok_or_else(|| failed(&"it is gone"))?;
                 let pak = save.pak(room, file, &mut damage).map_err(|error| failed(&error))?;
@@ -177,6 +177,15 @@ impl Opened {
         byte.checked_sub(self.sectors.header_bytes)?.checked_div(u64::from(self.sectors.sector_size))
     }
 
+    /// The owner of a sector.
+    #[must_use]
+    pub fn owner_at(&self, sector: u64) -> Option<Owner> {
+        let runs = &self.sectors.runs;
+        let at = runs.partition_point(|run| run.first <= sector).checked_sub(1)?;
+        let run = runs.get(at)?;
+        (sector - run.first < run.count).then_some(run.owner)
+    }
+
     /// Where the bytes of the file come from; of a layer, those of one of its parts.
     #[must_use]
     pub fn source(&self, part: Part) -> Option<&FileSource> {
@@ -202,7 +211,7 @@ impl Opened {
     /// Reads bytes of the file.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The error of the operating system.
     pub fn read(&self, part: Part, span: Span, out: &mut Vec<u8>) -> io::Result<()> {
         out.clear();
         match self.source(part) {

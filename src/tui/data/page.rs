@@ -1,8 +1,8 @@
 //! The field of a database that a byte is part of.
 
 use super::block::BlockData;
-use super::field::{Field, Window};
 use super::opened::Opened;
+use super::window::{Field, Window};
 use crate::bytes::Span;
 use crate::save::{Owner, PageKind, Stream};
 use crate::source::FileSource;
@@ -44,7 +44,7 @@ const PAGE: [(&str, u64); 5] = [
 ];
 
 /// Fixed fields from `start` on: name, bytes.
-fn field_of(fields: &[(&str, u64)], start: u64, at: u64, window: Window<'_>) -> Option<Field> {
+fn find_field(fields: &[(&str, u64)], start: u64, at: u64, window: Window<'_>) -> Option<Field> {
     let mut before = start;
     for (name, len) in fields {
         if (before..before + len).contains(&at) {
@@ -70,7 +70,7 @@ pub(super) fn field(
     window: Window<'_>,
 ) -> Option<Field> {
     if at < 100 {
-        return field_of(&HEADER, 0, at, window);
+        return find_field(&HEADER, 0, at, window);
     }
     if let Some(block) = block.filter(|block| (block.stored.start..block.stored.end).contains(&at)) {
         let mode = block.container.unwrap_or("unknown");
@@ -87,12 +87,12 @@ pub(super) fn field(
     let span = stream.pages.span(page);
     let start = if page == 1 { 100 } else { span.start };
     let whole = |name: String| Field { span, name, value: format!("page {page}") };
-    let owner = crate::tui::go::owner_at(opened, sector)?;
+    let owner = opened.owner_at(sector)?;
     match owner {
         Owner::Page(PageKind::Interior | PageKind::Leaf | PageKind::Index) | Owner::Header => {
             let inside = at.checked_sub(start)?;
             if inside < 8 {
-                return field_of(&PAGE, start, at, window);
+                return find_field(&PAGE, start, at, window);
             }
             Some(whole("cells of the page".to_owned()))
         }

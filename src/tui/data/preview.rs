@@ -13,12 +13,12 @@ use crate::repair::{Action, Certainty, LostPart, Origin, PakPlan, Plan, RegionPl
 
 /// What becomes of a part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum Fate {
     /// Old bytes, or bytes of nothing.
     Old,
     /// Header and records, where they take blocks themselves.
     Header,
-    /// A block that is where its table says.
+    /// A block at the place that its table gives.
     Kept,
     /// A block whose place is put right.
     PutRight,
@@ -30,13 +30,13 @@ pub enum What {
 
 /// Sectors in a row with one fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct SectorFate {
     /// The first sector.
     pub first: u64,
     /// How many.
     pub count: u64,
     /// What becomes of them.
-    pub what: What,
+    pub what: Fate,
     /// The number of the block in the result, by which it has its letter.
     pub number: usize,
     /// The line that speaks of it.
@@ -60,7 +60,7 @@ pub enum Subject {
 
 /// A line of the list.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct PreviewLine {
     /// What it is about.
     pub subject: Subject,
     /// Which block, record or sector.
@@ -83,11 +83,11 @@ pub struct Preview {
     /// Whether it is left as it is.
     pub unchanged: bool,
     /// The sectors before, and how many there are.
-    pub before: (Vec<Part>, u64),
+    pub before: (Vec<SectorFate>, u64),
     /// The sectors after.
-    pub after: (Vec<Part>, u64),
+    pub after: (Vec<SectorFate>, u64),
     /// The list.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PreviewLine>,
     /// The number of the region in the plan, when it is one.
     pub region: Option<usize>,
 }
@@ -95,27 +95,27 @@ pub struct Preview {
 impl Preview {
     /// What a plan does with a file of `len` bytes.
     #[must_use]
-    pub fn of(plan: &Plan, path: &Path, map_dir: Option<&Path>, len: u64) -> Self {
+    pub fn for_file(plan: &Plan, path: &Path, map_dir: Option<&Path>, len: u64) -> Self {
         if let Some(at) = plan.regions.iter().position(|region| region.path == path) {
-            return plan.regions.get(at).map_or_else(Self::default, |region| of_region(region, at, len));
+            return plan.regions.get(at).map_or_else(Self::default, |region| region_preview(region, at, len));
         }
         if let Some(pak) = plan.paks.iter().find(|pak| pak.path == path) {
-            return of_pak(pak, len);
+            return pak_preview(pak, len);
         }
         if let Some(stream) = plan.streams.iter().find(|stream| stream.path == path) {
-            return of_stream(stream);
+            return stream_preview(stream);
         }
         if let Some(map) = plan.maps.iter().find(|map| map_dir == Some(map.dir.as_path())) {
             let maps = std::slice::from_ref(map);
             let all = crate::repair::map_words(maps);
-            return Self { unchanged: map.action == Action::Copy, ..sentences(map.action, map.why, &all) };
+            return Self { unchanged: map.action == Action::Copy, ..text_preview(map.action, map.why, &all) };
         }
         Self { summary: "copied as it is".into(), unchanged: true, ..Self::default() }
     }
 
     /// What a plan does with the whole save.
     #[must_use]
-    pub fn of_all(plan: &Plan) -> Self {
+    pub fn for_save(plan: &Plan) -> Self {
         let all = words(plan);
         let files = plan.regions.len() + plan.paks.len() + plan.maps.len() + plan.streams.len();
         let copied = plan.regions.iter().filter(|r| r.action == Action::Copy).count()
@@ -124,51 +124,51 @@ impl Preview {
             + plan.streams.iter().filter(|s| s.action == Action::Copy).count();
         let summary = match files - copied {
             0 => "nothing to repair".to_owned(),
-            n => format!("{n} of {files} files are built anew or set aside"),
+            n => format!("{n} of {files} files are rebuilt or set aside"),
         };
-        Self { unchanged: plan.changes_nothing(), summary, ..sentences(Action::Copy, "", &all) }
+        Self { unchanged: plan.changes_nothing(), summary, ..text_preview(Action::Copy, "", &all) }
     }
 }
 
-fn sentences(action: Action, why: &str, all: &[String]) -> Preview {
+fn text_preview(action: Action, why: &str, all: &[String]) -> Preview {
     let lines = all.iter().map(|text| line(Subject::Words, String::new(), text.clone())).collect();
-    Preview { summary: in_short(action, why), lines, ..Preview::default() }
+    Preview { summary: describe_action(action, why), lines, ..Preview::default() }
 }
 
-fn in_short(action: Action, why: &str) -> String {
+fn describe_action(action: Action, why: &str) -> String {
     match action {
         Action::Copy => "healthy, copied as it is".to_owned(),
-        Action::Rebuild => format!("built anew: {why}"),
+        Action::Rebuild => format!("rebuilt: {why}"),
         Action::SetAside => format!("set aside: {why}"),
         Action::FromBackup => format!("taken from the backup: {why}"),
     }
 }
 
 /// What is said of a file whatever is done with it.
-fn begun(action: Action, why: &str) -> Preview {
-    Preview { summary: in_short(action, why), unchanged: action == Action::Copy, ..Preview::default() }
+fn start_preview(action: Action, why: &str) -> Preview {
+    Preview { summary: describe_action(action, why), unchanged: action == Action::Copy, ..Preview::default() }
 }
 
 /// A line about nothing that can be looked at.
-const fn line(subject: Subject, name: String, text: String) -> Line {
-    Line { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() }
+const fn line(subject: Subject, name: String, text: String) -> PreviewLine {
+    PreviewLine { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() }
 }
 
 fn percent(p: f64) -> String {
     format!("{:.0} %", (p * 100.0).clamp(0.0, 99.0))
 }
 
-fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
-    let mut out = Preview { region: Some(at), ..begun(region.action, region.why) };
+fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
+    let mut out = Preview { region: Some(at), ..start_preview(region.action, region.why) };
     let Some(header) = region.header.as_ref().filter(|_| region.action == Action::Rebuild) else { return out };
     let size = u64::from(header.format.sector_size).max(1);
     let sector = |byte: u64| byte.saturating_sub(header.sectors_at()) / size;
     for (position, why) in &region.missing {
-        out.lines.push(line(Subject::Missing, format!("block {}", triple(*position)), (*why).to_owned()));
+        out.lines.push(line(Subject::Missing, format!("block {}", triple(*position)), why.to_string()));
     }
     let mut before = Vec::new();
     let mut put = |spans: &[Span], what, number, line| {
-        before.extend(spans.iter().map(|span| Part {
+        before.extend(spans.iter().map(|span| SectorFate {
             first: sector(span.start),
             count: span.len().div_ceil(size),
             what,
@@ -183,8 +183,8 @@ fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
             [] => "no place is known for it".to_owned(),
             _ => format!("may be {}", places.join(" or ")),
         };
-        put(&lost.pieces, What::Lost, 0, Some(out.lines.len()));
-        out.lines.push(Line {
+        put(&lost.pieces, Fate::Lost, 0, Some(out.lines.len()));
+        out.lines.push(PreviewLine {
             pieces: lost.pieces.clone(),
             candidates: lost.candidates.clone(),
             place: lost.whole.then(|| (region.lod, crate::printable::path(&region.name), lost.sector)),
@@ -196,13 +196,13 @@ fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
         let bytes: u64 = block.pieces.iter().map(Span::len).sum();
         let count = sectors_for(bytes.saturating_sub(4), header.format.sector_size);
         let (subject, what) = match (block.certainty, block.listed_at.is_some() || block.moved) {
-            (Certainty::Certain, false) => (None, What::Kept),
-            (Certainty::Certain, true) => (Some(Subject::PutRight), What::PutRight),
-            _ => (Some(Subject::Likely), What::Likely),
+            (Certainty::Certain, false) => (None, Fate::Kept),
+            (Certainty::Certain, true) => (Some(Subject::PutRight), Fate::PutRight),
+            _ => (Some(Subject::Likely), Fate::Likely),
         };
         let of_line = subject.map(|_| out.lines.len());
         put(&block.pieces, what, number, of_line);
-        out.after.0.push(Part { first, count, what, number, line: of_line });
+        out.after.0.push(SectorFate { first, count, what, number, line: of_line });
         if let Some(subject) = subject {
             let stood = match block.listed_at {
                 Some(listed) => format!("table says {listed}, stands at {}", block.sector),
@@ -213,7 +213,7 @@ fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
             } else {
                 String::new()
             };
-            out.lines.push(Line {
+            out.lines.push(PreviewLine {
                 pieces: block.pieces.clone(),
                 candidates: vec![(block.position, block.probability)],
                 ..line(
@@ -229,12 +229,12 @@ fn of_region(region: &RegionPlan, at: usize, len: u64) -> Preview {
     out.before = (before, len.saturating_sub(header.sectors_at()).div_ceil(size));
     out.after.1 = first;
     out.summary = format!("{} of {} blocks in place", region.blocks.len(), region.blocks.len() + region.missing.len());
-    count_up(&mut out);
+    append_counts(&mut out);
     out
 }
 
-fn of_pak(plan: &PakPlan, len: u64) -> Preview {
-    let mut out = begun(plan.action, plan.why);
+fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
+    let mut out = start_preview(plan.action, plan.why);
     if plan.action != Action::Rebuild {
         return out;
     }
@@ -247,7 +247,13 @@ fn of_pak(plan: &PakPlan, len: u64) -> Preview {
     let mut before = Vec::new();
     let mut put = |span: Span, what, number, line| {
         let first = span.start / BLOCK_BYTES;
-        before.push(Part { first, count: span.end.div_ceil(BLOCK_BYTES).saturating_sub(first), what, number, line });
+        before.push(SectorFate {
+            first,
+            count: span.end.div_ceil(BLOCK_BYTES).saturating_sub(first),
+            what,
+            number,
+            line,
+        });
     };
     for lost in &plan.lost {
         let records: Vec<String> = lost.candidates.iter().take(3).map(|(n, ..)| n.to_string()).collect();
@@ -256,22 +262,22 @@ fn of_pak(plan: &PakPlan, len: u64) -> Preview {
             (None, []) => "a whole chunk, no place is known for it".to_owned(),
             (None, _) => format!("a whole chunk, may be of record {}", records.join(" or ")),
         };
-        put(lost.span, What::Lost, 0, Some(out.lines.len()));
+        put(lost.span, Fate::Lost, 0, Some(out.lines.len()));
         out.lines.push(line(Subject::Lost, format!("block {}", lost.span.start / BLOCK_BYTES), text));
     }
     let mut first = plan.header.as_ref().map_or(0, |header| blocks_for(header.end()));
-    let head = Part { first: 0, count: blocks_for(plan.head.end), what: What::Header, number: 0, line: None };
-    out.after.0.push(Part { count: first, ..head });
+    let head = SectorFate { first: 0, count: blocks_for(plan.head.end), what: Fate::Header, number: 0, line: None };
+    out.after.0.push(SectorFate { count: first, ..head });
     for (number, chunk) in plan.chunks.iter().enumerate() {
         let count = blocks_for(chunk.span.len());
         let (subject, what) = match (chunk.certainty, chunk.put_right) {
-            (Certainty::Certain, None) => (None, What::Kept),
-            (Certainty::Certain, Some(_)) => (Some(Subject::PutRight), What::PutRight),
-            _ => (Some(Subject::Likely), What::Likely),
+            (Certainty::Certain, None) => (None, Fate::Kept),
+            (Certainty::Certain, Some(_)) => (Some(Subject::PutRight), Fate::PutRight),
+            _ => (Some(Subject::Likely), Fate::Likely),
         };
         let of_line = subject.map(|_| out.lines.len());
         put(chunk.span, what, number, of_line);
-        out.after.0.push(Part { first, count, what, number, line: of_line });
+        out.after.0.push(SectorFate { first, count, what, number, line: of_line });
         if let Some(subject) = subject {
             let why = chunk.put_right.unwrap_or_default().to_owned();
             out.lines.push(line(subject, format!("record {}", chunk.record), why));
@@ -283,12 +289,12 @@ fn of_pak(plan: &PakPlan, len: u64) -> Preview {
     out.before = (before, len.div_ceil(BLOCK_BYTES));
     out.after.1 = if plan.chunks.is_empty() { 0 } else { first };
     out.summary = format!("{} of {} chunks kept", plan.chunks.len(), plan.chunks.len() + plan.missing.len());
-    count_up(&mut out);
+    append_counts(&mut out);
     out
 }
 
-fn of_stream(plan: &StreamPlan) -> Preview {
-    let mut out = begun(plan.action, plan.why);
+fn stream_preview(plan: &StreamPlan) -> Preview {
+    let mut out = start_preview(plan.action, plan.why);
     if plan.action != Action::Rebuild {
         return out;
     }
@@ -339,12 +345,12 @@ fn of_stream(plan: &StreamPlan) -> Preview {
     all.sort_unstable();
     all.dedup();
     out.summary = format!("{} of {} rows kept", plan.rows.len(), all.len());
-    count_up(&mut out);
+    append_counts(&mut out);
     out
 }
 
 /// Says how many there are of each kind.
-fn count_up(out: &mut Preview) {
+fn append_counts(out: &mut Preview) {
     for (subject, what) in [
         (Subject::PutRight, "put right"),
         (Subject::Likely, "only likely"),

@@ -1,20 +1,20 @@
-//! What the check says of the sectors of the open file: which blocks are damaged, and where blocks are that nobody owns.
+//! The sectors of the open file with the findings about them: damaged blocks, and unowned ones.
 
 use std::collections::HashMap;
 
 use crate::damage::{Code, Level};
 use crate::save::{Owner, PageKind, Run};
-use crate::tui::app::{App, ItemKey};
 use crate::tui::data::{Opened, Part};
 use crate::tui::findings::Tally;
 use crate::tui::theme::{Glyphs, Role};
+use crate::tui::{App, ItemKey};
 
 /// Stands where there is no finding.
 const NONE: u32 = u32::MAX;
 
 /// What is known of the open file.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct MarksState {
     made_of: Option<(ItemKey, u64, Tally)>,
     /// The marks.
     pub marks: Marks,
@@ -22,7 +22,7 @@ pub struct Keep {
 
 /// What a sector is, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum SectorKind {
     /// Header and table.
     Header,
     /// Old bytes after the last block.
@@ -36,7 +36,7 @@ pub enum Kind {
     /// More than one block's.
     Shared,
     /// That of a block that nobody owns.
-    Lost,
+    Unowned,
     /// Beyond the end of the file.
     Beyond,
     /// Of a stream: rows of a table.
@@ -45,7 +45,7 @@ pub enum Kind {
     Tree,
 }
 
-impl Kind {
+impl SectorKind {
     /// Every kind, in the order of the legend.
     pub const ALL: [Self; 10] = [
         Self::Header,
@@ -54,7 +54,7 @@ impl Kind {
         Self::Block,
         Self::Damaged,
         Self::Shared,
-        Self::Lost,
+        Self::Unowned,
         Self::Beyond,
         Self::Free,
         Self::Stale,
@@ -62,7 +62,7 @@ impl Kind {
 
     /// Its glyph, its role and its words; a block alone in its cell has a letter instead.
     #[must_use]
-    pub const fn look(self, glyphs: &Glyphs) -> (&'static str, Role, &'static str) {
+    pub const fn appearance(self, glyphs: &Glyphs) -> (&'static str, Role, &'static str) {
         match self {
             Self::Header => (glyphs.header, Role::Header, "header"),
             Self::Stale => (glyphs.stale, Role::Stale, "stale"),
@@ -70,11 +70,30 @@ impl Kind {
             Self::Block => ("+", Role::Block, "several blocks"),
             Self::Damaged => (glyphs.error, Role::Error, "damaged"),
             Self::Shared => (glyphs.shared, Role::Shared, "shared"),
-            Self::Lost => (glyphs.lost, Role::Lost, "without owner"),
+            Self::Unowned => (glyphs.unowned, Role::Unowned, "unowned"),
             Self::Beyond => (glyphs.beyond, Role::Beyond, "beyond the end"),
             Self::Leaf => ("=", Role::Block, "rows"),
             Self::Tree => ("<", Role::Header, "tree and index"),
         }
+    }
+}
+
+/// The kind of sectors of an owner; `damaged` when there is a finding about them.
+#[must_use]
+pub const fn kind_of_owner(owner: Owner, damaged: bool) -> SectorKind {
+    match owner {
+        Owner::Header => SectorKind::Header,
+        Owner::Block(_) if damaged => SectorKind::Damaged,
+        Owner::Block(_) => SectorKind::Block,
+        Owner::Shared => SectorKind::Shared,
+        Owner::Free | Owner::Page(PageKind::FreeTrunk) => SectorKind::Free,
+        Owner::Stale => SectorKind::Stale,
+        Owner::BeyondEnd(_) => SectorKind::Beyond,
+        Owner::Lost => SectorKind::Unowned,
+        Owner::Page(PageKind::Damaged) => SectorKind::Damaged,
+        Owner::Page(_) if damaged => SectorKind::Damaged,
+        Owner::Page(PageKind::Leaf) => SectorKind::Leaf,
+        Owner::Page(_) => SectorKind::Tree,
     }
 }
 
@@ -89,8 +108,8 @@ pub struct Marks {
     /// The worst finding above a note for each run, by its number.
     findings: Vec<u32>,
     /// How many sectors are of each kind.
-    counts: [u64; Kind::ALL.len()],
-    /// The worst finding about what stands before sector 0, or about the file as such.
+    counts: [u64; SectorKind::ALL.len()],
+    /// The worst finding about the bytes before sector 0, or about the whole file.
     pub header: Option<usize>,
 }
 
@@ -112,27 +131,13 @@ impl Marks {
 
     /// What a run is.
     #[must_use]
-    pub fn kind(&self, run: usize) -> Option<Kind> {
-        Some(match self.runs.get(run)?.owner {
-            Owner::Header => Kind::Header,
-            Owner::Block(_) if self.finding(run).is_some() => Kind::Damaged,
-            Owner::Block(_) => Kind::Block,
-            Owner::Shared => Kind::Shared,
-            Owner::Free => Kind::Free,
-            Owner::Stale => Kind::Stale,
-            Owner::BeyondEnd(_) => Kind::Beyond,
-            Owner::Lost => Kind::Lost,
-            Owner::Page(PageKind::Damaged) => Kind::Damaged,
-            Owner::Page(PageKind::FreeTrunk) => Kind::Free,
-            Owner::Page(_) if self.finding(run).is_some() => Kind::Damaged,
-            Owner::Page(PageKind::Leaf) => Kind::Leaf,
-            Owner::Page(_) => Kind::Tree,
-        })
+    pub fn kind(&self, run: usize) -> Option<SectorKind> {
+        Some(kind_of_owner(self.runs.get(run)?.owner, self.finding(run).is_some()))
     }
 
     /// How many sectors are of a kind.
     #[must_use]
-    pub fn count(&self, kind: Kind) -> u64 {
+    pub fn count(&self, kind: SectorKind) -> u64 {
         self.counts.get(kind as usize).copied().unwrap_or(0)
     }
 
@@ -166,7 +171,7 @@ impl Marks {
 
     /// The runs from one on, with their numbers and places.
     pub fn from(&self, run: usize) -> impl Iterator<Item = (usize, u64, Run)> {
-        // From slices: skipping over an iterator walks all that is before, for each cell anew.
+        // From slices: an iterator would walk over all earlier runs for each cell.
         let (runs, places) = (self.runs.get(run..), self.places.get(run..));
         let both = runs.unwrap_or_default().iter().copied().zip(places.unwrap_or_default().iter().copied());
         (run..).zip(both).map(|(at, (run, place))| (at, place, run))
@@ -177,18 +182,18 @@ impl Marks {
         let about = app.findings.items.iter().enumerate().filter(|(_, item)| **item == Some(opened.item));
         let about: Vec<usize> = about.map(|(number, _)| number).collect();
         let finding = |number: usize| app.findings.list.get(number);
-        let mut lost: Vec<Run> = Vec::new();
+        let mut unowned: Vec<Run> = Vec::new();
         for finding in about.iter().filter_map(|number| finding(*number)) {
             if matches!(finding.code(), Code::BlockUnlisted | Code::BlockOrphan)
                 && let Some(span) = finding.span
                 && let Some(first) = opened.sector_at(span.start)
                 && let Some(last) = opened.sector_at(span.end.saturating_sub(1).max(span.start))
             {
-                lost.push(Run { first, count: last.saturating_sub(first) + 1, owner: Owner::Lost });
+                unowned.push(Run { first, count: last.saturating_sub(first) + 1, owner: Owner::Lost });
             }
         }
-        lost.sort_unstable_by_key(|run| run.first);
-        marks.runs = with_lost(&opened.sectors.runs, &lost);
+        unowned.sort_unstable_by_key(|run| run.first);
+        marks.runs = overlay_unowned(&opened.sectors.runs, &unowned);
         marks.findings = vec![NONE; marks.runs.len()];
         let mut place = 0u64;
         for run in &marks.runs {
@@ -269,18 +274,18 @@ fn is_in_data(app: &App, number: usize, opened: &Opened) -> bool {
 }
 
 /// The runs with others laid over those that no block owns.
-fn with_lost(runs: &[Run], lost: &[Run]) -> Vec<Run> {
-    let mut out = Vec::with_capacity(runs.len() + lost.len() * 2);
+fn overlay_unowned(runs: &[Run], unowned: &[Run]) -> Vec<Run> {
+    let mut out = Vec::with_capacity(runs.len() + unowned.len() * 2);
     let mut push = |first: u64, end: u64, owner: Owner| {
         if end > first {
             out.push(Run { first, count: end - first, owner });
         }
     };
-    let mut lost = lost.iter().peekable();
+    let mut unowned = unowned.iter().peekable();
     for run in runs {
         let (mut at, end) = (run.first, run.first.saturating_add(run.count));
         if matches!(run.owner, Owner::Free | Owner::Stale) {
-            while let Some(next) = lost.peek().filter(|next| next.first < end) {
+            while let Some(next) = unowned.peek().filter(|next| next.first < end) {
                 let (from, to) = (next.first.max(at), next.first.saturating_add(next.count));
                 push(at, from, run.owner);
                 push(from, to.min(end), Owner::Lost);
@@ -288,7 +293,7 @@ fn with_lost(runs: &[Run], lost: &[Run]) -> Vec<Run> {
                 if to > end {
                     break;
                 }
-                lost.next();
+                unowned.next();
             }
         }
         push(at, end, run.owner);
@@ -297,22 +302,22 @@ fn with_lost(runs: &[Run], lost: &[Run]) -> Vec<Run> {
 }
 
 /// Finds the marks of the open file, if they are not those of the newest findings.
-pub fn want(app: &mut App) {
+pub fn request_missing(app: &mut App) {
     let (Some(key), Some(opened)) = (app.item_key(), app.opened_item().cloned()) else { return };
-    let made_of = (key, app.findings.run, app.findings.of_node(app.selection.node));
+    let made_of = (key, app.findings.run, app.findings.tally(app.selection.node));
     if app.panes.marks.made_of == Some(made_of) {
         return;
     }
     let marks = Marks::new(app, &opened);
-    app.panes.marks = Keep { made_of: Some(made_of), marks };
+    app.panes.marks = MarksState { made_of: Some(made_of), marks };
 }
 
 /// The marks of the open file, when they are there.
 #[must_use]
 pub fn current(app: &App) -> Option<&Marks> {
-    let keep = &app.panes.marks;
-    let (key, ..) = keep.made_of?;
-    (Some(key) == app.item_key()).then_some(&keep.marks)
+    let state = &app.panes.marks;
+    let (key, ..) = state.made_of?;
+    (Some(key) == app.item_key()).then_some(&state.marks)
 }
 
 /// Selects the finding about a sector, if there is one.
@@ -338,7 +343,8 @@ mod tests {
         let run = |first, count, owner| Run { first, count, owner };
         let runs =
             [run(0, 4, Owner::Block(1)), run(4, 6, Owner::Free), run(10, 2, Owner::Block(2)), run(12, 8, Owner::Stale)];
-        let lost = [run(2, 1, Owner::Lost), run(5, 2, Owner::Lost), run(12, 3, Owner::Lost), run(18, 9, Owner::Lost)];
+        let unowned =
+            [run(2, 1, Owner::Lost), run(5, 2, Owner::Lost), run(12, 3, Owner::Lost), run(18, 9, Owner::Lost)];
         let expected = [
             run(0, 4, Owner::Block(1)),
             run(4, 1, Owner::Free),
@@ -349,7 +355,7 @@ mod tests {
             run(15, 3, Owner::Stale),
             run(18, 2, Owner::Lost),
         ];
-        assert_eq!(with_lost(&runs, &lost), expected);
-        assert_eq!(with_lost(&runs, &[]), runs);
+        assert_eq!(overlay_unowned(&runs, &unowned), expected);
+        assert_eq!(overlay_unowned(&runs, &[]), runs);
     }
 }

@@ -1,4 +1,4 @@
-//! Metadata: of a block and of its voxels as a tree; where no block is chosen, what the file says of itself.
+//! Metadata of a block and of its voxels as a tree; without a block, the description of the file.
 
 use std::collections::HashSet;
 
@@ -7,17 +7,17 @@ use crate::bytes::index;
 use crate::damage::Space;
 use crate::godot::stream::loc::Format;
 use crate::tui::action::Action;
-use crate::tui::app::{App, Bytes, ItemKey};
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{MetaLine, Opened, Part, Store};
-use crate::tui::draw::pane_inside;
+use crate::tui::go;
 use crate::tui::pane::Pane;
 use crate::tui::scroll;
 use crate::tui::theme::Role;
+use crate::tui::{App, Bytes, ItemKey};
 
-/// What the pane keeps.
+/// The state of the pane.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct MetaState {
     /// Whether the view goes to where the selection is.
     pub follow: bool,
     of: Option<(ItemKey, Option<u32>)>,
@@ -35,7 +35,7 @@ fn lines(app: &App) -> Vec<MetaLine> {
     }
 }
 
-/// What a file says of itself.
+/// The description of a file.
 fn description(opened: &Opened) -> Vec<MetaLine> {
     let mut out = Vec::new();
     let mut say = |name: &str, kind: &str, value: String| {
@@ -132,7 +132,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let seen = seen(&lines, &app.panes.meta.closed);
     let row = app.panes.meta.cursor;
     let last = seen.len().saturating_sub(1);
-    let page = usize::from(pane_inside(app).height).max(1);
+    let page = usize::from(app.pane_inside().height).max(1);
     let at = seen.get(row).copied().unwrap_or(0);
     let to = match action {
         Action::Up => row.saturating_sub(1),
@@ -157,7 +157,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
             }
             row
         }
-        Action::Enter => return look(app, lines.get(at)),
+        Action::Enter => return open_selected(app, lines.get(at)),
         _ => return false,
     };
     app.panes.meta.cursor = to.min(last);
@@ -165,7 +165,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
     true
 }
 
-/// The selection goes along with the cursor: to the voxel and to the bytes.
+/// Selects the voxel and the bytes of the line under the cursor.
 fn select(app: &mut App, line: Option<&MetaLine>) {
     let Some(line) = line else { return };
     if let Some(voxel) = line.voxel {
@@ -177,12 +177,12 @@ fn select(app: &mut App, line: Option<&MetaLine>) {
     }
 }
 
-/// Enter: to the voxel in the slice, or to the bytes.
-fn look(app: &mut App, line: Option<&MetaLine>) -> bool {
+/// Enter: to the voxel in the world, or to the bytes.
+fn open_selected(app: &mut App, line: Option<&MetaLine>) -> bool {
     let Some(line) = line else { return false };
     select(app, Some(line));
     match (line.voxel, line.span) {
-        (Some(_), _) => app.show(Pane::Slice),
+        (Some(_), _) => go::to_world(app, go::WorldTarget::Cut(None)),
         (None, Some(_)) => app.show(Pane::Hex),
         (None, None) => return false,
     }
@@ -195,7 +195,7 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
         Click::Wheel(up) => {
             act(app, if up { Action::Up } else { Action::Down });
         }
-        Click::Press => {
+        Click::Press | Click::Drag => {
             let lines = lines(app);
             let seen = seen(&lines, &app.panes.meta.closed);
             let row = app.panes.meta.first + usize::from(y.saturating_sub(1));
@@ -207,8 +207,8 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
     }
 }
 
-/// Begins anew when another block is selected, and keeps the cursor in sight.
-pub fn want(app: &mut App) {
+/// Starts from the top when another block is selected, and keeps the cursor in sight.
+pub fn request_missing(app: &mut App) {
     let of = app.item_key().map(|key| (key, app.selection.slot));
     if app.panes.meta.of != of {
         app.panes.meta.of = of;
@@ -228,24 +228,24 @@ pub fn want(app: &mut App) {
             app.panes.meta.cursor = row;
         }
     }
-    let height = usize::from(pane_inside(app).height.saturating_sub(1));
-    let keep = &mut app.panes.meta;
-    keep.cursor = keep.cursor.min(seen.len().saturating_sub(1));
-    keep.first = scroll::follow(keep.first, keep.cursor, height, seen.len());
+    let height = usize::from(app.pane_inside().height.saturating_sub(1));
+    let state = &mut app.panes.meta;
+    state.cursor = state.cursor.min(seen.len().saturating_sub(1));
+    state.first = scroll::follow(state.first, state.cursor, height, seen.len());
 }
 
 /// Draws the pane.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let has_block = app.block_key().is_some() && app.opened_item().is_some_and(|opened| opened.grid().is_none());
-    if if has_block { super::no_block_yet(app, canvas) } else { super::nothing_yet(app, canvas) } {
+    if if has_block { super::draw_block_placeholder(app, canvas) } else { super::draw_item_placeholder(app, canvas) } {
         return;
     }
     let lines = lines(app);
     if lines.is_empty() {
         let words = if has_block {
-            "This block has no metadata, neither of its own nor of a voxel."
+            "Neither the block nor a voxel of it has metadata."
         } else {
-            "This file says nothing of itself; 6 shows its bytes."
+            "This file has no description; the hex pane shows its bytes."
         };
         canvas.wrap(1, 1, words, Role::Dim);
         return;
@@ -254,7 +254,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let heading = if has_block {
         format!(" of the block, and of {voxels} of its voxels")
     } else {
-        " what the file says of itself".to_owned()
+        " description of the file".to_owned()
     };
     canvas.put(0, 0, &heading, Role::Dim);
     let seen = seen(&lines, &app.panes.meta.closed);

@@ -1,58 +1,54 @@
-//! The panes: a file each, with what it keeps, what it does with actions and clicks, what it asks for, how it is drawn.
+//! The panes: a file or folder each, with its state, its actions and clicks, its requests, its drawing.
 
 pub mod blocks;
 pub mod channels;
-pub mod depth;
 pub mod diff;
 pub mod findings;
 pub mod hex;
-mod marks;
+pub(super) mod marks;
 pub mod meta;
-mod raster;
 pub mod repair;
 pub mod sectors;
-pub mod slice;
 pub mod tree;
+pub mod world;
 
+use super::App;
 use super::action::Action;
-use super::app::App;
 use super::canvas::Canvas;
-use super::data::State;
+use super::data::LoadState;
 use super::pane::Pane;
 use super::theme::Role;
 
-/// What all panes keep.
+/// What all panes state.
 #[derive(Debug, Default)]
 pub struct Panes {
     /// The tree.
-    pub tree: tree::Keep,
-    /// What the check says of the sectors of the open file.
-    pub marks: marks::Keep,
+    pub tree: tree::TreeState,
+    /// The findings about the sectors of the open file.
+    pub marks: marks::MarksState,
     /// The sector map.
-    pub sectors: sectors::Keep,
+    pub sectors: sectors::SectorsState,
     /// The table of blocks.
-    pub blocks: blocks::Keep,
-    /// The slice.
-    pub slice: slice::Keep,
+    pub blocks: blocks::BlocksState,
     /// The channels.
-    pub channels: channels::Keep,
+    pub channels: channels::ChannelsState,
     /// Metadata.
-    pub meta: meta::Keep,
+    pub meta: meta::MetaState,
     /// The bytes.
-    pub hex: hex::Keep,
+    pub hex: hex::HexState,
     /// The findings.
-    pub findings: findings::Keep,
-    /// The depth map.
-    pub depth: depth::Keep,
+    pub findings: findings::FindingsState,
     /// The preview of a repair.
-    pub repair: repair::Keep,
+    pub repair: repair::RepairState,
     /// What differs between two saves.
-    pub diff: diff::Keep,
+    pub diff: diff::DiffState,
+    /// The world.
+    pub world: world::WorldState,
 }
 
 impl Panes {
-    /// The selection went to another place: the panes look there.
-    pub fn arrived(&mut self) {
+    /// Makes the panes show the selection, which was moved from elsewhere.
+    pub fn follow_selection(&mut self) {
         self.hex.follow = true;
         self.blocks.follow = true;
         self.sectors.follow = true;
@@ -65,6 +61,8 @@ impl Panes {
 pub enum Click {
     /// The left button.
     Press,
+    /// The mouse moves with the left button held.
+    Drag,
     /// The wheel, upward or downward.
     Wheel(bool),
 }
@@ -74,12 +72,11 @@ pub fn act(app: &mut App, action: Action) -> bool {
     match app.pane {
         Pane::Sectors => sectors::act(app, action),
         Pane::Blocks => blocks::act(app, action),
-        Pane::Slice => slice::act(app, action),
         Pane::Channels => channels::act(app, action),
         Pane::Meta => meta::act(app, action),
         Pane::Hex => hex::act(app, action),
         Pane::Findings => findings::act(app, action),
-        Pane::Depth => depth::act(app, action),
+        Pane::World => world::act(app, action),
         Pane::Repair => repair::act(app, action),
         Pane::Diff => diff::act(app, action),
     }
@@ -90,30 +87,28 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
     match app.pane {
         Pane::Sectors => sectors::click(app, click, x, y),
         Pane::Blocks => blocks::click(app, click, x, y),
-        Pane::Slice => slice::click(app, click, x, y),
         Pane::Channels => channels::click(app, click, x, y),
         Pane::Meta => meta::click(app, click, x, y),
         Pane::Hex => hex::click(app, click, x, y),
         Pane::Findings => findings::click(app, click, x, y),
-        Pane::Depth => depth::click(app, click, x, y),
+        Pane::World => world::click(app, click, x, y),
         Pane::Repair => repair::click(app, click, x, y),
         Pane::Diff => diff::click(app, click, x, y),
     }
 }
 
-/// Asks for what the pane that is shown needs.
-pub fn want(app: &mut App) {
+/// Requests what the pane that is shown needs.
+pub fn request_missing(app: &mut App) {
     match app.pane {
-        Pane::Sectors => sectors::want(app),
-        Pane::Blocks => blocks::want(app),
-        Pane::Slice => slice::want(app),
-        Pane::Channels => channels::want(app),
-        Pane::Meta => meta::want(app),
-        Pane::Hex => hex::want(app),
-        Pane::Findings => findings::want(app),
-        Pane::Depth => depth::want(app),
-        Pane::Repair => repair::want(app),
-        Pane::Diff => diff::want(app),
+        Pane::Sectors => sectors::request_missing(app),
+        Pane::Blocks => blocks::request_missing(app),
+        Pane::Channels => channels::request_missing(app),
+        Pane::Meta => meta::request_missing(app),
+        Pane::Hex => hex::request_missing(app),
+        Pane::Findings => findings::request_missing(app),
+        Pane::World => world::request_missing(app),
+        Pane::Repair => repair::request_missing(app),
+        Pane::Diff => diff::request_missing(app),
     }
 }
 
@@ -122,12 +117,11 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     match app.pane {
         Pane::Sectors => sectors::draw(app, canvas),
         Pane::Blocks => blocks::draw(app, canvas),
-        Pane::Slice => slice::draw(app, canvas),
         Pane::Channels => channels::draw(app, canvas),
         Pane::Meta => meta::draw(app, canvas),
         Pane::Hex => hex::draw(app, canvas),
         Pane::Findings => findings::draw(app, canvas),
-        Pane::Depth => depth::draw(app, canvas),
+        Pane::World => world::draw(app, canvas),
         Pane::Repair => repair::draw(app, canvas),
         Pane::Diff => diff::draw(app, canvas),
     }
@@ -141,8 +135,7 @@ pub fn copy(app: &App) -> Option<String> {
         Pane::Findings => finding(app),
         Pane::Hex => hex::copy(app),
         Pane::Meta => meta::copy(app),
-        Pane::Slice => slice::copy(app),
-        Pane::Depth => depth::copy(app),
+        Pane::World => world::copy(app),
         Pane::Repair => repair::copy(app),
         Pane::Diff => diff::copy(app),
         _ => {
@@ -166,41 +159,41 @@ pub fn export(app: &mut App, name: &str) -> Result<(), String> {
     }
 }
 
-/// Says that a file has to be chosen, or what became of the one that is; true when there is nothing else to draw.
-pub fn nothing_yet(app: &App, canvas: &mut Canvas<'_>) -> bool {
+/// Draws why the selected file has nothing to show; true when there is nothing else to draw.
+pub fn draw_item_placeholder(app: &App, canvas: &mut Canvas<'_>) -> bool {
     let Some(key) = app.item_key() else {
-        canvas.wrap(1, 1, "Choose a file in the tree: tab, then the arrows.", Role::Dim);
+        canvas.wrap(1, 1, "There is no file of a save here.", Role::Dim);
         return true;
     };
     match app.item.state(&key) {
-        State::Ready(_) => false,
-        State::Failed(why) => {
+        LoadState::Ready(_) => false,
+        LoadState::Failed(why) => {
             canvas.wrap(1, 1, why, Role::Error);
             true
         }
-        State::Reading | State::Unasked => {
+        LoadState::Loading | LoadState::NotRequested => {
             canvas.wrap(1, 1, "Reading the file.", Role::Dim);
             true
         }
     }
 }
 
-/// The same for the selected block.
-pub fn no_block_yet(app: &App, canvas: &mut Canvas<'_>) -> bool {
-    if nothing_yet(app, canvas) {
+/// Draws why the selected block has nothing to show; true when there is nothing else to draw.
+pub fn draw_block_placeholder(app: &App, canvas: &mut Canvas<'_>) -> bool {
+    if draw_item_placeholder(app, canvas) {
         return true;
     }
     let Some(key) = app.block_key() else {
-        canvas.wrap(1, 1, "Choose a block: 2 has the table, 1 the map; Enter there looks at one.", Role::Dim);
+        canvas.wrap(1, 1, "This file has no block that could be shown.", Role::Dim);
         return true;
     };
     match app.block.state(&key) {
-        State::Ready(_) => false,
-        State::Failed(why) => {
+        LoadState::Ready(_) => false,
+        LoadState::Failed(why) => {
             canvas.wrap(1, 1, why, Role::Error);
             true
         }
-        State::Reading | State::Unasked => {
+        LoadState::Loading | LoadState::NotRequested => {
             canvas.wrap(1, 1, "Reading the block.", Role::Dim);
             true
         }

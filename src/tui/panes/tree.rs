@@ -1,74 +1,146 @@
-//! The tree: the save, its forests, LODs and files, rooms, maps and layers, with a mark for the worst finding below.
+//! The tree: the save, its forests, LODs and files, pak_dirs, maps and layers, with a mark for the worst finding below.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Click;
 use crate::damage::Level;
 use crate::tui::action::Action;
-use crate::tui::app::{App, Focus};
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{Index, NodeId, NodeKind};
 use crate::tui::layout::inside;
 use crate::tui::pane::Pane;
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Role, level_role};
+use crate::tui::{App, Focus};
 use unicode_width::UnicodeWidthStr;
 
-/// A branch with more lines than this is closed at the start.
-const MANY: usize = 100;
+/// Files of one directory that are shown; the others are folded into one line.
+const MAX_FILES: usize = 20;
 
-/// What the tree keeps: which branches are open, and the lines that are therefore seen.
+/// A line of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TreeLine {
+    /// A node.
+    Node(NodeId),
+    /// Files of a directory that are folded: the first of them, and how many.
+    Folded(NodeId, usize),
+}
+
+impl TreeLine {
+    /// The node, or the first of those that are folded.
+    const fn node(self) -> NodeId {
+        match self {
+            Self::Node(node) | Self::Folded(node, _) => node,
+        }
+    }
+}
+
+/// The state of the tree: which branches are open, and the lines that are therefore shown.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct TreeState {
     open: HashSet<NodeId>,
-    lines: Vec<NodeId>,
+    /// Directories all of whose files are shown.
+    unfolded: HashSet<NodeId>,
+    filter: String,
+    lines: Vec<TreeLine>,
     first: usize,
 }
 
-impl Keep {
-    /// Opens every branch that is not large.
-    pub fn open_all_but_many(&mut self, index: &Index) {
-        let branches = index
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|(id, node)| node.end - id > 1 && (*id == 0 || node.end - id <= MANY));
-        self.open = branches.map(|(id, _)| id).collect();
+impl TreeState {
+    /// Opens every branch.
+    pub fn open_all(&mut self, index: &Index) {
+        self.open = (0..index.nodes.len()).filter(|id| is_branch(index, *id)).collect();
         self.rebuild(index);
     }
 
-    /// After the save was read again: what was open is open.
+    /// Opens the branches that were open before the save was read again.
     pub fn reopen(&mut self, old: &Index, new: &Index) {
         self.open = self.open.iter().map(|&node| old.same_node(new, node)).collect();
+        self.unfolded = self.unfolded.iter().map(|&node| old.same_node(new, node)).collect();
         self.rebuild(new);
     }
 
-    /// Opens the branches above a line, so that it is seen.
+    /// Opens and unfolds the branches above a node, so that it is shown.
     pub fn show(&mut self, index: &Index, node: NodeId) {
         let mut changed = false;
-        let mut at = index.nodes.get(node).and_then(|node| node.parent);
+        let mut at = parent(index, node);
         while let Some(id) = at {
             changed |= self.open.insert(id);
-            at = index.nodes.get(id).and_then(|node| node.parent);
+            at = parent(index, id);
         }
-        if changed {
-            self.rebuild(index);
+        if self.lines.contains(&TreeLine::Node(node)) && !changed {
+            return;
         }
+        if let Some(id) = parent(index, node) {
+            self.unfolded.insert(id);
+        }
+        if !self.filter.is_empty() {
+            self.filter.clear();
+        }
+        self.rebuild(index);
+    }
+
+    /// Shows only nodes whose names contain a text, with the branches above them.
+    pub fn set_filter(&mut self, index: &Index, text: &str) {
+        text.trim().clone_into(&mut self.filter);
+        self.rebuild(index);
+    }
+
+    /// The filter.
+    #[must_use]
+    pub fn filter(&self) -> &str {
+        &self.filter
     }
 
     fn rebuild(&mut self, index: &Index) {
         self.lines.clear();
+        if !self.filter.is_empty() {
+            let text = self.filter.to_lowercase();
+            let mut shown = HashSet::new();
+            for (id, node) in index.nodes.iter().enumerate() {
+                let mut at = node.label.to_lowercase().contains(&text).then_some(id);
+                while let Some(id) = at.filter(|id| shown.insert(*id)) {
+                    at = parent(index, id);
+                }
+            }
+            self.lines = (0..index.nodes.len()).filter(|id| shown.contains(id)).map(TreeLine::Node).collect();
+            return;
+        }
+        let mut files: HashMap<Option<NodeId>, usize> = HashMap::new();
         let mut id = 0;
         while let Some(node) = index.nodes.get(id) {
-            self.lines.push(id);
-            id = if self.open.contains(&id) { id + 1 } else { node.end };
+            let next = if self.open.contains(&id) { id + 1 } else { node.end };
+            let unfolded = node.parent.is_none_or(|parent| self.unfolded.contains(&parent));
+            let file = matches!(node.kind, NodeKind::Item(_)) && !unfolded;
+            let count = files.entry(node.parent).or_default();
+            *count += usize::from(file);
+            let is_sibling = |id: &usize| {
+                index.nodes.get(*id).is_some_and(|n| n.parent == node.parent && matches!(n.kind, NodeKind::Item(_)))
+            };
+            let last = if file && *count > MAX_FILES { (id..).find(|id| !is_sibling(id)).unwrap_or(id) } else { id };
+            // A single file is shown rather than counted.
+            if last > id + 1 {
+                self.lines.push(TreeLine::Folded(id, last - id));
+                id = last;
+            } else {
+                self.lines.push(TreeLine::Node(id));
+                id = next;
+            }
         }
     }
 
     fn row_of(&self, node: NodeId) -> usize {
-        // Lines stand in the order of their numbers.
-        self.lines.partition_point(|line| *line < node).min(self.lines.len().saturating_sub(1))
+        // Lines are in the order of their nodes.
+        self.lines.partition_point(|line| line.node() <= node).saturating_sub(1)
     }
+}
+
+fn parent(index: &Index, node: NodeId) -> Option<NodeId> {
+    index.nodes.get(node)?.parent
+}
+
+fn is_branch(index: &Index, node: NodeId) -> bool {
+    index.nodes.get(node).is_some_and(|line| line.end - node > 1)
 }
 
 /// Does an action; true when it meant something here.
@@ -78,7 +150,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let last = app.panes.tree.lines.len().saturating_sub(1);
     let page = usize::from(inside(app.layout().tree).height).max(1);
     let node = app.selection.node;
-    let branch = index.nodes.get(node).is_some_and(|line| line.end - node > 1);
+    let branch = is_branch(&index, node);
     match action {
         Action::Up => go(app, row.saturating_sub(1)),
         Action::Down => go(app, (row + 1).min(last)),
@@ -95,7 +167,8 @@ pub fn act(app: &mut App, action: Action) -> bool {
             }
         }
         Action::Toggle if branch => toggle(app, &index, node),
-        Action::Enter | Action::Right => look(app, branch),
+        Action::Enter | Action::Right => open_selected(app, branch),
+        Action::Close if !app.panes.tree.filter.is_empty() => app.panes.tree.set_filter(&index, ""),
         Action::Close => app.focus = Focus::Pane,
         _ => return false,
     }
@@ -110,8 +183,8 @@ fn toggle(app: &mut App, index: &Index, node: NodeId) {
     app.panes.tree.rebuild(index);
 }
 
-/// Enter: into the pane that says most of what is selected.
-fn look(app: &mut App, branch: bool) {
+/// Enter: focuses the pane that shows most of what is selected.
+fn open_selected(app: &mut App, branch: bool) {
     app.focus = Focus::Pane;
     app.pane = match (branch, app.pane) {
         // A file that only has bytes is looked at as bytes.
@@ -126,17 +199,28 @@ fn look(app: &mut App, branch: bool) {
 }
 
 fn go(app: &mut App, row: usize) {
-    if let Some(&node) = app.panes.tree.lines.get(row) {
-        app.select_node(node);
+    let Some(line) = app.panes.tree.lines.get(row).copied() else { return };
+    if let (TreeLine::Folded(node, _), Some(index)) = (line, app.index.clone()) {
+        app.panes.tree.show(&index, node);
     }
+    app.panes.findings.selected_elsewhere = true;
+    app.selection.finding = None;
+    app.select_node(line.node());
 }
 
 /// Keeps the selected line in sight.
 fn scroll(app: &mut App) {
     let seen = usize::from(inside(app.layout().tree).height);
-    let keep = &mut app.panes.tree;
-    let row = keep.row_of(app.selection.node);
-    keep.first = follow(keep.first, row, seen, keep.lines.len());
+    let state = &mut app.panes.tree;
+    let row = state.row_of(app.selection.node);
+    state.first = follow(state.first, row, seen, state.lines.len());
+}
+
+/// Filters the tree by a part of its names.
+pub fn filter(app: &mut App, text: &str) {
+    let Some(index) = app.index.clone() else { return };
+    app.panes.tree.set_filter(&index, text);
+    scroll(app);
 }
 
 /// Does a click.
@@ -148,13 +232,14 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
             let first = app.panes.tree.first;
             app.panes.tree.first = if up { first.saturating_sub(3) } else { (first + 3).min(all.saturating_sub(seen)) };
         }
-        Click::Press => {
+        Click::Press | Click::Drag => {
             let Some(index) = app.index.clone() else { return };
-            let Some(&node) = app.panes.tree.lines.get(app.panes.tree.first + usize::from(y)) else { return };
+            let row = app.panes.tree.first + usize::from(y);
+            let Some(node) = app.panes.tree.lines.get(row).map(|line| line.node()) else { return };
             let again = app.selection.node == node;
-            app.select_node(node);
+            go(app, row);
             let Some(line) = index.nodes.get(node) else { return };
-            let branch = line.end - node > 1;
+            let branch = is_branch(&index, node);
             // On the mark that opens it, or on a branch that is selected already.
             if branch && (again || x <= u16::from(line.depth) + 1) {
                 toggle(app, &index, node);
@@ -166,56 +251,72 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
 /// Draws the tree; folded, only its marks.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>, folded: bool) {
     let focused = app.focus == Focus::Tree;
-    let mut inside = canvas.frame(if folded { &[] } else { &[(Role::Strong, " Save ")] }, focused);
+    let state = &app.panes.tree;
+    let title = if state.filter.is_empty() { " Save ".to_owned() } else { format!(" Save: {} ", state.filter) };
+    let title = [(Role::Strong, title.as_str())];
+    let mut inside = canvas.frame(if folded { &[] } else { &title }, focused);
     let Some(index) = &app.index else { return };
-    let keep = &app.panes.tree;
     let seen = usize::from(inside.height());
-    let row = keep.row_of(app.selection.node);
+    let row = state.row_of(app.selection.node);
     // The first line was chosen for a screen that may have had another size.
-    let first = follow(keep.first, row, seen, keep.lines.len());
-    for (y, &id) in keep.lines.iter().skip(first).take(seen).enumerate() {
-        let Some(node) = index.nodes.get(id) else { continue };
-        let y = u16::try_from(y).unwrap_or(u16::MAX);
-        let tally = app.findings.of_node(id);
-        let worst = tally.worst();
-        let checked = app.findings.summary.is_some() || worst.is_some();
-        let mark = if checked { app.glyphs.level(worst) } else { app.glyphs.unknown };
-        let role = if worst.is_none() { Role::Dim } else { level_role(worst) };
-        if folded {
-            inside.put(0, y, mark, role);
-        } else {
-            let branch = node.end - id > 1;
-            let sign = match (branch, keep.open.contains(&id)) {
-                (false, _) => " ",
-                (true, true) => app.glyphs.open,
-                (true, false) => app.glyphs.closed,
-            };
-            let indent = u16::from(node.depth.min(6));
-            let x = inside.line(indent, y, &[(Role::Dim, sign), (Role::Text, " ")]);
-            let count = count(worst, tally.errors, tally.warnings);
-            let right = inside.width().saturating_sub(u16::from(keep.lines.len() > seen));
-            let end = right.saturating_sub(u16::try_from(count.len()).unwrap_or(0) + 3);
-            let name = if matches!(node.kind, NodeKind::Item(_)) { Role::Text } else { Role::Strong };
-            inside.put_within(x, y, end.saturating_sub(x), &node.label, name);
-            if branch && !keep.open.contains(&id) {
-                // What a closed branch holds cannot be seen otherwise.
-                let files = format!(" {} files", node.items.len());
-                let after = x.saturating_add(u16::try_from(node.label.width()).unwrap_or(u16::MAX));
-                if after.saturating_add(u16::try_from(files.len()).unwrap_or(0)) <= end {
-                    inside.put(after, y, &files, Role::Dim);
-                }
+    let first = follow(state.first, row, seen, state.lines.len());
+    if state.lines.is_empty() {
+        inside.wrap(1, 0, "No name matches; esc shows all.", Role::Dim);
+    }
+    for (y, line) in (0u16..).zip(state.lines.iter().skip(first).take(seen)) {
+        match *line {
+            TreeLine::Node(id) => draw_node(app, index, id, y, folded, state.lines.len() > seen, &mut inside),
+            TreeLine::Folded(..) if folded => {
+                inside.put(0, y, app.glyphs.more, Role::Dim);
             }
-            inside.put_right(right, y, &format!("{mark} {count}"), role);
+            TreeLine::Folded(id, count) => {
+                let depth = index.nodes.get(id).map_or(0, |node| node.depth.min(6));
+                let text = format!("{} {count} more files", app.glyphs.more);
+                inside.put(u16::from(depth) + 2, y, &text, Role::Dim);
+            }
         }
-        if id == app.selection.node
-            || (first + usize::from(y) == row && app.selection.node >= id && node.end > app.selection.node)
-        {
+        if first + usize::from(y) == row {
             inside.cursor_row(y, focused);
         }
     }
     if !folded {
-        inside.scrollbar(first, seen, keep.lines.len());
+        inside.scrollbar(first, seen, state.lines.len());
     }
+}
+
+fn draw_node(app: &App, index: &Index, id: NodeId, y: u16, folded: bool, has_bar: bool, inside: &mut Canvas<'_>) {
+    let Some(node) = index.nodes.get(id) else { return };
+    let tally = app.findings.tally(id);
+    let worst = tally.worst();
+    let checked = app.findings.summary.is_some() || worst.is_some();
+    let mark = if checked { app.glyphs.level(worst) } else { app.glyphs.unknown };
+    let role = if worst.is_none() { Role::Dim } else { level_role(worst) };
+    if folded {
+        inside.put(0, y, mark, role);
+        return;
+    }
+    let branch = is_branch(index, id);
+    let open = app.panes.tree.open.contains(&id);
+    let sign = match (branch, open) {
+        (false, _) => " ",
+        (true, true) => app.glyphs.open,
+        (true, false) => app.glyphs.closed,
+    };
+    let x = inside.line(u16::from(node.depth.min(6)), y, &[(Role::Dim, sign), (Role::Text, " ")]);
+    let count = count(worst, tally.errors, tally.warnings);
+    let right = inside.width().saturating_sub(u16::from(has_bar));
+    let end = right.saturating_sub(u16::try_from(count.len()).unwrap_or(0) + 3);
+    let name = if matches!(node.kind, NodeKind::Item(_)) { Role::Text } else { Role::Strong };
+    inside.put_middle(x, y, end.saturating_sub(x), &node.label, name);
+    if branch && !open {
+        // What a closed branch holds cannot be seen otherwise.
+        let files = format!(" {} files", node.items.len());
+        let after = x.saturating_add(u16::try_from(node.label.width()).unwrap_or(u16::MAX));
+        if after.saturating_add(u16::try_from(files.len()).unwrap_or(0)) <= end {
+            inside.put(after, y, &files, Role::Dim);
+        }
+    }
+    inside.put_right(right, y, &format!("{mark} {count}"), role);
 }
 
 /// How many findings of the worst level, when it is one that counts.

@@ -5,7 +5,7 @@ use std::io;
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::source::Source;
-use crate::voxel_map::grid::{Array, BLOCK, Fault, Part, at};
+use crate::voxel_map::grid::{Array, BLOCK, Fault, LayerFile, at};
 use crate::voxel_map::npy::Npy;
 
 /// Rows that are read at once.
@@ -29,16 +29,16 @@ impl Index {
         Self { rows, order }
     }
 
-    /// Reads at most `limit` rows, as far as they are there. Memory is what the file bears out.
+    /// Reads at most `limit` rows, as far as the file has them. Memory is proportional to the rows in the file.
     pub(super) fn read<S: Source>(array: &Array<S>, limit: usize) -> io::Result<Self> {
-        Self::of(&array.source, &array.npy, limit)
+        Self::read_rows(&array.source, &array.npy, limit)
     }
 
-    /// Reads at most `limit` rows of an array of coordinates, as far as they are there.
+    /// Reads at most `limit` rows of an array of coordinates, as far as the file has them.
     ///
     /// # Errors
-    /// What the operating system says.
-    pub fn of<S: Source>(source: &S, npy: &Npy, limit: usize) -> io::Result<Self> {
+    /// I/O errors.
+    pub fn read_rows<S: Source>(source: &S, npy: &Npy, limit: usize) -> io::Result<Self> {
         let count = npy.shape.first().copied().unwrap_or(0);
         let there = count.min(npy.there() / 3).min(u64::try_from(limit).unwrap_or(u64::MAX));
         let mut rows: Vec<[i32; 3]> = Vec::new();
@@ -75,7 +75,7 @@ impl Index {
         u32::try_from(self.rows.len()).unwrap_or(u32::MAX)
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -87,7 +87,7 @@ impl Index {
         self.rows.get(at(row)).copied()
     }
 
-    /// The row of the block at these coordinates; the first, where there are several.
+    /// The row of the block at these coordinates; the first if there are several.
     #[must_use]
     pub fn find(&self, block: [i32; 3]) -> Option<u32> {
         let from = self.order.partition_point(|&row| self.get(row) < Some(block));
@@ -99,7 +99,7 @@ impl Index {
         (0u32..).zip(self.rows.iter().copied())
     }
 
-    /// What is wrong with the rows: two of the same, and those outside `dim`.
+    /// Damage of the rows: repeated ones, and those outside `dim`.
     pub(super) fn check<S>(&self, array: &Array<S>, dim: Option<[u32; 3]>, faults: &mut Vec<Fault>) {
         let mut add = |code, field, rows: &mut dyn Iterator<Item = u32>| {
             let (mut count, mut first) = (0u64, None);
@@ -111,7 +111,7 @@ impl Index {
             let span = self.row_span(array, first);
             let damage = Damage::new(code, span, field).found(Value::Number(count));
             let place = self.get(first).map(|at| at.map(i64::from));
-            faults.push(Fault { count, first: place, ..Fault::new(Part::Index, damage) });
+            faults.push(Fault { count, first: place, ..Fault::new(LayerFile::Index, damage) });
         };
         let pairs = self.order.iter().zip(self.order.iter().skip(1));
         let mut twice = pairs.filter(|&(&a, &b)| self.get(a) == self.get(b)).map(|(_, &b)| b);

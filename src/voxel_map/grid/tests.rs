@@ -6,6 +6,7 @@ use crate::limits::Limits;
 use crate::source::OpenError;
 use crate::voxel_map::map_json::Layer;
 use crate::voxel_map::npy::Dtype;
+use crate::watch::Watch;
 
 pub(crate) type Files = HashMap<&'static str, Vec<u8>>;
 
@@ -62,7 +63,7 @@ pub(crate) fn open((layer, files): &(Layer, Files)) -> Grid<Vec<u8>> {
     })
 }
 
-pub(crate) fn codes(faults: &[Fault]) -> Vec<(Part, Code)> {
+pub(crate) fn codes(faults: &[Fault]) -> Vec<(LayerFile, Code)> {
     faults.iter().map(|fault| (fault.part, fault.damage.code)).collect()
 }
 
@@ -90,7 +91,7 @@ fn a_voxel_is_found_in_its_block() {
 fn depth_in_the_upper_half_is_inferred() {
     let packed = dense(Dtype::I64, |[x, y, z]| if y == 1 { (150 + x) << 32 | 1 } else { z & 1 << 1 });
     let grid = open(&packed);
-    assert_eq!(codes(&grid.faults), [(Part::Data, Code::MapPackedDepth)]);
+    assert_eq!(codes(&grid.faults), [(LayerFile::Data, Code::MapPackedDepth)]);
     let voxel = grid.voxel([2, 1, 0]).unwrap().unwrap();
     assert_eq!((voxel.flags, voxel.depth), (1, Some(1.52)));
     // One voxel with a high bit is no depth map.
@@ -115,7 +116,7 @@ fn names_that_lead_out_are_refused_and_nothing_is_opened() {
         layer.index_file = Some(name.to_owned());
         layer.depth_file = Some("../z".to_owned());
         let grid = Grid::<Vec<u8>>::open(&layer, &Limits::DEFAULT, |name| panic!("{name} opened"));
-        assert_eq!(codes(&grid.faults), [(Part::Map, Code::MapFileName); 3], "{name}");
+        assert_eq!(codes(&grid.faults), [(LayerFile::Map, Code::MapFileName); 3], "{name}");
         assert_eq!(grid.voxel([0; 3]).unwrap().unwrap().bits, None);
     }
 }
@@ -126,41 +127,50 @@ fn what_is_missing_or_of_another_kind() {
         let (mut layer, mut files) = sparse();
         change(&mut layer, &mut files);
         let grid = open(&(layer, files));
-        crate::voxel_map::scan::scan(&grid, &Limits::DEFAULT, &|_| true);
+        crate::voxel_map::scan::scan(&grid, &Limits::DEFAULT, &Watch::default());
         for cell in [[0; 3], [0, 0, 16], [19, 15, 31]] {
             grid.voxel(cell).unwrap();
         }
         codes(&grid.faults)
     };
     let file = |name: &'static str, bytes: Vec<u8>| faults(&|_, files| drop(files.insert(name, bytes.clone())));
-    for (name, part) in [("d", Part::Data), ("i", Part::Index), ("z", Part::Depth)] {
+    for (name, part) in [("d", LayerFile::Data), ("i", LayerFile::Index), ("z", LayerFile::Depth)] {
         assert_eq!(faults(&|_, files| drop(files.remove(name))), [(part, Code::MapFileMissing)]);
     }
-    assert_eq!(faults(&|layer, _| layer.depth_file = None), [(Part::Map, Code::MapNoDepth)]);
-    assert_eq!(faults(&|layer, _| layer.index_file = None), [(Part::Map, Code::MapFileName)]);
-    assert_eq!(faults(&|layer, _| layer.block_size = Some(8)), [(Part::Map, Code::MapBlockSize)]);
-    assert_eq!(faults(&|layer, _| layer.block_count = Some(3)), [(Part::Map, Code::MapBlockCount)]);
+    assert_eq!(faults(&|layer, _| layer.depth_file = None), [(LayerFile::Map, Code::MapNoDepth)]);
+    assert_eq!(faults(&|layer, _| layer.index_file = None), [(LayerFile::Map, Code::MapFileName)]);
+    assert_eq!(faults(&|layer, _| layer.block_size = Some(8)), [(LayerFile::Map, Code::MapBlockSize)]);
+    assert_eq!(faults(&|layer, _| layer.block_count = Some(3)), [(LayerFile::Map, Code::MapBlockCount)]);
     assert_eq!(faults(&|layer, _| layer.dim = None), []);
     assert_eq!(faults(&|layer, _| layer.format = None), []);
-    assert_eq!(faults(&|layer, _| layer.format = Some(Format::Dense)).first(), Some(&(Part::Data, Code::MapShape)));
+    assert_eq!(
+        faults(&|layer, _| layer.format = Some(Format::Dense)).first(),
+        Some(&(LayerFile::Data, Code::MapShape))
+    );
     let numbers = |n| (0..n).map(|_| 0);
-    assert_eq!(file("d", array(Dtype::F32, &[2, 16, 16, 16], numbers(8192))), [(Part::Data, Code::MapDtype)]);
-    assert_eq!(file("d", array(Dtype::I32, &[2, 16, 16, 8], numbers(4096))), [(Part::Data, Code::MapShape)]);
+    for dtype in [Dtype::U8, Dtype::U16, Dtype::U32, Dtype::U64, Dtype::I8, Dtype::I16] {
+        let expected = [(LayerFile::Data, Code::MapDtypeOther)];
+        assert_eq!(file("d", array(dtype, &[2, 16, 16, 16], numbers(8192))), expected, "{dtype:?}");
+        let rows = [0, 0, 1, 0, 0, 0];
+        assert_eq!(file("i", array(dtype, &[2, 3], rows)), [(LayerFile::Index, Code::MapDtypeOther)], "{dtype:?}");
+    }
+    assert_eq!(file("d", array(Dtype::F32, &[2, 16, 16, 16], numbers(8192))), [(LayerFile::Data, Code::MapDtype)]);
+    assert_eq!(file("d", array(Dtype::I32, &[2, 16, 16, 8], numbers(4096))), [(LayerFile::Data, Code::MapShape)]);
     assert_eq!(
         file("d", array(Dtype::I32, &[1, 16, 16, 16], numbers(4096))),
-        [(Part::Data, Code::MapBlockCount), (Part::Map, Code::MapBlockCount)]
+        [(LayerFile::Data, Code::MapBlockCount), (LayerFile::Map, Code::MapBlockCount)]
     );
-    assert_eq!(file("i", array(Dtype::I32, &[3, 2], numbers(6))), [(Part::Index, Code::MapShape)]);
-    assert_eq!(file("i", array(Dtype::I32, &[2, 3], numbers(6))), [(Part::Index, Code::MapIndexTwice)]);
+    assert_eq!(file("i", array(Dtype::I32, &[3, 2], numbers(6))), [(LayerFile::Index, Code::MapShape)]);
+    assert_eq!(file("i", array(Dtype::I32, &[2, 3], numbers(6))), [(LayerFile::Index, Code::MapIndexTwice)]);
     assert_eq!(
         file("i", array(Dtype::I32, &[2, 3], [0, 0, 0, 2, 0, u64::from(u32::MAX)])),
-        [(Part::Index, Code::MapIndexRange)]
+        [(LayerFile::Index, Code::MapIndexRange)]
     );
-    assert_eq!(file("i", array(Dtype::I32, &[2, 3], numbers(5))), [(Part::Index, Code::NpyTruncated)]);
-    assert_eq!(file("z", array(Dtype::F32, &[32, 20], numbers(640))), [(Part::Depth, Code::MapShape)]);
-    assert_eq!(file("z", array(Dtype::F32, &[640], numbers(640))), [(Part::Depth, Code::MapShape)]);
-    assert_eq!(file("z", array(Dtype::I32, &[20, 32], numbers(640))), [(Part::Depth, Code::MapDtype)]);
-    assert_eq!(file("z", Vec::new()), [(Part::Depth, Code::NpyCut)]);
+    assert_eq!(file("i", array(Dtype::I32, &[2, 3], numbers(5))), [(LayerFile::Index, Code::NpyTruncated)]);
+    assert_eq!(file("z", array(Dtype::F32, &[32, 20], numbers(640))), [(LayerFile::Depth, Code::MapShape)]);
+    assert_eq!(file("z", array(Dtype::F32, &[640], numbers(640))), [(LayerFile::Depth, Code::MapShape)]);
+    assert_eq!(file("z", array(Dtype::I32, &[20, 32], numbers(640))), [(LayerFile::Depth, Code::MapDtype)]);
+    assert_eq!(file("z", Vec::new()), [(LayerFile::Depth, Code::NpyCut)]);
 }
 
 #[test]
@@ -183,6 +193,6 @@ fn shapes_that_lie_allocate_nothing() {
     assert_eq!(grid.index.len(), 2);
     assert_eq!(grid.voxel([0, 0, 16]).unwrap().unwrap().bits, Some(1));
     assert_eq!(grid.voxel([0, 0, 0]).unwrap().unwrap().bits, None);
-    let report = crate::voxel_map::scan::scan(&grid, &Limits::DEFAULT, &|_| true);
+    let report = crate::voxel_map::scan::scan(&grid, &Limits::DEFAULT, &Watch::default());
     assert_eq!((report.counts.voxels, report.depths.unwrap().zero), (100, 100));
 }

@@ -1,6 +1,6 @@
-//! Where the layers stand in the text, which the JSON parser does not tell.
+//! Finds the spans of layers in the text, which the JSON parser does not return.
 //!
-//! The text has been parsed before, so that only strings and brackets have to be told apart. No recursion: brackets are
+//! The text is valid JSON, so only strings and brackets must be distinguished. No recursion: brackets are
 //! counted.
 
 use crate::bytes::{Span, len64};
@@ -36,7 +36,7 @@ pub fn layer_spans(data: &[u8]) -> Vec<Span> {
     spans
 }
 
-/// What stands between the commas of the list or object that `span` begins with, without the space around it.
+/// The spans of the elements of the list or object that `span` begins with, without surrounding space.
 fn parts(data: &[u8], span: Span) -> Vec<Span> {
     let mut parts = Vec::new();
     let mut depth = 0u64;

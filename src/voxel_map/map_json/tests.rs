@@ -34,7 +34,7 @@ const SMALL: &str = r#"{
 
 fn decode(text: &str) -> (Option<MapData>, Vec<Damage>) {
     let mut damage = Vec::new();
-    let map = MapData::decode(text.as_bytes(), &mut damage);
+    let map = MapData::decode(text.as_bytes()).report_to(&mut damage);
     (map, damage)
 }
 
@@ -54,7 +54,7 @@ fn a_healthy_description_is_read_and_written() {
     assert_eq!(layer.dim, Some([17, 16, 1]));
     assert_eq!(layer.origin, Some([12.599_998, -6.0, 1e-3]));
     let text = map.encode();
-    assert_eq!(MapData::decode(&text, &mut Vec::new()), Some(map));
+    assert_eq!(MapData::decode(&text).report_to(&mut Vec::new()), Some(map));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_cannot_be_read_stays_as_it_stands() {
         layer.starts_with("{\n        \"name\"") && layer.ends_with(']'.to_string().as_str()) || layer.ends_with('}')
     );
     assert_eq!(layer_spans(text.as_bytes()), [span]);
-    let again = MapData::decode(&map.encode(), &mut Vec::new()).unwrap();
+    let again = MapData::decode(&map.encode()).report_to(&mut Vec::new()).unwrap();
     assert_eq!(again, map);
     assert_eq!(again.extra["tool"]["v"][0], 1);
     assert_eq!(again.global.unwrap().extra["format"], "octree");
@@ -131,7 +131,7 @@ fn layers_of_one_name_are_a_note() {
 fn a_byte_order_mark_is_no_damage() {
     let text = [BYTE_ORDER_MARK, SMALL.as_bytes()].concat();
     let mut damage = Vec::new();
-    assert!(MapData::decode(&text, &mut damage).is_some());
+    assert!(MapData::decode(&text).report_to(&mut damage).is_some());
     assert_eq!(damage, []);
 }
 

@@ -1,11 +1,11 @@
 //! The dictionary in the header of an array: a flat one of exactly `descr`, `fortran_order` and `shape`.
 //!
-//! What NumPy writes and a little more (any order, either quote, any space); nothing that nests, so that no header costs
+//! Accepts what NumPy writes and a little more (any order, either quote, any space), but no nesting, so that no header costs
 //! more than reading it once.
 
 use crate::voxel_map::npy::Dtype;
 
-/// What the dictionary says.
+/// The content of the dictionary.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dictionary<'a> {
     pub(super) descr: &'a str,
@@ -24,7 +24,7 @@ pub(super) struct Fault {
 
 /// Reads a header, without the bytes before it.
 pub(super) fn parse(text: &[u8]) -> Result<Dictionary<'_>, Fault> {
-    let mut words = Words { text, rest: text };
+    let mut words = Tokens { text, rest: text };
     let (mut descr, mut fortran, mut shape) = (None, None, None);
     words.expect(b'{', "header", "a dictionary")?;
     loop {
@@ -65,19 +65,15 @@ pub(super) fn dtype(descr: &str) -> Option<(Dtype, bool)> {
         Some(("<" | "=" | "|", code)) => (false, code),
         _ => (false, descr),
     };
-    let dtype = [Dtype::I32, Dtype::I64, Dtype::F32].into_iter().find(|dtype| dtype.code() == code)?;
+    let dtype = Dtype::ALL.into_iter().find(|dtype| dtype.code() == code)?;
+    // A byte has no order.
+    let big = big && dtype.size() > 1;
     Some((dtype, big))
 }
 
-/// What another type is, in words.
+/// Another type, in words.
 pub(super) fn describe(descr: &str) -> &'static str {
     match descr.trim_start_matches(['<', '>', '=', '|']) {
-        "i1" => "int8",
-        "i2" => "int16",
-        "u1" => "uint8",
-        "u2" => "uint16",
-        "u4" => "uint32",
-        "u8" => "uint64",
         "f2" => "float16",
         "f8" => "float64",
         "c8" | "c16" => "complex",
@@ -87,12 +83,12 @@ pub(super) fn describe(descr: &str) -> &'static str {
     }
 }
 
-struct Words<'a> {
+struct Tokens<'a> {
     text: &'a [u8],
     rest: &'a [u8],
 }
 
-impl<'a> Words<'a> {
+impl<'a> Tokens<'a> {
     fn fault(&self, field: &'static str, expected: &'static str) -> Fault {
         Fault { at: self.text.len().saturating_sub(self.rest.len()), field, expected }
     }
@@ -227,7 +223,17 @@ mod tests {
         assert_eq!(dtype("=f4"), Some((Dtype::F32, false)));
         assert_eq!(dtype("|i4"), Some((Dtype::I32, false)));
         assert_eq!(dtype("i8"), Some((Dtype::I64, false)));
-        for other in ["", "<", "<f8", "u4", "<i44", "<<i4", "ü", "i"] {
+        for (descr, expected) in [
+            ("|i1", (Dtype::I8, false)),
+            (">u1", (Dtype::U8, false)),
+            (">i2", (Dtype::I16, true)),
+            ("<u2", (Dtype::U16, false)),
+            (">u4", (Dtype::U32, true)),
+            ("u8", (Dtype::U64, false)),
+        ] {
+            assert_eq!(dtype(descr), Some(expected), "{descr}");
+        }
+        for other in ["", "<", "<f8", "u3", "<i44", "<<i4", "ü", "i"] {
             assert_eq!(dtype(other), None, "{other}");
         }
         assert_eq!(describe(">f8"), "float64");

@@ -2,6 +2,29 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
+#[test]
+fn integers_of_all_widths_are_read_as_they_are() {
+    // By hand: a header of version 1 and the numbers 1, -2 or 254, 127, in each type and byte order.
+    for (descr, data, expected) in [
+        ("|i1", &[1u8, 0xfe, 0x7f][..], [1i64, -2, 127]),
+        ("|u1", &[1, 0xfe, 0x7f], [1, 254, 127]),
+        ("<i2", &[1, 0, 0xfe, 0xff, 0x7f, 0], [1, -2, 127]),
+        (">u2", &[0, 1, 0xff, 0xfe, 0, 0x7f], [1, 65_534, 127]),
+        ("<u4", &[1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0], [1, 0xffff_fffe, 127]),
+    ] {
+        let mut bytes = header(descr, &[3]);
+        bytes.extend_from_slice(data);
+        let mut damage = Vec::new();
+        let npy = Npy::decode(&bytes, bytes.len() as u64).report_to(&mut damage).unwrap();
+        assert!(damage.iter().all(|d| d.code == Code::NpyBigEndian), "{descr}: {damage:?}");
+        assert_eq!(npy.integers(data).collect::<Vec<_>>(), expected, "{descr}");
+        assert_eq!(npy.bits(data).count(), 3, "{descr}");
+    }
+    let npy = Npy::new(Dtype::U64, &[1]);
+    assert_eq!(npy.integers(&[0xff; 8]).collect::<Vec<_>>(), [i64::MAX], "what does not fit is the largest number");
+    assert_eq!(npy.bits(&[0xff; 8]).collect::<Vec<_>>(), [u64::MAX]);
+}
+
 const HEADER: &str = "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }";
 
 fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
@@ -17,7 +40,7 @@ fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
 
 fn open(file: &[u8]) -> (Option<Npy>, Vec<Damage>) {
     let mut damage = Vec::new();
-    (Npy::open(file, &mut damage).unwrap(), damage)
+    (Npy::open(file).unwrap().report_to(&mut damage), damage)
 }
 
 fn codes(file: &[u8]) -> Vec<Code> {

@@ -1,16 +1,16 @@
-//! The depth map: what range it has, and where water would have no depth.
+//! The depth map: its range, and columns where water would have no depth.
 
 use crate::bytes::index;
 use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
 use crate::source::Source;
-use crate::voxel_map::grid::{Array, Fault, Part};
+use crate::voxel_map::grid::{Array, Fault, LayerFile};
 use crate::voxel_map::scan::CHUNK;
 
 /// Columns in a word.
 const SIXTEEN: u64 = 16;
 
-/// What a depth map holds.
+/// Statistics of a depth map.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DepthStats {
     /// Cells that were read.
@@ -75,7 +75,7 @@ fn bit(z: u64) -> u16 {
     u32::try_from(z % SIXTEEN).ok().and_then(|z| 1u16.checked_shl(z)).unwrap_or(0)
 }
 
-/// Reads the whole depth map. Only a bit of a cell is kept; nothing, when there are too many cells or all are fine.
+/// Reads the whole depth map. Keeps one bit per cell, or nothing if there are too many cells or all have a depth.
 pub(super) fn read<S: Source>(
     array: &Array<S>,
     limits: &Limits,
@@ -86,13 +86,13 @@ pub(super) fn read<S: Source>(
     let &[dx, dz] = npy.shape.as_slice() else { return (stats, None) };
     let there = npy.there();
     let stride = dz.div_ceil(SIXTEEN);
-    // What is in memory is at most half of what is in the file, also where dim z is small.
+    // Memory is at most half of the file, also if dim z is small.
     let words = dx.saturating_mul(stride);
     let fits = words <= limits.map_depth_cells / SIXTEEN && words <= there;
     if words > limits.map_depth_cells / SIXTEEN {
         let damage = Damage::new(Code::OverLimit, npy.data, "cells of the depth map");
         let damage = damage.expected(Value::AtMost(limits.map_depth_cells)).found(Value::Number(dx.saturating_mul(dz)));
-        faults.push(Fault::new(Part::Depth, damage));
+        faults.push(Fault::new(LayerFile::Depth, damage));
     }
     let words = if fits { vec![0; index(words)] } else { Vec::new() };
     let mut shallow = Shallow { words, stride };
@@ -102,7 +102,7 @@ pub(super) fn read<S: Source>(
     while place < there {
         let some = CHUNK / 4;
         if let Err(error) = npy.read(source, place, some, &mut buffer) {
-            faults.push(Fault::unreadable(Part::Depth, &error));
+            faults.push(Fault::unreadable(LayerFile::Depth, &error));
             break;
         }
         for (place, depth) in (place..).zip(npy.floats(&buffer)) {

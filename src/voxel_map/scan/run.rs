@@ -1,10 +1,10 @@
-//! Up to 4,096 voxels that lie one after the other: a block, where the layer has blocks.
+//! Runs of up to 4,096 consecutive voxels: a block, if the layer has blocks.
 
 use crate::source::Source;
 use crate::voxel_map::flags::{self, FLAGS, Histogram, KNOWN, STRUCTURES, WATER};
 use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Grid, centimetres};
 use crate::voxel_map::map_json::Format;
-use crate::voxel_map::npy::{Dtype, Npy, low};
+use crate::voxel_map::npy::{Npy, low};
 use crate::voxel_map::scan::depths::Shallow;
 use crate::voxel_map::scan::{Tally, earlier, sums};
 
@@ -13,14 +13,14 @@ const KNOWN_32: u32 = low(KNOWN);
 const WATER_32: u32 = low(WATER);
 const STRUCTURES_32: u32 = low(STRUCTURES);
 
-/// Bits that no flag has, for what is counted beside them: open water, and what is not 0.
+/// Bits without a flag, used to count open water and values that are not 0.
 const OPEN: u32 = 1 << 25;
 const SET: u32 = 1 << 26;
 
 /// The last place along an axis of a block.
 const LAST: i64 = 15;
 
-/// What is needed to count runs of a layer, one after the other.
+/// The state for counting runs of a layer.
 pub(super) struct Run<'a, S> {
     grid: &'a Grid<S>,
     shallow: Option<&'a Shallow>,
@@ -92,7 +92,7 @@ impl<'a, S: Source> Run<'a, S> {
     /// Counts voxels by the flags that are known; `any` is those of all of them together.
     fn known(&self, any: u64, place: u64, tally: &mut Tally) {
         let voxels = self.low.as_slice();
-        let sums = sums::of(voxels, low(any & KNOWN) | OPEN | SET, |v| {
+        let sums = sums::count_bits(voxels, low(any & KNOWN) | OPEN | SET, |v| {
             let v = v & KNOWN_32;
             v | if v == WATER_32 { OPEN } else { 0 } | if v == 0 { 0 } else { SET }
         });
@@ -104,7 +104,7 @@ impl<'a, S: Source> Run<'a, S> {
         if let [open, set, ..] = *others {
             (counts.open_water, counts.set) = (u64::from(open), u64::from(set));
         }
-        // What is set and is no water can only have structures.
+        // A voxel that is set and is not water can only have structure flags.
         counts.dry = counts.set.saturating_sub(counts.water());
         if counts.dry > 0 && tally.dry.is_none_or(|first| first > place) {
             let dry = |v: &u32| v & WATER_32 == 0 && v & STRUCTURES_32 != 0;
@@ -201,7 +201,7 @@ impl<'a, S: Source> Run<'a, S> {
     }
 }
 
-/// Depths in the upper halves, and water whose depth is none.
+/// Range of the depths in the upper halves, and water without a depth.
 fn packed(npy: &Npy, bytes: &[u8], place: u64, tally: &mut Tally) {
     for (place, bits) in (place..).zip(npy.bits(bytes)) {
         if !flags::is_water(bits) {
@@ -217,7 +217,7 @@ fn packed(npy: &Npy, bytes: &[u8], place: u64, tally: &mut Tally) {
 
 /// Puts the lower halves of all voxels into `out`; the bits that any voxel has, and those that all have.
 fn lower(npy: &Npy, bytes: &[u8], out: &mut Vec<u32>) -> (u64, u64) {
-    fn of<const N: usize>(words: &[[u8; N]], out: &mut Vec<u32>, read: impl Fn([u8; N]) -> u64) -> (u64, u64) {
+    fn split<const N: usize>(words: &[[u8; N]], out: &mut Vec<u32>, read: impl Fn([u8; N]) -> u64) -> (u64, u64) {
         out.resize(words.len(), 0);
         let (mut any, mut all) = (0, u64::MAX);
         for (to, &word) in out.iter_mut().zip(words) {
@@ -228,10 +228,13 @@ fn lower(npy: &Npy, bytes: &[u8], out: &mut Vec<u32>) -> (u64, u64) {
         }
         (any, all)
     }
-    match (npy.dtype, npy.big_endian) {
-        (Dtype::I64, false) => of(bytes.as_chunks::<8>().0, out, u64::from_le_bytes),
-        (Dtype::I64, true) => of(bytes.as_chunks::<8>().0, out, u64::from_be_bytes),
-        (_, false) => of(bytes.as_chunks::<4>().0, out, |b| u64::from(u32::from_le_bytes(b))),
-        (_, true) => of(bytes.as_chunks::<4>().0, out, |b| u64::from(u32::from_be_bytes(b))),
+    match (npy.dtype.size(), npy.big_endian) {
+        (8, false) => split(bytes.as_chunks::<8>().0, out, u64::from_le_bytes),
+        (8, true) => split(bytes.as_chunks::<8>().0, out, u64::from_be_bytes),
+        (2, false) => split(bytes.as_chunks::<2>().0, out, |b| u64::from(u16::from_le_bytes(b))),
+        (2, true) => split(bytes.as_chunks::<2>().0, out, |b| u64::from(u16::from_be_bytes(b))),
+        (1, _) => split(bytes.as_chunks::<1>().0, out, |[b]| u64::from(b)),
+        (_, false) => split(bytes.as_chunks::<4>().0, out, |b| u64::from(u32::from_le_bytes(b))),
+        (_, true) => split(bytes.as_chunks::<4>().0, out, |b| u64::from(u32::from_be_bytes(b))),
     }
 }

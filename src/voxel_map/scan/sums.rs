@@ -5,19 +5,19 @@
 //! is left whose bits count for eight, and only that one is counted bit by bit, together with what is left at the end.
 //! (Harley and Seal's method, held for each bit apart.)
 
-/// Words that go side by side, so that a compiler can do several of them at once.
+/// Lanes that go side by side, so that a compiler can do several of them at once.
 const LANES: usize = 8;
 
-type Words = [u32; LANES];
+type Lanes = [u32; LANES];
 
 /// How often each bit is set in `make(word)`, for fewer than 2^32 words that have no bit but those in `which`.
-pub(super) fn of(words: &[u32], which: u32, make: impl Fn(u32) -> u32) -> [u32; 32] {
+pub(super) fn count_bits(words: &[u32], which: u32, make: impl Fn(u32) -> u32) -> [u32; 32] {
     let mut counts = [0u32; 32];
     let (mut ones, mut twos, mut fours) = ([0; LANES], [0; LANES], [0; LANES]);
     let (rows, rest) = words.as_chunks::<LANES>();
     let (eights, rows) = rows.as_chunks::<8>();
     for [a, b, c, d, e, f, g, h] in eights {
-        let row = |row: &Words| row.map(&make);
+        let row = |row: &Lanes| row.map(&make);
         let two_a = add(&mut ones, row(a), row(b));
         let two_b = add(&mut ones, row(c), row(d));
         let four_a = add(&mut twos, two_a, two_b);
@@ -41,7 +41,7 @@ pub(super) fn of(words: &[u32], which: u32, make: impl Fn(u32) -> u32) -> [u32; 
 
 /// Adds two rows to a sum; the carries are the result.
 #[inline(always)]
-fn add(sum: &mut Words, a: Words, b: Words) -> Words {
+fn add(sum: &mut Lanes, a: Lanes, b: Lanes) -> Lanes {
     let mut carry = [0; LANES];
     for (((sum, carry), a), b) in sum.iter_mut().zip(&mut carry).zip(a).zip(b) {
         let half = *sum ^ a;
@@ -79,11 +79,11 @@ mod tests {
         .collect();
         for len in [0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 4095, 4096, 5000] {
             let words = &words[..len];
-            let counts = of(words, u32::MAX, |word| !word);
+            let counts = count_bits(words, u32::MAX, |word| !word);
             for (bit, &n) in counts.iter().enumerate() {
                 assert_eq!(n as usize, words.iter().filter(|&word| !word >> bit & 1 == 1).count(), "{len}, bit {bit}");
             }
         }
-        assert_eq!(of(&[u32::MAX; 4096], u32::MAX, |word| word), [4096; 32]);
+        assert_eq!(count_bits(&[u32::MAX; 4096], u32::MAX, |word| word), [4096; 32]);
     }
 }

@@ -3,9 +3,10 @@ use crate::voxel_map::flags::KNOWN;
 use crate::voxel_map::grid::tests::{Files, array, codes, dense, open, sparse};
 use crate::voxel_map::map_json::Layer;
 use crate::voxel_map::npy::Dtype;
+use crate::watch::Watch;
 
 fn report(files: &(Layer, Files)) -> Report {
-    scan(&open(files), &Limits::DEFAULT, &|_| true)
+    scan(&open(files), &Limits::DEFAULT, &Watch::default())
 }
 
 /// Code, how often, the first cell.
@@ -51,7 +52,7 @@ fn each_kind_once_with_how_often_and_where_first() {
     // All voxels of a block alike.
     let report = with_data(&[2 | 1 << 30; 8192]);
     assert_eq!(report.counts.unknown, 8192);
-    assert_eq!(codes(&report.faults), [(Part::Data, Code::MapFlagUnknown), (Part::Data, Code::MapFlagDry)]);
+    assert_eq!(codes(&report.faults), [(LayerFile::Data, Code::MapFlagUnknown), (LayerFile::Data, Code::MapFlagDry)]);
 }
 
 #[test]
@@ -66,7 +67,7 @@ fn voxels_beyond_the_extent() {
     npy.fortran = true;
     let data = [npy.encode(64), [1u8, 0, 0, 0, 0, 0, 0, 0].repeat(8192)].concat();
     let files: Files = files.into_iter().chain([("d", data)]).collect();
-    let report = scan(&open(&(layer, files)), &Limits::DEFAULT, &|_| true);
+    let report = scan(&open(&(layer, files)), &Limits::DEFAULT, &Watch::default());
     assert_eq!(report.faults[0].count, 2 * 13 * 256);
 }
 
@@ -115,7 +116,7 @@ fn every_cut_is_read_as_far_as_it_goes() {
 
 #[test]
 fn a_pass_can_be_stopped() {
-    let report = scan(&open(&sparse()), &Limits::DEFAULT, &|_| false);
+    let report = scan(&open(&sparse()), &Limits::DEFAULT, &Watch::default().cancel(&AtomicBool::new(true)));
     assert!(report.stopped);
 }
 
@@ -134,6 +135,6 @@ fn a_pass_counts_what_counting_one_by_one_does() {
         files.insert("d", array(Dtype::I64, &[2, 16, 16, 16], voxels.iter().copied()));
         let mut grid = open(&(layer, files));
         grid.packed = false;
-        assert_eq!(scan(&grid, &Limits::DEFAULT, &|_| true).counts, counts, "{mask:x}");
+        assert_eq!(scan(&grid, &Limits::DEFAULT, &Watch::default()).counts, counts, "{mask:x}");
     }
 }

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use voxscope::damage::Damage;
-use voxscope::godot::block::{self, Layout};
+use voxscope::godot::block::{self, BlockLayout};
 use voxscope::godot::channel::{CHANNELS, Depth};
 use voxscope::godot::variant::{Dialect, Variant};
 
@@ -24,7 +24,7 @@ pub struct Plain {
 
 impl Plain {
     /// A block of a version whose size and depths are given by what it is in.
-    pub(super) fn make(u: &mut Unstructured<'_>, version: u8, layout: &Layout) -> Result<Self> {
+    pub(super) fn make(u: &mut Unstructured<'_>, version: u8, layout: &BlockLayout) -> Result<Self> {
         let volume = layout.size.iter().map(|&n| usize::from(n)).product::<usize>();
         let (raw, salt): (u8, u8) = u.arbitrary()?;
         let channel = |i: usize| {
@@ -50,16 +50,16 @@ impl Plain {
     }
 
     /// What the region or the meta file says of it.
-    pub(super) fn layout(&self) -> Layout {
+    pub(super) fn layout(&self) -> BlockLayout {
         let depths = std::array::from_fn(|i| Depth::ALL[usize::from(self.block.channels[i].depth)]);
-        Layout { size: self.block.size, depths }
+        BlockLayout { size: self.block.size, depths }
     }
 
     fn compare(&self) {
         let bytes = &self.written.bytes;
         let layout = self.layout();
         let mut damage: Vec<Damage> = Vec::new();
-        let found = block::decode(bytes, Some(&layout), None, &limits(), &mut damage);
+        let found = block::decode(bytes, Some(&layout), None, &limits()).report_to(&mut damage);
         assert_eq!((found.version, found.size), (self.block.version, self.block.size));
         let mut again = Vec::new();
         block::encode(&found, &mut again);
@@ -104,10 +104,10 @@ fn item(u: &mut Unstructured<'_>, version: u8, last: bool) -> Result<Vec<u8>> {
 }
 
 /// Depths and a small size.
-pub fn layout(u: &mut Unstructured<'_>) -> Result<Layout> {
+pub fn layout(u: &mut Unstructured<'_>) -> Result<BlockLayout> {
     let (codes, size): (u16, [u8; 3]) = u.arbitrary()?;
     let depths = std::array::from_fn(|i| Depth::ALL[usize::from(codes >> (2 * i) & 3)]);
-    Ok(Layout { size: size.map(|n| 1 + u16::from(n) % 4), depths })
+    Ok(BlockLayout { size: size.map(|n| 1 + u16::from(n) % 4), depths })
 }
 
 impl<const VERSION: u8> Model for Block<VERSION> {
@@ -122,7 +122,7 @@ impl<const VERSION: u8> Model for Block<VERSION> {
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
         let mut damage = Vec::new();
-        let _ = block::decode(bytes, Some(&self.0.layout()), None, &limits(), &mut damage);
+        let _ = block::decode(bytes, Some(&self.0.layout()), None, &limits()).report_to(&mut damage);
         damage.into_iter().map(Seen::from).collect()
     }
 

@@ -1,6 +1,6 @@
 //! The kinds of damage of a block.
 //!
-//! Not among them, because nothing in a block can tell: another value of a voxel (there is no checksum), raw in place of
+//! Not among them, because nothing in a block shows them: another value of a voxel (there is no checksum), raw in place of
 //! uniform where a block has one voxel, metadata that is gone with its size (a block without any is as healthy), another
 //! first byte of version 1 that is that of a later version.
 
@@ -176,7 +176,7 @@ fn channel_lost(plain: &Plain, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Ca
 
 fn channel_storage_unknown(plain: &Plain, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let old = plain.block.version == 1;
-    // The first byte of version 1 tells it from the others.
+    // The first byte distinguishes version 1 from the others.
     let channel = dice.within(usize::from(old), 7);
     let field = plain.written.find(Field::Format(channel))?;
     let storage = dice.within(2, if old { 255 } else { 15 }) as u8;

@@ -1,7 +1,7 @@
 //! Containers of every mode around a block.
 //!
-//! Not damaged: bytes inside the data. LZ4 has no checksum, so another literal is another voxel, and nothing tells. Mode
-//! 0 has no size either: what is cut there is told by the block's epilogue, which is the block's target.
+//! No kind damages bytes inside the data: LZ4 has no checksum, so another literal is another voxel and cannot be detected.
+//! Mode 0 has no size either: there a cut shows by the block's epilogue, which the target for blocks tests.
 
 use arbitrary::{Result, Unstructured};
 use voxscope::damage::{Code, Space};
@@ -47,7 +47,7 @@ pub(super) fn declaring(mode: Mode, container: Vec<u8>, declared: u32) -> Option
         Mode::Plain => return None,
         Mode::Lz4BigEndian => spliced(container, 1..5, &declared.to_be_bytes()),
         Mode::Headerless => spliced(container, 0..4, &declared.to_le_bytes()),
-        Mode::Lz4 | Mode::Zstd => spliced(container, 1..5, &declared.to_le_bytes()),
+        Mode::Lz4 | Mode::Zstd | Mode::Lz4WrongOrder => spliced(container, 1..5, &declared.to_le_bytes()),
     })
 }
 
@@ -65,13 +65,13 @@ impl Model for Container {
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
         let mut damage = Vec::new();
-        let _ = Decoder::default().decode(bytes, &limits(), &mut damage);
+        let _ = Decoder::default().decode(bytes, &limits()).report_to(&mut damage);
         damage.into_iter().map(Seen::from).collect()
     }
 
     fn compare(&self, bytes: &[u8]) {
         let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
-        let found = decoder.decode(bytes, &limits(), &mut damage);
+        let found = decoder.decode(bytes, &limits()).report_to(&mut damage);
         assert_eq!(found.mode, Some(self.mode), "another mode");
         assert!(found.whole && damage.is_empty() && found.plain == self.plain(), "other data");
         if matches!(self.mode, Mode::Lz4 | Mode::Lz4BigEndian | Mode::Headerless) {
@@ -98,6 +98,7 @@ impl Model for Container {
                 Kind { name: "data_trailing", apply: data_trailing },
                 Kind { name: "checksum_changed", apply: checksum_changed },
                 Kind { name: "match_before_the_start", apply: match_before_the_start },
+                Kind { name: "declared_size_in_the_wrong_order", apply: declared_size_in_the_wrong_order },
             ]
         }
     }
@@ -145,6 +146,14 @@ fn declared_size_zero(model: &Container, bytes: Vec<u8>, _: &mut Dice) -> Option
     lie(model, bytes, 0, Code::ContainerLength, (header, end))
 }
 
+fn declared_size_in_the_wrong_order(model: &Container, mut bytes: Vec<u8>, _: &mut Dice) -> Option<Case> {
+    if model.mode != Mode::Lz4BigEndian {
+        return None;
+    }
+    bytes[1..5].reverse();
+    at(bytes, Code::ContainerByteOrder, 1, 5)
+}
+
 fn mode_unknown(model: &Container, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     if model.mode == Mode::Headerless {
         return None;
@@ -190,7 +199,7 @@ fn data_trailing(model: &Container, mut bytes: Vec<u8>, dice: &mut Dice) -> Opti
         Mode::Zstd => at(bytes, Code::ContainerTrailing, end, all),
         Mode::Headerless => (bytes[0] != 0).then(|| Case::of(bytes, &[], Place::Anywhere)),
         // The last sequence goes on, or others follow it.
-        Mode::Lz4 | Mode::Lz4BigEndian => {
+        Mode::Lz4 | Mode::Lz4BigEndian | Mode::Lz4WrongOrder => {
             let place = Place::Touching(voxscope::bytes::Span::new(5, all as u64));
             Some(Case::of(bytes, &[Code::ContainerCorrupt, Code::ContainerLength], place))
         }

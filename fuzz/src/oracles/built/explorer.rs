@@ -1,4 +1,4 @@
-//! Region files in the explorer: what is wrong is found by `n`, and the selection goes where the finding says.
+//! Damaged region files in the explorer: the key `n` goes to each finding, and the selection follows the finding's place.
 
 use arbitrary::{Result, Unstructured};
 use voxscope::save::Options;
@@ -9,10 +9,10 @@ use super::region::Region;
 use super::{Case, Dice, Kind, Model, Seen, region_kinds};
 use crate::oracles::{explorer, limits};
 
-/// Findings that are gone to: enough to see that each is.
+/// The most findings that are visited.
 const MOST: usize = 12;
 
-/// A region file of version 3, to be looked at.
+/// A region file of version 3 for the explorer.
 #[derive(Debug)]
 pub struct Explorer(Region<3>);
 
@@ -29,7 +29,7 @@ impl Model for Explorer {
         let file = &self.0.0;
         let [x, y, z] = file.region;
         let path = explorer::put(&format!("r.{x}.{y}.{z}.vxr"), bytes);
-        let options = Options { limits: limits(), slots: Some(file.slots), ..Options::default() };
+        let options = Options::default().limits(limits()).slots(file.slots);
         let mut driver = Driver::new(Settings { path, options, ..Settings::default() }, 80, 24);
         explorer::is_clean(&driver);
         let findings = driver.app.findings.list.clone();
@@ -43,7 +43,7 @@ impl Model for Explorer {
                 assert!(position.is_none() || selected == position, "{finding}, but {selected:?} is selected");
             }
             assert!(gone_to.is_some() || findings.is_empty(), "n goes to no finding of {}", findings.len());
-            // The same place in every pane, the last of them one in which `n` stays.
+            // Every pane shows the same place; `n` does not leave the last of them.
             let (columns, rows) = if number % 2 == 0 { (40, 10) } else { (80, 24) };
             driver.event(&Event::Resize(columns, rows));
             for pane in ["tab", "tab", "2", "3", "4", "5", "7", "1", "6"] {

@@ -75,13 +75,13 @@ impl Model for Forest {
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
         let mut damage = Vec::new();
-        let _ = Meta::decode(bytes, &mut damage);
+        let _ = Meta::decode(bytes).report_to(&mut damage);
         damage.into_iter().map(Seen::from).collect()
     }
 
     fn compare(&self, bytes: &[u8]) {
         let mut damage = Vec::new();
-        let found = Meta::decode(bytes, &mut damage);
+        let found = Meta::decode(bytes).report_to(&mut damage);
         let expected = Meta {
             version: Some(self.version),
             block_size_po2: Some(self.sizes[0]),
@@ -92,7 +92,7 @@ impl Model for Forest {
             extra: Vec::new(),
         };
         assert_eq!((found.as_ref(), damage.as_slice()), (Some(&expected), &[][..]));
-        let again = Meta::decode(&expected.encode(), &mut damage);
+        let again = Meta::decode(&expected.encode()).report_to(&mut damage);
         assert_eq!((again, damage.as_slice()), (found, &[][..]), "not read as it was written");
         raw::check(bytes);
     }
@@ -182,7 +182,7 @@ fn field_unknown(meta: &Forest, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     field(meta.text(&fields), "meta file", Code::MetaExtra)
 }
 
-/// Without its last bytes it is no JSON; how far it can be read is where it ends.
+/// Cuts off the last bytes, which leaves no JSON; the damage is reported at the new end.
 fn file_cut(_: &Forest, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let end = dice.below(bytes.len());
     bytes.truncate(end);
@@ -190,7 +190,7 @@ fn file_cut(_: &Forest, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     Some(Case::of(bytes, &[Code::MetaUnreadable], Place::Touching(end)))
 }
 
-/// A byte that is nowhere in JSON but in texts, put between or in place of others.
+/// Inserts a byte that JSON allows in texts only, or puts it in place of another.
 fn byte_out_of_place(_: &Forest, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let at = dice.below(bytes.len());
     // Control characters are not allowed in texts either.

@@ -1,6 +1,6 @@
 //! Instance data of both versions, written here by the description.
 //!
-//! Not among the kinds of damage, because nothing can tell: other positions, scales and rotations; another id.
+//! Not among the kinds of damage, because nothing shows them: other positions, scales and rotations; another id.
 
 use arbitrary::{Result, Unstructured};
 use voxscope::damage::{Code, Space};
@@ -75,12 +75,12 @@ impl Model for Instances {
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
         let mut damage = Vec::new();
-        let _ = Read::decode(bytes, &mut damage);
+        let _ = Read::decode(bytes).report_to(&mut damage);
         damage.into_iter().map(Seen::from).collect()
     }
 
     fn compare(&self, bytes: &[u8]) {
-        let read = Read::decode(bytes, &mut Vec::new());
+        let read = Read::decode(bytes).report_to(&mut Vec::new());
         assert_eq!((read.version == 0, read.position_range), (self.big, f32::from(self.range) / 8.0));
         assert_eq!(read.layers.len(), self.layers.len());
         for (read, layer) in read.layers.iter().zip(&self.layers) {

@@ -133,13 +133,13 @@ impl Model for Map {
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
         let mut damage = Vec::new();
-        let _ = MapData::decode(bytes, &mut damage);
+        let _ = MapData::decode(bytes).report_to(&mut damage);
         damage.into_iter().map(Seen::from).collect()
     }
 
     fn compare(&self, bytes: &[u8]) {
         let mut damage = Vec::new();
-        let Some(found) = MapData::decode(bytes, &mut damage) else { panic!("not read: {damage:?}") };
+        let Some(found) = MapData::decode(bytes).report_to(&mut damage) else { panic!("not read: {damage:?}") };
         assert_eq!(damage, [], "of a healthy description");
         assert_eq!(layer_spans(bytes), self.text().1, "layers elsewhere");
         assert_eq!(found.layers().count(), self.layers.len());
@@ -153,7 +153,7 @@ impl Model for Map {
             let Some(frame) = found.frame() else { panic!("no frame of {found:?}") };
             cells(layer, &frame);
         }
-        let again = MapData::decode(&found.encode(), &mut damage);
+        let again = MapData::decode(&found.encode()).report_to(&mut damage);
         assert_eq!((again.as_ref(), damage.as_slice()), (Some(&found), &[][..]), "not read as it was written");
         raw::check(bytes);
     }

@@ -1,8 +1,8 @@
-//! Structure-aware fuzzing: a valid file is made of choices, must be found healthy, and is then damaged in one named way,
-//! which must be reported by its code at its place.
+//! Structure-aware fuzzing: the input's choices make a valid file, which must be found healthy. It is then damaged in one
+//! named way, and the damage must be reported with its code at its place.
 //!
-//! An input is a byte for the kind of damage (0 is none), eight bytes for the choices that the damage has, and the rest
-//! for the model. So a mutation of one leaves the others alone, and seeds can be written by hand.
+//! An input is a byte for the kind of damage (0: none), eight bytes for the choices of the damage, and the rest for the
+//! model. So a mutation of one part leaves the others alone, and seeds are simple to make.
 
 pub mod block;
 mod block_kinds;
@@ -27,25 +27,25 @@ use arbitrary::{Result, Unstructured};
 use voxscope::bytes::Span;
 use voxscope::check::Finding;
 use voxscope::damage::{Code, Damage, Level, Space};
-use voxscope::voxel_map::grid::Part;
+use voxscope::voxel_map::grid::LayerFile;
 
 use super::Reach;
 
-/// A healthy file that is made of choices.
+/// A healthy file that the choices of an input make.
 pub trait Model: Debug + Sized + 'static {
-    /// Makes one; choices that are used up are zeros.
+    /// Makes one; missing choices are zeros.
     fn make(choices: &mut Unstructured<'_>) -> Result<Self>;
 
     /// Its bytes, by an encoder that is not the library's where there is one.
     fn bytes(&self) -> Vec<u8>;
 
-    /// What the library says of a file in place of this one.
+    /// What the library reports about a file that takes the place of this one.
     fn look(&self, bytes: &[u8]) -> Vec<Seen>;
 
-    /// Holds what the library reads from the healthy bytes against the model, and back.
+    /// Compares what the library reads from the healthy bytes with the model, and the bytes it writes with these.
     fn compare(&self, bytes: &[u8]);
 
-    /// Holds what must hold for any bytes.
+    /// Checks the properties that hold for any bytes.
     fn any(&self, _bytes: &[u8]) {}
 
     /// Every kind of damage.
@@ -54,13 +54,13 @@ pub trait Model: Debug + Sized + 'static {
 
 /// A named kind of damage.
 pub struct Kind<M: 'static> {
-    /// Its name: that of a seed, and what a failure is called.
+    /// Its name, which names its seed and its failures.
     pub name: &'static str,
     /// Damages the bytes of a model; `None` where this model cannot have the damage.
     pub apply: fn(&M, Vec<u8>, &mut Dice) -> Option<Case>,
 }
 
-/// A damaged file and what must be said of it.
+/// A damaged file and what must be reported about it.
 #[derive(Debug)]
 pub struct Case {
     /// The file.
@@ -72,7 +72,7 @@ pub struct Case {
 /// One thing that must be reported.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// One of these codes; none stands for any that is worse than a note.
+    /// One of these codes; an empty list means any code above note.
     pub codes: Vec<Code>,
     /// Where.
     pub place: Place,
@@ -86,7 +86,7 @@ pub enum Whose {
     /// The block at this position.
     Block([i32; 3]),
     /// This file of a layer.
-    Part(Part),
+    LayerFile(LayerFile),
 }
 
 /// Where damage must be reported.
@@ -168,7 +168,7 @@ impl Expected {
     }
 }
 
-/// The choices that a kind of damage has: four numbers of 16 bits, again and again.
+/// The choices of a kind of damage: four numbers of 16 bits, used in turn.
 #[derive(Debug)]
 pub struct Dice {
     numbers: [u16; 4],
@@ -180,7 +180,7 @@ impl Dice {
         Ok(Self { numbers: choices.arbitrary()?, next: 0 })
     }
 
-    /// A number below `n`; 0 when there is none. A quarter of all are one of the last four: faults are at the ends.
+    /// A number below `n`; 0 if `n` is 0. A quarter of them are one of the last four: faults are often at the ends.
     pub fn below(&mut self, n: usize) -> usize {
         let number = usize::from(self.numbers[self.next % 4]);
         self.next += 1;
@@ -221,7 +221,7 @@ fn made<M: Model>(data: &[u8]) -> Result<Made<M>> {
     Ok(Made { model, healthy, damaged })
 }
 
-/// Builds, looks, damages, looks again.
+/// Builds a file, checks it, damages it, and checks it again.
 pub fn check<M: Model>(data: &[u8]) -> Reach {
     let Ok(Made { model, healthy, damaged }) = made::<M>(data) else { return Reach::Refused };
     let seen = model.look(&healthy);
@@ -240,7 +240,7 @@ pub fn check<M: Model>(data: &[u8]) -> Reach {
     Reach::Content
 }
 
-/// The name of the damage that an input has, if any.
+/// The name of the damage of an input, if any.
 pub fn kind_of<M: Model>(data: &[u8]) -> Option<&'static str> {
     made::<M>(data).ok()?.damaged.map(|(name, _)| name)
 }

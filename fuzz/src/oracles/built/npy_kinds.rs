@@ -6,7 +6,7 @@
 use voxscope::bytes::Span;
 use voxscope::damage::{Code, Space};
 use voxscope::voxel_map::flags::WATER;
-use voxscope::voxel_map::grid::Part;
+use voxscope::voxel_map::grid::LayerFile;
 use voxscope::voxel_map::map_json::Layer;
 use voxscope::voxel_map::npy::{Dtype, Npy};
 
@@ -44,7 +44,7 @@ pub(super) const ALL: [Kind<Map>; 26] = [
 ];
 
 /// The files of the voxels, the index and the depths.
-const NAMES: [(&str, Part); 3] = [("d", Part::Data), ("i", Part::Index), ("z", Part::Depth)];
+const NAMES: [(&str, LayerFile); 3] = [("d", LayerFile::Data), ("i", LayerFile::Index), ("z", LayerFile::Depth)];
 
 /// A layer to be damaged.
 struct Opened {
@@ -57,8 +57,8 @@ fn opened(map: &Map) -> Opened {
 }
 
 impl Opened {
-    fn expecting(self, part: Part, code: Code, place: Place) -> Option<Case> {
-        let expected = vec![Expected { codes: vec![code], place, whose: Some(Whose::Part(part)) }];
+    fn expecting(self, part: LayerFile, code: Code, place: Place) -> Option<Case> {
+        let expected = vec![Expected { codes: vec![code], place, whose: Some(Whose::LayerFile(part)) }];
         Some(Case { bytes: bundle(&self.layer, &self.files), expected })
     }
 }
@@ -68,7 +68,7 @@ struct One<'m> {
     map: &'m Map,
     opened: Opened,
     name: &'static str,
-    part: Part,
+    part: LayerFile,
     bytes: Vec<u8>,
     /// Where its numbers begin.
     start: usize,
@@ -115,8 +115,8 @@ impl One<'_> {
 
     fn dtype(&self) -> Dtype {
         match self.part {
-            Part::Depth => Dtype::F32,
-            Part::Index => Dtype::I32,
+            LayerFile::Depth => Dtype::F32,
+            LayerFile::Index => Dtype::I32,
             _ => self.map.dtype,
         }
     }
@@ -171,8 +171,8 @@ fn rows_declared_too_many(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case
     let file = one(map, dice)?;
     let rows = map.blocks.len() as u64 + dice.within(1, 60_000) as u64;
     let shape: &[u64] = match file.part {
-        Part::Index => &[rows, 3],
-        Part::Data if map.sparse => &[rows, 16, 16, 16],
+        LayerFile::Index => &[rows, 3],
+        LayerFile::Data if map.sparse => &[rows, 16, 16, 16],
         _ => return None,
     };
     let dtype = file.dtype();
@@ -180,7 +180,7 @@ fn rows_declared_too_many(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case
     // The count is held against the other file, and reported of the voxels.
     let mut opened = file.opened;
     opened.files.insert(file.name.to_owned(), file.bytes);
-    opened.expecting(Part::Data, Code::MapBlockCount, Place::Anywhere)
+    opened.expecting(LayerFile::Data, Code::MapBlockCount, Place::Anywhere)
 }
 
 /// A size that no file has, and that no memory holds.
@@ -203,7 +203,7 @@ fn header_name_changed(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
 fn type_unknown(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let mut file = one(map, dice)?;
     let at = file.bytes.windows(9).position(|part| part == b"'descr': ")? + 9;
-    file.bytes[at + 2] = dice.one(b"ucbOV?")?;
+    file.bytes[at + 2] = dice.one(b"cbOV?")?;
     let (text, start) = (file.text(), file.start);
     file.at(Code::NpyDtype, text, start)
 }
@@ -234,7 +234,7 @@ fn header_length_too_large(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Cas
 /// A type that arrays of maps have, but not this one.
 fn type_another(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let file = one(map, dice)?;
-    let dtype = if file.part == Part::Depth { Dtype::I32 } else { Dtype::F32 };
+    let dtype = if file.part == LayerFile::Depth { Dtype::I32 } else { Dtype::F32 };
     let file = file.with_header(dtype, &[0, 3]);
     let start = file.start;
     file.at(Code::MapDtype, 0, start)
@@ -246,7 +246,7 @@ fn shape_another(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let file = file.with_header(dtype, &[1]);
     let start = file.start;
     // Of an index no bytes are named.
-    let end = if file.part == Part::Index { 0 } else { start };
+    let end = if file.part == LayerFile::Index { 0 } else { start };
     file.at(Code::MapShape, 0, end)
 }
 
@@ -260,32 +260,32 @@ fn file_name_leads_out(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let One { mut opened, part, .. } = one(map, dice)?;
     let evil = dice.one(&["../d", "/d", "C:d", "d\\i", "..", "d\0", ". ", "a/b"])?;
     let (name, field) = match part {
-        Part::Index => (&mut opened.layer.index_file, "indexFile"),
-        Part::Depth => (&mut opened.layer.depth_file, "depthFile"),
+        LayerFile::Index => (&mut opened.layer.index_file, "indexFile"),
+        LayerFile::Depth => (&mut opened.layer.depth_file, "depthFile"),
         _ => (&mut opened.layer.data_file, "dataFile"),
     };
     *name = Some(evil.to_owned());
-    opened.expecting(Part::Map, Code::MapFileName, Place::Field(field))
+    opened.expecting(LayerFile::Map, Code::MapFileName, Place::Field(field))
 }
 
 fn block_count_another(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let mut opened = opened(map);
     opened.layer.block_count = Some(map.blocks.len() as u64 + dice.within(1, 60_000) as u64);
-    let case = opened.expecting(Part::Map, Code::MapBlockCount, Place::Anywhere);
+    let case = opened.expecting(LayerFile::Map, Code::MapBlockCount, Place::Anywhere);
     map.sparse.then_some(case)?
 }
 
 fn block_size_another(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let mut opened = opened(map);
     opened.layer.block_size = Some(dice.within(1, 15) as u32);
-    opened.expecting(Part::Map, Code::MapBlockSize, Place::Field("blockSize"))
+    opened.expecting(LayerFile::Map, Code::MapBlockSize, Place::Field("blockSize"))
 }
 
 fn dim_another(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let mut opened = opened(map);
     opened.layer.dim.as_mut()?[0] += dice.within(1, 100) as u32;
     // Sparse data has no size of its own.
-    let part = if map.sparse { Part::Depth } else { Part::Data };
+    let part = if map.sparse { LayerFile::Depth } else { LayerFile::Data };
     let case = opened.expecting(part, Code::MapShape, Place::Anywhere);
     (!map.sparse || map.depths).then_some(case)?
 }
@@ -296,7 +296,7 @@ fn with_index(map: &Map, blocks: &[[i32; 3]], code: Code) -> Option<Case> {
     let bytes = map.index(blocks);
     let place = Place::Touching(Span::new(start(&bytes)? as u64, bytes.len() as u64));
     opened.files.insert("i".to_owned(), bytes);
-    opened.expecting(Part::Index, code, place)
+    opened.expecting(LayerFile::Index, code, place)
 }
 
 fn index_row_doubled(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
@@ -354,7 +354,7 @@ fn put(map: &Map, name: &'static str, at: usize, number: u64) -> Option<(Opened,
 
 fn put_voxel(map: &Map, at: usize, number: u64, code: Code) -> Option<Case> {
     let (opened, start, end) = put(map, "d", at, number)?;
-    opened.expecting(Part::Data, code, Place::At(Space::File, Span::new(start as u64, end as u64)))
+    opened.expecting(LayerFile::Data, code, Place::At(Space::File, Span::new(start as u64, end as u64)))
 }
 
 fn unknown_flag(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
@@ -386,5 +386,5 @@ fn water_depth(map: &Map, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let (x, z) = (cell[0] as usize, cell[2] as usize);
     let at = if map.fortran { z * dx + x } else { x * dz + z };
     let (opened, ..) = put(map, "z", at, depth.to_bits().into())?;
-    opened.expecting(Part::Data, Code::MapWaterDepth, Place::Anywhere)
+    opened.expecting(LayerFile::Data, Code::MapWaterDepth, Place::Anywhere)
 }

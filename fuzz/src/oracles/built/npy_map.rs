@@ -265,7 +265,7 @@ fn unbundle(bytes: &[u8]) -> Option<(Layer, Files)> {
         let len = bytes.u32()? as usize;
         bytes.take(len)
     };
-    let map = MapData::decode(part()?, &mut Vec::new())?;
+    let map = MapData::decode(part()?).report_to(&mut Vec::new())?;
     let mut files = Files::new();
     while let Some(name) = part() {
         files.insert(String::from_utf8_lossy(name).into_owned(), part()?.to_vec());
@@ -288,7 +288,7 @@ impl Model for Map {
         let faults = grid.faults.iter().chain(&report.faults);
         let seen = |fault: &voxscope::voxel_map::grid::Fault| {
             let damage = fault.damage;
-            Seen { damage, span: damage.span, whose: Some(Whose::Part(fault.part)) }
+            Seen { damage, span: damage.span, whose: Some(Whose::LayerFile(fault.part)) }
         };
         faults.map(seen).collect()
     }

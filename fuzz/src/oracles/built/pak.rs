@@ -60,7 +60,7 @@ impl Pak {
         self.chunks.iter().map(|chunk| chunk.blocks).sum()
     }
 
-    /// Where a record stands.
+    /// The bytes of a record.
     pub(super) fn record(&self, number: usize) -> usize {
         16 + 8 * number
     }
@@ -83,7 +83,7 @@ impl Pak {
 
     fn given(&self) -> PakOptions {
         // How it is read is inferred from records that may be damaged.
-        PakOptions { reading: Some(self.reading), ..PakOptions::default() }
+        PakOptions::default().reading(self.reading)
     }
 }
 
@@ -150,7 +150,7 @@ impl Model for Pak {
     }
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
-        let options = Options { pak: self.given(), limits: limits(), ..Options::default() };
+        let options = Options::default().pak(self.given()).limits(limits());
         check::pak_bytes(bytes, "p", self.region, &options).iter().map(Seen::from).collect()
     }
 
@@ -160,7 +160,7 @@ impl Model for Pak {
             let record = builder.push_stored(chunk.number as u32, &chunk.stream);
             assert!(record.is_some(), "record {} cannot be written", chunk.number);
             let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
-            let payload = decoder.decode(&chunk.stream, true, &limits(), &mut damage);
+            let payload = decoder.decode(&chunk.stream, true, &limits()).report_to(&mut damage);
             assert!(payload.whole && payload.plain == chunk.plain() && damage.is_empty(), "{damage:?}");
         }
         assert!(builder.finish() == bytes, "the library writes another file");
@@ -176,7 +176,7 @@ impl Model for Pak {
             assert!(view.payload.is_some_and(|payload| payload.plain == chunk.plain()), "record {number}");
         }
         assert_eq!(open.present().count(), self.chunks.len(), "records that are not there");
-        // Without being told, the same reading or a note that it is not certain.
+        // Without the option, the same reading or a note that it is uncertain.
         let inferred = voxscope::pak::offset::infer(&open.header, &open.records, bytes.len() as u64);
         let same = inferred.value == self.reading || inferred.alternatives.contains(&self.reading);
         assert!(same || self.chunks.is_empty(), "read as {inferred:?}");

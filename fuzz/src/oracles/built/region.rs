@@ -6,7 +6,7 @@ use voxscope::check;
 use voxscope::godot::channel::{CHANNELS, Depth};
 use voxscope::godot::container::Mode;
 use voxscope::godot::region::{Builder, Format, Header};
-use voxscope::godot::slots::Slots;
+use voxscope::godot::slots::SlotFormula;
 use voxscope::save::Options;
 
 use super::block::Plain;
@@ -27,7 +27,7 @@ pub struct File {
     pub(super) palette: bool,
     pub(super) region: [i32; 3],
     /// The formula by which blocks of negative coordinates were placed.
-    pub(super) slots: Slots,
+    pub(super) slots: SlotFormula,
     /// In the order of their sectors.
     pub(super) blocks: Vec<Stored>,
 }
@@ -64,13 +64,13 @@ impl File {
         // Versions before 4 are placed by the old formula, and one region has blocks of one kind.
         let block_version = if version == 2 { [1, 2, 4, 4] } else { [4, 4, 3, 2] }[usize::from(bits >> 1 & 3)];
         let old = version < 3 || block_version < 4;
-        let slots = if old { Slots::Old } else { Slots::New };
+        let slots = if old { SlotFormula::Legacy } else { SlotFormula::Euclidean };
         let palette = version == 3 && bits >> 3 & 3 == 3;
         let mut file = Self { version, format, palette, region, slots, blocks: Vec::new() };
         let mut first = 0;
         for _ in 0..u.arbitrary::<u8>()? % 5 {
             let (slot, mode): (u8, u8) = u.arbitrary()?;
-            let slot = u32::from(slot) % format.slots();
+            let slot = u32::from(slot) % format.table_len();
             let plain = Plain::make(u, block_version, &format.layout())?;
             if file.blocks.iter().any(|block| block.slot == slot) {
                 continue;
@@ -95,7 +95,7 @@ impl File {
 
     /// Where the sectors begin.
     pub(super) fn sectors_at(&self) -> usize {
-        self.table() + 4 * self.format.slots() as usize
+        self.table() + 4 * self.format.table_len() as usize
     }
 
     /// Where a sector lies.
@@ -148,12 +148,12 @@ impl File {
     }
 
     fn options(&self) -> Options {
-        Options { limits: limits(), format: Some(self.format), ..Options::default() }
+        Options::default().limits(limits()).format(self.format)
     }
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
-        // Of damaged blocks the formula cannot always be told.
-        let options = Options { slots: Some(self.slots), ..self.options() };
+        // Damaged blocks do not always imply the slot formula.
+        let options = self.options().slots(self.slots);
         check::region_bytes(bytes, "r", 0, self.region, &options).iter().map(Seen::from).collect()
     }
 
@@ -170,7 +170,7 @@ impl File {
         for block in &self.blocks {
             assert!(builder.push(block.slot, &block.container).is_some(), "slot {} cannot be written", block.slot);
         }
-        assert!(builder.finish() == bytes, "the library writes another file");
+        assert!(builder.finish().unwrap() == bytes, "the library writes another file");
         let Ok(mut region) = voxscope::save::Region::load(bytes, header, 0, self.region, &self.options()) else {
             unreachable!("memory does not fail")
         };

@@ -1,6 +1,6 @@
 //! The kinds of damage of a region file.
 //!
-//! Not among them, because nothing in the file can tell:
+//! Not among them, because nothing in the file shows them:
 //! - two entries swapped, or all sectors of two blocks of as many: a block does not say where it belongs, so both are
 //!   whole, each in the other's place;
 //! - two sectors inside the data of a block swapped: without a checksum other literals are other voxels;
@@ -125,7 +125,7 @@ fn file_cut_in_the_table(file: &File, mut bytes: Vec<u8>, dice: &mut Dice) -> Op
     at(bytes, if bare { Code::RegionNeverStored } else { Code::RegionTableCut }, file.table(), end)
 }
 
-/// Whatever is missing, the block in the last sectors is it.
+/// Whatever is missing, the block in the last sectors loses it.
 fn last_is_cut(file: &File, bytes: Vec<u8>) -> Option<Case> {
     let last = file.blocks.last()?;
     let place = Place::At(Space::File, file.span(last.first, last.count));
@@ -134,7 +134,7 @@ fn last_is_cut(file: &File, bytes: Vec<u8>) -> Option<Case> {
 
 fn file_cut_in_the_sectors(file: &File, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     file.blocks.last()?;
-    // Often by a byte alone, which is where the bound is.
+    // Often by one byte, which is the bound.
     let most = bytes.len() - file.sectors_at();
     let less = if dice.below(2) == 0 { 1 } else { dice.within(1, most) };
     bytes.truncate(bytes.len() - less);
@@ -165,7 +165,7 @@ fn table_entry_beyond_the_end(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> O
 
 fn table_entry_doubled(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let (_, block) = block(file, dice)?;
-    let slot = dice.below(file.format.slots() as usize) as u32;
+    let slot = dice.below(file.format.table_len() as usize) as u32;
     if slot == block.slot {
         return None;
     }
@@ -174,7 +174,7 @@ fn table_entry_doubled(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> Option<C
     at(bytes, Code::TableOverlap, span.start as usize, span.end as usize)
 }
 
-/// Sectors that two entries claim, sectors that none does, or sectors beyond the end: one of them, by counting.
+/// By counting, one of: sectors that two entries claim, sectors that no entry claims, sectors beyond the end.
 const MOVED: [Code; 3] = [Code::TableOverlap, Code::TableGap, Code::TableBeyondEnd];
 
 fn moved(file: &File, bytes: Vec<u8>, new: Span, old: Span) -> Option<Case> {
@@ -206,7 +206,7 @@ fn table_entry_lost(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case
     let (n, block) = block(file, dice)?;
     let bytes = with_entry(file, bytes, block.slot, 0, 0);
     let span = file.span(block.first, block.count);
-    // At the end it cannot be told from an old copy, which is normal.
+    // At the end it looks like an old copy, which is normal.
     let code = if n + 1 == file.blocks.len() { Code::StaleTail } else { Code::TableGap };
     at(bytes, code, span.start as usize, span.end as usize)
 }
@@ -263,8 +263,8 @@ fn size_prefix_too_small(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> Option
     prefix(file, with_prefix(file, bytes, block, size), Code::TableCount, block)
 }
 
-/// Another container in place of a block's, in a file that is otherwise as it should be. Where in it something is wrong
-/// is the business of the container's target.
+/// Another container in place of a block's, in a file that is healthy otherwise. The target for containers tests where in
+/// the container the damage is reported.
 fn container(file: &File, n: usize, container: &[u8], codes: &[Code]) -> Option<Case> {
     let block = file.blocks.get(n)?;
     let start = file.sector(block.first) as u64 + 4;
@@ -315,7 +315,7 @@ fn sector_lost(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
 fn sector_doubled(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let (n, block) = block(file, dice)?;
     let next = file.blocks.get(n + 1)?;
-    // All of a block, at the place of the next: whole, whosever it is.
+    // All of a block, in the sectors of the next: a whole block, although not that of the entry.
     if block.count == 1 {
         return None;
     }
@@ -340,7 +340,7 @@ fn sectors_swapped(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case>
 }
 
 /// A block begins with another size than its own, so that whatever follows is not what it should be. With the same size
-/// before it, it may be whole: nothing tells whose data it is.
+/// before it, it may be whole: nothing shows whose data it is.
 fn another_start(file: &File, healthy: &[u8], damaged: Vec<u8>, block: &Stored) -> Option<Case> {
     let start = file.sector(block.first);
     if healthy[start..start + 4] == damaged[start..start + 4] {

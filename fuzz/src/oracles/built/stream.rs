@@ -384,7 +384,7 @@ impl Model for Stream {
     }
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
-        let options = Options { limits: limits(), ..Options::default() };
+        let options = Options::default().limits(limits());
         check::stream_bytes(bytes, "s", &options).iter().map(Seen::from).collect()
     }
 

@@ -1,6 +1,6 @@
 //! The kinds of damage of a stream.
 //!
-//! Not among them, because nothing in the file can tell: two blocks swapped (a blob does not say where it belongs), a row
+//! Not among them, because nothing in the file shows them: two blocks swapped (a blob does not say where it belongs), a row
 //! that is gone from its table and its index.
 
 use voxscope::bytes::Span;

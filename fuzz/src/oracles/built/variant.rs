@@ -22,7 +22,7 @@ const fn dialect(godot: u8) -> Dialect {
     if godot == 3 { Dialect::Godot3 } else { Dialect::Godot4 }
 }
 
-/// Values that one value has room for.
+/// The most values inside one value.
 const VALUES: usize = 40;
 
 fn text(u: &mut Unstructured<'_>) -> Result<&'static str> {
@@ -120,13 +120,14 @@ impl<const GODOT: u8> Model for Value<GODOT> {
 
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
         let mut damage = Vec::new();
-        let _ = variant::decode(&mut Cursor::new(bytes), dialect(GODOT), &mut Budget::from(&limits()), &mut damage);
+        let _ = variant::decode(&mut Cursor::new(bytes), dialect(GODOT), &mut Budget::from(&limits()))
+            .report_to(&mut damage);
         damage.into_iter().map(Seen::from).collect()
     }
 
     fn compare(&self, bytes: &[u8]) {
         let (mut cursor, mut damage) = (Cursor::new(bytes), Vec::new());
-        let found = variant::decode(&mut cursor, dialect(GODOT), &mut Budget::from(&limits()), &mut damage);
+        let found = variant::decode(&mut cursor, dialect(GODOT), &mut Budget::from(&limits())).report_to(&mut damage);
         assert_eq!((found.as_ref(), damage.as_slice()), (Some(&self.value), &[][..]), "another value");
         assert!(cursor.is_empty(), "{} bytes were left", cursor.remaining());
         raw::one(bytes, dialect(GODOT));
@@ -155,7 +156,7 @@ fn at(bytes: Vec<u8>, code: Code, start: usize, end: usize) -> Option<Case> {
     Some(Case::at(bytes, code, Space::Block, start, end))
 }
 
-/// Without its last bytes; where the reading stops depends on whether a count or the value itself is found too large.
+/// Without its last bytes; the place of the damage depends on whether a count or the value itself is found too large.
 fn cut<const GODOT: u8>(model: &Value<GODOT>, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     bytes.truncate(dice.below(model.bytes.len()));
     Some(Case::of(bytes, &[Code::VariantCut], Place::Anywhere))
@@ -195,7 +196,7 @@ fn text_not_utf8<const GODOT: u8>(model: &Value<GODOT>, mut bytes: Vec<u8>, dice
         _ => None,
     };
     let texts = model.parts.iter().filter_map(of).collect::<Vec<_>>();
-    // Of the texts of one value only the first flaw is told, so all of them but this are left as they are.
+    // Only the first damaged text of a value is reported, so only one is damaged.
     let start = dice.one(&texts)?;
     bytes[start] = 0xff;
     at(bytes, Code::VariantText, start, start + 1)
@@ -211,7 +212,7 @@ fn padding_not_zero<const GODOT: u8>(model: &Value<GODOT>, mut bytes: Vec<u8>, d
     at(bytes, Code::VariantPadding, start, start + len)
 }
 
-/// The value in more arrays than may be open.
+/// The value inside more arrays than the limit of nesting.
 fn nested_too_deep<const GODOT: u8>(model: &Value<GODOT>, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     let levels = limits().variant_depth + dice.within(1, 20);
     let number = Type::Array.number(dialect(GODOT))?;

@@ -60,7 +60,7 @@ fn block_size_zero() {
         assert_eq!((block.version, block.channels.len(), block.volume()), (4, 0, 0));
     }
     // Version 1 has no bytes that say it.
-    let layout = Layout { size: [0, 1, 1], depths: [Depth::Bits8; CHANNELS] };
+    let layout = BlockLayout { size: [0, 1, 1], depths: [Depth::Bits8; CHANNELS] };
     let (block, damage) = read_in(&[1, 0], Some(&layout));
     assert_eq!(found(&damage), [(Code::BlockSizeZero, Span::new(0, 0))]);
     assert_eq!((block.version, block.channels.len()), (1, 0));
@@ -69,7 +69,7 @@ fn block_size_zero() {
 #[test]
 fn block_size_of_another_region() {
     let bytes = [all_kinds(4), EPILOGUE_BYTES.to_vec()].concat();
-    let layout = Layout { size: [16; 3], ..LAYOUT };
+    let layout = BlockLayout { size: [16; 3], ..LAYOUT };
     let (block, damage) = read_in(&bytes, Some(&layout));
     assert_eq!(found(&damage), [(Code::BlockSize, Span::new(1, 7))]);
     assert_eq!((damage[0].expected, damage[0].found), (Value::Triple([16; 3]), Value::Triple([1, 2, 3])));
@@ -300,7 +300,7 @@ fn items_without_end_are_capped() {
     let bytes = with_metadata(&metadata);
     let limits = Limits { variant_values: 10, ..Limits::DEFAULT };
     let mut damage = Vec::new();
-    let block = decode(&bytes, None, None, &limits, &mut damage);
+    let block = decode(&bytes, None, None, &limits).report_to(&mut damage);
     assert_eq!(found(&damage), [(Code::OverLimit, Span::sized(28 + 70, 0))]);
     assert_eq!(damage[0].space, Space::Block);
     assert_eq!(block.metadata.unwrap().voxels.len(), 10);

@@ -115,12 +115,12 @@ fn block_of(plan: &Plan) -> Block<'_> {
     Block { version: plan.version, size: plan.size, channels, metadata, epilogue }
 }
 
-fn layout_of(plan: &Plan) -> Layout {
+fn layout_of(plan: &Plan) -> BlockLayout {
     let mut depths = [Depth::Bits8; CHANNELS];
     for (to, (_, depth, _)) in depths.iter_mut().zip(&plan.channels) {
         *to = *depth;
     }
-    Layout { size: plan.size, depths }
+    BlockLayout { size: plan.size, depths }
 }
 
 proptest! {

@@ -4,15 +4,10 @@ use std::path::PathBuf;
 
 use super::*;
 
-fn golden(name: &str) -> Option<Vec<serde_json::Value>> {
-    let dir = std::env::var_os("VOXSCOPE_GOLDEN")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/golden"), PathBuf::from);
-    let path = dir.join("variants").join(name);
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        println!("skipped: no {}", path.display());
-        return None;
-    };
-    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+fn golden(name: &str) -> Vec<serde_json::Value> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/variants").join(name);
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn unhex(hex: &str) -> Vec<u8> {
@@ -33,7 +28,7 @@ fn six_digits(text: &str) -> String {
 }
 
 fn compare(name: &str, dialect: Dialect) {
-    for line in golden(name).unwrap_or_default() {
+    for line in golden(name) {
         let field = |key: &str| line[key].as_str().unwrap();
         let bytes = unhex(field("hex"));
         let (value, damage) = read(&bytes, dialect);

@@ -110,7 +110,7 @@ proptest! {
         for dialect in [Godot3, Godot4] {
             let bytes = cat(&[&[header, 0, flags, 0], &rest]);
             let (mut cursor, mut damage) = (Cursor::new(&bytes), Vec::new());
-            match decode(&mut cursor, dialect, &mut budget(), &mut damage) {
+            match decode(&mut cursor, dialect, &mut budget()).report_to(&mut damage) {
                 Some(value) => {
                     let mut out = Vec::new();
                     value.encode(dialect, &mut out);

@@ -1,4 +1,4 @@
-//! The rows of a new database, and whether they read back as they were written.
+//! Writes the rows of a new database and reads them back.
 
 use std::io;
 use std::path::Path;
@@ -6,17 +6,18 @@ use std::path::Path;
 use rusqlite::{Connection, params_from_iter};
 
 use super::tables;
-use crate::beside::stream::{self, SqlKey};
-use crate::beside::{self, Draft};
-use crate::godot::stream::loc::{Format, Key, Place};
+use crate::draft::{self, Draft};
+use crate::godot::container;
+use crate::godot::stream::loc::{Format, Key, KeyRule, Place};
+use crate::godot::stream::write::{self as stream, SqlKey};
 use crate::limits::Limits;
 use crate::repair::Error;
 use crate::repair::stream::examine::{Stored, hash};
 use crate::repair::stream::{Part, StreamDecision, StreamPlan, Work};
-use crate::save::{Beside, OwnedKey, Stream, StreamScratch};
+use crate::save::{Beside, OwnedKey, Stream, StreamLayout, StreamScratch};
 use crate::source::FileSource;
 
-/// Builds the database anew and reads it back. Gives what of the schema is not in it.
+/// Builds the database and reads it back. Returns the parts of the schema that are not in it.
 pub(super) fn rebuild(
     draft: &Draft<'_>,
     plan: &StreamPlan,
@@ -24,20 +25,22 @@ pub(super) fn rebuild(
     limits: &Limits,
 ) -> Result<Vec<String>, Error> {
     let (file, path) = draft.create(&plan.name)?;
-    let sql = |error: rusqlite::Error| Error::from(beside::Error::write(&path)(io::Error::other(error)));
-    let read = |error| Error::from(beside::Error::read(&plan.path)(error));
+    let sql = |error: rusqlite::Error| Error::from(draft::Error::write(&path)(io::Error::other(error)));
+    let read = |error| Error::from(draft::Error::read(&plan.path)(error));
     let db = stream::begin(&path, Some(work.stream.pages.header.page_size)).map_err(sql)?;
     numbers(&db, work).map_err(sql)?;
     tables::settings(&db, work, plan.unsettled.is_some()).map_err(sql)?;
-    db.execute_batch(&tables::blocks(work)).map_err(sql)?;
+    tables::blocks(&db, work).map_err(sql)?;
+    let columns = tables::column_names(&db, "blocks").map_err(sql)?;
     let mut source = Source { plan, work, limits, scratch: [StreamScratch::default(), StreamScratch::default()] };
     let mut written = Vec::with_capacity(plan.rows.len());
     for decision in &plan.rows {
         draft.go_on()?;
         let Some(values) = source.values(decision).map_err(read)? else { continue };
+        let names: Vec<String> = columns.iter().take(values.len()).map(|name| tables::quoted(name)).collect();
+        // A row has no more values than its table has columns, unless it is damaged.
+        let values = values.get(..names.len()).unwrap_or(&values);
         let marks = vec!["?"; values.len()].join(", ");
-        let columns: Vec<&str> = columns(work).take(values.len()).collect();
-        let names: Vec<String> = columns.iter().map(|name| format!("\"{}\"", name.replace('"', "\"\""))).collect();
         let insert = format!("INSERT INTO blocks ({}) VALUES ({marks})", names.join(", "));
         let mut insert = db.prepare_cached(&insert).map_err(sql)?;
         insert.execute(params_from_iter(values.iter().map(|value| SqlKey(value.as_key())))).map_err(sql)?;
@@ -45,16 +48,9 @@ pub(super) fn rebuild(
         written.push(Written { place: decision.place, values: values.len(), content });
     }
     let left_out = tables::others(&db, work).map_err(read)?;
-    stream::finish(db, &file).map_err(beside::Error::write(&path))?;
+    stream::finish(db, &file).map_err(draft::Error::write(&path))?;
     verify(&path, &written, work.stream.format, limits)?;
     Ok(left_out)
-}
-
-/// The names of the columns of blocks.
-fn columns(work: &Work) -> impl Iterator<Item = &str> {
-    let table = work.stream.tables.iter().find(|table| table.is("blocks"));
-    let more = table.into_iter().flat_map(|table| table.columns.iter().skip(3)).map(String::as_str);
-    ["loc", "vb", "instances"].into_iter().chain(more)
 }
 
 /// The numbers that a game may keep in the header of a database.
@@ -71,7 +67,7 @@ fn numbers(db: &Connection, work: &Work) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Where rows are read from: the stream, and its backup.
+/// The sources of rows: the stream and its backup.
 struct Source<'s> {
     plan: &'s StreamPlan,
     work: &'s Work,
@@ -80,7 +76,7 @@ struct Source<'s> {
 }
 
 impl Source<'_> {
-    /// The values of a row as they are written.
+    /// The values of a row that are written.
     fn values(&mut self, decision: &StreamDecision) -> io::Result<Option<Vec<OwnedKey>>> {
         let Self { plan, work, limits, scratch: [own, other] } = self;
         let format = work.meta.format.or(work.stream.format);
@@ -114,13 +110,23 @@ impl Source<'_> {
                     .map_or(OwnedKey::Null, |bytes| OwnedKey::Blob(bytes.into()))
             }
             part @ Part::Older(_) => older(part, false)?,
+            Part::Other(_) => OwnedKey::Null,
         };
         let instances = match &decision.instances {
             Part::Kept => own_value(2),
-            Part::LeftOut | Part::Mended(_) => OwnedKey::Null,
+            Part::LeftOut => OwnedKey::Null,
+            Part::Mended(_) => row
+                .and_then(|_| work.stream.instance_bytes(own))
+                .map_or(OwnedKey::Null, |bytes| OwnedKey::Blob(container::with_readable_mode(bytes).into())),
             part @ Part::Older(_) => older(part, true)?,
+            Part::Other(number) => {
+                let row = work.stream.rows.get(*number as usize).ok_or(io::ErrorKind::NotFound)?;
+                work.stream.fetch(row, other)?;
+                let bytes = work.stream.instance_bytes(other);
+                bytes.map_or(OwnedKey::Null, |bytes| OwnedKey::Blob(bytes.into()))
+            }
         };
-        let mut values = vec![OwnedKey::of(key.as_key()), voxels, instances];
+        let mut values = vec![OwnedKey::from_utf8(key.as_key()), voxels, instances];
         if row.is_some() {
             values.extend(work.stream.values(own).skip(3).map(stored));
         }
@@ -131,33 +137,36 @@ impl Source<'_> {
 /// A row that was written.
 struct Written {
     place: Place,
-    /// How many values it was given; columns behind them have their usual values.
+    /// Number of written values; later columns have default values.
     values: usize,
-    /// Of those but the key.
+    /// Hash of the values except the key.
     content: u128,
 }
 
-/// Reads what was written, by our own reader and by SQLite.
+/// Reads the result with this library's reader and with SQLite.
 fn verify(path: &Path, written: &[Written], format: Option<Format>, limits: &Limits) -> Result<(), Error> {
-    let wrong = |why: String| Error::from(beside::Error::write(path)(io::Error::other(why)));
+    let wrong = |why: String| Error::from(draft::Error::write(path)(io::Error::other(why)));
     if let Some(said) = stream::unsound(path).map_err(|error| wrong(error.to_string()))? {
         return Err(wrong(format!("SQLite finds fault with it: {said}")));
     }
-    let source: FileSource = beside::open(path)?;
-    let read = Stream::load(source, Beside::default(), limits, &mut Vec::new()).map_err(beside::Error::read(path))?;
+    let source: FileSource = draft::open(path)?;
+    // Keys are written by the rule of today, whatever the remaining rows look like.
+    let layout = StreamLayout::with_rule(KeyRule::New);
+    let read = Stream::load_as(source, Beside::default(), limits, &layout, &mut Vec::new());
+    let read = read.map_err(draft::Error::read(path))?;
     let differs = || wrong("it reads back otherwise than it was written".to_owned());
     let Some(read) = read else { return if written.is_empty() { Ok(()) } else { Err(differs()) } };
     if read.rows.len() != written.len() {
         return Err(differs());
     }
-    // Where the settings are not told, what is left of the rows may speak for another format.
+    // If the settings are unknown, the remaining rows may fit another key format.
     if read.meta.format.is_none() && read.format != format {
         return Ok(());
     }
     let mut scratch = StreamScratch::default();
     for Written { place, values, content } in written {
         let row = read.find(*place).and_then(|at| read.rows.get(at)).ok_or_else(differs)?;
-        read.fetch(row, &mut scratch).map_err(beside::Error::read(path))?;
+        read.fetch(row, &mut scratch).map_err(draft::Error::read(path))?;
         if hash(read.values(&scratch).take(*values).skip(1)) != *content {
             return Err(differs());
         }

@@ -1,4 +1,4 @@
-//! The tables of a new database: those of a stream as the old one has them where that serves, and those of others.
+//! The tables of a new database: those of a stream, with the old definitions where they are usable, and foreign ones.
 
 use std::collections::HashMap;
 use std::io;
@@ -6,14 +6,14 @@ use std::io;
 use rusqlite::{Connection, params_from_iter};
 
 use super::{can_be_made, is_kept_by_sqlite, is_plain};
-use crate::beside::stream::{CHANNELS_SQL, SqlKey, blocks_sql, meta_sql};
 use crate::bytes::index;
 use crate::godot::stream::loc::{Format, Key};
+use crate::godot::stream::write::{CHANNELS_SQL, SqlKey, blocks_sql, meta_sql};
 use crate::repair::stream::{Work, foreign};
 use crate::save::{OwnedKey, Stream, Table};
 use crate::source::FileSource;
 
-/// What stands in the way: of reading, or of writing.
+/// An error of reading or of writing.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failed {
     #[error("{0}")]
@@ -22,13 +22,57 @@ pub(super) enum Failed {
     Write(#[from] rusqlite::Error),
 }
 
-/// A name as it stands in a statement.
-fn quoted(name: &str) -> String {
+/// A name as written in a statement.
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The statement that makes the table of blocks: that of the source where keys keep their type by it.
-pub(super) fn blocks(work: &Work) -> String {
+/// A column as SQLite understands the statement of its table.
+struct Column {
+    name: String,
+    /// In upper case.
+    kind: String,
+    /// Whether a row must have a value there that a row without one does not get by itself.
+    needed: bool,
+    /// Its number in the primary key, from 1 on; 0 where it is not in it.
+    key: i64,
+    /// Whether it is computed from others.
+    generated: bool,
+}
+
+/// What SQLite makes of the statement of a table, in a database of its own. `None` if the statement computes something,
+/// makes another table, or constrains more than names and types do.
+fn describe(table: &Table) -> Option<Vec<Column>> {
+    if !is_plain(&table.sql, 2) {
+        return None;
+    }
+    let db = Connection::open_in_memory().ok()?;
+    db.execute_batch(&table.sql).ok()?;
+    let strict = "SELECT strict FROM pragma_table_list(?1) WHERE schema = 'main'";
+    let strict: bool = db.query_row(strict, [&table.name], |row| row.get(0)).ok()?;
+    let unique = "SELECT count(*) FROM pragma_index_list(?1) WHERE origin = 'u'";
+    let unique: i64 = db.query_row(unique, [&table.name], |row| row.get(0)).ok()?;
+    if strict || unique > 0 {
+        return None;
+    }
+    let columns =
+        "SELECT name, upper(type), \"notnull\" AND dflt_value IS NULL, pk, hidden FROM pragma_table_xinfo(?1)";
+    let mut select = db.prepare(columns).ok()?;
+    let columns = select.query_map([&table.name], |row| {
+        Ok(Column {
+            name: row.get(0)?,
+            kind: row.get(1)?,
+            needed: row.get(2)?,
+            key: row.get(3)?,
+            generated: row.get::<_, i64>(4)? != 0,
+        })
+    });
+    columns.ok()?.collect::<rusqlite::Result<_>>().ok()
+}
+
+/// Creates the table of blocks: by the statement of the source if the engine can use the table and keys keep their type
+/// with it, otherwise by the engine's own with the names of the columns that were added.
+pub(super) fn blocks(db: &Connection, work: &Work) -> rusqlite::Result<()> {
     let table = work.stream.tables.iter().find(|table| table.is("blocks"));
     let format = work.meta.format.or(work.stream.format);
     let kind = match format {
@@ -37,36 +81,43 @@ pub(super) fn blocks(work: &Work) -> String {
         Some(Format::Blob) => Some("BLOB"),
         None => None,
     };
-    let fits = |table: &&Table| {
-        let upper = table.sql.to_ascii_uppercase();
-        let key = upper.split_once('(').and_then(|(_, rest)| rest.split(',').next()).unwrap_or_default();
-        let typed = kind.is_none_or(|kind| key.split_whitespace().any(|word| word == kind));
-        let free = !["NOT", "UNIQUE", "STRICT"]
-            .iter()
-            .any(|word| upper.split(|c: char| !c.is_alphanumeric()).any(|w| w == *word));
-        let named = table.columns.iter().map(String::as_str).take(3).eq(["loc", "vb", "instances"]);
-        typed && free && named && key.contains("PRIMARY KEY") && is_plain(&table.sql, 2)
+    let columns = table.and_then(describe);
+    let fits = |columns: &Vec<Column>| {
+        let named = columns.iter().map(|column| column.name.to_ascii_lowercase()).take(3);
+        named.eq(["loc", "vb", "instances"])
+            && columns.iter().enumerate().all(|(at, column)| {
+                let key = at == 0;
+                (column.key == 1) == key && (column.key == 0) != key && (key || !column.needed) && !column.generated
+            })
+            && columns.first().is_some_and(|key| kind.is_none_or(|kind| key.kind == kind))
     };
-    if let Some(table) = table.filter(fits) {
-        return table.sql.clone();
+    if let (Some(table), true) = (table, columns.as_ref().is_some_and(fits)) {
+        return db.execute_batch(&table.sql);
     }
     let sql = blocks_sql(format.unwrap_or(Format::Int16));
-    let more: Vec<String> = table.iter().flat_map(|t| t.columns.iter().skip(3)).map(|name| quoted(name)).collect();
+    let names: Vec<&str> = match (&columns, table) {
+        (Some(columns), _) => columns.iter().filter(|c| !c.generated).map(|column| column.name.as_str()).collect(),
+        (None, Some(table)) => table.columns.iter().map(String::as_str).collect(),
+        (None, None) => Vec::new(),
+    };
+    let more: Vec<String> = names.into_iter().skip(3).map(quoted).collect();
     match (more.as_slice(), sql.strip_suffix(')')) {
-        ([_, ..], Some(start)) => format!("{start}, {})", more.join(", ")),
-        _ => sql.to_owned(),
+        ([_, ..], Some(start)) => db.execute_batch(&format!("{start}, {})", more.join(", "))),
+        _ => db.execute_batch(sql),
     }
 }
 
-/// Makes the table of settings, with the row that was settled or the rows as they were.
+/// Creates the table of settings, with the corrected row or the old rows.
 pub(super) fn settings(db: &Connection, work: &Work, unsettled: bool) -> rusqlite::Result<()> {
     let version = work.meta.version.unwrap_or(1);
     let table = work.stream.tables.iter().find(|table| table.is("meta"));
     let expected = ["version", "block_size_po2", "coordinate_format"];
     let needed = if version == 0 { 2 } else { 3 };
     let fits = |table: &&Table| {
-        let same = table.columns.iter().zip(expected).take_while(|(a, b)| a == b).count();
-        same >= needed && is_plain(&table.sql, 2)
+        describe(table).is_some_and(|columns| {
+            let same = columns.iter().zip(expected).take_while(|(a, b)| a.name.eq_ignore_ascii_case(b)).count();
+            same >= needed && columns.iter().skip(same).all(|column| !column.needed && !column.generated)
+        })
     };
     db.execute_batch(table.filter(fits).map_or(meta_sql(version), |table| table.sql.as_str()))?;
     let columns = column_names(db, "meta")?.len();
@@ -96,12 +147,12 @@ pub(super) fn settings(db: &Connection, work: &Work, unsettled: bool) -> rusqlit
     Ok(())
 }
 
-fn column_names(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+pub(super) fn column_names(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut select = db.prepare("SELECT name FROM pragma_table_info(?1) ORDER BY cid")?;
     select.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// The column that stands for the number of the row, if one does.
+/// The column that is an alias of the row number, if there is one.
 fn alias(db: &Connection, table: &str) -> rusqlite::Result<Option<usize>> {
     let mut select = db.prepare("SELECT cid, upper(type) FROM pragma_table_info(?1) WHERE pk > 0")?;
     let keys: Vec<(i64, String)> =
@@ -117,7 +168,7 @@ fn insert_row(
     rowid: Option<i64>,
     values: &[OwnedKey],
 ) -> rusqlite::Result<()> {
-    // A row that is shorter than its table has the usual values in the columns that were added later.
+    // A row that is shorter than its table has default values in columns that were added later.
     let mut names: Vec<String> = columns.iter().take(values.len()).map(|name| quoted(name)).collect();
     let mut all: Vec<Key<'_>> = values.iter().take(names.len()).map(OwnedKey::as_key).collect();
     if let Some(rowid) = rowid {
@@ -129,7 +180,7 @@ fn insert_row(
     db.prepare_cached(&sql)?.execute(params_from_iter(all.into_iter().map(SqlKey))).map(drop)
 }
 
-/// Copies the rows of a table that was made already.
+/// Copies the rows of a table that exists already.
 fn copy_rows(db: &Connection, stream: &Stream<FileSource>, table: &Table) -> Result<bool, Failed> {
     let columns = column_names(db, &table.name)?;
     let alias = alias(db, &table.name)?;
@@ -145,8 +196,8 @@ fn copy_rows(db: &Connection, stream: &Stream<FileSource>, table: &Table) -> Res
     })
 }
 
-/// Makes the table of channels with its rows, and what others keep in the database. Gives the names of what could not be
-/// made, or not with all of its rows.
+/// Creates the table of channels with its rows, and foreign tables. Returns the names of those that could not be
+/// created, or not with all rows.
 pub(super) fn others(db: &Connection, work: &Work) -> Result<Vec<String>, io::Error> {
     let tables = &work.stream.tables;
     let mut left_out = Vec::new();
@@ -168,12 +219,12 @@ pub(super) fn others(db: &Connection, work: &Work) -> Result<Vec<String>, io::Er
         let made = db.execute_batch(sql).map_err(Failed::from).and_then(|()| copy_rows(db, &work.stream, table));
         match made {
             Ok(true) => {}
-            // What can be read of it is there.
+            // The readable rows were written.
             Ok(false) => left_out.extend((!own).then(|| table.name.clone())),
             Err(Failed::Read(error)) => return Err(error),
             Err(Failed::Write(_)) => {
                 left_out.push(table.name.clone());
-                // It may not be there at all.
+                // It may not exist.
                 let _ = db.execute_batch(&format!("DROP TABLE IF EXISTS {}", quoted(&table.name)));
             }
         }
@@ -185,7 +236,7 @@ pub(super) fn others(db: &Connection, work: &Work) -> Result<Vec<String>, io::Er
             left_out.push(part.name.clone());
         }
     }
-    // Numbers that were given once are not given again.
+    // Row numbers that were used once are not used again.
     if let Some(table) = tables.iter().find(|t| t.name.eq_ignore_ascii_case("sqlite_sequence") && t.root > 0)
         && db.execute_batch("DELETE FROM sqlite_sequence").is_ok()
         && !matches!(copy_rows(db, &work.stream, table), Ok(true))

@@ -1,9 +1,9 @@
 //! The columns of the table: which there are, which have room, what is in them.
 
-use super::table::{Chunk, Facts, name};
+use super::table::{Chunk, TableFacts, name};
 use crate::check::Row;
 use crate::damage::Code;
-use crate::tui::inspector::grouped;
+use crate::tui::numbers::grouped;
 use crate::tui::theme::{Glyphs, Role, level_role};
 
 /// A column.
@@ -46,7 +46,7 @@ pub struct Placed {
     pub width: u16,
 }
 
-/// All columns in the order in which they stand.
+/// All columns from left to right.
 const ALL: [Column; 12] = [
     Column::File,
     Column::Lod,
@@ -62,9 +62,10 @@ const ALL: [Column; 12] = [
     Column::Flags,
 ];
 
-/// The same, the most needed first: those at the end go first where there is little room.
-const NEED: [Column; 12] = [
+/// The same, the most needed first: the last ones are left out first where there is little room.
+const PRIORITY: [Column; 12] = [
     Column::Position,
+    Column::Lod,
     Column::State,
     Column::Flags,
     Column::Bytes,
@@ -73,7 +74,6 @@ const NEED: [Column; 12] = [
     Column::Plain,
     Column::Container,
     Column::Count,
-    Column::Lod,
     Column::Ratio,
     Column::Version,
 ];
@@ -124,7 +124,7 @@ impl Column {
         !matches!(self, Self::File | Self::Container | Self::State | Self::Flags | Self::Position)
     }
 
-    fn is_there(self, facts: Facts, files: usize) -> bool {
+    fn is_there(self, facts: TableFacts, files: usize) -> bool {
         match self {
             Self::File => files > 1,
             Self::Lod => facts.lods,
@@ -139,7 +139,7 @@ impl Column {
         }
     }
 
-    fn width(self, facts: Facts) -> u16 {
+    fn width(self, facts: TableFacts) -> u16 {
         match self {
             Self::File => facts.name.clamp(6, 18),
             Self::Lod => 4,
@@ -159,12 +159,13 @@ impl Column {
 
 /// The columns that have room.
 #[must_use]
-pub fn fit(facts: Facts, files: usize, width: u16) -> Vec<Placed> {
+pub fn fit(facts: TableFacts, files: usize, width: u16) -> Vec<Placed> {
     let mut left = width.saturating_sub(1);
     let mut chosen: Vec<Column> = Vec::new();
-    for column in NEED.into_iter().filter(|column| column.is_there(facts, files)) {
+    for column in PRIORITY.into_iter().filter(|column| column.is_there(facts, files)) {
         let need = column.width(facts) + 1;
-        if need <= left || chosen.is_empty() {
+        // What identifies a block is always there.
+        if need <= left || matches!(column, Column::Position | Column::Lod) {
             left = left.saturating_sub(need);
             chosen.push(column);
         }
@@ -191,7 +192,7 @@ pub fn fit(facts: Facts, files: usize, width: u16) -> Vec<Placed> {
     out
 }
 
-/// What is in a cell, and how it looks; `pages` says that sectors are pages, which count from 1.
+/// The text of a cell and its role; with `pages`, sectors are pages, which count from 1.
 #[must_use]
 pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u8, pages: bool) -> (String, Role) {
     let unread = chunk.provisional;

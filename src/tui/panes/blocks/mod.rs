@@ -12,26 +12,25 @@ use crate::check::{Filter, Row};
 use crate::damage::Level;
 use crate::export;
 use crate::tui::action::Action;
-use crate::tui::app::{App, Effect};
 use crate::tui::canvas::Canvas;
-use crate::tui::data::{ItemId, State};
-use crate::tui::draw::pane_inside;
+use crate::tui::data::{ItemId, LoadState};
 use crate::tui::go;
-use crate::tui::inspector::grouped;
-use crate::tui::jobs::Kind;
+use crate::tui::jobs::JobKind;
+use crate::tui::numbers::grouped;
 use crate::tui::pane::Pane;
 use crate::tui::scroll;
 use crate::tui::theme::Role;
+use crate::tui::{App, Effect};
 use columns::{Column, Placed, fit};
-use order::{Order, Shown, Sort, Wanted, is_settled, shown};
-use table::{Facts, Table};
+use order::{OrderRequest, RowOrder, ShownRows, Sort, is_up_to_date, shown};
+use table::{Table, TableFacts};
 
 /// Rows that a step of the wheel moves.
 const WHEEL: usize = 3;
 
-/// What the pane keeps.
+/// The state of the pane.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct BlocksState {
     /// Whether the view goes to where the selection is.
     pub follow: bool,
     /// The rows.
@@ -41,8 +40,8 @@ pub struct Keep {
     serial: u64,
     sort: Option<Sort>,
     filter: String,
-    order: Option<Order>,
-    ordering: Option<Wanted>,
+    order: Option<RowOrder>,
+    ordering: Option<OrderRequest>,
     /// The row under the cursor, counted among those that are shown.
     cursor: usize,
     /// The first row that is seen.
@@ -55,31 +54,31 @@ pub struct Keep {
     to_top: bool,
 }
 
-impl Keep {
+impl BlocksState {
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.table.as_ref().map_or(0, Table::len)
     }
 
-    fn arrived_at_another_table(&mut self) {
+    fn reset_cursor(&mut self) {
         (self.cursor, self.first, self.at, self.find_cursor) = (0, 0, None, false);
         self.follow = true;
     }
 }
 
-/// Where the parts of the pane lie: the summary, the headings and the rows.
-struct Geometry {
+/// The areas of the pane: the summary, the headings and the rows.
+struct Areas {
     summary: Option<u16>,
     headings: Option<u16>,
     rows: u16,
     seen: usize,
 }
 
-fn geometry(height: u16) -> Geometry {
+fn areas(height: u16) -> Areas {
     let summary = (height >= 4).then_some(0);
     let headings = (height >= 3).then_some(u16::from(summary.is_some()));
     let rows = u16::from(summary.is_some()) + u16::from(headings.is_some());
-    Geometry { summary, headings, rows, seen: usize::from(height.saturating_sub(rows)) }
+    Areas { summary, headings, rows, seen: usize::from(height.saturating_sub(rows)) }
 }
 
 /// The table, when it is the selected line's.
@@ -93,18 +92,18 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let Some(table) = current(app) else { return false };
     let last = shown(app, table).len().saturating_sub(1);
     let cursor = app.panes.blocks.cursor.min(last);
-    let page = geometry(pane_inside(app).height).seen.max(1);
+    let page = areas(app.pane_inside().height).seen.max(1);
     match action {
-        Action::Up => to(app, cursor.saturating_sub(1)),
-        Action::Down => to(app, cursor + 1),
-        Action::PageUp => to(app, cursor.saturating_sub(page)),
-        Action::PageDown => to(app, cursor.saturating_add(page)),
-        Action::First => to(app, 0),
-        Action::Last => to(app, last),
-        Action::Enter => look(app),
+        Action::Up => move_to(app, cursor.saturating_sub(1)),
+        Action::Down => move_to(app, cursor + 1),
+        Action::PageUp => move_to(app, cursor.saturating_sub(page)),
+        Action::PageDown => move_to(app, cursor.saturating_add(page)),
+        Action::First => move_to(app, 0),
+        Action::Last => move_to(app, last),
+        Action::Enter => open_selected(app),
         Action::Sort => {
             // Those that are seen: what cannot be seen cannot be seen to be sorted.
-            let width = pane_inside(app).width;
+            let width = app.pane_inside().width;
             let columns = fit(table.facts, table.items.len(), width);
             let columns: Vec<Column> = columns.into_iter().map(|placed| placed.column).collect();
             let at = app.panes.blocks.sort.and_then(|sort| columns.iter().position(|column| *column == sort.column));
@@ -127,19 +126,19 @@ pub fn act(app: &mut App, action: Action) -> bool {
 }
 
 fn stop(app: &mut App) {
-    app.effects.push(Effect::Cancel(Kind::Rows));
+    app.effects.push(Effect::Cancel(JobKind::Rows));
     if let Some(table) = &mut app.panes.blocks.table {
         (table.reading, table.stopped) = (false, true);
     }
-    app.say("Reading was stopped; the rows that are there stay.".into());
+    app.show_message("Reading was stopped; the rows that are there stay.".into());
 }
 
 fn sort_by(app: &mut App, sort: Option<Sort>) {
-    let keep = &mut app.panes.blocks;
-    keep.sort = sort;
-    // What was sorted for stands at the top.
-    keep.to_top = true;
-    app.say(match sort {
+    let state = &mut app.panes.blocks;
+    state.sort = sort;
+    // The rows that were sorted for are at the top.
+    state.to_top = true;
+    app.show_message(match sort {
         Some(Sort { column, down }) => {
             let way = if down { "the largest first" } else { "the smallest first" };
             let way = if column == Column::State && down { "the worst first" } else { way };
@@ -150,32 +149,35 @@ fn sort_by(app: &mut App, sort: Option<Sort>) {
 }
 
 /// Moves the cursor to a row, and selects its block when its file is the selected one.
-fn to(app: &mut App, row: usize) {
+fn move_to(app: &mut App, row: usize) {
     let Some(table) = current(app) else { return };
     let shown = shown(app, table);
     let row = row.min(shown.len().saturating_sub(1));
     let found = shown.number(row).and_then(|number| table.row(number));
     let at = found.map(|(chunk, row)| (chunk.item, row.slot));
-    let seen = geometry(pane_inside(app).height).seen;
-    let keep = &mut app.panes.blocks;
-    (keep.cursor, keep.at) = (row, at);
-    keep.first = scroll::follow(keep.first, row, seen, shown.len());
-    if let Some((_, slot)) = at.filter(|(item, _)| app.selected_item() == Some(*item))
-        && app.opened_item().is_some()
-    {
+    let damaged = found.filter(|(_, row)| row.level() > Some(Level::Note)).and_then(|(_, row)| row.position);
+    let seen = areas(app.pane_inside().height).seen;
+    let state = &mut app.panes.blocks;
+    (state.cursor, state.at) = (row, at);
+    state.first = scroll::follow(state.first, row, seen, shown.len());
+    let Some((item, slot)) = at else { return };
+    if app.selected_item() == Some(item) && app.opened_item().is_some() {
         app.select_slot(slot);
         marks::select_finding_of_slot(app, slot);
+    } else if app.selects_directory() {
+        go::to_slot(app, item, slot);
+        app.selection.finding = damaged.and_then(|position| app.findings.about_block(item, position));
     }
 }
 
-/// Enter: the block under the cursor, in the pane that tells most of it.
-fn look(app: &mut App) {
+/// Enter: opens the block under the cursor in the pane that shows most of it.
+fn open_selected(app: &mut App) {
     let Some(table) = current(app) else { return };
     let shown = shown(app, table);
     let number = shown.number(app.panes.blocks.cursor.min(shown.len().saturating_sub(1)));
     let Some((chunk, row)) = number.and_then(|number| table.row(number)) else { return };
     let (item, slot, level) = (chunk.item, row.slot, row.level());
-    to(app, app.panes.blocks.cursor);
+    move_to(app, app.panes.blocks.cursor);
     app.show(if level > Some(Level::Note) { Pane::Hex } else { Pane::Channels });
     go::to_slot(app, item, slot);
 }
@@ -183,12 +185,12 @@ fn look(app: &mut App) {
 /// Does a click.
 pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
     let Some(table) = current(app) else { return };
-    let inside = pane_inside(app);
-    let parts = geometry(inside.height);
+    let inside = app.pane_inside();
+    let parts = areas(inside.height);
     let all = shown(app, table).len();
     let cursor = app.panes.blocks.cursor;
     if let Click::Wheel(up) = click {
-        to(app, if up { cursor.saturating_sub(WHEEL) } else { cursor.saturating_add(WHEEL) });
+        move_to(app, if up { cursor.saturating_sub(WHEEL) } else { cursor.saturating_add(WHEEL) });
         return;
     }
     if parts.headings == Some(y) {
@@ -205,35 +207,35 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
     let Some(line) = y.checked_sub(parts.rows) else { return };
     let row = scroll::follow(app.panes.blocks.first, cursor, parts.seen, all).saturating_add(usize::from(line));
     if row == cursor && row < all {
-        look(app);
+        open_selected(app);
     } else if row < all {
-        to(app, row);
+        move_to(app, row);
     }
 }
 
-/// Asks for what is needed.
-pub fn want(app: &mut App) {
-    marks::want(app);
-    table::want(app);
-    order::want(app);
+/// Requests what the pane needs and does not have.
+pub fn request_missing(app: &mut App) {
+    marks::request_missing(app);
+    table::request_missing(app);
+    order::request_missing(app);
     let Some(table) = current(app) else { return };
-    if !is_settled(app, table) && !table.reading {
+    if !is_up_to_date(app, table) && !table.reading {
         return;
     }
     let len = shown(app, table).len();
     if len == 0 {
         return;
     }
-    let is_file = app.opened_item().is_some();
+    let is_file = app.opened_item().is_some() && !app.selects_directory();
     let selection = &app.selection;
     let nothing = selection.slot.is_none() && selection.sector.is_none() && selection.bytes.is_none();
-    let keep = &mut app.panes.blocks;
-    if keep.to_top {
-        keep.to_top = false;
-        to(app, 0);
+    let state = &mut app.panes.blocks;
+    if state.to_top {
+        state.to_top = false;
+        move_to(app, 0);
     } else if is_file && nothing {
-        let cursor = keep.cursor.min(len - 1);
-        to(app, cursor);
+        let cursor = state.cursor.min(len - 1);
+        move_to(app, cursor);
     } else {
         follow(app);
     }
@@ -244,40 +246,41 @@ fn follow(app: &mut App) {
     let Some(table) = current(app) else { return };
     let shown = shown(app, table);
     let selected = app.selected_item().zip(app.selection.slot);
-    let keep = &app.panes.blocks;
-    let aim = selected.or(keep.at);
-    if !keep.follow && !keep.find_cursor && (selected.is_none() || selected == keep.at) {
+    let state = &app.panes.blocks;
+    let aim = selected.or(state.at);
+    if !state.follow && !state.find_cursor && (selected.is_none() || selected == state.at) {
         return;
     }
     let place = aim.and_then(|(item, slot)| table.number_of(item, slot)).and_then(|number| shown.place(number));
-    let seen = geometry(pane_inside(app).height).seen;
+    let seen = areas(app.pane_inside().height).seen;
     let reading = table.reading;
-    let keep = &mut app.panes.blocks;
-    let found_anew = keep.find_cursor;
+    let state = &mut app.panes.blocks;
+    let found_anew = state.find_cursor;
     // A row that is not there may still come.
-    (keep.follow, keep.find_cursor, keep.at) = (keep.follow && place.is_none() && reading, false, aim);
+    (state.follow, state.find_cursor, state.at) = (state.follow && place.is_none() && reading, false, aim);
     match place {
         Some(place) => {
-            keep.cursor = place;
-            keep.first = scroll::follow(keep.first, place, seen, shown.len());
+            state.cursor = place;
+            state.first = scroll::follow(state.first, place, seen, shown.len());
         }
         // It does not pass the filter.
-        None if found_anew && !reading => to(app, 0),
-        None => keep.cursor = keep.cursor.min(shown.len().saturating_sub(1)),
+        None if found_anew && !reading => move_to(app, 0),
+        None => state.cursor = state.cursor.min(shown.len().saturating_sub(1)),
     }
 }
 
 /// Draws the pane.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
-    if app.item_key().is_some_and(|key| !matches!(app.item.state(&key), State::Ready(_))) {
-        super::nothing_yet(app, canvas);
+    let is_ready = |key| matches!(app.item.state(&key), LoadState::Ready(_));
+    if !app.selects_directory() && app.item_key().is_some_and(|key| !is_ready(key)) {
+        super::draw_item_placeholder(app, canvas);
         return;
     }
     let Some(table) = current(app) else {
         canvas.wrap(1, 1, "Reading the blocks.", Role::Dim);
         return;
     };
-    let parts = geometry(canvas.height());
+    let parts = areas(canvas.height());
     let shown = shown(app, table);
     let columns = fit(table.facts, table.items.len(), canvas.width());
     if let Some(y) = parts.summary {
@@ -286,16 +289,16 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.line(1, y, &pieces);
     }
     if shown.len() == 0 {
-        canvas.wrap(1, parts.rows, &nothing(app, table, &shown), Role::Dim);
+        canvas.wrap(1, parts.rows, &empty_message(app, table, &shown), Role::Dim);
         return;
     }
     if let Some(y) = parts.headings {
         headings(app, &columns, y, canvas);
     }
-    let pages = of_pages(app);
-    let keep = &app.panes.blocks;
-    let cursor = keep.cursor.min(shown.len() - 1);
-    let first = scroll::follow(keep.first, cursor, parts.seen, shown.len());
+    let pages = lists_pages(app);
+    let state = &app.panes.blocks;
+    let cursor = state.cursor.min(shown.len() - 1);
+    let first = scroll::follow(state.first, cursor, parts.seen, shown.len());
     for (line, place) in (first..shown.len()).take(parts.seen).enumerate() {
         let Some((chunk, row)) = shown.number(place).and_then(|number| table.row(number)) else { continue };
         let y = parts.rows.saturating_add(u16::try_from(line).unwrap_or(u16::MAX));
@@ -309,16 +312,16 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             }
         }
         if place == cursor {
-            canvas.cursor_row(y, app.focus == crate::tui::app::Focus::Pane);
+            canvas.cursor_row(y, app.focus == crate::tui::Focus::Pane);
         }
     }
     let height = u16::try_from(parts.seen).unwrap_or(u16::MAX);
     canvas.part(0, parts.rows, canvas.width(), height).scrollbar(first, parts.seen, shown.len());
 }
 
-/// Whether what is listed are rows of one stream, which stand on pages.
-fn of_pages(app: &App) -> bool {
-    app.opened_item().is_some_and(|opened| opened.stream().is_some())
+/// Whether the rows are those of one stream, which are on pages.
+fn lists_pages(app: &App) -> bool {
+    !app.selects_directory() && app.opened_item().is_some_and(|opened| opened.stream().is_some())
 }
 
 fn headings(app: &App, columns: &[Placed], y: u16, canvas: &mut Canvas<'_>) {
@@ -326,7 +329,7 @@ fn headings(app: &App, columns: &[Placed], y: u16, canvas: &mut Canvas<'_>) {
         let sort = app.panes.blocks.sort.filter(|sort| sort.column == placed.column);
         let mark = sort.map_or("", |sort| if sort.down { app.glyphs.down } else { app.glyphs.up });
         let title = match placed.column {
-            Column::Sector if of_pages(app) => "page",
+            Column::Sector if lists_pages(app) => "page",
             column => column.title(),
         };
         let text = format!("{title}{mark}");
@@ -339,8 +342,8 @@ fn headings(app: &App, columns: &[Placed], y: u16, canvas: &mut Canvas<'_>) {
     }
 }
 
-fn nothing(app: &App, table: &Table, shown: &Shown) -> String {
-    if matches!(shown, Shown::NotYet) {
+fn empty_message(app: &App, table: &Table, shown: &ShownRows) -> String {
+    if matches!(shown, ShownRows::NotYet) {
         return "Sorting the rows.".into();
     }
     if table.len() > 0 {
@@ -356,23 +359,23 @@ fn nothing(app: &App, table: &Table, shown: &Shown) -> String {
 }
 
 /// The line above the table: how many rows, of how many files, what is still read.
-fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
-    let keep = &app.panes.blocks;
+fn summary(app: &App, table: &Table, shown: &ShownRows) -> Vec<(Role, String)> {
+    let state = &app.panes.blocks;
     let dot = app.glyphs.dot;
     let mut out = Vec::new();
     let blocks = |n: usize| format!("{} block{}", grouped(n as u64), if n == 1 { "" } else { "s" });
-    if keep.filter.is_empty() {
+    if state.filter.is_empty() {
         out.push((Role::Text, blocks(table.len())));
     } else {
         out.push((Role::Text, format!("{} of {}", grouped(shown.len() as u64), blocks(table.len()))));
         out.push((Role::Dim, format!("{dot}filter ")));
-        out.push((Role::Key, keep.filter.clone()));
+        out.push((Role::Key, state.filter.clone()));
     }
     let files = table.files;
-    if files > 1 && !table.reading && keep.filter.is_empty() {
+    if files > 1 && !table.reading && state.filter.is_empty() {
         out.push((Role::Dim, format!(" in {} files", grouped(files as u64))));
     }
-    let Facts { damaged, .. } = table.facts;
+    let TableFacts { damaged, .. } = table.facts;
     if damaged > 0 {
         out.push((Role::Dim, dot.to_owned()));
         out.push((Role::Error, format!("{} {} damaged", app.glyphs.error, grouped(damaged))));
@@ -383,7 +386,7 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
         out.push((Role::Note, words));
     } else if table.stopped {
         out.push((Role::Warning, format!("{dot}stopped: not all files were read")));
-    } else if !is_settled(app, table) {
+    } else if !is_up_to_date(app, table) {
         out.push((Role::Note, format!("{dot}sorting")));
     }
     if let Some((_, count)) = table.failure() {
@@ -392,7 +395,7 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
     }
     // The column has the name only, and several directories may have files of one name.
     if files > 1
-        && let Some((_, row)) = shown.number(keep.cursor).and_then(|number| table.row(number))
+        && let Some((_, row)) = shown.number(state.cursor).and_then(|number| table.row(number))
     {
         out.push((Role::Dim, format!("{dot}{}", row.file)));
     }
@@ -405,9 +408,9 @@ fn summary(app: &App, table: &Table, shown: &Shown) -> Vec<(Role, String)> {
 /// A sentence that says which term is wrong.
 pub fn filter(app: &mut App, text: &str) -> Result<(), String> {
     Filter::parse(text)?;
-    let keep = &mut app.panes.blocks;
-    text.trim().clone_into(&mut keep.filter);
-    keep.find_cursor = true;
+    let state = &mut app.panes.blocks;
+    text.trim().clone_into(&mut state.filter);
+    state.find_cursor = true;
     Ok(())
 }
 
@@ -425,25 +428,24 @@ pub fn export(app: &mut App, name: &str) -> Result<(), String> {
     let format = export::Format::of_name(&name).ok_or("give a name that ends in .csv or .jsonl")?;
     let index = app.index.clone().ok_or("nothing is open")?;
     let table = current(app).ok_or("the rows are not read yet")?;
-    if table.reading || !is_settled(app, table) {
+    if table.reading || !is_up_to_date(app, table) {
         return Err("the rows are still being read: wait until they are there".into());
     }
     let shown = shown(app, table);
     let table = table.copy();
     app.job(
-        Kind::Export,
+        JobKind::Export,
         move |worker| {
             let rows = (0..shown.len()).filter_map(|at| Some(table.row(shown.number(at)?)?.1));
-            let go_on = || !worker.is_cancelled();
-            let written = export::to_new_file::<Row>(Path::new(&name), &index.save.path, format, rows, &go_on);
+            let written = export::to_new_file::<Row>(Path::new(&name), &index.save.path, format, rows, &worker.watch());
             let said = match written {
                 Ok(1) => format!("Wrote 1 row to {}.", crate::printable::printable(&name)),
                 Ok(count) => format!("Wrote {} rows to {}.", grouped(count), crate::printable::printable(&name)),
                 Err(error) => format!("{error}."),
             };
-            worker.answer(move |app| app.say(said));
+            worker.answer(move |app| app.show_message(said));
         },
-        App::say,
+        App::show_message,
     );
     Ok(())
 }

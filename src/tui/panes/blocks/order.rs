@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use super::columns::Column;
 use super::table::{Chunk, Table};
 use crate::check::{Filter, Row};
-use crate::tui::app::App;
-use crate::tui::jobs::{Kind, Worker};
+use crate::tui::App;
+use crate::tui::jobs::{JobKind, Worker};
 
 /// A column to sort by, and whether the largest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Sort {
 
 /// What an order is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct OrderRequest {
     /// The table.
     serial: u64,
     /// Its rows.
@@ -30,7 +30,7 @@ pub struct Wanted {
     filter: String,
 }
 
-impl Wanted {
+impl OrderRequest {
     /// Whether only rows were added since.
     fn is_older(&self, other: &Self) -> bool {
         self.serial == other.serial && self.sort == other.sort && self.filter == other.filter
@@ -39,14 +39,14 @@ impl Wanted {
 
 /// Numbers of rows.
 #[derive(Debug)]
-pub struct Order {
-    made_of: Wanted,
+pub struct RowOrder {
+    made_of: OrderRequest,
     numbers: Arc<Vec<u32>>,
 }
 
 /// The rows that are shown.
 #[derive(Clone)]
-pub enum Shown {
+pub enum ShownRows {
     /// All, as they are read.
     All(usize),
     /// These.
@@ -55,7 +55,7 @@ pub enum Shown {
     NotYet,
 }
 
-impl Shown {
+impl ShownRows {
     /// How many.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -90,10 +90,10 @@ impl Shown {
     }
 }
 
-fn wanted(app: &App, table: &Table) -> Option<Wanted> {
-    let keep = &app.panes.blocks;
-    let (sort, filter) = (keep.sort, &keep.filter);
-    (sort.is_some() || !filter.is_empty()).then(|| Wanted {
+fn wanted(app: &App, table: &Table) -> Option<OrderRequest> {
+    let state = &app.panes.blocks;
+    let (sort, filter) = (state.sort, &state.filter);
+    (sort.is_some() || !filter.is_empty()).then(|| OrderRequest {
         serial: table.serial,
         version: table.version,
         sort,
@@ -103,18 +103,18 @@ fn wanted(app: &App, table: &Table) -> Option<Wanted> {
 
 /// The rows that are shown now: those of an older order until the new one is there.
 #[must_use]
-pub fn shown(app: &App, table: &Table) -> Shown {
-    let keep = &app.panes.blocks;
-    match (wanted(app, table), &keep.order) {
-        (None, _) => Shown::All(table.len()),
-        (Some(_), Some(order)) if order.made_of.serial == table.serial => Shown::These(Arc::clone(&order.numbers)),
-        (Some(_), _) => Shown::NotYet,
+pub fn shown(app: &App, table: &Table) -> ShownRows {
+    let state = &app.panes.blocks;
+    match (wanted(app, table), &state.order) {
+        (None, _) => ShownRows::All(table.len()),
+        (Some(_), Some(order)) if order.made_of.serial == table.serial => ShownRows::These(Arc::clone(&order.numbers)),
+        (Some(_), _) => ShownRows::NotYet,
     }
 }
 
 /// Whether what is shown is what was asked for.
 #[must_use]
-pub fn is_settled(app: &App, table: &Table) -> bool {
+pub fn is_up_to_date(app: &App, table: &Table) -> bool {
     match (wanted(app, table), &app.panes.blocks.order) {
         (None, _) => true,
         (Some(wanted), Some(order)) => order.made_of == wanted,
@@ -123,7 +123,7 @@ pub fn is_settled(app: &App, table: &Table) -> bool {
 }
 
 /// Asks for the order, if it is not there or on its way.
-pub fn want(app: &mut App) {
+pub fn request_missing(app: &mut App) {
     let Some(table) = &app.panes.blocks.table else { return };
     let Some(wanted) = wanted(app, table) else {
         if app.panes.blocks.order.take().is_some() {
@@ -132,37 +132,37 @@ pub fn want(app: &mut App) {
         app.panes.blocks.ordering = None;
         return;
     };
-    let keep = &app.panes.blocks;
-    if keep.order.as_ref().is_some_and(|order| order.made_of == wanted)
+    let state = &app.panes.blocks;
+    if state.order.as_ref().is_some_and(|order| order.made_of == wanted)
         // While rows stream in, an order of fewer of them comes first; otherwise none would ever come.
-        || keep.ordering.as_ref().is_some_and(|ordering| ordering.is_older(&wanted))
+        || state.ordering.as_ref().is_some_and(|ordering| ordering.is_older(&wanted))
     {
         return;
     }
     let chunks = table.chunks.clone();
     app.panes.blocks.ordering = Some(wanted.clone());
     app.job(
-        Kind::Order,
+        JobKind::Order,
         move |worker| {
             let Some(numbers) = compute(&chunks, &wanted, worker) else { return };
             worker.answer(move |app| {
-                let keep = &mut app.panes.blocks;
-                if keep.ordering.as_ref() == Some(&wanted) {
-                    keep.ordering = None;
-                    keep.order = Some(Order { made_of: wanted, numbers: Arc::new(numbers) });
-                    keep.find_cursor = true;
+                let state = &mut app.panes.blocks;
+                if state.ordering.as_ref() == Some(&wanted) {
+                    state.ordering = None;
+                    state.order = Some(RowOrder { made_of: wanted, numbers: Arc::new(numbers) });
+                    state.find_cursor = true;
                 }
             });
         },
         |app, why| {
-            let keep = &mut app.panes.blocks;
-            (keep.sort, keep.filter, keep.ordering) = (None, String::new(), None);
-            app.say(why);
+            let state = &mut app.panes.blocks;
+            (state.sort, state.filter, state.ordering) = (None, String::new(), None);
+            app.show_message(why);
         },
     );
 }
 
-fn compute(chunks: &[Arc<Chunk>], wanted: &Wanted, worker: &Worker<'_>) -> Option<Vec<u32>> {
+fn compute(chunks: &[Arc<Chunk>], wanted: &OrderRequest, worker: &Worker<'_>) -> Option<Vec<u32>> {
     // It was parsed when it was typed.
     let filter = Filter::parse(&wanted.filter).unwrap_or_default();
     let mut from = 0u32;
@@ -204,7 +204,7 @@ fn key(row: &Row, item: usize, sort: Option<Sort>) -> u128 {
         Column::Container => row.container.map_or(0, word),
         Column::State => {
             let level = row.level().map_or(0, |level| level as u128 + 1);
-            // Among those of one level, those with the same first code stand together.
+            // Within a level, rows are grouped by their first code.
             let code = row.codes.iter().max_by_key(|code| (code.level(), std::cmp::Reverse(*code)));
             level << 16 | code.map_or(0, |code| 0xffff - code as u128)
         }

@@ -8,10 +8,10 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::check::{self, Options, Row};
 use crate::damage::{CodeSet, Level};
-use crate::tui::app::{App, Effect};
 use crate::tui::data::{Index, Item, ItemId, NodeId, Opened, Store};
-use crate::tui::inspector::grouped;
-use crate::tui::jobs::{Kind, Worker};
+use crate::tui::jobs::{JobKind, Worker};
+use crate::tui::numbers::grouped;
+use crate::tui::{App, Effect};
 
 /// Files that are read at the same time and handed over together.
 const WINDOW: usize = 4;
@@ -23,15 +23,15 @@ pub struct Chunk {
     pub item: ItemId,
     /// Its rows, by slot.
     pub rows: Vec<Row>,
-    /// Whether these are what the file's table says, before the blocks are read.
+    /// Whether these come from the file's table alone, before the blocks are read.
     pub provisional: bool,
-    facts: Facts,
+    facts: TableFacts,
     failure: Option<String>,
 }
 
 /// What is in rows, for the choice of columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct TableFacts {
     /// Whether there are LODs other than 0.
     pub lods: bool,
     /// Whether there are versions.
@@ -60,8 +60,8 @@ pub struct Facts {
     pub damaged: u64,
 }
 
-impl Facts {
-    fn of(rows: &[Row]) -> Self {
+impl TableFacts {
+    fn from_rows(rows: &[Row]) -> Self {
         let mut facts = Self::default();
         let (mut least, mut most) = (0, 0);
         let (mut sector, mut bytes, mut plain) = (0, 0, 0);
@@ -122,7 +122,7 @@ fn columns(text: &str) -> u16 {
 
 impl Chunk {
     fn new(item: ItemId, rows: Vec<Row>) -> Self {
-        let facts = Facts::of(&rows);
+        let facts = TableFacts::from_rows(&rows);
         Self { item, rows, provisional: false, facts, failure: None }
     }
 }
@@ -150,7 +150,7 @@ pub struct Table {
     /// Whether it was stopped before its end.
     pub stopped: bool,
     /// What the rows have.
-    pub facts: Facts,
+    pub facts: TableFacts,
     /// The number of the first row of each chunk.
     starts: Vec<usize>,
     len: usize,
@@ -167,7 +167,7 @@ impl Table {
             chunks: Vec::new(),
             reading: true,
             stopped: false,
-            facts: Facts::default(),
+            facts: TableFacts::default(),
             starts: Vec::new(),
             len: 0,
         }
@@ -175,7 +175,7 @@ impl Table {
 
     fn push(&mut self, chunks: Vec<Arc<Chunk>>) {
         if self.chunks.first().is_some_and(|chunk| chunk.provisional) {
-            (self.chunks, self.starts, self.len, self.facts) = (Vec::new(), Vec::new(), 0, Facts::default());
+            (self.chunks, self.starts, self.len, self.facts) = (Vec::new(), Vec::new(), 0, TableFacts::default());
         }
         for chunk in chunks {
             self.starts.push(self.len);
@@ -233,47 +233,47 @@ impl Table {
 }
 
 /// Asks for the rows of the selected line, if they are not there or on their way.
-pub fn want(app: &mut App) {
+pub fn request_missing(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
     let key = (app.generation, app.selection.node);
     if app.panes.blocks.table.as_ref().is_some_and(|table| table.key == key) {
         return;
     }
     let items = app.selected_items();
-    // What the table of a single file says is shown until its blocks are read, so that is waited for.
-    let opened = app.opened_item().cloned();
-    if app.selected_item().is_some() && opened.is_none() {
+    // The table of a single file is shown until its blocks are read, so it must be open first.
+    let opened = app.opened_item().filter(|_| !app.selects_directory()).cloned();
+    if !app.selects_directory() && opened.is_none() {
         return;
     }
-    let keep = &mut app.panes.blocks;
-    keep.serial += 1;
-    let serial = keep.serial;
+    let state = &mut app.panes.blocks;
+    state.serial += 1;
+    let serial = state.serial;
     let mut table = Table::new(key, serial, items.clone());
     table.files = items.clone().filter(|item| index.file(*item).is_some()).count();
-    keep.arrived_at_another_table();
-    let known = [&keep.table, &keep.before].into_iter().flatten().find_map(|old| old.part(app.generation, &items));
-    let was = keep.table.take();
+    state.reset_cursor();
+    let known = [&state.table, &state.before].into_iter().flatten().find_map(|old| old.part(app.generation, &items));
+    let was = state.table.take();
     // A group's rows are kept while one of its files is looked at.
     if let Some(was) = was.filter(|was| was.items.len() > 1) {
-        keep.before = Some(was);
+        state.before = Some(was);
     }
     if let Some(chunks) = known {
-        app.effects.push(Effect::Cancel(Kind::Rows));
-        let keep = &mut app.panes.blocks;
+        app.effects.push(Effect::Cancel(JobKind::Rows));
+        let state = &mut app.panes.blocks;
         table.reading = false;
         table.push(chunks);
-        keep.table = Some(table);
+        state.table = Some(table);
         return;
     }
-    keep.table = Some(table);
+    state.table = Some(table);
     app.job(
-        Kind::Rows,
+        JobKind::Rows,
         move |worker| read(&index, &items, opened.as_deref(), serial, worker),
         |app, why| {
             if let Some(table) = &mut app.panes.blocks.table {
                 (table.reading, table.stopped) = (false, true);
             }
-            app.say(why);
+            app.show_message(why);
         },
     );
 }
@@ -307,7 +307,7 @@ fn read(index: &Index, items: &Range<ItemId>, opened: Option<&Opened>, serial: u
 }
 
 fn chunk(index: &Index, item: ItemId, worker: &Worker<'_>) -> Chunk {
-    let options = Options { cancel: Some(worker.cancel()), ..Options::default() };
+    let options = Options::default().watch(worker.watch());
     let rows = match index.items.get(item) {
         Some(&Item::Layer(map, layer)) => {
             let map = index.save.maps.get(map);
@@ -325,7 +325,7 @@ fn chunk(index: &Index, item: ItemId, worker: &Worker<'_>) -> Chunk {
     }
 }
 
-/// What the file's table alone says.
+/// The rows of the file's table alone.
 fn provisional(index: &Index, opened: &Opened) -> Chunk {
     let file: Arc<str> = index.shown(opened.item).into();
     let lod = opened.region().map_or(0, |region| region.lod);

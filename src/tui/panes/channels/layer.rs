@@ -1,9 +1,9 @@
 //! The arrays of a layer, and how many voxels have which flags.
 
 use crate::source::{FileSource, Source};
-use crate::tui::app::App;
+use crate::tui::App;
 use crate::tui::data::Store;
-use crate::tui::inspector::grouped;
+use crate::tui::numbers::grouped;
 use crate::tui::theme::Role;
 use crate::voxel_map::flags::{Histogram, OPEN_WATER};
 use crate::voxel_map::grid::{Array, Grid};

@@ -2,29 +2,31 @@
 
 mod layer;
 
+use ratatui::style::Modifier;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Click, slice};
+use super::Click;
 use crate::bytes::len64;
 use crate::damage::Level;
 use crate::godot::channel::Storage;
-use crate::pak::chunk::Order;
+use crate::tui::App;
 use crate::tui::action::Action;
-use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::{BlockData, ChannelData, Store, want_counts};
-use crate::tui::draw::pane_inside;
-use crate::tui::inspector::grouped;
-use crate::tui::pane::Pane;
+use crate::tui::data::{BlockData, ChannelData, Store, request_counts};
+use crate::tui::go;
+use crate::tui::numbers::{grouped, short};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role, level_role};
+
+/// Rows of the histogram below the table, at most.
+const MAX_HISTOGRAM: u16 = 10;
 
 /// The row of the first channel.
 const FIRST: u16 = 3;
 
-/// What the pane keeps.
+/// The state of the pane.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct ChannelsState {
     /// The channel with the cursor, or the first line of a layer that is seen.
     cursor: usize,
 }
@@ -40,7 +42,7 @@ fn rows(app: &App) -> usize {
 /// Does an action; true when it meant something here.
 pub fn act(app: &mut App, action: Action) -> bool {
     let is_layer = app.opened_item().is_some_and(|opened| opened.grid().is_some());
-    let seen = usize::from(pane_inside(app).height).max(1);
+    let seen = usize::from(app.pane_inside().height).max(1);
     // A layer has no cursor: what moves is what is seen.
     let last = if is_layer { rows(app).saturating_sub(seen) } else { rows(app).saturating_sub(1) };
     let at = app.panes.channels.cursor.min(last);
@@ -53,12 +55,12 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Action::Last => last,
         Action::NextChannel if !is_layer && last > 0 => (at + 1) % (last + 1),
         Action::Enter if is_layer => {
-            app.show(Pane::Slice);
+            go::to_world(app, go::WorldTarget::Cut(None));
             return true;
         }
         Action::Enter => {
             if app.selected_block().is_some_and(|block| !block.channels.is_empty()) {
-                slice::to_channel(app, at);
+                go::to_world(app, go::WorldTarget::Cut(Some(at)));
             }
             return true;
         }
@@ -73,7 +75,7 @@ pub fn click(app: &mut App, click: Click, _: u16, y: u16) {
         Click::Wheel(up) => {
             act(app, if up { Action::Up } else { Action::Down });
         }
-        Click::Press => {
+        Click::Press | Click::Drag => {
             let row = usize::from(y.saturating_sub(FIRST));
             let is_layer = app.opened_item().is_some_and(|opened| opened.grid().is_some());
             if is_layer || y < FIRST || row >= rows(app) {
@@ -87,22 +89,22 @@ pub fn click(app: &mut App, click: Click, _: u16, y: u16) {
     }
 }
 
-/// Asks for what is needed.
-pub fn want(app: &mut App) {
+/// Requests what the pane needs and does not have.
+pub fn request_missing(app: &mut App) {
     if app.opened_item().is_some_and(|opened| opened.grid().is_some()) {
-        want_counts(app);
+        request_counts(app);
     }
 }
 
 /// Draws the pane.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
-    if super::nothing_yet(app, canvas) {
+    if super::draw_item_placeholder(app, canvas) {
         return;
     }
     let Some(opened) = app.opened_item() else { return };
     match &opened.store {
         Store::Bytes(_) => {
-            canvas.wrap(1, 1, "There are no channels in this file: 6 shows its bytes.", Role::Dim);
+            canvas.wrap(1, 1, "This file has no channels; the hex pane shows its bytes.", Role::Dim);
         }
         Store::Layer(..) => {
             let lines = layer::lines(app);
@@ -115,7 +117,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             canvas.scrollbar(first, seen, lines.len());
         }
         Store::Region(..) | Store::Pak(_) | Store::Stream(_) => {
-            if super::no_block_yet(app, canvas) {
+            if super::draw_block_placeholder(app, canvas) {
                 return;
             }
             if let Some(block) = app.selected_block() {
@@ -155,7 +157,7 @@ fn summary(block: &BlockData, glyphs: &Glyphs) -> Vec<(Role, String)> {
 fn widths(width: u16) -> [u16; 6] {
     let mut out = [10, 8, 0, 0, 0, 0];
     let mut rest = width.saturating_sub(1 + 11 + 10 + 8);
-    for (at, wanted, least) in [(2usize, 15u16, 8u16), (5, 9, 9), (3, 9, 9), (4, 14, 10)] {
+    for (at, wanted, least) in [(2usize, 15u16, 8u16), (5, 17, 17), (3, 9, 9), (4, 14, 10)] {
         let given = if rest >= wanted {
             wanted
         } else if rest >= least {
@@ -168,13 +170,7 @@ fn widths(width: u16) -> [u16; 6] {
         }
         rest = rest.saturating_sub(given);
     }
-    // What is left goes to the range, and to bars twice as many.
-    if rest >= 8 && out.get(5).copied().unwrap_or(0) > 0 {
-        if let Some(bars) = out.get_mut(5) {
-            *bars = bars.saturating_add(8);
-        }
-        rest -= 8;
-    }
+    // What is left goes to the range.
     if let Some(range) = out.get_mut(2).filter(|range| **range > 0) {
         *range = range.saturating_add(rest.min(8));
     }
@@ -233,12 +229,15 @@ fn of_block(app: &App, block: &BlockData, canvas: &mut Canvas<'_>) {
                 canvas.put_within(starts(at), y, width.saturating_sub(1), &text, role);
             }
         }
-        if bars > 0 {
-            let at = starts(depth + storage + range + distinct + bytes + 1);
-            canvas.put(at, y, &histogram(channel, bars >= 17, &glyphs), Role::Block);
-        }
         if number == cursor {
-            canvas.cursor_row(y, app.focus == crate::tui::app::Focus::Pane);
+            canvas.cursor_row(y, app.focus == crate::tui::Focus::Pane);
+        }
+        if bars > 0 && channel.storage == Storage::Raw {
+            // On top of the cursor, which would turn bars into gaps.
+            let at = starts(depth + storage + range + distinct + bytes + 1);
+            let style = canvas.theme.style(Role::Block).remove_modifier(Modifier::REVERSED | Modifier::UNDERLINED);
+            canvas.part(at, y, bars - 1, 1).clear();
+            canvas.put_styled(at, y, &histogram(channel, &glyphs), style);
         }
     }
     let rows = u16::try_from(block.channels.len().min(seen)).unwrap_or(0);
@@ -247,6 +246,10 @@ fn of_block(app: &App, block: &BlockData, canvas: &mut Canvas<'_>) {
         for (role, text) in details(block, channel) {
             y = canvas.wrap(1, y, &text, role);
         }
+        let damaged = u16::try_from(block.damage.len().min(8)).unwrap_or(8) + 1;
+        let room = canvas.height().saturating_sub(y + 1 + damaged);
+        let mut part = canvas.part(1, y + 1, canvas.width().saturating_sub(2), room.min(MAX_HISTOGRAM));
+        y += 1 + draw_histogram(channel, &mut part);
     }
     damage(block, y.saturating_add(1), canvas);
 }
@@ -273,8 +276,8 @@ fn cells(channel: &ChannelData) -> [(Role, String); 5] {
         Storage::Raw => (Role::Text, channel.storage.name().to_owned()),
     };
     let range = match (channel.distances, channel.range) {
-        (Some((low, high)), _) if low == high => slice::short(low),
-        (Some((low, high)), _) => format!("{} to {}", slice::short(low), slice::short(high)),
+        (Some((low, high)), _) if low == high => short(low),
+        (Some((low, high)), _) => format!("{} to {}", short(low), short(high)),
         (_, Some(range)) if range.min == range.max => range.min.to_string(),
         (_, Some(range)) => format!("{} to {}", range.min, range.max),
         (_, None) => "nothing".into(),
@@ -288,20 +291,63 @@ fn cells(channel: &ChannelData) -> [(Role, String); 5] {
     [depth, storage, (Role::Value, range), (Role::Text, distinct), bytes]
 }
 
-/// Bars of growing height; half as many where there is little room.
-fn histogram(channel: &ChannelData, all: bool, glyphs: &Glyphs) -> String {
-    let counts: Vec<u64> = if all {
-        channel.histogram.to_vec()
-    } else {
-        channel.histogram.chunks(2).map(|pair| pair.iter().sum()).collect()
-    };
-    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+/// Bars of growing height, one a bin.
+fn histogram(channel: &ChannelData, glyphs: &Glyphs) -> String {
+    let most = channel.histogram.iter().copied().max().unwrap_or(0).max(1);
     let bar = |count: &u64| {
-        // What is there is seen, however little it is.
+        // A value that occurs is seen, however rare it is.
         let eighths = (count.saturating_mul(8) / most).max(u64::from(*count > 0));
         glyphs.bars.get(crate::bytes::index(eighths)).copied().unwrap_or(" ")
     };
-    counts.iter().map(bar).collect()
+    channel.histogram.iter().map(bar).collect()
+}
+
+/// Draws the histogram of a channel with its axes, one bar a bin; gives the rows that it takes.
+fn draw_histogram(channel: &ChannelData, canvas: &mut Canvas<'_>) -> u16 {
+    let bins = u16::try_from(channel.histogram.len()).unwrap_or(16);
+    let most = channel.histogram.iter().copied().max().unwrap_or(0);
+    let count = grouped(most);
+    let left = u16::try_from(count.width()).unwrap_or(8).max(3) + 1;
+    let wide = (canvas.width().saturating_sub(left + 1) / bins).min(4);
+    if most == 0 || wide == 0 || canvas.height() < 4 {
+        return 0;
+    }
+    let glyphs = canvas.glyphs;
+    let rows = canvas.height() - 2;
+    canvas.put_right(left - 1, 0, &count, Role::Dim);
+    canvas.put_right(left - 1, rows - 1, "0", Role::Dim);
+    for (bin, count) in (0u16..).zip(&channel.histogram) {
+        let eighths =
+            count.saturating_mul(u64::from(rows) * 8).checked_div(most).unwrap_or(0).max(u64::from(*count > 0));
+        for row in 0..rows {
+            let here = eighths.saturating_sub(u64::from(rows - 1 - row) * 8).min(8);
+            let glyph = glyphs.bars.get(crate::bytes::index(here)).copied().unwrap_or(" ");
+            // A gap between bars where there is room for one.
+            let bar = glyph.repeat(usize::from(if wide > 1 { wide - 1 } else { 1 }));
+            canvas.put(left + 1 + bin * wide, row, &bar, Role::Block);
+        }
+    }
+    let [wall, floor, corner] = if glyphs.ascii { ["|", "-", "+"] } else { ["│", "─", "└"] };
+    (0..rows).for_each(|row| {
+        canvas.put(left, row, wall, Role::Border);
+    });
+    canvas.put(left, rows, &format!("{corner}{}", floor.repeat(usize::from(bins * wide))), Role::Border);
+    let ends = match (channel.distances, channel.range) {
+        (Some((low, high)), _) => [short(low), short(high)],
+        (None, Some(range)) => [range.min.to_string(), range.max.to_string()],
+        (None, None) => [String::new(), String::new()],
+    };
+    let [low, high] = &ends;
+    canvas.put(left + 1, rows + 1, low, Role::Value);
+    if low != high {
+        canvas.put_right(left + 1 + bins * wide, rows + 1, high, Role::Value);
+        let words = format!("{}: value", channel.name);
+        let middle = left + 1 + (bins * wide).saturating_sub(u16::try_from(words.width()).unwrap_or(0)) / 2;
+        if usize::from(bins * wide) > low.width() + high.width() + words.width() + 4 {
+            canvas.put(middle, rows + 1, &words, Role::Dim);
+        }
+    }
+    rows + 2
 }
 
 /// More about the channel at the cursor.
@@ -338,8 +384,10 @@ fn details(block: &BlockData, channel: &ChannelData) -> Vec<(Role, String)> {
             let [x, y, z] = other.size;
             out.push((Role::Dim, format!("It could be {x} x {y} x {z} of {} bytes as well.", other.voxel_bytes)));
         }
-        let order = Order::default().name();
-        out.push((Role::Text, format!("Order {order}, the axis that runs fastest first: assumed, nothing says so.")));
+    }
+    if let Some(order) = &block.chunk_order {
+        let (name, how, why) = (order.value.name(), order.how.name(), order.why);
+        out.push((Role::Text, format!("Order {name}, the last axis fastest: {how}, {why}.")));
     }
     out
 }

@@ -3,21 +3,21 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::look;
-use super::map::{MapCell, Scene};
 use crate::diff::Side;
 use crate::godot::channel::{CHANNELS, NAMES};
 use crate::printable::triple;
-use crate::tui::app::{App, Focus};
 use crate::tui::canvas::Canvas;
 use crate::tui::data::difference::{Changed, Difference, Fate, Lod};
-use crate::tui::inspector::{Lines, grouped};
+use crate::tui::numbers::grouped;
+use crate::tui::pane::InspectorLines;
 use crate::tui::scroll::follow;
-use crate::tui::theme::{Glyphs, Role};
+use crate::tui::theme::Role;
+use crate::tui::{App, Focus};
 
 /// Columns of the position in the list, at most.
 const PLACE: u16 = 24;
 
-/// A sample of a mark, and what it stands for.
+/// A mark, its role and its meaning.
 type Item = (&'static str, Role, String);
 
 /// The legend, with as many lines as a width asks for.
@@ -64,9 +64,8 @@ pub(super) fn legend(app: &App, width: u16) -> Vec<Vec<Item>> {
 }
 
 /// Draws the legend.
-pub(super) fn draw_legend(app: &App, scene: &Scene, canvas: &mut Canvas<'_>) {
-    let [top, rows] = scene.legend;
-    for (y, line) in (top..top.saturating_add(rows)).zip(legend(app, canvas.width())) {
+pub(super) fn draw_legend(app: &App, top: u16, canvas: &mut Canvas<'_>) {
+    for (y, line) in (top..top.saturating_add(3)).zip(legend(app, canvas.width())) {
         let mut x = 1;
         for (mark, role, text) in line {
             x = canvas.line(x, y, &[(role, mark), (Role::Text, " "), (Role::Text, &text), (Role::Text, "  ")]);
@@ -136,7 +135,7 @@ pub(super) fn draw(app: &App, area: [u16; 4], difference: &Difference, lod: &Lod
         part.wrap(1, 0, &words, role);
         return;
     }
-    let at = app.panes.diff.at;
+    let at = super::current(app);
     let rows = usize::from(height);
     let first = first(app, lod, height);
     let seen = lod.changes.get(first..).unwrap_or_default();
@@ -157,10 +156,12 @@ pub(super) fn draw(app: &App, area: [u16; 4], difference: &Difference, lod: &Lod
 
 /// The first line of the list that is seen.
 pub(super) fn first(app: &App, lod: &Lod, rows: u16) -> usize {
-    let keep = &app.panes.diff;
+    let state = &app.panes.diff;
     let (rows, all) = (usize::from(rows), lod.changes.len());
     // Between two of them, where none is under the cursor.
-    let shown = keep.at.unwrap_or_else(|| keep.cursor.map_or(0, |cursor| lod.from(cursor))).min(all.saturating_sub(1));
+    let shown = super::current(app)
+        .unwrap_or_else(|| state.cursor.map_or(0, |cursor| lod.from(cursor)))
+        .min(all.saturating_sub(1));
     follow(shown.saturating_sub(rows / 2), shown, rows, all)
 }
 
@@ -183,64 +184,10 @@ pub(super) fn empty(app: &App, difference: &Difference) -> (Role, String) {
     }
 }
 
-/// What is under the cursor, in a line.
-pub(super) fn words(app: &App, scene: &Scene, difference: &Difference, lod: &Lod) -> Vec<(Role, String)> {
-    let cell = scene.cell(scene.cursor).map(|_| under(app, scene)).unwrap_or_default();
-    let mut out = Vec::new();
-    match app.panes.diff.at.and_then(|at| lod.changes.get(at)) {
-        Some(change) => {
-            let (mark, role) = look(change.fate);
-            out.push((role, format!("{mark} ")));
-            out.push((Role::Strong, format!("block {}", triple(change.position))));
-            out.push((Role::Text, format!("{}{}", app.glyphs.dot, says(difference, change))));
-            if cell.changes > 1 {
-                out.push((Role::Dim, format!("{}{} more here", app.glyphs.dot, grouped(u64::from(cell.changes) - 1))));
-            }
-        }
-        None => out.extend(without(scene, lod, &cell, &app.glyphs)),
-    }
-    out
-}
-
-/// The cell of the map under the cursor.
-fn under(app: &App, scene: &Scene) -> MapCell {
-    let [fx, fy] = scene.raster.first.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    let cell = scene.cell(scene.cursor).and_then(|[x, y]| Some([x.checked_sub(fx)?, y.checked_sub(fy)?]));
-    cell.map(|at| app.panes.diff.layer.at(at)).unwrap_or_default()
-}
-
-/// Words on a cell in which nothing differs.
-fn without(scene: &Scene, lod: &Lod, cell: &MapCell, glyphs: &Glyphs) -> Vec<(Role, String)> {
-    let at = scene.cursor;
-    let is = lod.blocks.iter().any(|blocks| blocks.find(at).is_some());
-    let words = match (cell.blocks, cell.came) {
-        (_, true) => "a moved block came here",
-        (0, _) => "no block",
-        (1, _) if is => "the same in both",
-        (1, _) => "one block, the same in both",
-        _ => "all blocks here are the same",
-    };
-    vec![(Role::Strong, format!("block {}", triple(at))), (Role::Text, format!("{}{words}", glyphs.dot))]
-}
-
 /// What is under the cursor, for the inspector.
-pub(super) fn inspected(app: &App, scene: &Scene, difference: &Difference, lod: &Lod) -> Option<(String, Lines)> {
-    let mut out: Lines = Vec::new();
-    let Some(change) = app.panes.diff.at.and_then(|at| lod.changes.get(at)) else {
-        let cell = under(app, scene);
-        let words = without(scene, lod, &cell, &app.glyphs);
-        out.extend(words.into_iter().skip(1).map(|(role, text)| {
-            let text = text.trim_start_matches(app.glyphs.dot).to_owned();
-            ("", text, role)
-        }));
-        if let Some(summary) = &difference.summary {
-            for (side, fault) in summary.faults.iter().take(2) {
-                let side = if *side == Side::A { "A" } else { "B" };
-                out.push(("", format!("{side}: {}: {}", fault.file, fault.why), Role::Warning));
-            }
-        }
-        return Some((format!("Block {}", triple(scene.cursor)), out));
-    };
+pub(super) fn inspected(difference: &Difference, lod: &Lod, change: Changed) -> Option<(String, InspectorLines)> {
+    let mut out: InspectorLines = Vec::new();
+    let change = &change;
     let (mark, role) = look(change.fate);
     out.push(("is", format!("{mark} {}", change.fate.name()), role));
     match change.fate {
@@ -261,10 +208,6 @@ pub(super) fn inspected(app: &App, scene: &Scene, difference: &Difference, lod: 
             }
         }
         _ => out.push(("", says(difference, change), Role::Text)),
-    }
-    if let Some(made) = super::picture::pair(app).and_then(|pair| pair.made) {
-        let holes = if made.holes > 0 { format!(", {} not there", made.holes) } else { String::new() };
-        out.push(("in B", format!("of blocks of {}{holes}", made.of), Role::Text));
     }
     if lod.lod > 0 {
         out.push(("LOD", lod.lod.to_string(), Role::Text));

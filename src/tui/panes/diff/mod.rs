@@ -1,43 +1,30 @@
-//! What differs between two saves: a map of the blocks with a list beside it, and a block looked at in both.
+//! What differs between two saves, as a list. The World pane shows it.
 
 mod list;
-mod map;
-mod picture;
-mod words;
 
 use std::path::{Path, PathBuf};
 
 use super::Click;
-use super::raster::Zoom;
 use crate::printable::triple;
+use crate::tui::App;
 use crate::tui::action::Action;
-use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
 use crate::tui::data::difference::{Changed, Difference, Fate, Lod};
-use crate::tui::data::plane::Axis;
+use crate::tui::data::pair::{Request, find_spot};
 use crate::tui::go;
-use crate::tui::inspector::Lines;
+use crate::tui::jobs::JobKind;
+use crate::tui::pane::InspectorLines;
 use crate::tui::theme::Role;
-use map::{Layer, Scene};
 
-/// What the pane keeps. Places are positions, so that they hold when everything is compared again.
+/// The state of the pane. Places are positions, so that they hold when everything is compared again.
 #[derive(Debug, Default)]
-pub struct Keep {
-    /// The LOD of the map.
+pub struct DiffState {
+    /// The LOD of the list.
     lod: Option<u8>,
-    axis: Axis,
-    /// The layer; all of them without one.
-    cut: Option<i32>,
     /// The block under the cursor.
     cursor: Option<[i32; 3]>,
     /// Which of several changes at its position.
     nth: usize,
-    zoom: Option<Zoom>,
-    first: [usize; 2],
-    /// The number of the change under the cursor, when there is one.
-    at: Option<usize>,
-    layer: Layer,
-    picture: picture::Keep,
 }
 
 /// The mark of a block that differs, and how it is drawn.
@@ -47,67 +34,49 @@ const fn look(fate: Fate) -> (&'static str, Role) {
         Fate::Removed => ("-", Role::Error),
         Fate::Changed => ("~", Role::Warning),
         Fate::Moved => (">", Role::Key),
-        Fate::Unreadable => ("?", Role::Lost),
+        Fate::Unreadable => ("?", Role::Unowned),
     }
 }
 
-/// What is shown: all of what differs, the LOD, and where.
-fn shown(app: &App) -> Option<(&Difference, &Lod, Scene)> {
+/// What is shown: all of what differs, and the LOD with its number in the list of LODs.
+fn shown(app: &App) -> Option<(&Difference, &Lod, usize)> {
     let difference = app.comparison.difference()?;
-    let scene = map::scene(app)?;
-    Some((difference, difference.lods.get(scene.lod)?, scene))
+    let wanted = app.panes.diff.lod;
+    let number = difference.lods.iter().position(|lod| Some(lod.lod) == wanted).unwrap_or(0);
+    Some((difference, difference.lods.get(number)?, number))
 }
 
-/// Whether the map can go from a layer to all of them.
-#[must_use]
-pub fn can_widen(app: &App) -> bool {
-    app.has_difference() && !has_pair(app)
-}
-
-/// Whether a block is looked at in both saves.
-#[must_use]
-pub fn has_pair(app: &App) -> bool {
-    app.in_diff() && app.panes.diff.picture.is_open()
+/// The number of the change under the cursor.
+fn current(app: &App) -> Option<usize> {
+    let (_, lod, _) = shown(app)?;
+    let cursor = app.panes.diff.cursor?;
+    let from = lod.from(cursor);
+    let here = lod.changes.get(from..).unwrap_or_default();
+    let same = here.iter().take_while(|change| change.position == cursor).count();
+    (same > 0).then(|| from + app.panes.diff.nth.min(same - 1))
 }
 
 /// Does an action; true when it meant something here.
 pub fn act(app: &mut App, action: Action) -> bool {
-    if picture::act(app, action) {
-        return true;
-    }
-    let Some((_, lod, scene)) = shown(app) else { return false };
-    let changes = lod.changes.len();
-    let page = i64::from(scene.raster.lines / 2).max(1);
-    if let Some(by) = action.over_cells(page) {
-        step(app, &scene, by);
-        return true;
-    }
+    let Some((_, lod, _)) = shown(app) else { return false };
+    let last = lod.changes.len().saturating_sub(1);
+    let at = current(app).unwrap_or(0);
+    let page = usize::from(app.pane_inside().height / 2).max(1);
     match action {
-        Action::First => choose(app, &scene, 0),
-        Action::Last => choose(app, &scene, changes.saturating_sub(1)),
+        Action::Up => choose(app, at.saturating_sub(1)),
+        Action::Down => choose(app, (at + 1).min(last)),
+        Action::PageUp => choose(app, at.saturating_sub(page)),
+        Action::PageDown => choose(app, (at + page).min(last)),
+        Action::First => choose(app, 0),
+        Action::Last => choose(app, last),
         Action::NextChange => {
             next(app, true);
         }
         Action::PreviousChange => {
             next(app, false);
         }
-        Action::CutDown => cut(app, &scene, -1),
-        Action::CutUp => cut(app, &scene, 1),
-        Action::ChangedCutDown => changed_cut(app, &scene, false),
-        Action::ChangedCutUp => changed_cut(app, &scene, true),
-        Action::AxisX => turn(app, &scene, Axis::X),
-        Action::AxisY => turn(app, &scene, Axis::Y),
-        Action::AxisZ => turn(app, &scene, Axis::Z),
-        Action::Whole => {
-            app.panes.diff.cut = if scene.cut.is_some() { None } else { Some(scene.axis.of(scene.cursor)) };
-        }
-        Action::ZoomIn => app.panes.diff.zoom = Some(scene.raster.zoom.nearer()),
-        Action::ZoomOut => app.panes.diff.zoom = Some(scene.raster.zoom.farther(scene.raster.size)),
-        Action::NextLod => next_lod(app, &scene),
-        Action::Enter => match change(app) {
-            Some(change) => picture::open(app, &change),
-            None => app.say("Nothing differs here: . goes to the next block that does.".into()),
-        },
+        Action::NextLod => next_lod(app),
+        Action::Enter => open(app),
         _ => return false,
     }
     true
@@ -116,209 +85,166 @@ pub fn act(app: &mut App, action: Action) -> bool {
 /// The change under the cursor.
 fn change(app: &App) -> Option<Changed> {
     let (_, lod, _) = shown(app)?;
-    lod.changes.get(app.panes.diff.at?).copied()
+    lod.changes.get(current(app)?).copied()
 }
 
-/// Moves the cursor by cells of the map.
-fn step(app: &mut App, scene: &Scene, by: [i64; 2]) {
-    let stride = scene.raster.zoom.stride().max(1);
-    let [x, y] = scene.place(scene.cursor);
-    let [w, h] = scene.raster.size;
-    let moved = |at: u32, size: u32, by: i64| {
-        let last = size.saturating_sub(1) / stride;
-        let to = i64::from(at / stride).saturating_add(by).clamp(0, last.into());
-        // What does not move stays where it is also when it is between two cells.
-        if by == 0 { at } else { u32::try_from(to).unwrap_or(0).saturating_mul(stride) }
-    };
-    put(app, scene, scene.block([moved(x, w, by[0]), moved(y, h, by[1])]));
-}
-
-/// Puts the cursor on a block; in a cell in which something differs, on the first of that.
-fn put(app: &mut App, scene: &Scene, position: [i32; 3]) {
-    (app.panes.diff.cursor, app.panes.diff.nth) = (Some(position), 0);
-    let there = Scene { cursor: position, ..scene.clone() };
-    let found = app.comparison.difference().and_then(|difference| {
-        let lod = difference.lods.get(scene.lod)?;
-        let at = map::current(&app.panes.diff, &there, lod)?;
-        lod.changes.get(at).map(|change| change.position)
-    });
-    if let Some(position) = found {
-        app.panes.diff.cursor = Some(position);
-    }
-}
-
-/// Puts the cursor on a change, by its number.
-fn choose(app: &mut App, scene: &Scene, number: usize) {
-    let Some(difference) = app.comparison.difference() else { return };
-    let Some(lod) = difference.lods.get(scene.lod) else { return };
+/// Puts the cursor on a change of the LOD that is shown, by its number.
+fn choose(app: &mut App, number: usize) {
+    let Some((_, lod, _)) = shown(app) else { return };
     let Some(position) = lod.changes.get(number).map(|change| change.position) else { return };
     let (nth, name) = (number.saturating_sub(lod.from(position)), lod.lod);
-    let keep = &mut app.panes.diff;
-    (keep.cursor, keep.nth, keep.lod) = (Some(position), nth, Some(name));
-    if keep.cut.is_some() {
-        keep.cut = Some(keep.axis.of(position));
-    }
+    app.panes.diff = DiffState { lod: Some(name), cursor: Some(position), nth };
+}
+
+/// Shows the change under the cursor on the picture of the world: of a block that both saves have, the cut in which most
+/// differs.
+pub fn open(app: &mut App) {
+    let Some(change) = change(app) else {
+        app.show_message("Nothing differs here.".into());
+        return;
+    };
+    let Some((difference, lod, _)) = shown(app) else { return };
+    let (number, position) = (lod.lod, change.position);
+    let Some(saves) = difference.saves.clone().filter(|_| change.fate == Fate::Changed) else {
+        go::to_world(app, go::WorldTarget::Change(number, position, None));
+        return;
+    };
+    let channels = app.settings.against.as_ref().map(|against| against.channels.clone()).unwrap_or_default();
+    let request = Request { saves, blocks: lod.blocks.clone(), position, channels };
+    app.job(
+        JobKind::Pair,
+        move |worker| {
+            let spot = find_spot(&request);
+            worker.answer(move |app| match spot {
+                Ok(spot) => go::to_world(app, go::WorldTarget::Change(number, position, spot)),
+                Err(why) => app.show_message(why),
+            });
+        },
+        App::show_message,
+    );
 }
 
 /// The next change, or the one before, also of other LODs; false when there is none.
-fn next(app: &mut App, forward: bool) -> bool {
-    let Some((difference, lod, scene)) = shown(app) else { return false };
-    let at = app.panes.diff.at;
-    let from = at.unwrap_or_else(|| lod.from(scene.cursor));
+pub fn next(app: &mut App, forward: bool) -> bool {
+    let Some((difference, lod, number)) = shown(app) else { return false };
+    let at = current(app);
+    let from = at.unwrap_or_else(|| app.panes.diff.cursor.map_or(0, |cursor| lod.from(cursor)));
     let to = match (forward, at) {
         (true, Some(_)) => from.checked_add(1),
         (true, None) => Some(from),
         (false, _) => from.checked_sub(1),
     };
     if let Some(to) = to.filter(|to| *to < lod.changes.len()) {
-        choose(app, &scene, to);
+        choose(app, to);
         return true;
     }
-    let mut others = (0..difference.lods.len()).filter(|n| if forward { *n > scene.lod } else { *n < scene.lod });
+    let mut others = (0..difference.lods.len()).filter(|n| if forward { *n > number } else { *n < number });
     let has = |n: &usize| difference.lods.get(*n).is_some_and(|lod| !lod.changes.is_empty());
     let found = if forward { others.find(has) } else { others.rfind(has) };
-    let Some((number, other)) = found.and_then(|n| Some((n, difference.lods.get(n)?))) else {
-        app.say(if forward { "This is the last change." } else { "This is the first change." }.into());
+    let Some(other) = found.and_then(|n| difference.lods.get(n)) else {
+        app.show_message(if forward { "This is the last change." } else { "This is the first change." }.into());
         return false;
     };
     let (name, last) = (other.lod, other.changes.len().saturating_sub(1));
-    app.say(format!("LOD {name}."));
-    choose(app, &Scene { lod: number, ..scene }, if forward { 0 } else { last });
+    app.show_message(format!("LOD {name}."));
+    app.panes.diff.lod = Some(name);
+    choose(app, if forward { 0 } else { last });
     true
 }
 
-/// The layer before, or the next one; from all of them to that of the cursor.
-fn cut(app: &mut App, scene: &Scene, by: i32) {
-    let [low, high] = scene.extent;
-    let here = scene.axis.of(scene.cursor);
-    let to = match scene.cut {
-        None => here,
-        Some(cut) => cut.saturating_add(by).clamp(scene.axis.of(low), scene.axis.of(high)),
-    };
-    app.panes.diff.cut = Some(to);
-    let cursor = scene.axis.with(scene.cursor, to);
-    put(app, &Scene { cut: Some(to), cursor, ..scene.clone() }, cursor);
-}
-
-/// The nearest layer in which something differs.
-fn changed_cut(app: &mut App, scene: &Scene, up: bool) {
-    let Some(lod) = app.comparison.difference().and_then(|difference| difference.lods.get(scene.lod)) else { return };
-    let Some(to) = map::changed_layer(scene, &lod.changes, up) else {
-        app.say(format!("Nothing differs {} this layer.", if up { "above" } else { "below" }));
-        return;
-    };
-    let [right, down] = scene.axis.across();
-    let far = |at: [i32; 3]| {
-        let one = |axis: Axis| u64::from(axis.of(at).abs_diff(axis.of(scene.cursor)));
-        one(right) + one(down)
-    };
-    let there = lod.changes.iter().map(|change| change.position).filter(|at| scene.axis.of(*at) == to);
-    let nearest = there.min_by_key(|at| far(*at));
-    app.panes.diff.cut = Some(to);
-    (app.panes.diff.cursor, app.panes.diff.nth) = (nearest, 0);
-}
-
-fn turn(app: &mut App, scene: &Scene, axis: Axis) {
-    let keep = &mut app.panes.diff;
-    if keep.axis != axis {
-        (keep.axis, keep.first, keep.zoom) = (axis, [0; 2], None);
-        keep.cut = keep.cut.map(|_| axis.of(scene.cursor));
-    }
-}
-
-fn next_lod(app: &mut App, scene: &Scene) {
-    let Some(difference) = app.comparison.difference() else { return };
-    let number = (scene.lod + 1) % difference.lods.len().max(1);
-    let Some(lod) = difference.lods.get(number).map(|lod| lod.lod) else { return };
-    if number == scene.lod {
-        app.say(format!("There is only LOD {lod}."));
+fn next_lod(app: &mut App) {
+    let Some((difference, _, number)) = shown(app) else { return };
+    let next = (number + 1) % difference.lods.len().max(1);
+    let Some(lod) = difference.lods.get(next).map(|lod| lod.lod) else { return };
+    if next == number {
+        app.show_message(format!("There is only LOD {lod}."));
         return;
     }
-    let keep = &mut app.panes.diff;
-    (keep.lod, keep.cursor, keep.cut, keep.zoom, keep.first) = (Some(lod), None, None, None, [0; 2]);
+    app.panes.diff = DiffState { lod: Some(lod), cursor: None, nth: 0 };
+    choose(app, 0);
 }
 
-/// Goes to the block at a position.
+/// Goes to the change at a position, or behind it.
 ///
 /// # Errors
-/// A sentence, when it is outside of both saves.
+/// A sentence, when the position is outside of both saves.
 pub fn to_block(app: &mut App, position: [i32; 3]) -> Result<(), String> {
-    let Some((_, _, scene)) = shown(app) else { return Err("there is no map yet".into()) };
-    let [low, high] = scene.extent;
-    let inside =
-        [Axis::X, Axis::Y, Axis::Z].iter().all(|axis| (axis.of(low)..=axis.of(high)).contains(&axis.of(position)));
-    if !inside {
+    let Some((_, lod, _)) = shown(app) else { return Err("nothing is compared yet".into()) };
+    let [low, high] = lod.extent.ok_or("there is no block in either save")?;
+    if (0..3).any(|i| !(low[i]..=high[i]).contains(&position[i])) {
         let (at, low, high) = (triple(position), triple(low), triple(high));
         return Err(format!("there is no block at {at}: both saves have {low} to {high}"));
     }
-    let keep = &mut app.panes.diff;
-    (keep.cursor, keep.nth) = (Some(position), 0);
-    keep.cut = keep.cut.map(|_| keep.axis.of(position));
-    keep.picture.close();
+    (app.panes.diff.cursor, app.panes.diff.nth) = (Some(position), 0);
     Ok(())
 }
 
-/// Another pane is shown: it speaks of the block that was looked at here, as far as the first save has it.
+/// What became of the block at a voxel of the world, for the inspector of the picture.
+pub fn says_at(app: &App, voxel: [i64; 3]) -> Option<String> {
+    let difference = app.comparison.difference()?;
+    let side = i64::from(difference.side?);
+    difference.lods.iter().find_map(|lod| {
+        let block = side.checked_shl(lod.lod.into()).filter(|block| *block > 0)?;
+        let at = voxel.map(|n| i32::try_from(n.div_euclid(block)).unwrap_or(i32::MAX));
+        let change = lod.changes.get(lod.from(at)).filter(|change| change.position == at)?;
+        let of = if lod.lod > 0 { format!("LOD {}, ", lod.lod) } else { String::new() };
+        Some(format!("{of}{}", list::says(difference, change)))
+    })
+}
+
+/// Called when another pane is shown: selects the block under the cursor, where the first save has it.
 pub fn left(app: &mut App) {
-    let Some((_, lod, scene)) = shown(app) else { return };
-    let at = lod.lod;
-    let there = lod.blocks.first().is_some_and(|blocks| blocks.find(scene.cursor).is_some());
-    if there && app.panes.diff.at.is_some() {
-        go::to_block(app, at, scene.cursor);
+    let Some((_, lod, _)) = shown(app) else { return };
+    let Some(change) = change(app) else { return };
+    let number = lod.lod;
+    if lod.blocks.first().is_some_and(|blocks| blocks.find(change.position).is_some()) {
+        go::to_block(app, number, change.position);
     }
 }
 
-/// Asks for what is needed.
-pub fn want(app: &mut App) {
-    if let Some(difference) = app.comparison.difference() {
-        // Where something differs, first of all.
-        let wanted = app.panes.diff.lod;
-        let lod = difference.lods.iter().find(|lod| wanted.map_or(!lod.changes.is_empty(), |wanted| lod.lod == wanted));
-        let found = lod.and_then(|lod| Some((lod.lod, lod.changes.first()?.position)));
-        let keep = &mut app.panes.diff;
-        if let (None, Some((lod, position))) = (keep.cursor, found) {
-            (keep.lod, keep.cursor, keep.nth) = (Some(lod), Some(position), 0);
-        }
+/// Puts the cursor on the first change.
+pub fn request_missing(app: &mut App) {
+    let Some(difference) = app.comparison.difference().filter(|_| app.panes.diff.cursor.is_none()) else { return };
+    let wanted = app.panes.diff.lod;
+    // Where something differs, first of all.
+    let lod = difference.lods.iter().find(|lod| wanted.map_or(!lod.changes.is_empty(), |wanted| lod.lod == wanted));
+    if let Some((lod, position)) = lod.and_then(|lod| Some((lod.lod, lod.changes.first()?.position))) {
+        app.panes.diff = DiffState { lod: Some(lod), cursor: Some(position), nth: 0 };
     }
-    if let Some((_, lod, scene)) = shown(app) {
-        let at = map::current(&app.panes.diff, &scene, lod);
-        let layer = app.panes.diff.layer.make(app, &scene);
-        let keep = &mut app.panes.diff;
-        (keep.at, keep.first) = (at, scene.raster.first);
-        if let Some(layer) = layer {
-            keep.layer = layer;
-        }
-    }
-    picture::want(app);
+}
+
+/// The first line of the list, and how many there are.
+fn rows(app: &App, width: u16, height: u16) -> [u16; 2] {
+    let legend = u16::try_from(list::legend(app, width).len()).unwrap_or(1).min(3);
+    let top = if height >= 10 { 2 + legend } else { 1 };
+    [top, height.saturating_sub(top)]
 }
 
 /// Does a click.
-pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
-    if picture::click(app, click, x, y) {
-        return;
-    }
-    let Some((_, lod, scene)) = shown(app) else { return };
-    let in_list = scene.list.filter(|[left, top, width, height]| {
-        (*left..left.saturating_add(*width)).contains(&x) && (*top..top.saturating_add(*height)).contains(&y)
-    });
-    match (click, in_list) {
-        (Click::Wheel(up), Some(_)) => {
-            next(app, !up);
+pub fn click(app: &mut App, click: Click, _: u16, y: u16) {
+    let Some((_, lod, _)) = shown(app) else { return };
+    match click {
+        Click::Wheel(up) => {
+            act(app, if up { Action::Up } else { Action::Down });
         }
-        (Click::Wheel(up), None) => cut(app, &scene, if up { 1 } else { -1 }),
-        (Click::Press, Some([_, top, _, rows])) => {
+        Click::Drag => {}
+        Click::Press => {
+            let area = app.pane_inside();
+            let [top, rows] = rows(app, area.width, area.height);
             let first = list::first(app, lod, rows);
-            choose(app, &scene, first.saturating_add(usize::from(y.saturating_sub(top))));
-        }
-        (Click::Press, None) => {
-            if let Some(at) = scene.raster.at(x, y) {
-                put(app, &scene, scene.block(at));
+            if let Some(row) = y.checked_sub(top) {
+                let number = first.saturating_add(usize::from(row));
+                if current(app) == Some(number) {
+                    open(app);
+                } else {
+                    choose(app, number);
+                }
             }
         }
     }
 }
 
-/// The names of the two saves: as much of the ends of their paths as tells them apart.
+/// The names of the two saves: the shortest ends of their paths that differ.
 fn names(app: &App) -> [String; 2] {
     let (a, b) = (&app.settings.path, app.settings.against.as_ref().map(|against| &against.path));
     let Some(b) = b else { return [crate::printable::path(a), String::new()] };
@@ -339,10 +265,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.wrap(1, y + 1, "R tries again.", Role::Dim);
         return;
     }
-    if picture::draw(app, canvas) {
-        return;
-    }
-    let Some((difference, lod, scene)) = shown(app) else {
+    let Some((difference, lod, _)) = shown(app) else {
         let words = match app.comparison.difference() {
             Some(difference) if difference.summary.is_some() => "There is no block in either save.",
             Some(_) => "Comparing the two saves.",
@@ -351,66 +274,37 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.wrap(1, 1, words, Role::Dim);
         return;
     };
-    let width = canvas.width();
-    if let Some(y) = scene.names {
+    let (width, height) = (canvas.width(), canvas.height());
+    let [top, rows] = rows(app, width, height);
+    let mut y = 0;
+    if height >= 10 {
         let [a, b] = names(app);
         let half = width / 2;
         for (x, letter, name) in [(1, "A ", a), (half, "B ", b)] {
-            let at = canvas.put(x, y, letter, Role::Key);
-            canvas.put_within(at, y, half.saturating_sub(4), &name, Role::Strong);
+            let at = canvas.put(x, 0, letter, Role::Key);
+            canvas.put_within(at, 0, half.saturating_sub(4), &name, Role::Strong);
         }
+        list::draw_legend(app, 1, canvas);
+        y = top - 1;
     }
-    header(&scene, difference, lod, canvas);
-    map::draw(app, &scene, difference, canvas);
-    list::draw_legend(app, &scene, canvas);
-    if let Some(area) = scene.list {
-        list::draw(app, area, difference, lod, canvas);
-    }
-    if let Some(y) = scene.words {
-        let mut x = 1;
-        for (role, text) in list::words(app, &scene, difference, lod) {
-            let room = width.saturating_sub(x + 1);
-            canvas.put_within(x, y, room, &text, role);
-            x = x.saturating_add(u16::try_from(unicode_width::UnicodeWidthStr::width(text.as_str())).unwrap_or(room));
-        }
-    }
-}
-
-/// The line that says what of the map is seen.
-fn header(scene: &Scene, difference: &Difference, lod: &Lod, canvas: &mut Canvas<'_>) {
-    let glyphs = canvas.glyphs;
-    let name = scene.axis.name();
-    let [low, high] = scene.extent.map(|at| scene.axis.of(at));
-    let layer = match scene.cut {
-        Some(cut) => format!("layer {name} = {cut} of {low} to {high}"),
-        None if low == high => format!("layer {name} = {low}"),
-        None => format!("all layers, {name} = {low} to {high}"),
-    };
-    let here = lod.changes.iter().filter(|change| scene.cut.is_none_or(|cut| scene.axis.of(change.position) == cut));
-    let here = match here.count() {
+    let changes = match lod.changes.len() {
         1 => "1 change".to_owned(),
-        n => format!("{} changes", crate::tui::inspector::grouped(n as u64)),
+        n => format!("{} changes", crate::tui::numbers::grouped(n as u64)),
     };
-    let scale = scene.raster.zoom.words(true, "block");
-    let [right, down] = scene.axis.across();
-    let (to_right, up, to_bottom) = if glyphs.ascii { ("right", "up", "down") } else { ("→", "↑", "↓") };
-    let axes = format!("{to_right} {}  {} {}", right.name(), if down.rises() { up } else { to_bottom }, down.name());
-    let mut pieces: Vec<(Role, String)> = Vec::new();
-    if difference.lods.len() > 1 || lod.lod > 0 {
-        pieces.push((Role::Strong, format!("LOD {}", lod.lod)));
-    }
-    pieces.extend([(Role::Key, layer), (Role::Text, here), (Role::Dim, axes), (Role::Dim, scale)]);
-    super::slice::joined(canvas, scene.header, &pieces);
+    let shows = format!("{}enter shows a block on the picture of the world", canvas.glyphs.dot);
+    let of = format!("LOD {}{}{changes}", lod.lod, canvas.glyphs.dot);
+    canvas.line(1, y, &[(Role::Strong, &of), (Role::Dim, &shows)]);
+    list::draw(app, [0, top, width, rows], difference, lod, canvas);
 }
 
 /// What is under the cursor, for the inspector.
 #[must_use]
-pub fn under_cursor(app: &App) -> Option<(String, Lines)> {
+pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     if !app.in_diff() {
         return None;
     }
-    let (difference, lod, scene) = shown(app)?;
-    list::inspected(app, &scene, difference, lod)
+    let (difference, lod, _) = shown(app)?;
+    list::inspected(difference, lod, change(app)?)
 }
 
 /// What is copied.
@@ -420,6 +314,5 @@ pub fn copy(app: &App) -> Option<String> {
     let change = change(app)?;
     let [a, b] = [&app.settings.path, &app.settings.against.as_ref()?.path].map(|path| crate::printable::path(path));
     let says = list::says(difference, &change);
-    let voxel = words::copy(app).map_or_else(String::new, |text| format!("; {text}"));
-    Some(format!("{a} and {b}, LOD {}, block {}: {says}{voxel}", lod.lod, triple(change.position)))
+    Some(format!("{a} and {b}, LOD {}, block {}: {says}", lod.lod, triple(change.position)))
 }

@@ -5,16 +5,16 @@ use crate::damage::{Code, Level};
 
 /// The words of a filter, all of which must fit: a level, a code, or a part of file, place or message.
 #[derive(Clone, Debug, Default)]
-pub struct Words(Vec<Word>);
+pub struct FindingFilter(Vec<Term>);
 
 #[derive(Clone, Debug)]
-enum Word {
+enum Term {
     Level(Level),
     Code(Code),
     Text(String),
 }
 
-impl Words {
+impl FindingFilter {
     /// Reads a filter.
     #[must_use]
     pub fn new(text: &str) -> Self {
@@ -24,9 +24,9 @@ impl Words {
                 .into_iter()
                 .find(|level| word == level.name() || word.strip_suffix('s') == Some(level.name()));
             match (level, Code::from_name(word)) {
-                (Some(level), _) => Word::Level(level),
-                (None, Some(code)) => Word::Code(code),
-                (None, None) => Word::Text(word.to_owned()),
+                (Some(level), _) => Term::Level(level),
+                (None, Some(code)) => Term::Code(code),
+                (None, None) => Term::Text(word.to_owned()),
             }
         });
         Self(words.collect())
@@ -37,9 +37,9 @@ impl Words {
     pub fn fit(&self, finding: &Finding) -> bool {
         let mut text = None;
         self.0.iter().all(|word| match word {
-            Word::Level(level) => finding.level() == *level,
-            Word::Code(code) => finding.code() == *code,
-            Word::Text(part) => {
+            Term::Level(level) => finding.level() == *level,
+            Term::Code(code) => finding.code() == *code,
+            Term::Text(part) => {
                 let text = text.get_or_insert_with(|| format!("{finding} {}", finding.code().name()).to_lowercase());
                 text.contains(part.as_str())
             }

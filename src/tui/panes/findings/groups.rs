@@ -1,4 +1,4 @@
-//! The findings that are shown, by file: the files with errors first, then those with warnings, then those with notes;
+//! The findings that are shown, by cause once the check is through, and by file: the files with errors first, then those with warnings, then those with notes;
 //! within a file the worst first. What comes later never changes the order of what is there among its like.
 
 use std::collections::HashMap;
@@ -6,23 +6,24 @@ use std::collections::HashMap;
 use crate::damage::Level;
 use crate::tui::data::ItemId;
 
-/// The findings of a file, by their numbers.
+/// The findings of a file that have a cause in common, by their numbers.
 #[derive(Debug, Default)]
 pub struct Group {
+    cause: Option<usize>,
     /// The number of its first finding, for the file's name.
     pub first: u32,
     by_level: [Vec<u32>; 3],
 }
 
 impl Group {
-    fn of_level(&self, level: Level) -> &[u32] {
+    fn numbers_at(&self, level: Level) -> &[u32] {
         self.by_level.get(place(level)).map_or(&[], Vec::as_slice)
     }
 
     /// How many findings of a level.
     #[must_use]
     pub fn count(&self, level: Level) -> usize {
-        self.of_level(level).len()
+        self.numbers_at(level).len()
     }
 
     /// How many findings.
@@ -57,14 +58,16 @@ const fn place(level: Level) -> usize {
 
 /// A line of the pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum FindingLine {
+    /// A cause, by its number; the number after the last stands for findings that no cause explains.
+    Cause(usize),
     /// The name of a file: its group.
     File(usize),
     /// A finding, by its number.
     Finding(u32),
 }
 
-/// What tells files apart: their items, or their names where the tree does not have them.
+/// The identity of a file: its item, or its name where the tree does not have it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FileKey {
     /// A file of the tree.
@@ -73,24 +76,38 @@ pub enum FileKey {
     Name(std::sync::Arc<str>),
 }
 
+/// A part of the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    Cause(usize),
+    Group(usize),
+}
+
 /// Findings by file.
 #[derive(Debug, Default)]
 pub struct Groups {
     groups: Vec<Group>,
-    by_file: HashMap<FileKey, usize>,
-    /// Groups in the order in which they are shown, with the number of the first line of each.
-    order: Vec<(usize, usize)>,
+    by_file: HashMap<(Option<usize>, FileKey), usize>,
+    /// Whether each cause is unfolded; none while causes are not known.
+    open: Vec<bool>,
+    /// What is shown in this order, with the number of the first line of each.
+    order: Vec<(Piece, usize)>,
     lines: usize,
     findings: usize,
 }
 
 impl Groups {
+    /// Groups by so many causes, of which the last one stands for none of them.
+    pub fn of_causes(causes: usize) -> Self {
+        Self { open: vec![false; causes], ..Self::default() }
+    }
+
     /// Adds a finding. [`Self::sort`] is to be called after the last one.
-    pub fn add(&mut self, file: FileKey, number: u32, level: Level) {
+    pub fn add(&mut self, cause: Option<usize>, file: FileKey, number: u32, level: Level) {
         let next = self.groups.len();
-        let at = *self.by_file.entry(file).or_insert(next);
+        let at = *self.by_file.entry((cause, file)).or_insert(next);
         if at == next {
-            self.groups.push(Group { first: number, ..Group::default() });
+            self.groups.push(Group { first: number, cause, ..Group::default() });
         }
         if let Some(numbers) = self.groups.get_mut(at).and_then(|group| group.by_level.get_mut(place(level))) {
             numbers.push(number);
@@ -101,13 +118,54 @@ impl Groups {
     /// Brings the groups into their order.
     pub fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
-        order.sort_by_key(|at| self.groups.get(*at).map(Group::worst));
+        order.sort_by_key(|at| self.groups.get(*at).map(|group| (group.cause, group.worst())));
         self.lines = 0;
         self.order.clear();
+        let mut last = None;
         for at in order {
-            self.order.push((at, self.lines));
-            self.lines += 1 + self.groups.get(at).map_or(0, Group::len);
+            let Some(group) = self.groups.get(at) else { continue };
+            if let Some(cause) = group.cause.filter(|_| group.cause != last) {
+                self.order.push((Piece::Cause(cause), self.lines));
+                self.lines += 1;
+            }
+            last = group.cause;
+            if group.cause.is_none_or(|cause| self.is_open(cause)) {
+                self.order.push((Piece::Group(at), self.lines));
+                self.lines += 1 + group.len();
+            }
         }
+    }
+
+    /// Whether a cause is unfolded.
+    #[must_use]
+    pub fn is_open(&self, cause: usize) -> bool {
+        self.open.get(cause).copied().unwrap_or(true)
+    }
+
+    /// Folds or unfolds a cause.
+    pub fn unfold(&mut self, cause: usize, open: bool) {
+        if let Some(to) = self.open.get_mut(cause) {
+            *to = open;
+        }
+        self.sort();
+    }
+
+    /// Unfolds every cause.
+    pub fn unfold_all(&mut self) {
+        self.open.fill(true);
+        self.sort();
+    }
+
+    /// How many findings of a level a cause has.
+    #[must_use]
+    pub fn count_of_cause(&self, cause: usize, level: Level) -> usize {
+        self.groups.iter().filter(|group| group.cause == Some(cause)).map(|group| group.count(level)).sum()
+    }
+
+    /// The line of a cause.
+    #[must_use]
+    pub fn line_of_cause(&self, cause: usize) -> Option<usize> {
+        self.order.iter().find(|(piece, _)| *piece == Piece::Cause(cause)).map(|(_, line)| *line)
     }
 
     /// Lines, those with names included.
@@ -124,8 +182,9 @@ impl Groups {
 
     /// Files.
     #[must_use]
-    pub const fn files(&self) -> usize {
-        self.groups.len()
+    pub fn files(&self) -> usize {
+        let files: std::collections::HashSet<&FileKey> = self.by_file.keys().map(|(_, file)| file).collect();
+        files.len()
     }
 
     /// A group.
@@ -136,60 +195,74 @@ impl Groups {
 
     /// A line.
     #[must_use]
-    pub fn line(&self, line: usize) -> Option<Line> {
+    pub fn line(&self, line: usize) -> Option<FindingLine> {
         let at = self.order.partition_point(|(_, from)| *from <= line).checked_sub(1)?;
-        let (group, from) = *self.order.get(at)?;
+        let (piece, from) = *self.order.get(at)?;
+        let group = match piece {
+            Piece::Cause(cause) => return Some(FindingLine::Cause(cause)).filter(|_| line == from),
+            Piece::Group(group) => group,
+        };
         match line - from {
-            0 => Some(Line::File(group)),
-            below => self.groups.get(group)?.get(below - 1).map(Line::Finding),
+            0 => Some(FindingLine::File(group)),
+            below => self.groups.get(group)?.get(below - 1).map(FindingLine::Finding),
         }
     }
 
     /// The line of a finding.
     #[must_use]
-    pub fn line_of(&self, file: &FileKey, number: u32, level: Level) -> Option<usize> {
-        let group = *self.by_file.get(file)?;
-        let (_, from) = self.order.iter().find(|(at, _)| *at == group)?;
+    pub fn line_of(&self, cause: Option<usize>, file: &FileKey, number: u32, level: Level) -> Option<usize> {
+        let group = *self.by_file.get(&(cause, file.clone()))?;
+        let (_, from) = self.order.iter().find(|(piece, _)| *piece == Piece::Group(group))?;
         let group = self.groups.get(group)?;
         let before: usize = group.by_level.iter().take(place(level)).map(Vec::len).sum();
-        let at = group.of_level(level).binary_search(&number).ok()?;
+        let at = group.numbers_at(level).binary_search(&number).ok()?;
         Some(from + 1 + before + at)
     }
 
-    /// The nearest line with a finding from a line on, forth or back.
+    /// The nearest line with a finding from a line on, forward or back.
     #[must_use]
-    pub fn finding_from(&self, line: usize, forth: bool) -> Option<(usize, u32)> {
+    pub fn finding_from(&self, line: usize, forward: bool) -> Option<(usize, u32)> {
         let mut at = line;
-        // A name has a finding below it, and one above it unless it is the first line.
-        for _ in 0..2 {
+        loop {
             match self.line(at)? {
-                Line::Finding(number) => return Some((at, number)),
-                Line::File(_) if forth => at += 1,
-                Line::File(_) => at = at.checked_sub(1)?,
+                FindingLine::Finding(number) => return Some((at, number)),
+                _ if forward => at += 1,
+                _ => at = at.checked_sub(1)?,
             }
         }
-        None
+    }
+
+    /// The nearest line that the cursor can be on from a line on, forward or back: a finding, or a cause that is folded.
+    #[must_use]
+    pub fn stop_from(&self, line: usize, forward: bool) -> Option<usize> {
+        let mut at = line;
+        loop {
+            match self.line(at)? {
+                FindingLine::Finding(_) => return Some(at),
+                FindingLine::Cause(cause) if !self.is_open(cause) => return Some(at),
+                _ if forward => at += 1,
+                _ => at = at.checked_sub(1)?,
+            }
+        }
     }
 
     /// The line with the name of the next file, or of the one that a line belongs to or follows.
     #[must_use]
-    pub fn other_file(&self, line: usize, forth: bool) -> Option<usize> {
-        let at = self.order.partition_point(|(_, from)| *from <= line);
-        if forth {
-            return self.order.get(at).map(|(_, from)| *from);
+    pub fn other_file(&self, line: usize, forward: bool) -> Option<usize> {
+        let files = || self.order.iter().filter(|(piece, _)| matches!(piece, Piece::Group(_))).map(|(_, from)| *from);
+        if forward {
+            return files().find(|from| *from > line);
         }
-        let (_, from) = self.order.get(at.checked_sub(1)?)?;
+        let here = files().rfind(|from| *from <= line)?;
         // From the first finding of a file to the file before.
-        if line > from + 1 { Some(*from) } else { self.order.get(at.checked_sub(2)?).map(|(_, from)| *from) }
+        if line > here + 1 { Some(here) } else { files().rfind(|from| *from < here) }
     }
 
     /// All findings in the order in which they are shown.
     pub fn numbers(&self) -> impl Iterator<Item = u32> {
-        self.order
-            .iter()
-            .filter_map(|(at, _)| self.groups.get(*at))
-            .flat_map(|group| group.by_level.iter().flatten())
-            .copied()
+        let mut all: Vec<&Group> = self.groups.iter().collect();
+        all.sort_by_key(|group| (group.cause, group.worst()));
+        all.into_iter().flat_map(|group| group.by_level.iter().flatten()).copied()
     }
 }
 
@@ -201,22 +274,41 @@ mod tests {
     fn files_with_errors_come_first_and_stay_in_their_order() {
         let mut groups = Groups::default();
         let file = FileKey::Item;
-        groups.add(file(5), 0, Level::Note);
-        groups.add(file(6), 1, Level::Error);
-        groups.add(file(5), 2, Level::Note);
-        groups.add(file(7), 3, Level::Note);
-        groups.add(file(7), 4, Level::Error);
+        groups.add(None, file(5), 0, Level::Note);
+        groups.add(None, file(6), 1, Level::Error);
+        groups.add(None, file(5), 2, Level::Note);
+        groups.add(None, file(7), 3, Level::Note);
+        groups.add(None, file(7), 4, Level::Error);
         groups.sort();
         assert_eq!(groups.numbers().collect::<Vec<_>>(), [1, 4, 3, 0, 2]);
-        let lines: Vec<Line> = (0..groups.lines()).filter_map(|line| groups.line(line)).collect();
+        let lines: Vec<FindingLine> = (0..groups.lines()).filter_map(|line| groups.line(line)).collect();
         assert_eq!(lines.len(), 8);
-        assert_eq!(lines[..3], [Line::File(1), Line::Finding(1), Line::File(2)]);
-        assert_eq!(groups.line_of(&file(7), 3, Level::Note), Some(4));
+        assert_eq!(lines[..3], [FindingLine::File(1), FindingLine::Finding(1), FindingLine::File(2)]);
+        assert_eq!(groups.line_of(None, &file(7), 3, Level::Note), Some(4));
         assert_eq!(groups.finding_from(0, true), Some((1, 1)));
         assert_eq!(groups.finding_from(2, false), Some((1, 1)));
         assert_eq!(groups.finding_from(0, false), None);
         assert_eq!((groups.other_file(1, true), groups.other_file(4, false)), (Some(2), Some(2)));
         assert_eq!((groups.other_file(3, false), groups.other_file(6, true)), (Some(0), None));
         assert_eq!(groups.line(8), None);
+    }
+
+    #[test]
+    fn causes_fold_their_findings() {
+        let mut groups = Groups::of_causes(2);
+        groups.add(Some(1), FileKey::Item(5), 0, Level::Error);
+        groups.add(Some(0), FileKey::Item(5), 1, Level::Note);
+        groups.add(Some(0), FileKey::Item(6), 2, Level::Warning);
+        groups.sort();
+        assert_eq!((groups.lines(), groups.files(), groups.findings()), (2, 2, 3));
+        assert_eq!(groups.line(1), Some(FindingLine::Cause(1)));
+        assert_eq!(groups.finding_from(0, true), None);
+        assert_eq!(groups.count_of_cause(0, Level::Warning), 1);
+        groups.unfold(0, true);
+        assert_eq!((groups.lines(), groups.line_of_cause(1)), (6, Some(5)));
+        assert_eq!(groups.line_of(Some(0), &FileKey::Item(6), 2, Level::Warning), Some(2));
+        assert_eq!((groups.stop_from(1, true), groups.stop_from(1, false)), (Some(2), None));
+        assert_eq!(groups.stop_from(5, true), Some(5), "a folded cause");
+        assert_eq!(groups.numbers().collect::<Vec<_>>(), [2, 1, 0]);
     }
 }

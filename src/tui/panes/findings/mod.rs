@@ -1,37 +1,37 @@
-//! What is wrong: findings as they come, in groups by file. Only the lines that are seen are built.
+//! Findings as they come, grouped by file, and by what happened once that is known. Only the lines that are seen are built.
 
 mod filter;
 mod groups;
 mod words;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::Click;
-use crate::check::Finding;
+use crate::check::{Cause, Finding};
 use crate::damage::{Code, Space};
 use crate::export;
+use crate::tui::App;
 use crate::tui::action::Action;
-use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::draw::pane_inside;
 use crate::tui::findings::Findings;
-use crate::tui::inspector::grouped;
-use crate::tui::jobs::Kind;
+use crate::tui::jobs::JobKind;
+use crate::tui::numbers::grouped;
 use crate::tui::pane::Pane;
 use crate::tui::theme::Role;
 use crate::tui::{go, scroll};
-use filter::Words;
-use groups::{FileKey, Groups, Line};
+use filter::FindingFilter;
+use groups::{FileKey, FindingLine, Groups};
 
 /// Lines that a step of the wheel moves.
 const WHEEL: usize = 3;
 
-/// What the pane keeps.
+/// The state of the pane.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct FindingsState {
     filter: String,
     groups: Groups,
     /// The check that they are of.
@@ -44,23 +44,50 @@ pub struct Keep {
     filtering: Option<(u64, String)>,
     /// The first line that is seen.
     first: usize,
+    /// Whether the user moved the cursor; until then it is on the first finding.
+    moved: bool,
+    /// Whether something else was selected since the check began: the worst finding is no longer selected by itself.
+    pub selected_elsewhere: bool,
+    /// How many causes they are grouped by.
+    causes: usize,
+    /// The causes of blocks: what else is found about a block that a cause explains follows from it too.
+    of_blocks: HashMap<BlockKey, usize>,
+    /// The cause that the cursor is on.
+    at_cause: Option<usize>,
 }
 
-/// Where the parts lie: the line above, the list, the story below.
-struct Geometry {
+/// A block: its file, its LOD, its position.
+type BlockKey = (Arc<str>, u8, [i32; 3]);
+
+fn block_key(finding: &Finding) -> Option<BlockKey> {
+    let block = finding.block?;
+    Some((Arc::clone(&finding.file), block.lod, block.position?))
+}
+
+/// Findings up to which all causes are unfolded from the start.
+const FEW: usize = 12;
+
+/// The areas of the pane: the line above, the list, the selected finding in full below.
+struct Areas {
     summary: u16,
     rows: u16,
-    story: u16,
+    details: u16,
 }
 
-fn geometry(app: &App, height: u16) -> Geometry {
+fn areas(app: &App, height: u16) -> Areas {
     let summary = u16::from(height >= 3);
-    let story = match app.selection.finding.and_then(|number| app.findings.list.get(number)) {
-        // What the inspector has no room for is told here in full.
-        Some(finding) if height >= 6 => words::story_lines(app, finding).min(height / 2),
+    let details = match app
+        .selection
+        .finding
+        .filter(|_| cause_at_cursor(app).is_none())
+        .and_then(|number| app.findings.list.get(number))
+    {
+        // The pane shows in full what the inspector has no room for.
+        Some(finding) if height >= 6 => words::detail_lines(app, finding).min(height / 2),
+        None if height >= 6 => cause_at_cursor(app).map_or(0, |cause| words::cause_lines(app, cause).min(height / 2)),
         _ => 0,
     };
-    Geometry { summary, rows: height.saturating_sub(summary + story), story }
+    Areas { summary, rows: height.saturating_sub(summary + details), details }
 }
 
 fn file_key(findings: &Findings, number: usize) -> Option<FileKey> {
@@ -70,87 +97,143 @@ fn file_key(findings: &Findings, number: usize) -> Option<FileKey> {
     }
 }
 
-/// The line of the selected finding, or the first one with a finding.
+/// The cause that the cursor is on.
+fn cause_at_cursor(app: &App) -> Option<&Cause> {
+    let at = app.panes.findings.at_cause.filter(|at| *at < app.panes.findings.causes)?;
+    app.findings.verdict.causes.get(at)
+}
+
+/// The number of the cause of a finding, where findings are grouped by causes.
+fn cause_of(app: &App, finding: &Finding) -> Option<usize> {
+    let state = &app.panes.findings;
+    if state.causes == 0 {
+        return None;
+    }
+    let causes = &app.findings.verdict.causes;
+    let number = causes.iter().position(|cause| cause.kind.explains(finding.code()));
+    let number = number.or_else(|| state.of_blocks.get(&block_key(finding)?).copied());
+    Some(number.unwrap_or(causes.len()))
+}
+
+/// The causes of the blocks that findings are about.
+fn causes_of_blocks(findings: &Findings) -> HashMap<BlockKey, usize> {
+    let causes = &findings.verdict.causes;
+    let explained = findings.list.iter().filter_map(|finding| {
+        let number = causes.iter().position(|cause| cause.kind.explains(finding.code()))?;
+        Some((block_key(finding)?, number))
+    });
+    explained.collect()
+}
+
+/// The line of the selected finding or cause, or the first one with either.
 fn cursor(app: &App) -> Option<usize> {
     let groups = &app.panes.findings.groups;
+    if let Some(line) = app.panes.findings.at_cause.and_then(|cause| groups.line_of_cause(cause)) {
+        return Some(line);
+    }
     let line = app.selection.finding.and_then(|number| {
         let finding = app.findings.list.get(number)?;
-        groups.line_of(&file_key(&app.findings, number)?, u32::try_from(number).ok()?, finding.level())
+        groups.line_of(
+            cause_of(app, finding),
+            &file_key(&app.findings, number)?,
+            u32::try_from(number).ok()?,
+            finding.level(),
+        )
     });
-    line.or_else(|| groups.finding_from(0, true).map(|(line, _)| line))
+    line.or_else(|| groups.stop_from(0, true))
 }
 
 /// Takes in what the check has found since.
 fn refresh(app: &mut App) {
-    let keep = &mut app.panes.findings;
-    if keep.run != app.findings.run {
-        (keep.groups, keep.seen, keep.run, keep.filtering) = (Groups::default(), 0, app.findings.run, None);
-        keep.made_with.clone_from(&keep.filter);
+    let state = &mut app.panes.findings;
+    if state.run != app.findings.run {
+        (state.groups, state.seen, state.run, state.filtering) = (Groups::default(), 0, app.findings.run, None);
+        state.made_with.clone_from(&state.filter);
+        (state.moved, state.selected_elsewhere) = (false, false);
     }
     let all = app.findings.list.len();
-    let changed = keep.made_with != keep.filter;
-    if !changed && keep.seen >= all {
-        return;
-    }
-    if keep.filter.is_empty() {
-        if changed {
-            (keep.groups, keep.seen) = (Groups::default(), 0);
-            keep.made_with.clear();
+    // Of findings that a filter lets through, the cause is not the question.
+    let causes = if state.filter.is_empty() { app.findings.verdict.causes.len() } else { 0 };
+    if state.causes != causes {
+        (state.groups, state.seen, state.at_cause) = (Groups::of_causes(causes + 1), 0, None);
+        state.causes = causes;
+        state.of_blocks = if causes > 0 { causes_of_blocks(&app.findings) } else { HashMap::new() };
+        if causes == 0 {
+            state.groups = Groups::default();
         }
-        keep.filtering = None;
-        let numbers = (keep.seen..all).filter_map(|number| u32::try_from(number).ok()).collect();
-        take(app, numbers, all);
+    }
+    let changed = state.made_with != state.filter;
+    if !changed && state.seen >= all {
         return;
     }
-    let wanted = (app.findings.run, keep.filter.clone());
-    if keep.filtering.as_ref() == Some(&wanted) {
+    if state.filter.is_empty() {
+        if changed {
+            state.groups = if causes > 0 { Groups::of_causes(causes + 1) } else { Groups::default() };
+            state.seen = 0;
+            state.made_with.clear();
+        }
+        state.filtering = None;
+        let numbers = (state.seen..all).filter_map(|number| u32::try_from(number).ok()).collect();
+        add_findings(app, numbers, all);
         return;
     }
-    keep.filtering = Some(wanted.clone());
-    let from = if changed { 0 } else { keep.seen };
+    let wanted = (app.findings.run, state.filter.clone());
+    if state.filtering.as_ref() == Some(&wanted) {
+        return;
+    }
+    state.filtering = Some(wanted.clone());
+    let from = if changed { 0 } else { state.seen };
     let findings: Vec<Arc<Finding>> = app.findings.list.iter().skip(from).cloned().collect();
     app.job(
-        Kind::Findings,
+        JobKind::Findings,
         move |worker| {
-            let words = Words::new(&wanted.1);
+            let words = FindingFilter::new(&wanted.1);
             let fits = findings.par_iter().enumerate().filter(|(_, finding)| words.fit(finding));
             let numbers: Vec<u32> = fits.filter_map(|(at, _)| u32::try_from(from + at).ok()).collect();
             let upto = from + findings.len();
             worker.answer(move |app| {
-                let keep = &mut app.panes.findings;
-                if keep.filtering.as_ref() == Some(&wanted) && app.findings.run == wanted.0 {
-                    keep.filtering = None;
+                let state = &mut app.panes.findings;
+                if state.filtering.as_ref() == Some(&wanted) && app.findings.run == wanted.0 {
+                    state.filtering = None;
                     if from == 0 {
-                        keep.groups = Groups::default();
-                        keep.made_with = wanted.1;
+                        state.groups = Groups::default();
+                        state.made_with = wanted.1;
                     }
-                    take(app, numbers, upto);
+                    add_findings(app, numbers, upto);
                 }
             });
         },
         |app, why| {
             (app.panes.findings.filter, app.panes.findings.filtering) = (String::new(), None);
-            app.say(why);
+            app.show_message(why);
         },
     );
 }
 
 /// Adds findings, and keeps the line under the cursor where it is on the screen.
-fn take(app: &mut App, numbers: Vec<u32>, upto: usize) {
+fn add_findings(app: &mut App, numbers: Vec<u32>, upto: usize) {
     let selected = app.selection.finding.is_some();
     let before = cursor(app);
-    let keep = &mut app.panes.findings;
     for number in numbers {
         let Ok(at) = usize::try_from(number) else { continue };
         if let (Some(file), Some(finding)) = (file_key(&app.findings, at), app.findings.list.get(at)) {
-            keep.groups.add(file, number, finding.level());
+            let (cause, level) = (cause_of(app, finding), finding.level());
+            app.panes.findings.groups.add(cause, file, number, level);
         }
     }
-    keep.groups.sort();
-    keep.seen = upto;
+    let moved = app.panes.findings.moved;
+    let state = &mut app.panes.findings;
+    state.groups.sort();
+    // Few findings are seen at once; of many, what happened comes first.
+    if state.groups.findings() <= FEW || moved {
+        state.groups.unfold_all();
+    } else if state.causes > 0 {
+        state.at_cause = Some(0);
+    }
+    state.seen = upto;
     if let (true, Some(before), Some(now)) = (selected, before, cursor(app)) {
-        let keep = &mut app.panes.findings;
-        keep.first = (keep.first + now).saturating_sub(before);
+        let state = &mut app.panes.findings;
+        state.first = (state.first + now).saturating_sub(before);
     }
 }
 
@@ -163,69 +246,88 @@ pub fn act(app: &mut App, action: Action) -> bool {
         return true;
     }
     let Some(at) = cursor(app) else { return false };
-    let height = pane_inside(app).height;
-    let page = usize::from(geometry(app, height).rows).max(1);
+    let height = app.pane_inside().height;
+    let page = usize::from(areas(app, height).rows).max(1);
     let groups = &app.panes.findings.groups;
     let last = groups.lines().saturating_sub(1);
-    let (to, forth) = match action {
-        // What is under the cursor at the start is selected by the first key.
-        _ if app.selection.finding.is_none() && matches!(action, Action::Up | Action::Down) => (at, true),
+    let (to, forward) = match action {
         Action::Up => (at.saturating_sub(1), false),
         Action::Down => (at + 1, true),
         Action::PageUp => (at.saturating_sub(page), false),
         Action::PageDown => ((at + page).min(last), true),
         Action::First => (0, true),
         Action::Last => (last, false),
+        Action::Left | Action::Right | Action::Enter if app.panes.findings.at_cause.is_some() => {
+            let state = &mut app.panes.findings;
+            if let Some(cause) = state.at_cause {
+                let open = if action == Action::Enter { !state.groups.is_open(cause) } else { action == Action::Right };
+                state.groups.unfold(cause, open);
+                state.moved = true;
+            }
+            return true;
+        }
         Action::Left => (groups.other_file(at, false).unwrap_or(0), true),
         Action::Right => (groups.other_file(at, true).unwrap_or(at), true),
         Action::Enter => {
             if let Some((_, number)) = groups.finding_from(at, true) {
-                look(app, number);
+                open_selected(app, number);
             }
             return true;
         }
         _ => return false,
     };
-    to_line(app, to, forth);
+    to_line(app, to, forward);
     true
 }
 
 /// Puts the cursor on the finding of a line.
-fn to_line(app: &mut App, line: usize, forth: bool) {
+fn to_line(app: &mut App, line: usize, forward: bool) {
     let groups = &app.panes.findings.groups;
-    let found = groups.finding_from(line, forth).or_else(|| groups.finding_from(line, !forth));
-    let Some((line, number)) = found else { return };
-    app.selection.finding = usize::try_from(number).ok();
+    let found = groups.stop_from(line, forward).or_else(|| groups.stop_from(line, !forward));
+    let Some(line) = found else { return };
+    let to = groups.line(line);
+    app.panes.findings.moved = true;
+    app.panes.findings.at_cause = match to {
+        Some(FindingLine::Cause(cause)) => Some(cause),
+        _ => None,
+    };
+    if let Some(FindingLine::Finding(number)) = to
+        && let Ok(number) = usize::try_from(number)
+    {
+        go::link_finding(app, number);
+    }
     scroll_to(app, line);
 }
 
 fn scroll_to(app: &mut App, line: usize) {
-    let rows = geometry(app, pane_inside(app).height).rows;
-    let keep = &mut app.panes.findings;
+    let rows = areas(app, app.pane_inside().height).rows;
+    let state = &mut app.panes.findings;
     // The name of the file is seen with its first finding.
-    let upper = if matches!(line.checked_sub(1).and_then(|above| keep.groups.line(above)), Some(Line::File(_))) {
+    let upper = if matches!(line.checked_sub(1).and_then(|above| state.groups.line(above)), Some(FindingLine::File(_)))
+    {
         line.saturating_sub(1)
     } else {
         line
     };
-    let first = scroll::follow(keep.first, upper, rows.into(), keep.groups.lines());
-    keep.first = scroll::follow(first, line, rows.into(), keep.groups.lines());
+    let first = scroll::follow(state.first, upper, rows.into(), state.groups.lines());
+    state.first = scroll::follow(first, line, rows.into(), state.groups.lines());
 }
 
-/// Enter: the place of a finding, in the pane that tells most of it.
-fn look(app: &mut App, number: u32) {
+/// Enter: opens the place of a finding in the pane that shows most of it.
+fn open_selected(app: &mut App, number: u32) {
     let Ok(number) = usize::try_from(number) else { return };
     let Some(finding) = app.findings.list.get(number).cloned() else { return };
     app.remember();
+    app.panes.findings.moved = true;
     go::to_finding(app, number);
-    if app.selected_item().is_none() {
-        app.say("This is about a file that is no part of what can be opened. e tells more.".into());
+    if app.findings.items.get(number).copied().flatten().is_none() {
+        app.show_message("This finding is about a file that cannot be opened here. e explains it.".into());
         return;
     }
     app.pane = pane_for(&finding);
 }
 
-/// The pane that tells most of a finding: the sectors where it is about who owns them, the bytes for all else.
+/// The pane that shows most of a finding: sectors where it is about their owners, bytes otherwise.
 fn pane_for(finding: &Finding) -> Pane {
     match finding.code() {
         Code::TableEmpty
@@ -257,74 +359,109 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
         to_line(app, if up { at.saturating_sub(WHEEL) } else { at + WHEEL }, !up);
         return;
     }
-    let parts = geometry(app, pane_inside(app).height);
+    let parts = areas(app, app.pane_inside().height);
     let Some(row) = y.checked_sub(parts.summary).filter(|row| *row < parts.rows) else { return };
-    let keep = &app.panes.findings;
-    let first = scroll::follow(keep.first, at, parts.rows.into(), keep.groups.lines());
+    let state = &app.panes.findings;
+    let first = scroll::follow(state.first, at, parts.rows.into(), state.groups.lines());
     let line = first + usize::from(row);
-    match keep.groups.line(line) {
-        Some(Line::Finding(number)) if line == at && app.selection.finding.is_some() => look(app, number),
+    match state.groups.line(line) {
+        Some(FindingLine::Cause(cause)) => {
+            let state = &mut app.panes.findings;
+            state.groups.unfold(cause, !state.groups.is_open(cause));
+            (state.at_cause, state.moved) = (Some(cause), true);
+        }
+        Some(FindingLine::Finding(number)) if line == at && app.panes.findings.moved => open_selected(app, number),
         Some(_) => to_line(app, line, true),
         None => {}
     }
 }
 
-/// Asks for what is needed.
-pub fn want(app: &mut App) {
+/// Requests what the pane needs and does not have.
+pub fn request_missing(app: &mut App) {
     refresh(app);
+    let state = &app.panes.findings;
+    if state.moved || state.selected_elsewhere {
+        return;
+    }
+    // Until the user moves, the worst finding so far is selected.
+    let first = state.groups.finding_from(0, true).and_then(|(_, number)| usize::try_from(number).ok());
+    match first {
+        Some(first) if app.selection.finding != Some(first) && state.at_cause.is_none() => {
+            go::link_finding(app, first);
+        }
+        _ => {}
+    }
 }
 
 /// Draws the pane.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
-    let keep = &app.panes.findings;
-    let parts = geometry(app, canvas.height());
-    let groups = &keep.groups;
+    let state = &app.panes.findings;
+    let parts = areas(app, canvas.height());
+    let groups = &state.groups;
     let has_any = groups.lines() > 0;
-    if parts.summary > 0 && (has_any || app.findings.running || app.findings.stopped || !keep.filter.is_empty()) {
-        let pieces = words::summary(app, &keep.filter, groups.findings(), groups.files());
+    if parts.summary > 0 && (has_any || app.findings.running || app.findings.stopped || !state.filter.is_empty()) {
+        let pieces = words::summary(app, &state.filter, groups.findings(), groups.files());
         let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
         canvas.line(1, 0, &pieces);
     }
     let Some(at) = cursor(app) else {
-        words::nothing(app, canvas, &keep.filter);
+        words::draw_empty(app, canvas, &state.filter);
         return;
     };
     let rows = usize::from(parts.rows);
-    // Without a selection the list stands at its beginning, with the name of the first file.
-    let first = if app.selection.finding.is_none() { 0 } else { scroll::follow(keep.first, at, rows, groups.lines()) };
+    // Without a selection the list shows its beginning, with the name of the first file.
+    let first = if app.selection.finding.is_none() && state.at_cause.is_none() {
+        0
+    } else {
+        scroll::follow(state.first, at, rows, groups.lines())
+    };
     for (y, line) in (parts.summary..).zip(first..groups.lines()).take(rows) {
         match groups.line(line) {
-            Some(Line::File(group)) => {
+            Some(FindingLine::Cause(cause)) => words::draw_cause(app, groups, cause, y, canvas),
+            Some(FindingLine::File(group)) => {
                 if let Some(group) = groups.group(group) {
-                    words::file(app, group, y, canvas);
+                    words::draw_file(app, group, y, canvas);
                 }
             }
-            Some(Line::Finding(number)) => {
+            Some(FindingLine::Finding(number)) => {
                 let finding = usize::try_from(number).ok().and_then(|number| app.findings.list.get(number));
                 if let Some(finding) = finding {
-                    words::finding(app, finding, y, canvas);
+                    words::draw_finding(app, finding, y, canvas);
                 }
             }
             None => {}
         }
         if line == at {
-            canvas.cursor_row(y, app.focus == crate::tui::app::Focus::Pane);
+            canvas.cursor_row(y, app.focus == crate::tui::Focus::Pane);
         }
     }
     canvas.part(0, parts.summary, canvas.width(), parts.rows).scrollbar(first, rows, groups.lines());
-    if parts.story > 0
+    if parts.details > 0
+        && let Some(cause) = cause_at_cursor(app)
+    {
+        let mut part = canvas.part(0, parts.summary + parts.rows, canvas.width(), parts.details);
+        words::draw_cause_details(app, cause, &mut part);
+    } else if parts.details > 0
         && let Some(finding) = app.selection.finding.and_then(|number| app.findings.list.get(number))
     {
-        words::story(app, finding, &mut canvas.part(0, parts.summary + parts.rows, canvas.width(), parts.story));
+        words::draw_details(
+            app,
+            finding,
+            &mut canvas.part(0, parts.summary + parts.rows, canvas.width(), parts.details),
+        );
     }
 }
 
 /// Goes to the next finding in the order in which they are shown, or to the one before, and shows its place.
-pub fn step(app: &mut App, forth: bool) {
+pub fn step(app: &mut App, forward: bool) {
     refresh(app);
+    // Findings of every cause are gone through.
+    app.panes.findings.groups.unfold_all();
+    app.panes.findings.at_cause = None;
     let groups = &app.panes.findings.groups;
     let last = groups.lines().saturating_sub(1);
-    let next = match (app.selection.finding.and(cursor(app)), forth) {
+    let at = app.selection.finding.filter(|_| app.panes.findings.moved).and(cursor(app));
+    let next = match (at, forward) {
         (Some(at), true) if at < last => groups.finding_from(at + 1, true),
         (Some(at), false) => at.checked_sub(1).and_then(|before| groups.finding_from(before, false)),
         (Some(_) | None, true) => groups.finding_from(0, true),
@@ -333,11 +470,12 @@ pub fn step(app: &mut App, forth: bool) {
     let next = next.or_else(|| groups.finding_from(last, false));
     let Some((line, number)) = next else {
         if !app.panes.findings.filter.is_empty() {
-            app.say(format!("No finding fits the filter `{}`.", app.panes.findings.filter));
+            app.show_message(format!("No finding fits the filter `{}`.", app.panes.findings.filter));
         }
         return;
     };
     app.remember();
+    app.panes.findings.moved = true;
     scroll_to(app, line);
     if let Ok(number) = usize::try_from(number) {
         go::to_finding(app, number);
@@ -345,7 +483,7 @@ pub fn step(app: &mut App, forth: bool) {
     if !matches!(app.pane, Pane::Sectors | Pane::Blocks | Pane::Hex) {
         app.pane = Pane::Sectors;
     }
-    app.focus = crate::tui::app::Focus::Pane;
+    app.focus = crate::tui::Focus::Pane;
 }
 
 /// Filters the findings.
@@ -374,19 +512,18 @@ pub fn export(app: &mut App, name: &str) -> Result<(), String> {
     let numbers = app.panes.findings.groups.numbers().filter_map(|number| usize::try_from(number).ok());
     let findings: Vec<Arc<Finding>> = numbers.filter_map(|number| app.findings.list.get(number).cloned()).collect();
     app.job(
-        Kind::Export,
+        JobKind::Export,
         move |worker| {
             let findings = findings.iter().map(|finding| &**finding);
-            let go_on = || !worker.is_cancelled();
-            let written = export::to_new_file(Path::new(&name), &index.save.path, format, findings, &go_on);
+            let written = export::to_new_file(Path::new(&name), &index.save.path, format, findings, &worker.watch());
             let said = match written {
                 Ok(1) => format!("Wrote 1 finding to {}.", crate::printable::printable(&name)),
                 Ok(count) => format!("Wrote {} findings to {}.", grouped(count), crate::printable::printable(&name)),
                 Err(error) => format!("{error}."),
             };
-            worker.answer(move |app| app.say(said));
+            worker.answer(move |app| app.show_message(said));
         },
-        App::say,
+        App::show_message,
     );
     Ok(())
 }

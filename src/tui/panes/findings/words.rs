@@ -1,15 +1,15 @@
-//! What the findings pane says: a line for each file and each finding, the line above, the story below.
+//! The texts of the findings pane: a line for each file and finding, the line above, the details below.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::groups::Group;
-use crate::check::Finding;
+use super::groups::{Group, Groups};
+use crate::check::{Cause, Finding};
 use crate::damage::Level;
 use crate::printable::triple;
-use crate::tui::app::App;
+use crate::tui::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::inspector::{bytes, grouped};
 use crate::tui::layout::inside;
+use crate::tui::numbers::{bytes, grouped};
 use crate::tui::theme::{Role, level_role};
 
 /// From this width on there is room for the word of the level.
@@ -57,7 +57,7 @@ pub fn summary(app: &App, filter: &str, shown: usize, files: usize) -> Vec<(Role
 }
 
 /// Draws that nothing is wrong, or that nothing is known yet.
-pub fn nothing(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
+pub fn draw_empty(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
     let findings = &app.findings;
     if !findings.list.is_empty() {
         canvas.wrap(1, 2, &format!("No finding fits the filter `{filter}`. Esc clears it."), Role::Dim);
@@ -77,7 +77,7 @@ pub fn nothing(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
             canvas.wrap(
                 1,
                 y + 1,
-                "Tab goes to the tree, 1 to the sectors and 2 to the blocks of what is selected.",
+                "Tab goes to the tree, 1 to the world, 2 to the blocks and 3 to the sectors of what is selected.",
                 Role::Dim,
             );
         }
@@ -90,8 +90,62 @@ pub fn nothing(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
     }
 }
 
+/// Draws the line of a cause, or of the findings that none explains.
+pub fn draw_cause(app: &App, groups: &Groups, number: usize, y: u16, canvas: &mut Canvas<'_>) {
+    let cause = app.findings.verdict.causes.get(number);
+    let text = cause.map_or_else(|| "Other findings".to_owned(), Cause::sentence);
+    let fold = match (groups.is_open(number), app.glyphs.ascii) {
+        (true, false) => "▾ ",
+        (false, false) => "▸ ",
+        (true, true) => "v ",
+        (false, true) => "> ",
+    };
+    let mut counts: Vec<(Role, String)> = Vec::new();
+    for level in [Level::Error, Level::Warning, Level::Note] {
+        let n = groups.count_of_cause(number, level);
+        if n > 0 {
+            let text = format!("  {} {}", app.glyphs.level(Some(level)), grouped(n as u64));
+            counts.push((level_role(Some(level)), text));
+        }
+    }
+    let width: usize = counts.iter().map(|(_, text)| text.width()).sum();
+    let room = canvas.width().saturating_sub(u16::try_from(width).unwrap_or(u16::MAX) + 4);
+    let x = canvas.put(1, y, fold, Role::Key);
+    canvas.put_within(x, y, room.saturating_sub(x), &text, Role::Strong);
+    let wide = u16::try_from(text.width()).unwrap_or(u16::MAX).min(room.saturating_sub(x));
+    let pieces: Vec<(Role, &str)> = counts.iter().map(|(role, text)| (*role, text.as_str())).collect();
+    canvas.line(x + wide, y, &pieces);
+}
+
+/// What there is to say of a cause.
+fn cause_words(cause: &Cause) -> Vec<(Role, String)> {
+    let mut out = vec![(Role::Strong, format!("{}.", cause.sentence()))];
+    out.push((Role::Text, format!("Evidence: {}.", cause.evidence.join("; "))));
+    out.push((Role::Text, format!("Lost: {}.", cause.kind.lost())));
+    out.push((Role::Text, format!("What can come back: {}.", cause.kind.comes_back())));
+    out.extend(cause.tell_apart().map(|text| (Role::Dim, format!("{text}."))));
+    out
+}
+
+/// Lines that the words on a cause take, with the line above them.
+pub fn cause_lines(app: &App, cause: &Cause) -> u16 {
+    let width = usize::from(inside(app.layout().pane).width.saturating_sub(2)).max(1);
+    let lines: usize = cause_words(cause).iter().map(|(_, text)| textwrap::wrap(text, width).len()).sum();
+    u16::try_from(lines).unwrap_or(u16::MAX).saturating_add(1)
+}
+
+/// Draws what there is to say of a cause.
+pub fn draw_cause_details(app: &App, cause: &Cause, canvas: &mut Canvas<'_>) {
+    let line = if app.glyphs.ascii { "-" } else { "─" }.repeat(canvas.width().into());
+    canvas.put(0, 0, &line, Role::Border);
+    let mut y = 1;
+    for (role, text) in cause_words(cause) {
+        y += canvas.part(0, y, canvas.width().saturating_sub(1), canvas.height()).wrap(1, 0, &text, role);
+    }
+}
+
 /// Draws the line of a file.
-pub fn file(app: &App, group: &Group, y: u16, canvas: &mut Canvas<'_>) {
+pub fn draw_file(app: &App, group: &Group, y: u16, canvas: &mut Canvas<'_>) {
     let Some(finding) = usize::try_from(group.first).ok().and_then(|first| app.findings.list.get(first)) else {
         return;
     };
@@ -106,14 +160,14 @@ pub fn file(app: &App, group: &Group, y: u16, canvas: &mut Canvas<'_>) {
     let width: usize = counts.iter().map(|(_, text)| text.width()).sum();
     let width = u16::try_from(width).unwrap_or(u16::MAX);
     let room = canvas.width().saturating_sub(width + 3);
-    // The end of a path tells more than its beginning.
-    let name = end_of(&finding.file, room.into(), app.glyphs.more);
+    // Paths differ at their ends.
+    let name = shorten_start(&finding.file, room.into(), app.glyphs.more);
     let x = canvas.put(1, y, &name, Role::Strong);
     let pieces: Vec<(Role, &str)> = counts.iter().map(|(role, text)| (*role, text.as_str())).collect();
     canvas.line(x, y, &pieces);
 }
 
-fn end_of(text: &str, room: usize, more: &str) -> String {
+fn shorten_start(text: &str, room: usize, more: &str) -> String {
     if text.width() <= room {
         return text.to_owned();
     }
@@ -128,7 +182,7 @@ fn end_of(text: &str, room: usize, more: &str) -> String {
 }
 
 /// Draws the line of a finding.
-pub fn finding(app: &App, finding: &Finding, y: u16, canvas: &mut Canvas<'_>) {
+pub fn draw_finding(app: &App, finding: &Finding, y: u16, canvas: &mut Canvas<'_>) {
     let level = Some(finding.level());
     let (mark, role) = (app.glyphs.level(level), level_role(level));
     let mut x = canvas.put(3, y, mark, role);
@@ -164,16 +218,21 @@ fn message(finding: &Finding) -> String {
 }
 
 /// Lines that the story of a finding takes in the pane; none where the inspector has room for all of it.
-pub fn story_lines(app: &App, finding: &Finding) -> u16 {
-    let lines = |width: u16| {
+pub fn detail_lines(app: &App, finding: &Finding) -> u16 {
+    let each = |width: u16| {
         let width = usize::from(width).max(1);
-        let words = [finding.message(), finding.code().next().to_owned()];
-        words.iter().map(|text| textwrap::wrap(text, width).len()).sum::<usize>()
+        [finding.message(), finding.code().next().to_owned()].map(|text| textwrap::wrap(&text, width).len())
     };
+    let lines = |width: u16| each(width).iter().sum::<usize>();
     let inspector = inside(app.layout().inspector);
-    let column = if inspector.width >= 70 { inspector.width / 2 } else { inspector.width };
-    // The level stands before the message there.
-    if inspector.area() > 0 && lines(column.saturating_sub(12)) <= usize::from(inspector.height) {
+    let height = usize::from(inspector.height);
+    // The inspector puts the level before the message. In two columns, each of the texts must fit one.
+    let fits = if inspector.width >= 70 {
+        each((inspector.width / 2).saturating_sub(2)).iter().all(|lines| *lines < height)
+    } else {
+        lines(inspector.width.saturating_sub(12)) <= height
+    };
+    if inspector.area() > 0 && fits {
         return 0;
     }
     let pane = inside(app.layout().pane);
@@ -181,7 +240,7 @@ pub fn story_lines(app: &App, finding: &Finding) -> u16 {
 }
 
 /// Draws the selected finding in full where no inspector does.
-pub fn story(app: &App, finding: &Finding, canvas: &mut Canvas<'_>) {
+pub fn draw_details(app: &App, finding: &Finding, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
     let line = if app.glyphs.ascii { "-" } else { "─" }.repeat(width.into());
     canvas.put(0, 0, &line, Role::Border);

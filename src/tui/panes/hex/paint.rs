@@ -1,30 +1,29 @@
 //! How bytes are drawn: their offset, their digits, their characters, each class of byte in its own colour and column.
 
-use super::{Shown, columns, damage, field, rows, shown, window};
+use super::rows::{HexRow, Rows};
+use super::{ByteSource, byte_source, columns, damage, field, rows, window};
 use crate::bytes::Span;
 use crate::damage::Level;
-use crate::tui::app::App;
+use crate::tui::App;
 use crate::tui::canvas::Canvas;
 use crate::tui::data::Part;
 use crate::tui::theme::{Role, level_role};
 
-/// Fields of more bytes than this are not underlined: the screen would be nothing but lines.
-const UNDERLINED: u64 = 16;
-
-/// Columns of the offset, with the mark before it and the space behind it.
-const OFFSET: u16 = 12;
+/// Columns of the offset, with the mark before it and the space behind it. An offset that is longer pushes nothing aside:
+/// its first digits are cut.
+const OFFSET: u16 = 10;
 
 /// Draws the pane.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
-    if super::super::nothing_yet(app, canvas) {
+    if super::super::draw_item_placeholder(app, canvas) {
         return;
     }
-    let Some(shown) = shown(app) else { return };
-    let keep = &app.panes.hex;
+    let Some(shown) = byte_source(app) else { return };
+    let state = &app.panes.hex;
     let columns = columns(canvas.width());
     let rows = rows(canvas.height());
     heading(app, &shown, canvas);
-    let all = super::all(app);
+    let all = super::byte_count(app);
     if all == 0 {
         canvas.put(1, 1, "There is no byte here.", Role::Dim);
         return;
@@ -34,19 +33,21 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         return;
     };
     let damage = damage(app);
-    let under = field(app).filter(|field| field.span.len() <= UNDERLINED);
-    let selected = app.selection.bytes.filter(|bytes| bytes.space == keep.space && bytes.part == keep.part);
-    for row in 0..rows {
-        let start = keep.first + row * columns;
-        if start >= all {
-            break;
+    let under = field(app);
+    let selected = app.selection.bytes.filter(|bytes| bytes.space == state.space && bytes.part == state.part);
+    let all_rows = Rows { window, len: all, columns, cursor: state.cursor / columns };
+    for (y, row) in (1u16..).zip(all_rows.lines(state.line, crate::bytes::index(rows))) {
+        let start = row.start();
+        if let HexRow::Equal(_, count) = row {
+            let text = format!("{:>8}  {count} equal row{}", "*", if count == 1 { "" } else { "s" });
+            canvas.put(1, y, &text, Role::Dim);
+            continue;
         }
-        let y = u16::try_from(row + 1).unwrap_or(u16::MAX);
         let line = Span::sized(start, columns);
         let worst = damage.iter().filter(|d| touches(d.span, line)).map(|d| d.code.level()).max();
         let mark = worst.filter(|level| *level > Level::Note).map_or(" ", |level| app.glyphs.level(Some(level)));
         canvas.put(0, y, mark, level_role(worst));
-        canvas.put(1, y, &format!("{start:09x}"), Role::Dim);
+        canvas.put(1, y, &format!("{:08x}", start & 0xffff_ffff), Role::Dim);
         for column in 0..columns {
             let at = start + column;
             let Some([byte]) = window.get(at, 1) else { break };
@@ -56,14 +57,21 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             let text = characters_at(columns, column);
             canvas.put(x, y, &format!("{byte:02x}"), role);
             canvas.put(text, y, &character(*byte, app.glyphs.ascii), role);
-            if damaged || under.as_ref().is_some_and(|field| holds(field.span, at)) {
+            if under.as_ref().is_some_and(|field| holds(field.span, at)) {
+                // The gap to the next byte of the field belongs to it.
+                let next = column + 1 < columns && under.as_ref().is_some_and(|field| holds(field.span, at + 1));
+                let wide = if next { digits_at(column + 1) - x } else { 2 };
+                canvas.restyle(x, y, wide, Role::Field);
+                canvas.restyle(text, y, 1, Role::Field);
+            }
+            if damaged {
                 canvas.underline(x, y, 2);
                 canvas.underline(text, y, 1);
             }
             if selected.is_some_and(|bytes| bytes.span.len() > 1 && holds(bytes.span, at)) {
                 canvas.restyle(x, y, 2, Role::Selected);
             }
-            if at == keep.cursor {
+            if at == state.cursor {
                 canvas.restyle(x, y, 2, Role::Cursor);
                 canvas.restyle(text, y, 1, Role::Cursor);
             }
@@ -109,7 +117,12 @@ fn digits_at(column: u64) -> u16 {
 }
 
 fn characters_at(columns: u64, column: u64) -> u16 {
-    digits_at(columns) + 1 + u16::try_from(column).unwrap_or(0)
+    digits_at(columns.saturating_sub(1)) + 3 + u16::try_from(column).unwrap_or(0)
+}
+
+/// Columns of a row with so many bytes.
+pub fn width(columns: u64) -> u16 {
+    characters_at(columns, columns)
 }
 
 /// The byte of a row whose digits or character are at a column of the screen.
@@ -120,22 +133,22 @@ pub fn column_at(columns: u64, x: u16) -> Option<u64> {
     })
 }
 
-fn heading(app: &App, shown: &Shown<'_>, canvas: &mut Canvas<'_>) {
-    let keep = &app.panes.hex;
+fn heading(app: &App, shown: &ByteSource<'_>, canvas: &mut Canvas<'_>) {
+    let state = &app.panes.hex;
     let what = match shown {
-        Shown::Block(_) => "decompressed block",
-        Shown::File(opened) => match (opened.grid().is_some(), keep.part) {
+        ByteSource::Block(_) => "decompressed block",
+        ByteSource::File(opened) => match (opened.grid().is_some(), state.part) {
             (false, _) => "file",
             (true, Part::Data | Part::Map) => "voxels",
             (true, Part::Index) => "index",
             (true, Part::Depth) => "depths",
         },
     };
-    let all = super::all(app);
+    let all = super::byte_count(app);
     let dot = app.glyphs.dot;
-    let place = format!(" {:#x} of {all:#x}{dot}{what}", keep.cursor);
+    let place = format!(" {:#x} of {all:#x}{dot}{what}", state.cursor);
     let mut x = canvas.put(0, 0, &place, Role::Strong);
-    if let (Shown::File(_), Some(sector)) = (shown, app.selection.sector) {
+    if let (ByteSource::File(_), Some(sector)) = (shown, app.selection.sector) {
         let name = app.opened_item().map_or_else(|| format!("sector {sector}"), |opened| opened.sector_name(sector));
         x = canvas.put(x, 0, &format!("{dot}{name}"), Role::Dim);
     }

@@ -5,24 +5,26 @@ mod candidate;
 mod strip;
 mod wait;
 
+pub use candidate::{act_on_trial, trial, trial_words, tried};
+
 use std::sync::Arc;
 
 use super::Click;
+use crate::picture::Marks;
 use crate::repair::{self, Accepted, Plan};
 use crate::tui::action::Action;
-use crate::tui::app::{App, Focus};
 use crate::tui::canvas::Canvas;
-use crate::tui::data::preview::{Line, Preview, Subject};
-use crate::tui::data::{Cell, Item, Part, State};
-use crate::tui::draw::pane_inside;
-use crate::tui::jobs::{Kind, apart};
+use crate::tui::data::preview::{Preview, PreviewLine, Subject};
+use crate::tui::data::{Item, LoadState, Loaded, Part};
+use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role};
+use crate::tui::{App, Focus};
 
 /// Columns of the names in the list.
 const NAME: u16 = 22;
 
-/// From this width on the sectors before and after stand side by side.
+/// From this width on the sectors before and after are drawn side by side.
 const SIDE_BY_SIDE: u16 = 84;
 
 /// Lines that a step of the mouse's wheel moves.
@@ -31,23 +33,23 @@ const WHEEL: usize = 3;
 /// What a plan is made for: which reading of the save, and whether likely blocks are written.
 type PlanKey = (u64, bool);
 
-/// What the pane keeps.
+/// The state of the pane.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct RepairState {
     /// Whether blocks that are only likely are written too.
     likely: bool,
     /// What is done with the save.
-    plan: Cell<PlanKey, Plan>,
+    plan: Loaded<PlanKey, Plan>,
     /// How far the plan is.
-    far: wait::Far,
+    progress: wait::PlanProgress,
     /// What is done with the selected file.
     preview: Option<((PlanKey, usize), Arc<Preview>)>,
     /// The line under the cursor.
     cursor: usize,
     /// Blocks that were put in their places by hand.
     accepted: Vec<Accepted>,
-    /// The block that is looked at in a place that it may belong to.
-    candidate: candidate::Keep,
+    /// The block that is tried in a place that it may belong to.
+    candidate: Option<candidate::CandidateState>,
 }
 
 fn key(app: &App) -> PlanKey {
@@ -60,19 +62,40 @@ fn preview(app: &App) -> Option<&Arc<Preview>> {
     app.panes.repair.preview.as_ref().filter(|(key, _)| *key == wanted).map(|(_, preview)| preview)
 }
 
+/// The plan, when it is there.
+#[must_use]
+pub fn plan(app: &App) -> Option<&Arc<Plan>> {
+    app.panes.repair.plan.get(&key(app))
+}
+
+/// Whether there is a plan to look at.
+#[must_use]
+pub fn has_plan(app: &App) -> bool {
+    plan(app).is_some()
+}
+
+/// Whether blocks that are only likely are written too.
+#[must_use]
+pub const fn is_likely(app: &App) -> bool {
+    app.panes.repair.likely
+}
+
+/// What the plan does with each block, for the picture of the world.
+#[must_use]
+pub fn marks(app: &App) -> Marks {
+    plan(app).map(|plan| Marks::of_plan(plan)).unwrap_or_default()
+}
+
 /// Whether the plan is being made.
 #[must_use]
 pub fn is_planning(app: &App) -> bool {
-    matches!(app.panes.repair.plan.state(&key(app)), State::Reading)
+    matches!(app.panes.repair.plan.state(&key(app)), LoadState::Loading)
 }
 
 /// Does an action; true when it meant something here.
 pub fn act(app: &mut App, action: Action) -> bool {
-    if candidate::act(app, action) {
-        return true;
-    }
     let lines = preview(app).map_or(0, |preview| preview.lines.len());
-    let page = usize::from(Parts::new(app, pane_inside(app).width, pane_inside(app).height).rows).max(1);
+    let page = usize::from(Areas::new(app, app.pane_inside().width, app.pane_inside().height).rows).max(1);
     let at = app.panes.repair.cursor.min(lines.saturating_sub(1));
     app.panes.repair.cursor = match action {
         Action::Up => at.saturating_sub(1),
@@ -81,13 +104,13 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Action::PageDown => (at + page).min(lines.saturating_sub(1)),
         Action::First => 0,
         Action::Last => lines.saturating_sub(1),
-        Action::Enter if matches!(app.panes.repair.plan.state(&key(app)), State::Failed(_)) => {
+        Action::Enter if matches!(app.panes.repair.plan.state(&key(app)), LoadState::Failed(_)) => {
             app.panes.repair.plan.clear();
             0
         }
         Action::Enter => {
             if !candidate::open(app, at) {
-                app.say("Lines with a block and its likely places can be looked at: those with ? and with ~.".into());
+                app.show_message("Only blocks with likely places can be shown: lines marked ? or ~.".into());
             }
             at
         }
@@ -108,8 +131,8 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
         }
         return;
     }
-    let area = pane_inside(app);
-    let parts = Parts::new(app, area.width, area.height);
+    let area = app.pane_inside();
+    let parts = Areas::new(app, area.width, area.height);
     let Some(preview) = preview(app) else { return };
     let first = parts.first(app.panes.repair.cursor, preview.lines.len());
     if let Some(row) = y.checked_sub(parts.list).filter(|row| *row < parts.rows) {
@@ -120,13 +143,13 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
 /// Whether a block is looked at in a place that it may belong to.
 #[must_use]
 pub fn has_candidate(app: &App) -> bool {
-    app.in_repair() && candidate::is_open(app)
+    app.in_world() && candidate::is_open(app)
 }
 
 /// Whether a block is looked at that can be put in a place by hand.
 #[must_use]
 pub fn can_accept(app: &App) -> bool {
-    app.in_repair() && candidate::can_accept(app)
+    app.in_world() && candidate::can_accept(app)
 }
 
 /// Whether the line under the cursor can be looked at.
@@ -136,37 +159,39 @@ pub fn can_look(app: &App) -> bool {
     app.in_repair() && line.is_some_and(|line| !line.pieces.is_empty() && !line.candidates.is_empty())
 }
 
-/// Asks for what is needed.
-pub fn want(app: &mut App) {
-    candidate::want(app);
+/// Asks for the plan, if it is not there or on its way.
+pub fn request_plan(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
     let wanted = key(app);
-    if app.panes.repair.plan.want(&wanted) {
+    if app.panes.repair.plan.request(&wanted) {
         let save = Arc::clone(&index.save);
-        app.panes.repair.far = None;
+        app.panes.repair.progress = None;
         app.job(
-            Kind::Plan,
+            JobKind::Plan,
             move |worker| {
-                let progress = wait::teller(worker);
-                let options = repair::Options {
-                    likely: wanted.1,
-                    cancel: Some(worker.cancel()),
-                    progress: Some(&progress),
-                    ..Default::default()
-                };
-                let plan = apart(|| repair::plan(&save, &options).map_err(|error| error.to_string()));
-                worker.answer(move |app| app.panes.repair.plan.put(wanted, plan));
+                let progress = wait::report_progress(worker);
+                let watch = worker.watch().progress(&progress);
+                let options = repair::Options::default().likely(wanted.1).watch(watch);
+                let plan = run_in_own_pool(|| repair::plan(&save, &options).map_err(|error| error.to_string()));
+                worker.answer(move |app| app.panes.repair.plan.store(wanted, plan));
             },
             |app, why| app.panes.repair.plan.fail(why),
         );
     }
+}
+
+/// Requests what the pane needs and does not have.
+pub fn request_missing(app: &mut App) {
+    request_plan(app);
+    let Some(index) = app.index.clone() else { return };
+    let wanted = key(app);
     let key = (wanted, app.selection.node);
     if app.panes.repair.preview.as_ref().is_some_and(|(there, _)| *there == key) {
         return;
     }
     let Some(plan) = app.panes.repair.plan.get(&wanted).cloned() else { return };
-    let preview = match app.selected_item() {
-        None => Preview::of_all(&plan),
+    let preview = match app.selected_item().filter(|_| !app.selects_directory()) {
+        None => Preview::for_save(&plan),
         Some(item) => {
             let Some(opened) = app.opened_item() else { return };
             let path = index.paths.get(item).cloned().unwrap_or_default();
@@ -174,10 +199,9 @@ pub fn want(app: &mut App) {
                 Some(Item::Layer(map, _)) => index.save.maps.get(*map).map(|map| map.dir.clone()),
                 _ => None,
             };
-            Preview::of(&plan, &path, map.as_deref(), opened.len(Part::Data))
+            Preview::for_file(&plan, &path, map.as_deref(), opened.len(Part::Data))
         }
     };
-    app.panes.repair.candidate.at = None;
     app.panes.repair.cursor = line_of_finding(app, &preview);
     app.panes.repair.preview = Some((key, Arc::new(preview)));
 }
@@ -192,11 +216,25 @@ fn line_of_finding(app: &App, preview: &Preview) -> usize {
     named.and_then(line_of).or_else(|| record.and_then(line_of)).unwrap_or(0)
 }
 
-/// Where the parts of the pane lie.
-struct Parts {
+/// Columns that the level takes, at the right of the summary.
+const LEVEL: u16 = 17;
+
+/// What a repair does, in a sentence: with the whole save, or with the selected file.
+fn summary(app: &App, preview: &Preview) -> String {
+    let totals = match (&app.findings.verdict.totals, app.selects_directory()) {
+        (Some(totals), true) => repair::total_words(totals, false).into_iter().next(),
+        _ => None,
+    };
+    totals.unwrap_or_else(|| preview.summary.clone())
+}
+
+/// The areas of the pane.
+struct Areas {
+    /// Rows of the summary.
+    top: u16,
     /// Rows of sectors, of each of the two pictures.
     sectors: u16,
-    /// Whether the pictures stand side by side.
+    /// Whether the two maps are side by side.
     beside: bool,
     /// The line of the legend.
     legend: Option<u16>,
@@ -208,15 +246,18 @@ struct Parts {
     command: u16,
 }
 
-impl Parts {
+impl Areas {
     fn new(app: &App, width: u16, height: u16) -> Self {
         let has_sectors = preview(app).is_some_and(|preview| preview.before.1 + preview.after.1 > 0);
         let beside = width >= SIDE_BY_SIDE;
         let wrapped = textwrap::wrap(&command(app), usize::from(width.saturating_sub(4)).max(1)).len();
         let lines = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, 3) } else { 1 };
         let command = height.saturating_sub(lines);
+        let words = preview(app).map(|preview| summary(app, preview)).unwrap_or_default();
+        let wrapped = textwrap::wrap(&words, usize::from(width.saturating_sub(LEVEL + 2)).max(1)).len();
+        let top = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, 3) } else { 1 };
         // The summary, the command, and the list have what they need; the pictures have what is left.
-        let room = command.saturating_sub(1);
+        let room = command.saturating_sub(top);
         let list = preview(app).map_or(1, |preview| u16::try_from(preview.lines.len()).unwrap_or(u16::MAX));
         let titles = if beside { 1 } else { 2 };
         let most = if beside { room / 2 } else { room / 4 };
@@ -230,9 +271,9 @@ impl Parts {
             0
         };
         let pictures = if sectors == 0 { 0 } else { titles + if beside { sectors } else { 2 * sectors } };
-        let legend = (sectors > 0).then_some(1 + pictures);
-        let list = 1 + pictures + u16::from(legend.is_some());
-        Self { sectors, beside, legend, list, rows: command.saturating_sub(list), command }
+        let legend = (sectors > 0).then_some(top + pictures);
+        let list = top + pictures + u16::from(legend.is_some());
+        Self { top, sectors, beside, legend, list, rows: command.saturating_sub(list), command }
     }
 
     fn first(&self, cursor: usize, lines: usize) -> usize {
@@ -283,31 +324,28 @@ pub fn copy(app: &App) -> Option<String> {
 
 /// Draws the pane.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
-    let keep = &app.panes.repair;
+    let state = &app.panes.repair;
     let Some(preview) = preview(app) else {
-        let (words, role) = match keep.plan.state(&key(app)) {
-            State::Failed(why) => (format!("{why}. Enter tries again."), Role::Error),
-            State::Ready(_) => ("Reading the file.".to_owned(), Role::Dim),
-            _ => return wait::draw(keep.far, canvas),
+        let (words, role) = match state.plan.state(&key(app)) {
+            LoadState::Failed(why) => (format!("{why}. Enter tries again."), Role::Error),
+            LoadState::Ready(_) => ("Reading the file.".to_owned(), Role::Dim),
+            _ => return wait::draw(state.progress, canvas),
         };
         canvas.wrap(1, 1, &words, role);
         return;
     };
-    if candidate::is_open(app) {
-        candidate::draw(app, canvas);
-        return;
-    }
     let width = canvas.width();
-    let level = if keep.likely { "likely" } else { "certain" };
+    let level = if state.likely { "likely" } else { "certain" };
     let level_width = u16::try_from(level.len()).unwrap_or(8) + 10;
-    canvas.put_within(1, 0, width.saturating_sub(level_width + 2), &preview.summary, Role::Strong);
+    let parts = Areas::new(app, width, canvas.height());
+    let room = width.saturating_sub(LEVEL + 2);
+    canvas.part(1, 0, room, parts.top).wrap(0, 0, &summary(app, preview), Role::Strong);
     canvas.line(width.saturating_sub(level_width), 0, &[(Role::Dim, "level "), (Role::Key, level), (Role::Dim, "  t")]);
-    let parts = Parts::new(app, width, canvas.height());
-    let at = keep.cursor.min(preview.lines.len().saturating_sub(1));
+    let at = state.cursor.min(preview.lines.len().saturating_sub(1));
     if parts.sectors > 0 {
         let half = if parts.beside { width / 2 } else { width };
-        let after = if parts.beside { (half, 1) } else { (0, 2 + parts.sectors) };
-        for ((x, y), title, map) in [((0, 1), "Before", &preview.before), (after, "After", &preview.after)] {
+        let after = if parts.beside { (half, parts.top) } else { (0, parts.top + 1 + parts.sectors) };
+        for ((x, y), title, map) in [((0, parts.top), "Before", &preview.before), (after, "After", &preview.after)] {
             let mut part = canvas.part(x, y, half, parts.sectors + 1);
             strip::draw(app, title, map, preview.lines.get(at).map(|_| at), &mut part);
         }
@@ -324,14 +362,14 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
 fn mark(subject: Subject, glyphs: &Glyphs) -> (&'static str, Role) {
     match subject {
         Subject::Missing => (if glyphs.ascii { "x" } else { "✗" }, Role::Error),
-        Subject::Lost => ("?", Role::Lost),
+        Subject::Lost => ("?", Role::Unowned),
         Subject::Likely => ("~", Role::Warning),
         Subject::PutRight => (if glyphs.ascii { ">" } else { "→" }, Role::Good),
         Subject::Words => (" ", Role::Text),
     }
 }
 
-fn list(app: &App, preview: &Preview, parts: &Parts, at: usize, canvas: &mut Canvas<'_>) {
+fn list(app: &App, preview: &Preview, parts: &Areas, at: usize, canvas: &mut Canvas<'_>) {
     if preview.lines.is_empty() {
         let words = if preview.unchanged { "Nothing is changed here." } else { "Nothing is lost." };
         canvas.put(1, parts.list, words, Role::Good);
@@ -385,15 +423,15 @@ fn capital(text: &str) -> String {
 }
 
 /// Whether the block of a line was put in a place by hand.
-fn is_accepted(app: &App, line: &Line) -> bool {
+fn is_accepted(app: &App, line: &PreviewLine) -> bool {
     let place = line.place.as_ref();
     place.is_some_and(|(lod, file, sector)| {
         app.panes.repair.accepted.iter().any(|a| (a.lod, &a.file, a.sector) == (*lod, file, *sector))
     })
 }
 
-/// What a line says, with the kind of it in a word: never by its mark alone.
-fn says(app: &App, line: &Line) -> String {
+/// The text of a line, with its kind in a word: a mark alone does not suffice.
+fn says(app: &App, line: &PreviewLine) -> String {
     let kind = match line.subject {
         Subject::Missing => "missing: ",
         Subject::Lost if is_accepted(app, line) => "accepted: ",

@@ -1,16 +1,16 @@
 //! The sectors of a file before or after a repair, a letter for each block of the result.
 
-use crate::tui::app::App;
+use crate::tui::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::preview::{Part, What};
-use crate::tui::inspector::grouped;
+use crate::tui::data::preview::{Fate, SectorFate};
+use crate::tui::numbers::grouped;
 use crate::tui::theme::Role;
 
-/// Draws a title and the sectors below it; those of the chosen line stand out.
+/// Draws a title and the sectors below it; those of the line under the cursor are highlighted.
 pub(super) fn draw(
     app: &App,
     title: &str,
-    (parts, all): &(Vec<Part>, u64),
+    (parts, all): &(Vec<SectorFate>, u64),
     line: Option<usize>,
     canvas: &mut Canvas<'_>,
 ) {
@@ -24,7 +24,7 @@ pub(super) fn draw(
     let scale = if per == 1 { String::new() } else { format!("{}{per} a cell", app.glyphs.dot) };
     canvas.line(1, 0, &[(Role::Strong, title), (Role::Dim, "  "), (Role::Dim, &count), (Role::Dim, &scale)]);
     for cell in 0..all.div_ceil(per).min(columns.saturating_mul(rows)) {
-        let (glyph, role) = look(app, parts, cell.saturating_mul(per), per, line);
+        let (glyph, role) = cell_appearance(app, parts, cell.saturating_mul(per), per, line);
         let x = u16::try_from(cell % columns).unwrap_or(u16::MAX);
         let y = u16::try_from(cell / columns).unwrap_or(u16::MAX);
         canvas.put(1 + x, 1 + y, &glyph, role);
@@ -37,7 +37,7 @@ pub(super) fn columns(width: u16) -> u64 {
 }
 
 /// The worst in a cell: its letter, and how it looks.
-fn look(app: &App, parts: &[Part], from: u64, per: u64, line: Option<usize>) -> (String, Role) {
+fn cell_appearance(app: &App, parts: &[SectorFate], from: u64, per: u64, line: Option<usize>) -> (String, Role) {
     let end = from.saturating_add(per);
     // Parts are in order, and none is longer than 255 sectors: few of them can reach into a cell from before it.
     let upto = parts.partition_point(|part| part.first < end);
@@ -47,17 +47,17 @@ fn look(app: &App, parts: &[Part], from: u64, per: u64, line: Option<usize>) -> 
     let Some(part) = worst else { return (app.glyphs.stale.to_owned(), Role::Stale) };
     let letter = char::from(b'a' + u8::try_from(part.number % 26).unwrap_or(0));
     let (glyph, role) = match part.what {
-        What::Old => (app.glyphs.stale.to_owned(), Role::Stale),
-        What::Header => (app.glyphs.header.to_owned(), Role::Header),
-        What::Kept => (letter.to_string(), if part.number.is_multiple_of(2) { Role::Block } else { Role::BlockOther }),
-        What::PutRight => (letter.to_ascii_uppercase().to_string(), Role::Good),
-        What::Likely => ("~".to_owned(), Role::Warning),
-        What::Lost => ("?".to_owned(), Role::Lost),
+        Fate::Old => (app.glyphs.stale.to_owned(), Role::Stale),
+        Fate::Header => (app.glyphs.header.to_owned(), Role::Header),
+        Fate::Kept => (letter.to_string(), if part.number.is_multiple_of(2) { Role::Block } else { Role::BlockOther }),
+        Fate::PutRight => (letter.to_ascii_uppercase().to_string(), Role::Good),
+        Fate::Likely => ("~".to_owned(), Role::Warning),
+        Fate::Lost => ("?".to_owned(), Role::Unowned),
     };
     (glyph, if line.is_some() && part.line == line { Role::Selected } else { role })
 }
 
-/// What the letters and marks mean.
+/// Fate the letters and marks mean.
 pub(super) fn legend(app: &App, y: u16, canvas: &mut Canvas<'_>) {
     canvas.line(
         1,
@@ -69,7 +69,7 @@ pub(super) fn legend(app: &App, y: u16, canvas: &mut Canvas<'_>) {
             (Role::Dim, " put right  "),
             (Role::Warning, "~"),
             (Role::Dim, " likely  "),
-            (Role::Lost, "?"),
+            (Role::Unowned, "?"),
             (Role::Dim, " lost+found  "),
             (Role::Stale, app.glyphs.stale),
             (Role::Dim, " of no use"),

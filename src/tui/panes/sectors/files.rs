@@ -1,55 +1,67 @@
-//! Where several files are selected: a cell for each of them, with its worst finding.
+//! A directory or a save with several files: a row for each of them, with its findings and a strip of its sectors.
 
+use std::sync::Arc;
+
+use indicatif::DecimalBytes;
+
+use super::strip::{self, Strip};
 use crate::damage::Level;
 use crate::tui::action::Action;
-use crate::tui::app::{App, Focus};
 use crate::tui::canvas::Canvas;
-use crate::tui::data::{Index, ItemId, State};
-use crate::tui::draw::pane_inside;
+use crate::tui::data::{Index, ItemId};
 use crate::tui::findings::Tally;
-use crate::tui::inspector::{bytes, grouped};
+use crate::tui::numbers::grouped;
 use crate::tui::panes::Click;
 use crate::tui::scroll;
 use crate::tui::theme::{Role, level_role};
+use crate::tui::{App, Focus};
 
-/// Columns of a cell: its mark, and a space that keeps neighbours apart.
-const CELL: u16 = 2;
+/// Columns of the size and of the number of blocks.
+const FIGURES: u16 = 18;
 
-/// Where the parts lie.
-struct Layout {
+/// Columns of the findings of a file.
+const COUNTS: u16 = 7;
+
+/// Lines that a step of the wheel moves.
+const WHEEL: usize = 3;
+
+/// The areas of the list.
+struct FileList {
+    /// Whether there are a line above and a legend below.
+    framed: bool,
     rows: u16,
-    label: u16,
-    columns: usize,
+    /// Columns of the names.
+    name: u16,
     first: usize,
-    /// The file under the cursor, counted from the first of these.
     cursor: usize,
     files: usize,
 }
 
-fn layout(app: &App, width: u16, height: u16) -> Layout {
-    let files = app.selected_items().len();
-    let cursor = app.panes.sectors.file.min(files.saturating_sub(1));
-    let taken = if height >= 5 { 3 } else { u16::from(height >= 2) };
-    let rows = height.saturating_sub(taken);
-    let label = u16::try_from(files.to_string().len()).unwrap_or(4).max(3) + 1;
-    let columns = usize::from((width.saturating_sub(label + 2) / CELL).max(1));
-    // As in the sector map, so that numbers are easy to count from.
-    let columns = if columns >= 8 { columns / 8 * 8 } else { columns };
-    let first = scroll::follow(app.panes.sectors.first, cursor / columns, rows.into(), files.div_ceil(columns));
-    Layout { rows, label, columns, first, cursor, files }
+fn layout(app: &App, width: u16, height: u16) -> FileList {
+    let items = app.selected_items();
+    let files = items.len();
+    // The cursor is on the selected file.
+    let cursor = app.selected_item().and_then(|item| item.checked_sub(items.start)).unwrap_or(0);
+    let cursor = cursor.min(files.saturating_sub(1));
+    let framed = height >= 5;
+    let rows = height.saturating_sub(if framed { 2 } else { 0 });
+    let first = scroll::follow(app.panes.sectors.first, cursor, rows.into(), files);
+    let shown =
+        |at: usize| app.index.as_ref().map_or(0, |index| short_name(&index.shown(items.start + at)).chars().count());
+    let longest = (first..files).take(rows.into()).map(shown).max().unwrap_or(0);
+    let name = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, (width / 3).max(8));
+    FileList { framed, rows, name, first, cursor, files }
 }
 
 /// Does an action; true when it meant something here.
 pub fn act(app: &mut App, action: Action) -> bool {
-    let inside = pane_inside(app);
-    let Layout { rows, columns, cursor, files, .. } = layout(app, inside.width, inside.height);
-    let page = columns.saturating_mul(usize::from(rows).max(1));
+    let inside = app.pane_inside();
+    let FileList { rows, cursor, files, .. } = layout(app, inside.width, inside.height);
+    let page = usize::from(rows).max(1);
     let last = files.saturating_sub(1);
     let to = match action {
-        Action::Left => cursor.saturating_sub(1),
-        Action::Right => cursor + 1,
-        Action::Up => cursor.checked_sub(columns).unwrap_or(cursor),
-        Action::Down => cursor + if cursor + columns <= last { columns } else { 0 },
+        Action::Up => cursor.saturating_sub(1),
+        Action::Down => cursor + 1,
         Action::PageUp => cursor.saturating_sub(page),
         Action::PageDown => cursor + page,
         Action::First => 0,
@@ -60,148 +72,142 @@ pub fn act(app: &mut App, action: Action) -> bool {
         }
         _ => return false,
     };
-    app.panes.sectors.file = to.min(last);
-    let inside = pane_inside(app);
-    app.panes.sectors.first = layout(app, inside.width, inside.height).first;
+    move_to(app, to.min(last));
     true
 }
 
-/// Opens the file of a cell.
+/// Puts the cursor on a file, which selects it.
+fn move_to(app: &mut App, at: usize) {
+    if let Some(item) = app.selected_items().nth(at) {
+        app.select_item(item);
+        app.selection.finding = None;
+    }
+    let inside = app.pane_inside();
+    app.panes.sectors.first = layout(app, inside.width, inside.height).first;
+}
+
+/// Opens the file of a row.
 fn open(app: &mut App, at: usize) {
     let (Some(index), Some(item)) = (app.index.clone(), app.selected_items().nth(at)) else { return };
     let Some(node) = index.node_of(item) else { return };
     app.remember();
     app.select_node(node);
     app.panes.tree.show(&index, node);
-    app.panes.arrived();
+    app.panes.follow_selection();
 }
 
 /// Does a click.
-pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
+pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
     if let Click::Wheel(up) = click {
-        act(app, if up { Action::Up } else { Action::Down });
+        for _ in 0..WHEEL {
+            act(app, if up { Action::Up } else { Action::Down });
+        }
         return;
     }
-    let inside = pane_inside(app);
-    let layout = layout(app, inside.width, inside.height);
-    let top = u16::from(inside.height >= 5);
-    let Some(row) = y.checked_sub(top).filter(|row| *row < layout.rows) else { return };
-    let Some(column) = x.checked_sub(layout.label + 1).map(|x| usize::from(x / CELL)) else { return };
-    let at = (layout.first + usize::from(row)).saturating_mul(layout.columns).saturating_add(column);
-    if column >= layout.columns || at >= layout.files {
+    let inside = app.pane_inside();
+    let list = layout(app, inside.width, inside.height);
+    let Some(row) = y.checked_sub(u16::from(list.framed)).filter(|row| *row < list.rows) else { return };
+    let at = list.first + usize::from(row);
+    if at >= list.files {
         return;
     }
-    if at == layout.cursor {
+    if at == list.cursor {
         open(app, at);
     } else {
-        app.panes.sectors.file = at;
+        move_to(app, at);
     }
 }
 
-fn mark(app: &App, tally: Tally) -> (&'static str, Role) {
-    match tally.worst() {
-        None if app.findings.summary.is_none() => ("_", Role::Dim),
-        None => (app.glyphs.good, Role::Good),
-        worst => (app.glyphs.level(worst), level_role(worst)),
-    }
+/// Asks for the strips of the files that are shown.
+pub fn request_missing(app: &mut App) {
+    let Some(index) = app.index.clone() else { return };
+    let inside = app.pane_inside();
+    let list = layout(app, inside.width, inside.height);
+    let items = app.selected_items();
+    let shown: Vec<ItemId> = items.skip(list.first).take(list.rows.into()).collect();
+    strip::request(app, &index, &shown);
+}
+
+/// The name of a file with the directory that it is in.
+fn short_name(shown: &str) -> &str {
+    let mut slashes = shown.rmatch_indices('/');
+    slashes.nth(1).and_then(|(at, _)| shown.get(at + 1..)).unwrap_or(shown)
 }
 
 fn tally(app: &App, index: &Index, item: ItemId) -> Tally {
-    index.node_of(item).map(|node| app.findings.of_node(node)).unwrap_or_default()
+    index.node_of(item).map(|node| app.findings.tally(node)).unwrap_or_default()
 }
 
 /// Draws the files.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let Some(index) = &app.index else { return };
     let items = app.selected_items();
-    let layout = layout(app, canvas.width(), canvas.height());
-    if layout.files == 0 {
+    let list = layout(app, canvas.width(), canvas.height());
+    if list.files == 0 {
         canvas.wrap(1, 0, "There is no file of a save here.", Role::Dim);
         return;
     }
-    let top = u16::from(canvas.height() >= 5);
-    if top > 0 {
-        let wrong = |level: Level| items.clone().filter(|item| tally(app, index, *item).worst() == Some(level)).count();
-        let (errors, warnings) = (wrong(Level::Error), wrong(Level::Warning));
-        let mut x = canvas.put(1, 0, &format!("{} files", grouped(layout.files as u64)), Role::Text);
-        for (n, level) in [(errors, Level::Error), (warnings, Level::Warning)] {
-            if n > 0 {
-                x = canvas.put(x, 0, app.glyphs.dot, Role::Dim);
-                let text = format!("{} {n} with {}s", app.glyphs.level(Some(level)), level.name());
-                x = canvas.put(x, 0, &text, level_role(Some(level)));
+    let top = u16::from(list.framed);
+    if list.framed {
+        summary(app, index, &list, canvas);
+    }
+    let shown: Vec<ItemId> = items.skip(list.first).take(list.rows.into()).collect();
+    let damaged = strip::damaged(app, &shown);
+    for (y, (at, item)) in (top..).zip((list.first..).zip(&shown)) {
+        let tally = tally(app, index, *item);
+        let worst = tally.worst();
+        let checked = app.findings.summary.is_some() || worst.is_some();
+        let mark = if checked { app.glyphs.level(worst) } else { app.glyphs.unknown };
+        canvas.put(1, y, mark, if checked { level_role(worst) } else { Role::Dim });
+        canvas.put_middle(3, y, list.name, short_name(&index.shown(*item)), Role::Text);
+        let count = match worst {
+            Some(Level::Error) => grouped(tally.errors.into()),
+            Some(Level::Warning) => grouped(tally.warnings.into()),
+            _ => String::new(),
+        };
+        let mut x = 3 + list.name + COUNTS;
+        canvas.put_right(x, y, &count, level_role(worst));
+        let strip: Option<&Arc<Strip>> = app.panes.sectors.strips.get(app.generation, *item);
+        if canvas.width() >= x + FIGURES + 8 {
+            if let Some(file) = index.file(*item)
+                && !matches!(file, crate::save::File::Map(_))
+            {
+                canvas.put_right(x + 10, y, &DecimalBytes(file.len()).to_string(), Role::Dim);
             }
-        }
-        let words = format!("{}1 cell = 1 file", app.glyphs.dot);
-        canvas.put(x, 0, &words, Role::Dim);
-    }
-    for row in 0..layout.rows {
-        let from = (layout.first + usize::from(row)).saturating_mul(layout.columns);
-        if from >= layout.files {
-            break;
-        }
-        let y = top + row;
-        canvas.put_right(layout.label, y, &from.to_string(), Role::Dim);
-        for (column, at) in (from..layout.files).take(layout.columns).enumerate() {
-            let (glyph, role) = mark(app, tally(app, index, items.start + at));
-            let x = u16::try_from(column).unwrap_or(u16::MAX).saturating_mul(CELL).saturating_add(layout.label + 1);
-            canvas.put(x, y, glyph, role);
-            if at == layout.cursor {
-                canvas.restyle(x, y, 1, if app.focus == Focus::Pane { Role::Cursor } else { Role::CursorAway });
+            if let Some(strip) = strip {
+                canvas.put_right(x + FIGURES, y, &grouped(strip.blocks), Role::Text);
             }
+            x += FIGURES;
+        }
+        let width = canvas.width().saturating_sub(x + 3);
+        if let Some(strip) = strip {
+            let damage = damaged.get(item).map_or(&[][..], Vec::as_slice);
+            strip.draw(app, damage, &mut canvas.part(x + 2, y, width, 1));
+        }
+        if at == list.cursor {
+            canvas.restyle(0, y, x, if app.focus == Focus::Pane { Role::Cursor } else { Role::CursorAway });
         }
     }
-    let height = layout.rows;
-    canvas.part(0, top, canvas.width(), height).scrollbar(
-        layout.first,
-        height.into(),
-        layout.files.div_ceil(layout.columns),
-    );
-    if canvas.height() >= 2 {
-        let y = if canvas.height() >= 5 { canvas.height() - 2 } else { canvas.height() - 1 };
-        under_cursor(app, index, items.start + layout.cursor, y, canvas);
-    }
-    if canvas.height() >= 5 {
-        legend(app, canvas);
+    canvas.part(0, top, canvas.width(), list.rows).scrollbar(list.first, list.rows.into(), list.files);
+    if list.framed {
+        let y = canvas.height().saturating_sub(1);
+        strip::draw_legend(app, y, canvas);
     }
 }
 
-fn under_cursor(app: &App, index: &Index, item: ItemId, y: u16, canvas: &mut Canvas<'_>) {
-    let tally = tally(app, index, item);
-    let mut x = canvas.put(1, y, &index.shown(item), Role::Strong);
-    if let Some(file) = index.file(item)
-        && !matches!(file, crate::save::File::Map(_))
-    {
-        x = canvas.put(x, y, &format!("{}{}", app.glyphs.dot, bytes(file.len())), Role::Dim);
-    }
-    if let Some(key) = app.item_key()
-        && let State::Failed(why) = app.item.state(&key)
-    {
-        x = canvas.put(x, y, why, Role::Error);
-    }
-    for (n, level) in [(tally.errors, Level::Error), (tally.warnings, Level::Warning), (tally.notes, Level::Note)] {
+fn summary(app: &App, index: &Index, list: &FileList, canvas: &mut Canvas<'_>) {
+    let items = app.selected_items();
+    let wrong = |level: Level| items.clone().filter(|item| tally(app, index, *item).worst() == Some(level)).count();
+    let plural = if list.files == 1 { "" } else { "s" };
+    let mut x = canvas.put(1, 0, &format!("{} file{plural}", grouped(list.files as u64)), Role::Text);
+    for level in [Level::Error, Level::Warning] {
+        let n = wrong(level);
         if n > 0 {
-            let plural = if n == 1 { "" } else { "s" };
-            let text = format!("{}{} {n} {}{plural}", app.glyphs.dot, app.glyphs.level(Some(level)), level.name());
-            x = canvas.put(x, y, &text, level_role(Some(level)));
+            x = canvas.put(x, 0, app.glyphs.dot, Role::Dim);
+            let text = format!("{} {n} with {}s", app.glyphs.level(Some(level)), level.name());
+            x = canvas.put(x, 0, &text, level_role(Some(level)));
         }
     }
-    if tally.worst().is_none() && app.findings.summary.is_some() {
-        canvas.put(x, y, &format!("{}nothing wrong", app.glyphs.dot), Role::Good);
-    }
-}
-
-fn legend(app: &App, canvas: &mut Canvas<'_>) {
-    let y = canvas.height().saturating_sub(1);
-    let all = app.findings.of_node(app.selection.node);
-    let entries = [
-        (all.errors > 0, app.glyphs.error, Role::Error, "error"),
-        (all.warnings > 0, app.glyphs.warning, Role::Warning, "warning"),
-        (all.notes > 0, app.glyphs.note, Role::Note, "note"),
-        (app.findings.summary.is_some(), app.glyphs.good, Role::Good, "nothing wrong"),
-        (app.findings.summary.is_none(), "_", Role::Dim, "not checked yet"),
-    ];
-    let mut x = 1;
-    for (_, glyph, role, words) in entries.into_iter().filter(|(occurs, ..)| *occurs) {
-        x = canvas.line(x, y, &[(role, glyph), (Role::Dim, " "), (Role::Dim, words), (Role::Dim, "  ")]);
-    }
+    let words = format!("{}size, blocks and sectors", app.glyphs.dot);
+    canvas.put_within(x, 0, canvas.width().saturating_sub(x + 1), &words, Role::Dim);
 }

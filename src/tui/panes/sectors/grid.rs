@@ -1,20 +1,19 @@
-//! The sectors as cells in rows: how many a cell, where they lie, what a cell shows.
+//! The sectors as cells in rows: sectors a cell, the areas of the pane, what a cell shows.
 
 use ratatui::style::{Modifier, Style};
 
-use super::super::marks::{Kind, Marks};
-use super::words;
+use super::super::marks::{Marks, SectorKind};
 use crate::save::Owner;
-use crate::tui::app::App;
+use crate::tui::App;
 use crate::tui::data::Opened;
 use crate::tui::scroll;
 use crate::tui::theme::{Glyphs, Role, Theme};
 
 /// A cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct GridCell {
     /// The worst in it.
-    pub kind: Kind,
+    pub kind: SectorKind,
     /// The first sector of that.
     pub sector: u64,
     /// Its run.
@@ -25,7 +24,7 @@ pub struct Cell {
     pub selected: bool,
 }
 
-/// Where the parts of the pane lie.
+/// The areas of the pane.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// Whether there is a line of figures above.
@@ -40,6 +39,10 @@ pub struct Grid {
     pub label: u16,
     /// Cells in a row.
     pub columns: u64,
+    /// Characters a cell.
+    pub wide: u16,
+    /// Lines a cell.
+    pub tall: u16,
     /// Sectors a cell.
     pub per: u64,
     /// Sectors a cell when all of the file is to be seen.
@@ -55,14 +58,14 @@ pub struct Grid {
 impl Grid {
     /// The parts of a pane of a size.
     #[must_use]
-    pub fn new(app: &App, marks: &Marks, width: u16, height: u16) -> Self {
+    pub fn new(app: &App, marks: &Marks, width: u16, height: u16, legend_lines: u16) -> Self {
         let places = marks.len();
         let summary = height >= 4;
         let has_words = height >= 12 || (height >= 5 && app.layout().inspector.area() == 0);
         let legend = match height {
             0..3 => 0,
             3..9 => 1,
-            _ => u16::try_from(words::legend(app, marks, width, true).len()).unwrap_or(1),
+            _ => legend_lines,
         };
         let taken = u16::from(summary) + u16::from(has_words) + legend;
         let rows = height.saturating_sub(taken);
@@ -70,13 +73,22 @@ impl Grid {
         let label = u16::try_from(last.to_string().len()).unwrap_or(20).max(3) + 1;
         let room = u64::from(width.saturating_sub(label + 3));
         // A multiple of eight makes numbers at the left that are easy to count from.
-        let columns = if room >= 8 { room / 8 * 8 } else { room.max(1) };
+        let count = |room: u64| if room >= 8 { room / 8 * 8 } else { room.max(1) };
+        let columns = count(room);
         let seen = columns.saturating_mul(rows.into()).max(1);
         let mut fit = 1u64;
         while places.div_ceil(fit) > seen && fit < 1 << 40 {
             fit *= 2;
         }
         let per = app.panes.sectors.zoom.map_or(fit, |zoom| (1u64 << zoom.min(40)).min(fit));
+        // One sector a cell leaves room for more characters, into which positions are written.
+        let fits = |wide: &u16| *wide == 1 || places.div_ceil(count(room / u64::from(*wide))) <= u64::from(rows);
+        let widest = (1..=MAX_WIDE).rev().find(fits).unwrap_or(1);
+        let wide = if per > 1 { 1 } else { app.panes.sectors.wide.unwrap_or(widest) };
+        let columns = count((room / u64::from(wide)).max(1));
+        let needed = u16::try_from(places.div_ceil(columns)).unwrap_or(u16::MAX).max(1);
+        let tall = if wide > 1 { (rows / needed).clamp(1, MAX_TALL) } else { 1 };
+        let rows = rows / tall;
         let legend_at = height.saturating_sub(legend);
         let mut grid = Self {
             summary,
@@ -85,6 +97,8 @@ impl Grid {
             legend: legend_at,
             label,
             columns,
+            wide,
+            tall,
             per,
             fit,
             places,
@@ -123,18 +137,18 @@ impl Grid {
     /// The cell at a place inside the pane.
     #[must_use]
     pub fn cell_at(&self, x: u16, y: u16) -> Option<u64> {
-        let row = y.checked_sub(self.summary.into()).filter(|row| *row < self.rows)?;
-        let column = u64::from(x.checked_sub(self.label + 1)?);
+        let row = Some(y.checked_sub(self.summary.into())? / self.tall).filter(|row| *row < self.rows)?;
+        let column = u64::from(x.checked_sub(self.label + 1)? / self.wide);
         let cell = self.row_start(row).saturating_add(column);
         (column < self.columns && cell < self.cells()).then_some(cell)
     }
 
     /// What a cell shows.
     #[must_use]
-    pub fn cell(&self, marks: &Marks, cell: u64, slot: Option<u32>) -> Option<Cell> {
+    pub fn cell(&self, marks: &Marks, cell: u64, slot: Option<u32>) -> Option<GridCell> {
         let start = cell.checked_mul(self.per)?;
         let end = start.saturating_add(self.per);
-        let mut out: Option<Cell> = None;
+        let mut out: Option<GridCell> = None;
         let mut block = None;
         let mut several = false;
         let mut selected = false;
@@ -148,12 +162,18 @@ impl Grid {
             }
             if out.is_none_or(|worst| worst.kind < kind) {
                 let sector = run.first.saturating_add(start.saturating_sub(place));
-                out = Some(Cell { kind, sector, run: at, several: false, selected: false });
+                out = Some(GridCell { kind, sector, run: at, several: false, selected: false });
             }
         }
-        out.map(|worst| Cell { several, selected, ..worst })
+        out.map(|worst| GridCell { several, selected, ..worst })
     }
 }
+
+/// Lines a cell, at most.
+const MAX_TALL: u16 = 3;
+
+/// Characters a cell, at most.
+pub const MAX_WIDE: u16 = 12;
 
 /// The sector under the cursor.
 #[must_use]
@@ -163,9 +183,18 @@ pub fn cursor(app: &App) -> u64 {
 
 /// The glyph and the style of a cell.
 #[must_use]
-pub fn look(cell: Cell, marks: &Marks, opened: &Opened, theme: Theme, glyphs: &Glyphs) -> (String, Style) {
-    let (glyph, role, _) = cell.kind.look(glyphs);
-    let single = cell.kind == Kind::Block && !cell.several;
+pub fn cell_appearance(
+    cell: GridCell,
+    marks: &Marks,
+    opened: &Opened,
+    theme: Theme,
+    glyphs: &Glyphs,
+) -> (String, Style) {
+    let (glyph, role, _) = cell.kind.appearance(glyphs);
+    let start = marks.runs.get(cell.run).is_none_or(|run| run.first == cell.sector);
+    // A damaged block has its mark at its first sector and its letter after it: neighbours can be told apart.
+    let is_block = cell.kind == SectorKind::Block || (cell.kind == SectorKind::Damaged && !start);
+    let single = is_block && !cell.several;
     if !single {
         let style = theme.style(role);
         let style = if cell.selected { style.add_modifier(Modifier::REVERSED) } else { style };
@@ -179,6 +208,10 @@ pub fn look(cell: Cell, marks: &Marks, opened: &Opened, theme: Theme, glyphs: &G
     if cell.selected {
         return (letter.to_ascii_uppercase().to_string(), theme.style(Role::Selected));
     }
-    let role = if cell.run.is_multiple_of(2) { Role::Block } else { Role::BlockOther };
+    let role = match cell.kind {
+        SectorKind::Damaged => Role::Error,
+        _ if cell.run.is_multiple_of(2) => Role::Block,
+        _ => Role::BlockOther,
+    };
     (letter.to_string(), theme.style(role))
 }

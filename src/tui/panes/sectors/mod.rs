@@ -2,34 +2,37 @@
 
 mod files;
 mod grid;
+mod strip;
 mod words;
 
 use ratatui::style::Modifier;
 
 use super::{Click, marks};
+use crate::save::Owner;
 use crate::tui::action::Action;
-use crate::tui::app::{App, Focus};
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{Item, Opened, Part, Store};
-use crate::tui::draw::pane_inside;
 use crate::tui::go;
-use crate::tui::inspector::bytes;
+use crate::tui::numbers::bytes;
 use crate::tui::pane::Pane;
 use crate::tui::theme::{Role, level_role};
-use grid::{Grid, cursor, look};
-use marks::{Kind, Marks};
+use crate::tui::{App, Focus};
+use grid::{Grid, cell_appearance, cursor};
+use marks::{Marks, SectorKind};
 
-/// What the pane keeps.
+/// The state of the pane.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub struct SectorsState {
     /// Whether the view goes to where the selection is.
     pub follow: bool,
     /// Sectors a cell, as a power of two; `None` is as many as the whole file needs.
     zoom: Option<u32>,
     /// The first row that is seen.
     first: usize,
-    /// Where several files are shown: the one under the cursor, counted from the first.
-    file: usize,
+    /// Characters a sector, where one sector is a cell; `None` is as many as there is room for.
+    wide: Option<u16>,
+    /// Where several files are shown: their sectors.
+    strips: strip::Strips,
     /// What was shown last: another file begins as a whole.
     node: Option<(u64, usize)>,
 }
@@ -38,14 +41,19 @@ pub struct Keep {
 fn grid(app: &App) -> Option<(Grid, &Marks)> {
     let opened = app.opened_item()?;
     let marks = marks::current(app)?;
-    let inside = pane_inside(app);
+    let inside = app.pane_inside();
     let is_map = !matches!(opened.store, Store::Bytes(_)) && marks.len() > 0;
-    is_map.then(|| (Grid::new(app, marks, inside.width, inside.height), marks))
+    is_map.then(|| (make_grid(app, marks, inside.width, inside.height), marks))
+}
+
+fn make_grid(app: &App, marks: &Marks, width: u16, height: u16) -> Grid {
+    let legend = words::legend(app, marks, width, true, true).len();
+    Grid::new(app, marks, width, height, u16::try_from(legend).unwrap_or(1))
 }
 
 /// Does an action; true when it meant something here.
 pub fn act(app: &mut App, action: Action) -> bool {
-    if app.selected_item().is_none() {
+    if app.selects_directory() {
         return files::act(app, action);
     }
     if action == Action::Enter {
@@ -77,6 +85,10 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Action::PageDown => at.saturating_add(page),
         Action::First => 0,
         Action::Last => last,
+        Action::ZoomIn if grid.per == 1 => return widen(app, grid.wide.saturating_mul(2).clamp(4, grid::MAX_WIDE)),
+        Action::ZoomOut if grid.per == 1 && grid.wide > 1 => {
+            return widen(app, if grid.wide > 4 { grid.wide / 2 } else { 1 });
+        }
         Action::ZoomIn => return zoom(app, (grid.per / 2).max(1)),
         Action::ZoomOut => return zoom(app, grid.per.saturating_mul(2).min(grid.fit)),
         _ => return false,
@@ -92,6 +104,13 @@ const fn is_step(action: Action) -> bool {
 fn zoom(app: &mut App, per: u64) -> bool {
     let fits = grid(app).is_some_and(|(grid, _)| grid.fit <= per);
     app.panes.sectors.zoom = (!fits).then(|| per.trailing_zeros());
+    scroll(app);
+    true
+}
+
+/// Changes the width of the cells, where one is a sector.
+fn widen(app: &mut App, wide: u16) -> bool {
+    app.panes.sectors.wide = Some(wide);
     scroll(app);
     true
 }
@@ -113,7 +132,7 @@ fn go_to_cell(app: &mut App, cell: u64) {
     scroll(app);
 }
 
-/// Enter: the block in the pane that tells most of it.
+/// Enter: opens the block in the pane that shows most of it.
 fn enter(app: &mut App) {
     let Some((_, marks)) = grid(app) else {
         app.show(Pane::Hex);
@@ -125,7 +144,7 @@ fn enter(app: &mut App) {
         go_to_cell(app, 0);
     }
     match (kind, finding) {
-        (Some(Kind::Block), _) => app.show(Pane::Slice),
+        (Some(SectorKind::Block), _) => go::to_world(app, go::WorldTarget::Cut(None)),
         (_, Some(number)) => {
             app.show(Pane::Hex);
             go::to_finding(app, number);
@@ -136,7 +155,7 @@ fn enter(app: &mut App) {
 
 /// Does a click.
 pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
-    if app.selected_item().is_none() {
+    if app.selects_directory() {
         files::click(app, click, x, y);
         return;
     }
@@ -153,13 +172,16 @@ pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
     }
 }
 
-/// Asks for what is needed.
-pub fn want(app: &mut App) {
-    marks::want(app);
+/// Requests what the pane needs and does not have.
+pub fn request_missing(app: &mut App) {
+    marks::request_missing(app);
     let node = (app.generation, app.selection.node);
     if app.panes.sectors.node != Some(node) {
         app.panes.sectors.node = Some(node);
-        (app.panes.sectors.zoom, app.panes.sectors.first, app.panes.sectors.file) = (None, 0, 0);
+        (app.panes.sectors.zoom, app.panes.sectors.first, app.panes.sectors.wide) = (None, 0, None);
+    }
+    if app.selects_directory() {
+        files::request_missing(app);
     }
     if std::mem::take(&mut app.panes.sectors.follow) {
         scroll(app);
@@ -168,11 +190,11 @@ pub fn want(app: &mut App) {
 
 /// Draws the pane.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
-    if app.selected_item().is_none() {
+    if app.selects_directory() {
         files::draw(app, canvas);
         return;
     }
-    if super::nothing_yet(app, canvas) {
+    if super::draw_item_placeholder(app, canvas) {
         return;
     }
     let Some(opened) = app.opened_item() else { return };
@@ -190,7 +212,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         faults(app, opened, 2, canvas);
         return;
     }
-    let grid = Grid::new(app, marks, canvas.width(), canvas.height());
+    let grid = make_grid(app, marks, canvas.width(), canvas.height());
     if grid.summary {
         let width = canvas.width();
         line(&words::summary(app, opened, marks, &grid, width), 0, canvas);
@@ -204,14 +226,15 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     if grid.legend < canvas.height() {
         let width = canvas.width();
         let shown = canvas.height() - grid.legend;
-        for (y, pieces) in (grid.legend..).zip(words::legend(app, marks, width, grid.per > 1).iter().take(shown.into()))
+        for (y, pieces) in
+            (grid.legend..).zip(words::legend(app, marks, width, grid.per > 1, grid.wide > 1).iter().take(shown.into()))
         {
             line(pieces, y, canvas);
         }
     }
 }
 
-fn line(pieces: &words::Line, y: u16, canvas: &mut Canvas<'_>) {
+fn line(pieces: &words::TextLine, y: u16, canvas: &mut Canvas<'_>) {
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
     canvas.line(1, y, &pieces);
 }
@@ -225,24 +248,85 @@ fn cells(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, canvas: &mut Ca
         if from >= grid.cells() {
             break;
         }
-        let y = top + row;
+        let y = top + row * grid.tall;
         let sector = marks.sector_at(from.saturating_mul(grid.per)).unwrap_or(0);
         canvas.put_right(grid.label, y, &opened.shown_sector(sector).to_string(), Role::Dim);
-        for (x, number) in (grid.label + 1..).zip(from..grid.cells().min(from.saturating_add(grid.columns))) {
+        let numbers = from..grid.cells().min(from.saturating_add(grid.columns));
+        for (x, number) in (grid.label + 1..).step_by(grid.wide.into()).zip(numbers.clone()) {
             let Some(cell) = grid.cell(marks, number, app.selection.slot) else { continue };
-            let (glyph, style) = look(cell, marks, opened, app.settings.theme, &app.glyphs);
-            canvas.put_styled(x, y, &glyph, style);
-            if number == at_cursor {
-                let role = if focused { Role::Cursor } else { Role::CursorAway };
-                // Where the whole block stands out already, the cursor is what is not coloured and has a line below.
-                let style = app.settings.theme.style(role).add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-                let style = style.fg(ratatui::style::Color::Reset);
+            if grid.wide == 1 {
+                let (glyph, style) = cell_appearance(cell, marks, opened, app.settings.theme, &app.glyphs);
                 canvas.put_styled(x, y, &glyph, style);
+            } else {
+                let before = (number > numbers.start).then(|| grid.cell(marks, number - 1, None)).flatten();
+                if before.is_none_or(|before| before.run != cell.run) {
+                    segment(
+                        app,
+                        opened,
+                        marks,
+                        grid,
+                        (cell, numbers.end - number),
+                        &mut canvas.part(x, y, u16::MAX, grid.tall),
+                    );
+                }
             }
         }
+        if let Some(column) = at_cursor.checked_sub(from).filter(|column| *column < grid.columns) {
+            let x = u16::try_from(column).unwrap_or(0).saturating_mul(grid.wide).saturating_add(grid.label + 1);
+            let role = if focused { Role::Cursor } else { Role::CursorAway };
+            canvas.restyle(x, y, if grid.wide > 1 { grid.wide - 1 } else { 1 }, role);
+            canvas.underline(x, y, if grid.wide > 1 { grid.wide - 1 } else { 1 });
+        }
     }
-    let height = grid.rows;
-    canvas.part(0, top, canvas.width(), height).scrollbar(grid.first, height.into(), grid.all_rows());
+    let height = grid.rows * grid.tall;
+    canvas.part(0, top, canvas.width(), height).scrollbar(grid.first, grid.rows.into(), grid.all_rows());
+}
+
+/// Draws a run of sectors, as far as it is in one row, with what it is written in it: the position of a block.
+fn segment(
+    app: &App,
+    opened: &Opened,
+    marks: &Marks,
+    grid: &Grid,
+    (cell, left): (grid::GridCell, u64),
+    canvas: &mut Canvas<'_>,
+) {
+    let Some(run) = marks.runs.get(cell.run) else { return };
+    let count = run.count.saturating_sub(cell.sector.saturating_sub(run.first)).min(left);
+    let width = u16::try_from(count).unwrap_or(u16::MAX).saturating_mul(grid.wide).saturating_sub(1);
+    let (glyph, role, words) = cell.kind.appearance(&app.glyphs);
+    let slot = match run.owner {
+        Owner::Block(slot) | Owner::BeyondEnd(slot) => opened.slot(slot),
+        _ => None,
+    };
+    let name = slot.map(|slot| {
+        let [x, y, z] = slot.position?;
+        Some(format!("{x},{y},{z}"))
+    });
+    let (text, role) = match (cell.kind, name.flatten()) {
+        (SectorKind::Block, name) => {
+            let role = if cell.run.is_multiple_of(2) { Role::Block } else { Role::BlockOther };
+            (name.unwrap_or_default(), if cell.selected { Role::Selected } else { role })
+        }
+        (_, Some(name)) => (format!("{glyph}{name}"), role),
+        (_, None) => (format!("{glyph} {words}"), role),
+    };
+    let style = app.settings.theme.style(role);
+    let solid = matches!(cell.kind, SectorKind::Block | SectorKind::Damaged | SectorKind::Shared | SectorKind::Beyond);
+    let style = match (solid, cell.selected) {
+        (true, true) => app.settings.theme.style(Role::Selected),
+        (true, false) => style.add_modifier(Modifier::REVERSED).remove_modifier(Modifier::BOLD),
+        (false, _) => style,
+    };
+    let shown = if text.chars().count() <= usize::from(width) { text } else { glyph.to_owned() };
+    let fill = if solid { " " } else { glyph };
+    let pad = usize::from(width).saturating_sub(shown.chars().count());
+    let mut part = canvas.part(0, 0, width, u16::MAX);
+    part.put_styled(0, 0, &format!("{shown}{}", fill.repeat(pad)), style);
+    // The last line of tall cells separates the rows.
+    (1..grid.tall.saturating_sub(1)).for_each(|y| {
+        part.put_styled(0, y, &fill.repeat(width.into()), style);
+    });
 }
 
 /// A file that has bytes only: what it is, and what is wrong with it.

@@ -1,25 +1,25 @@
-//! What the sector map says in words: the figures above, what is under the cursor, the legend.
+//! The texts of the sector map: the figures above, what is under the cursor, the legend.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::marks::{Kind, Marks};
-use super::grid::{Cell, Grid};
+use super::super::marks::{Marks, SectorKind};
+use super::grid::{Grid, GridCell};
 use crate::printable::triple;
 use crate::save::{Owner, PageKind};
-use crate::tui::app::App;
+use crate::tui::App;
 use crate::tui::data::{Opened, Slot};
-use crate::tui::inspector::grouped;
+use crate::tui::numbers::grouped;
 use crate::tui::theme::{Role, level_role};
 
 /// A line in pieces.
-pub type Line = Vec<(Role, String)>;
+pub type TextLine = Vec<(Role, String)>;
 
 /// The figures of the file, as far as there is room for them.
 #[must_use]
-pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u16) -> Line {
+pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u16) -> TextLine {
     let map = &opened.sectors;
     let unit = opened.unit();
-    let mut out: Line = Vec::new();
+    let mut out: TextLine = Vec::new();
     // What no page has is the file's as such; the header of a stream is a part of its first page.
     let header = match map.header_bytes {
         0 if opened.stream().is_some() => "the file as such".to_owned(),
@@ -33,13 +33,27 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
         None if map.header_bytes > 0 => Some((Role::Dim, header)),
         None => None,
     };
-    let used: u64 = [Kind::Header, Kind::Block, Kind::Leaf, Kind::Tree, Kind::Damaged, Kind::Shared]
-        .map(|kind| marks.count(kind))
-        .iter()
-        .sum();
+    let used: u64 = [
+        SectorKind::Header,
+        SectorKind::Block,
+        SectorKind::Leaf,
+        SectorKind::Tree,
+        SectorKind::Damaged,
+        SectorKind::Shared,
+    ]
+    .map(|kind| marks.count(kind))
+    .iter()
+    .sum();
     out.push((Role::Text, format!("{} of {} B", count(used, unit), grouped(map.sector_size.into()))));
-    for kind in [Kind::Damaged, Kind::Beyond, Kind::Lost, Kind::Shared, Kind::Free, Kind::Stale] {
-        let (_, role, words) = kind.look(&app.glyphs);
+    for kind in [
+        SectorKind::Damaged,
+        SectorKind::Beyond,
+        SectorKind::Unowned,
+        SectorKind::Shared,
+        SectorKind::Free,
+        SectorKind::Stale,
+    ] {
+        let (_, role, words) = kind.appearance(&app.glyphs);
         if marks.count(kind) > 0 {
             out.push((role, format!("{} {words}", grouped(marks.count(kind)))));
         }
@@ -49,7 +63,7 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
     let scale = format!("1 cell = {}", count(grid.per, unit));
     let dot = app.glyphs.dot;
     let room = usize::from(width).saturating_sub(scale.width() + 2);
-    let mut line: Line = Vec::new();
+    let mut line: TextLine = Vec::new();
     let mut used = 0;
     for (role, text) in out {
         if used + text.width() + dot.width() > room {
@@ -69,24 +83,24 @@ fn count(n: u64, thing: &str) -> String {
 
 /// What occurs in the map and what it looks like, in lines of a width.
 #[must_use]
-pub fn legend(app: &App, marks: &Marks, width: u16, several: bool) -> Vec<Line> {
+pub fn legend(app: &App, marks: &Marks, width: u16, several: bool, wide: bool) -> Vec<TextLine> {
     let glyphs = &app.glyphs;
     let mut entries: Vec<(&str, Role, &str)> = Vec::new();
-    for kind in Kind::ALL {
+    for kind in SectorKind::ALL {
         if marks.count(kind) == 0 {
             continue;
         }
-        if kind == Kind::Block {
-            entries.push(("abc", Role::Block, "blocks"));
-            entries.push(("A", Role::Selected, "selected"));
+        if kind == SectorKind::Block {
+            entries.push((if wide { "x,y,z" } else { "abc" }, Role::Block, "blocks"));
+            entries.push((if wide { "x,y,z" } else { "A" }, Role::Selected, "selected"));
             if several {
                 entries.push(("+", Role::Block, "several"));
             }
         } else {
-            entries.push(kind.look(glyphs));
+            entries.push(kind.appearance(glyphs));
         }
     }
-    let mut lines: Vec<Line> = vec![Vec::new()];
+    let mut lines: Vec<TextLine> = vec![Vec::new()];
     let mut used = 0;
     for (glyph, role, words) in entries {
         let len = glyph.width() + words.width() + 3;
@@ -105,7 +119,14 @@ pub fn legend(app: &App, marks: &Marks, width: u16, several: bool) -> Vec<Line> 
 
 /// What is under the cursor.
 #[must_use]
-pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell>, sector: u64, width: u16) -> Line {
+pub fn under_cursor(
+    app: &App,
+    opened: &Opened,
+    marks: &Marks,
+    cell: Option<GridCell>,
+    sector: u64,
+    width: u16,
+) -> TextLine {
     let narrow = width < 60;
     let dot = app.glyphs.dot;
     let Some(run) = marks.run_at(sector).and_then(|at| Some((at, *marks.runs.get(at)?))) else { return Vec::new() };
@@ -152,7 +173,7 @@ pub fn under_cursor(app: &App, opened: &Opened, marks: &Marks, cell: Option<Cell
         let level = Some(finding.level());
         let text = format!("{dot}{} {}", app.glyphs.level(level), finding.code().title());
         out.push((level_role(level), text));
-    } else if kind == Some(Kind::Beyond) {
+    } else if kind == Some(SectorKind::Beyond) {
         out.push((Role::Beyond, format!("{dot}the file ends before it")));
     }
     let bytes = format!("{dot}{}{}", if narrow { "" } else { "bytes " }, opened.sector_span(sector, 1));

@@ -1,0 +1,248 @@
+//! What happened to a save: findings folded into causes, each with its evidence.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::ser::SerializeStruct;
+
+/// A kind of event that damages saves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum CauseKind {
+    /// A program has the save open.
+    InUse,
+    /// The game was killed while it saved.
+    Killed,
+    /// Power was lost before the disk had everything.
+    PowerLost,
+    /// Two programs wrote at once.
+    TwoWriters,
+    /// The disk was full.
+    DiskFull,
+    /// The copy ends too early.
+    CopyCut,
+    /// Files of the save were not copied.
+    CopyIncomplete,
+    /// A program converted line breaks in a binary file.
+    TextConverted,
+    /// Files of different saves or times were mixed.
+    Mixed,
+    /// The engine was interrupted while it migrated region files to a newer version.
+    Migration,
+    /// The engine was interrupted while it converted the save to other settings.
+    Conversion,
+    /// The engine converted the save to other settings and kept the old one.
+    Converted,
+    /// Blocks of two slot formulas are in one file.
+    OldSlots,
+    /// Storage or transfer changed bytes.
+    Storage,
+    /// The engine refuses to save with the settings.
+    Settings,
+    /// The bytes behind the last block are old states, as the engine leaves them: no damage.
+    OldStates,
+}
+
+impl CauseKind {
+    /// Every kind.
+    pub const ALL: &'static [Self] = &[
+        Self::InUse,
+        Self::Killed,
+        Self::PowerLost,
+        Self::TwoWriters,
+        Self::DiskFull,
+        Self::CopyCut,
+        Self::CopyIncomplete,
+        Self::TextConverted,
+        Self::Mixed,
+        Self::Migration,
+        Self::Conversion,
+        Self::Converted,
+        Self::OldSlots,
+        Self::Storage,
+        Self::Settings,
+        Self::OldStates,
+    ];
+
+    /// The stable name, as in `--format jsonl`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::InUse => "in-use",
+            Self::Killed => "killed-while-saving",
+            Self::PowerLost => "power-lost",
+            Self::TwoWriters => "two-writers",
+            Self::DiskFull => "disk-full",
+            Self::CopyCut => "copy-cut",
+            Self::CopyIncomplete => "copy-incomplete",
+            Self::TextConverted => "text-converted",
+            Self::Mixed => "files-mixed",
+            Self::Migration => "migration-interrupted",
+            Self::Conversion => "conversion-interrupted",
+            Self::Converted => "converted",
+            Self::OldSlots => "slots-mixed",
+            Self::Storage => "storage-damaged",
+            Self::Settings => "settings-refused",
+            Self::OldStates => "old-states",
+        }
+    }
+
+    /// What happened, as a sentence without its full stop.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::InUse => "A program has the save open",
+            Self::Killed => "The game was killed while it saved",
+            Self::PowerLost => "The power was lost while data was not yet on the disk",
+            Self::TwoWriters => "Two programs wrote to the save at once",
+            Self::DiskFull => "The disk was full while the game saved",
+            Self::CopyCut => "The copy of the save was cut off",
+            Self::CopyIncomplete => "The copy of the save is incomplete",
+            Self::TextConverted => "A program converted line breaks in a binary file",
+            Self::Mixed => "Files of different saves or times were mixed",
+            Self::Migration => "The engine was interrupted while it migrated region files to a newer version",
+            Self::Conversion => "The engine was interrupted while it converted the save to other settings",
+            Self::Converted => "The engine converted the save to other settings and kept the old one",
+            Self::OldSlots => "Engines with different slot formulas wrote the save",
+            Self::Storage => "Storage or a transfer changed bytes of the save",
+            Self::Settings => "The engine refuses to save blocks with the settings of the save",
+            Self::OldStates => "The blocks behind the last listed one are old states, which the engine leaves there",
+        }
+    }
+
+    /// What is lost by it, as a clause.
+    #[must_use]
+    pub const fn lost(self) -> &'static str {
+        match self {
+            Self::InUse | Self::Converted | Self::OldStates => "nothing",
+            Self::Killed => "the block that was being written, and saves that had not reached the file",
+            Self::PowerLost => "pages of the file that had not reached the disk",
+            Self::TwoWriters => "blocks of one program that the other overwrote",
+            Self::DiskFull => "blocks that the full disk did not take",
+            Self::CopyCut => "everything behind the end of the copy",
+            Self::CopyIncomplete => "nothing, as long as the original has the missing files",
+            Self::TextConverted => "nothing in the original; in this file every block behind the first change",
+            Self::Mixed => "blocks of which only another file had the newest state",
+            Self::Migration | Self::Conversion => "nothing that the old file or save still has",
+            Self::OldSlots => "nothing; some blocks are one slot away from their position",
+            Self::Storage => "the blocks whose bytes changed",
+            Self::Settings => "blocks that the engine could not save",
+        }
+    }
+
+    /// What can come back, as a clause.
+    #[must_use]
+    pub const fn comes_back(self) -> &'static str {
+        match self {
+            Self::InUse => "everything: close the program, copy the save, check the copy",
+            Self::Killed => "whole blocks, to the positions that order, seams and LODs prove",
+            Self::PowerLost => "whole blocks; older states of the others from a backup",
+            Self::TwoWriters => "blocks whose position is certain; the others are kept in lost+found",
+            Self::DiskFull => "blocks before the end of the file, and whole channels of the last one",
+            Self::CopyCut | Self::TextConverted => "everything, from the original: copy it again, as binary",
+            Self::CopyIncomplete => "everything, from the original: copy the missing files",
+            Self::Mixed => "everything, from a backup of one time",
+            Self::Migration => "every whole block",
+            Self::Conversion => "everything, from the old save beside this one: repair --from-backup",
+            Self::OldSlots => "every block, with --slots",
+            Self::Storage => "whole channels; everything from a backup",
+            Self::Settings => "every block that a file has, with a sector size that the engine accepts",
+            Self::Converted | Self::OldStates => "nothing has to",
+        }
+    }
+
+    /// How to tell it from another cause with the same evidence.
+    #[must_use]
+    pub const fn tell_apart(self) -> &'static str {
+        match self {
+            Self::InUse => "the files change between two checks",
+            Self::Killed => "the game or the system ended without its usual save",
+            Self::PowerLost => "the machine was switched off or restarted without a shutdown",
+            Self::TwoWriters => "an editor, a server or a second game had the same save open",
+            Self::DiskFull => "the game's log has write errors, and the disk has little room left",
+            Self::CopyCut => "the original is longer than this file",
+            Self::CopyIncomplete => "the original has more files than this copy",
+            Self::TextConverted => "the copy was made by FTP in text mode, by git, or by an editor",
+            Self::Mixed => "the files have dates of different sessions",
+            Self::Migration => "the save was opened by a newer engine for the first time",
+            Self::Conversion => "the settings of the stream were changed, and blocks are missing since",
+            Self::Converted => "no block is missing",
+            Self::OldSlots => "the save was written by engines before and after March 2024",
+            Self::Storage => "only a few bytes differ from a backup, and the system log has disk errors",
+            Self::Settings => "the game's log has errors about the sector size or the region size",
+            Self::OldStates => "the game ended as usual after its last save",
+        }
+    }
+}
+
+impl fmt::Display for CauseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for CauseKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// What happened to a save, inferred from findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cause {
+    /// What happened.
+    pub kind: CauseKind,
+    /// What shows it, each a clause with its numbers.
+    pub evidence: Vec<String>,
+    /// Blocks that it concerns, as far as findings name blocks.
+    pub blocks: u64,
+    /// Other causes that fit the same evidence.
+    pub alternatives: Vec<CauseKind>,
+}
+
+impl Cause {
+    pub(super) fn new(kind: CauseKind, blocks: u64, evidence: Vec<String>, alternatives: &[CauseKind]) -> Self {
+        Self { kind, evidence, blocks, alternatives: alternatives.to_vec() }
+    }
+
+    /// What happened, as a sentence without its full stop; causes that fit as well are named.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let mut text = self.kind.sentence().to_owned();
+        for other in &self.alternatives {
+            let mut other = other.sentence().to_owned();
+            if let Some(first) = other.get_mut(..1) {
+                first.make_ascii_lowercase();
+            }
+            text.push_str(", or ");
+            text.push_str(&other);
+        }
+        text
+    }
+
+    /// What tells the causes apart that fit, as a sentence without its full stop; `None` when there is one only.
+    #[must_use]
+    pub fn tell_apart(&self) -> Option<String> {
+        let all = std::iter::once(&self.kind).chain(&self.alternatives);
+        let each = all.map(|kind| format!("{} if {}", kind.name(), kind.tell_apart()));
+        (!self.alternatives.is_empty()).then(|| format!("To tell which: {}", each.collect::<Vec<_>>().join("; ")))
+    }
+}
+
+/// The form of `--format jsonl`; see OUTPUT.md.
+impl Serialize for Cause {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut s = serializer.serialize_struct("cause", 9)?;
+        s.serialize_field("type", "cause")?;
+        s.serialize_field("cause", &self.kind)?;
+        s.serialize_field("message", &self.sentence())?;
+        s.serialize_field("evidence", &self.evidence)?;
+        s.serialize_field("blocks", &self.blocks)?;
+        s.serialize_field("lost", self.kind.lost())?;
+        s.serialize_field("comes_back", self.kind.comes_back())?;
+        s.serialize_field("alternatives", &self.alternatives)?;
+        s.serialize_field("tell_apart", &self.tell_apart())?;
+        s.end()
+    }
+}

@@ -1,0 +1,406 @@
+//! Folding findings into causes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::check::cause::{Cause, CauseKind};
+use crate::check::finding::Finding;
+use crate::damage::Code;
+use crate::save::{File, Kind, Save};
+use crate::source::{FileSource, Source};
+
+/// Damaged files that are searched for converted line breaks.
+const SEARCHED: usize = 32;
+
+/// Bytes of each that are searched.
+const PREFIX: usize = 256 << 10;
+
+/// Line feeds from which on their neighbours say something: of random bytes, one in 256 is a carriage return.
+const LINE_FEEDS: usize = 8;
+
+/// Torn blocks in one file from which on more happened than one interrupted write.
+const MANY_TORN: u64 = 2;
+
+/// Unowned blocks from which on a second writer is likely, if there are twice as many of them as displaced blocks.
+const MANY_UNOWNED: u64 = 8;
+
+/// Buffers of programs that copy: the length of a copy that was cut off is a multiple of the first.
+const COPY_BUFFER: u64 = 4096;
+
+/// Findings of a save, counted as they come, from which [`Findings::causes`] infers what happened.
+#[derive(Debug, Default)]
+pub struct Findings {
+    files: Vec<(Arc<str>, Counts)>,
+}
+
+type Counts = BTreeMap<Code, u64>;
+
+impl Findings {
+    /// Counts a finding.
+    pub fn add(&mut self, finding: &Finding) {
+        match self.files.last_mut() {
+            Some((file, counts)) if *file == finding.file => *counts.entry(finding.code()).or_default() += 1,
+            _ => self.files.push((Arc::clone(&finding.file), Counts::from([(finding.code(), 1)]))),
+        }
+    }
+
+    /// What happened to the save, the likeliest first; empty when nothing did, or the findings do not show it. Reads the
+    /// beginnings of some damaged files.
+    #[must_use]
+    pub fn causes(&self, save: &Save) -> Vec<Cause> {
+        let evidence = Evidence::gather(self, save);
+        let mut causes = Vec::new();
+        causes.extend(evidence.in_use());
+        causes.extend(evidence.text());
+        let copy = evidence.copy();
+        let whole = evidence.cut == 0 && evidence.converted.is_empty() && evidence.count(&TEXT) == 0;
+        let writing = if whole { evidence.writing() } else { Vec::new() };
+        causes.extend(copy);
+        causes.extend(writing);
+        causes.extend(evidence.engine());
+        causes
+    }
+}
+
+/// Codes that an interrupted save causes.
+const WRITING: [Code; 15] = [
+    Code::BlockMisplaced,
+    Code::BlockMoved,
+    Code::BlockHalfMoved,
+    Code::BlockOrphan,
+    Code::BlockOwnerless,
+    Code::BlockTorn,
+    Code::BlockZeroed,
+    Code::PageZeroed,
+    Code::BlockDoubled,
+    Code::BlockUnlisted,
+    Code::TableEmpty,
+    Code::TableGap,
+    Code::TableOverlap,
+    Code::PlaceDoubt,
+    Code::StreamJournal,
+];
+
+impl CauseKind {
+    /// Whether findings with a code are evidence of it, or follow from it.
+    #[must_use]
+    pub fn explains(self, code: Code) -> bool {
+        match self {
+            Self::InUse => code == Code::FileChanged,
+            Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code),
+            Self::CopyIncomplete => {
+                matches!(code, Code::MetaMissing | Code::MapFileMissing | Code::RegionMissing | Code::CopyName)
+            }
+            Self::CopyCut | Self::DiskFull => CUT.contains(&code),
+            Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
+            Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
+            Self::Killed | Self::PowerLost => WRITING.contains(&code) || BARE.contains(&code),
+            Self::TwoWriters => WRITING.contains(&code),
+            Self::Conversion | Self::Converted => code == Code::ConversionLeft,
+            Self::OldSlots => code == Code::SlotsMixed,
+            Self::Storage => UNREADABLE.contains(&code),
+            Self::Settings => SETTINGS.contains(&code),
+            Self::OldStates => code == Code::BlockUnlisted,
+        }
+    }
+}
+
+/// Codes of settings with which the engine does not save.
+const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Code::RegionRefused];
+
+/// Codes of files that were created, and into which nothing was written.
+const BARE: [Code; 1] = [Code::RegionEmpty];
+
+/// What findings of all files add up to.
+#[derive(Default)]
+struct Evidence {
+    all: Counts,
+    /// Blocks whose entry leads to another block, or to none, while their own is elsewhere.
+    displaced: u64,
+    /// Whole blocks that no entry points to, in files with other trouble.
+    unowned: u64,
+    /// The most torn blocks in one file.
+    torn_in_one: u64,
+    /// Damaged blocks in region files of versions 1 and 2.
+    old_version: u64,
+    /// Files that end too early, and those of them whose length is a multiple of a copy buffer.
+    cut: u64,
+    cut_at_buffer: u64,
+    /// Parts of the save that are missing as a whole, each a clause.
+    missing: Vec<String>,
+    /// Files whose line feeds all follow carriage returns: their names.
+    converted: Vec<Arc<str>>,
+}
+
+/// Codes of files that end too early.
+const CUT: [Code; 9] = [
+    Code::CopyCut,
+    Code::TableBeyondEnd,
+    Code::RegionHeaderCut,
+    Code::RegionTableCut,
+    Code::BlockPrefixCut,
+    Code::StreamCut,
+    Code::PakBeyondEnd,
+    Code::PakRecordsCut,
+    Code::NpyTruncated,
+];
+
+/// Codes of files that a copy converted as text.
+const TEXT: [Code; 3] = [Code::CopyCrlf, Code::CopyLf, Code::CopyEncoding];
+
+/// Codes that converted line breaks cause.
+const UNREADABLE: [Code; 9] = [
+    Code::ContainerCorrupt,
+    Code::ContainerMode,
+    Code::ContainerDeclared,
+    Code::BlockPrefix,
+    Code::NpyMagic,
+    Code::NpyHeader,
+    Code::StreamPage,
+    Code::PakZlib,
+    Code::RegionNotRegion,
+];
+
+fn count(counts: &Counts, codes: &[Code]) -> u64 {
+    codes.iter().filter_map(|code| counts.get(code)).sum()
+}
+
+/// `1 block`, `2 blocks`.
+fn number(n: u64, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
+impl Evidence {
+    fn gather(findings: &Findings, save: &Save) -> Self {
+        let mut evidence = Self { missing: missing_parts(save), ..Self::default() };
+        let files: BTreeMap<String, File<'_>> = save.files().map(|file| (save.shown(&file.path()), file)).collect();
+        let mut searched = 0;
+        for (name, counts) in &findings.files {
+            for (code, n) in counts {
+                *evidence.all.entry(*code).or_default() += n;
+            }
+            evidence.displaced += count(counts, &[Code::BlockMisplaced, Code::BlockMoved, Code::BlockHalfMoved]);
+            evidence.unowned += count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
+            evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
+            let Some(file) = files.get(&**name) else { continue };
+            if let File::Region(_, region) = file
+                && region.header.as_ref().is_some_and(|header| header.version < 3)
+            {
+                let unreadable = [Code::ContainerCorrupt, Code::ContainerEmpty, Code::ContainerMode, Code::BlockPrefix];
+                evidence.old_version += count(counts, &unreadable);
+            }
+            if count(counts, &CUT) > 0 {
+                evidence.cut += 1;
+                evidence.cut_at_buffer += u64::from(!file.is_empty() && file.len().is_multiple_of(COPY_BUFFER));
+            }
+            if count(counts, &UNREADABLE) > 0 && searched < SEARCHED {
+                searched += 1;
+                if has_converted_lines(*file) {
+                    evidence.converted.push(Arc::clone(name));
+                }
+            }
+        }
+        evidence
+    }
+
+    fn count(&self, codes: &[Code]) -> u64 {
+        count(&self.all, codes)
+    }
+
+    fn has(&self, code: Code) -> bool {
+        self.all.contains_key(&code)
+    }
+
+    fn in_use(&self) -> Option<Cause> {
+        let changed = self.count(&[Code::FileChanged]);
+        let evidence = vec![format!("{} changed while it was read", number(changed, "file"))];
+        (changed > 0).then(|| Cause::new(CauseKind::InUse, 0, evidence, &[]))
+    }
+
+    fn text(&self) -> Option<Cause> {
+        let rewritten = self.count(&TEXT);
+        let mut evidence = Vec::new();
+        if rewritten > 0 {
+            evidence.push(format!("the bytes of {} were converted as text", number(rewritten, "file")));
+        }
+        if let Some(name) = self.converted.first() {
+            evidence.push(format!("every line feed in {name} follows a carriage return"));
+        }
+        if evidence.is_empty() {
+            return None;
+        }
+        let blocks = self.count(&UNREADABLE);
+        Some(Cause::new(CauseKind::TextConverted, blocks, evidence, &[]))
+    }
+
+    /// What copying and moving of files did.
+    fn copy(&self) -> Vec<Cause> {
+        let mut causes = Vec::new();
+        let missing = self.count(&[Code::MetaMissing, Code::MapFileMissing]);
+        let mut evidence = self.missing.clone();
+        if missing > 0 {
+            evidence.push(format!("{missing} of the files that the save needs {} missing", are(missing)));
+        }
+        let regions = self.count(&[Code::RegionMissing]);
+        if regions > 0 {
+            evidence.push(format!("{} {} missing", number(regions, "region file"), are(regions)));
+        }
+        let renamed = self.count(&[Code::CopyName]);
+        if renamed > 0 {
+            evidence.push(format!("a copy changed the name of {}", number(renamed, "file")));
+        }
+        if !evidence.is_empty() {
+            causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, &[]));
+        }
+        // The engine never truncates, so a file is cut off by something else.
+        if self.cut > 0 {
+            let blocks = self.count(&[Code::TableBeyondEnd, Code::PakBeyondEnd, Code::BlockPrefixCut]);
+            let mut evidence =
+                vec![format!("{} {} before its last block does", number(self.cut, "file"), ends(self.cut))];
+            let buffer = self.cut_at_buffer == self.cut || self.has(Code::CopyCut);
+            if buffer {
+                evidence.push("the length is one that a copy which broke off has".to_owned());
+            }
+            let (kind, other) = match buffer {
+                true => (CauseKind::CopyCut, CauseKind::DiskFull),
+                false => (CauseKind::DiskFull, CauseKind::CopyCut),
+            };
+            causes.push(Cause::new(kind, blocks, evidence, &[other]));
+        }
+        if self.has(Code::MetaDiffers) || self.has(Code::MetaLods) {
+            let n = self.count(&[Code::MetaDiffers, Code::MetaLods]);
+            let evidence = vec![format!("the layout of {} differs from that of the meta file", number(n, "file"))];
+            causes.push(Cause::new(CauseKind::Mixed, 0, evidence, &[]));
+        }
+        causes
+    }
+
+    /// What happened while a game saved.
+    fn writing(&self) -> Vec<Cause> {
+        let torn = self.count(&[Code::BlockTorn]);
+        let zeroed = self.count(&[Code::BlockZeroed, Code::PageZeroed]);
+        let empty = self.has(Code::TableEmpty);
+        let mut evidence = Vec::new();
+        let mut add = |n: u64, words: String| {
+            if n > 0 {
+                evidence.push(words);
+            }
+        };
+        add(u64::from(empty), "a table is empty although blocks follow it".to_owned());
+        add(self.displaced, format!("{} not where the table has {}", verb(self.displaced), them(self.displaced)));
+        add(self.unowned, format!("{} that no table entry points to", number(self.unowned, "whole block")));
+        add(torn, format!("{} written in part", verb(torn)));
+        add(zeroed, format!("{} of zeros where data was", number(zeroed, "run")));
+        let table = self.count(&[Code::TableGap, Code::TableOverlap]);
+        add(table, format!("{} of table entries that contradict each other", number(table, "pair")));
+        let doubled = self.count(&[Code::BlockDoubled]);
+        add(doubled, format!("{} stored twice", verb(doubled)));
+        let bare = self.count(&BARE);
+        add(bare, format!("{} without a byte in {}", number(bare, "file"), them(bare)));
+        let hot = self.count(&[Code::StreamJournal]);
+        add(hot, "a journal of a save that was not finished".to_owned());
+        let blocks = self.displaced + self.unowned + torn + zeroed;
+
+        let second = self.has(Code::TableOverlap)
+            || (!empty && torn > 0 && self.unowned >= MANY_UNOWNED && self.unowned > self.displaced.saturating_mul(2));
+        // A killed game loses whole buffers too, so zeros in a file whose blocks moved are no sign of a power loss.
+        let zeros = self.has(Code::BlockZeroed) || (self.has(Code::PageZeroed) && self.displaced == 0);
+        let power = zeros || self.torn_in_one >= MANY_TORN;
+        let by_table = empty || self.displaced > 0 || self.unowned > 0 || doubled > 0 || self.has(Code::TableGap);
+        let (kind, others): (_, &[CauseKind]) = match () {
+            () if self.old_version > 0 && (by_table || torn > 0 || self.has(Code::PlaceDoubt)) => {
+                add_version(&mut evidence, self.old_version);
+                (CauseKind::Migration, &[CauseKind::Killed])
+            }
+            () if second && power => (CauseKind::PowerLost, &[CauseKind::TwoWriters, CauseKind::Killed]),
+            () if second => (CauseKind::TwoWriters, &[CauseKind::Killed]),
+            () if power && by_table => (CauseKind::PowerLost, &[CauseKind::Killed]),
+            () if power => (CauseKind::PowerLost, &[CauseKind::Killed, CauseKind::Storage]),
+            () if by_table => (CauseKind::Killed, &[]),
+            () if hot > 0 => (CauseKind::Killed, &[CauseKind::InUse]),
+            () if torn > 0 => (CauseKind::Killed, &[CauseKind::Storage]),
+            () if self.has(Code::BlockUnlisted) => {
+                let n = self.count(&[Code::BlockUnlisted]);
+                let words = format!("{} behind the last listed one", number(n, "whole block"));
+                let evidence = vec![words];
+                return vec![Cause::new(CauseKind::Killed, n, evidence, &[CauseKind::OldStates])];
+            }
+            () if bare > 0 => (CauseKind::Killed, &[CauseKind::PowerLost, CauseKind::DiskFull]),
+            () => return Vec::new(),
+        };
+        vec![Cause::new(kind, blocks, evidence, others)]
+    }
+
+    /// What an engine left, or did with another formula.
+    fn engine(&self) -> Vec<Cause> {
+        let mut causes = Vec::new();
+        if self.has(Code::ConversionLeft) {
+            let evidence = vec!["the save as it was before a conversion is beside it".to_owned()];
+            causes.push(Cause::new(CauseKind::Conversion, 0, evidence, &[CauseKind::Converted]));
+        }
+        let refused = self.count(&SETTINGS);
+        if refused > 0 {
+            let evidence = vec![format!("the engine does not save into {}", number(refused, "file"))];
+            causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]));
+        }
+        let slots = self.count(&[Code::SlotsMixed]);
+        if slots > 0 && self.displaced == 0 {
+            let evidence =
+                vec![format!("{} with blocks of engines before and after the change", number(slots, "file"))];
+            causes.push(Cause::new(CauseKind::OldSlots, 0, evidence, &[]));
+        }
+        causes
+    }
+}
+
+/// Parts of a save that no finding names because no file of them is there.
+fn missing_parts(save: &Save) -> Vec<String> {
+    let mut missing = Vec::new();
+    for forest in save.forests.iter().filter(|forest| forest.kind == Kind::Forest) {
+        let lowest = forest.regions.iter().filter(|file| file.len > 0).map(|file| file.lod).min();
+        match lowest {
+            None if forest.regions.is_empty() => missing.push("the forest has no region file".to_owned()),
+            Some(0) => {
+                let has = |lod: u8| forest.regions.iter().any(|file| file.len > 0 && file.lod == lod);
+                let top = forest.regions.iter().filter(|file| file.len > 0).map(|file| file.lod).max().unwrap_or(0);
+                let count = forest.meta.as_ref().and_then(|meta| meta.lod_count);
+                let gap = (1..top).find(|lod| !has(*lod)).filter(|_| count.is_some());
+                missing.extend(gap.map(|lod| format!("LOD {lod} has no region file although LOD {top} has some")));
+            }
+            Some(lod) if lod > 0 => missing.push(format!("LOD 0 has no region file although LOD {lod} has some")),
+            _ => {}
+        }
+    }
+    missing
+}
+
+fn add_version(evidence: &mut Vec<String>, n: u64) {
+    evidence.push(format!("{} in region files of an older version", number(n, "damaged block")));
+}
+
+const fn are(n: u64) -> &'static str {
+    if n == 1 { "is" } else { "are" }
+}
+
+const fn ends(n: u64) -> &'static str {
+    if n == 1 { "ends" } else { "end" }
+}
+
+const fn them(n: u64) -> &'static str {
+    if n == 1 { "it" } else { "them" }
+}
+
+fn verb(n: u64) -> String {
+    format!("{} {}", number(n, "block"), are(n))
+}
+
+/// Whether all line feeds at the beginning of a file follow carriage returns.
+fn has_converted_lines(file: File<'_>) -> bool {
+    if matches!(file, File::Map(_)) {
+        return false;
+    }
+    let mut bytes = Vec::new();
+    let read = FileSource::open(&file.path()).ok().and_then(|source| source.read_into(0, PREFIX, &mut bytes).ok());
+    let pairs = || bytes.windows(2).filter(|pair| pair.get(1) == Some(&b'\n'));
+    read.is_some() && pairs().count() >= LINE_FEEDS && pairs().all(|pair| pair.first() == Some(&b'\r'))
+}

@@ -1,0 +1,94 @@
+//! What a copy that broke off, or pages that were never written, leave in a file that is damaged anyway.
+
+use crate::bytes::{Span, index};
+use crate::check::report::Report;
+use crate::damage::{Code, Damage, Level, Value};
+use crate::save::{Region, Scratch, Stream, wanted};
+use crate::source::{FileSource, Source};
+
+/// The smallest buffer that programs copy with, and the size of the pages that systems write.
+const PAGE: u64 = 4096;
+/// The smallest buffer for files whose length is a multiple of a page anyway.
+const BUFFER: u64 = 1 << 16;
+/// Bytes of a block in a page that must be zero for the page to be a lost one.
+const LEAST: usize = 64;
+
+/// Reports that a file ends where the copy of it broke off, when something beyond its end is named.
+pub(super) fn cut(source: &FileSource, report: &mut Report) {
+    let beyond = [Code::TableBeyondEnd, Code::SectorCut, Code::PakBeyondEnd, Code::StreamCut];
+    let Some(code) = beyond.into_iter().find(|code| report.has(*code)) else { return };
+    let buffer = if matches!(code, Code::PakBeyondEnd | Code::StreamCut) { BUFFER } else { PAGE };
+    let len = source.len_on_disk();
+    if len > 0 && len.is_multiple_of(buffer) && source.restoration().is_none() {
+        let largest = 1u64 << len.trailing_zeros().min(20);
+        let damage = Damage::new(Code::CopyCut, Span::new(len, len), "length of the file").found(Value::Bytes(len));
+        let remark = format!("That is a multiple of {largest} bytes, and data that the file names lies behind it.");
+        report.file(damage, Some(remark));
+    }
+}
+
+/// Reports pages of zeros within blocks that are damaged.
+pub(super) fn zeroed<S: Source>(region: &Region<S>, report: &mut Report) {
+    if !report.has_trouble() || !report.keeps_findings() {
+        return;
+    }
+    let (mut bytes, mut scratch, mut pages) = (Vec::new(), Scratch::default(), Vec::new());
+    for listed in region.by_sector() {
+        let span = region.span(listed.entry);
+        if listed.entry.count() == 0 || region.source.read_into(span.start, index(span.len()), &mut bytes).is_err() {
+            continue;
+        }
+        // Padding behind the block's own bytes may be anything; a size that was lost says nothing.
+        let own = wanted(&bytes, &region.limits);
+        let own = if (5..=bytes.len()).contains(&own) { own } else { bytes.len() };
+        let mut lost = Vec::new();
+        let mut at = span.start / PAGE * PAGE;
+        while at < span.start + own as u64 {
+            let (from, to) = (at.max(span.start), (at + PAGE).min(span.start + own as u64));
+            let part = bytes.get(index(from - span.start)..index(to - span.start)).unwrap_or_default();
+            if part.len() >= LEAST && part.iter().all(|byte| *byte == 0) {
+                lost.push(at);
+            }
+            at += PAGE;
+        }
+        let damaged = |scratch: &mut Scratch| {
+            region
+                .view(listed.entry, scratch)
+                .is_ok_and(|view| view.damage.iter().any(|d| d.code.level() == Level::Error))
+        };
+        if !lost.is_empty() && damaged(&mut scratch) {
+            pages.append(&mut lost);
+        }
+    }
+    tell(pages, PAGE, report);
+}
+
+/// Reports pages of a stream that hold zeros instead of what leads to them says.
+pub(super) fn zeroed_pages<S: Source>(stream: &Stream<S>, report: &mut Report) {
+    let size = u64::from(stream.pages.header.page_size).max(1);
+    let mut bytes = Vec::new();
+    let faults = stream.damage.iter().filter(|d| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase));
+    let mut pages: Vec<u64> = faults.map(|d| d.span.start / size * size).collect();
+    pages.retain(|at| {
+        let read = stream.pages.source.read_into(*at, index(size), &mut bytes);
+        read.is_ok() && bytes.len() as u64 == size && bytes.iter().all(|byte| *byte == 0)
+    });
+    tell(pages, size, report);
+}
+
+/// One finding for each run of pages.
+fn tell(mut pages: Vec<u64>, size: u64, report: &mut Report) {
+    pages.sort_unstable();
+    pages.dedup();
+    let mut runs: Vec<Span> = Vec::new();
+    for at in pages {
+        match runs.last_mut() {
+            Some(run) if run.end == at => run.end = at + size,
+            _ => runs.push(Span::sized(at, size)),
+        }
+    }
+    for run in runs {
+        let damage = Damage::new(Code::PageZeroed, run, "zero bytes in place of data").found(Value::Bytes(run.len()));
+        report.file(damage, None);
+    }
+}

@@ -1,0 +1,83 @@
+//! What the checker keeps of one examined block or chunk.
+
+use std::io;
+
+use crate::bytes::Span;
+use crate::check::Inside;
+use crate::damage::Damage;
+use crate::godot::block::Block;
+use crate::godot::container::Mode;
+use crate::godot::textures;
+use crate::godot::verify::Verified;
+use crate::recover::quick::Print;
+use crate::save::View;
+
+/// The result of examining a block.
+#[derive(Default)]
+pub(super) struct Outcome {
+    /// Its size prefix; 0 if there is none.
+    pub size: u32,
+    /// Where it is stored.
+    pub stored: Span,
+    /// Bytes after decompression.
+    pub plain: u64,
+    /// Its compression.
+    pub container: Option<&'static str>,
+    /// Version of the block; 0 if unknown.
+    pub version: u8,
+    /// Its size, channels and metadata.
+    pub inside: Inside,
+    /// Number of whole channels, if it is damaged.
+    pub whole_channels: Option<usize>,
+    /// What is wrong with it.
+    pub damage: Vec<Damage>,
+    /// Further information, in a sentence.
+    pub remark: Option<String>,
+    /// Why it could not be read.
+    pub error: Option<io::Error>,
+    /// A print of its stored bytes, if it was requested and the block is whole.
+    pub print: Option<Print>,
+}
+
+impl Outcome {
+    pub fn from_view(view: io::Result<View<'_>>) -> Self {
+        match view {
+            Ok(view) => Self {
+                size: view.stored.size.unwrap_or(0),
+                stored: view.stored.span,
+                plain: view.container.map_or(0, |c| c.plain.len() as u64),
+                container: view.container.and_then(|c| c.mode).map(Mode::name),
+                version: view.block.as_ref().map_or(0, |block| block.version),
+                inside: view.block.as_ref().map(Inside::from_block).unwrap_or_default(),
+                whole_channels: (!view.damage.is_empty()).then(|| view.block.as_ref().map_or(0, Block::whole_channels)),
+                damage: view.damage.iter().copied().chain(view.block.as_ref().and_then(textures::repeated)).collect(),
+                remark: None,
+                error: None,
+                print: None,
+            },
+            Err(error) => Self { error: Some(error), ..Self::default() },
+        }
+    }
+
+    /// A block that was proved healthy without decoding it.
+    pub fn from_verified(verified: &Verified, stored: &[u8], span: Span) -> Self {
+        Self {
+            size: u32::from_le_bytes(stored.first_chunk().copied().unwrap_or_default()),
+            stored: span,
+            plain: verified.plain.into(),
+            container: Some(Mode::Lz4.name()),
+            version: verified.version,
+            inside: Inside::from_verified(verified),
+            ..Self::default()
+        }
+    }
+
+    /// The same with a print, if the block is whole and has the length of its entry.
+    pub fn with_print(view: io::Result<View<'_>>, sector_size: u32) -> Self {
+        let print = match &view {
+            Ok(view) if view.damage.is_empty() => Some(Print::of(view.bytes, sector_size)),
+            _ => None,
+        };
+        Self { print, ..Self::from_view(view) }
+    }
+}

@@ -1,0 +1,66 @@
+//! Region files that are missing: a coarser LOD has blocks where a finer one has no file.
+//!
+//! The engine makes the blocks of a LOD from those of the next finer one, so each of them has children. A game that stores
+//! what its generator makes may keep far blocks in coarse LODs only; so a file is called missing only where every
+//! coarse block whose children would be in a file that is there has one.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::bytes::Span;
+use crate::check::Finding;
+use crate::damage::{Code, Damage, Value};
+use crate::save::{Forest, Kind, Save, Scratch};
+
+/// Coarse blocks with children that must be there before a file can be called missing, and coarse blocks without
+/// children that such a file leaves.
+const LEAST: usize = 4;
+
+/// The region files of a save that are missing.
+pub(crate) fn missing(save: &Save) -> Vec<Finding> {
+    let forests = save.forests.iter().filter(|forest| forest.kind == Kind::Forest);
+    forests.filter(|forest| forest.regions.iter().any(|file| file.lod > 0)).flat_map(|f| of_forest(save, f)).collect()
+}
+
+fn of_forest(save: &Save, forest: &Forest) -> Vec<Finding> {
+    let files: HashSet<(u8, [i32; 3])> = forest.regions.iter().map(|file| (file.lod, file.position)).collect();
+    let (mut blocks, mut sizes) = (HashSet::new(), HashSet::new());
+    for file in &forest.regions {
+        // What is wrong with a file is told elsewhere.
+        let Ok(Some(mut region)) = save.region(forest, file) else { continue };
+        let Ok(slots) = region.slots(&mut Scratch::default()) else { continue };
+        sizes.insert(region.header.format.region_size.map(i32::from));
+        let positions = region.entries.iter().filter_map(|listed| region.block_position(listed.slot, slots));
+        blocks.extend(positions.map(|position| (file.lod, position)));
+    }
+    let mut size = sizes.into_iter();
+    // Children are in the files that a size of regions says, so there must be one size.
+    let (Some(size), None) = (size.next(), size.next()) else { return Vec::new() };
+    let (mut with, mut without) = (0usize, 0usize);
+    let mut missing: HashMap<(u8, [i32; 3]), usize> = HashMap::new();
+    for (lod, position) in blocks.iter().filter(|(lod, _)| *lod > 0) {
+        let first = position.map(|v| v.saturating_mul(2));
+        let mut children = (0..8).map(|i| [0, 1, 2].map(|axis| first[axis].saturating_add(i >> axis & 1)));
+        let region = [0, 1, 2].map(|axis| first[axis].div_euclid(size[axis].max(1)));
+        if !files.contains(&(lod - 1, region)) {
+            *missing.entry((lod - 1, region)).or_default() += 1;
+        } else if children.any(|child| blocks.contains(&(lod - 1, child))) {
+            with += 1;
+        } else {
+            without += 1;
+        }
+    }
+    if without > 0 || with < LEAST {
+        return Vec::new();
+    }
+    let mut missing: Vec<_> = missing.into_iter().filter(|(_, count)| *count >= LEAST).collect();
+    missing.sort_unstable();
+    let finding = |((lod, [x, y, z]), count): ((u8, [i32; 3]), usize)| {
+        let path = forest.dir.join(format!("regions/lod{lod}/r.{x}.{y}.{z}.vxr"));
+        let damage =
+            Damage::new(Code::RegionMissing, Span::default(), "blocks of the next coarser LOD without children");
+        let damage = damage.found(Value::Number(count as u64));
+        Finding::of_file(Arc::from(save.shown(&path)), damage, None)
+    };
+    missing.into_iter().map(finding).collect()
+}

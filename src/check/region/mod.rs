@@ -1,0 +1,167 @@
+//! Rules over a region file: its header, its table, its blocks, and the sectors that no entry claims.
+//!
+//! Each file is checked for itself. What regions say of each other's tables is the concern of the semantic level.
+
+mod blocks;
+pub(super) mod conversion;
+mod leftovers;
+mod meta;
+pub(super) mod missing;
+mod table;
+
+use std::io;
+
+use crate::bytes::Span;
+use crate::check::outcome::Outcome;
+use crate::check::{Level, Options, Report, Row, copied, unchanged};
+use crate::damage::{Code, Damage};
+use crate::godot::region::refusal_words;
+use crate::godot::slots::SlotFormula;
+use crate::godot::verify::Verified;
+use crate::recover::quick::{self, Look, Print};
+use crate::save::{Forest, Region, RegionFile, SLOT_PROBES, Save, Scratch, View, slots_of_version};
+use crate::source::{OpenError, Source};
+
+/// Number of blocks of a file that are examined before their results become findings.
+const BLOCKS: usize = 1 << 13;
+
+/// All rules over one region file.
+pub(super) fn check_file(
+    save: &Save,
+    forest: &Forest,
+    file: &RegionFile,
+    options: &Options<'_>,
+    report: &mut Report,
+    rows: Option<&mut Vec<Row>>,
+) -> Result<(), OpenError> {
+    for damage in &file.damage {
+        let mut detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
+        if damage.code == Code::RegionNeverStored {
+            detail = file.header.as_ref().and_then(|header| refusal_words(&header.format));
+        }
+        report.file(*damage, detail);
+    }
+    meta::compare(forest, file, report);
+    if options.level == Level::Header {
+        options.advance(file.len);
+        return Ok(());
+    }
+    match save.region(forest, file)? {
+        None => options.advance(file.len),
+        Some(mut region) => {
+            if options.level < Level::Decode {
+                check_structure(&mut region, report);
+                options.advance(file.len);
+            } else {
+                check(&region, options, report, rows);
+                copied::zeroed(&region, report);
+            }
+            copied::cut(&region.source, report);
+            unchanged(&region.source, report);
+        }
+    }
+    Ok(())
+}
+
+/// Applies the rules over the table of one region. Only the block that implies the slot formula
+/// is decoded: without the formula, the positions in findings would be wrong.
+fn check_structure<S: Source>(region: &mut Region<S>, report: &mut Report) {
+    for damage in &region.damage {
+        report.file(*damage, None);
+    }
+    let by_sector = region.by_sector();
+    table::check(region, &by_sector, report);
+    report.stats.blocks += by_sector.len() as u64;
+    match region.slots(&mut Scratch::default()) {
+        Ok(slots) => report.place(|slot| region.block_position(slot, slots)),
+        Err(error) => report.unreadable(region.header.table, &error),
+    }
+}
+
+/// Applies all rules to one region; fills `rows` with its block table, if requested.
+pub(super) fn check<S: Source>(
+    region: &Region<S>,
+    options: &Options<'_>,
+    report: &mut Report,
+    mut rows: Option<&mut Vec<Row>>,
+) {
+    let by_sector = region.by_sector();
+    for damage in &region.damage {
+        report.file(*damage, None);
+    }
+    table::check(region, &by_sector, report);
+
+    report.stats.blocks += by_sector.len() as u64;
+    if let Some(rows) = rows.as_deref_mut() {
+        rows.reserve_exact(by_sector.len());
+    }
+    // Unowned blocks have no row.
+    let leftovers = rows.is_none() || report.keeps_findings();
+    let mut sizes = Vec::new();
+    let (mut versions, mut probed) = (0u8, None);
+    let mut prints = Vec::new();
+    let sector_size = region.header.format.sector_size;
+    let keep = |view: io::Result<View<'_>>| match options.level {
+        Level::Semantic => Outcome::with_print(view, sector_size),
+        _ => Outcome::from_view(view),
+    };
+    let verified = |verified: &Verified, stored: &[u8], span: Span| {
+        let print = (options.level == Level::Semantic).then(|| Print::of(stored, sector_size));
+        Outcome { print, ..Outcome::from_verified(verified, stored, span) }
+    };
+    let blocks = by_sector.chunks(BLOCKS).flat_map(|part| blocks::examine(region, part, options, verified, keep));
+    for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
+        if let Some(rows) = rows.as_deref_mut() {
+            rows.push(Row::new(report.name(), region.lod, *listed, block.as_ref()));
+        }
+        let Some(block) = block else { continue };
+        versions |= 1u8.checked_shl(u32::from(block.version)).unwrap_or(0);
+        if i < SLOT_PROBES && probed.is_none() && block.version > 0 {
+            probed = Some(block.version);
+        }
+        if leftovers {
+            sizes.push((block.size, *listed));
+        }
+        prints.extend(block.print.map(|print| (listed.entry.first(), listed.entry.count().into(), print)));
+        report.stats.add(&block);
+        report.block(listed.slot, block);
+    }
+    // A block that was not examined leaves a gap in the order.
+    let look = quick::look(&prints, region.sectors_in_file());
+    report.look = if report.has_trouble() { Look::Unclear } else { look };
+    if leftovers {
+        leftovers::check(region, &by_sector, sizes, options, report);
+    }
+    name_blocks(region, versions, probed, report, rows);
+}
+
+/// Sets the positions of blocks in findings, once block versions imply the slot formula.
+fn name_blocks<S: Source>(
+    region: &Region<S>,
+    versions: u8,
+    probed: Option<u8>,
+    report: &mut Report,
+    rows: Option<&mut Vec<Row>>,
+) {
+    let known = region.known_slots();
+    let slots = known.unwrap_or_else(|| slots_of_version(probed));
+    if let Some(rows) = rows {
+        rows.sort_unstable_by_key(|row| row.slot);
+        for row in rows.iter_mut() {
+            row.position = region.block_position(row.slot, slots);
+        }
+        report.give_codes(rows);
+    }
+    report.place(|slot| region.block_position(slot, slots));
+    if !region.is_negative() || region.entries.is_empty() {
+        return;
+    }
+    let span = region.header.table;
+    if slots == SlotFormula::Legacy {
+        report.file(Damage::new(Code::SlotsOld, span, "table of blocks"), None);
+    }
+    let (old, new) = (versions & 0b0_1110 != 0, versions & 0b1_0000 != 0);
+    if known.is_none() && old && new {
+        report.file(Damage::new(Code::SlotsMixed, span, "table of blocks"), None);
+    }
+}

@@ -1,0 +1,233 @@
+//! The end of a check: what happened, what is damaged, and which command to run next.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::check::cause::{Cause, CauseKind};
+
+/// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
+/// `salvaged` and `lost`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Positions for which the save lists or holds a block.
+    pub source: u64,
+    /// Blocks copied as they are, to where the table has them.
+    pub kept: u64,
+    /// Blocks written to another place than the table has, or encoded again, for certain.
+    pub put_right: u64,
+    /// Blocks whose place is only likely; written with `--level likely`.
+    pub likely: u64,
+    /// Older states, from a backup.
+    pub older: u64,
+    /// Blocks written with those of their channels that are whole.
+    pub salvaged: u64,
+    /// Positions without a block in the result.
+    pub lost: u64,
+    /// Blocks, and parts of blocks, in `lost+found`.
+    pub set_aside: u64,
+    /// Of the blocks that are not kept, those that are torn in the save.
+    pub torn: u64,
+    /// Of the blocks that are not kept, those that are where the table has them and violate the format.
+    pub odd: u64,
+}
+
+impl Totals {
+    /// Blocks that are neither right as they are, nor torn, nor against the format: the table has them elsewhere.
+    #[must_use]
+    pub const fn misplaced(&self) -> u64 {
+        self.source.saturating_sub(self.kept).saturating_sub(self.torn).saturating_sub(self.odd)
+    }
+
+    /// Adds the counts of another part.
+    pub const fn add(&mut self, other: &Self) {
+        self.source += other.source;
+        self.kept += other.kept;
+        self.put_right += other.put_right;
+        self.likely += other.likely;
+        self.older += other.older;
+        self.salvaged += other.salvaged;
+        self.lost += other.lost;
+        self.set_aside += other.set_aside;
+        self.torn += other.torn;
+        self.odd += other.odd;
+    }
+}
+
+/// The command that repairs a save.
+#[must_use]
+pub fn repair_command(save: &Path) -> String {
+    let out = beside(save);
+    format!("voxscope repair {} --out {}", quoted(save), quoted(&out))
+}
+
+/// Where the command puts its result: beside the save, with a name of its own.
+fn beside(save: &Path) -> PathBuf {
+    let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
+        return save.join("..").join("repaired");
+    };
+    let is_file = save.is_file();
+    let mut out = if is_file { name.to_owned() } else { save.file_name().unwrap_or(name).to_owned() };
+    out.push("-repaired");
+    if is_file && let Some(ending) = save.extension() {
+        out.push(".");
+        out.push(ending);
+    }
+    save.with_file_name(out)
+}
+
+/// A path as an argument for a shell, made printable.
+fn quoted(path: &Path) -> String {
+    let text = crate::printable::path(path);
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// The sentences at the end of a check: each cause, what tells similar ones apart, and with `totals` what is damaged and
+/// what the repair brings back. Empty when there is nothing to say.
+#[must_use]
+pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
+    if causes.iter().any(|cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse)) {
+        lines.push(
+            "Close the game and every editor that has the save open, copy the save with all of its files, and check the copy."
+                .to_owned(),
+        );
+    }
+    let damaged = totals.filter(|totals| totals.source > totals.kept);
+    let figures = damaged.map(figures);
+    let (first, rest) = match causes.split_first() {
+        None => (None, causes),
+        Some((first, rest)) => (Some(first), rest),
+    };
+    match (first, figures) {
+        (Some(first), Some(figures)) => lines.push(format!("{}: {figures}.", first.sentence())),
+        (Some(first), None) => lines.push(format!("{}.", first.sentence())),
+        (None, Some(figures)) => {
+            lines.push(format!("The findings do not show what happened: {figures}."));
+        }
+        (None, None) => {}
+    }
+    lines.extend(first.and_then(Cause::tell_apart).map(|text| format!("{text}.")));
+    for cause in rest {
+        lines.push(format!("{}.", cause.sentence()));
+        lines.extend(cause.tell_apart().map(|text| format!("{text}.")));
+    }
+    let incomplete = causes.iter().filter(|cause| cause.kind == CauseKind::CopyIncomplete);
+    for evidence in incomplete.flat_map(|cause| &cause.evidence) {
+        lines.push(format!("Missing: {evidence}. Copy the missing files from the original, then check again."));
+    }
+    lines.extend(damaged.map(|totals| outlook(totals, save)));
+    lines
+}
+
+fn figures(totals: &Totals) -> String {
+    let blocks = if totals.source == 1 { "block" } else { "blocks" };
+    let right = if totals.kept == 1 { "is right as it is" } else { "are right as they are" };
+    let mut parts = vec![format!("{} {right}", totals.kept)];
+    for (n, words) in
+        [(totals.misplaced(), "in the wrong place"), (totals.odd, "against the format"), (totals.torn, "torn")]
+    {
+        if n > 0 {
+            parts.push(format!("{n} {} {words}", if n == 1 { "is" } else { "are" }));
+        }
+    }
+    let text = match parts.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => parts.concat(),
+    };
+    format!("of {} {blocks} {text}", totals.source)
+}
+
+fn outlook(totals: &Totals, save: &Path) -> String {
+    let mut parts = Vec::new();
+    let mut add = |n: u64, words: String| {
+        if n > 0 {
+            parts.push(words);
+        }
+    };
+    add(totals.put_right, format!("puts {} right for certain", totals.put_right));
+    let more = if totals.put_right > 0 { " more" } else { "" };
+    let first = if totals.put_right > 0 { "" } else { "puts " };
+    add(totals.likely, format!("{first}{}{more} with --level likely", totals.likely));
+    add(totals.salvaged, format!("salvages {} in part", totals.salvaged));
+    if parts.is_empty() {
+        parts.push(format!("keeps the {} that {} right", totals.kept, if totals.kept == 1 { "is" } else { "are" }));
+    }
+    let lost = match totals.lost {
+        0 => "nothing is lost".to_owned(),
+        1 => "1 is lost".to_owned(),
+        n => format!("{n} are lost"),
+    };
+    format!("{} {}; {lost}.", repair_command(save), parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KILLED: Totals = Totals {
+        source: 75,
+        kept: 28,
+        put_right: 43,
+        likely: 3,
+        older: 0,
+        salvaged: 0,
+        lost: 1,
+        set_aside: 2,
+        torn: 3,
+        odd: 0,
+    };
+
+    #[test]
+    fn a_killed_game_has_its_figures_and_its_command() {
+        let cause = Cause::new(CauseKind::Killed, 47, vec!["44 blocks".to_owned()], &[]);
+        assert_eq!(
+            verdict(&[cause], Some(&KILLED), Path::new("t6")),
+            [
+                "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
+                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost.",
+            ]
+        );
+    }
+
+    #[test]
+    fn two_causes_that_fit_are_both_named_with_what_tells_them_apart() {
+        let cause = Cause::new(CauseKind::Killed, 6, vec!["6 whole blocks".to_owned()], &[CauseKind::OldStates]);
+        let lines = verdict(&[cause], None, Path::new("world"));
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].contains("killed") && lines[0].contains("or the blocks behind"), "{lines:?}");
+        assert!(lines[1].contains("old-states if the game ended as usual"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_save_in_use_is_to_be_closed_first() {
+        let cause = Cause::new(CauseKind::InUse, 0, vec!["1 file".to_owned()], &[]);
+        assert!(verdict(&[cause], None, Path::new("world"))[0].starts_with("Close the game"));
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_healthy_save() {
+        let totals = Totals { source: 9, kept: 9, ..Totals::default() };
+        assert_eq!(verdict(&[], Some(&totals), Path::new("world")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn commands_can_be_given_to_a_shell() {
+        assert_eq!(repair_command(Path::new("a b/world")), "voxscope repair 'a b/world' --out 'a b/world-repaired'");
+        assert_eq!(repair_command(Path::new(".")), "voxscope repair . --out ./../repaired");
+        assert_eq!(repair_command(Path::new("it's")), r"voxscope repair 'it'\''s' --out 'it'\''s-repaired'");
+        // A directory with a dot in its name keeps it.
+        assert_eq!(repair_command(Path::new("v1.2")), "voxscope repair v1.2 --out v1.2-repaired");
+    }
+
+    #[test]
+    fn every_cause_has_a_name_of_its_own_and_sentences() {
+        let names: std::collections::HashSet<&str> = CauseKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(names.len(), CauseKind::ALL.len());
+        for kind in CauseKind::ALL {
+            assert!(kind.sentence().starts_with(char::is_uppercase) && !kind.sentence().ends_with('.'), "{kind}");
+            assert!(!kind.lost().is_empty() && !kind.comes_back().is_empty() && !kind.tell_apart().is_empty());
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! `check`: every finding of a save, for people or as JSON lines.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+
+use voxscope::check::{self, Cause, CauseKind, Finding, Summary, Totals};
+use voxscope::damage::{Code, Level};
+use voxscope::repair;
+use voxscope::save::Save;
+use voxscope::watch::Watch;
+
+mod baseline;
+mod saves;
+
+use super::exit::{Exit, Failure};
+use super::output::{BOLD, DIM, GOOD, count, grouped, level_style, size, stdout, wrapped, write_json};
+use super::progress::{Bar, cancelled_by_signals};
+use super::target;
+use baseline::Baseline;
+use saves::Saves;
+
+const AFTER_HELP: &str = "\
+Examples:
+  voxscope check world                      print errors and warnings, the cause, and what repair brings back
+  voxscope check world --level decode       faster, but blocks in wrong places are not found";
+
+/// Arguments of `check`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The save: its directory, one of its files, or a directory that contains several saves
+    path: Option<PathBuf>,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Exit with 4 if there is a finding of this level or above
+    #[arg(long, value_name = "LEVEL", default_value = "warning")]
+    fail_on: LevelArgument,
+    /// How much to check: `decode` is faster and does not find blocks in wrong places
+    #[arg(long, value_name = "LEVEL", default_value = "semantic")]
+    level: Deep,
+    /// Hide findings of an earlier check, and do not count them (a file written by `--format jsonl`)
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Also print notes (JSON lines always contain them)
+    #[arg(long)]
+    notes: bool,
+    /// List every finding, instead of one line for equal findings of several blocks
+    #[arg(long)]
+    all: bool,
+    /// Leave out what `repair` would bring back, which takes as long as the check
+    #[arg(long)]
+    no_plan: bool,
+    /// Number of threads [default: one per core]
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+    #[command(flatten)]
+    options: target::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Format {
+    /// Text for people, by file
+    #[value(alias = "human")]
+    Text,
+    /// One JSON object: findings, causes, summary
+    Json,
+    /// One JSON object per line; the last line is the summary
+    Jsonl,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Deep {
+    /// Headers, descriptions and meta files only
+    Header,
+    /// Also tables, records and sectors, without decoding blocks
+    Structure,
+    /// Also the data of every block
+    Decode,
+    /// Also compare tables with sectors, to find blocks in wrong places
+    Semantic,
+}
+
+impl Deep {
+    const fn level(self) -> check::Level {
+        match self {
+            Self::Header => check::Level::Header,
+            Self::Structure => check::Level::Structure,
+            Self::Decode => check::Level::Decode,
+            Self::Semantic => check::Level::Semantic,
+        }
+    }
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum LevelArgument {
+    Error,
+    Warning,
+    Note,
+}
+
+impl From<LevelArgument> for Level {
+    fn from(level: LevelArgument) -> Self {
+        match level {
+            LevelArgument::Error => Self::Error,
+            LevelArgument::Warning => Self::Warning,
+            LevelArgument::Note => Self::Note,
+        }
+    }
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let save = arguments.options.open(target::path_or_here(arguments.path.as_ref()))?;
+    let cancel = cancelled_by_signals();
+    let mut out = stdout();
+    let mut baseline = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), Baseline::read)?;
+    let mut printer = Printer {
+        format: arguments.format,
+        notes: arguments.notes,
+        all: arguments.all,
+        saves: Saves::of(&save),
+        file: None,
+        held: Vec::new(),
+        hidden: 0,
+    };
+    let mut findings = check::Findings::default();
+    let level = arguments.level.level();
+    let mut summary = run_to(&save, arguments.jobs, level, &cancel, &mut |finding| {
+        if baseline.hides(finding) {
+            return Ok(());
+        }
+        findings.add(finding);
+        printer.finding(&mut out, finding)
+    })?;
+    summary.counts = baseline.new_of(summary.counts);
+    let causes = findings.causes(&save);
+    let wanted = level == check::Level::Semantic && !arguments.no_plan && !summary.interrupted;
+    let damaged = summary.counts.errors + summary.counts.warnings > 0;
+    let totals = if wanted && damaged { totals(&save, arguments.jobs, &cancel) } else { None };
+    let end =
+        End { summary: &summary, causes: &causes, totals, save: &save, empty: is_empty(&save, &summary, level), level };
+    printer.end(&mut out, &end, baseline.count())?;
+    out.flush()?;
+    // Parts of the save are not there, so that no finding can name them.
+    let incomplete = causes.iter().any(|cause| cause.kind == CauseKind::CopyIncomplete);
+    let incomplete = incomplete && Level::from(arguments.fail_on) <= Level::Warning;
+    let nothing = Exit::DAMAGED.when((end.empty || incomplete) && !summary.interrupted);
+    Ok(exit(&summary, arguments.fail_on.into()).and(nothing))
+}
+
+/// The result of a check.
+struct End<'e> {
+    summary: &'e Summary,
+    causes: &'e [Cause],
+    totals: Option<Totals>,
+    save: &'e Save,
+    /// Whether there was nothing to check.
+    empty: bool,
+    /// How deep it looked.
+    level: check::Level,
+}
+
+/// Whether a save has no block that could have been checked.
+fn is_empty(save: &Save, summary: &Summary, level: check::Level) -> bool {
+    // The levels before decode do not count the blocks of every format.
+    let counted = level >= check::Level::Decode;
+    summary.files == 0 || (counted && summary.stats.blocks == 0 && save.maps.is_empty() && summary.counts.errors == 0)
+}
+
+/// What a repair would bring back; `None` when that cannot be planned.
+fn totals(save: &Save, jobs: Option<usize>, cancel: &AtomicBool) -> Option<Totals> {
+    let pool = target::pool(jobs).ok()?;
+    let options = repair::Options::default().watch(Watch::default().cancel(cancel));
+    pool.install(|| repair::expected_totals(save, &options)).ok()
+}
+
+/// Checks with a progress bar on standard error, and passes each finding to `print` on the calling thread.
+pub fn run_to(
+    save: &Save,
+    jobs: Option<usize>,
+    level: check::Level,
+    cancel: &AtomicBool,
+    print: &mut dyn FnMut(&Finding) -> io::Result<()>,
+) -> Result<Summary, Failure> {
+    let pool = target::pool(jobs)?;
+    let bar = Bar::new();
+    let mut broken = None;
+    let summary = std::thread::scope(|scope| {
+        // Findings come through a channel, so that writing them holds no thread of the pool.
+        let (sender, receiver) = sync_channel(1024);
+        let bar = &bar;
+        let checker = scope.spawn(move || {
+            let progress = |progress| bar.show(progress);
+            let watch = Watch::default().cancel(cancel).progress(&progress);
+            let options = check::Options::default().level(level).watch(watch);
+            // The receiver stays until this sender is gone.
+            pool.install(|| check::run(save, &options, |finding| drop(sender.send(finding))))
+        });
+        for finding in receiver {
+            if broken.is_none()
+                && let Err(error) = bar.suspend(|| print(&finding))
+            {
+                broken = Some(error);
+                cancel.store(true, Ordering::Relaxed);
+            }
+        }
+        checker.join()
+    });
+    bar.clear();
+    if let Some(error) = broken {
+        return Err(error.into());
+    }
+    summary.map_err(|_| Failure::Failed("the check ended unexpectedly; please report it with the file".to_owned()))
+}
+
+fn exit(summary: &Summary, fail_on: Level) -> Exit {
+    Exit::DAMAGED
+        .when(summary.counts.damage_at_least(fail_on) > 0)
+        .and(Exit::FAILED.when(summary.unread > 0))
+        .and(Exit::INTERRUPTED.when(summary.interrupted))
+}
+
+/// Width of a finding's level and the spaces around it.
+const INDENT: &str = "           ";
+
+/// Equal findings of blocks of one file from which on they are folded into one line.
+const FOLDED: usize = 4;
+
+/// Positions that a folded line names.
+const NAMED: usize = 8;
+
+/// Prints findings one by one; where there are several saves, save by save at the end.
+pub struct Printer {
+    format: Format,
+    notes: bool,
+    /// Whether equal findings are not folded.
+    all: bool,
+    /// The saves of a directory that has several of them.
+    saves: Saves,
+    /// The file whose findings are being printed.
+    file: Option<Arc<str>>,
+    /// Findings of that file that are not printed yet.
+    held: Vec<Finding>,
+    /// Notes that were not printed.
+    hidden: u64,
+}
+
+impl Printer {
+    fn finding(&mut self, out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+        match self.format {
+            Format::Jsonl => return write_json(out, finding),
+            Format::Json => {
+                let before = if self.file.is_some() { "," } else { "{\"findings\":[" };
+                self.file = Some(Arc::clone(&finding.file));
+                out.write_all(before.as_bytes())?;
+                return write_json(out, finding);
+            }
+            Format::Text => {}
+        }
+        let level = finding.level();
+        if level == Level::Note && !self.notes {
+            self.hidden += 1;
+            return Ok(());
+        }
+        if self.saves.hold(finding) { Ok(()) } else { self.text(out, finding) }
+    }
+
+    /// Prints a finding below the name of its file.
+    fn text(&mut self, out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+        if self.file.as_ref() != Some(&finding.file) {
+            self.release(out)?;
+            let gap = if self.file.is_some() { "\n" } else { "" };
+            writeln!(out, "{gap}{BOLD}{}{BOLD:#}", finding.file)?;
+            self.file = Some(Arc::clone(&finding.file));
+        }
+        if !self.all && finding.block.is_some() {
+            self.held.push(finding.clone());
+            return Ok(());
+        }
+        Self::print(out, finding)
+    }
+
+    /// Prints the findings of a file that are held, equal ones of several blocks as one line with a count.
+    fn release(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        let mut order: Vec<Code> = Vec::new();
+        for finding in &held {
+            if !order.contains(&finding.code()) {
+                order.push(finding.code());
+            }
+        }
+        for code in order {
+            let equal: Vec<&Finding> = held.iter().filter(|finding| finding.code() == code).collect();
+            let shown = if equal.len() < FOLDED { equal.len() } else { 1 };
+            for finding in equal.iter().take(shown) {
+                Self::print(out, finding)?;
+            }
+            if shown < equal.len() {
+                let rest = &equal[shown..];
+                let name = |f: &&&Finding| f.block.and_then(|block| block.position).map(voxscope::printable::triple);
+                let names: Vec<String> = rest.iter().take(NAMED).filter_map(|f| name(&f)).collect();
+                let dots = if rest.len() > names.len() { ", …" } else { "" };
+                let colon = if names.is_empty() { "" } else { ": " };
+                let blocks = count(rest.len() as u64, "more block");
+                let line = format!("{INDENT}{code} in {blocks}{colon}{}{dots} (--all lists them)", names.join(", "));
+                writeln!(out, "{}", wrapped(&line, INDENT))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn print(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+        let level = finding.level();
+        let (style, code, place) = (level_style(level), finding.code(), finding.place());
+        let colon = if place.is_empty() { "" } else { ": " };
+        let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
+        writeln!(out, "{}", wrapped(&what, INDENT))?;
+        let next = format!("{INDENT}{DIM}{code}:{DIM:#} {}", code.next());
+        writeln!(out, "{}", wrapped(&next, INDENT))
+    }
+
+    /// Prints the findings that are held, save by save, each below the name of the save and what it has.
+    fn by_save(&mut self, out: &mut impl Write) -> io::Result<()> {
+        for (name, findings) in self.saves.take() {
+            self.release(out)?;
+            let gap = if self.file.is_some() { "\n" } else { "" };
+            let of = |level| findings.iter().filter(|finding| finding.level() == level).count() as u64;
+            let levels = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
+            let counts = levels.map(|(level, word)| (of(level), word));
+            let counts: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| count(*n, word)).collect();
+            writeln!(out, "{gap}{BOLD}== {name}{BOLD:#} · {}", counts.join(", "))?;
+            findings.iter().try_for_each(|finding| self.text(out, finding))?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut impl Write, end: &End<'_>, known: u64) -> io::Result<()> {
+        let summary = end.summary;
+        self.by_save(out)?;
+        self.release(out)?;
+        if self.format == Format::Json {
+            out.write_all(if self.file.is_some() { b"],\"causes\":" } else { b"{\"findings\":[],\"causes\":" })?;
+            write_json(out, &end.causes)?;
+            out.write_all(b",\"summary\":")?;
+            write_json(out, &summary_json(end, known))?;
+            return out.write_all(b"}\n");
+        }
+        if self.format == Format::Jsonl {
+            for cause in end.causes {
+                write_json(out, cause)?;
+            }
+            return write_json(out, &summary_json(end, known));
+        }
+        if self.file.is_some() {
+            writeln!(out)?;
+        }
+        let Summary { counts, files, stats, interrupted, .. } = summary;
+        let incomplete = end.causes.iter().any(|cause| cause.kind == CauseKind::CopyIncomplete);
+        let clean = counts.errors + counts.warnings == 0 && !interrupted && (end.empty || !incomplete);
+        let mut verdict: Vec<String> = Vec::new();
+        if *interrupted {
+            verdict.push("interrupted before its end".to_owned());
+        } else if clean && end.empty {
+            verdict.push("nothing to check".to_owned());
+        } else if clean {
+            verdict.push(if known > 0 { "nothing new" } else { "clean" }.to_owned());
+        }
+        let levels = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
+        verdict.extend(levels.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| count(n, word)));
+        let style = if clean && !end.empty { GOOD } else { level_style(Level::Error) };
+        let damaged = if stats.damaged > 0 { format!(", {} damaged", grouped(stats.damaged)) } else { String::new() };
+        let line = format!(
+            "{style}{}{style:#} · {}{damaged} · {} · {} stored, {} decompressed",
+            verdict.join(", "),
+            count(stats.blocks, "block"),
+            count(*files, "file"),
+            size(stats.stored_bytes),
+            size(stats.plain_bytes),
+        );
+        writeln!(out, "{}", wrapped(&line, ""))?;
+        if known > 0 {
+            let was = if known == 1 { "was" } else { "were" };
+            writeln!(out, "{} {was} known before and hidden.", count(known, "finding"))?;
+        }
+        for line in check::verdict(end.causes, end.totals.as_ref(), &end.save.path) {
+            writeln!(out, "{}", wrapped(&line, ""))?;
+        }
+        let deeper = end.level < check::Level::Semantic
+            && counts.errors + counts.warnings > 0
+            && end.save.regions().next().is_some();
+        let hints = [
+            (deeper, "--level semantic finds out what happened, and what repair brings back"),
+            (self.hidden > 0, "--notes lists the notes"),
+            (self.file.is_some(), "voxscope explain CODE tells more"),
+        ];
+        let hints: Vec<&str> = hints.into_iter().filter(|(show, _)| *show).map(|(_, hint)| hint).collect();
+        if !hints.is_empty() {
+            writeln!(out, "{DIM}{}{DIM:#}", hints.join(" · "))?;
+        }
+        Ok(())
+    }
+}
+
+/// The last line of `--format jsonl`; see OUTPUT.md.
+fn summary_json(end: &End<'_>, known: u64) -> serde_json::Value {
+    let Summary { counts, files, stats, unread, interrupted } = end.summary;
+    serde_json::json!({
+        "type": "summary",
+        "errors": counts.errors,
+        "warnings": counts.warnings,
+        "notes": counts.notes,
+        "files": files,
+        "files_unread": unread,
+        "blocks": stats.blocks,
+        "blocks_damaged": stats.damaged,
+        "stored_bytes": stats.stored_bytes,
+        "plain_bytes": stats.plain_bytes,
+        "interrupted": interrupted,
+        "known": known,
+        "empty": end.empty,
+        "totals": end.totals,
+    })
+}

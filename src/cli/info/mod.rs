@@ -1,0 +1,358 @@
+//! `info`: what a save is made of. Reads tables, no blocks.
+
+mod maps;
+mod pak_dirs;
+mod streams;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use serde::Serialize;
+use voxscope::godot::region::Format;
+use voxscope::godot::slots::SlotFormula;
+use voxscope::printable::triple;
+use voxscope::save::{Error, Forest, Kind, Owner, RegionFile, Save, Scratch};
+
+use super::exit::{Exit, Failure};
+use super::output::{
+    Align, BOLD, DIM, complain_of_unread, count, grouped, size, stdout, table, write_json, write_json_pretty,
+    write_table,
+};
+use super::target;
+
+const AFTER_HELP: &str = "\
+Examples:
+  voxscope info world
+  voxscope info world.sqlite --format json";
+
+/// Arguments of `info`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The save: its directory, one of its files, or a directory that contains several saves
+    path: Option<PathBuf>,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: OutputFormat,
+    #[command(flatten)]
+    options: target::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum OutputFormat {
+    /// Text for people
+    #[value(alias = "human")]
+    Text,
+    /// One JSON document
+    Json,
+    /// The same on one line
+    Jsonl,
+}
+
+/// The content of a save.
+#[derive(Serialize)]
+struct Info {
+    path: String,
+    forests: Vec<ForestInfo>,
+    #[serde(rename = "rooms")]
+    pak_dirs: Vec<pak_dirs::PakDirInfo>,
+    streams: Vec<streams::StreamInfo>,
+    maps: Vec<maps::MapInfo>,
+    /// Files and directories with findings of their own.
+    faults: usize,
+}
+
+#[derive(Serialize)]
+struct ForestInfo {
+    path: String,
+    kind: &'static str,
+    meta_version: Option<u8>,
+    lod_count: Option<u8>,
+    layout: Option<RegionLayout>,
+    lods: Vec<LodInfo>,
+    /// Only where there is one region file.
+    sectors: Option<Sectors>,
+}
+
+#[derive(Serialize, PartialEq)]
+struct RegionLayout {
+    block_size: u16,
+    region_size: [u16; 3],
+    sector_size: u32,
+    depth_bits: [u8; 8],
+}
+
+#[derive(Serialize)]
+struct LodInfo {
+    lod: u8,
+    files: usize,
+    bytes: u64,
+    blocks: u64,
+    /// First and last block along each axis.
+    extent: Option<[[i32; 3]; 2]>,
+    /// Files whose header is damaged or that cannot be read.
+    damaged_files: usize,
+    /// Versions of the region files.
+    versions: Vec<u8>,
+}
+
+#[derive(Serialize, Default)]
+struct Sectors {
+    size: u32,
+    header_bytes: u64,
+    in_file: u64,
+    used: u64,
+    shared: u64,
+    free: u64,
+    stale: u64,
+    beyond_end: u64,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let save = arguments.options.open(target::path_or_here(arguments.path.as_ref()))?;
+    let info = gather(&save);
+    let mut out = stdout();
+    match arguments.format {
+        OutputFormat::Json => write_json_pretty(&mut out, &info)?,
+        OutputFormat::Jsonl => write_json(&mut out, &info)?,
+        OutputFormat::Text => print(&mut out, &info)?,
+    }
+    out.flush()?;
+    Ok(complain_of_unread(&save))
+}
+
+/// `voxscope [PATH]`: what `info` prints, until there is an explorer.
+pub fn browse(path: Option<PathBuf>, options: target::Options) -> Result<Exit, Failure> {
+    if path.is_some() {
+        return run(&Arguments { path, format: OutputFormat::Text, options });
+    }
+    // Here means here: not what may lie somewhere below.
+    let mut options = options.to_library()?;
+    options.limits.directory_depth = 1;
+    let mut out = stdout();
+    match Save::open(target::path_or_here(None), &options) {
+        Ok(save) => print(&mut out, &gather(&save))?,
+        Err(Error::NothingHere(_)) => nothing_here(&mut out)?,
+        Err(error) => return Err(error.into()),
+    }
+    out.flush()?;
+    Ok(Exit::CLEAN)
+}
+
+fn nothing_here(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "There is no save in this directory.")?;
+    writeln!(out)?;
+    writeln!(out, "  voxscope PATH                describe the save at PATH")?;
+    writeln!(out, "  voxscope check PATH          check every block of it")?;
+    writeln!(out, "  voxscope demo                explore generated saves, some of them damaged")?;
+    writeln!(out, "  voxscope demo --write DIR    write these saves into DIR")?;
+    writeln!(out, "  voxscope --help              everything else")
+}
+
+/// A save of `VoxelStreamBlockFiles`, in words.
+const BLOCK_FILES: &str = "block files";
+
+fn gather(save: &Save) -> Info {
+    let mut scratch = Scratch::default();
+    let forests = save.forests.iter().map(|forest| forest_info(save, forest, &mut scratch)).collect();
+    let pak_dirs = save.pak_dirs.iter().map(|pak_dir| pak_dirs::gather(save, pak_dir)).collect();
+    let streams = save.streams.iter().map(|file| streams::gather(save, file)).collect();
+    let maps = save.maps.iter().map(|map| maps::gather(save, map)).collect();
+    Info { path: voxscope::printable::path(&save.path), forests, pak_dirs, streams, maps, faults: save.faults.len() }
+}
+
+fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInfo {
+    let mut lods: Vec<LodInfo> = Vec::new();
+    let mut sectors = None;
+    for file in &forest.regions {
+        if lods.last().is_none_or(|last| last.lod != file.lod) {
+            lods.push(LodInfo {
+                lod: file.lod,
+                files: 0,
+                bytes: 0,
+                blocks: 0,
+                extent: None,
+                damaged_files: 0,
+                versions: Vec::new(),
+            });
+        }
+        if let Some(lod) = lods.last_mut() {
+            add_file(save, forest, file, lod, scratch, &mut sectors);
+        }
+    }
+    if forest.regions.len() != 1 {
+        sectors = None;
+    }
+    let own = forest.regions.iter().find_map(|file| file.header.as_ref().map(|header| header.format));
+    ForestInfo {
+        path: save.shown(&forest.dir),
+        kind: match forest.kind {
+            Kind::Forest => "forest",
+            Kind::Loose => "region files",
+            Kind::BlockFiles => BLOCK_FILES,
+        },
+        meta_version: forest.meta.as_ref().and_then(|meta| meta.version),
+        lod_count: forest.meta.as_ref().and_then(|meta| meta.lod_count),
+        layout: forest.format.or(own).map(layout),
+        lods,
+        sectors,
+    }
+}
+
+fn layout(format: Format) -> RegionLayout {
+    RegionLayout {
+        block_size: format.block_size(),
+        region_size: format.region_size,
+        sector_size: format.sector_size,
+        depth_bits: format.depths.map(|depth| depth.bits()),
+    }
+}
+
+fn add_file(
+    save: &Save,
+    forest: &Forest,
+    file: &RegionFile,
+    lod: &mut LodInfo,
+    scratch: &mut Scratch,
+    sectors: &mut Option<Sectors>,
+) {
+    lod.files += 1;
+    lod.bytes += file.len;
+    let Ok(Some(mut region)) = save.region(forest, file) else {
+        lod.damaged_files += 1;
+        return;
+    };
+    lod.damaged_files += usize::from(!file.damage.is_empty());
+    if !lod.versions.contains(&region.header.version) {
+        lod.versions.push(region.header.version);
+    }
+    lod.blocks += region.entries.len() as u64;
+    let slots = region.slots(scratch).unwrap_or(SlotFormula::Euclidean);
+    for listed in &region.entries {
+        if let Some(position) = region.block_position(listed.slot, slots) {
+            let [low, high] = lod.extent.get_or_insert([position; 2]);
+            for ((low, high), p) in low.iter_mut().zip(high).zip(position) {
+                *low = p.min(*low);
+                *high = p.max(*high);
+            }
+        }
+    }
+    let map = region.sector_map();
+    *sectors = Some(Sectors {
+        size: map.sector_size,
+        header_bytes: map.header_bytes,
+        in_file: map.in_file,
+        used: map.count(|owner| matches!(owner, Owner::Block(_))),
+        shared: map.count(|owner| owner == Owner::Shared),
+        free: map.count(|owner| owner == Owner::Free),
+        stale: map.count(|owner| owner == Owner::Stale),
+        beyond_end: map.count(|owner| matches!(owner, Owner::BeyondEnd(_))),
+    });
+}
+
+fn print(out: &mut impl Write, info: &Info) -> io::Result<()> {
+    for (i, forest) in info.forests.iter().enumerate() {
+        if i > 0 {
+            writeln!(out)?;
+        }
+        print_forest(out, info, forest)?;
+    }
+    for (i, pak_dir) in info.pak_dirs.iter().enumerate() {
+        if i + info.forests.len() > 0 {
+            writeln!(out)?;
+        }
+        pak_dirs::print(out, pak_dir)?;
+    }
+    for (i, stream) in info.streams.iter().enumerate() {
+        if i + info.forests.len() + info.pak_dirs.len() > 0 {
+            writeln!(out)?;
+        }
+        streams::print(out, stream)?;
+    }
+    for (i, map) in info.maps.iter().enumerate() {
+        if i + info.forests.len() + info.pak_dirs.len() + info.streams.len() > 0 {
+            writeln!(out)?;
+        }
+        maps::print(out, map)?;
+    }
+    if info.faults > 0 {
+        writeln!(out)?;
+        let faults = count(info.faults as u64, "odd thing");
+        writeln!(out, "{faults} about its files and names: `voxscope check` lists them.")?;
+    }
+    Ok(())
+}
+
+fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::Result<()> {
+    let name = if info.forests.len() == 1 { &info.path } else { &forest.path };
+    let version = forest.meta_version.map_or_else(String::new, |version| format!(" of version {version}"));
+    let lods = forest.lod_count.map_or_else(String::new, |n| format!(" · {n} LODs by the meta file"));
+    writeln!(out, "{BOLD}{name}{BOLD:#} · {}{version}{lods}", forest.kind)?;
+    match &forest.layout {
+        None => writeln!(out, "  The layout is unknown: there is neither a meta file nor a readable header.")?,
+        Some(layout) => {
+            let bits = layout.depth_bits.map(|bits| bits.to_string()).join(", ");
+            if forest.kind == BLOCK_FILES {
+                writeln!(out, "  blocks of {0} x {0} x {0} voxels · channels of {bits} bits", layout.block_size)?;
+            } else {
+                writeln!(
+                    out,
+                    "  blocks of {0} x {0} x {0} voxels · regions of {1} x {2} x {3} blocks",
+                    layout.block_size, layout.region_size[0], layout.region_size[1], layout.region_size[2],
+                )?;
+                let sector = count(layout.sector_size.into(), "byte");
+                writeln!(out, "  sectors of {sector} · channels of {bits} bits")?;
+            }
+        }
+    }
+    writeln!(out)?;
+    let columns = [
+        ("  lod", Align::Right),
+        ("files", Align::Right),
+        ("size", Align::Right),
+        ("blocks", Align::Right),
+        ("version", Align::Left),
+        ("from block", Align::Left),
+        ("to block", Align::Left),
+        ("", Align::Left),
+    ];
+    let mut rows = table(&columns);
+    for lod in &forest.lods {
+        let [low, high] = lod.extent.map_or(["-".to_owned(), "-".to_owned()], |extent| extent.map(triple));
+        let damaged =
+            if lod.damaged_files > 0 { format!("{} with a damaged header", lod.damaged_files) } else { String::new() };
+        rows.add_row([
+            lod.lod.to_string(),
+            grouped(lod.files as u64),
+            size(lod.bytes),
+            grouped(lod.blocks),
+            lod.versions.iter().map(u8::to_string).collect::<Vec<_>>().join(", "),
+            low,
+            high,
+            damaged,
+        ]);
+    }
+    write_table(out, &rows)?;
+    if let Some(sectors) = &forest.sectors {
+        writeln!(out)?;
+        print_sectors(out, sectors)?;
+    }
+    Ok(())
+}
+
+fn print_sectors(out: &mut impl Write, sectors: &Sectors) -> io::Result<()> {
+    write!(out, "  header and table {} · {}", size(sectors.header_bytes), count(sectors.in_file, "sector"))?;
+    let parts = [
+        (sectors.used, "in use"),
+        (sectors.shared, "shared"),
+        (sectors.free, "in gaps"),
+        (sectors.stale, "stale"),
+        (sectors.beyond_end, "beyond the end"),
+    ];
+    for (n, word) in parts {
+        if n > 0 {
+            write!(out, "{DIM} ·{DIM:#} {} {word}", grouped(n))?;
+        }
+    }
+    writeln!(out)
+}

@@ -1,0 +1,120 @@
+//! What directories of pak regions are made of.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use voxscope::pak::Inferred;
+use voxscope::pak::offset::Reading;
+use voxscope::pak::place::Grid;
+use voxscope::printable::triple;
+use voxscope::save::{Owner, PakDir, Save};
+
+use crate::cli::output::{Align, BOLD, DIM, count, grouped, size, table, write_table};
+
+/// Files that are listed one by one.
+const FILES: usize = 200;
+
+#[derive(Serialize)]
+pub struct PakDirInfo {
+    path: String,
+    files: Vec<FileInfo>,
+}
+
+#[derive(Serialize)]
+struct FileInfo {
+    name: String,
+    bytes: u64,
+    region: [i32; 3],
+    /// What is known when the header can be read.
+    header: Option<HeaderInfo>,
+}
+
+#[derive(Serialize)]
+struct HeaderInfo {
+    tag: String,
+    version: i32,
+    records: usize,
+    chunks: usize,
+    reading: Inferred<Reading>,
+    grid: Option<Inferred<Grid>>,
+    /// Blocks of 4,096 bytes.
+    blocks: Blocks,
+}
+
+#[derive(Serialize)]
+struct Blocks {
+    in_file: u64,
+    header: u64,
+    used: u64,
+    shared: u64,
+    free: u64,
+    beyond_end: u64,
+}
+
+pub fn gather(save: &Save, pak_dir: &PakDir) -> PakDirInfo {
+    let files = pak_dir.files.iter().map(|file| {
+        let path = pak_dir.dir.join(&file.name);
+        let pak = save.pak(pak_dir, file, &mut Vec::new()).ok().flatten();
+        let header = pak.map(|pak| {
+            let map = pak.sector_map();
+            HeaderInfo {
+                tag: pak.header.tag.escape_ascii().to_string(),
+                version: pak.header.version,
+                records: pak.records.len(),
+                chunks: pak.present().count(),
+                blocks: Blocks {
+                    in_file: map.in_file,
+                    header: map.count(|owner| owner == Owner::Header),
+                    used: map.count(|owner| matches!(owner, Owner::Block(_))),
+                    shared: map.count(|owner| owner == Owner::Shared),
+                    free: map.count(|owner| owner == Owner::Free),
+                    beyond_end: map.count(|owner| matches!(owner, Owner::BeyondEnd(_))),
+                },
+                reading: pak.reading,
+                grid: pak.grid,
+            }
+        });
+        FileInfo { name: save.shown(&path), bytes: file.len, region: file.region, header }
+    });
+    PakDirInfo { path: voxscope::printable::path(&pak_dir.dir), files: files.collect() }
+}
+
+pub fn print(out: &mut impl Write, pak_dir: &PakDirInfo) -> io::Result<()> {
+    writeln!(out, "{BOLD}{}{BOLD:#} · {}", pak_dir.path, count(pak_dir.files.len() as u64, "pak region"))?;
+    writeln!(out)?;
+    let columns = [
+        ("  region", Align::Left),
+        ("size", Align::Right),
+        ("version", Align::Right),
+        ("chunks", Align::Right),
+        ("of", Align::Right),
+        ("blocks", Align::Right),
+        ("free", Align::Right),
+        ("first block", Align::Left),
+        ("tag", Align::Left),
+    ];
+    let mut rows = table(&columns);
+    for file in pak_dir.files.iter().take(FILES) {
+        let region = format!("  {}", triple(file.region));
+        let Some(header) = &file.header else {
+            rows.add_row([region, size(file.bytes), "cannot be read".to_owned()]);
+            continue;
+        };
+        rows.add_row([
+            region,
+            size(file.bytes),
+            header.version.to_string(),
+            grouped(header.chunks as u64),
+            grouped(header.records as u64),
+            grouped(header.blocks.in_file),
+            grouped(header.blocks.free),
+            format!("in {}, {}", header.reading.value.name(), header.reading.how.name()),
+            header.tag.clone(),
+        ]);
+    }
+    write_table(out, &rows)?;
+    if pak_dir.files.len() > FILES {
+        writeln!(out, "  {DIM}and {} more{DIM:#}", count((pak_dir.files.len() - FILES) as u64, "file"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! The progress bar of long commands, and cancelling them by signals.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use voxscope::watch::Progress;
+
+/// A progress bar on standard error; hidden if that is no terminal.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    pub fn new() -> Self {
+        let shown = std::io::stderr().is_terminal();
+        Self(if shown { ProgressBar::no_length() } else { ProgressBar::hidden() })
+    }
+
+    /// Shows the progress of work, with the name of its step.
+    pub fn show(&self, progress: Progress) {
+        match progress {
+            Progress::Began { step, all } => {
+                let amount = if step.counts_bytes() { "{bytes} of {total_bytes}" } else { "{percent} %" };
+                let style = ProgressStyle::with_template(&format!("{{msg}} {{bar:30}} {amount}, {{eta}} left"));
+                self.0.reset();
+                self.0.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+                self.0.set_length(all);
+                self.0.set_message(step.name());
+            }
+            Progress::Advanced(more) => self.0.inc(more),
+        }
+    }
+
+    /// Prints while the bar is not in the way.
+    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.0.suspend(print)
+    }
+
+    /// Removes it.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Set by the first SIGINT or SIGTERM, on Unix also by SIGHUP; the second one ends the program.
+pub fn cancelled_by_signals() -> Arc<AtomicBool> {
+    use signal_hook::consts;
+    let cancel = Arc::new(AtomicBool::new(false));
+    let mut signals = vec![consts::SIGINT, consts::SIGTERM];
+    #[cfg(unix)]
+    signals.push(consts::SIGHUP);
+    for signal in signals {
+        // In this order, so that the first signal does not end the program. Where no handler can be set, the signal ends
+        // the program at once, which loses nothing.
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 32, Arc::clone(&cancel));
+        let _ = signal_hook::flag::register(signal, Arc::clone(&cancel));
+    }
+    cancel
+}

@@ -1,0 +1,275 @@
+//! `show`: one block, or one voxel, with everything that can be said about it.
+
+mod bare;
+mod block;
+mod map;
+mod metadata;
+mod pak;
+mod stream;
+mod voxel;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use voxscope::bytes::Span;
+use voxscope::check::Finding;
+use voxscope::godot::slots;
+use voxscope::printable::triple;
+use voxscope::save::{Forest, Listed, Region, Save, Scratch};
+use voxscope::source::{FileSource, Source};
+
+use super::exit::{Exit, Failure};
+use super::output::{DIM, level_style, stdout, wrapped, write_json, write_json_pretty};
+use super::target::{self, parse_position, parse_triple};
+
+const AFTER_HELP: &str = "\
+Examples:
+  voxscope show world --block -1,0,2
+  voxscope show world --voxel 10,64,-3 --format json
+  voxscope show block.bin --as container    a block in a file of its own";
+
+/// Arguments of `show`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    /// The save: its directory, one of its files, or a directory that contains several saves
+    path: PathBuf,
+    /// Show the block at this position, in blocks of its LOD
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
+    #[arg(conflicts_with = "voxel")]
+    block: Option<[i32; 3]>,
+    /// Show the voxel at this position in the world; in a voxel map, the cell of the grid
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
+    voxel: Option<[i32; 3]>,
+    /// Show the cell at this position in the world of a voxel map
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_position, allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["block", "voxel", "record"])]
+    at: Option<[f64; 3]>,
+    /// Show the chunk of the record with this number, in a pak region
+    #[arg(long, value_name = "N", conflicts_with_all = ["block", "voxel"])]
+    record: Option<u32>,
+    /// Show a file that holds one block, container, array or instance data [default: inferred]
+    #[arg(long = "as", value_name = "KIND", conflicts_with_all = ["block", "voxel", "record", "at"])]
+    kind: Option<bare::KindArgument>,
+    /// LOD of the block or the voxel
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    lod: u8,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+    /// Also print the stored bytes of the block
+    #[arg(long, conflicts_with = "voxel")]
+    hex: bool,
+    #[command(flatten)]
+    options: target::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    #[value(alias = "human")]
+    Text,
+    /// One JSON object for each place, indented
+    Json,
+    /// One JSON object for each place, on a line of its own
+    Jsonl,
+}
+
+impl Format {
+    /// Writes what is known of a place in one of the machine formats.
+    fn write(self, out: &mut impl Write, place: &serde_json::Value) -> std::io::Result<()> {
+        if self == Self::Jsonl { write_json(out, place) } else { write_json_pretty(out, place) }
+    }
+}
+
+/// The requested block, if a table lists it.
+struct FoundBlock<'s> {
+    forest: &'s Forest,
+    /// The printable name of the file.
+    file: String,
+    region: Region<FileSource>,
+    listed: Listed,
+    lod: u8,
+    position: [i32; 3],
+}
+
+/// A block of any kind of save.
+struct Which<'a> {
+    /// The printable name of the file.
+    file: &'a str,
+    lod: u8,
+    position: [i32; 3],
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let nothing = arguments.block.is_none() && arguments.voxel.is_none() && arguments.record.is_none();
+    if nothing && arguments.at.is_none() {
+        return bare_data(arguments);
+    }
+    let save = arguments.options.open(&arguments.path)?;
+    let mut out = stdout();
+    let mut scratch = Scratch::default();
+    let mut shown = 0;
+    let mut failures = Vec::new();
+    for forest in &save.forests {
+        let Some(wanted) = wanted_block(arguments, forest) else { continue };
+        match find(&save, forest, arguments.lod, wanted, &mut scratch) {
+            Ok(Some(place)) => {
+                if shown > 0 && arguments.format == Format::Text {
+                    writeln!(out)?;
+                }
+                shown += 1;
+                match arguments.voxel {
+                    Some(voxel) => voxel::show(&mut out, arguments.format, &place, voxel, &mut scratch)?,
+                    None => block::show(&mut out, arguments, &place, &mut scratch)?,
+                }
+            }
+            Ok(None) => {}
+            Err(failure) => failures.push(failure),
+        }
+    }
+    for pak_dir in &save.pak_dirs {
+        match pak::show(&mut out, arguments, &save, pak_dir) {
+            Ok(places) => shown += places,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    for file in &save.streams {
+        match stream::show(&mut out, arguments, &save, file) {
+            Ok(blocks) => shown += blocks,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    for map in &save.maps {
+        match map::show(&mut out, arguments, &save, map) {
+            Ok(layers) => shown += layers,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    out.flush()?;
+    match failures.into_iter().next() {
+        Some(failure) => Err(failure),
+        None if shown == 0 => Err(Failure::Failed(not_there(arguments, &save))),
+        None => Ok(Exit::CLEAN),
+    }
+}
+
+/// Shows bare data, if no position is given and the path is a file.
+fn bare_data(arguments: &Arguments) -> Result<Exit, Failure> {
+    let options = arguments.options.to_library()?;
+    let is_save = || !matches!(Save::open(&arguments.path, &options), Err(voxscope::save::Error::NotASave(_)));
+    if arguments.kind.is_none() && (!arguments.path.is_file() || is_save()) {
+        let path = voxscope::printable::path(&arguments.path);
+        return Err(Failure::Usage(format!(
+            "{path}: give --block, --voxel, --at or --record; for bare data, --as KIND"
+        )));
+    }
+    bare::show(&arguments.path, arguments.kind, arguments.format, arguments.hex, &options)
+}
+
+/// Shows the file at a path if it is no save but bare data; `None` if it is something else.
+pub fn bare_file(path: &std::path::Path, options: &target::Options) -> Option<Result<Exit, Failure>> {
+    let library = options.to_library().ok()?;
+    if !path.is_file() || !matches!(Save::open(path, &library), Err(voxscope::save::Error::NotASave(_))) {
+        return None;
+    }
+    Some(bare::show(path, None, Format::Text, false, &library))
+}
+
+/// Position of the requested block, or of the block that contains the requested voxel.
+fn wanted_block(arguments: &Arguments, forest: &Forest) -> Option<[i32; 3]> {
+    match arguments.voxel {
+        None => arguments.block,
+        Some(voxel) => Some(voxel::block_of(voxel, arguments.lod, side(forest)?)),
+    }
+}
+
+/// Voxels along each axis of the forest's blocks.
+fn side(forest: &Forest) -> Option<u16> {
+    let own = || forest.regions.iter().find_map(|file| file.header.as_ref().map(|header| header.format));
+    forest.format.or_else(own).map(|format| format.block_size()).filter(|&side| side > 0)
+}
+
+fn find<'s>(
+    save: &Save,
+    forest: &'s Forest,
+    lod: u8,
+    position: [i32; 3],
+    scratch: &mut Scratch,
+) -> Result<Option<FoundBlock<'s>>, Failure> {
+    for file in forest.regions.iter().filter(|file| file.lod == lod) {
+        let Some(header) = &file.header else { continue };
+        let size = header.format.region_size;
+        // Both formulas agree on the region; which slot it is needs a look into the file.
+        let regions = [0, 1, 2]
+            .map(|i| slots::place(position[i], size[i], slots::SlotFormula::Euclidean).map(|(region, _)| region));
+        if regions != file.position.map(Some) {
+            continue;
+        }
+        let name = save.shown(&forest.dir.join(&file.name));
+        let failed = |error: String| Failure::Failed(format!("{name}: {error}"));
+        let Some(mut region) = save.region(forest, file).map_err(|error| failed(error.to_string()))? else { continue };
+        let formula = region.slots(scratch).map_err(|error| failed(error.to_string()))?;
+        let inside = [0, 1, 2].map(|i| slots::place(position[i], size[i], formula).map_or(0, |(_, slot)| slot));
+        if let Some(listed) = slots::index(size, inside).and_then(|slot| region.find(slot)) {
+            return Ok(Some(FoundBlock { forest, file: name, region, listed, lod, position }));
+        }
+    }
+    Ok(None)
+}
+
+fn not_there(arguments: &Arguments, save: &Save) -> String {
+    let path = voxscope::printable::path(&arguments.path);
+    let lod = arguments.lod;
+    match (arguments.voxel, arguments.block) {
+        (Some(voxel), _) => {
+            let block = save.forests.first().and_then(|forest| wanted_block(arguments, forest));
+            let block = block.map_or_else(String::new, |block| format!(" {}", triple(block)));
+            format!("{path}: voxel {} would be in block{block} of LOD {lod}, which is not in any table", triple(voxel))
+        }
+        (None, Some(block)) => format!(
+            "{path}: block {} of LOD {lod} is not in any table; `voxscope ls {path} lod={lod}` lists those that are",
+            triple(block)
+        ),
+        (None, None) if arguments.at.is_some() => format!("{path}: --at is for voxel maps, and there is none here"),
+        (None, None) => {
+            let record = arguments.record.map_or_else(String::new, |n| format!("{n} "));
+            format!("{path}: no record {record}with a chunk in a pak region here")
+        }
+    }
+}
+
+/// Prints the findings of a block, or that it has none.
+fn print_findings(out: &mut impl Write, findings: &[Finding]) -> std::io::Result<()> {
+    if findings.is_empty() {
+        writeln!(out, "Nothing is wrong with it.")?;
+    }
+    for finding in findings {
+        let (level, style) = (finding.level(), level_style(finding.level()));
+        writeln!(
+            out,
+            "{}",
+            wrapped(&format!("{style}{level}{style:#}: {}: {}", finding.place(), finding.message()), "  ")
+        )?;
+        let next = format!("  {DIM}{}:{DIM:#} {}", finding.code(), finding.code().next());
+        writeln!(out, "{}", wrapped(&next, "  "))?;
+    }
+    Ok(())
+}
+
+/// Bytes of a file: offset, 16 bytes, text.
+fn print_hex(out: &mut impl Write, source: &impl Source, file: &str, span: Span) -> Result<(), Failure> {
+    let end = span.end.min(source.len());
+    let mut line = Vec::new();
+    let mut at = span.start;
+    while at < end {
+        let len = usize::try_from((end - at).min(16)).unwrap_or(16);
+        source.read_into(at, len, &mut line).map_err(|error| Failure::Failed(format!("{file}: {error}")))?;
+        let bytes: Vec<String> = line.iter().map(|b| format!("{b:02x}")).collect();
+        let text: String =
+            line.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' }).collect();
+        writeln!(out, "{DIM}{at:08x}{DIM:#}  {:<47}  {text}", bytes.join(" "))?;
+        at += 16;
+    }
+    Ok(())
+}

@@ -1,0 +1,473 @@
+//! The picture of a whole world as a PNG, or its numbers as an array; written row of tiles by row of tiles.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde_json::json;
+
+use super::voxels::{Area, Error};
+use crate::check;
+use crate::draft::{self, Draft};
+use crate::picture::color::{self, Rgb};
+use crate::picture::difference;
+use crate::picture::paint::{Style, Window};
+use crate::picture::palette::Palette;
+use crate::picture::source::{Part, Reader, Scratch, Source};
+use crate::picture::tile::Grid;
+use crate::picture::{Layer, Look, Marks, Matter, Pixel, Probe, certain_matter};
+use crate::repair;
+use crate::save::Save;
+use crate::voxel_map::npy;
+use crate::watch::{Step, Watch};
+
+/// The most pixels of a picture.
+const PIXELS: i64 = 1 << 28;
+
+/// The height of a column without matter.
+pub const NOTHING: i32 = i32::MIN;
+
+/// The background, where no block is.
+const EMPTY: [u8; 4] = [0; 4];
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub struct MapRequest {
+    /// What the picture shows.
+    pub look: Look,
+    /// The LOD.
+    pub lod: u8,
+    /// A box of voxels of the LOD; everything when there is none.
+    pub area: Option<Area>,
+    /// Voxels of the LOD a pixel, along each side.
+    pub scale: u32,
+    /// The channel that matter goes by, or that is cut.
+    pub channel: Option<usize>,
+    /// Where a cut is: axis and place, in voxels of the LOD.
+    pub cut: Option<(usize, i64)>,
+    /// Names and colours of voxels.
+    pub palette: Palette,
+    /// Whether blocks with findings are marked whatever the look.
+    pub health: bool,
+    /// The save that the look `difference` compares with.
+    pub against: Option<Arc<Save>>,
+}
+
+/// What was drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapSummary {
+    /// Width and height in pixels.
+    pub size: [u32; 2],
+    /// What matter went by.
+    pub matter: &'static str,
+    /// The second file, of an array.
+    pub description: Option<PathBuf>,
+}
+
+/// A world that is about to be drawn.
+struct Drawing<'r> {
+    request: &'r MapRequest,
+    source: Source,
+    /// The world that it is compared with.
+    other: Option<Source>,
+    grid: Grid,
+    probe: Probe,
+    marks: Marks,
+    /// The first and one past the last pixel, in steps of the grid.
+    low: [i64; 2],
+    high: [i64; 2],
+}
+
+/// Draws a world into a new file: a PNG, or an array where the name ends in `.npy`, with a description in JSON beside it.
+///
+/// # Errors
+/// When the destination cannot be used, nothing is there, the picture is too large, or something cannot be read or written.
+pub fn map(
+    save: &Arc<Save>,
+    part: Part,
+    request: &MapRequest,
+    to: &Path,
+    watch: &Watch<'_>,
+) -> Result<MapSummary, Error> {
+    let is_array = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+    let draft = Draft::new(&[&save.path], to, watch)?;
+    let drawing = Drawing::new(save, part, request, watch)?;
+    let [width, height] = [0, 1].map(|i| u32::try_from(drawing.high[i] - drawing.low[i]).unwrap_or(u32::MAX));
+    let mut summary = MapSummary { size: [width, height], matter: drawing.matter_name(), description: None };
+    let name = Path::new("picture");
+    if is_array {
+        drawing.write_array(&draft, name, watch)?;
+        let described = to.with_extension("json");
+        draft::check_destination(&[&save.path], &described)?;
+        let mut text = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = crate::printable::write_json_pretty(&mut text, &drawing.describe());
+        let about = Path::new("picture.json");
+        draft.file(about, &text)?;
+        draft.finish_files(&[(name, to), (about, &described)])?;
+        summary.description = Some(described);
+    } else {
+        drawing.write_png(&draft, name, watch)?;
+        draft.finish_files(&[(name, to)])?;
+    }
+    Ok(summary)
+}
+
+impl<'r> Drawing<'r> {
+    fn new(save: &Arc<Save>, part: Part, request: &'r MapRequest, watch: &Watch<'_>) -> Result<Self, Error> {
+        let wrong = |why: String| Error::Request(why);
+        let plan = match request.look {
+            Look::Repair => {
+                let options = repair::Options::default().watch(watch.quiet());
+                Some(Arc::new(repair::plan(save, &options).map_err(|error| wrong(error.to_string()))?))
+            }
+            _ => None,
+        };
+        let source = match &plan {
+            Some(plan) => Source::planned(save, part, plan, None).map_err(wrong)?,
+            None => Source::open(save, part).map_err(Error::Missing)?,
+        };
+        let other = match (request.look, &request.against) {
+            (Look::Difference, Some(against)) => {
+                let part = Part::first(against).ok_or_else(|| wrong("there is no world in the second save".into()))?;
+                Some(Source::open(against, part).map_err(Error::Missing)?)
+            }
+            (Look::Difference, None) => {
+                return Err(wrong("--look difference compares two saves: give the second one as --against".into()));
+            }
+            _ => None,
+        };
+        let shown = crate::printable::path(&save.path);
+        if source.table(request.lod).is_none() {
+            let lods: Vec<String> = source.lods().iter().map(u8::to_string).collect();
+            return Err(Error::Missing(format!(
+                "{shown}: there is no block of LOD {}; LODs: {}",
+                request.lod,
+                lods.join(", ")
+            )));
+        }
+        if request.look == Look::Depth && !source.has_depth() {
+            return Err(wrong(format!("{shown}: only layers of voxel maps have depths: choose another --look")));
+        }
+        let matter = match request.channel {
+            Some(channel) if source.has_channels() => Matter::Channel(channel),
+            _ if matches!(request.look, Look::Coverage | Look::Size) => Matter::Value,
+            _ => certain_matter(&source, watch),
+        };
+        let layer = match (request.look, request.cut) {
+            (Look::Coverage, _) => Layer::Coverage,
+            (Look::Size, _) => Layer::Size,
+            (Look::Cut, Some((axis, at))) => {
+                let at = at.saturating_mul(1 << request.lod.min(40));
+                let channel = match (request.channel, matter) {
+                    (Some(channel), _) | (None, Matter::Channel(channel)) => channel,
+                    (None, Matter::Value) => 0,
+                };
+                let axis = u8::try_from(axis).unwrap_or(1);
+                Layer::Cut { axis, at, channel: u8::try_from(channel).unwrap_or(0) }
+            }
+            (Look::Cut, None) => return Err(wrong("--look cut needs a place: give --slice y=N".to_owned())),
+            _ => Layer::Top(matter),
+        };
+        let step = i64::from(request.scale.max(1)).saturating_mul(1 << request.lod.min(40));
+        let grid = Grid::new(&source, layer, request.lod, step, false);
+        let [mut low, mut high] = extent(&source, request)?;
+        if let Some(Ok([from, to])) = other.as_ref().map(|other| extent(other, request)) {
+            low = [0, 1, 2].map(|i| low[i].min(from[i]));
+            high = [0, 1, 2].map(|i| high[i].max(to[i]));
+        }
+        let axes = layer.axes();
+        let low = axes.map(|axis| low[axis].div_euclid(step));
+        let high = axes.map(|axis| (high[axis] - 1).div_euclid(step) + 1);
+        let size = [0, 1].map(|i| high[i].saturating_sub(low[i]));
+        if size.iter().any(|n| *n <= 0) {
+            return Err(Error::Missing("nothing of the box is there".to_owned()));
+        }
+        if size[0].saturating_mul(size[1]) > PIXELS {
+            let [width, height] = size;
+            let fits = |scale: &i64| (width / scale + 1).saturating_mul(height / scale + 1) <= PIXELS;
+            let scale = (1..).map(|n| 1i64 << n).find(fits).unwrap_or(1 << 40);
+            let scale = scale.saturating_mul(request.scale.max(1).into());
+            let why =
+                format!("the picture would have {width} x {height} pixels: give --scale {scale}, or a smaller --box");
+            return Err(wrong(why));
+        }
+        let probe = Probe::of(&source, request.channel);
+        let mut marks = plan.map(|plan| Marks::of_plan(&plan)).unwrap_or_default();
+        if request.look == Look::Health || request.health {
+            let options = check::Options::default().watch(watch.quiet());
+            check::run(save, &options, |finding| marks.add(&finding));
+        }
+        Ok(Self { request, source, other, grid, probe, marks, low, high })
+    }
+
+    const fn matter_name(&self) -> &'static str {
+        match self.grid.layer {
+            Layer::Top(Matter::Channel(channel)) if channel < crate::godot::channel::CHANNELS => {
+                crate::godot::channel::NAMES[channel]
+            }
+            Layer::Top(_) => "values",
+            Layer::Cut { .. } => "a cut",
+            Layer::Size => "stored bytes",
+            Layer::Coverage => "LODs",
+        }
+    }
+
+    fn width(&self) -> usize {
+        crate::bytes::index((self.high[0] - self.low[0]).unsigned_abs())
+    }
+
+    /// Hands the rows of pixels out, from the smallest coordinate on; a y axis comes from its upper end.
+    fn rows(
+        &self,
+        watch: &Watch<'_>,
+        mut each: impl FnMut(&[Pixel], Option<&[Pixel]>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let side = self.grid.side;
+        let reader = self.source.reader();
+        let other = self.other.as_ref().map(Source::reader);
+        let tiles = |i: usize| self.low[i].div_euclid(side)..=(self.high[i] - 1).div_euclid(side);
+        let mut rows: Vec<i64> = tiles(1).collect();
+        let rises = self.grid.layer.rises();
+        if rises {
+            rows.reverse();
+        }
+        let columns: Vec<i64> = tiles(0).collect();
+        let width = self.width();
+        let (mut strip, mut other_strip) = (Vec::new(), Vec::new());
+        watch.begin(Step::Drawing, rows.len() as u64);
+        for tv in &rows {
+            if watch.is_cancelled() {
+                return Err(draft::Error::Interrupted.into());
+            }
+            watch.advance(1);
+            let pixels = width.saturating_mul(crate::bytes::index(side.unsigned_abs()));
+            strip.clear();
+            strip.resize(pixels, Pixel::NONE);
+            self.load_strip(&reader, &columns, *tv, &mut strip);
+            if let Some(other) = &other {
+                other_strip.clear();
+                other_strip.resize(pixels, Pixel::NONE);
+                self.load_strip(other, &columns, *tv, &mut other_strip);
+            }
+            let others = other_strip.chunks(width.max(1)).map(Some).chain(std::iter::repeat(None));
+            let lines = (tv * side..).zip(strip.chunks(width.max(1))).zip(others);
+            let mut lines: Vec<_> = lines.map(|((v, line), other)| (v, line, other)).collect();
+            if rises {
+                lines.reverse();
+            }
+            for (v, line, other) in lines {
+                if (self.low[1]..self.high[1]).contains(&v) {
+                    each(line, other)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes a row of tiles, with all threads.
+    fn load_strip(&self, reader: &Reader<'_>, columns: &[i64], tv: i64, strip: &mut [Pixel]) {
+        let side = self.grid.side;
+        let width = self.width();
+        // Some at a time, so that only those and the strip are in memory.
+        for some in columns.chunks(rayon::current_num_threads().max(1) * 4) {
+            let tiles: Vec<_> = some
+                .par_iter()
+                .map_init(Scratch::default, |scratch, tu| (*tu, self.grid.load(reader, [*tu, tv], scratch)))
+                .collect();
+            for (tu, tile) in tiles {
+                for (y, row) in tile.pixels.chunks(crate::bytes::index(side.unsigned_abs())).enumerate() {
+                    for (x, pixel) in (tu * side..).zip(row) {
+                        if (self.low[0]..self.high[0]).contains(&x) {
+                            let at = y * width + crate::bytes::index((x - self.low[0]).unsigned_abs());
+                            if let Some(to) = strip.get_mut(at) {
+                                *to = *pixel;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn style(&self) -> Style<'_> {
+        Style {
+            look: self.request.look,
+            layer: self.grid.layer,
+            is_map: self.source.layer().is_some(),
+            palette: &self.request.palette,
+            probe: &self.probe,
+            step: self.grid.step,
+            spot: None,
+        }
+    }
+
+    fn write_png(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<(), Error> {
+        let (file, path) = draft.create(name)?;
+        let [width, height] = [0, 1].map(|i| u32::try_from(self.high[i] - self.low[i]).unwrap_or(u32::MAX));
+        let failed = |error: png::EncodingError| draft::Error::write(&path)(std::io::Error::other(error));
+        let mut encoder = png::Encoder::new(BufWriter::new(&file), width, height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_compression(png::Compression::Fast);
+        let about =
+            format!("{} of LOD {}, {} voxels a pixel", self.request.look.name(), self.request.lod, self.grid.step);
+        encoder.add_text_chunk("Description".to_owned(), about).map_err(failed)?;
+        let mut writer = encoder.write_header().map_err(failed)?;
+        let mut stream = writer.stream_writer().map_err(failed)?;
+        let io = |error: std::io::Error| draft::Error::write(&path)(error);
+        // A line is painted when the one below it is known: slopes need both neighbours.
+        let columns = self.width();
+        let empty = Window { width: columns + 2, pixels: vec![Pixel::NONE; (columns + 2) * 3] };
+        let mut windows = [empty.clone(), empty];
+        let mut known = 0u64;
+        let mut bytes = Vec::new();
+        let has_other = self.other.is_some();
+        let mut line = |[window, other]: &[Window; 2], row: i64| -> Result<(), Error> {
+            bytes.clear();
+            let mut colors = self.style().paint(window, 1);
+            if has_other {
+                difference::paint(self.grid.layer, &mut colors, window, other, 1);
+            }
+            for (column, color) in (0i64..).zip(colors) {
+                let color = self.marked(color, [self.low[0] + column, row], [column, row]);
+                bytes.extend_from_slice(&color.map_or(EMPTY, |[r, g, b]| [r, g, b, 255]));
+            }
+            stream.write_all(&bytes).map_err(io)?;
+            Ok(())
+        };
+        let rises = self.grid.layer.rises();
+        let place = |n: u64| {
+            let n = i64::try_from(n).unwrap_or(0);
+            if rises { self.high[1] - 1 - n } else { self.low[1] + n }
+        };
+        let push = |window: &mut Window, pixels: Option<&[Pixel]>| {
+            window.pixels.drain(..columns + 2);
+            window.pixels.push(Pixel::NONE);
+            match pixels {
+                Some(pixels) => window.pixels.extend_from_slice(pixels),
+                None => window.pixels.resize(window.pixels.len() + columns, Pixel::NONE),
+            }
+            window.pixels.push(Pixel::NONE);
+        };
+        self.rows(watch, |pixels, other| {
+            push(&mut windows[0], Some(pixels));
+            if has_other {
+                push(&mut windows[1], other);
+            }
+            known += 1;
+            if known > 1 { line(&windows, place(known - 2)) } else { Ok(()) }
+        })?;
+        push(&mut windows[0], None);
+        push(&mut windows[1], None);
+        line(&windows, place(known.saturating_sub(1)))?;
+        stream.finish().map_err(failed)?;
+        writer.finish().map_err(failed)?;
+        file.sync_all().map_err(io)?;
+        Ok(())
+    }
+
+    /// A colour with the mark of its blocks over it: hatched, so that it is seen without colours too.
+    fn marked(&self, color: Option<Rgb>, pixel: [i64; 2], [x, y]: [i64; 2]) -> Option<Rgb> {
+        if self.marks.is_empty() || matches!(self.grid.layer, Layer::Cut { .. }) {
+            return color;
+        }
+        let Some(mark) = self.marks.at(&self.source, pixel.map(|n| n * self.grid.step)) else { return color };
+        let base = color.unwrap_or([30, 32, 36]);
+        let strong = (x + y).rem_euclid(6) < 2;
+        Some(color::mix(base, mark.color(), if strong { 0.7 } else { 0.16 }))
+    }
+
+    fn write_array(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<(), Error> {
+        let (file, path) = draft.create(name)?;
+        let mut out = BufWriter::with_capacity(1 << 16, &file);
+        let io = |error: std::io::Error| draft::Error::write(&path)(error);
+        let [width, height] = [0, 1].map(|i| (self.high[i] - self.low[i]).unsigned_abs());
+        let dtype = self.dtype()?;
+        out.write_all(&npy::header(dtype, &[height, width])).map_err(io)?;
+        let mut bytes = Vec::new();
+        self.rows(watch, |pixels, _| {
+            bytes.clear();
+            for pixel in pixels {
+                bytes.extend_from_slice(&self.number(*pixel));
+            }
+            out.write_all(&bytes).map_err(io)?;
+            Ok(())
+        })?;
+        out.flush().map_err(io)?;
+        drop(out);
+        file.sync_all().map_err(io)?;
+        Ok(())
+    }
+
+    fn dtype(&self) -> Result<&'static str, Error> {
+        Ok(match self.request.look {
+            Look::Height => "<i4",
+            Look::Depth => "<f4",
+            Look::Size | Look::Coverage => "<u4",
+            other => {
+                let why = format!("an array has numbers, and the look {} has colours", other.name());
+                return Err(Error::Request(format!("{why}: choose --look height, depth, size or coverage")));
+            }
+        })
+    }
+
+    fn number(&self, pixel: Pixel) -> [u8; 4] {
+        match self.request.look {
+            Look::Height => if pixel.is_there() { pixel.y } else { NOTHING }.to_le_bytes(),
+            Look::Depth => {
+                let known = pixel.is_there() || pixel.more != 0.0;
+                if known { pixel.more } else { f32::NAN }.to_le_bytes()
+            }
+            _ => if pixel.is_there() { pixel.value } else { 0 }.to_le_bytes(),
+        }
+    }
+
+    /// What the array means.
+    fn describe(&self) -> serde_json::Value {
+        let [x, z] = self.low.map(|n| n * self.grid.step);
+        let y = self.source.extent().map_or(0, |[low, _]| low[1]);
+        let place = self.source.layer().map(|(_, layer)| json!({ "origin": layer.origin, "step": layer.step }));
+        let mut json = json!({
+            "type": "map",
+            "look": self.request.look.name(),
+            "dtype": self.dtype().unwrap_or("<u4"),
+            "shape": [self.high[1] - self.low[1], self.high[0] - self.low[0]],
+            "axes": ["z", "x"],
+            "origin": [x, y, z],
+            "step": self.grid.step,
+            "lod": self.request.lod,
+        });
+        if let (Some(object), Some(place)) = (json.as_object_mut(), place) {
+            // Cells are the voxels of a layer.
+            object.insert("layer".to_owned(), place);
+        }
+        if let (Look::Height, Some(object)) = (self.request.look, json.as_object_mut()) {
+            object.insert("nothing".to_owned(), json!(NOTHING));
+            object.insert("matter".to_owned(), json!(self.matter_name()));
+        }
+        json
+    }
+}
+
+/// The box that is drawn, in voxels of the world.
+fn extent(source: &Source, request: &MapRequest) -> Result<Area, Error> {
+    let nothing = || Error::Missing("there is no block".to_owned());
+    let all = match (source.table(request.lod).and_then(crate::world::Index::extent), source.dim()) {
+        (_, Some(dim)) => [[0; 3], dim.map(i64::from)],
+        (Some([low, high]), None) => {
+            let block = source.block(request.lod);
+            let last = source.corner(request.lod, high);
+            [source.corner(request.lod, low), [0, 1, 2].map(|i| last[i] + block[i])]
+        }
+        (None, None) => return Err(nothing()),
+    };
+    let Some([from, to]) = request.area else { return Ok(all) };
+    let step = 1i64 << request.lod.min(40);
+    let low = [0, 1, 2].map(|i| from[i].saturating_mul(step).max(all[0][i]));
+    let high = [0, 1, 2].map(|i| to[i].saturating_mul(step).min(all[1][i]));
+    if (0..3).any(|i| low[i] >= high[i]) {
+        return Err(Error::Missing("nothing of the box is there".to_owned()));
+    }
+    Ok([low, high])
+}

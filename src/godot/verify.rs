@@ -1,0 +1,305 @@
+//! Proves that a stored block is healthy without writing its voxels.
+//!
+//! Decompression spends most of its time on copying voxels that a checker does not look at. [`Verifier::verify`] reads
+//! the sequences of the LZ4 data instead (lengths, offsets, the declared size), and fetches only the bytes that it
+//! compares: version, size, the eight channel formats and the epilogue. It follows matches back to the literal they
+//! came from.
+//!
+//! The answer is one-sided. [`Verified`] means that the full decoder would find no damage. `None` means nothing: the
+//! caller decodes the block. That keeps one description of every kind of damage.
+
+use crate::bytes::{index, len64};
+use crate::godot::block::{BlockLayout, EPILOGUE};
+use crate::godot::channel::{CHANNELS, Depth, Storage};
+use crate::godot::textures::{INDICES, WEIGHTS};
+
+/// Sequences of one block that are kept at most; a block of more is left to the decoder.
+const MOST_SEQUENCES: usize = 1 << 16;
+
+/// Container mode 2: LZ4 behind a little-endian size.
+const LZ4: u8 = 2;
+
+/// Bytes before the first channel: the version and the size.
+const HEADER_BYTES: u32 = 7;
+
+/// A block without any damage and without metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Version of the block, 2 to 4.
+    pub version: u8,
+    /// Voxels along x, y, z.
+    pub size: [u16; 3],
+    /// Depth and storage of the channels.
+    pub channels: [(Depth, Storage); CHANNELS],
+    /// Bytes after decompression.
+    pub plain: u32,
+}
+
+/// One sequence: literals, then a match, which the last sequence does not have.
+#[derive(Clone, Copy, Debug)]
+struct Sequence {
+    /// Where its output begins.
+    output: u32,
+    /// Where its literals begin in the input.
+    input: u32,
+    /// Number of literals.
+    literals: u32,
+    /// Distance of the match; 0 where there is none.
+    distance: u32,
+}
+
+/// Verifies block after block with one buffer.
+#[derive(Debug, Default)]
+pub struct Verifier {
+    sequences: Vec<Sequence>,
+}
+
+impl Verifier {
+    /// Verifies a container (mode byte, size, LZ4 data) of a block that the region lays out as `layout`.
+    ///
+    /// `None` unless the block is healthy, holds no metadata, is packed as the engine of today packs, and has at most
+    /// `most_plain` bytes after decompression.
+    #[must_use]
+    pub fn verify(&mut self, container: &[u8], layout: &BlockLayout, most_plain: u64) -> Option<Verified> {
+        let (&mode, rest) = container.split_first()?;
+        let (declared, packed) = rest.split_first_chunk::<4>()?;
+        let plain = u32::from_le_bytes(*declared);
+        if mode != LZ4 || u64::from(plain) > most_plain || layout.size.contains(&0) {
+            return None;
+        }
+        read_sequences(packed, plain, &mut self.sequences)?;
+        self.verify_block(packed, layout, plain)
+    }
+
+    fn verify_block(&self, packed: &[u8], layout: &BlockLayout, plain: u32) -> Option<Verified> {
+        let byte = |at| fetch(packed, &self.sequences, at);
+        let version = byte(0)?;
+        let pair = |at: u32| Some(u16::from_le_bytes([byte(at)?, byte(at.checked_add(1)?)?]));
+        let size = [pair(1)?, pair(3)?, pair(5)?];
+        if !(2..=4).contains(&version) || size != layout.size {
+            return None;
+        }
+        let volume = size.into_iter().map(u32::from).try_fold(1, u32::checked_mul)?;
+        let mut channels = [(Depth::Bits8, Storage::Raw); CHANNELS];
+        let mut at = HEADER_BYTES;
+        for (channel, declared) in channels.iter_mut().zip(layout.depths) {
+            let format = byte(at)?;
+            let depth = Depth::from_code(format >> 4).filter(|depth| *depth == declared)?;
+            let width = u32::from(depth.bits() / 8);
+            let (storage, bytes) = match format & 0xf {
+                0 => (Storage::Raw, volume.checked_mul(width)?),
+                1 => (Storage::Uniform, width),
+                _ => return None,
+            };
+            at = at.checked_add(1)?.checked_add(bytes)?;
+            *channel = (depth, storage);
+        }
+        // The textures of a block may be a finding, for which all of its INDICES are read.
+        if may_have_textures(version, &channels) {
+            return None;
+        }
+        let epilogue = EPILOGUE.to_le_bytes();
+        let end = at.checked_add(4)?;
+        let ends = (at..end).zip(epilogue).all(|(at, expected)| byte(at) == Some(expected));
+        (end == plain && ends).then_some(Verified { version, size, channels, plain })
+    }
+}
+
+/// Whether a block may have other textures from voxel to voxel: INDICES of Mixel4 that are not one value.
+fn may_have_textures(version: u8, channels: &[(Depth, Storage); CHANNELS]) -> bool {
+    let wide = |c: usize| channels.get(c).is_some_and(|(depth, _)| *depth == Depth::Bits16);
+    let raw = channels.get(INDICES).is_some_and(|(_, storage)| *storage == Storage::Raw);
+    version >= 3 && raw && wide(INDICES) && wide(WEIGHTS)
+}
+
+/// Reads all sequences of an LZ4 block that decodes to `plain` bytes. `None` where anything is wrong with it.
+fn read_sequences(packed: &[u8], plain: u32, sequences: &mut Vec<Sequence>) -> Option<()> {
+    sequences.clear();
+    let all = u32::try_from(packed.len()).ok()?;
+    let (mut rest, mut output) = (packed, 0u32);
+    loop {
+        let (&token, behind) = rest.split_first()?;
+        rest = behind;
+        let literals = read_length(&mut rest, u32::from(token >> 4))?;
+        let input = all.checked_sub(u32::try_from(rest.len()).ok()?)?;
+        rest = rest.get(index(literals.into())..)?;
+        if sequences.len() == MOST_SEQUENCES {
+            return None;
+        }
+        let sequence = Sequence { output, input, literals, distance: 0 };
+        output = output.checked_add(literals)?;
+        let Some((distance, behind)) = rest.split_first_chunk::<2>() else {
+            sequences.push(sequence);
+            return (rest.is_empty() && output == plain).then_some(());
+        };
+        let distance = u32::from(u16::from_le_bytes(*distance));
+        if distance == 0 || distance > output {
+            return None;
+        }
+        sequences.push(Sequence { distance, ..sequence });
+        rest = behind;
+        let length = read_length(&mut rest, u32::from(token & 15))?;
+        output = output.checked_add(length)?.checked_add(4).filter(|output| *output <= plain)?;
+    }
+}
+
+/// A length whose nibble of the token is given; a nibble of 15 is followed by bytes that add up until one is under 255.
+fn read_length(rest: &mut &[u8], nibble: u32) -> Option<u32> {
+    let mut length = nibble;
+    if nibble == 15 {
+        loop {
+            let (&more, behind) = rest.split_first()?;
+            *rest = behind;
+            length = length.checked_add(more.into())?;
+            if more < 255 {
+                break;
+            }
+        }
+    }
+    Some(length)
+}
+
+/// The byte of the output at a position.
+fn fetch(packed: &[u8], sequences: &[Sequence], position: u32) -> Option<u8> {
+    let (mut position, mut earlier) = (position, sequences);
+    loop {
+        let count = earlier.partition_point(|sequence| sequence.output <= position);
+        earlier = earlier.get(..count)?;
+        let sequence = earlier.last()?;
+        let inside = position.checked_sub(sequence.output)?;
+        let Some(in_match) = inside.checked_sub(sequence.literals) else {
+            let at = u64::from(sequence.input).checked_add(inside.into())?;
+            return packed.get(index(at)).copied();
+        };
+        // A match may overlap its own output: it repeats the bytes before it.
+        let start = sequence.output.checked_add(sequence.literals)?;
+        position = start.checked_sub(sequence.distance)?.checked_add(in_match.checked_rem(sequence.distance)?)?;
+    }
+}
+
+/// The most bytes that a healthy block of a layout may have: its channels and its epilogue.
+#[must_use]
+pub fn most_plain(layout: &BlockLayout) -> u64 {
+    let volume = layout.size.into_iter().map(u64::from).fold(1, u64::saturating_mul);
+    let channels = layout.depths.into_iter().map(|depth| u64::from(depth.bits() / 8));
+    let all = channels.fold(0u64, |sum, width| sum.saturating_add(volume.saturating_mul(width)).saturating_add(1));
+    all.saturating_add(u64::from(HEADER_BYTES)).saturating_add(len64(&EPILOGUE.to_le_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::damage::Damage;
+    use crate::godot::block::{self, Block};
+    use crate::godot::channel::Channel;
+    use crate::godot::container::{self, Decoder, Mode};
+    use crate::limits::Limits;
+    use proptest::prelude::*;
+
+    const LAYOUT: BlockLayout = BlockLayout {
+        size: [16; 3],
+        depths: [
+            Depth::Bits8,
+            Depth::Bits16,
+            Depth::Bits8,
+            Depth::Bits16,
+            Depth::Bits16,
+            Depth::Bits8,
+            Depth::Bits8,
+            Depth::Bits8,
+        ],
+    };
+
+    /// A block of terrain-like TYPE and SDF, its other channels uniform.
+    fn sample(seed: u32, version: u8) -> Vec<u8> {
+        let types: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(seed) >> 9) as u8 % 5).collect();
+        let sdf: Vec<u8> = (0..4096u32).flat_map(|i| ((i / 3 * seed) as u16).to_le_bytes()).collect();
+        let zeros = [0; 8];
+        let channel = |n: usize| {
+            let depth = LAYOUT.depths[n];
+            let width = usize::from(depth.bits() / 8);
+            let (storage, data): (_, &[u8]) = match n {
+                0 => (Storage::Raw, &types),
+                1 => (Storage::Raw, &sdf),
+                _ => (Storage::Uniform, &zeros[..width]),
+            };
+            Channel { depth, storage, data, offset: 0, size: data.len() as u64 }
+        };
+        let channels = (0..CHANNELS).map(channel).collect();
+        let block = Block { version, size: [16; 3], channels, metadata: None, epilogue: None };
+        let mut bytes = Vec::new();
+        block::encode(&block, &mut bytes);
+        bytes
+    }
+
+    fn packed(plain: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        container::encode(Mode::Lz4, plain, &mut out);
+        out
+    }
+
+    fn verify(container: &[u8]) -> Option<Verified> {
+        Verifier::default().verify(container, &LAYOUT, most_plain(&LAYOUT))
+    }
+
+    /// What the full decoder says: the sizes, and no damage.
+    fn decode(container: &[u8]) -> Option<(u8, [u16; 3], usize)> {
+        let (mut decoder, mut damage) = (Decoder::default(), Vec::<Damage>::new());
+        let found = decoder.decode(container, &Limits::DEFAULT).report_to(&mut damage);
+        let block = block::decode(found.plain, Some(&LAYOUT), None, &Limits::DEFAULT).report_to(&mut damage);
+        (damage.is_empty() && found.whole).then_some((block.version, block.size, found.plain.len()))
+    }
+
+    #[test]
+    fn healthy_blocks_are_verified_with_what_they_hold() {
+        for seed in 1..40 {
+            let plain = sample(seed, 4);
+            let verified = verify(&packed(&plain)).expect("a healthy block");
+            assert_eq!((verified.version, verified.size, verified.plain as usize), (4, [16; 3], plain.len()));
+            assert_eq!(verified.channels[1], (Depth::Bits16, Storage::Raw));
+            assert_eq!(verified.channels[7], (Depth::Bits8, Storage::Uniform));
+        }
+    }
+
+    #[test]
+    fn whatever_is_not_plain_is_left_to_the_decoder() {
+        let plain = sample(7, 4);
+        let whole = packed(&plain);
+        assert!(verify(&whole[..whole.len() - 1]).is_none(), "cut");
+        assert!(verify(&[&whole[..], &[0]].concat()).is_none(), "bytes behind");
+        let mut with_metadata = plain.clone();
+        with_metadata.splice(plain.len() - 4..plain.len() - 4, [0; 8]);
+        assert!(verify(&packed(&with_metadata)).is_none(), "metadata");
+        for (at, name) in [(0, "version"), (1, "size"), (7, "format of TYPE"), (plain.len() - 1, "epilogue")] {
+            let mut wrong = plain.clone();
+            wrong[at] ^= 0x40;
+            assert!(verify(&packed(&wrong)).is_none(), "{name}");
+        }
+        let mut plain_mode = Vec::new();
+        container::encode(Mode::Plain, &plain, &mut plain_mode);
+        assert!(verify(&plain_mode).is_none(), "not LZ4");
+    }
+
+    proptest! {
+        #[test]
+        fn verified_means_that_the_decoder_finds_no_damage(
+            seed in 1u32..1000, version in 1u8..6, flips in prop::collection::vec((any::<u16>(), any::<u8>()), 0..4),
+            before in any::<bool>(),
+        ) {
+            let mut bytes = sample(seed, version);
+            let flip = |bytes: &mut Vec<u8>| {
+                for (at, xor) in &flips {
+                    let at = usize::from(*at) % bytes.len();
+                    bytes[at] ^= xor;
+                }
+            };
+            if before { flip(&mut bytes); }
+            let mut container = packed(&bytes);
+            if !before { flip(&mut container); }
+            if let Some(verified) = verify(&container) {
+                let decoded = decode(&container);
+                prop_assert_eq!(decoded, Some((verified.version, verified.size, verified.plain as usize)));
+            }
+        }
+    }
+}

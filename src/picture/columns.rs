@@ -1,0 +1,272 @@
+//! The highest matter of columns of voxels, and single voxels, whatever stores them.
+
+use super::look::{COLOR, Matter};
+use super::source::Voxels;
+use super::tile::Pixel;
+use crate::godot::block::Block;
+use crate::godot::channel::{Channel, Depth, SDF, Storage, index_zxy, sdf};
+
+/// Columns of a block column whose highest matter is sought from the highest block downward.
+pub struct Columns {
+    /// Along x and z.
+    size: [usize; 2],
+    /// x runs fastest.
+    pub found: Vec<Pixel>,
+    left: usize,
+}
+
+/// How values are read.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// What matter goes by.
+    pub matter: Matter,
+    /// The palette of the COLOR channel.
+    pub palette: Option<&'a [u8]>,
+    /// Whether the upper half of a map's voxel is a depth.
+    pub packed: bool,
+}
+
+/// Where the voxels of a block are along y.
+#[derive(Clone, Copy)]
+pub struct Rise {
+    /// The y of its lowest voxel in the world.
+    pub base: i64,
+    /// Voxels of the world a voxel.
+    pub step: i64,
+}
+
+impl Columns {
+    /// Columns of which nothing is known yet.
+    pub fn new([x, _, z]: [u32; 3]) -> Self {
+        let size = [x, z].map(|n| crate::bytes::index(n.into()));
+        let count = size[0].saturating_mul(size[1]);
+        Self { size, found: vec![Pixel::NONE; count], left: count }
+    }
+
+    /// Begins anew.
+    pub fn clear(&mut self) {
+        self.found.fill(Pixel::NONE);
+        self.left = self.found.len();
+    }
+
+    /// Whether the highest matter of every column is known.
+    pub const fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    fn set(&mut self, at: usize, rise: Rise, y: usize, value: u32, more: f32) {
+        let y = rise.base.saturating_add(i64::try_from(y).unwrap_or(0).saturating_mul(rise.step));
+        // The smallest number says that there is nothing.
+        let y = i32::try_from(y.clamp(i64::from(i32::MIN + 1), i64::from(i32::MAX))).unwrap_or(i32::MAX);
+        if let Some(found) = self.found.get_mut(at) {
+            *found = Pixel { y, value, more };
+            self.left = self.left.saturating_sub(1);
+        }
+    }
+
+    fn is_open(&self, at: usize) -> bool {
+        self.found.get(at).is_some_and(|pixel| !pixel.is_there())
+    }
+
+    /// Looks for matter in a block below those that were looked through before.
+    pub fn look(&mut self, voxels: Voxels<'_>, reading: Reading<'_>, rise: Rise) {
+        match (voxels, reading.matter) {
+            (Voxels::Block(block), Matter::Channel(number)) => {
+                if let Some(channel) = block.channels.get(number) {
+                    self.look_in_channel(block, channel, number, reading, rise);
+                }
+            }
+            (Voxels::Block(block), Matter::Value) => {
+                if let Some(channel) = block.channels.first() {
+                    self.look_in_channel(block, channel, 0, reading, rise);
+                }
+            }
+            (Voxels::Chunk(chunk), _) => {
+                let [sx, sy, sz] = chunk.shape.size;
+                for z in 0..sz {
+                    for x in 0..sx {
+                        let at = crate::bytes::index(z.into()) * self.size[0] + crate::bytes::index(x.into());
+                        if !self.is_open(at) {
+                            continue;
+                        }
+                        let top = (0..sy).rev().find_map(|y| Some((y, chunk.get([x, y, z]).filter(|n| *n != 0)?)));
+                        if let Some((y, value)) = top {
+                            self.set(at, rise, crate::bytes::index(y.into()), fold(value), 0.0);
+                        }
+                    }
+                }
+            }
+            (Voxels::Cells(cells), _) => self.look_in_cells(cells, reading, rise),
+        }
+    }
+
+    fn look_in_cells(&mut self, cells: &[u64], reading: Reading<'_>, rise: Rise) {
+        let [sx, sz] = self.size;
+        let Some(sy) = cells.len().checked_div(sx.saturating_mul(sz)) else { return };
+        let flags = |bits: u64| if reading.packed { bits & 0xffff_ffff } else { bits };
+        for x in 0..sx {
+            for z in 0..sz {
+                let at = z * sx + x;
+                if !self.is_open(at) {
+                    continue;
+                }
+                let cell = |y: usize| cells.get((x * sy + y) * sz + z).copied().unwrap_or(0);
+                if let Some(y) = (0..sy).rev().find(|y| flags(cell(*y)) != 0) {
+                    let bits = cell(y);
+                    let metres = ((bits >> 32) as u32).cast_signed() as f32 / 100.0;
+                    let more = if reading.packed { metres } else { f32::NAN };
+                    self.set(at, rise, y, fold(flags(bits)), more);
+                }
+            }
+        }
+    }
+
+    fn look_in_channel(
+        &mut self,
+        block: &Block<'_>,
+        channel: &Channel<'_>,
+        number: usize,
+        reading: Reading<'_>,
+        rise: Rise,
+    ) {
+        let sy = usize::from(block.size[1]);
+        let solid = solid(number, block.version, channel.depth, reading.palette);
+        let mean = |raw: u64| if number == SDF { 0 } else { meaning(number, channel.depth, raw, reading.palette) };
+        if channel.storage == Storage::Uniform {
+            let Some(raw) = channel.value(0).filter(|raw| solid(*raw)) else { return };
+            for at in 0..self.found.len() {
+                if self.is_open(at) {
+                    self.set(at, rise, sy.saturating_sub(1), mean(raw), 0.5);
+                }
+            }
+            return;
+        }
+        let width = channel.depth.bytes();
+        let column_bytes = sy.saturating_mul(width);
+        // A column is in one piece: y runs fastest.
+        for (at, column) in channel.data.chunks(column_bytes.max(1)).enumerate().take(self.found.len()) {
+            if !self.is_open(at) {
+                continue;
+            }
+            let top = match (number, width) {
+                (SDF | COLOR, _) => {
+                    column.chunks_exact(width).rposition(|bytes| channel.depth.value(bytes).is_some_and(&solid))
+                }
+                (_, 1) => column.iter().rposition(|byte| *byte != 0),
+                _ => column.chunks_exact(width).rposition(|bytes| bytes.iter().any(|byte| *byte != 0)),
+            };
+            let Some(y) = top else { continue };
+            let raw = |y: usize| column.get(y * width..).and_then(|bytes| channel.depth.value(bytes));
+            let Some(value) = raw(y) else { continue };
+            let mut more = 0.5;
+            if number == SDF
+                && let Some(above) = raw(y + 1)
+            {
+                // The surface is where the distance goes through 0.
+                let [inside, outside] = [value, above].map(|raw| sdf(block.version, channel.depth, raw));
+                let share = inside / (inside - outside);
+                more = if share.is_finite() { share.clamp(0.0, 1.0) as f32 } else { 0.5 };
+            }
+            self.set(at, rise, y, mean(value), more);
+        }
+    }
+}
+
+/// Whether a raw value of a channel is matter.
+fn solid<'p>(number: usize, version: u8, depth: Depth, palette: Option<&'p [u8]>) -> impl Fn(u64) -> bool + 'p {
+    move |raw| match number {
+        SDF => match (depth, version < 3) {
+            // What is negative, without making a number of it.
+            (Depth::Bits8, true) => raw < 127,
+            (Depth::Bits8, false) => raw & 0x80 != 0,
+            (Depth::Bits16, true) => raw < 32767,
+            (Depth::Bits16, false) => raw & 0x8000 != 0,
+            (Depth::Bits32 | Depth::Bits64, _) => sdf(version, depth, raw) < 0.0,
+        },
+        COLOR => rgba(depth, raw, palette) & 0xff != 0,
+        _ => raw != 0,
+    }
+}
+
+/// What a raw value is in a picture: a colour as RGBA, a distance as the bits of a 32-bit float, a number.
+pub fn meaning(number: usize, depth: Depth, raw: u64, palette: Option<&[u8]>) -> u32 {
+    if number == COLOR { rgba(depth, raw, palette) } else { fold(raw) }
+}
+
+/// A colour as the engine stores it, in 8, 16 or 32 bits from red down to alpha, or as a number in a palette.
+#[must_use]
+pub fn rgba(depth: Depth, raw: u64, palette: Option<&[u8]>) -> u32 {
+    let entry = usize::try_from(raw).ok().and_then(|at| palette?.as_chunks::<4>().0.get(at).copied());
+    if let (Some(entry), Depth::Bits8 | Depth::Bits16) = (entry, depth) {
+        return u32::from_be_bytes(entry);
+    }
+    let raw = raw as u32;
+    match depth {
+        Depth::Bits8 => [6, 4, 2, 0].into_iter().fold(0, |sum, at| sum << 8 | ((raw >> at & 3) * 85)),
+        Depth::Bits16 => [12, 8, 4, 0].into_iter().fold(0, |sum, at| sum << 8 | ((raw >> at & 15) * 17)),
+        Depth::Bits32 | Depth::Bits64 => raw,
+    }
+}
+
+/// A value in 32 bits; larger ones keep their differences.
+pub const fn fold(value: u64) -> u32 {
+    if value >> 32 == 0 { value as u32 } else { (value ^ value >> 32) as u32 | 1 << 31 }
+}
+
+/// The value of a voxel on a cut, by its place in the block; distances as the bits of a 32-bit float.
+pub fn sample(voxels: Voxels<'_>, channel: usize, at: [u32; 3], side: [u32; 3], reading: Reading<'_>) -> Option<u32> {
+    match voxels {
+        Voxels::Block(block) => {
+            let at = at.map(|n| u16::try_from(n).unwrap_or(u16::MAX));
+            let from = block.channels.get(channel)?;
+            let raw = from.value(index_zxy(block.size, at)?)?;
+            if channel == SDF {
+                return Some((sdf(block.version, from.depth, raw) as f32).to_bits());
+            }
+            Some(meaning(channel, from.depth, raw, reading.palette))
+        }
+        Voxels::Chunk(chunk) => chunk.get(at).map(fold),
+        Voxels::Cells(cells) => {
+            let [x, y, z] = at.map(|n| crate::bytes::index(n.into()));
+            let [_, sy, sz] = side.map(|n| crate::bytes::index(n.into()));
+            let bits = *cells.get((x * sy + y) * sz + z)?;
+            Some(fold(if reading.packed { bits & 0xffff_ffff } else { bits }))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_read_as_the_engine_stores_them() {
+        assert_eq!(rgba(Depth::Bits8, 0b11_00_10_01, None), 0xff00_aa55);
+        assert_eq!(rgba(Depth::Bits16, 0xf0a5, None), 0xff00_aa55);
+        assert_eq!(rgba(Depth::Bits32, 0x1234_5678, None), 0x1234_5678);
+        let palette: Vec<u8> = (0..=255u8).flat_map(|n| [n, n / 2, 0, 255]).collect();
+        assert_eq!(rgba(Depth::Bits8, 8, Some(&palette)), 0x0804_00ff);
+    }
+
+    #[test]
+    fn what_is_below_zero_is_matter_in_every_depth() {
+        for version in [1, 2, 3, 4] {
+            for depth in Depth::ALL {
+                let solid = solid(SDF, version, depth, None);
+                for raw in
+                    [0u64, 1, 126, 127, 128, 254, 32766, 32767, 32768, 65535, 0x8000_0000, 0xbf80_0000, 0x3f80_0000]
+                {
+                    let raw = if depth.bits() == 64 { raw << 32 } else { raw & ((1 << depth.bits()) - 1) };
+                    assert_eq!(solid(raw), sdf(version, depth, raw) < 0.0, "version {version}, {depth}, {raw:#x}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn folded_values_stay_apart_from_small_ones() {
+        assert_eq!(fold(7), 7);
+        assert_eq!(fold(u64::from(u32::MAX)), u32::MAX);
+        assert!(fold(1 << 40) >= 1 << 31);
+    }
+}

@@ -1,0 +1,158 @@
+//! What the colours of a picture mean.
+
+use std::collections::HashMap;
+
+use super::color::{self, CIVIDIS, Rgb, Scale, VIRIDIS};
+use super::look::{COLOR, Layer, Look, Matter};
+use super::paint::{AIR, DRY, Style, Window, coverage, structure};
+use super::tile::LAND;
+use crate::godot::channel::SDF;
+use crate::printable::grouped;
+use crate::voxel_map::flags;
+
+/// A line of a legend.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A colour and what it means.
+    Color {
+        /// The colour.
+        color: Rgb,
+        /// What it means.
+        text: String,
+        /// Its share of the picture, where that is told.
+        share: Option<f32>,
+        /// What pixels of this kind have in common; see [`Style::spot`].
+        key: Option<u32>,
+    },
+    /// A scale with the words at its ends.
+    Scale(Scale, String, String),
+    /// Words alone.
+    Words(String),
+}
+
+impl Entry {
+    /// A colour and what it means, without more.
+    #[must_use]
+    pub const fn plain(color: Rgb, text: String) -> Self {
+        Self::Color { color, text, share: None, key: None }
+    }
+
+    /// What pixels of its kind have in common.
+    #[must_use]
+    pub const fn key(&self) -> Option<u32> {
+        match self {
+            Self::Color { key, .. } => *key,
+            _ => None,
+        }
+    }
+}
+
+/// The most values that a legend names.
+const VALUES: usize = 8;
+
+impl Style<'_> {
+    /// What the colours of a window mean, the most frequent first.
+    #[must_use]
+    pub fn legend(&self, window: &Window) -> Vec<Entry> {
+        match (self.look, self.layer) {
+            (Look::Height, _) => {
+                let [low, high] = self.probe.heights.unwrap_or([0, 0]);
+                vec![Entry::Scale(VIRIDIS, format!("y {low}"), high.to_string())]
+            }
+            (Look::Depth, _) => {
+                let [low, high] = self.probe.depths.unwrap_or([0.0, 0.0]);
+                vec![Entry::Scale(VIRIDIS, format!("{high:.1} m deep"), format!("{low:.1} m"))]
+            }
+            (Look::Size, _) => {
+                let [low, high] = self.probe.sizes.unwrap_or([16, 64]);
+                vec![Entry::Scale(CIVIDIS, grouped(low.into()), format!("{} bytes a column", grouped(high.into())))]
+            }
+            (Look::Coverage, _) => lods(window),
+            // The marks of findings come before.
+            (Look::Health, _) => vec![Entry::plain([88, 88, 88], "without a finding".into())],
+            (Look::Cut, Layer::Cut { channel, .. }) if usize::from(channel) == SDF && !self.is_map => vec![
+                Entry::plain(color::INSIDE.at(0.5), "inside".into()),
+                Entry::plain([255, 252, 240], "surface".into()),
+                Entry::plain(color::OUTSIDE.at(0.5), "outside".into()),
+            ],
+            (_, Layer::Cut { channel, .. }) if usize::from(channel) == COLOR => {
+                vec![Entry::Words("colours as stored".into())]
+            }
+            (_, Layer::Top(Matter::Channel(COLOR))) => vec![Entry::Words("colours as stored".into())],
+            (_, Layer::Top(Matter::Channel(SDF))) => {
+                let [low, high] = self.probe.heights.unwrap_or([0, 0]);
+                vec![Entry::Scale(color::GROUND, format!("y {low}"), high.to_string())]
+            }
+            _ if self.is_map => self.water(window),
+            _ => self.values(window),
+        }
+    }
+
+    fn values(&self, window: &Window) -> Vec<Entry> {
+        let there = window.pixels.iter().filter(|pixel| pixel.is_there());
+        let count = count(there.map(|pixel| pixel.value));
+        let all: usize = count.iter().map(|(_, n)| n).sum();
+        let named = count.iter().take(VALUES).map(|(value, n)| {
+            let (key, value) = (Some(*value), u64::from(*value));
+            let name = self.palette.name(value).map_or_else(|| value.to_string(), |name| format!("{value} {name}"));
+            let color = if value == 0 { AIR } else { self.palette.color(value) };
+            Entry::Color { color, text: name, share: Some(*n as f32 / all.max(1) as f32), key }
+        });
+        let mut out: Vec<Entry> = named.collect();
+        if count.len() > VALUES {
+            out.push(Entry::Words(format!("and {} more", count.len() - VALUES)));
+        }
+        out
+    }
+
+    fn water(&self, window: &Window) -> Vec<Entry> {
+        let [low, high] = self.probe.depths.unwrap_or([0.0, 0.0]);
+        let mut out = Vec::new();
+        if high > low {
+            out.push(Entry::Scale(color::WATER, "water".into(), format!("{high:.1} m deep")));
+        } else if window.pixels.iter().any(|pixel| pixel.is_there() && flags::is_water(u64::from(pixel.value))) {
+            out.push(Entry::plain(color::WATER.at(0.4), "water".into()));
+        }
+        if window.pixels.iter().any(|pixel| !pixel.is_there() && pixel.value == LAND) {
+            out.push(Entry::plain(DRY, "no flags".into()));
+        }
+        let bits = window.pixels.iter().filter(|pixel| pixel.is_there());
+        let bits = bits.flat_map(|pixel| flags::names(u64::from(pixel.value)).map(|flag| u32::from(flag.bit)));
+        for (bit, _) in count(bits.filter(|bit| *bit > 0)) {
+            if let Some(flag) = flags::ALL.iter().find(|flag| u32::from(flag.bit) == bit) {
+                let name = flag.name.to_lowercase().replace('_', " ");
+                out.push(Entry::Color { color: structure(flag.bit), text: name, share: None, key: Some(bit) });
+            }
+        }
+        out
+    }
+}
+
+/// Values by how often they are there, the most frequent first.
+fn count(values: impl Iterator<Item = u32>) -> Vec<(u32, usize)> {
+    let mut count: HashMap<u32, usize> = HashMap::new();
+    for value in values {
+        // Noise has as many values as pixels; the rest of it is not counted.
+        if count.len() < 4096 || count.contains_key(&value) {
+            *count.entry(value).or_default() += 1;
+        }
+    }
+    let mut count: Vec<(u32, usize)> = count.into_iter().collect();
+    count.sort_unstable_by_key(|(value, n)| (std::cmp::Reverse(*n), *value));
+    count
+}
+
+fn lods(window: &Window) -> Vec<Entry> {
+    let sets = count(window.pixels.iter().filter(|pixel| pixel.is_there()).map(|pixel| pixel.value));
+    let entry = |(set, _): &(u32, usize)| {
+        let lods: Vec<String> = (0..32).filter(|lod| set >> lod & 1 != 0).map(|lod: u32| lod.to_string()).collect();
+        let word = if lods.len() == 1 { "LOD" } else { "LODs" };
+        Entry::Color {
+            color: coverage(*set),
+            text: format!("{word} {}", lods.join(", ")),
+            share: None,
+            key: Some(*set),
+        }
+    };
+    sets.iter().map(entry).collect()
+}

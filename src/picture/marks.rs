@@ -1,0 +1,197 @@
+//! What a check, a comparison or a repair says of blocks, as marks on a picture.
+
+use std::collections::HashMap;
+
+use super::color::Rgb;
+use super::source::Source;
+use crate::check::Finding;
+use crate::damage::{Code, Level};
+use crate::repair::{Action, Certainty, Plan};
+
+/// What is to be said of a block, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mark {
+    /// Only the second save has it.
+    Added,
+    /// Only the first save has it.
+    Removed,
+    /// It differs.
+    Changed,
+    /// A repair puts it in its place.
+    Placed,
+    /// A repair puts it in a place that is likely.
+    Likely,
+    /// A repair has no place for it, or nothing for the place.
+    Missing,
+    /// Readable, but against the format.
+    Warning,
+    /// No table entry points to it.
+    Unowned,
+    /// It belongs to another place.
+    Misplaced,
+    /// It was being written when the game ended.
+    Torn,
+    /// It cannot be read.
+    Unreadable,
+}
+
+impl Mark {
+    /// The mark of a finding about a block; `None` where there is nothing to see.
+    #[must_use]
+    pub fn of(code: Code) -> Option<Self> {
+        Some(match code {
+            Code::BlockMisplaced | Code::TableOverlap | Code::StreamKeyTwice | Code::PakOverlap => Self::Misplaced,
+            Code::BlockTorn | Code::BlockHalfMoved => Self::Torn,
+            Code::StreamRowLost => Self::Unowned,
+            code if code.hides_data() => Self::Unreadable,
+            code if code.level() >= Level::Warning => Self::Warning,
+            _ => return None,
+        })
+    }
+
+    /// A letter, for where colours do not tell it.
+    #[must_use]
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Added => '+',
+            Self::Removed => '-',
+            Self::Changed | Self::Likely => '~',
+            Self::Placed => '=',
+            Self::Missing => '×',
+            Self::Warning => '!',
+            Self::Unowned => 'u',
+            Self::Misplaced => '?',
+            Self::Torn => 't',
+            Self::Unreadable => '/',
+        }
+    }
+
+    /// What it says.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+            Self::Placed => "put in place",
+            Self::Likely => "in a likely place",
+            Self::Missing => "missing",
+            Self::Warning => "against the format",
+            Self::Unowned => "unowned",
+            Self::Misplaced => "in a wrong place",
+            Self::Torn => "torn",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// Its colour.
+    #[must_use]
+    pub const fn color(self) -> Rgb {
+        match self {
+            Self::Added | Self::Placed => [70, 190, 110],
+            Self::Removed | Self::Unreadable => [232, 64, 60],
+            Self::Changed | Self::Likely => [240, 180, 60],
+            Self::Missing => [200, 70, 160],
+            Self::Warning => [226, 200, 70],
+            Self::Unowned => [170, 110, 230],
+            Self::Misplaced => [250, 130, 40],
+            Self::Torn => [240, 90, 130],
+        }
+    }
+}
+
+/// The marks of a LOD.
+#[derive(Clone, Debug, Default)]
+struct OfLod {
+    lod: u8,
+    /// The worst one of each column of blocks: x and z.
+    columns: HashMap<[i32; 2], Mark>,
+    /// The worst one of each block.
+    blocks: HashMap<[i32; 3], Mark>,
+}
+
+/// The worst marks of blocks and of columns of blocks, by LOD.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    lods: Vec<OfLod>,
+}
+
+impl Marks {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lods.iter().all(|of| of.columns.is_empty())
+    }
+
+    /// Marks a block; its worst mark stays, and that of its column.
+    pub fn put(&mut self, lod: u8, position: [i32; 3], mark: Mark) {
+        let at = self.lods.iter().position(|of| of.lod == lod);
+        let at = at.unwrap_or_else(|| {
+            self.lods.push(OfLod { lod, ..OfLod::default() });
+            self.lods.len() - 1
+        });
+        if let Some(of) = self.lods.get_mut(at) {
+            let to = of.columns.entry([position[0], position[2]]).or_insert(mark);
+            *to = (*to).max(mark);
+            let to = of.blocks.entry(position).or_insert(mark);
+            *to = (*to).max(mark);
+        }
+    }
+
+    /// What a plan does with each block of the regions that it rewrites.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Self {
+        let mut marks = Self::default();
+        for region in plan.regions.iter().filter(|region| region.action != Action::Copy) {
+            for decision in &region.blocks {
+                let mark = match (decision.certainty, decision.moved || decision.listed_at.is_some()) {
+                    (Certainty::Certain, false) => continue,
+                    (Certainty::Certain, true) => Mark::Placed,
+                    _ => Mark::Likely,
+                };
+                marks.put(region.lod, decision.position, mark);
+            }
+            for (position, _) in &region.missing {
+                marks.put(region.lod, *position, Mark::Missing);
+            }
+        }
+        marks
+    }
+
+    /// Marks the block of a finding, when it is about one.
+    pub fn add(&mut self, finding: &Finding) {
+        let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
+        if let (Some((lod, position)), Some(mark)) = (block, Mark::of(finding.code())) {
+            self.put(lod, position, mark);
+        }
+    }
+
+    /// The worst mark of the blocks over a column of voxels of the world.
+    #[must_use]
+    pub fn at(&self, source: &Source, column: [i64; 2]) -> Option<Mark> {
+        let here = |of: &OfLod| {
+            let [x, _, z] = source.block_at(of.lod, [column[0], 0, column[1]])?;
+            of.columns.get(&[x, z]).copied()
+        };
+        self.lods.iter().filter(|of| !of.columns.is_empty()).filter_map(here).max()
+    }
+
+    /// The worst mark of the blocks that a voxel of the world is in.
+    #[must_use]
+    pub fn at_voxel(&self, source: &Source, voxel: [i64; 3]) -> Option<Mark> {
+        let here = |of: &OfLod| of.blocks.get(&source.block_at(of.lod, voxel)?).copied();
+        self.lods.iter().filter(|of| !of.blocks.is_empty()).filter_map(here).max()
+    }
+
+    /// How many columns of blocks have which mark, the worst first.
+    #[must_use]
+    pub fn counts(&self) -> Vec<(Mark, usize)> {
+        let mut counts: HashMap<Mark, usize> = HashMap::new();
+        for mark in self.lods.iter().flat_map(|of| of.columns.values()) {
+            *counts.entry(*mark).or_default() += 1;
+        }
+        let mut counts: Vec<(Mark, usize)> = counts.into_iter().collect();
+        counts.sort_unstable_by_key(|(mark, _)| std::cmp::Reverse(*mark));
+        counts
+    }
+}

@@ -1,0 +1,309 @@
+//! From pixels to colours.
+
+use super::color::{self, CIVIDIS, GROUND, INSIDE, OUTSIDE, Rgb, VIRIDIS, WATER};
+use super::look::{COLOR, Layer, Look, Matter};
+use super::palette::Palette;
+use super::probe::Probe;
+use super::tile::{LAND, Pixel};
+use crate::godot::channel::SDF;
+use crate::voxel_map::flags;
+
+/// Pixels in rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    /// Pixels in a row.
+    pub width: usize,
+    /// The pixels, row by row.
+    pub pixels: Vec<Pixel>,
+}
+
+/// How pixels are painted.
+#[derive(Clone, Copy, Debug)]
+pub struct Style<'a> {
+    /// What is shown.
+    pub look: Look,
+    /// What the pixels hold.
+    pub layer: Layer,
+    /// Whether they are from a map.
+    pub is_map: bool,
+    /// Whether they are voxels of types rather than of a pak chunk or a map.
+    pub palette: &'a Palette,
+    /// What the world is like.
+    pub probe: &'a Probe,
+    /// Voxels of the world a pixel.
+    pub step: i64,
+    /// Only pixels of this kind stand out: a value, the bit of a flag in maps, or a set of LODs.
+    pub spot: Option<u32>,
+}
+
+/// The colour of land around the water of a map.
+pub const DRY: Rgb = [92, 84, 68];
+
+/// Where a cut goes through nothing.
+pub const AIR: Rgb = [22, 24, 28];
+
+/// A line where the surface goes through a cut.
+const SURFACE: Rgb = [255, 252, 240];
+
+/// Distances in voxels beyond which the colour stays the same.
+const REACH: f32 = 8.0;
+
+impl Window {
+    fn get(&self, x: isize, y: isize) -> Option<&Pixel> {
+        let (x, y) = (usize::try_from(x).ok()?, usize::try_from(y).ok()?);
+        if x >= self.width { None } else { self.pixels.get(y * self.width + x) }
+    }
+
+    /// Rows.
+    #[must_use]
+    pub const fn height(&self) -> usize {
+        match self.pixels.len().checked_div(self.width) {
+            Some(height) => height,
+            None => 0,
+        }
+    }
+}
+
+impl Style<'_> {
+    /// The colours of a window's pixels, without those of a border that is `border` pixels wide: it is there for the slopes
+    /// at the edges. `None` is where nothing is.
+    #[must_use]
+    pub fn paint(&self, window: &Window, border: usize) -> Vec<Option<Rgb>> {
+        let (width, height) = (window.width, window.height());
+        let mut out = Vec::with_capacity(width.saturating_mul(height));
+        for y in border..height.saturating_sub(border) {
+            for x in border..width.saturating_sub(border) {
+                let at = |n: usize| isize::try_from(n).unwrap_or(0);
+                out.push(self.color(window, at(x), at(y)));
+            }
+        }
+        out
+    }
+
+    fn color(&self, window: &Window, x: isize, y: isize) -> Option<Rgb> {
+        let pixel = window.get(x, y)?;
+        let stands_out = self.spot.is_none_or(|key| match self.is_map {
+            true => flags::names(pixel.value.into()).any(|flag| u32::from(flag.bit) == key),
+            false => pixel.value == key,
+        });
+        let color = self.plain_color(pixel, window, x, y)?;
+        if stands_out {
+            return Some(color);
+        }
+        let grey = [(color::brightness(color) * 120.0) as u8; 3];
+        Some(color::mix(color::light(color, 0.35), color::light(grey, 0.6), 0.85))
+    }
+
+    fn plain_color(&self, pixel: &Pixel, window: &Window, x: isize, y: isize) -> Option<Rgb> {
+        match self.look {
+            Look::Height => pixel.is_there().then(|| {
+                let [low, high] = self.probe.heights.unwrap_or([0, 1]);
+                let color = VIRIDIS.at(share(pixel.y as f32, low as f32, high as f32));
+                color::light(color, 0.82 + 0.26 * self.light(window, x, y))
+            }),
+            Look::Depth => {
+                let known = pixel.more.is_finite() && (pixel.is_there() || pixel.more > 0.0);
+                if !known {
+                    return (pixel.value == LAND).then_some(DRY);
+                }
+                let [low, high] = self.probe.depths.unwrap_or([0.0, 1.0]);
+                // The deepest is darkest.
+                Some(VIRIDIS.at(1.0 - share(pixel.more, low, high)))
+            }
+            Look::Coverage => pixel.is_there().then(|| coverage(pixel.value)),
+            Look::Size => pixel.is_there().then(|| {
+                // Sizes differ by orders of magnitude.
+                let log = |n: u32| (n.max(1) as f32).ln();
+                let [low, high] = self.probe.sizes.unwrap_or([16, 64]);
+                CIVIDIS.at(share(log(pixel.value), log(low), log(high)))
+            }),
+            Look::Cut => self.cut(window, x, y),
+            Look::Surface | Look::Health | Look::Difference | Look::Repair => self.surface(window, x, y),
+        }
+    }
+
+    /// What is seen from above; quiet where something else is to be seen on it.
+    fn surface(&self, window: &Window, x: isize, y: isize) -> Option<Rgb> {
+        let pixel = window.get(x, y)?;
+        if !pixel.is_there() {
+            return (pixel.value == LAND).then_some(DRY);
+        }
+        let base = self.matter(*pixel);
+        let lit = color::light(base, 0.60 + 0.47 * self.light(window, x, y));
+        let [low, high] = self.probe.heights.unwrap_or([0, 1]);
+        let rise = share(pixel.y as f32, low as f32, high as f32);
+        let lit = if self.is_map { lit } else { color::light(lit, 0.78 + 0.36 * rise) };
+        if matches!(self.look, Look::Surface | Look::Repair) {
+            return Some(lit);
+        }
+        let grey = [(color::brightness(lit) * 200.0) as u8 + 12; 3];
+        Some(color::mix(color::light(lit, 0.55), color::light(grey, 0.55), 0.8))
+    }
+
+    /// The colour of what a column's highest matter is made of.
+    fn matter(&self, pixel: Pixel) -> Rgb {
+        match self.layer {
+            _ if self.is_map => self.flags(pixel),
+            Layer::Top(Matter::Channel(SDF)) => {
+                let [low, high] = self.probe.heights.unwrap_or([0, 1]);
+                GROUND.at(share(pixel.y as f32, low as f32, high as f32))
+            }
+            Layer::Top(Matter::Channel(COLOR)) => rgb(pixel.value),
+            _ => self.palette.color(pixel.value.into()),
+        }
+    }
+
+    /// Water by its depth, structures in colours of their own.
+    fn flags(&self, pixel: Pixel) -> Rgb {
+        let value = u64::from(pixel.value);
+        let [low, high] = self.probe.depths.unwrap_or([0.0, 4.0]);
+        let depth = if pixel.more.is_finite() { share(pixel.more, low.min(0.0), high) } else { 0.4 };
+        let water = WATER.at(depth);
+        let found = flags::names(value).find(|flag| flag.bit > 0);
+        match found {
+            Some(flag) if flags::is_water(value) => color::mix(water, flag_color(flag.bit), 0.45),
+            Some(flag) => structure(flag.bit),
+            None if flags::is_water(value) => water,
+            None => DRY,
+        }
+    }
+
+    /// A cut: colours of kinds, distances by their sign with the surface as a line.
+    fn cut(&self, window: &Window, x: isize, y: isize) -> Option<Rgb> {
+        let Layer::Cut { channel, .. } = self.layer else { return None };
+        let pixel = window.get(x, y).filter(|pixel| pixel.is_there())?;
+        if self.is_map {
+            let value = u64::from(pixel.value);
+            return Some(if value == 0 {
+                color::light(DRY, 0.4)
+            } else {
+                self.flags(Pixel { more: f32::NAN, ..*pixel })
+            });
+        }
+        match usize::from(channel) {
+            SDF => {
+                let distance = |pixel: &Pixel| f32::from_bits(pixel.value);
+                let here = distance(pixel);
+                if here.is_nan() {
+                    return Some([200, 60, 200]);
+                }
+                let crosses = |dx: isize, dy: isize| {
+                    let other = window.get(x + dx, y + dy).filter(|pixel| pixel.is_there()).map(distance);
+                    other.is_some_and(|other| here < 0.0 && other >= 0.0)
+                };
+                if crosses(1, 0) || crosses(-1, 0) || crosses(0, 1) || crosses(0, -1) {
+                    return Some(SURFACE);
+                }
+                let scale = if here < 0.0 { INSIDE } else { OUTSIDE };
+                Some(scale.at((here.abs() / REACH).sqrt()))
+            }
+            COLOR if pixel.value & 0xff == 0 => Some(AIR),
+            COLOR => Some(rgb(pixel.value)),
+            _ if pixel.value == 0 => Some(AIR),
+            _ => Some(self.palette.color(pixel.value.into())),
+        }
+    }
+
+    /// How high the ground is for the light.
+    fn ground(&self, pixel: &Pixel) -> Option<f32> {
+        if self.is_map {
+            // The bottom of the water; metres are small.
+            return (pixel.is_there() && pixel.more.is_finite()).then_some(-pixel.more * 2.5);
+        }
+        pixel.is_there().then_some(pixel.y as f32 + pixel.more)
+    }
+
+    /// How much light falls on a place from the north-west, from 0 to about 1.2; flat ground has 0.83.
+    fn light(&self, window: &Window, x: isize, y: isize) -> f32 {
+        let at = |dx: isize, dy: isize| window.get(x + dx, y + dy).and_then(|pixel| self.ground(pixel));
+        let Some(here) = at(0, 0) else { return FLAT };
+        // From afar slopes are flatter than they look from near.
+        let far = (self.step as f32).sqrt();
+        let slope = |before: Option<f32>, after: Option<f32>| {
+            let rise = match (before, after) {
+                (Some(before), Some(after)) => (after - before) / 2.0,
+                (Some(before), None) => here - before,
+                (None, Some(after)) => after - here,
+                (None, None) => 0.0,
+            };
+            (rise / far).clamp(-4.0, 4.0)
+        };
+        let (gx, gz) = (slope(at(-1, 0), at(1, 0)), slope(at(0, -1), at(0, 1)));
+        let light = (0.6 * gx + 0.6 * gz + 1.2) / (gx * gx + gz * gz + 1.0).sqrt() / 1.45;
+        light.clamp(0.0, 1.2)
+    }
+}
+
+/// The light on flat ground.
+const FLAT: f32 = 1.2 / 1.45;
+
+/// Where a number is between two others, from 0 to 1.
+fn share(n: f32, low: f32, high: f32) -> f32 {
+    if high > low { ((n - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
+}
+
+/// Red, green and blue of RGBA.
+#[must_use]
+pub const fn rgb(rgba: u32) -> Rgb {
+    let [r, g, b, _] = rgba.to_be_bytes();
+    [r, g, b]
+}
+
+/// The colour of a flag of a map, by its bit.
+#[must_use]
+pub fn flag_color(bit: u8) -> Rgb {
+    color::kind(u64::from(bit) + 1)
+}
+
+/// The colour of land with a flag of a map.
+#[must_use]
+pub fn structure(bit: u8) -> Rgb {
+    color::mix(DRY, flag_color(bit), 0.7)
+}
+
+/// The colour of a set of LODs: the lowest one gives the hue, further ones make it lighter.
+#[must_use]
+pub fn coverage(lods: u32) -> Rgb {
+    let lowest = lods.trailing_zeros().min(31);
+    let more = lods.count_ones().saturating_sub(1).min(5);
+    let hue = 2.6 + lowest as f32 * 1.3;
+    color::oklch(0.48 + 0.075 * more as f32, 0.11, hue)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slope(gx: i32, gz: i32) -> Window {
+        let at = |n: usize| i32::try_from(n).unwrap();
+        let pixels = (0..9).map(|n| Pixel { y: at(n % 3) * gx + at(n / 3) * gz, value: 1, more: 0.5 });
+        Window { width: 3, pixels: pixels.collect() }
+    }
+
+    #[test]
+    fn slopes_towards_the_north_west_are_lighter() {
+        let (palette, probe) = (Palette::default(), Probe::default());
+        let layer = Layer::Top(Matter::Channel(0));
+        let style =
+            Style { look: Look::Surface, layer, is_map: false, palette: &palette, probe: &probe, step: 1, spot: None };
+        let bright = |gx, gz| color::brightness(style.paint(&slope(gx, gz), 1)[0].unwrap());
+        let flat = bright(0, 0);
+        // Ground that rises towards the south-east looks at the light.
+        assert!(bright(1, 1) > flat && bright(-1, -1) < flat);
+        assert!(bright(-2, -2) < bright(-1, 0));
+    }
+
+    #[test]
+    fn nothing_has_no_colour_and_distances_change_theirs_at_the_surface() {
+        let (palette, probe) = (Palette::default(), Probe::default());
+        let layer = Layer::Cut { axis: 1, at: 0, channel: 1 };
+        let style =
+            Style { look: Look::Cut, layer, is_map: false, palette: &palette, probe: &probe, step: 1, spot: None };
+        let pixel = |n: f32| Pixel { y: 0, value: n.to_bits(), more: 0.0 };
+        let window = Window { width: 4, pixels: vec![pixel(-5.0), pixel(-0.5), pixel(0.5), Pixel::NONE] };
+        let colors = style.paint(&window, 0);
+        assert_eq!((colors[1], colors[3]), (Some(SURFACE), None));
+        assert!(colors[0].unwrap()[0] > colors[0].unwrap()[2], "inside is warm");
+        assert!(colors[2].unwrap()[0] < colors[2].unwrap()[2], "outside is cold");
+    }
+}

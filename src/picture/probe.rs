@@ -1,0 +1,168 @@
+//! What a world is like, by some of its blocks: which channel has its matter, and how high it reaches.
+
+use super::columns::{Columns, Reading, Rise};
+use super::look::{Matter, SOLID};
+use super::source::{Reader, Scratch, Source, Voxels};
+use crate::godot::channel::Storage;
+use crate::watch::Watch;
+use crate::world::At;
+
+/// Columns of blocks that are looked at before the first picture.
+const COLUMNS: usize = 48;
+
+/// What the blocks that were looked at tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Probe {
+    /// Of each channel in [`SOLID`]: the value that all blocks had so far, as long as they had one.
+    same: [Option<u64>; 3],
+    differs: [bool; 3],
+    /// The lowest and the highest y of the highest matter of columns.
+    pub heights: Option<[i32; 2]>,
+    /// The smallest and the largest depth, of maps.
+    pub depths: Option<[f32; 2]>,
+    /// Stored bytes of a column, few and many: most columns have something between the two.
+    pub sizes: Option<[u32; 2]>,
+}
+
+impl Probe {
+    /// Takes the channels of a block in.
+    pub fn see(&mut self, voxels: Voxels<'_>) {
+        let Voxels::Block(block) = voxels else { return };
+        for (at, channel) in SOLID.into_iter().enumerate() {
+            let Some(channel) = block.channels.get(channel).filter(|_| !self.differs[at]) else { continue };
+            let Some(first) = channel.value(0) else { continue };
+            let width = channel.depth.bytes();
+            let uniform = channel.storage == Storage::Uniform
+                || channel.data.get(width..).is_some_and(|rest| channel.data.starts_with(rest));
+            let known = *self.same[at].get_or_insert(first);
+            self.differs[at] = !uniform || known != first;
+        }
+    }
+
+    /// What matter goes by: the first channel that is not the same everywhere; TYPE when all are.
+    #[must_use]
+    pub fn matter(&self, source: &Source) -> Matter {
+        if !source.has_channels() {
+            return Matter::Value;
+        }
+        let found = SOLID.into_iter().zip(self.differs).find(|(_, differs)| *differs);
+        Matter::Channel(found.map_or(0, |(channel, _)| channel))
+    }
+
+    /// Whether nothing that is read later can change what matter goes by.
+    #[must_use]
+    pub const fn is_certain(&self) -> bool {
+        self.differs[0]
+    }
+
+    /// Looks at blocks all over the world.
+    #[must_use]
+    pub fn of(source: &Source, channel: Option<usize>) -> Self {
+        let mut probe = Self::default();
+        let reader = source.reader();
+        let mut scratch = Scratch::default();
+        // The highest LOD has the fewest blocks and shows the most.
+        let Some(table) = source.tables.last() else { return probe };
+        let every = (table.blocks.len() / COLUMNS).max(1);
+        let picked = || table.blocks.iter().step_by(every);
+        for at in picked() {
+            if probe.is_certain() {
+                break;
+            }
+            reader.block(at, &mut scratch, |voxels| probe.see(voxels));
+        }
+        let matter = match channel {
+            Some(channel) if source.has_channels() => Matter::Channel(channel),
+            _ => probe.matter(source),
+        };
+        probe.measure(&reader, matter, &mut scratch);
+        probe
+    }
+
+    /// How high the columns reach, and how much they take.
+    fn measure(&mut self, reader: &Reader<'_>, matter: Matter, scratch: &mut Scratch) {
+        let source = reader.source;
+        let Some(table) = source.tables.last() else { return };
+        let all: Vec<&[At]> = table.blocks.chunk_by(same_column).collect();
+        let every = all.len().div_ceil(COLUMNS).max(1);
+        let packed = source.layer().is_some_and(|(grid, _)| grid.packed);
+        let reading = Reading { matter, palette: source.palette.as_deref(), packed };
+        let mut found = Columns::new(source.side);
+        let (mut heights, mut sizes) = (Vec::new(), Vec::new());
+        for column in all.into_iter().step_by(every) {
+            found.clear();
+            for at in column.iter().rev() {
+                if found.is_full() {
+                    break;
+                }
+                let base = source.corner(table.lod, at.position)[1];
+                let rise = Rise { base, step: 1 << table.lod.min(40) };
+                reader.block(at, scratch, |voxels| {
+                    self.see(voxels);
+                    found.look(voxels, reading, rise);
+                });
+            }
+            sizes.push(stored(reader, column, scratch));
+            heights.extend(found.found.iter().filter(|pixel| pixel.is_there()).map(|pixel| pixel.y));
+        }
+        heights.sort_unstable();
+        // A tower or a pit does not take the colours from everything else.
+        let rare = heights.len() / 200;
+        let high = heights.len().checked_sub(rare + 1).and_then(|at| heights.get(at));
+        if let (Some(low), Some(high)) = (heights.get(rare), high) {
+            self.heights = Some([*low, *high]);
+        }
+        // Blocks of low LODs are looked at from near.
+        if let Some(lowest) = source.tables.first().filter(|lowest| lowest.lod != table.lod) {
+            let columns = lowest.blocks.chunk_by(same_column).count();
+            let every = columns.div_ceil(COLUMNS).max(1);
+            sizes.extend(
+                lowest.blocks.chunk_by(same_column).step_by(every).map(|column| stored(reader, column, scratch)),
+            );
+        }
+        sizes.sort_unstable();
+        let rare = sizes.len() / 20;
+        let high = sizes.len().checked_sub(rare + 1).and_then(|at| sizes.get(at));
+        self.sizes = sizes.get(rare).zip(high).map(|(low, high)| [*low, *high]);
+        self.measure_depths(reader);
+    }
+
+    fn measure_depths(&mut self, reader: &Reader<'_>) {
+        let Some([dx, _, dz]) = reader.source.dim().filter(|_| reader.source.has_depth()) else { return };
+        let (mut depths, mut bytes) = (Vec::new(), Vec::new());
+        let every = crate::bytes::index((dx / 64).max(1).into());
+        for x in (0..dx).step_by(every) {
+            reader.depths(x.into(), 0..i64::from(dz), &mut depths, &mut bytes);
+            for depth in depths.iter().copied().filter(|depth| depth.is_finite()) {
+                let [low, high] = self.depths.unwrap_or([depth; 2]);
+                self.depths = Some([low.min(depth), high.max(depth)]);
+            }
+        }
+    }
+}
+
+/// Whether two blocks are above each other.
+fn same_column(a: &At, b: &At) -> bool {
+    (a.position[0], a.position[2]) == (b.position[0], b.position[2])
+}
+
+/// Stored bytes of the blocks of a column.
+fn stored(reader: &Reader<'_>, column: &[At], scratch: &mut Scratch) -> u32 {
+    let sum = column.iter().fold(0u64, |sum, at| sum.saturating_add(reader.stored(at, scratch)));
+    u32::try_from(sum).unwrap_or(u32::MAX)
+}
+
+/// What matter goes by, by a pass over all blocks of the highest LOD and down as far as needed.
+#[must_use]
+pub fn certain_matter(source: &Source, watch: &Watch<'_>) -> Matter {
+    let mut probe = Probe::default();
+    let reader = source.reader();
+    let mut scratch = Scratch::default();
+    for at in source.tables.iter().rev().flat_map(|table| &table.blocks) {
+        if probe.is_certain() || watch.is_cancelled() {
+            break;
+        }
+        reader.block(at, &mut scratch, |voxels| probe.see(voxels));
+    }
+    probe.matter(source)
+}

@@ -1,0 +1,568 @@
+//! The blocks of a save as a picture needs them: which exist, by LOD and position, and their voxels on demand.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::planned::{self, Planned};
+use crate::godot::block::Block;
+use crate::godot::channel::CHANNELS;
+use crate::pak::chunk::Voxels as ChunkVoxels;
+use crate::save::{Blob, Pak, PakScratch, Save, Stream, StreamScratch};
+use crate::source::FileSource;
+use crate::voxel_map::grid::{BLOCK, Grid};
+use crate::voxel_map::map_json;
+use crate::world::{At, Buffer, Index, World};
+
+/// Coordinates beyond this many voxels are not shown: no engine has worlds that large.
+const REACH: i64 = 1 << 45;
+
+/// Cells of a dense layer that are read at once, along each axis.
+const DENSE: [u32; 3] = [16, 64, 128];
+
+/// Chunks that are looked at for a shape.
+const SHAPE_PROBES: usize = 64;
+
+/// A part of a save that is one world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// A forest, by its number.
+    Forest(usize),
+    /// A stream, by its number.
+    Stream(usize),
+    /// A directory of pak regions, by its number.
+    PakDir(usize),
+    /// A layer of a map: the map and the number of the layer.
+    Layer(usize, usize),
+}
+
+impl Part {
+    /// The first world of a save.
+    #[must_use]
+    pub fn first(save: &Save) -> Option<Self> {
+        Self::all(save).into_iter().next()
+    }
+
+    /// Every world of a save.
+    #[must_use]
+    pub fn all(save: &Save) -> Vec<Self> {
+        let forests = (0..save.forests.len()).map(Self::Forest);
+        let streams = (0..save.streams.len()).map(Self::Stream);
+        let paks = (0..save.pak_dirs.len()).map(Self::PakDir);
+        let layers = save
+            .maps
+            .iter()
+            .enumerate()
+            .flat_map(|(map, m)| (0..m.layers().count()).map(move |at| Self::Layer(map, at)));
+        forests.chain(streams).chain(paks).chain(layers).collect()
+    }
+}
+
+/// What stores the blocks.
+#[derive(Debug)]
+enum Store {
+    Forest(usize),
+    Stream(Box<Stream<FileSource>>),
+    PakDir(usize),
+    Layer(Box<Grid<FileSource>>, Box<map_json::Layer>),
+}
+
+/// The tables of a world.
+#[derive(Debug)]
+pub struct Source {
+    /// The save.
+    pub save: Arc<Save>,
+    /// The part of it.
+    pub part: Part,
+    /// Voxels of a block along x, y, z, at its own LOD.
+    pub side: [u32; 3],
+    /// The blocks, a table a LOD, the lowest first. LODs without blocks are left out.
+    pub tables: Vec<Index>,
+    /// The palette of the region files, 256 times RGBA, where one has one.
+    pub palette: Option<Box<[u8]>>,
+    /// Blocks whose coordinates are too large to be shown.
+    pub beyond: u64,
+    /// Blocks that are where a repair would put them.
+    pub(super) planned: Option<Planned>,
+    store: Store,
+}
+
+/// The voxels of a block, whatever stores it.
+#[derive(Clone, Copy, Debug)]
+pub enum Voxels<'a> {
+    /// A block of Godot Voxel.
+    Block(&'a Block<'a>),
+    /// A chunk of a pak region.
+    Chunk(ChunkVoxels<'a>),
+    /// Cells of a map in the order x, y, z, the last running fastest, of the size of a block.
+    Cells(&'a [u64]),
+}
+
+/// Buffers for reading block after block.
+#[derive(Default)]
+pub struct Scratch {
+    world: Buffer,
+    row: StreamScratch,
+    pak: Option<(u32, Option<Pak<FileSource>>)>,
+    chunk: PakScratch,
+    cells: Vec<u64>,
+    bytes: Vec<u8>,
+    planned: planned::Scratch,
+}
+
+/// A source while its blocks are read.
+pub struct Reader<'s> {
+    /// The tables.
+    pub source: &'s Source,
+    world: Option<World<'s>>,
+}
+
+impl Source {
+    /// Reads the tables of a part of a save.
+    ///
+    /// # Errors
+    /// A sentence with the file's name, when nothing of it can be read.
+    pub fn open(save: &Arc<Save>, part: Part) -> Result<Self, String> {
+        let gone = || "this part of the save is gone".to_owned();
+        let mut palette = None;
+        let (store, side, tables) = match part {
+            Part::Forest(number) => {
+                let forest = save.forests.get(number).ok_or_else(gone)?;
+                let world = World::of_forest(save, forest);
+                let unknown = || format!("{}: no file tells how large its blocks are", world.name);
+                let side = u32::from(world.block_size().ok_or_else(unknown)?);
+                palette = forest.regions.iter().find_map(|file| file.header.as_ref()?.palette.clone());
+                let tables = world.lods().into_iter().map(|lod| world.index(lod)).collect();
+                (Store::Forest(number), [side; 3], tables)
+            }
+            Part::Stream(number) => {
+                let file = save.streams.get(number).ok_or_else(gone)?;
+                let shown = save.shown(&file.path);
+                let stream = save.stream(file, &mut Vec::new()).map_err(|error| format!("{shown}: {error}"))?;
+                let stream = stream.ok_or_else(|| format!("{shown}: nothing in it can be read"))?;
+                let (side, tables) = stream_tables(save, &stream);
+                let side = side.ok_or_else(|| format!("{shown}: nothing tells how large its blocks are"))?;
+                (Store::Stream(Box::new(stream)), side, tables)
+            }
+            Part::PakDir(number) => {
+                let (side, table) = pak_table(save, number)?;
+                (Store::PakDir(number), side, vec![table])
+            }
+            Part::Layer(map, number) => {
+                let map = save.maps.get(map).ok_or_else(gone)?;
+                let layer = map.layers().nth(number).ok_or_else(gone)?;
+                let grid = map.grid(layer, &save.options.limits);
+                let (side, table) = layer_table(&grid);
+                (Store::Layer(Box::new(grid), Box::new(layer.clone())), side, vec![table])
+            }
+        };
+        let mut source = Self { save: Arc::clone(save), part, side, tables, palette, beyond: 0, planned: None, store };
+        source.drop_far();
+        Ok(source)
+    }
+
+    /// Leaves out blocks whose coordinates would not fit the arithmetic of pictures.
+    pub(super) fn drop_far(&mut self) {
+        let side = self.side;
+        for table in &mut self.tables {
+            let step = 1i64.checked_shl(table.lod.into()).filter(|step| *step > 0 && table.lod < 40);
+            let before = table.blocks.len();
+            table.blocks.retain(|at| {
+                let fits = |(n, side): (i32, u32)| {
+                    let place = i64::from(n).checked_mul(i64::from(side)).and_then(|n| n.checked_mul(step?));
+                    place.is_some_and(|n| n.abs() <= REACH)
+                };
+                at.position.into_iter().zip(side).all(fits)
+            });
+            self.beyond += (before - table.blocks.len()) as u64;
+        }
+        self.tables.retain(|table| !table.blocks.is_empty());
+    }
+
+    /// The table of a LOD.
+    #[must_use]
+    pub fn table(&self, lod: u8) -> Option<&Index> {
+        self.tables.iter().find(|table| table.lod == lod)
+    }
+
+    /// The LODs that have blocks, in order.
+    #[must_use]
+    pub fn lods(&self) -> Vec<u8> {
+        self.tables.iter().map(|table| table.lod).collect()
+    }
+
+    /// How many blocks there are.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.tables.iter().map(|table| table.blocks.len()).sum()
+    }
+
+    /// The size of a block of a LOD in voxels of the world.
+    #[must_use]
+    pub fn block(&self, lod: u8) -> [i64; 3] {
+        self.side.map(|side| i64::from(side.max(1)) << lod.min(40))
+    }
+
+    /// The corner of a block in the world.
+    #[must_use]
+    pub fn corner(&self, lod: u8, position: [i32; 3]) -> [i64; 3] {
+        let block = self.block(lod);
+        [0, 1, 2].map(|i| i64::from(position[i]).saturating_mul(block[i]))
+    }
+
+    /// The position of the block of a LOD that a voxel of the world is in.
+    #[must_use]
+    pub fn block_at(&self, lod: u8, voxel: [i64; 3]) -> Option<[i32; 3]> {
+        let block = self.block(lod);
+        let at = [0, 1, 2].map(|i| i32::try_from(voxel[i].div_euclid(block[i])).ok());
+        Some([at[0]?, at[1]?, at[2]?])
+    }
+
+    /// The box of all blocks, in voxels of the world; of a layer, that of its cells. `None` when there is no block.
+    #[must_use]
+    pub fn extent(&self) -> Option<[[i64; 3]; 2]> {
+        if let (Store::Layer(grid, _), Some(dim)) = (&self.store, self.dim()) {
+            let _ = grid;
+            return Some([[0; 3], dim.map(i64::from)]);
+        }
+        let all = self.tables.iter().filter_map(|table| {
+            let [low, high] = table.extent()?;
+            let (low, last) = (self.corner(table.lod, low), self.corner(table.lod, high));
+            let block = self.block(table.lod);
+            Some([low, [0, 1, 2].map(|i| last[i].saturating_add(block[i]))])
+        });
+        all.reduce(|[a, b], [c, d]| [[0, 1, 2].map(|i| a[i].min(c[i])), [0, 1, 2].map(|i| b[i].max(d[i]))])
+    }
+
+    /// The box of the bulk of the blocks: all of them, but few that are far away from the others.
+    #[must_use]
+    pub fn bulk(&self) -> Option<[[i64; 3]; 2]> {
+        let all = self.extent()?;
+        let Some(table) = self.tables.iter().max_by_key(|table| table.blocks.len()).filter(|_| self.layer().is_none())
+        else {
+            return Some(all);
+        };
+        let block = self.block(table.lod);
+        let mut bulk = all;
+        for axis in 0..3 {
+            let mut places: Vec<i32> = table.blocks.iter().map(|at| at.position[axis]).collect();
+            places.sort_unstable();
+            let Some((from, to)) = crowd(&places) else { continue };
+            bulk[0][axis] = i64::from(from).saturating_mul(block[axis]);
+            bulk[1][axis] = i64::from(to).saturating_add(1).saturating_mul(block[axis]);
+        }
+        // Blocks of high LODs reach farther than those of the lowest; that is no reason to leave a part of them out.
+        for axis in 0..3 {
+            if (bulk[1][axis] - bulk[0][axis]).saturating_mul(2) >= all[1][axis] - all[0][axis] {
+                (bulk[0][axis], bulk[1][axis]) = (all[0][axis], all[1][axis]);
+            }
+        }
+        Some(bulk)
+    }
+
+    /// Cells of a layer along each axis.
+    #[must_use]
+    pub fn dim(&self) -> Option<[u32; 3]> {
+        match &self.store {
+            Store::Layer(grid, _) => grid.dim,
+            _ => None,
+        }
+    }
+
+    /// The layer of a map, when it is one.
+    #[must_use]
+    pub fn layer(&self) -> Option<(&Grid<FileSource>, &map_json::Layer)> {
+        match &self.store {
+            Store::Layer(grid, layer) => Some((grid, layer)),
+            _ => None,
+        }
+    }
+
+    /// Whether its blocks have the channels of Godot Voxel.
+    #[must_use]
+    pub const fn has_channels(&self) -> bool {
+        matches!(self.store, Store::Forest(_) | Store::Stream(_))
+    }
+
+    /// Whether depths of water are known.
+    #[must_use]
+    pub fn has_depth(&self) -> bool {
+        self.layer().is_some_and(|(grid, _)| grid.depth.is_some() || grid.packed)
+    }
+
+    /// How many channels a cut can go through.
+    #[must_use]
+    pub const fn channels(&self) -> usize {
+        if self.has_channels() { CHANNELS } else { 1 }
+    }
+
+    /// Prepares for reading blocks.
+    #[must_use]
+    pub fn reader(&self) -> Reader<'_> {
+        let world = match self.store {
+            Store::Forest(number) => self.save.forests.get(number).map(|forest| World::of_forest(&self.save, forest)),
+            _ => None,
+        };
+        Reader { source: self, world }
+    }
+}
+
+/// Blocks of nothing between two others from which on these are far apart.
+const FAR: i64 = 16;
+
+/// The first and the last of the most places, in order, of which none is far from the next; all of them where that is not
+/// half of them at least.
+fn crowd(places: &[i32]) -> Option<(i32, i32)> {
+    let near = |a: &i32, b: &i32| i64::from(*b) - i64::from(*a) <= FAR;
+    let largest = places.chunk_by(near).max_by_key(|crowd| crowd.len())?;
+    let crowd = if largest.len() * 2 >= places.len() { largest } else { places };
+    Some((*crowd.first()?, *crowd.last()?))
+}
+
+/// The blocks of a stream, and how large they are.
+fn stream_tables(save: &Save, stream: &Stream<FileSource>) -> (Option<[u32; 3]>, Vec<Index>) {
+    let mut scratch = StreamScratch::default();
+    let counts = |row: &&crate::save::StreamRow| {
+        (save.options.stale_rows || !row.stale) && row.voxels != Blob::Null && row.place.is_some()
+    };
+    let first = || {
+        stream.rows.iter().filter(counts).take(SHAPE_PROBES).find_map(|row| {
+            let view = stream.view(row, &mut scratch).ok()?;
+            view.block.as_ref().filter(|_| view.is_readable()).map(|block| block.size.map(u32::from))
+        })
+    };
+    let side = stream.meta.block_size().map(|side| [u32::from(side); 3]).or_else(first);
+    let tables = stream.lods().into_iter().map(|lod| {
+        let rows = (0u32..).zip(&stream.rows).filter(|(_, row)| counts(row));
+        let blocks = rows.filter_map(|(number, row)| {
+            row.place.filter(|place| place.lod == lod).map(|place| At::new(place.position, 0, number))
+        });
+        Index::of_blocks(lod, blocks.collect())
+    });
+    (side, tables.collect())
+}
+
+/// The chunks of a directory of pak regions, and how large they are.
+fn pak_table(save: &Save, number: usize) -> Result<([u32; 3], Index), String> {
+    let dir = save.pak_dirs.get(number).ok_or("this part of the save is gone")?;
+    let mut scratch = PakScratch::default();
+    let (mut blocks, mut side, mut probes) = (Vec::new(), None, 0);
+    for (at, file) in (0u32..).zip(&dir.files) {
+        // What cannot be opened is a finding of the check; the others are shown.
+        let Ok(Some(pak)) = save.pak(dir, file, &mut Vec::new()) else { continue };
+        for (record, entry) in pak.present() {
+            blocks.extend(pak.chunk(record).map(|chunk| At::new(chunk, at, record)));
+            if side.is_none() && probes < SHAPE_PROBES {
+                probes += 1;
+                let view = pak.view(record, entry, &mut scratch).ok();
+                side = view.and_then(|view| view.shape).map(|shape| shape.value.size);
+            }
+        }
+    }
+    let side = side.ok_or_else(|| format!("{}: no chunk tells its shape", save.shown(&dir.dir)))?;
+    Ok((side, Index::of_blocks(0, blocks)))
+}
+
+/// The blocks of a layer: those of its index, or pieces of a dense one.
+fn layer_table(grid: &Grid<FileSource>) -> ([u32; 3], Index) {
+    let Some(dim) = grid.dim.filter(|_| grid.data.is_some()) else { return ([BLOCK; 3], Index::default()) };
+    if !grid.index.is_empty() {
+        let rows = grid.index.rows().map(|(row, position)| At::new(position, 0, row));
+        return ([BLOCK; 3], Index::of_blocks(0, rows.collect()));
+    }
+    // No more pieces than the data has bytes for.
+    let cells = grid.data.as_ref().map_or(0, |data| data.npy.there());
+    let pieces = [0, 1, 2].map(|i| dim[i].div_ceil(DENSE[i]));
+    let count = pieces.into_iter().map(u64::from).fold(1u64, u64::saturating_mul);
+    if count > cells.max(1) {
+        return (DENSE, Index::default());
+    }
+    let ends = pieces.map(|n| i32::try_from(n).unwrap_or(i32::MAX));
+    let mut blocks = Vec::new();
+    for z in 0..ends[2] {
+        for x in 0..ends[0] {
+            blocks.extend((0..ends[1]).map(|y| At::new([x, y, z], 0, 0)));
+        }
+    }
+    (DENSE, Index::of_blocks(0, blocks))
+}
+
+impl Reader<'_> {
+    /// Reads a block and does something with its voxels; `None` when nothing of it can be read, or it has another size
+    /// than the blocks of its world.
+    pub fn block<T>(&self, at: &At, scratch: &mut Scratch, then: impl FnOnce(Voxels<'_>) -> T) -> Option<T> {
+        let side = self.source.side;
+        let sized = |block: &Block<'_>| block.size.map(u32::from) == side;
+        if let Some(planned) = self.source.planned.as_ref().filter(|_| Planned::has(at)) {
+            return planned.block(&self.source.save, at, &mut scratch.planned, |block| {
+                sized(block).then(|| then(Voxels::Block(block)))
+            });
+        }
+        match &self.source.store {
+            Store::Forest(_) => {
+                let view = self.world.as_ref()?.read(at, &mut scratch.world).ok()?;
+                let block = view.block.as_ref().filter(|block| sized(block))?;
+                Some(then(Voxels::Block(block)))
+            }
+            Store::Stream(stream) => {
+                let row = stream.rows.get(at.row())?;
+                let view = stream.view(row, &mut scratch.row).ok()?;
+                let block = view.block.as_ref().filter(|block| sized(block))?;
+                Some(then(Voxels::Block(block)))
+            }
+            Store::PakDir(number) => {
+                let save = &self.source.save;
+                let dir = save.pak_dirs.get(*number)?;
+                if scratch.pak.as_ref().is_none_or(|(file, _)| *file != at.file_number()) {
+                    let file = dir.files.get(crate::bytes::index(at.file_number().into()))?;
+                    let pak = save.pak(dir, file, &mut Vec::new()).ok().flatten();
+                    scratch.pak = Some((at.file_number(), pak));
+                }
+                let pak = scratch.pak.as_ref()?.1.as_ref()?;
+                let record = *pak.records.get(at.row())?;
+                let number = u32::try_from(at.row()).ok()?;
+                let view = pak.view(number, record, &mut scratch.chunk).ok()?;
+                let shape = view.shape.map(|shape| shape.value).filter(|shape| shape.size == side)?;
+                let data = view.payload?.plain;
+                let order = pak.order(&shape).value;
+                Some(then(Voxels::Chunk(ChunkVoxels { data, shape, order })))
+            }
+            Store::Layer(grid, _) => {
+                let Scratch { cells, bytes, .. } = scratch;
+                if grid.index.is_empty() {
+                    dense(grid, at.position, cells, bytes)?;
+                } else {
+                    grid.read_block(u32::try_from(at.row()).ok()?, bytes, cells).ok()?;
+                }
+                Some(then(Voxels::Cells(cells)))
+            }
+        }
+    }
+
+    /// Whether everything of a block can be read.
+    pub fn is_readable(&self, at: &At, scratch: &mut Scratch) -> bool {
+        match &self.source.store {
+            Store::Forest(_) => {
+                let view = self.world.as_ref().and_then(|world| world.read(at, &mut scratch.world).ok());
+                view.is_some_and(|view| view.is_readable())
+            }
+            Store::Stream(stream) => {
+                let view = stream.rows.get(at.row()).and_then(|row| stream.view(row, &mut scratch.row).ok());
+                view.is_some_and(|view| view.is_readable())
+            }
+            Store::PakDir(_) | Store::Layer(..) => self.block(at, scratch, |_| ()).is_some(),
+        }
+    }
+
+    /// Bytes of a block as they are stored; 0 when that cannot be read.
+    pub fn stored(&self, at: &At, scratch: &mut Scratch) -> u64 {
+        if let Some(planned) = self.source.planned.as_ref().filter(|_| Planned::has(at)) {
+            return planned.stored(at);
+        }
+        match &self.source.store {
+            Store::Forest(_) => {
+                let Some(world) = &self.world else { return 0 };
+                if world.fetch(at, &mut scratch.world).is_err() {
+                    return 0;
+                }
+                crate::bytes::len64(world.container(&scratch.world))
+            }
+            Store::Stream(stream) => {
+                let Some(row) = stream.rows.get(at.row()) else { return 0 };
+                if stream.fetch(row, &mut scratch.row).is_err() {
+                    return 0;
+                }
+                crate::bytes::len64(stream.voxel_bytes(&scratch.row).unwrap_or_default())
+            }
+            Store::PakDir(number) => {
+                let save = &self.source.save;
+                let Some(dir) = save.pak_dirs.get(*number) else { return 0 };
+                if scratch.pak.as_ref().is_none_or(|(file, _)| *file != at.file_number()) {
+                    let file = dir.files.get(crate::bytes::index(at.file_number().into()));
+                    let pak = file.and_then(|file| save.pak(dir, file, &mut Vec::new()).ok().flatten());
+                    scratch.pak = Some((at.file_number(), pak));
+                }
+                let pak = scratch.pak.as_ref().and_then(|(_, pak)| pak.as_ref());
+                let record = pak.and_then(|pak| Some((pak, *pak.records.get(at.row())?)));
+                let located =
+                    record.and_then(|(pak, record)| pak.locate(u32::try_from(at.row()).ok()?, record, &mut Vec::new()));
+                located.map_or(0, |located| located.stored.len())
+            }
+            Store::Layer(grid, _) => {
+                let width = grid.data.as_ref().map_or(0, |data| data.npy.dtype.size());
+                let cells = self.source.side.into_iter().map(u64::from).fold(1u64, u64::saturating_mul);
+                cells.saturating_mul(width)
+            }
+        }
+    }
+
+    /// Depths of a run of columns of a layer: those at x for a range of z, in metres; NaN where there is none.
+    pub fn depths(&self, x: i64, z: Range<i64>, out: &mut Vec<f32>, bytes: &mut Vec<u8>) {
+        out.clear();
+        let count = usize::try_from(z.end - z.start).unwrap_or(0);
+        out.resize(count, f32::NAN);
+        let Store::Layer(grid, _) = &self.source.store else { return };
+        let (Some(depth), Ok(x), Ok(first)) = (&grid.depth, u64::try_from(x), u64::try_from(z.start)) else { return };
+        if !depth.npy.fortran {
+            let Some(place) = depth.npy.place(&[x, first]) else { return };
+            // The run ends with the row.
+            let width = depth.npy.shape.get(1).copied().unwrap_or(0).saturating_sub(first);
+            let run = width.min(u64::try_from(count).unwrap_or(u64::MAX));
+            if depth.npy.read(&depth.source, place, run, bytes).is_ok() {
+                out.iter_mut().zip(depth.npy.floats(bytes)).for_each(|(to, depth)| *to = depth);
+            }
+            return;
+        }
+        for (to, z) in out.iter_mut().zip(first..) {
+            let Some(place) = depth.npy.place(&[x, z]) else { continue };
+            if depth.npy.read(&depth.source, place, 1, bytes).is_ok() {
+                *to = depth.npy.floats(bytes).next().unwrap_or(f32::NAN);
+            }
+        }
+    }
+}
+
+/// Reads a piece of a dense layer in the order x, y, z; cells outside of the layer are 0.
+fn dense(grid: &Grid<FileSource>, position: [i32; 3], cells: &mut Vec<u64>, bytes: &mut Vec<u8>) -> Option<()> {
+    let (dim, data) = (grid.dim?, grid.data.as_ref()?);
+    let [sx, sy, sz] = DENSE.map(|n| crate::bytes::index(n.into()));
+    cells.clear();
+    cells.resize(sx * sy * sz, 0);
+    let from = [0, 1, 2].map(|i| u32::try_from(position[i]).unwrap_or(0).saturating_mul(DENSE[i]));
+    let have = [0, 1, 2].map(|i| dim[i].saturating_sub(from[i]).min(DENSE[i]));
+    let to = |x: u32, y: u32, z: u32| {
+        let [x, y, z] = [x, y, z].map(|n| crate::bytes::index(n.into()));
+        (x * sy + y) * sz + z
+    };
+    // Along the axis that runs fastest in the file a run is read at once.
+    let (runs, along) = if data.npy.fortran { ([have[2], have[1]], have[0]) } else { ([have[0], have[1]], have[2]) };
+    for a in 0..runs[0] {
+        for y in 0..runs[1] {
+            let corner = if data.npy.fortran { [0, y, a] } else { [a, y, 0] };
+            let place = data.npy.place(&[0, 1, 2].map(|i| u64::from(from[i].saturating_add(corner[i]))));
+            let Some(place) = place else { continue };
+            data.npy.read(&data.source, place, along.into(), bytes).ok()?;
+            for (n, value) in (0u32..).zip(data.npy.bits(bytes)).take(crate::bytes::index(along.into())) {
+                let at = if data.npy.fortran { to(n, y, a) } else { to(a, y, n) };
+                if let Some(cell) = cells.get_mut(at) {
+                    *cell = value;
+                }
+            }
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_places_far_away_do_not_belong_to_the_crowd() {
+        assert_eq!(crowd(&[-3, -2, 0, 1, 2, 900]), Some((-3, 2)));
+        assert_eq!(crowd(&[-40, 0, 1, 2, 40]), Some((0, 2)));
+        // Neither of two is the crowd, nor one of many islands.
+        assert_eq!(crowd(&[0, 30, 60]), Some((0, 60)));
+        assert_eq!(crowd(&[i32::MIN, 0, 0, i32::MAX]), Some((0, 0)));
+        assert_eq!(crowd(&[]), None);
+    }
+}

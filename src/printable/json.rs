@@ -1,0 +1,52 @@
+//! JSON that may be printed: nothing in it that a terminal acts on.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Writes a value as JSON on a line of its own.
+///
+/// # Errors
+/// Errors of the writer.
+pub fn write_json(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result<()> {
+    let text = serde_json::to_string(value).map_err(io::Error::other)?;
+    writeln!(out, "{}", escape_json(&text))
+}
+
+/// Writes a value as JSON for people and machines.
+///
+/// # Errors
+/// Errors of the writer.
+pub fn write_json_pretty(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    writeln!(out, "{}", escape_json(&text))
+}
+
+/// JSON escapes control characters below 0x20 only; the others that a terminal acts on are escaped here, as JSON does.
+fn escape_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || crate::printable::is_plain(c) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_cannot_carry_what_a_terminal_acts_on() {
+        let mut out = Vec::new();
+        write_json(&mut out, &"\u{9b}31m\u{202e}\u{1b}体\u{e0001}").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "\"\\u009b31m\\u202e\\u001b体\\udb40\\udc01\"\n");
+        assert_eq!(serde_json::from_str::<String>(&text).unwrap(), "\u{9b}31m\u{202e}\u{1b}体\u{e0001}");
+    }
+}

@@ -1,0 +1,298 @@
+//! The blocks whose places are known, and what their seams say of others.
+
+use std::collections::{HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use crate::recover::assemble::Start;
+use crate::recover::assemble::heights::Heights;
+use crate::recover::assemble::links::{Link, Sides, around};
+use crate::recover::cells::{AXES, LOD_AXIS, Model, Pairs, Side, Vocabulary};
+use crate::recover::faces::Faces;
+use crate::recover::region::Case;
+use crate::recover::weights::Weights;
+
+/// A block that may be in a wrong place: its case, the slot and its index in the walk.
+pub(super) type Suspect = (usize, u32, usize);
+
+/// Slots with the blocks that are in them.
+type Anchors = Vec<(u32, usize)>;
+
+/// Most pairs of neighbours of one axis to learn from.
+const LEARN: usize = 4000;
+
+/// Pairs drawn at random for one pair of neighbours.
+const STRANGERS: usize = 16;
+
+/// A place: a LOD and a position in blocks of it.
+type Place = (u8, [i32; 3]);
+
+/// A block by its case and its index there.
+pub(super) type Node = (usize, usize);
+
+/// Everything while blocks are placed.
+pub(super) struct Board<'c> {
+    pub cases: &'c [&'c Case],
+    pub weights: &'c Weights,
+    pub sides: Vec<Vec<Option<Sides>>>,
+    pub model: Model,
+    pub heights: Heights,
+    /// Blocks whose places are taken for known.
+    pub placed: HashMap<(u8, [i32; 3]), Node>,
+    /// Cases by LOD and region.
+    pub regions: HashMap<(u8, [i32; 3]), usize>,
+    /// By the number of occupied neighbours, the log-odds that a slot holds a block.
+    pub occupancy: [f64; 7],
+    pub lods: bool,
+}
+
+impl<'c> Board<'c> {
+    pub fn side_odds(&self, own: Node, link: Link, other: Node) -> f64 {
+        let (Some(own), Some(other)) = (self.sides_of(own), self.sides_of(other)) else { return 0.0 };
+        let (lower, upper, axis) = link.sides(own, other);
+        self.model.odds(lower, upper, axis)
+    }
+
+    pub fn links(&self, lod: u8, position: [i32; 3]) -> Vec<(Link, Node)> {
+        around(lod, position, self.lods)
+            .into_iter()
+            .filter_map(|(link, at)| Some((link, *self.placed.get(&at)?)))
+            .collect()
+    }
+
+    /// The sides of a block, if they were kept.
+    pub fn sides_of(&self, (r, b): Node) -> Option<&Sides> {
+        self.sides.get(r)?.get(b)?.as_ref()
+    }
+
+    /// The sum of the seams of a block between placed ones, and how many can be compared.
+    pub fn seams(&self, own: Node, links: &[(Link, Node)]) -> (f64, usize) {
+        let has_sides = self.sides_of(own).is_some();
+        let compared = links.iter().filter(|(_, other)| has_sides && self.sides_of(*other).is_some());
+        let (mut sum, mut n) = (0.0, 0);
+        for (link, other) in compared {
+            n += 1;
+            sum += if *other == own { 0.0 } else { self.side_odds(own, *link, *other) };
+        }
+        (sum, n)
+    }
+
+    /// Anchors that the seams contradict.
+    pub fn suspects(&self, starts: &[Start]) -> Vec<Suspect> {
+        let mut all = Vec::new();
+        for (r, start) in starts.iter().enumerate().filter(|(_, start)| start.check) {
+            let case = self.cases[r];
+            let found = start.anchors.par_iter().filter_map(|&(slot, block)| {
+                let links = self.links(case.lod, case.shape.position(slot)?);
+                let (sum, n) = self.seams((r, block), &links);
+                (n >= 2 && sum <= self.weights.suspect).then_some((r, slot, block))
+            });
+            all.par_extend(found);
+        }
+        all
+    }
+
+    /// Learns without blocks that may be in wrong places: what they would teach is wrong.
+    pub fn learn_without(&mut self, suspects: &[Suspect], inside: &[(Side, Side, usize)]) {
+        let place = |&(r, slot, _): &Suspect| Some((self.cases[r].lod, self.cases[r].shape.position(slot)?));
+        let places: Vec<Place> = suspects.iter().filter_map(place).collect();
+        let taken: Vec<(Place, Node)> =
+            places.into_iter().filter_map(|at| Some((at, self.placed.remove(&at)?))).collect();
+        self.learn(inside);
+        self.placed.extend(taken);
+    }
+
+    /// The case and slot of a position.
+    pub fn slot_at(&self, lod: u8, position: [i32; 3]) -> Option<(usize, u32)> {
+        // Regions of one LOD have the same size but for damaged ones.
+        let size = self.cases.iter().find(|case| case.lod == lod)?.shape.size;
+        let shape = self.cases.iter().find(|case| case.lod == lod)?.shape;
+        let (region, slot) = crate::godot::slots::place_block(position, size, shape.formula)?;
+        Some((*self.regions.get(&(lod, region))?, slot))
+    }
+
+    pub fn learn(&mut self, inside: &[(Side, Side, usize)]) {
+        let mut pairs: [Pairs<'_>; AXES] = std::array::from_fn(|_| Pairs::default());
+        let side = |node: Node| self.sides_of(node);
+        let mut all: Vec<(Place, Node)> =
+            self.placed.iter().map(|(at, node)| (*at, *node)).filter(|(_, node)| side(*node).is_some()).collect();
+        all.sort_unstable();
+        let mut found: [Vec<(Node, Link, Node, Place)>; AXES] = Default::default();
+        for &((lod, position), node) in &all {
+            for (link, at) in around(lod, position, true) {
+                let axis = match link {
+                    Link::Beside(axis, true) => axis,
+                    Link::Parent(_) => LOD_AXIS,
+                    _ => continue,
+                };
+                if let Some(&other) = self.placed.get(&at).filter(|other| side(**other).is_some()) {
+                    found[axis].push((node, link, other, at));
+                }
+            }
+        }
+        let mut levels: HashMap<(u8, i32), Vec<Node>> = HashMap::new();
+        all.iter().for_each(|&(at, node)| levels.entry(level(at)).or_default().push(node));
+        let blocks: Vec<Node> = self
+            .sides
+            .iter()
+            .enumerate()
+            .flat_map(|(r, of)| (0..of.len()).map(move |b| (r, b)))
+            .filter(|node| side(*node).is_some())
+            .collect();
+        let mut random = Random(0x2545_f491_4f6c_dd1d);
+        for (axis, found) in found.iter().enumerate() {
+            for &(own, link, other, at) in found.iter().step_by(found.len().div_ceil(LEARN).max(1)) {
+                let (Some(a), Some(b)) = (side(own), side(other)) else { continue };
+                let (lower, upper, _) = link.sides(a, b);
+                let right = (lower, upper);
+                let mut strangers = Vec::with_capacity(STRANGERS);
+                // Another block in the place of one of the two.
+                for k in 0..STRANGERS {
+                    // Half of them from the same height, where blocks are alike.
+                    let own_level = levels.get(&level(at)).filter(|_| k % 2 == 1).unwrap_or(&blocks);
+                    let stranger = own_level[random.below(own_level.len())];
+                    let Some(c) = side(stranger).filter(|_| stranger != own && stranger != other) else { continue };
+                    if self.cases[stranger.0].lod != self.cases[other.0].lod {
+                        continue;
+                    }
+                    let (lower, upper, _) = link.sides(a, c);
+                    strangers.push((lower, upper));
+                }
+                pairs[axis].near.push((right, strangers));
+            }
+        }
+        for (lower, upper, axis) in inside {
+            pairs[*axis].inside.push((lower, upper));
+        }
+        let model = Model::learn(pairs, self.weights.least_seams, self.weights.seam_clip);
+        self.model = model;
+        self.heights.learn(all.into_iter());
+        self.lods = self.model.knows(LOD_AXIS);
+    }
+
+    /// The sum of the seams within a region and at its borders, if its blocks were in these slots.
+    fn sum_of(&self, r: usize, anchors: &[(u32, usize)]) -> f64 {
+        let case = self.cases[r];
+        let place = |&(slot, block): &(u32, usize)| Some((case.shape.position(slot)?, block));
+        let own: HashMap<[i32; 3], usize> = anchors.iter().filter_map(place).collect();
+        let mut sum = 0.0;
+        for (position, block) in anchors.iter().filter_map(place) {
+            for (link, (lod, at)) in around(case.lod, position, self.lods) {
+                let Link::Beside(_, upper) = link else { continue };
+                if let Some(&other) = own.get(&at) {
+                    sum += if upper { self.side_odds((r, block), link, (r, other)) } else { 0.0 };
+                } else if let Some(&other) = self.placed.get(&(lod, at)).filter(|(of, _)| *of != r) {
+                    sum += self.side_odds((r, block), link, other);
+                }
+            }
+        }
+        sum
+    }
+
+    /// Moves the entries behind a repeated one back by one slot, where the seams leave no doubt that they moved along.
+    pub fn move_back(&mut self, r: usize, start: &mut Start) -> bool {
+        let before = self.sum_of(r, &start.anchors);
+        let mut best: Option<(f64, u32, Anchors)> = None;
+        for &at in start.repeated.iter().take(64) {
+            let moved: Vec<(u32, usize)> =
+                start.anchors.iter().map(|&(slot, block)| (if slot > at { slot - 1 } else { slot }, block)).collect();
+            let sum = self.sum_of(r, &moved);
+            if sum > before + self.weights.moved_along && best.as_ref().is_none_or(|(other, ..)| sum > *other) {
+                best = Some((sum, at, moved));
+            }
+        }
+        let Some((_, at, moved)) = best else { return false };
+        let (lod, shape) = (self.cases[r].lod, self.cases[r].shape);
+        for (slot, _) in &start.anchors {
+            self.placed.remove(&(lod, shape.position(*slot).unwrap_or_default()));
+        }
+        for &(slot, block) in &moved {
+            self.placed.extend(shape.position(slot).map(|position| ((lod, position), (r, block))));
+        }
+        start.anchors = moved;
+        let filled: HashSet<u32> = start.anchors.iter().map(|(slot, _)| *slot).collect();
+        start.damaged.retain(|slot| *slot <= at || !filled.contains(slot));
+        for loose in &mut start.loose {
+            loose.hints.retain(|(slot, _)| !filled.contains(slot) && *slot <= at);
+        }
+        true
+    }
+
+    /// How likely a slot holds a block, by how many of the six beside it do. `missing` are the blocks of each region that
+    /// have no place yet: as many of the slots that look empty are not.
+    pub fn count_occupied(&mut self, missing: &[f64]) {
+        let mut filled = [0.5f64; 7];
+        let mut empty: Vec<[f64; 7]> = vec![[0.0; 7]; self.cases.len()];
+        let mut closed: Vec<f64> =
+            self.cases.iter().map(|case| case.shape.size.iter().map(|&n| f64::from(n)).product()).collect();
+        let mut seen: HashSet<(u8, [i32; 3])> = HashSet::new();
+        let beside = |at: (u8, [i32; 3])| {
+            around(at.0, at.1, false).iter().filter(|(_, at)| self.placed.contains_key(at)).count()
+        };
+        for (&(lod, position), &(r, _)) in &self.placed {
+            filled[beside((lod, position))] += 1.0;
+            closed[r] -= 1.0;
+            for (_, at) in around(lod, position, false) {
+                if self.placed.contains_key(&at) || !seen.insert(at) {
+                    continue;
+                }
+                if let Some((r, _)) = self.slot_at(at.0, at.1) {
+                    empty[r][beside(at)] += 1.0;
+                    closed[r] -= 1.0;
+                }
+            }
+        }
+        for (empty, closed) in empty.iter_mut().zip(closed) {
+            empty[0] += closed.max(0.0);
+        }
+        let mut taken = [0.0f64; 7];
+        for _ in 0..8 {
+            let all: [f64; 7] = std::array::from_fn(|k| empty.iter().map(|of| of[k]).sum());
+            self.occupancy =
+                std::array::from_fn(|k| ((filled[k] + taken[k]) / (all[k] - taken[k] + 0.5).max(0.5)).ln());
+            taken = [0.0; 7];
+            for (empty, &missing) in empty.iter().zip(missing).filter(|(_, missing)| **missing > 0.0) {
+                let share = |by: f64| -> [f64; 7] {
+                    std::array::from_fn(|k| empty[k] / (1.0 + (-self.occupancy[k] - by).exp()))
+                };
+                let (mut low, mut high) = (-20.0, 20.0);
+                for _ in 0..40 {
+                    let by = f64::midpoint(low, high);
+                    if share(by).iter().sum::<f64>() < missing { low = by } else { high = by }
+                }
+                let own = share(f64::midpoint(low, high));
+                (0..7).for_each(|k| taken[k] += own[k]);
+            }
+        }
+    }
+}
+
+/// Blocks of one height look alike.
+const fn level((lod, position): Place) -> (u8, i32) {
+    (lod, position[1])
+}
+
+/// Numbers that look random, and are the same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 11) % n.max(1) as u64) as usize
+    }
+}
+
+/// Sides within some blocks, with their axis.
+pub(super) fn inside(cases: &[&Case], words: &Vocabulary) -> Vec<(Side, Side, usize)> {
+    let all: Vec<&Faces> =
+        cases.iter().flat_map(|case| &case.walk.blocks).filter_map(|block| block.faces.as_deref()).collect();
+    let some = all.iter().step_by(all.len().div_ceil(400).max(1));
+    let rows = some.flat_map(|faces| faces.inner.iter().enumerate());
+    rows.filter_map(|(axis, row)| {
+        let [a2, a, b, b2] = row.as_ref()?;
+        Some((words.side(a, a2), words.side(b, b2), axis))
+    })
+    .collect()
+}

@@ -1,0 +1,158 @@
+//! Looks again at places that were only likely, once all blocks have one.
+//!
+//! While blocks are placed one after the other, each competes with all that have no place yet. Afterwards most of these
+//! have places of their own that fit them well, and what is left to compare is how much worse everything would fit if a
+//! block were exchanged with another one, or taken out.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::recover::assemble::board::{Board, Node};
+use crate::recover::assemble::growth::Growth;
+use crate::recover::assemble::links::Link;
+use crate::recover::cells::FEW;
+use crate::recover::decide::Certainty;
+
+/// Blocks that each one is compared with cell by cell.
+const RIVALS: usize = 64;
+
+/// How far seams with blocks that are only likely are believed.
+const LIKELY: f64 = 0.5;
+
+/// Rounds: what is certain after one helps to be sure of its neighbours in the next.
+const ROUNDS: usize = 3;
+
+/// Blocks of a region above which this is left out: its cost grows with their square.
+const MOST: usize = 8192;
+
+/// A slot with its neighbours, each with its weight.
+type Support = Vec<(Link, Node, f64)>;
+
+impl Growth {
+    /// Makes those of the likely places certain that are better than every exchange by odds that leave no doubt.
+    pub fn confirm(&mut self, board: &Board<'_>) {
+        for r in 0..board.cases.len() {
+            if self.loose[r].len() <= MOST {
+                for _ in 0..ROUNDS {
+                    if !self.confirm_region(board, r) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn confirm_region(&mut self, board: &Board<'_>, r: usize) -> bool {
+        let case = board.cases[r];
+        let open: Vec<usize> = (0..self.grown.len())
+            .filter(|&g| self.grown[g].case == r && self.grown[g].certainty < Certainty::Certain)
+            .collect();
+        if open.iter().all(|&g| self.grown[g].certainty < Certainty::Likely) {
+            return false;
+        }
+        let levels: HashMap<Node, Certainty> = self
+            .grown
+            .iter()
+            .map(|grown| ((grown.case, self.loose[grown.case][grown.loose].block), grown.certainty))
+            .collect();
+        let support = |slot: u32| -> Support {
+            let links = case.shape.position(slot).map_or(Vec::new(), |at| board.links(case.lod, at));
+            let weigh = |(link, node): (Link, Node)| match levels.get(&node) {
+                None | Some(Certainty::Certain) => Some((link, node, 1.0)),
+                Some(Certainty::Likely) => Some((link, node, LIKELY)),
+                Some(_) => None,
+            };
+            links.into_iter().filter_map(weigh).collect()
+        };
+        let strength = |i: usize, slot: u32, support: &Support| {
+            let node = (r, self.loose[r][i].block);
+            let height = case.shape.position(slot).map_or(0, |at| at[1]);
+            let seams = support.iter().filter(|(_, other, _)| *other != node);
+            seams.map(|(link, other, weight)| weight * board.side_odds(node, *link, *other)).sum::<f64>()
+                + board.heights.odds(node, case.lod, height)
+        };
+        let content = |i: usize| case.content(self.loose[r][i].block);
+        let slots: Vec<(u32, usize, Support)> =
+            open.iter().map(|&g| (self.grown[g].slot, self.grown[g].loose, support(self.grown[g].slot))).collect();
+        let own: Vec<f64> = slots.par_iter().map(|(slot, i, support)| strength(*i, *slot, support)).collect();
+        // The place of each block that has one which is not certain.
+        let place: HashMap<usize, usize> = slots.iter().enumerate().map(|(k, (_, i, _))| (*i, k)).collect();
+        let certain: Vec<bool> = {
+            let mut certain = vec![false; self.loose[r].len()];
+            let of_region = self.grown.iter().filter(|grown| grown.case == r);
+            of_region.filter(|g| g.certainty == Certainty::Certain).for_each(|g| certain[g.loose] = true);
+            certain
+        };
+        let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
+        let rivals: Vec<usize> = (0..self.loose[r].len()).filter(|&i| !certain[i]).collect();
+        let confirmed: Vec<usize> = (0..slots.len())
+            .into_par_iter()
+            .filter(|&k| {
+                let (slot, i, support) = &slots[k];
+                let beside = support.iter().filter(|(link, ..)| matches!(link, Link::Beside(..))).count();
+                if own[k] <= 0.0 || beside < 2 || self.grown[open[k]].certainty < Certainty::Likely {
+                    return false;
+                }
+                let occupied = board.occupancy[beside.min(6)].max(0.0);
+                let live = self.loose[r][*i].live;
+                // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
+                let mut against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0);
+                let around: Vec<Around> = support.iter().filter_map(|of| Around::new(board, of)).collect();
+                let mut ranked: Vec<(f64, usize)> = rivals
+                    .iter()
+                    .filter(|&&other| content(other) != content(*i))
+                    .map(|&other| (self.estimate(board, r, other, &around), other))
+                    .collect();
+                if ranked.len() > RIVALS {
+                    ranked.select_nth_unstable_by(RIVALS, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                    ranked.truncate(RIVALS);
+                }
+                for (_, other) in ranked {
+                    let here = strength(other, *slot, support);
+                    let lost = match place.get(&other) {
+                        Some(&at) => own[at] - strength(*i, slots[at].0, &slots[at].2),
+                        None => live - self.loose[r][other].live,
+                    };
+                    against += (here - own[k] - lost).exp();
+                }
+                1.0 / (1.0 + against) >= board.weights.certain
+            })
+            .collect();
+        for &k in &confirmed {
+            let grown = &mut self.grown[open[k]];
+            grown.certainty = Certainty::Certain;
+            grown.p = grown.p.max(board.weights.certain);
+        }
+        !confirmed.is_empty()
+    }
+
+    /// How well a block fits, roughly, from some cells of each side.
+    fn estimate(&self, board: &Board<'_>, r: usize, i: usize, around: &[Around]) -> f64 {
+        let Some(few) = self.few[r].get(i) else { return 0.0 };
+        let odds = |of: &Around| {
+            let own = few.get(of.own)?;
+            let (lower, upper) = if of.lower { (own, &of.other) } else { (&of.other, own) };
+            Some(of.weight * f64::from(board.model.few(lower, upper, of.axis)))
+        };
+        around.iter().filter_map(odds).sum()
+    }
+}
+
+/// Some cells of the side of a neighbour that a slot is next to.
+struct Around {
+    /// The index of the own side among the few cells of a block.
+    own: usize,
+    other: ([u8; FEW], [i32; FEW]),
+    /// Whether the own side is the lower one.
+    lower: bool,
+    axis: usize,
+    weight: f64,
+}
+
+impl Around {
+    fn new(board: &Board<'_>, &(link, node, weight): &(Link, Node, f64)) -> Option<Self> {
+        let (other, lower, axis) = link.opposite(board.sides_of(node)?);
+        Some(Self { own: link.few(), other: other.few(), lower, axis, weight })
+    }
+}

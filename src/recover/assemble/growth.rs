@@ -1,0 +1,442 @@
+//! Places unowned blocks one after the other, the surest first.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use crate::recover::assemble::board::{Board, Node, Suspect};
+use crate::recover::assemble::links::{Few, Link, around};
+use crate::recover::assemble::matching::{self, Edge, Group};
+use crate::recover::assemble::{Assembled, Fit, Loose, Start};
+use crate::recover::cells::Side;
+use crate::recover::decide::Certainty;
+use crate::watch::Watch;
+
+/// Blocks that are compared cell by cell for one slot.
+const FULL: usize = 64;
+
+/// Comparisons of sides by some of their cells, for one save.
+const STEPS: u64 = 400_000_000;
+
+/// The least probability of a place that is listed as a possible one.
+const LISTED: f64 = 0.005;
+
+/// A slot that may be filled.
+pub(super) struct Open {
+    case: usize,
+    slot: u32,
+    links: Vec<(Link, Node)>,
+    /// Occupied neighbours.
+    beside: usize,
+    /// For each unowned block of the region an estimate of its odds.
+    few: Vec<f32>,
+    /// Unowned blocks by their index among them, with log-odds.
+    candidates: Vec<(usize, f64)>,
+    /// The sums of the seams of some of them, and from how many neighbours.
+    sums: HashMap<usize, (f64, usize)>,
+    stale: bool,
+}
+
+/// A block that was placed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grown {
+    pub case: usize,
+    pub slot: u32,
+    pub loose: usize,
+    pub certainty: Certainty,
+    pub p: f64,
+}
+
+/// The state of the search.
+pub(super) struct Growth {
+    /// Unowned blocks of each case.
+    pub loose: Vec<Vec<Loose>>,
+    /// Whether each of them is placed.
+    used: Vec<Vec<bool>>,
+    pub few: Vec<Vec<Few>>,
+    filled: Vec<HashSet<u32>>,
+    damaged: Vec<HashSet<u32>>,
+    pub open: BTreeMap<(usize, u32), Open>,
+    pub grown: Vec<Grown>,
+    withdrawn: Vec<Vec<(u32, usize)>>,
+    /// Comparisons that are left.
+    budget: u64,
+    /// Unowned blocks by case and content.
+    copies: HashMap<(usize, u128), Vec<usize>>,
+    /// For each case the possible places: probability, slot and unowned block; `None` when they have to be found anew.
+    possible: Vec<Option<Vec<(f64, u32, usize)>>>,
+}
+
+impl Growth {
+    pub fn new(board: &Board<'_>, starts: &[Start], effort: u64) -> Self {
+        let loose: Vec<Vec<Loose>> = starts.iter().map(|start| start.loose.clone()).collect();
+        let n = board.cases.len();
+        Self {
+            used: loose.iter().map(|of| vec![false; of.len()]).collect(),
+            few: vec![Vec::new(); n],
+            filled: starts.iter().map(|start| start.anchors.iter().map(|(slot, _)| *slot).collect()).collect(),
+            damaged: starts.iter().map(|start| start.damaged.clone()).collect(),
+            open: BTreeMap::new(),
+            grown: Vec::new(),
+            withdrawn: vec![Vec::new(); n],
+            budget: STEPS.saturating_mul(effort),
+            copies: HashMap::new(),
+            possible: vec![None; n],
+            loose,
+        }
+    }
+
+    /// Takes out anchors that the seams contradict, to be placed with the others.
+    pub fn withdraw(&mut self, board: &mut Board<'_>, suspects: Vec<Suspect>) {
+        let weights = board.weights;
+        for (r, slot, block) in suspects {
+            let case = board.cases[r];
+            if let Some(at) = case.shape.position(slot) {
+                board.placed.remove(&(case.lod, at));
+            }
+            self.filled[r].remove(&slot);
+            self.withdrawn[r].push((slot, block));
+            self.damaged[r].insert(slot);
+            let live = weights.live_tiled;
+            self.loose[r].push(Loose { block, live, hints: vec![(slot, weights.entry_right)] });
+            self.used[r].push(false);
+        }
+    }
+
+    fn prepare(&mut self, board: &Board<'_>) {
+        for (r, loose) in self.loose.iter().enumerate() {
+            for (i, loose) in loose.iter().enumerate() {
+                self.copies.entry((r, board.cases[r].content(loose.block))).or_default().push(i);
+            }
+        }
+        for (r, loose) in self.loose.iter().enumerate() {
+            self.few[r] = loose
+                .par_iter()
+                .map(|loose| match board.sides[r].get(loose.block).and_then(Option::as_ref) {
+                    None => Vec::new(),
+                    Some(sides) => {
+                        let outer = sides.outer.iter().flatten();
+                        outer.chain([&sides.small]).chain(&sides.octants).map(Side::few).collect()
+                    }
+                })
+                .collect();
+        }
+        let placed: Vec<((u8, [i32; 3]), Node)> = {
+            let mut all: Vec<_> = board.placed.iter().map(|(at, node)| (*at, *node)).collect();
+            all.sort_unstable();
+            all
+        };
+        for (r, loose) in self.loose.iter().enumerate() {
+            let slots: HashSet<u32> = loose.iter().flat_map(|loose| &loose.hints).map(|(slot, _)| *slot).collect();
+            for slot in slots.into_iter().filter(|slot| !self.filled[r].contains(slot)) {
+                self.open.insert((r, slot), Open::new(r, slot, loose.len()));
+            }
+        }
+        for (at, node) in placed {
+            self.tell(board, at, node);
+        }
+    }
+
+    /// Adds a placed block to the slots beside it.
+    fn tell(&mut self, board: &Board<'_>, (lod, position): (u8, [i32; 3]), node: Node) {
+        for (link, at) in around(lod, position, board.lods) {
+            let Some((r, slot)) = board.slot_at(at.0, at.1) else { continue };
+            if self.loose[r].is_empty() || self.filled[r].contains(&slot) {
+                continue;
+            }
+            let n = self.loose[r].len();
+            let open = self.open.entry((r, slot)).or_insert_with(|| Open::new(r, slot, n));
+            open.links.push((link.reversed(), node));
+            open.beside += usize::from(matches!(link, Link::Beside(..)));
+            open.stale = true;
+            if n <= FULL {
+                continue;
+            }
+            if self.budget < n as u64 {
+                self.budget = 0;
+                continue;
+            }
+            self.budget -= n as u64;
+            let Some(sides) = board.sides[node.0].get(node.1).and_then(Option::as_ref) else { continue };
+            let link = link.reversed();
+            // Seen from the slot, the other side is that of the placed block.
+            let (other, lower, axis) = link.opposite(sides);
+            let other = other.few();
+            for (sum, few) in open.few.iter_mut().zip(&self.few[r]) {
+                let Some(own) = few.get(link.few()) else { continue };
+                *sum += if lower { board.model.few(own, &other, axis) } else { board.model.few(&other, own, axis) };
+            }
+        }
+    }
+
+    /// The log-odds that an open slot holds a block, by the slots beside it alone.
+    fn occupied(&self, board: &Board<'_>, open: &Open) -> f64 {
+        let odds = board.occupancy[open.beside.min(6)];
+        if self.damaged[open.case].contains(&open.slot) { board.weights.damaged_entry.max(odds) } else { odds }
+    }
+
+    /// Compares the best unowned blocks of slots cell by cell.
+    fn refresh(&mut self, board: &Board<'_>) {
+        let occupied: HashMap<(usize, u32), f64> = self
+            .open
+            .values()
+            .filter(|open| open.stale)
+            .map(|open| ((open.case, open.slot), self.occupied(board, open)))
+            .collect();
+        let (loose, used) = (&self.loose, &self.used);
+        // Of each content one.
+        let mut unused: Vec<Vec<usize>> = vec![Vec::new(); loose.len()];
+        for ((r, _), copies) in &self.copies {
+            let mut copies = copies.iter().copied().filter(|&i| !used[*r][i]);
+            unused[*r].extend(copies.next());
+            unused[*r].extend(copies.filter(|&i| !loose[*r][i].hints.is_empty()));
+        }
+        unused.iter_mut().for_each(|of| of.sort_unstable());
+        let mut stale: Vec<&mut Open> = self.open.values_mut().filter(|open| open.stale).collect();
+        stale.iter().for_each(|open| self.possible[open.case] = None);
+        stale.par_iter_mut().for_each(|open| {
+            let r = open.case;
+            let case = board.cases[r];
+            let height = case.shape.position(open.slot).map_or(0, |position| position[1]);
+            let at_height = |i: usize| board.heights.odds((r, loose[r][i].block), case.lod, height);
+            let mut order: Vec<usize> = unused[r].clone();
+            if order.len() > FULL {
+                let mut ranked: Vec<(f64, usize)> =
+                    order.iter().map(|&i| (f64::from(open.few[i]) + at_height(i), i)).collect();
+                ranked.select_nth_unstable_by(FULL, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                order = ranked.iter().map(|(_, i)| *i).collect();
+                let rest = order.split_off(FULL);
+                order
+                    .extend(rest.into_iter().filter(|&i| loose[r][i].hints.iter().any(|(slot, _)| *slot == open.slot)));
+            }
+            let occupied = occupied.get(&(r, open.slot)).copied().unwrap_or(0.0);
+            open.candidates = order
+                .into_iter()
+                .map(|i| {
+                    let block = &loose[r][i];
+                    let hint = block.hints.iter().find(|(slot, _)| *slot == open.slot).map_or(0.0, |(_, odds)| *odds);
+                    let (sum, done) = open.sums.entry(i).or_default();
+                    *sum += board.seams((r, block.block), open.links.get(*done..).unwrap_or_default()).0;
+                    *done = open.links.len();
+                    (i, *sum + occupied + hint + at_height(i))
+                })
+                .collect();
+            open.stale = false;
+        });
+    }
+
+    pub fn grow(&mut self, board: &mut Board<'_>, watch: &Watch<'_>) {
+        self.prepare(board);
+        let weights = board.weights;
+        let levels = [
+            (Certainty::Certain, weights.certain),
+            (Certainty::Likely, weights.likely),
+            (Certainty::Candidate, weights.candidate),
+        ];
+        let mut level = 0;
+        while let Some(&(certainty, least)) = levels.get(level).filter(|_| !watch.is_cancelled()) {
+            self.refresh(board);
+            let best = self.best(board, least);
+            if best.is_empty() {
+                if level == 0 {
+                    self.restore(board);
+                }
+                level += 1;
+                continue;
+            }
+            for (p, case, slot, i) in best {
+                if self.filled[case].contains(&slot) {
+                    continue;
+                }
+                // Any copy will do.
+                let content = board.cases[case].content(self.loose[case][i].block);
+                let copies = self.copies.get(&(case, content)).map_or(&[][..], Vec::as_slice);
+                let copy = std::iter::once(i).chain(copies.iter().copied()).find(|&i| !self.used[case][i]);
+                let Some(loose) = copy else { continue };
+                self.place(board, Grown { case, slot, loose, certainty, p });
+            }
+        }
+    }
+
+    /// Puts back blocks that were taken out and have no place that is better beyond doubt.
+    fn restore(&mut self, board: &mut Board<'_>) {
+        for case in 0..self.withdrawn.len() {
+            for (slot, block) in self.withdrawn[case].clone() {
+                let found = self.loose[case].iter().rposition(|loose| loose.block == block);
+                let Some(loose) = found.filter(|&i| !self.used[case][i] && !self.filled[case].contains(&slot)) else {
+                    continue;
+                };
+                self.place(board, Grown { case, slot, loose, certainty: Certainty::Certain, p: 1.0 });
+            }
+        }
+    }
+
+    fn place(&mut self, board: &mut Board<'_>, grown: Grown) {
+        let Grown { case, slot, loose, .. } = grown;
+        self.used[case][loose] = true;
+        self.possible[case] = None;
+        self.filled[case].insert(slot);
+        self.open.remove(&(case, slot));
+        self.grown.push(grown);
+        let lod = board.cases[case].lod;
+        if let Some(at) = board.cases[case].shape.position(slot) {
+            let node = (case, self.loose[case][loose].block);
+            board.placed.insert((lod, at), node);
+            self.tell(board, (lod, at), node);
+        }
+    }
+
+    /// The pairs of slots and blocks whose probability is at least `least`, the likeliest first.
+    fn best(&mut self, board: &Board<'_>, least: f64) -> Vec<(f64, usize, u32, usize)> {
+        let asked: Vec<usize> = (0..self.possible.len()).filter(|&r| self.possible[r].is_none()).collect();
+        let found: Vec<_> = asked.par_iter().map(|&r| self.match_region(board, r)).collect();
+        for (r, found) in asked.into_iter().zip(found) {
+            self.possible[r] = Some(found);
+        }
+        let mut best: BTreeMap<(usize, u32), (f64, usize)> = BTreeMap::new();
+        for (r, possible) in self.possible.iter().enumerate() {
+            for &(p, slot, i) in possible.iter().flatten().filter(|(p, ..)| *p >= least) {
+                let own = best.entry((r, slot)).or_insert((p, i));
+                if p > own.0 {
+                    *own = (p, i);
+                }
+            }
+        }
+        let mut found: Vec<_> = best.into_iter().map(|((r, slot), (p, i))| (p, r, slot, i)).collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        found
+    }
+
+    /// How likely the unowned blocks of a region belong to its open slots: probability, slot and block.
+    fn match_region(&self, board: &Board<'_>, r: usize) -> Vec<(f64, u32, usize)> {
+        let content = |i: usize| board.cases[r].content(self.loose[r][i].block);
+        let open: Vec<&Open> = self.open.range((r, 0)..(r + 1, 0)).map(|(_, open)| open).collect();
+        let elsewhere = self.elsewhere(board, r, open.len());
+        let mut index: HashMap<u128, usize> = HashMap::new();
+        let mut groups: Vec<Group> = Vec::new();
+        let mut edges: Vec<Edge> = Vec::new();
+        let mut pairs: Vec<(u32, usize)> = Vec::new();
+        for (s, open) in open.iter().enumerate() {
+            let from = edges.len();
+            for &(i, odds) in &open.candidates {
+                let group = *index.entry(content(i)).or_insert_with(|| {
+                    let copies = self.copies.get(&(r, content(i))).map_or(&[][..], Vec::as_slice);
+                    let left = copies.iter().filter(|&&i| !self.used[r][i]);
+                    let live = left.clone().map(|&i| self.loose[r][i].live).fold(f64::NEG_INFINITY, f64::max);
+                    groups.push(Group { copies: left.count(), needed: -((-live).exp() + elsewhere).ln() });
+                    groups.len() - 1
+                });
+                if groups[group].copies == 0 {
+                    continue;
+                }
+                // Of each content the copy that something else speaks for.
+                match (from..edges.len()).find(|&e| edges[e].group == group) {
+                    Some(e) if edges[e].odds >= odds => {}
+                    Some(e) => {
+                        edges[e].odds = odds;
+                        pairs[e].1 = i;
+                    }
+                    None => {
+                        edges.push(Edge { slot: s, group, odds });
+                        pairs.push((open.slot, i));
+                    }
+                }
+            }
+        }
+        let found = matching::probabilities(&edges, &groups);
+        let listed = found.into_iter().zip(pairs).filter(|(p, _)| *p >= LISTED);
+        listed.map(|(p, (slot, i))| (p, slot, i)).collect()
+    }
+
+    /// The odds of a block to belong to some slot of the region that is not open, against an open one of odds 1.
+    pub fn elsewhere(&self, board: &Board<'_>, r: usize, open: usize) -> f64 {
+        let volume: usize = board.cases[r].shape.size.iter().map(|&n| usize::from(n)).product();
+        let closed = volume.saturating_sub(self.filled[r].len() + open);
+        let damaged = self.damaged[r].iter().filter(|&&slot| !self.open.contains_key(&(r, slot))).count().min(closed);
+        let left = self.used[r].iter().filter(|used| !**used).count().saturating_sub(1) as f64;
+        // Each slot is wanted by all blocks.
+        let each = |odds: f64| odds.exp() / (1.0 + left * odds.exp());
+        let plain = board.occupancy[0];
+        (closed - damaged) as f64 * each(plain) + damaged as f64 * each(plain.max(board.weights.damaged_entry))
+    }
+
+    pub fn finish(self, board: &Board<'_>, starts: &[Start]) -> Vec<Assembled> {
+        let mut all: Vec<Assembled> = Vec::with_capacity(starts.len());
+        for (r, start) in starts.iter().enumerate() {
+            let withdrawn: HashMap<u32, usize> = self.withdrawn[r].iter().copied().collect();
+            let anchors = start.anchors.iter().filter(|(slot, _)| !withdrawn.contains_key(slot));
+            let anchor = |&(slot, block): &(u32, usize)| Fit { slot, block, certainty: Certainty::Certain, p: 1.0 };
+            let mut made = Assembled { fits: anchors.map(anchor).collect(), ..Assembled::default() };
+            let case = board.cases[r];
+            for grown in self.grown.iter().filter(|grown| grown.case == r) {
+                let block = self.loose[r][grown.loose].block;
+                let own = withdrawn.get(&grown.slot) == Some(&block);
+                let links = case.shape.position(grown.slot).map_or(Vec::new(), |at| board.links(case.lod, at));
+                let (seams, _) = board.seams((r, block), &links);
+                let certainty = match grown.certainty {
+                    _ if own => Certainty::Certain,
+                    Certainty::Certain if seams < 0.0 && self.loose[r][grown.loose].hints.is_empty() => {
+                        Certainty::Likely
+                    }
+                    certainty => certainty,
+                };
+                made.fits.push(Fit { slot: grown.slot, block, certainty, p: grown.p });
+            }
+            // A withdrawn block without a better place goes back to the slot of its entry: only a certain block may
+            // replace one that the table lists.
+            let is_certain = |fit: &Fit| fit.certainty == Certainty::Certain;
+            for &(slot, block) in &self.withdrawn[r] {
+                let moved = made.fits.iter().any(|fit| fit.block == block && fit.slot != slot && is_certain(fit));
+                let replaced = made.fits.iter().any(|fit| fit.slot == slot && fit.block != block && is_certain(fit));
+                let content = case.content(block);
+                let same = made.fits.iter_mut().find(|fit| fit.slot == slot && case.content(fit.block) == content);
+                if let Some(same) = same.filter(|_| moved) {
+                    same.certainty = Certainty::Certain;
+                } else if moved {
+                    let empty = made.fits.iter().all(|fit| fit.slot != slot);
+                    match self.find_spare_copy(board, r, block, &made.fits).filter(|_| empty) {
+                        // A block of the same content fits as well.
+                        Some(copy) => {
+                            made.fits.push(Fit { slot, block: copy, certainty: Certainty::Certain, p: 0.9999 });
+                        }
+                        None => made.contradicted.push((slot, block)),
+                    }
+                } else if !replaced {
+                    made.fits.retain(|fit| fit.slot != slot && fit.block != block);
+                    made.fits.push(Fit { slot, block, certainty: Certainty::Certain, p: 0.9999 });
+                }
+            }
+            made.fits.sort_by_key(|fit| fit.slot);
+            made.undecided = if self.budget == 0 { self.used[r].iter().filter(|used| !**used).count() } else { 0 };
+            all.push(made);
+        }
+        for (r, possible) in self.possible.iter().enumerate() {
+            let unused = possible.iter().flatten().filter(|(.., i)| !self.used[r][*i]);
+            all[r].candidates = unused.map(|&(p, slot, i)| (self.loose[r][i].block, slot, p)).collect();
+        }
+        all
+    }
+
+    /// A block of the same content that has no place.
+    fn find_spare_copy(&self, board: &Board<'_>, r: usize, block: usize, fits: &[Fit]) -> Option<usize> {
+        let copies = self.copies.get(&(r, board.cases[r].content(block)))?;
+        let blocks = copies.iter().filter(|&&i| !self.used[r][i]).map(|&i| self.loose[r][i].block);
+        blocks.into_iter().find(|copy| fits.iter().all(|fit| fit.block != *copy))
+    }
+}
+
+impl Open {
+    fn new(case: usize, slot: u32, loose: usize) -> Self {
+        let few = if loose > FULL { vec![0.0; loose] } else { Vec::new() };
+        Self {
+            case,
+            slot,
+            links: Vec::new(),
+            beside: 0,
+            few,
+            candidates: Vec::new(),
+            sums: HashMap::new(),
+            stale: true,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Unowned blocks put into empty slots by how well their sides continue into those of the neighbours.
+//!
+//! Blocks whose places are known come first. Slots beside them are tried with every unowned block of their region: some
+//! cells of each side at first, all cells of the best. What is certain is placed, and helps to place the next; when
+//! nothing is certain any more, what is likely follows, and then what is at least a candidate. So nothing that is certain
+//! rests on anything that is not. Blocks of equal content are interchangeable.
+
+mod board;
+mod confirm;
+mod growth;
+mod heights;
+mod links;
+mod matching;
+
+use std::collections::{HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use crate::recover::assemble::board::{Board, inside};
+use crate::recover::assemble::growth::Growth;
+use crate::recover::assemble::heights::Heights;
+use crate::recover::assemble::links::Sides;
+use crate::recover::cells::{Model, Vocabulary};
+use crate::recover::decide::Certainty;
+use crate::recover::region::Case;
+use crate::recover::weights::Weights;
+use crate::watch::Watch;
+
+/// Of so many blocks one in a wrong place spoils what is learned from all.
+const MANY_SUSPECTS: usize = 50;
+
+/// An unowned block.
+#[derive(Clone, Debug)]
+pub struct Loose {
+    /// Its index in the walk.
+    pub block: usize,
+    /// Log-odds that it is in use.
+    pub live: f64,
+    /// Slots that something else speaks for, with log-odds.
+    pub hints: Vec<(u32, f64)>,
+}
+
+/// What is known of a region before its unowned blocks are placed.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Slots and blocks that are taken for right.
+    pub anchors: Vec<(u32, usize)>,
+    /// Unowned blocks.
+    pub loose: Vec<Loose>,
+    /// Slots whose entries are damaged, and so are likely to hold a block.
+    pub damaged: HashSet<u32>,
+    /// Slots whose entry is repeated in the next one: from there on the entries may have moved along by one.
+    pub repeated: Vec<u32>,
+    /// Whether anchors that seams contradict are looked at again.
+    pub check: bool,
+}
+
+/// A block in a slot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fit {
+    /// The slot.
+    pub slot: u32,
+    /// The index of the block in the walk.
+    pub block: usize,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// Its probability.
+    pub p: f64,
+}
+
+/// What came of a region.
+#[derive(Clone, Debug, Default)]
+pub struct Assembled {
+    /// Blocks in slots, by slot: the anchors that stay, and those that were placed.
+    pub fits: Vec<Fit>,
+    /// Anchors that seams put elsewhere: the slot that they were taken out of and their block.
+    pub contradicted: Vec<(u32, usize)>,
+    /// Possible places of blocks that were not placed: block, slot and probability.
+    pub candidates: Vec<(usize, u32, f64)>,
+    /// Blocks that were left undecided because the budget was used up.
+    pub undecided: usize,
+}
+
+/// Places the unowned blocks of regions; `starts` says what is known of each case.
+#[must_use]
+pub fn assemble(
+    cases: &[&Case],
+    starts: &[Start],
+    weights: &Weights,
+    effort: u64,
+    watch: &Watch<'_>,
+) -> Vec<Assembled> {
+    let words =
+        Vocabulary::count(
+            cases.iter().flat_map(|case| &case.walk.blocks).filter_map(|b| b.faces.as_deref()).flat_map(|faces| {
+                (0..3).flat_map(move |axis| [&faces.side(axis, false)[0], &faces.side(axis, true)[0]])
+            }),
+        );
+    let sides: Vec<Vec<Option<Sides>>> = cases
+        .iter()
+        .map(|case| {
+            let blocks = &case.walk.blocks;
+            blocks.par_iter().map(|b| b.faces.as_deref().map(|faces| Sides::new(faces, &words))).collect()
+        })
+        .collect();
+    let regions = cases.iter().enumerate().map(|(r, case)| ((case.lod, case.shape.region), r)).collect();
+    let mut placed = HashMap::new();
+    for (r, (case, start)) in cases.iter().zip(starts).enumerate() {
+        for &(slot, block) in &start.anchors {
+            placed.extend(case.shape.position(slot).map(|at| ((case.lod, at), (r, block))));
+        }
+    }
+    let mut board = Board {
+        cases,
+        weights,
+        heights: Heights::new(&sides),
+        sides,
+        model: Model::default(),
+        placed,
+        regions,
+        occupancy: [0.0; 7],
+        lods: true,
+    };
+    let inside = inside(cases, &words);
+    board.learn(&inside);
+    let mut starts = starts.to_vec();
+    let mut moved = false;
+    for (r, start) in starts.iter_mut().enumerate() {
+        moved |= board.move_back(r, start);
+    }
+    if moved {
+        board.learn(&inside);
+    }
+    let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
+    let mut suspects = board.suspects(&starts);
+    if suspects.len() * MANY_SUSPECTS > anchors {
+        board.learn_without(&suspects, &inside);
+        suspects = board.suspects(&starts);
+    }
+    let live = |loose: &Loose| 1.0 / (1.0 + (-loose.live).exp());
+    let missing: Vec<f64> = starts.iter().map(|start| start.loose.iter().map(live).sum()).collect();
+    board.count_occupied(&missing);
+    let mut growth = Growth::new(&board, &starts, effort);
+    growth.withdraw(&mut board, suspects);
+    growth.grow(&mut board, watch);
+    growth.confirm(&board);
+    growth.finish(&board, &starts)
+}

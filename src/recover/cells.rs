@@ -1,0 +1,417 @@
+//! How well the voxels of two blocks continue across their common side, as log-odds learned from the save itself.
+//!
+//! The model has two layers. The first compares the two outer layers cell by cell: which values of TYPE meet, and how
+//! far the linear extrapolations of the SDF differ. The second weighs the means of a whole side by a logistic regression
+//! of the right neighbour among strangers, since the cells of one side are far from independent. Plain sides, with
+//! one value everywhere, are weighed apart: they say almost nothing.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::recover::faces::Layer;
+
+/// Axes of seams: x, y, z, and between two LODs.
+pub const AXES: usize = 4;
+
+/// The axis of a block and the octant of the next LOD that is made of it.
+pub const LOD_AXIS: usize = 3;
+
+/// Values of TYPE that are told apart; the rarest share the last one.
+const KINDS: usize = 64;
+
+/// Classes of the difference of two extrapolations, times whether both sides are flat.
+const BINS: usize = 48;
+
+/// Cells that are compared at first, before all of them.
+pub const FEW: usize = 16;
+
+/// Pairs of neighbours that are many.
+const MANY: usize = 1000;
+
+/// Pairs that are counted together by one thread.
+const PART: usize = 256;
+
+/// Most that a single cell may say.
+const CELL_CLIP: f64 = 6.0;
+
+/// One side of a block, ready to be compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Side {
+    /// The numbers of the kinds, one if all are the same.
+    kinds: Box<[u8]>,
+    /// Twice the SDF half a voxel beyond the side, and whether the SDF does not change towards it, as the lowest bit; one
+    /// if all are the same.
+    sdf: Box<[i32]>,
+}
+
+impl Side {
+    /// Whether all cells are the same.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.kinds.len() <= 1 && self.sdf.len() <= 1
+    }
+
+    /// What it looks like as a whole: the commonest kind, whether there are others, whether all cells are the same,
+    /// and on which side of a surface it lies.
+    #[must_use]
+    pub fn classify(&self) -> u16 {
+        let mut counts = [0u32; KINDS];
+        for &kind in &self.kinds {
+            if let Some(count) = counts.get_mut(usize::from(kind)) {
+                *count += 1;
+            }
+        }
+        let most = (0..KINDS).max_by_key(|&kind| (counts[kind], KINDS - kind)).unwrap_or(0);
+        let mixed = counts.iter().filter(|count| **count > 0).count() > 1;
+        let inside = self.sdf.iter().any(|&v| v < 0);
+        let outside = self.sdf.iter().any(|&v| v >= 0);
+        most as u16
+            | u16::from(mixed) << 8
+            | u16::from(inside) << 9
+            | u16::from(outside) << 10
+            | u16::from(self.is_plain()) << 11
+    }
+
+    /// Some cells, evenly spread.
+    #[must_use]
+    pub fn few(&self) -> ([u8; FEW], [i32; FEW]) {
+        let at = |len: usize, k: usize| {
+            let edge = (len as f64).sqrt() as usize;
+            if edge < 4 || edge * edge != len {
+                return k * len / FEW;
+            }
+            let (row, column) = (k / 4, k % 4);
+            (row * edge / 4 + edge / 8) * edge + column * edge / 4 + edge / 8
+        };
+        let kinds = std::array::from_fn(|k| self.kinds.get(at(self.kinds.len(), k)).copied().unwrap_or(0));
+        let sdf = std::array::from_fn(|k| self.sdf.get(at(self.sdf.len(), k)).copied().unwrap_or(0));
+        (kinds, sdf)
+    }
+}
+
+/// The numbers of the kinds that occur.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary(HashMap<u16, u8>);
+
+impl Vocabulary {
+    /// Numbers kinds by how often they occur.
+    #[must_use]
+    pub fn count<'l>(layers: impl Iterator<Item = &'l Layer>) -> Self {
+        let mut counts: HashMap<u16, u64> = HashMap::new();
+        for layer in layers {
+            layer.kinds.iter().for_each(|kind| *counts.entry(*kind).or_default() += 1);
+        }
+        let mut all: Vec<(u16, u64)> = counts.into_iter().collect();
+        all.sort_by_key(|&(kind, n)| (std::cmp::Reverse(n), kind));
+        Self(all.into_iter().zip(0u8..).take(KINDS - 1).map(|((kind, _), number)| (kind, number)).collect())
+    }
+
+    fn number(&self, kind: u16) -> u8 {
+        self.0.get(&kind).copied().unwrap_or(KINDS as u8 - 1)
+    }
+
+    /// A side by its outermost layer and the one behind it.
+    #[must_use]
+    pub fn side(&self, outer: &Layer, inner: &Layer) -> Side {
+        let kinds = outer.kinds.iter().map(|kind| self.number(*kind)).collect();
+        let n = outer.sdf.len().max(inner.sdf.len());
+        let at = |values: &[i16], i: usize| {
+            i32::from(values.get(if values.len() == 1 { 0 } else { i }).copied().unwrap_or(0))
+        };
+        let sdf = (0..n).map(|i| {
+            let (a, b) = (at(&outer.sdf, i), at(&inner.sdf, i));
+            (3 * a - b) << 1 | i32::from(a == b)
+        });
+        Side { kinds, sdf: sdf.collect() }
+    }
+
+    /// What two LODs have in common, as a side.
+    #[must_use]
+    pub fn samples(&self, layer: &Layer) -> Side {
+        let kinds = layer.kinds.iter().map(|kind| self.number(*kind)).collect();
+        Side { kinds, sdf: layer.sdf.iter().map(|&v| i32::from(v) << 2).collect() }
+    }
+}
+
+fn bin(a: i32, b: i32) -> usize {
+    let difference = ((a >> 1) - (b >> 1)).unsigned_abs();
+    let flat = a & b & 1 == 1;
+    let log = match difference.checked_ilog2() {
+        None => 0,
+        Some(0) => 1,
+        Some(n) => (n as usize * 2 + (difference >> (n - 1) & 1) as usize).min(BINS / 2 - 1),
+    };
+    log + if flat { BINS / 2 } else { 0 }
+}
+
+/// What cells say: log-odds of kinds that meet, and of differences of the SDF.
+#[derive(Clone, Debug)]
+struct Cells {
+    kinds: Vec<f32>,
+    sdf: Vec<f32>,
+}
+
+/// Counts of cells.
+struct Counts {
+    kinds: Vec<f64>,
+    sdf: Vec<f64>,
+}
+
+impl Counts {
+    fn new() -> Self {
+        Self { kinds: vec![0.0; KINDS * KINDS], sdf: vec![0.0; BINS] }
+    }
+
+    fn add(&mut self, lower: &Side, upper: &Side, weight: f64) {
+        let n = lower.kinds.len().max(upper.kinds.len()).max(1) as f64;
+        each_kind(lower, upper, |a, b| self.kinds[a * KINDS + b] += weight / n);
+        let n = lower.sdf.len().max(upper.sdf.len()).max(1) as f64;
+        each_bin(lower, upper, |bin| self.sdf[bin] += weight / n);
+    }
+
+    fn sum(mut self, other: &Self) -> Self {
+        self.kinds.iter_mut().zip(&other.kinds).for_each(|(sum, n)| *sum += n);
+        self.sdf.iter_mut().zip(&other.sdf).for_each(|(sum, n)| *sum += n);
+        self
+    }
+
+    fn odds(near: &[f64], random: &[f64]) -> Vec<f32> {
+        let (all, null): (f64, f64) = (near.iter().sum(), random.iter().sum());
+        let each = |(near, random): (&f64, &f64)| {
+            // What is rare in both says nothing.
+            let prior = 1.0 / 64.0;
+            let null = (random + prior) / (null + prior * KINDS as f64);
+            let own = (near + prior) / (all + prior * KINDS as f64);
+            (own / null).ln().clamp(-CELL_CLIP, CELL_CLIP) as f32
+        };
+        near.iter().zip(random).map(each).collect()
+    }
+}
+
+fn each_kind(a: &Side, b: &Side, mut each: impl FnMut(usize, usize)) {
+    match (&*a.kinds, &*b.kinds) {
+        (&[a], b) => b.iter().for_each(|&b| each(usize::from(a), usize::from(b))),
+        (a, &[b]) => a.iter().for_each(|&a| each(usize::from(a), usize::from(b))),
+        (a, b) => a.iter().zip(b).for_each(|(&a, &b)| each(usize::from(a), usize::from(b))),
+    }
+}
+
+fn each_bin(a: &Side, b: &Side, mut each: impl FnMut(usize)) {
+    match (&*a.sdf, &*b.sdf) {
+        ([a], b) => b.iter().for_each(|&b| each(bin(*a, b))),
+        (a, [b]) => a.iter().for_each(|&a| each(bin(a, *b))),
+        (a, b) => a.iter().zip(b).for_each(|(&a, &b)| each(bin(a, b))),
+    }
+}
+
+/// What the second layer weighs: by the number of sides that are not plain, whether it is that many, and the mean odds of
+/// the kinds and of the SDF.
+const FEATURES: usize = 9;
+
+/// A pair of sides as the second layer sees it.
+type Features = [f64; FEATURES];
+
+impl Cells {
+    fn features(&self, lower: &Side, upper: &Side) -> Features {
+        let class = usize::from(!lower.is_plain()) + usize::from(!upper.is_plain());
+        let (mut kinds, mut sdf) = (0f32, 0f32);
+        each_kind(lower, upper, |a, b| kinds += self.kinds[a * KINDS + b]);
+        each_bin(lower, upper, |bin| sdf += self.sdf[bin]);
+        let (n, m) = (lower.kinds.len().max(upper.kinds.len()), lower.sdf.len().max(upper.sdf.len()));
+        let mean = |sum: f32, n: usize| f64::from(sum) / n.max(1) as f64;
+        let mut features = [0.0; FEATURES];
+        features[class] = 1.0;
+        features[3 + 2 * class] = mean(kinds, n);
+        features[4 + 2 * class] = mean(sdf, m);
+        features
+    }
+}
+
+/// Two sides that meet, the lower one first.
+type Meeting<'s> = (&'s Side, &'s Side);
+
+/// Pairs of sides to learn from, of one axis.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs<'s> {
+    /// Sides of neighbours, the lower one first, each with strangers in the place of one of them.
+    pub near: Vec<(Meeting<'s>, Vec<Meeting<'s>>)>,
+    /// Sides within blocks: of the same kind, but not the same.
+    pub inside: Vec<Meeting<'s>>,
+}
+
+/// The odds of one axis.
+#[derive(Clone, Debug)]
+struct Axis {
+    cells: Cells,
+    weights: Features,
+    /// Least and most that a seam may say: no more than the number of seams that it was learned from can show.
+    clip: [f64; 2],
+}
+
+/// What seams of a save look like.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    axes: [Option<Axis>; AXES],
+}
+
+impl Model {
+    /// Learns from pairs of sides by axis; an axis with fewer than `least` neighbours says nothing.
+    #[must_use]
+    pub fn learn(mut pairs: [Pairs<'_>; AXES], least: usize, clip: f64) -> Self {
+        // What goes on along x goes on along z.
+        if pairs[0].near.len() + pairs[2].near.len() < MANY {
+            let [x, _, z, _] = &mut pairs;
+            x.near.append(&mut z.near);
+            x.inside.append(&mut z.inside);
+            *z = x.clone();
+        }
+        Self { axes: pairs.map(|pairs| Axis::learn(&pairs, least, clip)) }
+    }
+
+    /// Whether seams of an axis say anything.
+    #[must_use]
+    pub fn knows(&self, axis: usize) -> bool {
+        self.axes.get(axis).is_some_and(Option::is_some)
+    }
+
+    /// Log-odds that two sides are those of neighbours, the lower one first.
+    #[must_use]
+    pub fn odds(&self, lower: &Side, upper: &Side, axis: usize) -> f64 {
+        let Some(Some(axis)) = self.axes.get(axis) else { return 0.0 };
+        let features = axis.cells.features(lower, upper);
+        weigh(&axis.weights, &features).clamp(axis.clip[0], axis.clip[1])
+    }
+
+    /// A quick estimate of the order of the same odds, from some cells of both sides.
+    #[must_use]
+    pub fn few(&self, lower: &([u8; FEW], [i32; FEW]), upper: &([u8; FEW], [i32; FEW]), axis: usize) -> f32 {
+        let Some(Some(axis)) = self.axes.get(axis) else { return 0.0 };
+        let (mut kinds, mut sdf) = (0f32, 0f32);
+        for k in 0..FEW {
+            kinds += axis.cells.kinds[usize::from(lower.0[k]) * KINDS + usize::from(upper.0[k])];
+            sdf += axis.cells.sdf[bin(lower.1[k], upper.1[k])];
+        }
+        let [.., by_kind, by_sdf] = axis.weights;
+        (kinds * by_kind as f32 + sdf * by_sdf as f32) / FEW as f32
+    }
+}
+
+fn weigh(weights: &Features, features: &Features) -> f64 {
+    weights.iter().zip(features).map(|(w, f)| w * f).sum()
+}
+
+impl Axis {
+    fn learn(pairs: &Pairs<'_>, least: usize, clip: f64) -> Option<Self> {
+        if pairs.near.len() < least {
+            return None;
+        }
+        // Cells are learned from some pairs and weighed on the others, so that rare cells are not believed twice.
+        let folds = if pairs.near.len() < MANY { 5 } else { 2 };
+        let fold = |i: usize| (i.wrapping_mul(0x9e37_79b9) >> 7) % folds;
+        // Parts of a fixed size, so that the sums do not depend on the number of threads.
+        let parts: Vec<Counts> = pairs
+            .near
+            .par_chunks(PART)
+            .map(|part| {
+                let mut random = Counts::new();
+                part.iter().flat_map(|(_, strangers)| strangers).for_each(|(a, b)| random.add(a, b, 1.0));
+                random
+            })
+            .collect();
+        let random = parts.iter().fold(Counts::new(), Counts::sum);
+        let by_fold: Vec<Counts> = (0..folds)
+            .into_par_iter()
+            .map(|of| {
+                let mut near = Counts::new();
+                let own = pairs.near.iter().enumerate().filter(|(i, _)| fold(*i) == of);
+                own.for_each(|(_, ((a, b), _))| near.add(a, b, 1.0));
+                near
+            })
+            .collect();
+        let mut within = Counts::new();
+        let inside = (pairs.near.len() as f64 / pairs.inside.len().max(1) as f64 * 0.2).min(0.2);
+        pairs.inside.iter().for_each(|(a, b)| within.add(a, b, inside));
+        let count = |without: Option<usize>| {
+            let others = by_fold.iter().enumerate().filter(|(of, _)| without != Some(*of));
+            let near = others.map(|(_, near)| near).chain([&within]).fold(Counts::new(), Counts::sum);
+            Cells { kinds: Counts::odds(&near.kinds, &random.kinds), sdf: Counts::odds(&near.sdf, &random.sdf) }
+        };
+        let without: Vec<Cells> = (0..folds).map(|fold| count(Some(fold))).collect();
+        let groups: Vec<Vec<Features>> = pairs
+            .near
+            .par_iter()
+            .enumerate()
+            .map(|(i, (own, strangers))| {
+                let cells = &without[fold(i)];
+                std::iter::once(own).chain(strangers).map(|(a, b)| cells.features(a, b)).collect()
+            })
+            .collect();
+        let weights = regress(&groups);
+        let n = pairs.near.len() as f64;
+        let clip = [-clip.min(n.ln() + 1.0), clip.min((n * 16.0).ln())];
+        Some(Self { cells: count(None), weights, clip })
+    }
+}
+
+/// Logistic regression by Newton's method: the first of each group is a pair of neighbours, all others are strangers, and
+/// both weigh the same together. So the result is the logarithm of how much likelier a pair is among neighbours. Drawn
+/// towards zero where there is little to learn from.
+fn regress(groups: &[Vec<Features>]) -> Features {
+    const RIDGE: f64 = 0.1;
+    let mut w = [0.0; FEATURES];
+    for _ in 0..30 {
+        let mut gradient = w.map(|w| -RIDGE * w);
+        let mut hessian = [[0.0; FEATURES]; FEATURES];
+        (0..FEATURES).for_each(|i| hessian[i][i] += RIDGE);
+        for group in groups {
+            let strangers = group.len().saturating_sub(1).max(1) as f64;
+            for (k, x) in group.iter().enumerate() {
+                let p = 1.0 / (1.0 + (-weigh(&w, x)).exp());
+                let (weight, right) = if k == 0 { (1.0, 1.0) } else { (1.0 / strangers, 0.0) };
+                let (off, bend) = (weight * (right - p), weight * p * (1.0 - p));
+                for i in (0..FEATURES).filter(|&i| x[i] != 0.0) {
+                    gradient[i] += off * x[i];
+                    (0..FEATURES).for_each(|j| hessian[i][j] += bend * x[i] * x[j]);
+                }
+            }
+        }
+        let Some(step) = solve(hessian, gradient) else { break };
+        let mut largest = 0.0f64;
+        for i in 0..FEATURES {
+            let limited = step[i].clamp(-2.0, 2.0);
+            w[i] += limited;
+            largest = largest.max(limited.abs());
+        }
+        if largest < 1e-3 {
+            break;
+        }
+    }
+    // What fits worse is no evidence for neighbours.
+    (3..FEATURES).for_each(|i| w[i] = w[i].max(0.0));
+    w
+}
+
+/// Solves linear equations.
+fn solve(mut a: [[f64; FEATURES]; FEATURES], mut b: Features) -> Option<Features> {
+    for i in 0..FEATURES {
+        let pivot = (i..FEATURES).max_by(|&p, &q| a[p][i].abs().total_cmp(&a[q][i].abs()))?;
+        a.swap(i, pivot);
+        b.swap(i, pivot);
+        if a[i][i].abs() < 1e-12 {
+            return None;
+        }
+        for j in i + 1..FEATURES {
+            let by = a[j][i] / a[i][i];
+            let pivot = a[i];
+            a[j].iter_mut().zip(pivot).skip(i).for_each(|(value, above)| *value -= by * above);
+            b[j] -= by * b[i];
+        }
+    }
+    let mut x = [0.0; FEATURES];
+    for i in (0..FEATURES).rev() {
+        let known: f64 = (i + 1..FEATURES).map(|k| a[i][k] * x[k]).sum();
+        x[i] = (b[i] - known) / a[i][i];
+    }
+    Some(x)
+}

@@ -1,0 +1,274 @@
+//! Which regions of a forest are solved together, and the sides of which blocks are needed for it.
+//!
+//! Small saves are solved as a whole. In others each damaged region is solved on its own, or with damaged ones beside it
+//! as long as they have few blocks, so that memory does not grow with the save. Of the regions beside a cluster only the
+//! blocks at its border are kept, and of a large region only those near what is damaged, with some others to learn from.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+
+use crate::godot::region::Entry;
+use crate::godot::slots::SlotFormula;
+use crate::recover::region::{Case, Shape, tell_of_each_other};
+use crate::recover::survey;
+use crate::recover::walk::{self, Wanted};
+use crate::save::{Region, RegionFile, Save};
+use crate::source::Source;
+
+/// Blocks up to which a save is solved as a whole, and one region is taken with the next.
+const FEW: u64 = 4096;
+
+/// Blocks of a region up to which the sides of all are kept.
+const ALL: usize = 1024;
+
+/// Blocks in whole places whose sides are kept to learn from.
+const LEARN: usize = 2048;
+
+/// Blocks of a neighbouring region whose sides are kept.
+const BORDER: usize = 2048;
+
+/// Blocks from the border of a cluster up to which sides are kept: this gives pairs along all axes to learn from.
+const DEPTH: i64 = 2;
+
+/// Bytes that the sides of the blocks of one region may take, and of those next to it.
+const SOLVED_BYTES: usize = 40 << 20;
+const NEAR_BYTES: usize = 2 << 20;
+
+/// A region whose table does not fit its sectors, after a first walk.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// Its whole blocks.
+    pub blocks: usize,
+    /// The first sectors of the blocks whose sides are needed to solve it; all if it is not known.
+    pub needed: Option<HashSet<u32>>,
+}
+
+/// The blocks of a region whose sides are kept.
+#[derive(Clone, Copy, Debug)]
+pub enum Sides<'a> {
+    /// None.
+    None,
+    /// Those that are needed to solve it.
+    Of(Option<&'a Broken>),
+    /// Those at the border of other regions.
+    AtBorder(&'a [Extent]),
+}
+
+/// A region of a forest before it is solved.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Its LOD and position.
+    pub at: (u8, [i32; 3]),
+    /// Whether its table does not fit its sectors.
+    pub broken: bool,
+    /// Its blocks, at most.
+    pub blocks: u64,
+}
+
+/// Regions that are solved together, by their indices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cluster {
+    /// The regions that are solved.
+    pub solved: Vec<usize>,
+    /// Regions beside them, of which only the blocks at the border are needed.
+    pub near: Vec<usize>,
+}
+
+impl Broken {
+    /// What a walk without sides shows.
+    #[must_use]
+    pub fn new(case: &Case) -> Self {
+        Self { blocks: case.walk.blocks.len(), needed: needed(case) }
+    }
+}
+
+impl Member {
+    /// A region file; `broken` if its table does not fit its sectors.
+    #[must_use]
+    pub fn new(file: &RegionFile, broken: Option<&Broken>) -> Self {
+        Self {
+            at: (file.lod, file.position),
+            broken: broken.is_some(),
+            blocks: broken.map_or_else(|| most_blocks(file), |broken| broken.blocks as u64),
+        }
+    }
+}
+
+/// The most blocks that a region file can have.
+#[must_use]
+pub fn most_blocks(file: &RegionFile) -> u64 {
+    let Some(header) = &file.header else { return 0 };
+    let volume: u64 = header.format.region_size.iter().map(|&n| u64::from(n)).product();
+    volume.min(file.len / u64::from(header.format.sector_size).max(1))
+}
+
+/// Walks over a region and keeps the sides of some of its blocks.
+///
+/// # Errors
+/// I/O errors.
+pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, sides: Sides<'_>) -> io::Result<Case> {
+    let at_border;
+    let (faces, face_bytes) = match sides {
+        Sides::None => (Wanted::None, 0),
+        Sides::Of(Some(Broken { needed: Some(needed), .. })) => (Wanted::At(needed), SOLVED_BYTES),
+        Sides::Of(_) => (Wanted::All, SOLVED_BYTES),
+        Sides::AtBorder(extents) => {
+            let size = region.header.format.region_size;
+            let shape = Shape { region: region.position, size, formula: slots };
+            let entries: Vec<_> = region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect();
+            at_border = find_border(region.lod, &shape, &entries, extents);
+            (Wanted::At(&at_border), NEAR_BYTES)
+        }
+    };
+    let options = walk::Options { faces, face_bytes, ..walk::Options::PLAIN };
+    Case::read(region, slots, &save.options.limits, options)
+}
+
+/// Puts regions into clusters. In a small save the regions beside damaged ones are solved with them.
+#[must_use]
+pub fn clusters(members: &[Member]) -> Vec<Cluster> {
+    let broken: Vec<usize> = (0..members.len()).filter(|&i| members[i].broken).collect();
+    let beside = |i: usize, of: &[usize]| of.iter().any(|&b| tell_of_each_other(members[b].at, members[i].at));
+    let all: Vec<usize> = (0..members.len()).filter(|&i| beside(i, &broken)).collect();
+    let blocks = |of: &[usize]| of.iter().map(|&i| members[i].blocks).sum::<u64>();
+    if broken.is_empty() {
+        return Vec::new();
+    }
+    if blocks(&all) <= FEW {
+        return vec![Cluster { solved: all, near: Vec::new() }];
+    }
+    let mut left = broken;
+    left.sort_by_key(|&i| members[i].at);
+    let mut clusters = Vec::new();
+    while !left.is_empty() {
+        let mut solved = vec![left.remove(0)];
+        let mut room = FEW.saturating_sub(blocks(&solved));
+        while let Some(k) = left.iter().position(|&i| members[i].blocks <= room && beside(i, &solved)) {
+            let next = left.remove(k);
+            room -= members[next].blocks;
+            solved.push(next);
+        }
+        solved.sort_by_key(|&i| members[i].at);
+        let near = all.iter().copied().filter(|i| !solved.contains(i) && beside(*i, &solved)).collect();
+        clusters.push(Cluster { solved, near });
+    }
+    clusters
+}
+
+/// A region that is solved, as its neighbours see it: its LOD, and its first block and the one after its last, in blocks
+/// of its LOD.
+pub type Extent = (u8, [i64; 3], [i64; 3]);
+
+/// The extent of a region file, if its header can be read.
+#[must_use]
+pub fn extent_of(file: &RegionFile) -> Option<Extent> {
+    file.header.as_ref().map(|header| extent(file.lod, file.position, header.format.region_size))
+}
+
+/// The extent of a region.
+fn extent(lod: u8, region: [i32; 3], size: [u16; 3]) -> Extent {
+    let from = std::array::from_fn(|axis| i64::from(region[axis]) * i64::from(size[axis]));
+    let to = std::array::from_fn(|axis| from[axis] + i64::from(size[axis]));
+    (lod, from, to)
+}
+
+/// The first sectors of those blocks of a region that lie at the border of regions that are solved, or are their parents
+/// or children.
+fn find_border(lod: u8, shape: &Shape, entries: &[(u32, Entry)], extents: &[Extent]) -> HashSet<u32> {
+    let near = |position: [i32; 3]| {
+        extents.iter().any(|&(of, from, to)| {
+            let position = position.map(i64::from);
+            let (position, reach) = match i16::from(lod) - i16::from(of) {
+                0 => (position, DEPTH),
+                1 => (position.map(|v| v * 2), 1),
+                -1 => (position.map(|v| v.div_euclid(2)), 0),
+                _ => return false,
+            };
+            let off = |axis: usize| (from[axis] - position[axis]).max(position[axis] - to[axis] + 1).max(0);
+            (0..3).map(off).sum::<i64>() <= reach
+        })
+    };
+    let found: Vec<u32> = entries
+        .iter()
+        .filter(|(slot, _)| shape.position(*slot).is_some_and(near))
+        .map(|(_, entry)| entry.first())
+        .collect();
+    // Each block of the next LOD has eight children: keeping the sides of all would take too much memory.
+    found.iter().copied().take(if found.len() > 2 * BORDER { BORDER } else { found.len() }).collect()
+}
+
+/// The first sectors of the blocks whose sides are needed to place the unowned blocks of a region: these, those beside
+/// slots that are empty or damaged, and some to learn from. `None` for all.
+fn needed(case: &Case) -> Option<HashSet<u32>> {
+    let blocks = &case.walk.blocks;
+    if blocks.len() <= ALL || case.shape.formula != SlotFormula::Euclidean {
+        return None;
+    }
+    let anchors = survey::anchors_of_table(case)?;
+    let owned: HashSet<usize> = anchors.iter().map(|(_, block)| *block).collect();
+    if owned.len() == blocks.len() {
+        return None;
+    }
+    let at = |slot: u32| case.shape.position(slot);
+    let places: HashMap<[i32; 3], usize> = anchors.iter().filter_map(|&(slot, b)| Some((at(slot)?, b))).collect();
+    let is_edge = |position: [i32; 3]| {
+        (0..6).any(|k| {
+            let mut beside = position;
+            let (axis, step) = (k / 2, if k % 2 == 0 { -1 } else { 1 });
+            let size = i32::from(case.shape.size[axis]).max(1);
+            beside[axis] = beside[axis].saturating_add(step);
+            beside[axis].div_euclid(size) == position[axis].div_euclid(size) && !places.contains_key(&beside)
+        })
+    };
+    // Whole groups of neighbours, since pairs are what is learned from.
+    let groups = (places.len() / LEARN).max(1) as u64;
+    let is_drawn = |position: [i32; 3]| {
+        let group = position.map(|v| v.div_euclid(4) as u32);
+        let mixed = group.iter().fold(0u64, |sum, &v| (sum ^ u64::from(v)).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        (mixed >> 32).is_multiple_of(groups)
+    };
+    let loose = (0..blocks.len()).filter(|b| !owned.contains(b));
+    let chosen = places.iter().filter(|(position, _)| is_edge(**position) || is_drawn(**position)).map(|(_, b)| *b);
+    Some(loose.chain(chosen).map(|b| blocks[b].first).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member(x: i32, broken: bool, blocks: u64) -> Member {
+        Member { at: (0, [x, 0, 0]), broken, blocks }
+    }
+
+    #[test]
+    fn small_saves_are_solved_with_the_neighbours_of_what_is_damaged() {
+        let all = [member(0, true, 64), member(1, false, 64), member(2, false, 64)];
+        assert_eq!(clusters(&all), [Cluster { solved: vec![0, 1], near: Vec::new() }]);
+        assert_eq!(clusters(&all[1..]), []);
+    }
+
+    #[test]
+    fn full_regions_are_solved_one_by_one() {
+        let all = [member(0, true, 4096), member(1, true, 4096), member(2, false, 4096), member(9, true, 5000)];
+        let expected = [
+            Cluster { solved: vec![0], near: vec![1] },
+            Cluster { solved: vec![1], near: vec![0, 2] },
+            Cluster { solved: vec![3], near: Vec::new() },
+        ];
+        assert_eq!(clusters(&all), expected);
+        let small = [member(0, true, 2000), member(1, true, 2000), member(2, true, 2000)];
+        let expected = [Cluster { solved: vec![0, 1], near: vec![2] }, Cluster { solved: vec![2], near: vec![1] }];
+        assert_eq!(clusters(&small), expected);
+    }
+
+    #[test]
+    fn only_blocks_at_the_border_of_a_neighbour_are_kept() {
+        let shape = Shape { region: [1, 0, 0], size: [16; 3], formula: SlotFormula::Euclidean };
+        let entries: Vec<(u32, Entry)> = (0..4096).map(|slot| (slot, Entry(slot << 8 | 1))).collect();
+        let kept = find_border(0, &shape, &entries, &[extent(0, [0; 3], [16; 3])]);
+        assert_eq!(kept.len(), 2 * 256);
+        let parents = find_border(1, &Shape { region: [0; 3], ..shape }, &entries, &[extent(0, [1, 0, 0], [16; 3])]);
+        // Eight blocks along each axis, and those next to them.
+        assert!((512..1000).contains(&parents.len()), "{}", parents.len());
+    }
+}

@@ -1,0 +1,203 @@
+//! What is kept of a block to compare it with its neighbours: the two outer layers of each side, thinned out, and what
+//! the next LOD has of it.
+//!
+//! Of the layer behind the outermost one only the SDF is kept: it is what a surface is extrapolated with.
+
+use crate::godot::block::Block;
+use crate::godot::channel::{CHANNELS, Channel, Depth, SDF};
+
+/// Samples along each axis of a layer.
+const GRID: u16 = 16;
+
+/// Samples along each axis of what two LODs have in common.
+const COMMON: u16 = 4;
+
+/// Channels whose values are compared as they are, TYPE and COLOR, and what they are multiplied with.
+const KINDS: [(usize, u64); 2] = [(0, 1), (2, 0xc2b2_ae3d_27d4_eb4f)];
+
+/// One layer of voxels; a single value when all of them are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// The kinds of the voxels.
+    pub kinds: Box<[u16]>,
+    /// Their signed distances.
+    pub sdf: Box<[i16]>,
+}
+
+impl Layer {
+    fn without_kinds(self) -> Self {
+        Self { kinds: Box::default(), ..self }
+    }
+
+    /// Bytes on the heap.
+    fn bytes(&self) -> usize {
+        2 * (self.kinds.len() + self.sdf.len())
+    }
+}
+
+/// The outer layers of a block: for each axis the lower and the upper side, the outermost layer first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faces {
+    sides: [[[Layer; 2]; 2]; 3],
+    /// Four layers in a row from the middle of the block, along each axis: how a seam without a fault looks. Not kept of
+    /// all blocks.
+    pub inner: [Option<[Layer; 4]>; 3],
+    /// The voxels that the next LOD takes from this block, thinned out; empty when its size is odd or too small.
+    pub small: Layer,
+    /// The same voxels of the eight blocks of the LOD before, x + 2 * (y + 2 * z); empty likewise.
+    pub octants: [Layer; 8],
+}
+
+impl Faces {
+    /// The outermost layer of a side and the one behind it. `upper` is the side towards larger coordinates.
+    #[must_use]
+    pub fn side(&self, axis: usize, upper: bool) -> &[Layer; 2] {
+        &self.sides[axis % 3][usize::from(upper)]
+    }
+
+    /// The faces of a whole block; `None` when it is thinner than two voxels. `inner` asks for layers from its middle.
+    #[must_use]
+    pub fn of(block: &Block<'_>, inner: bool) -> Option<Self> {
+        if block.size.iter().any(|&n| n < 2) || block.channels.len() < CHANNELS {
+            return None;
+        }
+        let reader = Reader { block };
+        let mut faces = Self::default();
+        for axis in 0..3 {
+            let n = block.size[axis];
+            faces.sides[axis] = [
+                [reader.layer(axis, 0), reader.layer(axis, 1).without_kinds()],
+                [reader.layer(axis, n - 1), reader.layer(axis, n - 2).without_kinds()],
+            ];
+            if inner && n >= 8 {
+                let m = n / 2 - 2;
+                let [a2, a, b, b2] = [0, 1, 2, 3].map(|k| reader.layer(axis, m + k));
+                faces.inner[axis] = Some([a2.without_kinds(), a, b, b2.without_kinds()]);
+            }
+        }
+        if block.size.iter().all(|&n| n >= 4 && n % 2 == 0) {
+            faces.small = reader.samples([0; 3], 2);
+            faces.octants = std::array::from_fn(|o| {
+                let from = std::array::from_fn(|axis| if o >> axis & 1 == 1 { block.size[axis] / 2 } else { 0 });
+                reader.samples(from, 1)
+            });
+        }
+        Some(faces)
+    }
+
+    /// Bytes that they take.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let inner = self.inner.iter().flatten().flatten();
+        let layers = self.sides.iter().flatten().flatten().chain(inner).chain([&self.small]).chain(&self.octants);
+        size_of::<Self>() + layers.map(Layer::bytes).sum::<usize>()
+    }
+}
+
+struct Reader<'b> {
+    block: &'b Block<'b>,
+}
+
+impl Reader<'_> {
+    /// The layer of a side.
+    fn layer(&self, axis: usize, at: u16) -> Layer {
+        let (size, strides) = (self.block.size, self.strides());
+        let along = |axis: usize| {
+            let step = usize::from(size[axis].div_ceil(GRID).max(1));
+            (usize::from(size[axis]).div_ceil(step), strides[axis] * step)
+        };
+        let rest = [(1, 0), along((axis + 1) % 3), along((axis + 2) % 3)];
+        self.at(&Voxels { from: usize::from(at) * strides[axis], along: rest })
+    }
+
+    /// Voxels of half the block from a corner on, as many times as far apart as `scale` says. LODs take every second
+    /// voxel, as the engine does.
+    fn samples(&self, from: [u16; 3], scale: usize) -> Layer {
+        let (size, strides) = (self.block.size, self.strides());
+        let along = |axis: usize| {
+            let half = size[axis] / 2;
+            let step = usize::from(half.div_ceil(COMMON).max(1));
+            (usize::from(half).div_ceil(step), strides[axis] * step * scale)
+        };
+        let from = (0..3).map(|axis| usize::from(from[axis]) * strides[axis]).sum();
+        self.at(&Voxels { from, along: [along(2), along(0), along(1)] })
+    }
+
+    /// How far apart in the order ZXY neighbours along each axis are.
+    fn strides(&self) -> [usize; 3] {
+        let [x, y, _] = self.block.size.map(usize::from);
+        [y, 1, x * y]
+    }
+
+    fn at(&self, voxels: &Voxels) -> Layer {
+        let (mut same, mut raw) = (0u64, Vec::with_capacity(KINDS.len()));
+        for (c, factor) in KINDS {
+            let channel = &self.block.channels[c];
+            if channel.data.len() <= channel.depth.bytes() {
+                same = same.wrapping_add(channel.value(0).unwrap_or(0).wrapping_mul(factor));
+            } else {
+                raw.push((channel, factor));
+            }
+        }
+        let kind = |i: usize| {
+            let add = |sum: u64, (c, factor): &(&Channel<'_>, u64)| {
+                sum.wrapping_add(c.value(i).unwrap_or(0).wrapping_mul(*factor))
+            };
+            mixed(raw.iter().fold(same, add))
+        };
+        let sdf = &self.block.channels[SDF];
+        let sdf_uniform = sdf.data.len() <= sdf.depth.bytes();
+        let value = |i: usize| quantized(sdf, sdf.value(i).unwrap_or(0));
+        Layer {
+            kinds: if raw.is_empty() { [mixed(same)].into() } else { thin(voxels.map(kind)) },
+            sdf: if sdf_uniform { [value(0)].into() } else { thin(voxels.map(value)) },
+        }
+    }
+}
+
+/// Voxels of a block: the first one, and how many there are along three directions, so far apart.
+struct Voxels {
+    from: usize,
+    along: [(usize, usize); 3],
+}
+
+impl Voxels {
+    fn map<T>(&self, of: impl Fn(usize) -> T) -> Vec<T> {
+        let [(a, a_step), (b, b_step), (c, c_step)] = self.along;
+        let mut out = Vec::with_capacity(a * b * c);
+        for i in 0..a {
+            for j in 0..b {
+                let from = self.from + i * a_step + j * b_step;
+                out.extend((0..c).map(|k| of(from + k * c_step)));
+            }
+        }
+        out
+    }
+}
+
+fn thin<T: PartialEq + Copy>(values: Vec<T>) -> Box<[T]> {
+    match values.first() {
+        Some(&first) if values.iter().all(|&v| v == first) => [first].into(),
+        _ => values.into(),
+    }
+}
+
+/// A kind in 16 bits; 0 for what is 0 in all channels.
+fn mixed(sum: u64) -> u16 {
+    (sum.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as u16
+}
+
+/// A signed distance in 16 bits: 8 and 16 bits as they are, floats in 1/256 of a voxel.
+fn quantized(channel: &Channel<'_>, raw: u64) -> i16 {
+    match channel.depth {
+        Depth::Bits8 => i16::from(raw as u8 as i8) << 8,
+        Depth::Bits16 => raw as u16 as i16,
+        Depth::Bits32 => float(f64::from(f32::from_bits(raw as u32))),
+        Depth::Bits64 => float(f64::from_bits(raw)),
+    }
+}
+
+fn float(value: f64) -> i16 {
+    // Saturates, and is 0 for what is no number.
+    (value * 256.0) as i16
+}

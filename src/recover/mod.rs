@@ -1,0 +1,27 @@
+//! What the sectors of a region tell of its table: a walk over all of them, the ways to read it, the table's entries
+//! matched with it in order, seams between neighbours as further evidence, and the moved blocks assigned.
+//!
+//! Everything here only reads, and only decides what is likely; [`solve`] is the way through it.
+
+pub mod align;
+pub mod assemble;
+pub mod cells;
+pub mod cluster;
+pub mod decide;
+pub mod explained;
+pub mod faces;
+mod joint;
+pub mod map;
+pub mod moved;
+pub mod pak;
+mod pass;
+pub mod quick;
+pub mod reading;
+pub mod region;
+pub mod seam;
+pub mod slots;
+pub mod solve;
+pub mod survey;
+pub mod torn_table;
+pub mod walk;
+pub mod weights;

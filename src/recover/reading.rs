@@ -1,0 +1,250 @@
+//! The ways to read what the walk found: which blocks stand in the file one after the other, once what was being
+//! written when the game was killed is set apart.
+
+use std::collections::HashMap;
+
+use crate::recover::walk::Walk;
+
+/// Readings that are followed.
+const MOST: usize = 24;
+
+/// Places where the walk breaks that are read in every way; after these only in one.
+const BREAKS: usize = 3;
+
+/// One place in the sequence of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// First sector.
+    pub first: u32,
+    /// Sectors.
+    pub count: u32,
+    /// Index of the whole block that stands there; `None` for one that is torn.
+    pub block: Option<usize>,
+}
+
+/// A sequence of blocks without anything between.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The blocks.
+    pub items: Vec<Item>,
+    /// Logarithm of how likely this way to read is, before anything else.
+    pub prior: f64,
+    /// Sectors of a second copy that was set apart: the game was killed while it moved sectors by so many.
+    pub moving: Option<u32>,
+    /// Items that are torn.
+    pub torn: usize,
+    /// The least and the most entries that may be gone by it.
+    pub gone: (usize, usize),
+}
+
+/// The entries that may be gone before anything is known.
+const ANY: (usize, usize) = (0, usize::MAX);
+
+/// A hole: sectors without a whole block, and the index of the block behind it.
+struct Hole {
+    first: u32,
+    end: u32,
+    next: usize,
+}
+
+/// Every way to read a walk, the likelier first. `entries` are the first sectors and counts of the table's entries in
+/// the order of their sectors.
+#[must_use]
+pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
+    let holes = holes(walk);
+    let mut open = vec![Reading { items: Vec::new(), prior: 0.0, moving: None, torn: 0, gone: ANY }];
+    let mut done: Vec<Reading> = Vec::new();
+    let mut from = 0;
+    for (n, hole) in holes.iter().enumerate() {
+        for reading in &mut open {
+            reading.items.extend((from..hole.next).map(|b| item(walk, b)));
+        }
+        from = hole.next;
+        let mut next = Vec::new();
+        for reading in open {
+            let size = hole.end - hole.first;
+            // Everything from here on is old.
+            let mut end = reading.clone();
+            end.prior -= if hole.next < walk.blocks.len() { 2.0 } else { 0.0 };
+            done.push(end);
+            if let Some(tiles) = tiles(entries, hole) {
+                let mut torn = reading.clone();
+                torn.prior -= 3.0 + 0.5 * tiles.len() as f64;
+                torn.torn += tiles.len();
+                torn.items.extend(tiles);
+                next.push(torn);
+            } else if size <= 255 && n < BREAKS {
+                let mut torn = reading.clone();
+                torn.prior -= 3.5;
+                torn.torn += 1;
+                torn.items.push(Item { first: hole.first, count: size, block: None });
+                next.push(torn);
+            }
+            if size <= 255 && n < BREAKS && reading.moving.is_none() && hole.next < walk.blocks.len() {
+                let mut moved = reading;
+                moved.prior -= 7.0;
+                moved.moving = Some(size);
+                next.push(moved);
+            }
+        }
+        next.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+        next.truncate(MOST);
+        open = next;
+    }
+    for mut reading in open {
+        reading.items.extend((from..walk.blocks.len()).map(|b| item(walk, b)));
+        done.push(reading);
+    }
+    for reading in &mut done {
+        let splice = reading.items.iter().filter_map(|i| walk.blocks.get(i.block?)?.splice).next();
+        reading.moving = reading.moving.or(splice.map(|s| s.gap));
+    }
+    let mut all = Vec::new();
+    for reading in done {
+        if reading.moving.is_none() {
+            all.extend(doubled(walk, &reading));
+        }
+        all.push(reading);
+    }
+    all.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    all.truncate(2 * MOST);
+    all
+}
+
+fn item(walk: &Walk, block: usize) -> Item {
+    let b = &walk.blocks[block];
+    Item { first: b.first, count: b.count, block: Some(block) }
+}
+
+fn holes(walk: &Walk) -> Vec<Hole> {
+    let mut holes = Vec::new();
+    let mut at = 0;
+    for (next, block) in walk.blocks.iter().enumerate() {
+        if block.first > at {
+            holes.push(Hole { first: at, end: block.first, next });
+        }
+        at = block.end();
+    }
+    if walk.sectors > at {
+        holes.push(Hole { first: at, end: walk.sectors, next: walk.blocks.len() });
+    }
+    holes
+}
+
+/// The entries of the table that fill a hole just so.
+fn tiles(entries: &[(u32, u32)], hole: &Hole) -> Option<Vec<Item>> {
+    let from = entries.partition_point(|(first, _)| *first < hole.first);
+    let mut at = hole.first;
+    let mut tiles = Vec::new();
+    for &(first, count) in entries.get(from..)? {
+        if first != at || count == 0 || at >= hole.end {
+            break;
+        }
+        tiles.push(Item { first, count, block: None });
+        at += count;
+    }
+    // The last one may reach beyond the end of the file.
+    (at >= hole.end && !tiles.is_empty()).then_some(tiles)
+}
+
+/// The same walk without sectors that stand there twice: the game was killed while it moved sectors down by as many.
+fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
+    let items = &reading.items;
+    let content = |i: usize| items[i].block.map(|b| walk.blocks[b].content);
+    let mut common: HashMap<u128, f64> = HashMap::new();
+    for i in 0..items.len() {
+        if let Some(content) = content(i) {
+            *common.entry(content).or_default() += 1.0;
+        }
+    }
+    let by_first: HashMap<u32, usize> = walk.blocks.iter().enumerate().map(|(b, block)| (block.first, b)).collect();
+    let mut found: Vec<Reading> = Vec::new();
+    for at in 0..items.len() {
+        // The sector up to which they were moved.
+        let tear = items[at].first + items[at].count;
+        for by in 1..=255u32 {
+            let rest = by_first.get(&(tear + by));
+            if tear + by > walk.sectors || !walk.same(tear - 1, tear + by - 1, 1) {
+                continue;
+            }
+            let moved = (1..by.min(tear)).take_while(|k| walk.same(tear - 1 - k, tear + by - 1 - k, 1)).count() + 1;
+            // Or it was the end that was being moved.
+            if rest.is_none() && tear + by < walk.sectors {
+                continue;
+            }
+            let behind = &walk.blocks[walk.blocks.partition_point(|b| b.first < tear)..];
+            let twice = behind.iter().take_while(|b| b.end() <= tear + by);
+            let doubled: Vec<u128> = twice.clone().map(|b| b.content).collect();
+            let covered: u32 = twice.map(|b| b.count).sum();
+            let broken = covered < by;
+            // Blocks that are common stand side by side by themselves; others do not.
+            let chance: f64 = doubled
+                .iter()
+                .map(|c| ((common.get(c).unwrap_or(&1.0) - 2.0) / items.len() as f64).clamp(1e-4, 1.0).ln())
+                .sum();
+            if !broken && at > 0 && content(at).is_some() && doubled.len() == 1 && content(at) == content(at - 1) {
+                // In a row of the same blocks it does not matter which is taken for the second one.
+                continue;
+            }
+            let mut items: Vec<Item> = items[..=at].to_vec();
+            items.extend(rest.into_iter().flat_map(|&rest| chain(walk, rest)));
+            let mut prior = reading.prior - 3.0;
+            prior -= if broken { 1.0 } else { (items.len() as f64).max(1.0).ln() + chance.max(-40.0) };
+            if moved < by as usize && !broken {
+                continue;
+            }
+            // One sector that stands there twice may be chance: with every further one that grows less likely.
+            let short = (by as usize - moved).min(8);
+            prior -= if broken { 0.5 * short as f64 } else { 0.0 };
+            let torn = items.iter().filter(|i| i.block.is_none()).count();
+            found.push(Reading { items, prior, moving: Some(by), torn, gone: ANY });
+        }
+    }
+    found.extend(overlaid(walk, reading));
+    found.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    found.truncate(MOST);
+    found
+}
+
+/// The same reading without a block over which the start of another one was being moved, and which decodes all the same.
+fn overlaid(walk: &Walk, reading: &Reading) -> Vec<Reading> {
+    let items = &reading.items;
+    let plain = |i: usize| items[i].block.map(|b| &walk.blocks[b]).filter(|b| b.splice.is_none());
+    let pairs = |reach: u32| {
+        (0..items.len()).flat_map(move |i| {
+            let near = move |j: &usize| items[*j].first - items[i].first <= reach;
+            (i + 1..items.len()).take_while(near).map(move |j| (i, j))
+        })
+    };
+    let starts_alike = |(i, j): (usize, usize)| match (plain(i), plain(j)) {
+        (Some(a), Some(b)) => a.content != b.content && walk.alike(a.first, b.first),
+        _ => false,
+    };
+    let found: Vec<(usize, usize)> = pairs(255).filter(|pair| starts_alike(*pair)).take(256).collect();
+    // Small sectors are alike by themselves.
+    let chance = ((found.len() as f64 - 1.0) / items.len().max(1) as f64).clamp(1e-4, 1.0).ln();
+    let each = |(i, j): (usize, usize)| {
+        let mut rest = items[..i].to_vec();
+        rest.extend_from_slice(&items[j..]);
+        let prior = reading.prior - 3.0 - (items.len() as f64).ln() - chance;
+        let moving = Some(items[j].first - items[i].first);
+        Reading { prior, moving, torn: reading.torn, gone: ANY, items: rest }
+    };
+    found.into_iter().map(each).collect()
+}
+
+/// The blocks from one on, as far as they stand in a row.
+fn chain(walk: &Walk, from: usize) -> impl Iterator<Item = Item> + '_ {
+    let rest = &walk.blocks[from..];
+    let ends = std::iter::once(None).chain(rest.iter().map(|b| Some(b.end())));
+    let row = rest.iter().zip(ends).take_while(|(b, end)| end.is_none_or(|end| end == b.first));
+    row.enumerate().map(move |(k, _)| item(walk, from + k))
+}
+
+/// Whether a run of blocks that are not common stands there twice.
+#[must_use]
+pub fn is_doubled(walk: &Walk, entries: &[(u32, u32)]) -> bool {
+    let items = (0..entries.len().min(walk.blocks.len())).map(|b| item(walk, b)).collect();
+    let reading = Reading { items, prior: 0.0, moving: None, torn: 0, gone: ANY };
+    walk.hashed() && doubled(walk, &reading).iter().any(|r| r.prior > -9.0)
+}

@@ -1,0 +1,168 @@
+//! What is known of one region while a save is solved.
+
+use std::io;
+
+use crate::godot::region::Entry;
+use crate::godot::slots::{self, SlotFormula};
+use crate::limits::Limits;
+use crate::recover::align::{Posterior, Rates};
+use crate::recover::reading::{Reading, is_doubled};
+use crate::recover::walk::{self, Walk};
+use crate::save::{Listed, Region};
+use crate::source::Source;
+
+/// Entries from which on blocks that are there twice are no doubt about a table that fits: many are the same by
+/// themselves, and looking for the others takes too long.
+const LARGE: usize = 1024;
+
+/// An entry of the table that is taken for true when the table was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Index in the table.
+    pub slot: u32,
+    /// Its first sector.
+    pub first: u32,
+    /// Its sectors.
+    pub count: u32,
+    /// Its position in the world, in blocks of its LOD.
+    pub position: [i32; 3],
+}
+
+/// Where the slots of a region are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The coordinates of the region.
+    pub region: [i32; 3],
+    /// Its size, in blocks.
+    pub size: [u16; 3],
+    /// The formula of its slots.
+    pub formula: SlotFormula,
+}
+
+impl Shape {
+    /// The position of a slot in the world, in blocks of its LOD.
+    #[must_use]
+    pub fn position(&self, slot: u32) -> Option<[i32; 3]> {
+        let inside = slots::position(self.size, slot)?;
+        let mut at = [0; 3];
+        for axis in 0..3 {
+            at[axis] = slots::block(self.region[axis], inside[axis], self.size[axis], self.formula)?;
+        }
+        Some(at)
+    }
+}
+
+/// A region to solve.
+#[derive(Debug)]
+pub struct Case {
+    /// Its LOD.
+    pub lod: u8,
+    /// Where its slots are.
+    pub shape: Shape,
+    /// The slots of all entries that are not zero, and what the table has there.
+    pub raw: Vec<(u32, Entry)>,
+    /// The entries of the table, in the order of their sectors.
+    pub entries: Vec<Listing>,
+    /// The walk over its sectors.
+    pub walk: Walk,
+}
+
+impl Case {
+    /// Walks over the sectors of a region and takes its table's entries, those without sectors or a position left out.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn read<S: Source>(
+        region: &Region<S>,
+        slots: SlotFormula,
+        limits: &Limits,
+        options: walk::Options<'_>,
+    ) -> io::Result<Self> {
+        let walk = walk::walk(&region.source, &region.header, limits, options)?;
+        let listing = |listed: Listed| {
+            let position = region.block_position(listed.slot, slots)?;
+            let (first, count) = (listed.entry.first(), u32::from(listed.entry.count()));
+            (count > 0).then_some(Listing { slot: listed.slot, first, count, position })
+        };
+        let entries = region.by_sector().into_iter().filter_map(listing).collect();
+        let raw = region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect();
+        let shape = Shape { region: region.position, size: region.header.format.region_size, formula: slots };
+        Ok(Self { lod: region.lod, shape, raw, entries, walk })
+    }
+}
+
+/// Whether regions, each a LOD and a position, have blocks that can tell of each other: neighbours, and those of the
+/// next LODs at the same place.
+#[must_use]
+pub fn tell_of_each_other(a: (u8, [i32; 3]), b: (u8, [i32; 3])) -> bool {
+    let (low, high) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+    match high.0 - low.0 {
+        0 => low.1.iter().zip(high.1).all(|(a, b)| a.abs_diff(b) <= 1),
+        1 => low.1.map(|v| v.div_euclid(2)) == high.1,
+        _ => false,
+    }
+}
+
+/// One possible block of an entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Index of the walked block.
+    pub block: usize,
+    /// Its probability.
+    pub p: f64,
+    /// Whether it was taken out and appended.
+    pub moved: bool,
+}
+
+/// A region while it is solved.
+#[derive(Debug)]
+pub struct State {
+    /// The ways to read its walk.
+    pub readings: Vec<Reading>,
+    /// How often its blocks were saved.
+    pub rates: Rates,
+    /// What is likely.
+    pub posterior: Posterior,
+    /// For each entry its possible blocks, the likeliest first.
+    pub options: Vec<Vec<Candidate>>,
+    /// What the order alone said: the same as `options`.
+    pub order: Vec<Vec<Candidate>>,
+    /// The same as `options`, would the game have saved many blocks: what a small region cannot rule out.
+    pub busy: Vec<Vec<Candidate>>,
+    /// Odds of the seams of each entry with each possible block, as logarithms.
+    pub seams: Vec<Vec<(usize, f64)>>,
+    /// For each entry, how many neighbours these odds come from.
+    pub neighbours: Vec<u32>,
+}
+
+impl Case {
+    /// Whether the table explains the walk as it is: every entry a whole block of its length, in a row without gaps,
+    /// and nothing behind it but copies.
+    #[must_use]
+    pub fn is_intact(&self) -> bool {
+        let blocks = &self.walk.blocks;
+        let mut at = 0;
+        for (i, entry) in self.entries.iter().enumerate() {
+            let Some(block) = blocks.get(i) else { return false };
+            let right = entry.first == at && (block.first, block.count) == (entry.first, entry.count);
+            if !right || block.splice.is_some() {
+                return false;
+            }
+            at += entry.count;
+        }
+        let entries: Vec<(u32, u32)> = self.entries.iter().map(|e| (e.first, e.count)).collect();
+        self.walk.sectors == at && (entries.len() > LARGE || !is_doubled(&self.walk, &entries))
+    }
+
+    /// The sector after the last that the table knows.
+    #[must_use]
+    pub fn table_end(&self) -> u32 {
+        self.entries.iter().map(|e| e.first + e.count).max().unwrap_or(0)
+    }
+
+    /// The content of a walked block.
+    #[must_use]
+    pub fn content(&self, block: usize) -> u128 {
+        self.walk.blocks[block].content
+    }
+}

@@ -1,0 +1,200 @@
+//! Which formula placed the blocks of negative coordinates, where neither the file nor their version tells: by what goes
+//! on from block to block.
+//!
+//! The two formulas agree on most neighbours. Where they do not, at the edges of regions, the seams between blocks that
+//! one formula makes neighbours are held against those that only the other one does, by odds that are learnt from the
+//! rest of the save.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::godot::region::Entry;
+use crate::godot::slots::SlotFormula;
+use crate::recover::faces::Faces;
+use crate::recover::seam::{Odds, inner, seam};
+use crate::save::{Forest, Region, RegionFile, Save, Scratch};
+use crate::source::FileSource;
+
+/// Seams of each kind that are looked at in a LOD.
+const MOST: usize = 64;
+
+/// Blocks of a LOD whose places are compared.
+const BLOCKS: usize = 1 << 20;
+
+/// The least number of seams on each side, the least sum of their odds, and the least of these for each seam.
+const SEAMS: usize = 8;
+const SUM: f64 = 8.0;
+const EACH: f64 = 0.15;
+
+/// What tells the formula.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// It makes no difference, is given, or follows from the version of the blocks.
+    Known,
+    /// The seams tell.
+    Seams {
+        /// Which one it is.
+        slots: SlotFormula,
+        /// Seams that were compared.
+        seams: usize,
+        /// What the odds of the seams of both formulas differ by for each of them, as logarithms; positive for the old one.
+        odds: f64,
+    },
+    /// Nothing tells.
+    Nothing,
+}
+
+impl Told {
+    /// The formula, when the seams tell.
+    #[must_use]
+    pub const fn slots(&self) -> Option<SlotFormula> {
+        match self {
+            Self::Seams { slots, .. } => Some(*slots),
+            Self::Known | Self::Nothing => None,
+        }
+    }
+}
+
+/// A block, by its number among all of the LOD.
+type Member = usize;
+
+/// Two blocks that one formula makes neighbours, and the axis from the first to the second.
+type Pair = (usize, Member, Member);
+
+struct Lod<'s> {
+    regions: Vec<Region<FileSource>>,
+    /// The region of each block, its entry there, and its places by the old and by the new formula.
+    members: Vec<(usize, Entry, [[i32; 3]; 2])>,
+    save: &'s Save,
+}
+
+/// Looks at the seams of a forest, LOD by LOD until one tells. `stop` ends the search.
+#[must_use]
+pub fn told(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sync)) -> Told {
+    let mut open = false;
+    let mut lods: Vec<u8> = forest.regions.iter().map(|file| file.lod).collect();
+    lods.dedup();
+    for lod in lods {
+        let files: Vec<&RegionFile> = forest.regions.iter().filter(|file| file.lod == lod).collect();
+        if files.iter().all(|file| file.position.iter().all(|&p| p >= 0)) {
+            continue;
+        }
+        let Some(lod) = Lod::open(save, forest, &files) else { continue };
+        open = true;
+        if stop() {
+            break;
+        }
+        if let Some(told) = lod.told() {
+            return told;
+        }
+    }
+    if open { Told::Nothing } else { Told::Known }
+}
+
+impl<'s> Lod<'s> {
+    /// Opens the regions of a LOD; `None` when no block of it is in question.
+    fn open(save: &'s Save, forest: &Forest, files: &[&RegionFile]) -> Option<Self> {
+        let mut lod = Self { regions: Vec::new(), members: Vec::new(), save };
+        let mut open = false;
+        let mut scratch = Scratch::default();
+        for file in files {
+            // What cannot be read is told by the checker's other rules.
+            let Ok(Some(mut region)) = save.region(forest, file) else { continue };
+            let Ok(known) = region.own_slots(&mut scratch) else { continue };
+            open |= known.is_none() && !region.entries.is_empty();
+            let number = lod.regions.len();
+            lod.members.extend(region.entries.iter().filter_map(|listed| {
+                let place = |formula| region.block_position(listed.slot, known.unwrap_or(formula));
+                Some((number, listed.entry, [place(SlotFormula::Legacy)?, place(SlotFormula::Euclidean)?]))
+            }));
+            lod.regions.push(region);
+            if lod.members.len() > BLOCKS {
+                break;
+            }
+        }
+        open.then_some(lod)
+    }
+
+    /// Neighbours by one formula: those by it alone, and those by both.
+    fn pairs(&self, formula: usize) -> [Vec<Pair>; 2] {
+        let at: HashMap<[i32; 3], Member> = (0..).zip(&self.members).map(|(n, (.., at))| (at[formula], n)).collect();
+        let mut pairs = [Vec::new(), Vec::new()];
+        let after = |mut position: [i32; 3], axis: usize| {
+            position[axis] = position[axis].checked_add(1)?;
+            Some(position)
+        };
+        for (a, (.., of)) in self.members.iter().enumerate() {
+            for axis in 0..3 {
+                if let Some(&b) = after(of[formula], axis).and_then(|next| at.get(&next)) {
+                    let other = 1 - formula;
+                    let both = after(of[other], axis) == Some(self.members[b].2[other]);
+                    pairs[usize::from(both)].push((axis, a, b));
+                }
+            }
+        }
+        pairs.map(thin)
+    }
+
+    fn told(&self) -> Option<Told> {
+        let [only_old, _] = self.pairs(0);
+        let [only_new, both] = self.pairs(1);
+        if only_old.len() < SEAMS || only_new.len() < SEAMS {
+            return None;
+        }
+        let faces = self.faces([&only_old, &only_new, &both].into_iter().flatten());
+        let seam_of = |(axis, a, b): &Pair| Some(seam(faces.get(a)?, faces.get(b)?, *axis));
+        let mut odds = Odds::default();
+        for of in faces.values() {
+            inner(of).for_each(|seam| odds.add_inside(seam));
+        }
+        both.iter().filter_map(seam_of).for_each(|seam| odds.add_neighbours(seam));
+        // Blocks far from each other in the list have nothing to do with each other.
+        let mut members: Vec<&Member> = faces.keys().collect();
+        members.sort_unstable();
+        for (i, a) in members.iter().enumerate() {
+            let b = members[(i * 7919 + members.len() / 2) % members.len()];
+            if *a != b {
+                odds.add_random(seam(&faces[*a], &faces[b], i % 3));
+            }
+        }
+        odds.learn();
+        let sum = |pairs: &[Pair]| {
+            let seams: Vec<f64> = pairs.iter().filter_map(seam_of).map(|seam| odds.of(seam)).collect();
+            (seams.iter().sum::<f64>(), seams.len())
+        };
+        let ((old, n_old), (new, n_new)) = (sum(&only_old), sum(&only_new));
+        if n_old < SEAMS || n_new < SEAMS {
+            return None;
+        }
+        let each = old / n_old as f64 - new / n_new as f64;
+        let all = each * n_old.min(n_new) as f64;
+        (all.abs() >= SUM && each.abs() >= EACH).then(|| Told::Seams {
+            slots: if all > 0.0 { SlotFormula::Legacy } else { SlotFormula::Euclidean },
+            seams: n_old + n_new,
+            odds: each,
+        })
+    }
+
+    /// The faces of the blocks of pairs.
+    fn faces<'p>(&self, pairs: impl Iterator<Item = &'p Pair>) -> HashMap<Member, Faces> {
+        let mut members: Vec<Member> = pairs.flat_map(|(_, a, b)| [*a, *b]).collect();
+        members.sort_unstable();
+        members.dedup();
+        let read = |scratch: &mut Scratch, member: &Member| {
+            let (region, entry, _) = self.members.get(*member)?;
+            let view = self.regions.get(*region)?.view(*entry, scratch).ok()?;
+            let block = view.block.as_ref().filter(|_| view.is_readable())?;
+            // Of a size that nothing bears out: hostile.
+            let fits = block.volume() <= self.save.options.limits.block_bytes;
+            fits.then(|| Faces::of(block, true))?.map(|faces| (*member, faces))
+        };
+        members.par_iter().map_init(Scratch::default, read).flatten().collect()
+    }
+}
+
+/// No more than [`MOST`], spread over all.
+fn thin<T: Copy>(all: Vec<T>) -> Vec<T> {
+    let step = all.len().div_ceil(MOST).max(1);
+    all.into_iter().step_by(step).collect()
+}

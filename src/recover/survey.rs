@@ -1,0 +1,405 @@
+//! Which block belongs where, for the regions of a forest that were walked over: the one survey behind `check` and
+//! `repair`.
+//!
+//! Each region is asked in the way that fits it. Where its table leads to whole blocks, the table is believed, and only
+//! what is left over is placed by seams. Where a table that the engine wrote does not fit the sectors, the engine was
+//! killed after it wrote the table: then the order of the sectors says which block is whose, and seams say the rest.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::godot::region::Entry;
+use crate::recover::assemble::{self, Assembled, Loose, Start};
+use crate::recover::decide::{Certainty, Placed, decide};
+use crate::recover::explained::{is_explained, listed};
+use crate::recover::region::{Candidate, Case, Listing};
+use crate::recover::solve::Solver;
+use crate::recover::torn_table::{Part, Split, own, part};
+use crate::recover::walk::Walked;
+use crate::recover::weights::Weights;
+use crate::watch::Watch;
+
+/// The share of the entries that must lead to whole blocks of their own so that a table that may be of two times is believed.
+const NEARLY_ALL: f64 = 0.8;
+
+/// Entries from which on the order of the sectors is asked only where few places are damaged: its cost grows with both.
+const LARGE: usize = 1024;
+
+/// Most runs of sectors without a whole block at which the order of a large region is asked.
+const FEW_HOLES: usize = 3;
+
+/// The most entries that may point to one block; more of them are ignored.
+const MOST_HINTS: usize = 64;
+
+/// The most pairs of a damaged entry and a block that are compared.
+const MOST_PAIRS: usize = 1 << 26;
+
+/// The least probability from which on a block placed by the order helps to place others.
+const KNOWN: f64 = 0.999;
+
+/// What is known of the places of a region's blocks.
+#[derive(Debug, Default)]
+pub struct Solved {
+    /// The places, by slot.
+    pub placed: Vec<Placed>,
+    /// For each entry, how likely its block is torn.
+    pub torn: Vec<f64>,
+    /// For each entry its possible blocks; empty where the order of the sectors was not asked.
+    pub options: Vec<Vec<Candidate>>,
+    /// For each block, how likely it was saved since the table was written, or lost its entry.
+    pub appended: Vec<f64>,
+    /// Possible places of unowned blocks, by block and position, with probabilities.
+    pub candidates: Vec<(usize, [i32; 3], f64)>,
+    /// Whether the table is right as it is.
+    pub as_listed: bool,
+    /// Slots whose blocks the seams put elsewhere although the table fits the sectors.
+    pub contradicted: Vec<u32>,
+    /// Blocks that were left undecided because the budget was used up.
+    pub undecided: usize,
+}
+
+/// A region that is solved, or that is next to one.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'c> {
+    /// The region.
+    pub case: &'c Case,
+    /// Its entries of two times, if its table was written in part.
+    pub split: Option<&'c Split>,
+    /// Whether it only supplies seams: its table is believed, and nothing is placed in it.
+    pub near: bool,
+}
+
+/// How the places in a region are found.
+#[derive(Debug)]
+enum Way {
+    /// Its table is believed where it leads to whole blocks.
+    Table(Part),
+    /// By the order of its sectors.
+    Order,
+}
+
+/// The entries that alone lead to a whole block of their length: their indices, and those of the blocks.
+fn exact(case: &Case) -> Vec<(usize, usize)> {
+    let own: Vec<Option<usize>> = case.entries.iter().map(|entry| own(case, entry)).collect();
+    let mut claims = vec![0u32; case.walk.blocks.len()];
+    own.iter().flatten().for_each(|&block| claims[block] += 1);
+    own.iter().enumerate().filter_map(|(i, block)| block.filter(|&b| claims[b] == 1).map(|b| (i, b))).collect()
+}
+
+fn holes(case: &Case) -> usize {
+    let mut at = 0;
+    let mut holes = 0;
+    for block in &case.walk.blocks {
+        holes += usize::from(block.first > at);
+        at = block.end();
+    }
+    holes + usize::from(case.walk.sectors > at)
+}
+
+/// The slots and blocks that a table gives, if it is believed.
+pub(super) fn anchors_of_table(case: &Case) -> Option<Vec<(u32, usize)>> {
+    let repeated = case.raw.windows(2).any(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
+    let believed = !repeated && matches!(way(case, None, false), Way::Table(_));
+    believed.then(|| exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect())
+}
+
+fn way(case: &Case, split: Option<&Split>, near: bool) -> Way {
+    let exact = exact(case);
+    let table = || {
+        let (entries, blocks) = exact.iter().copied().unzip();
+        Way::Table(part(case, entries, blocks, false))
+    };
+    if near || case.is_intact() {
+        return table();
+    }
+    let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
+    if !packed || case.table_end() > case.walk.sectors {
+        // The engine never writes such a table; but it may have been killed between two pages of a new one.
+        let torn = split.is_some_and(|split| split.by_page) && case.entries.len() <= LARGE;
+        let share = exact.len() as f64 / case.entries.len().max(1) as f64;
+        return if torn && share < NEARLY_ALL { Way::Order } else { table() };
+    }
+    let unowned = case.walk.blocks.len() - exact.len();
+    let damaged = unowned == 0 && exact.len() < case.entries.len();
+    if case.entries.len() > LARGE && (damaged || holes(case) > FEW_HOLES) { table() } else { Way::Order }
+}
+
+/// Finds the places of the blocks of regions of one forest. Regions that need nothing help to tell of the others.
+///
+/// `watch` can stop it; what it gives then is not complete.
+#[must_use]
+pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Watch<'_>) -> Vec<Solved> {
+    let cases: Vec<&Case> = members.iter().map(|member| member.case).collect();
+    let splits: Vec<Option<&Split>> = members.iter().map(|member| member.split).collect();
+    let (cases, splits) = (&cases[..], &splits[..]);
+    let ways: Vec<Way> = members.iter().map(|member| way(member.case, member.split, member.near)).collect();
+    let mut by_order: Vec<Option<Solved>> = order(cases, splits, &ways, watch);
+    drop(ways);
+    let start = |(member, order): (&Member<'_>, &Option<Solved>)| {
+        if member.near { start_near(member.case) } else { start(member.case, order.as_ref(), weights) }
+    };
+    let starts: Vec<Start> = members.iter().zip(&by_order).map(start).collect();
+    let needed = starts.iter().any(|start| !start.loose.is_empty());
+    let check = starts.iter().any(|start| start.check);
+    let made = if needed || check {
+        assemble::assemble(cases, &starts, weights, effort, watch)
+    } else {
+        vec![Assembled::default(); cases.len()]
+    };
+    let asked = needed || check;
+    let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(&starts);
+    all.map(|(((&Member { case, near, .. }, made), order), start)| match order.take() {
+        _ if near => Solved::default(),
+        Some(order) => join(case, order, &made),
+        None if asked => from_table(case, &made),
+        None => from_table(case, &as_started(start)),
+    })
+    .collect()
+}
+
+/// What is taken for right and nothing else.
+fn as_started(start: &Start) -> Assembled {
+    let fit = |&(slot, block): &(u32, usize)| assemble::Fit { slot, block, certainty: Certainty::Certain, p: 1.0 };
+    Assembled { fits: start.anchors.iter().map(fit).collect(), ..Assembled::default() }
+}
+
+/// Asks for the order of the sectors where that is the way.
+fn order(cases: &[&Case], splits: &[Option<&Split>], ways: &[Way], watch: &Watch<'_>) -> Vec<Option<Solved>> {
+    if ways.iter().all(|way| matches!(way, Way::Table(_))) {
+        return ways.iter().map(|_| None).collect();
+    }
+    let mut all: Vec<&Case> = Vec::new();
+    let mut from = Vec::new();
+    for ((case, split), way) in cases.iter().zip(splits).zip(ways) {
+        from.push(all.len());
+        match (way, split) {
+            (Way::Table(trusted), _) => all.push(&trusted.case),
+            (Way::Order, None) => all.push(case),
+            (Way::Order, Some(split)) => all.extend([&split.trusted.case, &split.rest.case]),
+        }
+    }
+    let solver = Solver::solve(&all, watch);
+    let each = |((case, split), (way, r)): ((&&Case, &Option<&Split>), (&Way, usize))| match way {
+        Way::Table(_) => None,
+        Way::Order => Some(ordered(case, *split, &solver, r)),
+    };
+    cases.iter().zip(splits).zip(ways.iter().zip(from)).map(each).collect()
+}
+
+/// What the order says of one region; its own case is the one from `r` on.
+fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) -> Solved {
+    let (entries, blocks) = (case.entries.len(), case.walk.blocks.len());
+    let mut solved = Solved {
+        torn: vec![0.0; entries],
+        options: vec![Vec::new(); entries],
+        appended: vec![0.0; blocks],
+        ..Solved::default()
+    };
+    let all = [(0..entries).collect(), (0..blocks).collect()];
+    let parts: Vec<(usize, &[Vec<usize>; 2])> = match split {
+        None => vec![(r, &all)],
+        Some(split) => vec![(r, &split.trusted.of), (r + 1, &split.rest.of)],
+    };
+    for (r, [entries, blocks]) in parts {
+        let state = &solver.states[r];
+        for (k, &i) in entries.iter().enumerate() {
+            solved.torn[i] = state.posterior.torn.get(k).copied().unwrap_or(0.0);
+            let options = state.options.get(k).into_iter().flatten();
+            solved.options[i] = options.map(|o| Candidate { block: blocks[o.block], ..*o }).collect();
+        }
+        for (k, &b) in blocks.iter().enumerate() {
+            solved.appended[b] = state.posterior.appended.get(k).copied().unwrap_or(0.0);
+        }
+        solved.placed.extend(decide(solver, r).into_iter().map(|p| Placed { block: blocks[p.block], ..p }));
+    }
+    if split.is_some_and(|split| !split.sure) {
+        for placed in &mut solved.placed {
+            placed.certainty = placed.certainty.min(Certainty::Likely);
+        }
+    }
+    solved.placed.sort_by_key(|p| p.slot);
+    let by_slot = solved.placed.iter().map(|p| (p.slot, *p)).collect();
+    solved.as_listed = split.is_none() && is_explained(case, &by_slot);
+    solved
+}
+
+/// What is known of a region next to those that are solved.
+fn start_near(case: &Case) -> Start {
+    let anchors = exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect();
+    Start { anchors, ..Start::default() }
+}
+
+/// What is known of a region before its unowned blocks are placed.
+fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
+    let blocks = &case.walk.blocks;
+    let mut start = Start::default();
+    match order {
+        Some(order) if order.as_listed => {
+            start.anchors = case.entries.iter().filter_map(|e| Some((e.slot, listed(case, e)?))).collect();
+            start.check = true;
+        }
+        Some(order) => {
+            let known = order.placed.iter().filter(|p| p.certainty == Certainty::Certain || p.p >= KNOWN);
+            start.anchors = known.map(|p| (p.slot, p.block)).collect();
+        }
+        None => {
+            start.anchors = exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect();
+            start.check = true;
+            let repeated = case.raw.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
+            start.repeated = repeated.map(|pair| pair[0].0).collect();
+        }
+    }
+    let mut owned: HashSet<usize> = start.anchors.iter().map(|(_, block)| *block).collect();
+    let filled: HashSet<u32> = start.anchors.iter().map(|(slot, _)| *slot).collect();
+    let contents: HashSet<u128> = owned.iter().map(|&b| blocks[b].content).collect();
+    let end = owned.iter().map(|&b| blocks[b].end()).max().unwrap_or(u32::MAX);
+    let before = blocks.iter().take_while(|block| block.first < end);
+    let tiled = before.clone().map(|block| block.count).sum::<u32>() == before.last().map_or(0, Walked::end);
+    start.damaged = case.raw.iter().map(|(slot, _)| *slot).filter(|slot| !filled.contains(slot)).collect();
+    let mut options: HashMap<usize, Vec<(u32, f64)>> = HashMap::new();
+    if let Some(order) = order {
+        for (entry, of) in case.entries.iter().zip(&order.options).filter(|(e, _)| !filled.contains(&e.slot)) {
+            for option in of.iter().filter(|option| option.p > 0.01) {
+                let odds = (option.p / (1.0 - option.p).max(0.001)).ln() + 3.0;
+                options.entry(option.block).or_default().push((entry.slot, odds));
+            }
+        }
+    }
+    let damaged: Vec<(u32, Entry)> =
+        case.raw.iter().copied().filter(|(slot, _)| start.damaged.contains(slot)).collect();
+    // A large table of garbage has too many entries to compare each with every block.
+    let damaged = if damaged.len().saturating_mul(blocks.len()) > MOST_PAIRS { Vec::new() } else { damaged };
+    for (b, block) in blocks.iter().enumerate() {
+        // Copies behind blocks that are right as they are listed are what the engine leaves.
+        let settled = order.is_some_and(|order| order.as_listed) && contents.contains(&block.content);
+        if settled || !owned.insert(b) {
+            continue;
+        }
+        let live = match contents.contains(&block.content) {
+            _ if block.first < end && tiled => weights.live_tiled,
+            _ if block.first < end => weights.live_inside,
+            true => weights.live_copy,
+            false => weights.live_behind,
+        };
+        let mut hints = options.remove(&b).unwrap_or_default();
+        if order.is_none() {
+            let own = block.first << 8 | block.count;
+            for (slot, entry) in &damaged {
+                match (entry.0 ^ own).count_ones() {
+                    // Two entries lead to it.
+                    0 => hints.push((*slot, weights.two_bits)),
+                    1 => hints.push((*slot, weights.one_bit)),
+                    2 => hints.push((*slot, weights.two_bits)),
+                    _ => {}
+                }
+            }
+            // Many entries that point to one block are garbage.
+            if hints.len() > MOST_HINTS {
+                hints.clear();
+            }
+        }
+        start.loose.push(Loose { block: b, live, hints });
+    }
+    start
+}
+
+/// What is known of a region whose table is believed.
+fn from_table(case: &Case, made: &Assembled) -> Solved {
+    let blocks = &case.walk.blocks;
+    let listed_at: HashMap<u32, &Listing> = case.entries.iter().map(|e| (e.slot, e)).collect();
+    let is_listed = |fit: &assemble::Fit| listed_at.get(&fit.slot).is_some_and(|e| own(case, e) == Some(fit.block));
+    let placed: Vec<Placed> = made
+        .fits
+        .iter()
+        .filter_map(|fit| {
+            let position = case.shape.position(fit.slot)?;
+            Some(Placed {
+                slot: fit.slot,
+                position,
+                block: fit.block,
+                certainty: fit.certainty,
+                p: fit.p,
+                moved: !is_listed(fit),
+            })
+        })
+        .collect();
+    let by_slot: HashMap<u32, &Placed> = placed.iter().map(|p| (p.slot, p)).collect();
+    let taken: HashSet<usize> = placed.iter().map(|p| p.block).collect();
+    let contents: HashSet<u128> = taken.iter().map(|&b| blocks[b].content).collect();
+    let end = taken.iter().map(|&b| blocks[b].end()).max().unwrap_or(0);
+    let whole_in = |e: &Listing| {
+        let at = blocks.partition_point(|b| b.end() <= e.first);
+        blocks.get(at).is_some_and(|b| b.first < e.first + e.count)
+    };
+    let torn = |e: &Listing| f64::from(u8::from(!by_slot.contains_key(&e.slot) && !whole_in(e)));
+    let appended = |b: usize| {
+        let free = !taken.contains(&b) && !contents.contains(&blocks[b].content);
+        if free && blocks[b].first < end.max(case.table_end()) { 0.5 } else { 0.0 }
+    };
+    let here = |e: &Listing| by_slot.get(&e.slot).is_some_and(|p| own(case, e) == Some(p.block));
+    let as_listed = placed.len() == case.raw.len() && case.entries.iter().all(here);
+    Solved {
+        torn: case.entries.iter().map(torn).collect(),
+        options: Vec::new(),
+        appended: (0..blocks.len()).map(appended).collect(),
+        candidates: candidates(case, made),
+        as_listed,
+        contradicted: made.contradicted.iter().map(|(slot, _)| *slot).collect(),
+        undecided: made.undecided,
+        placed,
+    }
+}
+
+fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
+    let at = |&(block, slot, p): &(usize, u32, f64)| Some((block, case.shape.position(slot)?, p));
+    made.candidates.iter().filter_map(at).collect()
+}
+
+/// What the order says, with what the seams say of blocks that it left over.
+fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
+    if order.as_listed {
+        let nothing_new = made.contradicted.is_empty() && made.fits.len() <= case.entries.len();
+        if nothing_new {
+            return order;
+        }
+        let mut solved = from_table(case, made);
+        for (appended, by_order) in solved.appended.iter_mut().zip(&order.appended) {
+            *appended = appended.max(*by_order);
+        }
+        return solved;
+    }
+    let mut sure: HashMap<u32, usize> = HashMap::new();
+    let mut taken: HashSet<usize> = HashSet::new();
+    for (i, placed) in order.placed.iter().enumerate().filter(|(_, p)| p.certainty >= Certainty::Likely) {
+        sure.insert(placed.slot, i);
+        taken.insert(placed.block);
+    }
+    for fit in &made.fits {
+        if let Some(&i) = sure.get(&fit.slot) {
+            let placed = &mut order.placed[i];
+            if case.content(placed.block) == case.content(fit.block) {
+                placed.certainty = placed.certainty.max(fit.certainty);
+                placed.p = placed.p.max(fit.p);
+            }
+            continue;
+        }
+        let Some(position) = case.shape.position(fit.slot) else { continue };
+        if !taken.insert(fit.block) {
+            continue;
+        }
+        order.placed.retain(|p| p.slot != fit.slot);
+        sure = order
+            .placed
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| p.certainty >= Certainty::Likely)
+            .map(|(i, p)| (p.slot, i))
+            .collect();
+        sure.insert(fit.slot, order.placed.len());
+        let (slot, block, certainty, p) = (fit.slot, fit.block, fit.certainty, fit.p);
+        order.placed.push(Placed { slot, position, block, certainty, p, moved: true });
+    }
+    order.placed.sort_by_key(|p| p.slot);
+    order.candidates = candidates(case, made);
+    order.undecided = made.undecided;
+    order
+}

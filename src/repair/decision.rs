@@ -1,0 +1,153 @@
+//! What is decided about one file and one block: the words in which plans, reports and writing speak of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::bytes::Span;
+use crate::godot::region::Header;
+use crate::recover::decide::Certainty;
+use crate::repair::mend::Mend;
+use crate::repair::out::below;
+use crate::repair::why::{KeptReason, MissingReason};
+use crate::save::{Forest, Save};
+
+/// What is done with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// It is copied byte by byte.
+    Copy,
+    /// It is built anew from the blocks that were found.
+    Rebuild,
+    /// It holds nothing that the game could use; it is kept in `lost+found`.
+    SetAside,
+    /// It is taken from the backup; what stands there instead, if anything, is kept in `lost+found`.
+    FromBackup,
+}
+
+impl Action {
+    /// As it stands in `repair.json`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Copy => "copy",
+            Self::Rebuild => "rebuild",
+            Self::SetAside => "set aside",
+            Self::FromBackup => "from backup",
+        }
+    }
+}
+
+/// How a block came to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// It was found whole, and its place is as sure as the decision says.
+    Found,
+    /// Somebody looked at it and said that it belongs here.
+    Accepted,
+    /// The backup had the same bytes at this position.
+    Matched,
+    /// It is torn; what is whole of it is kept.
+    Salvaged,
+    /// It is the backup's, and so an older state.
+    Backup,
+}
+
+/// A block that is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Decision {
+    /// Its slot.
+    pub slot: u32,
+    /// Its position in the world, in blocks of its LOD.
+    pub position: [i32; 3],
+    /// Its bytes in the source, or in the file of the backup: the size and the container, in one or more pieces.
+    pub pieces: Vec<Span>,
+    /// First sector there.
+    pub sector: u32,
+    /// Where the table had it, when that was elsewhere.
+    pub listed_at: Option<u32>,
+    /// Its certainty.
+    pub certainty: Certainty,
+    /// How likely it is, 0 to 1.
+    pub probability: f64,
+    /// Whether it was taken out and appended since the table was written, or has no entry in it.
+    pub moved: bool,
+    /// Its origin.
+    pub origin: Origin,
+    /// The file of the backup that it is read from, with its header.
+    pub backup: Option<Arc<(PathBuf, Header)>>,
+    /// How it is written anew; `None` when its bytes are written as they are.
+    pub mend: Option<Mend>,
+}
+
+/// A block, or what is left of one, that is kept in `lost+found`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LostBlock {
+    /// First sector in the source.
+    pub sector: u32,
+    /// Its bytes in the source.
+    pub pieces: Vec<Span>,
+    /// Whether it is whole.
+    pub whole: bool,
+    /// The reason.
+    pub why: KeptReason,
+    /// Positions that it may belong to, the likeliest first, with their probabilities.
+    pub candidates: Vec<([i32; 3], f64)>,
+}
+
+/// What is done with a region file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RegionPlan {
+    /// Its path below the save.
+    pub name: PathBuf,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its LOD.
+    pub lod: u8,
+    /// The action.
+    pub action: Action,
+    /// Why, in words.
+    pub why: &'static str,
+    /// The header by which it is read, when it is built anew.
+    pub source: Option<Header>,
+    /// The header that is written, if the file is rebuilt.
+    pub header: Option<Header>,
+    /// The file of the backup that takes its place.
+    pub backup: Option<Arc<Path>>,
+    /// The blocks that are written, in the order of their sectors, those of the backup last.
+    pub blocks: Vec<Decision>,
+    /// What goes to `lost+found`.
+    pub lost: Vec<LostBlock>,
+    /// Positions that the table has and that are left out, with what is known of each.
+    pub missing: Vec<([i32; 3], MissingReason)>,
+}
+
+/// The plan for a region file that is handled as a whole.
+pub(super) fn simple(
+    save: &Save,
+    forest: &Forest,
+    file: &Path,
+    lod: u8,
+    action: Action,
+    why: &'static str,
+) -> RegionPlan {
+    let path = forest.dir.join(file);
+    let name = below(&save.path, &path);
+    RegionPlan {
+        name,
+        path,
+        lod,
+        action,
+        why,
+        source: None,
+        header: None,
+        backup: None,
+        blocks: Vec::new(),
+        lost: Vec::new(),
+        missing: Vec::new(),
+    }
+}

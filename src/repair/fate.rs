@@ -1,0 +1,180 @@
+//! What a plan does with each block: the list that totals count, and that a repaired copy can be held against.
+
+use std::path::Path;
+
+use crate::recover::decide::Certainty;
+use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
+use crate::repair::plan::Plan;
+use crate::repair::stream::Part;
+use crate::repair::{Chunk, MissingReason, PakPlan, StreamDecision, StreamPlan};
+use crate::save::{File, Options, Region, Save, Scratch};
+use crate::source::{FileSource, Source};
+
+/// What a plan does with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// It is copied as it is, to where the table has it.
+    Kept,
+    /// It is written to another place than the table has, or encoded again, for certain.
+    PutRight,
+    /// It is written although its place is only likely.
+    Likely,
+    /// An older state of it is written, from a backup.
+    Older,
+    /// Those of its channels that are whole are written.
+    Salvaged,
+    /// The copy has no block there.
+    Lost,
+}
+
+/// A block of a save, and what a plan does with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockFate<'p> {
+    /// The path of its file in the copy, below the copy.
+    pub file: &'p Path,
+    /// Its LOD.
+    pub lod: u8,
+    /// Its position in blocks of that LOD; in pak regions in chunks. `None` where nothing says which it is.
+    pub position: Option<[i32; 3]>,
+    /// The number of its record; only in pak regions.
+    pub record: Option<u32>,
+    /// What is done with it.
+    pub fate: Fate,
+    /// Whether it is torn in the save.
+    pub torn: bool,
+    /// Whether it is where the table has it, but against the format.
+    pub odd: bool,
+}
+
+/// Passes on each block for which a save lists or holds data, and what a plan does with it. Blocks of maps are left out.
+///
+/// Reads the tables of files that the plan copies. A file that cannot be read is left out: the check reports it.
+pub fn fates<'p>(save: &Save, plan: &'p Plan, each: &mut dyn FnMut(BlockFate<'p>)) {
+    plan.regions.iter().for_each(|region| of_region(save, region, each));
+    plan.paks.iter().for_each(|pak| of_pak(save, pak, each));
+    plan.streams.iter().for_each(|stream| of_stream(save, stream, each));
+}
+
+/// The positions that the table of a region lists.
+fn listed<S: Source>(mut region: Region<S>, each: &mut dyn FnMut(Option<[i32; 3]>)) {
+    let slots = region.slots(&mut Scratch::default()).unwrap_or_default();
+    region.entries.iter().for_each(|listed| each(region.block_position(listed.slot, slots)));
+}
+
+fn of_region<'p>(save: &Save, region: &'p RegionPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+    let fate = |position, fate, torn, odd| {
+        let (file, lod) = (region.name.as_path(), region.lod);
+        BlockFate { file, lod, position, record: None, fate, torn, odd }
+    };
+    let own = || -> Option<Region<FileSource>> {
+        let mut files = save.regions().filter(|(forest, file)| forest.dir.join(&file.name) == region.path);
+        let (forest, file) = files.next()?;
+        save.region(forest, file).ok()?
+    };
+    match region.action {
+        Action::Copy => {
+            own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, Fate::Kept, false, false))));
+        }
+        Action::SetAside => {
+            own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, Fate::Lost, true, false))));
+        }
+        Action::FromBackup => {
+            let open = |path| Save::open(path, &Options { slots: save.options.slots, ..save.options.clone() }).ok();
+            let backup = region.backup.as_deref().and_then(open);
+            let all = backup.iter().flat_map(|backup| {
+                backup.regions().filter_map(|(forest, file)| backup.region(forest, file).ok().flatten())
+            });
+            all.for_each(|held| listed(held, &mut |at| each(fate(at, Fate::Older, true, false))));
+        }
+        Action::Rebuild => {
+            for block in &region.blocks {
+                let (what, torn, odd) = of_decision(block);
+                each(fate(Some(block.position), what, torn, odd));
+            }
+            for (position, why) in &region.missing {
+                each(fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false));
+            }
+        }
+    }
+}
+
+/// What is done with a block, whether it is torn, and whether it is against the format.
+fn of_decision(block: &Decision) -> (Fate, bool, bool) {
+    let elsewhere = block.listed_at.is_some() || block.moved;
+    match (block.origin, block.certainty) {
+        (Origin::Salvaged, _) => (Fate::Salvaged, true, false),
+        (Origin::Backup, _) => (Fate::Older, true, false),
+        (Origin::Found, Certainty::Likely | Certainty::Candidate) => (Fate::Likely, false, false),
+        (Origin::Found, Certainty::Certain) if !elsewhere && block.mend.is_none() => (Fate::Kept, false, false),
+        _ => (Fate::PutRight, false, !elsewhere && block.origin == Origin::Found),
+    }
+}
+
+fn of_pak<'p>(save: &Save, pak: &'p PakPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+    let fate = |record, position, fate, torn| BlockFate {
+        file: &pak.name,
+        lod: 0,
+        position,
+        record: Some(record),
+        fate,
+        torn,
+        odd: false,
+    };
+    let stored = |what: Fate, each: &mut dyn FnMut(BlockFate<'p>)| {
+        let mut files = save.files().filter(|file| file.path() == pak.path);
+        let Some(File::Pak(dir, file)) = files.next() else { return };
+        let Ok(Some(open)) = save.pak(dir, file, &mut Vec::new()) else { return };
+        open.present().for_each(|(record, _)| each(fate(record, open.chunk(record), what, what == Fate::Lost)));
+    };
+    match pak.action {
+        Action::Copy => stored(Fate::Kept, each),
+        Action::SetAside | Action::FromBackup => stored(Fate::Lost, each),
+        Action::Rebuild => {
+            let of = |chunk: &Chunk| match () {
+                () if chunk.put_right.is_none() && !chunk.new_checksum => Fate::Kept,
+                () if chunk.certainty < Certainty::Certain => Fate::Likely,
+                () => Fate::PutRight,
+            };
+            pak.chunks.iter().for_each(|chunk| each(fate(chunk.record, chunk.position, of(chunk), false)));
+            pak.missing.iter().for_each(|gone| each(fate(gone.record, gone.position, Fate::Lost, true)));
+        }
+    }
+}
+
+fn of_stream<'p>(save: &Save, stream: &'p StreamPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+    let fate =
+        |lod, position, fate, torn, odd| BlockFate { file: &stream.name, lod, position, record: None, fate, torn, odd };
+    match stream.action {
+        Action::Copy => {
+            let Some(file) = save.streams.iter().find(|file| file.path == stream.path) else { return };
+            let Ok(Some(open)) = save.stream(file, &mut Vec::new()) else { return };
+            for row in &open.rows {
+                let (lod, position) = row.place.map_or((0, None), |place| (place.lod, Some(place.position)));
+                each(fate(lod, position, Fate::Kept, false, false));
+            }
+        }
+        Action::SetAside | Action::FromBackup => {}
+        Action::Rebuild => {
+            for row in &stream.rows {
+                let (what, torn, odd) = of_row(row);
+                each(fate(row.place.lod, Some(row.place.position), what, torn, odd));
+            }
+            for (place, _) in &stream.missing {
+                each(fate(place.lod, Some(place.position), Fate::Lost, true, false));
+            }
+        }
+    }
+}
+
+/// What is done with a row, whether it is torn, and whether it is against the format.
+fn of_row(row: &StreamDecision) -> (Fate, bool, bool) {
+    let plain = row.why.is_none() && row.voxels == Part::Kept && row.instances == Part::Kept;
+    match (row.origin, row.certainty) {
+        (Origin::Salvaged, _) => (Fate::Salvaged, true, false),
+        (Origin::Backup, _) => (Fate::Older, true, false),
+        (Origin::Found, Certainty::Certain) if plain => (Fate::Kept, false, false),
+        (Origin::Found, Certainty::Likely | Certainty::Candidate) => (Fate::Likely, false, false),
+        _ => (Fate::PutRight, false, true),
+    }
+}

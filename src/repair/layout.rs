@@ -1,0 +1,297 @@
+//! Region files whose sectors are not where their header and table have them: a header that was damaged, bytes that
+//! were inserted or cut out.
+//!
+//! The table itself is the judge: under the right header, and at the right place, the size prefix of each block asks for
+//! just the sectors that its entry has. No block has to be decoded for that.
+
+use std::collections::HashMap;
+use std::io;
+
+use crate::godot::region::{Format, Header, MAX_HEADER_BYTES, sectors_for};
+use crate::recover::walk::is_container;
+use crate::repair::parts::Parts;
+use crate::source::{FileSource, Source};
+
+/// Entries of a table that are looked at.
+const ENTRIES: usize = 4096;
+
+/// Entries that must fit before a header or a shift is believed.
+const LEAST: usize = 2;
+
+/// Sectors without a fitting entry from which on something may have been inserted or cut out.
+const BREAK: usize = 3;
+
+/// Misfits for which one entry may fit by chance.
+const CHANCE: i64 = 8;
+
+/// Breaks of one file that are followed.
+const BREAKS: usize = 8;
+
+/// Beginnings of blocks that are looked for behind a break.
+const FOUND: usize = 48;
+
+/// Bytes behind a break in which they are looked for.
+const REACH: usize = 4 << 20;
+
+/// Bytes at the start of a file in which its header is looked for.
+const START: usize = 1 << 16;
+
+/// How many entries of a table lead to a size prefix that asks for just their sectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fits {
+    pub fitting: usize,
+    pub used: usize,
+}
+
+impl Fits {
+    /// Whether most entries fit.
+    pub const fn most(self) -> bool {
+        self.fitting * 2 > self.used
+    }
+
+    /// Whether so many entries fit that it is no chance.
+    const fn some(self) -> bool {
+        self.fitting >= LEAST || self.fitting == self.used && self.fitting > 0
+    }
+}
+
+/// An entry of the table, by its first byte as the header has it, and its sectors.
+type Place = (u64, u32);
+
+fn places(source: &impl Source, header: &Header) -> io::Result<Vec<Place>> {
+    let mut table = Vec::new();
+    let len = usize::try_from(header.table.len()).unwrap_or(usize::MAX).min(1 << 24);
+    source.read_into(header.table.start, len, &mut table)?;
+    let entries = table.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).filter(|entry| *entry != 0);
+    let place = |entry: u32| (header.sector_span(u64::from(entry >> 8), 0).start, entry & 255);
+    let mut places: Vec<Place> = entries.take(ENTRIES).map(place).collect();
+    places.sort_unstable();
+    Ok(places)
+}
+
+/// Whether a block of so many sectors seems to begin at a byte.
+fn begins(source: &impl Source, at: u64, count: u32, sector: u32) -> io::Result<bool> {
+    let mut head = Vec::new();
+    source.read_into(at, 16, &mut head)?;
+    Ok(sectors_at(&head, sector) == Some(count))
+}
+
+/// The sectors of the block that seems to begin with some bytes.
+fn sectors_at(head: &[u8], sector: u32) -> Option<u32> {
+    let (prefix, container) = head.split_first_chunk::<4>()?;
+    let size = u32::from_le_bytes(*prefix);
+    let count = sectors_for(size.into(), sector);
+    // The mode of a container with a header; without one nearly anything looks like a block.
+    let mode = match container {
+        [0, version, ..] => (2..=4).contains(version),
+        [mode, ..] => (1..=3).contains(mode),
+        [] => false,
+    };
+    let is = size >= 8 && (1..=255).contains(&count) && mode && is_container(container, size);
+    is.then_some(u32::try_from(count).ok()?)
+}
+
+pub(super) fn fits(source: &impl Source, header: &Header) -> io::Result<Fits> {
+    let places = places(source, header)?;
+    let mut fits = Fits { fitting: 0, used: places.len() };
+    let step = places.len().div_ceil(512).max(1);
+    if step > 1 {
+        fits.used = places.iter().step_by(step).count();
+    }
+    for &(at, count) in places.iter().step_by(step) {
+        fits.fitting += usize::from(begins(source, at, count, header.format.sector_size)?);
+    }
+    Ok(fits)
+}
+
+/// A header under which the table fits, and the file as it is read by it.
+pub(super) struct Found {
+    pub header: Header,
+    pub parts: Parts,
+    pub remark: &'static str,
+}
+
+/// Looks for the header and the shifts of a file under which its table fits; `None` when it fits as it is, or nothing
+/// is better.
+pub(super) fn find(
+    open: impl Fn() -> io::Result<FileSource>,
+    own: Option<&Header>,
+    likely: Option<&Format>,
+) -> io::Result<Option<Found>> {
+    let file = open()?;
+    let before = match own {
+        Some(header) => fits(&file, header)?,
+        None => Fits::default(),
+    };
+    let mut best: Option<(Fits, Header, i64, &'static str)> = None;
+    // A header that can be read is believed where some entries fit: the others may be of another time.
+    if !before.most() {
+        let mut prefix = Vec::new();
+        file.read_into(0, START, &mut prefix)?;
+        let mut tries: Vec<(Header, i64, &'static str)> = Vec::new();
+        let field = "its header was damaged, and is that of the other files now";
+        if let Some(format) = likely {
+            tries.push((Header::new(3, *format), 0, field));
+            if let Some(own) = own {
+                let sizes = Format { sector_size: format.sector_size, ..own.format };
+                let region = Format { region_size: format.region_size, ..own.format };
+                tries.extend([sizes, region].map(|format| (Header::new(3, format), 0, field)));
+            }
+        }
+        if let Some(own) = own {
+            let flipped = "a bit of its header was flipped";
+            tries.extend(one_bit_off(&own.format).into_iter().map(|format| (Header::new(3, format), 0, flipped)));
+        }
+        let inserted = "bytes were inserted before its header";
+        for at in
+            prefix.windows(4).enumerate().filter(|(at, four)| *at > 0 && *four == b"VXR_").map(|(at, _)| at).take(4)
+        {
+            let rest = prefix.get(at..).unwrap_or_default();
+            let rest = rest.get(..MAX_HEADER_BYTES).unwrap_or(rest);
+            let header = Header::decode(rest, file.len().saturating_sub(at as u64), likely).value;
+            tries.extend(header.map(|header| (header, -(at as i64), inserted)));
+        }
+        for (header, by, remark) in tries {
+            let parts = Parts::whole(open()?).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by);
+            let now = fits(&parts, &header)?;
+            if now.some() && now.most() && best.as_ref().is_none_or(|(fits, ..)| now.fitting > fits.fitting) {
+                best = Some((now, header, by, remark));
+            }
+        }
+        let mut tries: Vec<(Header, i64, &'static str)> = Vec::new();
+        if let Some(format) = likely
+            && own.is_none()
+            && best.is_none()
+        {
+            let header = Header::new(3, *format);
+            let cut = "the first bytes of the file were cut off";
+            tries.extend(starts(&file, &header)?.into_iter().map(|by| (header.clone(), by, cut)));
+        }
+        for (header, by, remark) in tries {
+            let parts = Parts::whole(open()?).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by);
+            let now = fits(&parts, &header)?;
+            if now.some() && now.most() && best.as_ref().is_none_or(|(fits, ..)| now.fitting > fits.fitting) {
+                best = Some((now, header, by, remark));
+            }
+        }
+        if best.is_none() && !before.some() {
+            return Ok(None);
+        }
+    }
+    let (header, mut parts, mut remark) = match (best, own) {
+        (Some((_, header, by, remark)), _) => {
+            (header, Parts::whole(file).shifted(if by < 0 { by.unsigned_abs() } else { 0 }, by), Some(remark))
+        }
+        (None, Some(own)) => (own.clone(), Parts::whole(file), None),
+        (None, None) => return Ok(None),
+    };
+    for _ in 0..BREAKS {
+        match next_break(&parts, &header)? {
+            Some((at, by)) => {
+                parts = parts.shifted(at, by);
+                remark = remark.or(Some("bytes were inserted into it or cut out of it"));
+            }
+            None => break,
+        }
+    }
+    Ok(remark.map(|remark| Found { header, parts, remark }))
+}
+
+/// The layouts that differ by one bit in the size of the region or of the sectors.
+fn one_bit_off(own: &Format) -> Vec<Format> {
+    let mut all = Vec::new();
+    for bit in 0..24 {
+        let mut other = *own;
+        other.region_size[bit / 8] ^= 1 << (bit % 8);
+        all.push(other);
+    }
+    for bit in 0..16 {
+        let mut other = *own;
+        other.sector_size ^= 1 << bit;
+        all.push(other);
+    }
+    all.retain(|format| format.sector_size > 0 && !format.region_size.contains(&0));
+    all
+}
+
+/// Bytes that may have been cut off the start of a file.
+fn starts(file: &FileSource, header: &Header) -> io::Result<Vec<i64>> {
+    let sector = header.format.sector_size;
+    let found = beginnings(file, 0, sector, |_| true)?;
+    let mut votes: HashMap<u64, usize> = HashMap::new();
+    for (at, _) in &found {
+        *votes.entry(at % u64::from(sector.max(1))).or_default() += 1;
+    }
+    let Some((phase, _)) = votes.into_iter().max_by_key(|&(phase, n)| (n, std::cmp::Reverse(phase))) else {
+        return Ok(Vec::new());
+    };
+    let sector = u64::from(sector.max(1));
+    let first = (header.sectors_at() % sector + sector - phase) % sector;
+    // All of the header and the table at most.
+    Ok((0..=header.sectors_at() / sector).map(|n| (first + n * sector) as i64).filter(|by| *by > 0).take(64).collect())
+}
+
+/// Blocks that seem to begin from a byte on, at any byte that is asked for: where, and how many sectors they have.
+fn beginnings(source: &impl Source, from: u64, sector: u32, asked: impl Fn(u64) -> bool) -> io::Result<Vec<Place>> {
+    let mut bytes = Vec::new();
+    let mut found = Vec::new();
+    let mut at = from;
+    source.read_into(at, REACH, &mut bytes)?;
+    while found.len() < FOUND {
+        let offset = usize::try_from(at - from).unwrap_or(usize::MAX);
+        let Some(head) = bytes.get(offset..).filter(|rest| rest.len() >= 16) else { break };
+        let rest = head.get(..16).unwrap_or(head);
+        // Where a block begins the next one does behind its sectors.
+        let next = |count: u32| {
+            let next = offset + count as usize * sector as usize;
+            bytes.get(next..next + 16).is_none_or(|head| sectors_at(head, sector).is_some())
+        };
+        match sectors_at(rest, sector).filter(|count| next(*count)) {
+            Some(count) => {
+                if asked(at) {
+                    found.push((at, count));
+                }
+                at += u64::from(count) * u64::from(sector);
+            }
+            None => at += 1,
+        }
+    }
+    Ok(found)
+}
+
+/// The byte from which on the blocks of a file are elsewhere than its table has them, and by how much they have to move.
+fn next_break(parts: &Parts, header: &Header) -> io::Result<Option<(u64, i64)>> {
+    let sector = header.format.sector_size;
+    let places = places(parts, header)?;
+    let end = parts.len();
+    // The last entries, if they do not fit but for a few that do by chance.
+    let (mut run, mut score, mut best) = (0, 0i64, 0i64);
+    let behind = places.iter().rev().filter(|(at, count)| *at < end && *count > 0);
+    for (n, &(at, count)) in behind.enumerate() {
+        score += if begins(parts, at, count, sector)? { -CHANCE } else { 1 };
+        if score > best {
+            (best, run) = (score, n + 1);
+        }
+    }
+    if run < BREAK {
+        return Ok(None);
+    }
+    let wrong: Vec<Place> =
+        places.iter().copied().filter(|(at, count)| *at < end && *count > 0).rev().take(run).collect();
+    let from = wrong.last().map_or(header.sectors_at(), |(at, _)| *at);
+    // A few bytes before, where something was cut out.
+    let start = from.saturating_sub(u64::from(sector) * 255).max(header.sectors_at());
+    let moved = |at: u64| !(at - header.sectors_at()).is_multiple_of(u64::from(sector.max(1)));
+    let found = beginnings(parts, start, sector, moved)?;
+    let mut votes: HashMap<i64, usize> = HashMap::new();
+    for &(at, count) in &found {
+        for &(should, _) in wrong.iter().filter(|(_, n)| *n == count) {
+            *votes.entry(should as i64 - at as i64).or_default() += 1;
+        }
+    }
+    let best = votes.into_iter().max_by_key(|&(by, n)| (n, std::cmp::Reverse(by.unsigned_abs()), by));
+    let Some((by, n)) = best.filter(|(_, n)| *n >= BREAK) else { return Ok(None) };
+    let should: Vec<u64> = wrong.iter().map(|(at, _)| *at).collect();
+    let first = found.iter().find(|(at, _)| should.contains(&(at.saturating_add_signed(by))));
+    Ok(first.filter(|_| n * 2 > found.len().min(wrong.len())).map(|(at, _)| (*at, by)))
+}

@@ -1,0 +1,88 @@
+//! What a plan adds up to, block by block.
+
+use crate::check::Totals;
+use crate::repair::decision::Action;
+use crate::repair::fate::{Fate, fates};
+use crate::repair::plan::{Plan, plan_both};
+use crate::repair::{Error, Options};
+use crate::save::Save;
+
+/// Blocks of a save by what a plan does with them. Blocks of maps are not counted.
+///
+/// Reads the tables of files that the plan copies. A file that cannot be read is left out: the check reports it.
+#[must_use]
+pub fn totals(save: &Save, plan: &Plan) -> Totals {
+    let mut totals = Totals::default();
+    fates(save, plan, &mut |block| {
+        totals.source += 1;
+        *match block.fate {
+            Fate::Kept => &mut totals.kept,
+            Fate::PutRight => &mut totals.put_right,
+            Fate::Likely => &mut totals.likely,
+            Fate::Older => &mut totals.older,
+            Fate::Salvaged => &mut totals.salvaged,
+            Fate::Lost => &mut totals.lost,
+        } += 1;
+        totals.torn += u64::from(block.torn);
+        totals.odd += u64::from(block.odd);
+    });
+    let rebuilt = |action| action == Action::Rebuild;
+    let regions = plan.regions.iter().filter(|region| rebuilt(region.action)).map(|region| n(region.lost.len()));
+    let paks = plan.paks.iter().filter(|pak| rebuilt(pak.action)).map(|pak| n(pak.lost.len()));
+    let streams = plan.streams.iter().filter(|stream| rebuilt(stream.action)).map(|stream| n(stream.lost.len()));
+    totals.set_aside += regions.chain(paks).chain(streams).sum::<u64>();
+    totals.set_aside += plan.maps.iter().flat_map(|map| &map.layers).map(|layer| n(layer.taken_out.len())).sum::<u64>();
+    totals
+}
+
+/// The totals of a save at both levels: `certain` as planned without `likely`, and what a plan with `likely` adds to it.
+#[must_use]
+pub fn outlook(certain: Totals, likely: Totals) -> Totals {
+    let more = certain.lost.saturating_sub(likely.lost);
+    Totals { likely: certain.likely + more, lost: certain.lost.saturating_sub(more), ..certain }
+}
+
+/// What a repair would bring back at both levels.
+///
+/// # Errors
+/// As those of [`plan_both`].
+pub fn expected_totals(save: &Save, options: &Options<'_>) -> Result<Totals, Error> {
+    let [certain, likely] = plan_both(save, options)?.map(|plan| totals(save, &plan));
+    Ok(outlook(certain, likely))
+}
+
+fn n(len: usize) -> u64 {
+    len as u64
+}
+
+/// The totals at the end of a repair, a line a sentence; `done` is false for a plan.
+#[must_use]
+pub fn total_words(totals: &Totals, done: bool) -> Vec<String> {
+    if totals.source == 0 {
+        return Vec::new();
+    }
+    let mut parts = Vec::new();
+    for (n, words) in [
+        (totals.kept, "kept as they were"),
+        (totals.put_right, "put right"),
+        (totals.likely, "written although only likely"),
+        (totals.older, "taken from the backup, in an older state"),
+        (totals.salvaged, "salvaged in part"),
+        (totals.lost, "without a block in the copy"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{n} {words}"));
+        }
+    }
+    let blocks = if totals.source == 1 { "block" } else { "blocks" };
+    let mut lines = vec![format!("In the source {} {blocks}: {}.", totals.source, parts.join(", "))];
+    if totals.set_aside > 0 {
+        let (blocks, kept) = if totals.set_aside == 1 { ("block", "is") } else { ("blocks", "are") };
+        let will = if done { kept.to_owned() } else { "would be".to_owned() };
+        lines.push(format!("{} {blocks} or parts of blocks {will} in lost+found.", totals.set_aside));
+    }
+    if done {
+        lines.push("Move the copy to where the save was, and keep the original.".to_owned());
+    }
+    lines
+}

@@ -1,0 +1,191 @@
+//! Exports unowned blocks as arrays: those in `lost+found` of a repair, or those that a damaged save still has.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::bytes::{Span, index};
+use crate::draft::{self, Draft};
+use crate::godot::region::{Format, Header};
+use crate::printable::write_json_pretty;
+use crate::repair::{Error, Options, lost, plan};
+use crate::save::{Forest, LOST, Save, Scratch};
+use crate::source::Source;
+use crate::watch::Watch;
+
+/// What was exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unowned {
+    /// Blocks.
+    pub blocks: u64,
+    /// Number of whole blocks.
+    pub whole: u64,
+    /// Arrays.
+    pub arrays: u64,
+}
+
+/// Writes unowned blocks into a new directory: for each block `NAME.CHANNEL.npy` and `NAME.json`, and `NAME.bin`, its
+/// stored bytes.
+///
+/// # Errors
+/// When the destination cannot be used, or something cannot be read or written.
+pub fn export_unowned(save: &Save, to: &Path, watch: &Watch<'_>) -> Result<Unowned, Error> {
+    let draft = Draft::new(&[&save.path], to, watch)?;
+    let mut writing = Writing { save, draft: &draft, scratch: Scratch::default(), summary: Unowned::default() };
+    let kept = save.path.join(LOST);
+    if kept.is_dir() {
+        writing.kept(&kept)?;
+    } else {
+        writing.found(watch)?;
+    }
+    let summary = writing.summary;
+    draft.finish()?;
+    Ok(summary)
+}
+
+/// The description of an exported block; `found` is what was known of it where it was found.
+#[derive(Serialize)]
+struct UnownedReport<'r, F> {
+    r#type: &'static str,
+    whole: bool,
+    findings: Vec<&'static str>,
+    version: Option<u8>,
+    size: Option<[u16; 3]>,
+    axes: &'static str,
+    channels: Vec<lost::ChannelReport>,
+    metadata: Option<Json>,
+    found: &'r F,
+}
+
+/// Where a block of the save itself was found.
+#[derive(Serialize)]
+struct FoundReport<'r> {
+    region: &'r str,
+    sector: u32,
+    candidates: Vec<lost::Candidate>,
+}
+
+struct Writing<'w> {
+    save: &'w Save,
+    draft: &'w Draft<'w>,
+    scratch: Scratch,
+    summary: Unowned,
+}
+
+impl Writing<'_> {
+    /// Exports the blocks in `lost+found` of a repair.
+    fn kept(&mut self, dir: &Path) -> Result<(), Error> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(dir).map_err(draft::Error::read(dir))? {
+            let name = entry.map_err(draft::Error::read(dir))?.file_name();
+            names.extend(name.into_string().ok().filter(|name| name.ends_with(".bin")));
+        }
+        names.sort();
+        let limits = &self.save.options.limits;
+        for name in names {
+            let path = dir.join(&name);
+            let source = draft::open(&path)?;
+            let mut stored = Vec::new();
+            let most = source.len().min(limits.stored_bytes.saturating_add(4));
+            source.read_into(0, index(most), &mut stored).map_err(draft::Error::read(&path))?;
+            let stem = name.trim_end_matches(".bin");
+            let about = dir.join(format!("{stem}.json"));
+            let mut text = Vec::new();
+            // A block is exported even if its description cannot be read.
+            if let Ok(source) = draft::open(&about) {
+                let most = source.len().min(limits.meta_bytes);
+                source.read_into(0, index(most), &mut text).map_err(draft::Error::read(&about))?;
+            }
+            let about: Json = serde_json::from_slice(&text).unwrap_or(Json::Null);
+            let region = about["region"].as_str().unwrap_or_default().to_owned();
+            let header = header(self.save, Path::new(&region));
+            self.block(stem, &stored, header.as_ref(), &about)?;
+        }
+        Ok(())
+    }
+
+    /// Exports the unowned blocks of the save itself.
+    fn found(&mut self, watch: &Watch<'_>) -> Result<(), Error> {
+        let options = Options::default().watch(watch.quiet());
+        let plan = plan(self.save, &options)?;
+        for region in &plan.regions {
+            let shown = region.name.to_string_lossy();
+            let header = header(self.save, &region.name);
+            for block in &region.lost {
+                let source = draft::open(&region.path)?;
+                let stored = read(&source, &block.pieces).map_err(draft::Error::read(&region.path))?;
+                let kind = if block.whole { "" } else { ".torn" };
+                let stem = format!("{}.sector-{:06}{kind}", shown.replace(['/', '\\'], "_"), block.sector);
+                let candidates = lost::Candidate::all(&block.candidates);
+                let about = FoundReport { region: &shown, sector: block.sector, candidates };
+                self.block(&stem, &stored, header.as_ref(), &about)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn block(
+        &mut self,
+        stem: &str,
+        stored: &[u8],
+        header: Option<&Header>,
+        found: &impl Serialize,
+    ) -> Result<(), Error> {
+        let unknown = Header::new(3, UNKNOWN);
+        let limits = &self.save.options.limits;
+        let view = self.scratch.interpret_bytes(stored, 0, header.unwrap_or(&unknown), None, limits);
+        let (channels, arrays) = view.block.as_ref().map(lost::arrays).unwrap_or_default();
+        let codes: Vec<&str> = view.damage.iter().map(|d| d.code.name()).collect();
+        let block = view.block.as_ref();
+        let own = UnownedReport {
+            r#type: "lost",
+            whole: view.is_readable(),
+            findings: codes,
+            version: block.map(|block| block.version),
+            size: block.map(|block| block.size),
+            axes: lost::AXES,
+            channels,
+            metadata: block.and_then(|block| block.metadata.as_ref()).map(|metadata| metadata.to_json()),
+            found,
+        };
+        self.summary.blocks += 1;
+        self.summary.whole += u64::from(view.is_readable());
+        self.summary.arrays += arrays.len() as u64;
+        self.draft.file(Path::new(&format!("{stem}.bin")), stored)?;
+        for (ending, bytes) in arrays {
+            self.draft.file(Path::new(&format!("{stem}{ending}")), &bytes)?;
+        }
+        let mut text = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = write_json_pretty(&mut text, &own);
+        Ok(self.draft.file(Path::new(&format!("{stem}.json")), &text)?)
+    }
+}
+
+/// A placeholder layout: blocks store their own.
+const UNKNOWN: Format = Format {
+    block_size_po2: 0,
+    region_size: [1; 3],
+    depths: [crate::godot::channel::Depth::Bits8; crate::godot::channel::CHANNELS],
+    sector_size: 512,
+};
+
+/// The header of a region file, or the layout of the whole save.
+fn header(save: &Save, name: &Path) -> Option<Header> {
+    let own = save.regions().find(|(forest, file)| {
+        let path = forest.dir.join(&file.name);
+        path.strip_prefix(&save.path).is_ok_and(|below| below == name) || &*file.name == name
+    });
+    let format = |forest: &Forest| forest.format.map(|format| Header::new(3, format));
+    own.and_then(|(_, file)| file.header.clone()).or_else(|| save.forests.iter().find_map(format))
+}
+
+fn read(source: &impl Source, pieces: &[Span]) -> std::io::Result<Vec<u8>> {
+    let (mut all, mut part) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        source.read_into(piece.start, index(piece.len()), &mut part)?;
+        all.extend_from_slice(&part);
+    }
+    Ok(all)
+}

@@ -1,0 +1,104 @@
+//! Why a plan keeps something in `lost+found`, and why a position stays without a block: what is decided by the reason is
+//! decided by its variant, never by its words.
+
+use std::fmt;
+
+use crate::recover::decide::Certainty;
+use crate::repair::decision::{Decision, LostBlock, Origin};
+
+/// Why bytes are kept in `lost+found`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum KeptReason {
+    /// The block is in the result, without what was against the format; these are its old bytes. The only reason that
+    /// leaves nothing lost.
+    Rewritten,
+    /// A whole block that no table entry points to.
+    Unowned,
+    /// What is left of a torn block.
+    Torn,
+    /// Bytes that are not zero, between whole blocks.
+    NoBlock,
+    /// A whole block whose position the user gave to another one.
+    Replaced,
+    /// A row of a stream, or a part of one, that is not written; why, in words.
+    Row(&'static str),
+}
+
+impl fmt::Display for KeptReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rewritten => "as it was: it is written without what is against the format",
+            Self::Unowned => "it has no owner",
+            Self::Torn => "it is torn",
+            Self::NoBlock => "no whole block stands there",
+            Self::Replaced => "another block was accepted for its place",
+            Self::Row(why) => why,
+        })
+    }
+}
+
+impl serde::Serialize for KeptReason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Why a position of a region's table has no block in the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum MissingReason {
+    /// Its block is torn.
+    Torn,
+    /// No block was found for it.
+    NotFound,
+    /// Several blocks are possible, and none is certain enough.
+    Uncertain,
+    /// Its entry has no sectors.
+    NoSectors,
+}
+
+impl fmt::Display for MissingReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Torn => "its block is torn",
+            Self::NotFound => "no block was found for it",
+            Self::Uncertain => "its block cannot be told for certain",
+            Self::NoSectors => "its entry has no sectors",
+        })
+    }
+}
+
+impl serde::Serialize for MissingReason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Why the position of a block that is written is not certain, as a clause; `None` if it is.
+pub(super) fn doubt(block: &Decision) -> Option<String> {
+    if block.origin != Origin::Found || block.certainty == Certainty::Certain {
+        return None;
+    }
+    let p = block.probability;
+    Some(match block.moved {
+        true if block.listed_at.is_some() => {
+            format!("it was saved anew and appended, so only its seams show its position (probability {p:.3})")
+        }
+        true => format!("no entry of the table leads to it, so only its seams show its position (probability {p:.3})"),
+        false if p < 0.99 => format!("order, length and seams allow other positions too (probability {p:.3})"),
+        false => format!(
+            "order and seams fit (probability {p:.3}), but would not if the game saved most of the region, or another block fits as well"
+        ),
+    })
+}
+
+/// The likeliest block for a position without one, as a clause with the reason why it is not written.
+pub(super) fn likeliest(position: [i32; 3], lost: &[LostBlock]) -> Option<String> {
+    let fits = |lost: &LostBlock| {
+        let mut all = lost.candidates.iter().filter(|(at, _)| *at == position);
+        all.next().map(|(_, p)| (lost.sector, *p)).filter(|_| lost.whole)
+    };
+    let (sector, p) = lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!("the likeliest is the one at sector {sector}, with a probability of {p:.3}"))
+}

@@ -1,0 +1,316 @@
+//! Data in a file of its own, without the save around it: a block, a container, instance data, an array.
+//!
+//! The documents say that blocks go "to files, network or databases", and that data without compression has no container.
+//! The kind is inferred by trying each reader on the whole file; a kind is accepted only if nothing is wrong with the data.
+
+use std::path::Path;
+
+use crate::damage::Damage;
+use crate::godot::block::{self, Block, BlockLayout};
+use crate::godot::container::{Container, Decoder};
+use crate::godot::instances::Instances;
+use crate::limits::Limits;
+use crate::printable;
+use crate::source::{FileSource, OpenError, Source};
+use crate::voxel_map::npy::{Npy, PREFIX_BYTES};
+
+/// A kind of bare data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BareKind {
+    /// Block data without a container.
+    Block,
+    /// A container with block data or instance data.
+    Container,
+    /// Instance data without a container.
+    Instances,
+    /// An array of numbers.
+    Npy,
+}
+
+impl BareKind {
+    /// Every kind, in the order in which they are tried.
+    pub const ALL: [Self; 4] = [Self::Npy, Self::Container, Self::Instances, Self::Block];
+
+    /// `block`, `container`, `instances` or `npy`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Container => "container",
+            Self::Instances => "instances",
+            Self::Npy => "npy",
+        }
+    }
+
+    const fn why(self) -> &'static str {
+        match self {
+            Self::Block => "the file is block data from its version to its epilogue",
+            Self::Container => "the file decompresses to data that is whole up to its epilogue",
+            Self::Instances => "the file is instance data from its version to its epilogue",
+            Self::Npy => "the file begins with 0x93 and NUMPY",
+        }
+    }
+}
+
+/// What a file holds when it is read as one kind.
+#[derive(Debug)]
+pub struct Bare<'a> {
+    /// The kind.
+    pub kind: BareKind,
+    /// The container, if the kind has one.
+    pub container: Option<Container<'a>>,
+    /// The block, if there is one.
+    pub block: Option<Block<'a>>,
+    /// The instances, if there are any.
+    pub instances: Option<Instances<'a>>,
+    /// The header of the array.
+    pub npy: Option<Npy>,
+    /// What is wrong with it.
+    pub damage: Vec<Damage>,
+}
+
+/// A kind that was tried, and why the file is not of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The kind.
+    pub kind: BareKind,
+    /// Why not, as a clause.
+    pub why: String,
+}
+
+/// The bytes of a file, as many as the limit for stored blocks allows.
+///
+/// # Errors
+/// When it cannot be opened or read.
+pub fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>, OpenError> {
+    let source = FileSource::open(path)?;
+    let mut bytes = Vec::new();
+    source.read_into(0, crate::bytes::index(source.len().min(limits.stored_bytes)), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads bytes as a kind. Blocks of version 1 need a layout.
+pub fn read<'a>(
+    kind: BareKind,
+    bytes: &'a [u8],
+    layout: Option<&BlockLayout>,
+    limits: &Limits,
+    decoder: &'a mut Decoder,
+) -> Bare<'a> {
+    let mut bare = Bare { kind, container: None, block: None, instances: None, npy: None, damage: Vec::new() };
+    match kind {
+        BareKind::Npy => {
+            let prefix = bytes.get(..PREFIX_BYTES).unwrap_or(bytes);
+            bare.npy = Npy::decode(prefix, bytes.len() as u64).report_to(&mut bare.damage);
+        }
+        BareKind::Block => {
+            bare.block = Some(block::decode(bytes, layout, None, limits).report_to(&mut bare.damage));
+        }
+        BareKind::Instances => bare.instances = Some(Instances::decode(bytes).report_to(&mut bare.damage)),
+        BareKind::Container => {
+            let container = decoder.decode(bytes, limits).report_to(&mut bare.damage);
+            bare.container = Some(container);
+            if container.mode.is_none() || container.plain.is_empty() {
+                return bare;
+            }
+            let (mut of_block, mut of_instances) = (Vec::new(), Vec::new());
+            let block = block::decode(container.plain, layout, None, limits).report_to(&mut of_block);
+            let instances = Instances::decode(container.plain).report_to(&mut of_instances);
+            // Instance data begins with 0 or 1 like block data of version 1, so the one without damage counts.
+            if of_instances.is_empty() && !of_block.is_empty() {
+                bare.instances = Some(instances);
+            } else {
+                bare.block = Some(block);
+                bare.damage.append(&mut of_block);
+            }
+        }
+    }
+    bare
+}
+
+impl Bare<'_> {
+    /// Why the file is not of this kind; `None` if it is.
+    fn refuted(&self) -> Option<String> {
+        if let Some(damage) = self.damage.iter().find(|d| d.code.hides_data()) {
+            return Some(damage.to_string());
+        }
+        match self.kind {
+            BareKind::Npy => None,
+            BareKind::Container => {
+                let holds = self.block.is_some() || self.instances.is_some();
+                (!holds).then(|| "there is nothing in the container".to_owned())
+            }
+            BareKind::Block | BareKind::Instances => None,
+        }
+    }
+}
+
+/// Infers the kind of a file's bytes.
+///
+/// # Errors
+/// What was tried, if the bytes are of no kind.
+pub fn infer(
+    bytes: &[u8],
+    layout: Option<&BlockLayout>,
+    limits: &Limits,
+) -> Result<(BareKind, &'static str), Vec<Tried>> {
+    let mut tried = Vec::new();
+    for kind in BareKind::ALL {
+        let mut decoder = Decoder::default();
+        match read(kind, bytes, layout, limits, &mut decoder).refuted() {
+            None => return Ok((kind, kind.why())),
+            Some(why) => tried.push(Tried { kind, why }),
+        }
+    }
+    Err(tried)
+}
+
+/// Entries of a directory that are described.
+const ENTRIES: usize = 24;
+
+/// What lies in a directory that has no save, and why each entry is not one: a line for each.
+#[must_use]
+pub fn describe_directory(dir: &Path, limits: &Limits) -> Vec<String> {
+    let Ok(list) = std::fs::read_dir(dir) else { return Vec::new() };
+    let mut entries: Vec<_> = list.filter_map(Result::ok).collect();
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    let more = entries.len().saturating_sub(ENTRIES);
+    let mut lines: Vec<String> = entries
+        .iter()
+        .take(ENTRIES)
+        .map(|entry| {
+            let name = printable::path(Path::new(&entry.file_name()));
+            let what = match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => "a symbolic link, which is not followed".to_owned(),
+                Ok(kind) if kind.is_dir() => "a directory without a save in it".to_owned(),
+                Ok(kind) if kind.is_file() => describe_file(&entry.path(), limits),
+                Ok(_) => "neither a file nor a directory".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            format!("{name}: {what}")
+        })
+        .collect();
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
+/// What a file is that belongs to no save.
+fn describe_file(path: &Path, limits: &Limits) -> String {
+    // Only small files can be bare data of a block.
+    let bytes = match read_file(path, &Limits { stored_bytes: limits.stored_bytes.min(1 << 20), ..*limits }) {
+        Ok(bytes) => bytes,
+        Err(error) => return error.to_string(),
+    };
+    if bytes.is_empty() {
+        return "an empty file".to_owned();
+    }
+    if bytes.starts_with(&crate::voxel_map::npy::MAGIC) {
+        return describe_array(path);
+    }
+    match infer(&bytes, None, limits) {
+        Ok((kind, _)) => format!("bare data: `voxscope show FILE --as {}` shows it", kind.name()),
+        Err(_) => {
+            let first: Vec<String> = bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            format!("begins with {}, which is no file of a save", first.join(" "))
+        }
+    }
+}
+
+/// An array without a map: its type, its shape, and what its name and shape say.
+fn describe_array(path: &Path) -> String {
+    let Ok(source) = FileSource::open(path) else { return "an array that cannot be read".to_owned() };
+    let mut damage = Vec::new();
+    let npy = match Npy::open(&source).map(|npy| npy.report_to(&mut damage)) {
+        Ok(Some(npy)) => npy,
+        Ok(None) => {
+            let why = damage.first().map_or_else(String::new, |damage| format!(": {damage}"));
+            return format!("an array of a voxel map without its map_data.json, and its header cannot be read{why}");
+        }
+        Err(error) => return error.to_string(),
+    };
+    let shape = npy.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let role = match (npy.dtype.is_integer(), npy.shape.as_slice()) {
+        (true, [_, 16, 16, 16]) => "voxels of sparse blocks",
+        (true, [_, 3]) => "positions of sparse blocks",
+        (true, [_, _, _]) => "voxels of a dense layer",
+        (false, [_, _]) => "depths",
+        _ => "no array of a layer by its shape",
+    };
+    let values = values_of(&source, &npy).map_or_else(String::new, |[low, high]| format!(", {low} to {high}"));
+    format!("an array without map_data.json: {} [{shape}]{values}, {role}", npy.dtype.name())
+}
+
+/// The lowest and the highest of the first numbers of an array.
+fn values_of(source: &FileSource, npy: &Npy) -> Option<[String; 2]> {
+    let mut bytes = Vec::new();
+    npy.read(source, 0, 1 << 16, &mut bytes).ok()?;
+    if npy.dtype.is_integer() {
+        let (low, high) = (npy.integers(&bytes).min()?, npy.integers(&bytes).max()?);
+        return Some([low.to_string(), high.to_string()]);
+    }
+    let fold = |better: fn(f32, f32) -> f32| npy.floats(&bytes).filter(|n| n.is_finite()).reduce(better);
+    Some([fold(f32::min)?.to_string(), fold(f32::max)?.to_string()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::godot::container::{self, Mode};
+
+    /// A block of version 4 with 2 x 2 x 2 voxels, all channels uniform.
+    fn block() -> Vec<u8> {
+        let mut bytes = vec![4, 2, 0, 2, 0, 2, 0];
+        bytes.extend([1, 7]);
+        bytes.extend([1, 0].repeat(7));
+        bytes.extend([0x0d, 0xf0, 0x0d, 0x90]);
+        bytes
+    }
+
+    /// Instance data without layers.
+    fn instances() -> Vec<u8> {
+        [&[1, 0][..], &16f32.to_le_bytes(), &[0x0d, 0xf0, 0x0d, 0x90]].concat()
+    }
+
+    fn kind(bytes: &[u8]) -> Option<BareKind> {
+        infer(bytes, None, &Limits::DEFAULT).ok().map(|(kind, _)| kind)
+    }
+
+    #[test]
+    fn the_kind_of_bare_data_is_inferred() {
+        assert_eq!(kind(&block()), Some(BareKind::Block));
+        assert_eq!(kind(&instances()), Some(BareKind::Instances));
+        assert_eq!(kind(&[crate::voxel_map::npy::header("<i4", &[1]), vec![0; 4]].concat()), Some(BareKind::Npy));
+        for mode in Mode::ALL.into_iter().chain([Mode::Lz4WrongOrder]) {
+            for data in [block(), instances()] {
+                let mut packed = Vec::new();
+                container::encode(mode, &data, &mut packed);
+                assert_eq!(kind(&packed), Some(BareKind::Container), "{mode:?}");
+            }
+        }
+        for other in [&b""[..], b"text", &[2, 0, 0, 0, 0, 0], &block()[..20]] {
+            let tried = infer(other, None, &Limits::DEFAULT).unwrap_err();
+            assert_eq!(tried.len(), BareKind::ALL.len(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_of_version_1_needs_a_layout() {
+        let bytes = [&[1, 7][..], &[1, 0].repeat(7), &[0x0d, 0xf0, 0x0d, 0x90]].concat();
+        assert_ne!(kind(&bytes), Some(BareKind::Block));
+        let layout = BlockLayout { size: [16; 3], depths: Default::default() };
+        let found = infer(&bytes, Some(&layout), &Limits::DEFAULT).unwrap();
+        assert_eq!(found.0, BareKind::Block);
+    }
+
+    #[test]
+    fn a_container_says_what_is_in_it() {
+        let mut packed = Vec::new();
+        container::encode(Mode::Lz4, &instances(), &mut packed);
+        let mut decoder = Decoder::default();
+        let bare = read(BareKind::Container, &packed, None, &Limits::DEFAULT, &mut decoder);
+        assert!(bare.damage.is_empty() && bare.block.is_none() && bare.instances.is_some());
+    }
+}

@@ -1,0 +1,227 @@
+//! Finding saves of `VoxelStreamBlockFiles`: `meta.vxbm` and a file for each block, `blocks/lodN/PXPYPZ.vxb`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::{META_ABOVE, Scan, What, canonical};
+use crate::bytes::Span;
+use crate::damage::{Code, Damage, Value};
+use crate::godot::block_files::{
+    self, BLOCK_MAGIC, MAX_LODS, MAX_META_BYTES, decode_block_file, layout, parse_position,
+};
+use crate::godot::forest;
+use crate::godot::region::Format;
+use crate::save::{Forest, ForestLayout, Kind, Options, Region, RegionFile, Scratch, open_region};
+use crate::source::{FileSource, Source};
+
+/// Name of the meta file.
+pub(crate) const META: &str = "meta.vxbm";
+/// Name of the directory of LODs.
+const BLOCKS: &str = "blocks";
+/// Ending of the files of blocks.
+const ENDING: &str = "vxb";
+/// First bytes of a file that are read to find its block.
+const PREFIX: usize = 9;
+/// Blocks that are tried to infer a layout that the meta file does not give.
+const PROBES: usize = 16;
+
+/// Whether a file has the name of a block file.
+pub(super) fn is_named(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new(ENDING))
+}
+
+/// Whether a file begins as the file of a block.
+pub(super) fn is_block(file: &FileSource) -> bool {
+    let mut magic = [0; BLOCK_MAGIC.len()];
+    file.read_at(0, &mut magic).is_ok() && magic == BLOCK_MAGIC
+}
+
+/// Whether the file at a path can be opened and begins as the file of a block.
+pub(super) fn begins_as_block(path: &Path) -> bool {
+    FileSource::open(path).is_ok_and(|file| is_block(&file))
+}
+
+/// The save, if `dir` is its directory of blocks.
+pub(super) fn save_above(dir: &Path) -> Option<PathBuf> {
+    let real = fs::canonicalize(dir).ok()?;
+    let parent = real.parent()?;
+    let is_blocks = real.file_name() == Some(OsStr::new(BLOCKS)) && parent.join(META).is_file();
+    is_blocks.then(|| parent.to_owned())
+}
+
+/// Whether a directory has directories of LODs with files of blocks.
+pub(super) fn has_blocks(dir: &Path) -> bool {
+    let list = |path: &Path| fs::read_dir(path).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let lods = list(&dir.join(BLOCKS)).filter(|path| path.file_name().and_then(parse_lod).is_some());
+    lods.into_iter().any(|lod| list(&lod).any(|path| is_named(&path)))
+}
+
+impl Scan<'_> {
+    /// Adds the save of a directory.
+    pub(super) fn block_files(&mut self, dir: &Path) {
+        let (mut meta, mut regions, mut found) = (None, Vec::new(), false);
+        for (path, what) in self.entries(dir) {
+            let name = path.file_name().unwrap_or_default();
+            match what {
+                What::File if name == META => {
+                    found = true;
+                    meta = self.block_meta(&path);
+                }
+                What::Link if name == META || name == BLOCKS => self.fault(&path, Code::LinkSkipped, "file", None),
+                What::Directory if name == BLOCKS => self.block_lods(dir, &path, &mut regions),
+                _ => {}
+            }
+        }
+        if !found {
+            let missing = Damage::new(Code::BlockFilesMeta, Span::default(), "file").found(Value::Words("missing"));
+            self.faults.push(super::Fault { path: dir.join(META), damage: missing, detail: None });
+        }
+        let count = meta.as_ref().and_then(|meta: &forest::Meta| meta.lod_count);
+        let mut lods: Vec<u8> = regions.iter().map(|file: &RegionFile| file.lod).collect();
+        lods.dedup();
+        for lod in lods.into_iter().filter(|lod| count.is_some_and(|count| *lod >= count)) {
+            let beyond = Damage::new(Code::BlockFilesMeta, Span::default(), "LOD").found(Value::Number(lod.into()));
+            let beyond = beyond.expected(Value::AtMost(u64::from(count.unwrap_or(1)).saturating_sub(1)));
+            self.faults.push(super::Fault {
+                path: dir.join(BLOCKS).join(format!("lod{lod}")),
+                damage: beyond,
+                detail: None,
+            });
+        }
+        self.fault(&dir.join(META), Code::BlockFilesRemoved, "format", None);
+        self.push(Kind::BlockFiles, dir, ForestLayout::Engine, meta, regions);
+    }
+
+    fn block_lods(&mut self, save: &Path, dir: &Path, regions: &mut Vec<RegionFile>) {
+        for (path, what) in self.entries(dir) {
+            match (path.file_name().and_then(parse_lod), what) {
+                (Some(lod), What::Directory) => {
+                    for (path, what) in self.entries(&path) {
+                        self.block_file(save, &path, lod, what, regions);
+                    }
+                }
+                (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
+                _ => self.fault(&path, Code::NameForeign, "name of the file", None),
+            }
+        }
+    }
+
+    fn block_file(&mut self, save: &Path, path: &Path, lod: u8, what: What, regions: &mut Vec<RegionFile>) {
+        let stem = path.file_stem().and_then(OsStr::to_str).filter(|_| is_named(path));
+        match (stem.and_then(parse_position), what) {
+            (Some(position), What::File) => {
+                let below = path.strip_prefix(save).unwrap_or(path);
+                regions.push(RegionFile::named(below, lod, position));
+            }
+            (Some(_), What::Link) => self.fault(path, Code::LinkSkipped, "file", None),
+            (Some(_), _) => self.fault(path, Code::NotAFile, "file", None),
+            (None, _) if is_named(path) => self.fault(path, Code::BlockFileName, "name of the file", None),
+            (None, _) => self.fault(path, Code::NameForeign, "name of the file", None),
+        }
+    }
+
+    /// Files of blocks outside of a save, or of a save that was not opened as a whole.
+    pub(super) fn loose_blocks(&mut self, dir: &Path, paths: &[PathBuf]) {
+        // A relative path does not name its parents.
+        let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+        let lod = real.file_name().and_then(parse_lod).unwrap_or(0);
+        let meta = real.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file());
+        let meta = meta.and_then(|path| self.block_meta(&path));
+        let mut regions = Vec::new();
+        for path in paths {
+            let Some(name) = path.file_name() else { continue };
+            let position = path.file_stem().and_then(OsStr::to_str).and_then(parse_position);
+            if position.is_none() {
+                self.fault(path, Code::BlockFileName, "name of the file", None);
+            }
+            regions.push(RegionFile::named(Path::new(name), lod, position.unwrap_or_default()));
+        }
+        self.fault(dir, Code::BlockFilesRemoved, "format", None);
+        self.push(Kind::BlockFiles, dir, ForestLayout::Engine, meta, regions);
+    }
+
+    fn block_meta(&mut self, path: &Path) -> Option<forest::Meta> {
+        let mut data = Vec::new();
+        // One byte more than the largest has shows that a file is too long.
+        let read = FileSource::open(path).and_then(|file| Ok(file.read_into(0, MAX_META_BYTES + 1, &mut data)?));
+        if let Err(error) = read {
+            self.fault(path, error.code(), "meta file", Some(error.to_string()));
+            return None;
+        }
+        let mut damage = Vec::new();
+        let meta = block_files::Meta::decode(&data).report_to(&mut damage);
+        for damage in damage {
+            self.faults.push(super::Fault { path: path.to_owned(), damage, detail: None });
+        }
+        meta.map(|meta| forest::Meta {
+            version: Some(block_files::VERSION),
+            block_size_po2: meta.block_size_po2,
+            depths: meta.depths,
+            lod_count: meta.lod_count,
+            ..forest::Meta::default()
+        })
+    }
+}
+
+/// The layout of the blocks by a meta file.
+pub(super) fn format_of(meta: &forest::Meta) -> Option<Format> {
+    Some(layout(meta.block_size_po2?, meta.depths?))
+}
+
+/// Reads the headers of all files. If the meta file does not give the layout, the first readable block does.
+pub(super) fn read_headers(forest: &mut Forest, options: &Options) {
+    let Forest { dir, format, regions, .. } = forest;
+    regions.par_iter_mut().for_each(|file| read_header(file, dir, format.as_ref()));
+    if format.is_none() {
+        *format = regions.iter().take(PROBES).find_map(|file| probe(file, dir, options));
+        let Some(format) = format else { return };
+        for header in regions.iter_mut().filter_map(|file| file.header.as_mut()) {
+            header.format = Format { sector_size: header.format.sector_size, ..*format };
+        }
+    }
+}
+
+fn read_header(file: &mut RegionFile, dir: &Path, outside: Option<&Format>) {
+    let mut prefix = Vec::new();
+    let damage = &mut file.damage;
+    let read = open_region(&dir.join(&file.name)).and_then(|(source, undone)| {
+        damage.extend(undone);
+        source.read_into(0, PREFIX, &mut prefix)?;
+        Ok(source.len())
+    });
+    match read {
+        Ok(len) => {
+            file.len = len;
+            file.header = decode_block_file(&prefix, len, outside).report_to(&mut file.damage);
+        }
+        Err(error) => file.refuse(&error),
+    }
+}
+
+/// The layout of a block that stores it, which those of version 1 do not.
+fn probe(file: &RegionFile, dir: &Path, options: &Options) -> Option<Format> {
+    let (source, _) = open_region(&dir.join(&file.name)).ok()?;
+    let region = Region::load(source, file.header.clone()?, file.lod, file.position, options).ok()?;
+    let mut scratch = Scratch::default();
+    let entry = region.entries.first()?.entry;
+    let view = region.view(entry, &mut scratch).ok().filter(|view| view.is_readable())?;
+    let block = view.block.filter(|block| block.version > 1)?;
+    let [size, ..] = block.size;
+    if block.size != [size; 3] || !size.is_power_of_two() {
+        return None;
+    }
+    let mut depths = [crate::godot::channel::Depth::default(); crate::godot::channel::CHANNELS];
+    for (depth, channel) in depths.iter_mut().zip(&block.channels) {
+        *depth = channel.depth;
+    }
+    Some(layout(u8::try_from(size.trailing_zeros()).ok()?, depths))
+}
+
+/// `lodN`, N from 0 to 31.
+fn parse_lod(name: &OsStr) -> Option<u8> {
+    let digits = name.to_str()?.strip_prefix("lod")?;
+    canonical(digits)?.try_into().ok().filter(|&lod: &u8| lod < MAX_LODS)
+}

@@ -1,0 +1,565 @@
+//! Recognises the format of a path and finds the files of a save.
+
+mod block_files;
+mod pak_dirs;
+mod streams;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::bytes::Span;
+use crate::damage::{Code, Damage, Value};
+use crate::godot::forest::{MAX_LODS, Meta};
+use crate::godot::region::{Format, Header, MAGIC, MAX_HEADER_BYTES};
+use crate::save::transfer::open_region;
+use crate::save::{Error, Fault, Forest, ForestLayout, Kind, Options, PakDir, RegionFile, Save, StreamFile};
+use crate::source::{FileSource, OpenError, Source};
+use crate::voxel_map::Map;
+use crate::voxel_map::map_json::FILE_NAME;
+
+pub(crate) use block_files::META as BLOCK_META;
+pub(super) use streams::with_ending;
+
+/// Name of the meta file.
+pub(crate) const META: &str = "meta.vxrm";
+/// Name of the directory of LODs.
+const REGIONS: &str = "regions";
+/// Name of the directory into which a repair puts unowned blocks and files that were set aside.
+pub(crate) const LOST: &str = "lost+found";
+/// The report that a repair writes into its copy.
+pub(crate) const REPORT: &str = "repair.json";
+/// Ending of region files.
+const ENDING: &str = "vxr";
+/// Directories above a region file in which its meta file is searched: `regions/lodN` is two levels down.
+const META_ABOVE: usize = 3;
+
+pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        // Where nothing of a stream could be read, a repair writes its report and `lost+found`, and no database.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && reported(path) => {
+            return Ok(Save::empty(path, options));
+        }
+        Err(source) => return Err(Error::Io { path: path.to_owned(), source }),
+    };
+    let mut scan = Scan {
+        options,
+        forests: Vec::new(),
+        pak_dirs: Vec::new(),
+        streams: Vec::new(),
+        maps: Vec::new(),
+        faults: Vec::new(),
+        files: 0,
+        over: false,
+    };
+    let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
+    let Scan { mut forests, mut pak_dirs, streams, maps, mut faults, .. } = scan;
+    for forest in &mut forests {
+        match forest.kind {
+            Kind::BlockFiles => block_files::read_headers(forest, options),
+            Kind::Forest | Kind::Loose => read_headers(forest),
+        }
+    }
+    pak_dirs.iter_mut().for_each(pak_dirs::read_record_counts);
+    faults.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(Save { path: root, forests, pak_dirs, streams, maps, faults, options: options.clone() })
+}
+
+/// Whether a repair reported that it wrote no database at `path`.
+fn reported(path: &Path) -> bool {
+    with_ending(path, &format!(".{REPORT}")).is_file()
+}
+
+/// The forest, if `dir` is its `regions` directory.
+fn forest_above(dir: &Path) -> Option<PathBuf> {
+    let real = fs::canonicalize(dir).ok()?;
+    let parent = real.parent()?;
+    let is_regions = real.file_name() == Some(OsStr::new(REGIONS)) && parent.join(META).is_file();
+    is_regions.then(|| parent.to_owned())
+}
+
+struct Scan<'o> {
+    options: &'o Options,
+    forests: Vec<Forest>,
+    pak_dirs: Vec<PakDir>,
+    streams: Vec<StreamFile>,
+    maps: Vec<Map>,
+    faults: Vec<Fault>,
+    files: usize,
+    over: bool,
+}
+
+/// The kind of a directory entry, without following links.
+#[derive(PartialEq)]
+enum What {
+    Directory,
+    File,
+    Link,
+    Other,
+}
+
+impl Scan<'_> {
+    /// Scans the opened directory; returns the path that printed paths are relative to.
+    fn root_directory(&mut self, path: &Path) -> Result<PathBuf, Error> {
+        let root = forest_above(path).or_else(|| block_files::save_above(path)).unwrap_or_else(|| path.to_owned());
+        self.directory(&root, 0);
+        let nothing =
+            self.forests.is_empty() && self.pak_dirs.is_empty() && self.streams.is_empty() && self.maps.is_empty();
+        if nothing {
+            fs::read_dir(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+            // A path with the name of a save that is not one is reported as a fault. A repair that could not locate any
+            // block leaves a copy with nothing but `lost+found`: a save without a block.
+            if self.faults.is_empty() && !path.join(REPORT).is_file() {
+                return Err(Error::NothingHere(path.to_owned()));
+            }
+        }
+        Ok(root)
+    }
+
+    /// Scans the opened file; returns the path that printed paths are relative to.
+    fn root_file(&mut self, path: &Path) -> Result<PathBuf, Error> {
+        let is_meta = path.file_name() == Some(OsStr::new(META));
+        let is_block_meta = path.file_name() == Some(OsStr::new(BLOCK_META));
+        if is_meta || is_block_meta || path.file_name() == Some(OsStr::new(FILE_NAME)) {
+            // The parent of a bare name is empty, which cannot be read as a directory.
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            let root = parent.unwrap_or(Path::new("."));
+            if is_meta {
+                self.forest(root);
+            } else if is_block_meta {
+                self.block_files(root);
+            } else {
+                self.map(root);
+            }
+            return Ok(root.to_owned());
+        }
+        // The path given by the user may be a link; links inside a save are not followed.
+        let real = fs::canonicalize(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let file = FileSource::open(&real).map_err(|source| Error::Open { path: path.to_owned(), source })?;
+        let mut magic = [0; 4];
+        let read = file.read_at(0, &mut magic).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let dir = real.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let only = std::slice::from_ref(&real);
+        if magic.get(..read) == Some(&MAGIC[..]) || real.extension() == Some(OsStr::new(ENDING)) {
+            self.loose(&dir, only);
+        } else if block_files::is_block(&file) || block_files::is_named(&real) {
+            self.loose_blocks(&dir, only);
+        } else if pak_dirs::is_pak(&real) {
+            self.pak_dir(&dir, only);
+        } else if streams::is_database(&file) || streams::is_named(&real) {
+            self.stream(&real, &file);
+        } else {
+            return Err(Error::NotASave(path.to_owned()));
+        }
+        Ok(real)
+    }
+
+    fn fault(&mut self, path: &Path, code: Code, what: &'static str, detail: Option<String>) {
+        let damage = Damage::new(code, Span::default(), what);
+        self.faults.push(Fault { path: path.to_owned(), damage, detail });
+    }
+
+    /// The entries of a directory in the order of their names; an entry that cannot be read is a fault.
+    fn entries(&mut self, dir: &Path) -> Vec<(PathBuf, What)> {
+        let list = match fs::read_dir(dir) {
+            Ok(list) => list,
+            Err(error) => {
+                self.fault(dir, Code::FileUnreadable, "directory", Some(error.to_string()));
+                return Vec::new();
+            }
+        };
+        let mut entries = Vec::new();
+        for entry in list {
+            match entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))) {
+                Ok((path, kind)) => {
+                    if self.files >= self.options.limits.files {
+                        if !self.over {
+                            self.over = true;
+                            self.fault(dir, Code::OverLimit, "number of files in the save", None);
+                        }
+                        break;
+                    }
+                    self.files += 1;
+                    let what = match kind {
+                        kind if kind.is_dir() => What::Directory,
+                        kind if kind.is_file() => What::File,
+                        kind if kind.is_symlink() => What::Link,
+                        _ => What::Other,
+                    };
+                    entries.push((path, what));
+                }
+                Err(error) => self.fault(dir, Code::FileUnreadable, "directory", Some(error.to_string())),
+            }
+        }
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        entries
+    }
+
+    /// Scans a directory: a forest, region files, or a directory that contains saves.
+    fn directory(&mut self, dir: &Path, depth: usize) {
+        let entries = self.entries(dir);
+        let named = |name: &str| entries.iter().any(|(path, _)| path.file_name() == Some(OsStr::new(name)));
+        let has_regions = entries
+            .iter()
+            .any(|(path, what)| path.file_name() == Some(OsStr::new(REGIONS)) && *what == What::Directory);
+        if named(META) || has_regions {
+            self.forest(dir);
+            return;
+        }
+        if named(BLOCK_META) || block_files::has_blocks(dir) {
+            self.block_files(dir);
+            return;
+        }
+        if named(FILE_NAME) {
+            self.map(dir);
+        }
+        let (mut loose, mut paks, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, what) in entries {
+            let is_pak = pak_dirs::is_pak(&path);
+            let is_region = is_pak || path.extension() == Some(OsStr::new(ENDING));
+            match what {
+                What::Directory if is_region => {
+                    self.fault(&path, Code::NotAFile, "file", Some("It is a directory".to_owned()));
+                }
+                // Files that a repair set aside are not part of the save.
+                What::Directory if path.as_os_str().as_encoded_bytes().ends_with(LOST.as_bytes()) => {}
+                What::Directory if depth < self.options.limits.directory_depth => self.directory(&path, depth + 1),
+                What::File if is_pak => paks.push(path),
+                What::File if is_region => loose.push(path),
+                // Files of other programs have this ending too.
+                What::File if block_files::is_named(&path) && block_files::begins_as_block(&path) => blocks.push(path),
+                What::File if streams::is_named(&path) => self.stream_in(&path),
+                What::Link if is_region => self.fault(&path, Code::LinkSkipped, "file", None),
+                What::Other if is_region => self.fault(&path, Code::NotAFile, "file", None),
+                // A directory of saves may contain other files.
+                What::File => self.stream_of_any_name(&path),
+                _ => {}
+            }
+        }
+        if !loose.is_empty() {
+            self.loose(dir, &loose);
+        }
+        if !blocks.is_empty() {
+            self.loose_blocks(dir, &blocks);
+        }
+        if !paks.is_empty() {
+            self.pak_dir(dir, &paks);
+        }
+    }
+
+    /// The voxel map of a directory.
+    fn map(&mut self, dir: &Path) {
+        match Map::open(dir, &self.options.limits) {
+            Ok(map) => self.maps.push(map),
+            Err(error) => {
+                self.fault(&dir.join(FILE_NAME), error.code(), "the map's description", Some(error.to_string()));
+            }
+        }
+    }
+
+    /// Region files without a forest, or with a forest in a parent directory.
+    fn loose(&mut self, dir: &Path, paths: &[PathBuf]) {
+        // A relative path does not name its parents.
+        let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+        let lod = real.file_name().and_then(parse_lod).unwrap_or(0);
+        let meta = real.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file());
+        let meta = meta.and_then(|path| self.meta(&path));
+        let mut regions = Vec::new();
+        for path in paths {
+            let Some(name) = path.file_name() else { continue };
+            let position = parse_region(name);
+            if position.is_none() {
+                self.fault(path, Code::NameRegion, "name of the file", None);
+            }
+            regions.push(RegionFile::named(Path::new(name), lod, position.unwrap_or_default()));
+        }
+        self.push(Kind::Loose, dir, ForestLayout::Engine, meta, regions);
+    }
+
+    fn forest(&mut self, dir: &Path) {
+        let mut meta = None;
+        let mut regions = Vec::new();
+        let (mut found, mut layout) = (false, ForestLayout::Engine);
+        let entries = self.entries(dir);
+        let has_regions = entries.iter().any(|(path, _)| path.file_name() == Some(OsStr::new(REGIONS)));
+        for (path, what) in entries {
+            let name = path.file_name().unwrap_or_default();
+            if name == META {
+                found = true;
+                match what {
+                    What::File => meta = self.meta(&path),
+                    What::Link => self.fault(&path, Code::LinkSkipped, "meta file", None),
+                    _ => self.fault(&path, Code::NotAFile, "meta file", None),
+                }
+            } else if name == REGIONS {
+                match what {
+                    What::Directory => self.lods(dir, &path, &mut regions),
+                    What::Link => self.fault(&path, Code::LinkSkipped, "directory of LODs", None),
+                    _ => self.fault(&path, Code::NameRegion, "directory of LODs", None),
+                }
+            } else if !has_regions && what == What::Directory {
+                if let Some(lod) = parse_lod(name) {
+                    layout = ForestLayout::Port;
+                    self.lod(dir, &path, lod, &mut regions);
+                }
+            } else if !has_regions
+                && what == What::File
+                && let Some(position) = parse_region(name)
+            {
+                layout = ForestLayout::Port;
+                regions.push(RegionFile::named(Path::new(name), 0, position));
+            }
+        }
+        if layout == ForestLayout::Port {
+            self.fault(&dir.join(META), Code::LayoutPort, "directories of LODs", None);
+        }
+        if !found {
+            let path = dir.join(META);
+            self.fault(&path, Code::MetaMissing, "meta file", None);
+        }
+        if let Some(count) = meta.as_ref().and_then(|meta| meta.lod_count) {
+            let mut beyond: Vec<u8> = regions.iter().map(|file| file.lod).filter(|&lod| lod >= count).collect();
+            beyond.sort_unstable();
+            beyond.dedup();
+            // A region file of every LOD is not required: a LOD may never have been saved.
+            for lod in (0..count.min(MAX_LODS)).filter(|lod| regions.iter().all(|file| file.lod != *lod)) {
+                let damage = Damage::new(Code::LodMissing, Span::default(), "region files of the LOD");
+                let damage = damage.expected(Value::Number(count.into())).found(Value::Number(lod.into()));
+                self.faults.push(Fault { path: dir.join(META), damage, detail: None });
+            }
+            for lod in beyond {
+                let damage = Damage::new(Code::MetaLods, Span::default(), "LOD")
+                    .expected(Value::AtMost(u64::from(count) - 1))
+                    .found(Value::Number(u64::from(lod)));
+                self.faults.push(Fault { path: dir.join(REGIONS).join(format!("lod{lod}")), damage, detail: None });
+            }
+        }
+        self.push(Kind::Forest, dir, layout, meta, regions);
+    }
+
+    fn lods(&mut self, forest: &Path, dir: &Path, regions: &mut Vec<RegionFile>) {
+        for (path, what) in self.entries(dir) {
+            let name = path.file_name().unwrap_or_default();
+            match (parse_lod(name), what) {
+                (Some(lod), What::Directory) => self.lod(forest, &path, lod, regions),
+                (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
+                (Some(_), _) => self.fault(&path, Code::NameRegion, "directory of a LOD", None),
+                (None, _) => self.strange(&path, "lod"),
+            }
+        }
+    }
+
+    fn lod(&mut self, forest: &Path, dir: &Path, lod: u8, regions: &mut Vec<RegionFile>) {
+        let from = regions.len();
+        // Files whose names a copy changed, by the region that they are of.
+        let mut copies: Vec<([i32; 3], PathBuf)> = Vec::new();
+        for (path, what) in self.entries(dir) {
+            let name = path.file_name().unwrap_or_default();
+            if let (None, Some(position), What::File) = (parse_region(name), parse_copied(name), &what) {
+                copies.push((position, path.clone()));
+            }
+            match (parse_region(name), what) {
+                (Some(position), What::File) => {
+                    let below = path.strip_prefix(forest).unwrap_or(&path);
+                    regions.push(RegionFile::named(below, lod, position));
+                }
+                (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "region file", None),
+                (Some(_), What::Directory) => {
+                    self.fault(&path, Code::NotAFile, "region file", Some("It is a directory".to_owned()));
+                }
+                (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "region file", None),
+                (None, _) => self.strange(&path, "r."),
+            }
+        }
+        for (position, path) in &copies {
+            let named = regions.iter().skip(from).any(|file| file.position == *position && !file.is_renamed);
+            let others = copies.iter().filter(|(other, _)| other == position).count() > 1;
+            let remark = match named {
+                true => "The file with the right name is there and is the one that counts.",
+                false => "Several files claim this region, and none of them has its name.",
+            };
+            let damage = Damage::new(Code::CopyName, Span::default(), "region that the name means");
+            let damage = damage.found(Value::triple(*position));
+            if !named && !others {
+                let below = path.strip_prefix(forest).unwrap_or(path);
+                let file = RegionFile::named(below, lod, *position);
+                regions.push(RegionFile { is_renamed: true, damage: vec![damage], ..file });
+            } else {
+                self.faults.push(Fault { path: path.clone(), damage, detail: Some(remark.to_owned()) });
+            }
+        }
+    }
+
+    /// Reports a name that the engine does not look for: one close to a valid name, or a foreign one.
+    fn strange(&mut self, path: &Path, like: &str) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        let close = name.starts_with(like) || name.contains(".vxr");
+        let code = if close { Code::NameRegion } else { Code::NameForeign };
+        self.fault(path, code, "name of the file", None);
+    }
+
+    fn meta(&mut self, path: &Path) -> Option<Meta> {
+        let limit = self.options.limits.meta_bytes;
+        let mut data = Vec::new();
+        let read = FileSource::open(path).and_then(|file| {
+            if file.len() <= limit {
+                file.read_into(0, usize::try_from(file.len()).unwrap_or(usize::MAX), &mut data)?;
+            }
+            Ok(file.len())
+        });
+        let mut damage = Vec::new();
+        let meta = match read {
+            Ok(len) if len > limit => {
+                let damage = Damage::new(Code::OverLimit, Span::sized(0, len), "meta file")
+                    .expected(Value::AtMost(limit))
+                    .found(Value::Number(len));
+                self.faults.push(Fault { path: path.to_owned(), damage, detail: None });
+                return None;
+            }
+            Ok(_) => Meta::decode(&data).report_to(&mut damage),
+            Err(error) => {
+                self.fault(path, error.code(), "meta file", Some(error.to_string()));
+                return None;
+            }
+        };
+        let mut extra = meta.iter().flat_map(|meta| &meta.extra);
+        for damage in damage {
+            let detail = (damage.code == Code::MetaExtra).then(|| extra.next()).flatten();
+            let detail = detail.map(|name| format!("It is `{}`.", crate::printable::printable(name)));
+            self.faults.push(Fault { path: path.to_owned(), damage, detail });
+        }
+        meta
+    }
+
+    fn push(&mut self, kind: Kind, dir: &Path, layout: ForestLayout, meta: Option<Meta>, mut regions: Vec<RegionFile>) {
+        regions.sort_by_key(|file| (file.lod, file.position[2], file.position[1], file.position[0]));
+        let of_meta = if kind == Kind::BlockFiles { block_files::format_of } else { Meta::format };
+        let format = self.options.format.or_else(|| meta.as_ref().and_then(of_meta));
+        self.forests.push(Forest { kind, dir: dir.to_owned(), layout, meta, format, regions });
+    }
+}
+
+impl RegionFile {
+    fn named(name: &Path, lod: u8, position: [i32; 3]) -> Self {
+        let name = name.into();
+        Self { name, lod, position, len: 0, header: None, damage: Vec::new(), detail: None, is_renamed: false }
+    }
+
+    fn read_header(&mut self, dir: &Path, outside: Option<&Format>) {
+        let mut prefix = Vec::new();
+        let damage = &mut self.damage;
+        let read = open_region(&dir.join(&self.name)).and_then(|(file, undone)| {
+            damage.extend(undone);
+            file.read_into(0, MAX_HEADER_BYTES, &mut prefix)?;
+            Ok(file.len())
+        });
+        match read {
+            Ok(len) => {
+                self.len = len;
+                self.header = Header::decode(&prefix, len, outside).report_to(&mut self.damage);
+            }
+            Err(error) => self.refuse(&error),
+        }
+    }
+
+    fn refuse(&mut self, error: &OpenError) {
+        self.damage.push(Damage::new(error.code(), Span::default(), "file"));
+        self.detail = Some(error.to_string());
+    }
+}
+
+fn read_headers(forest: &mut Forest) {
+    let Forest { dir, format, regions, .. } = forest;
+    regions.par_iter_mut().for_each(|file| file.read_header(dir, format.as_ref()));
+}
+
+/// `lodN`, N from 0 to 23 as the engine writes it.
+fn parse_lod(name: &OsStr) -> Option<u8> {
+    let digits = name.to_str()?.strip_prefix("lod")?;
+    canonical(digits)?.try_into().ok().filter(|&lod: &u8| lod < MAX_LODS)
+}
+
+/// The LOD of the directory that a path is, or is in, and the region that its name is of.
+pub(crate) fn region_of_path(path: &Path) -> (Option<u8>, Option<[i32; 3]>) {
+    let region = path.file_name().and_then(parse_region);
+    let dir = if region.is_some() { path.parent() } else { Some(path) };
+    (dir.and_then(Path::file_name).and_then(parse_lod), region)
+}
+
+/// `r.X.Y.Z.vxr` as the engine writes it.
+fn parse_region(name: &OsStr) -> Option<[i32; 3]> {
+    let mut parts = name.to_str()?.strip_prefix("r.")?.strip_suffix(".vxr")?.split('.');
+    let position = [canonical(parts.next()?)?, canonical(parts.next()?)?, canonical(parts.next()?)?];
+    parts.next().is_none().then_some(position)
+}
+
+/// `r.X.Y.Z.vxr` as a copy or a program that synchronizes directories changes it: other letter case, something behind the
+/// numbers or behind the name.
+fn parse_copied(name: &OsStr) -> Option<[i32; 3]> {
+    let name = name.to_str()?.to_ascii_lowercase();
+    let (numbers, more) = name.strip_prefix("r.")?.split_once(".vxr")?;
+    let mut parts = numbers.splitn(3, '.');
+    let (x, y, z) = (parts.next()?, parts.next()?, parts.next()?);
+    let end =
+        z.char_indices().find(|(at, c)| !(c.is_ascii_digit() || (*at == 0 && *c == '-'))).map_or(z.len(), |(at, _)| at);
+    let (z, between) = z.split_at_checked(end)?;
+    // What programs put there begins with a space, a bracket, a point or the like; another number is another name.
+    let put_in = |text: &str| text.is_empty() || text.starts_with([' ', '(', '_', '~', '-', '.', '[']);
+    let another = between.strip_prefix('.').is_some_and(|rest| canonical(rest).is_some());
+    (put_in(between) && put_in(more) && !another).then_some([canonical(x)?, canonical(y)?, canonical(z)?])
+}
+
+/// A decimal number without plus sign, leading zeros or anything else.
+fn canonical(text: &str) -> Option<i32> {
+    text.parse().ok().filter(|n: &i32| n.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_copy_changed_still_say_which_region_it_is() {
+        for (name, position) in [
+            ("R.0.0.0.VXR", Some([0, 0, 0])),
+            ("r.0.-1.2 (conflicted copy).vxr", Some([0, -1, 2])),
+            ("r.0.0.-3 (Anna's conflicted copy 2024-05-01).vxr", Some([0, 0, -3])),
+            ("r.0.0.0.sync-conflict-20240501-101010-ABCDEFG.vxr", Some([0, 0, 0])),
+            ("r.0.0.0 - Copy.vxr", Some([0, 0, 0])),
+            ("r.0.0.0.vxr.bak", Some([0, 0, 0])),
+            ("r.0.0.0.vxr~", Some([0, 0, 0])),
+            ("r.0.0.0.0.vxr", None),
+            ("r.01.0.0 (1).vxr", None),
+            ("r.0.0.vxr", None),
+            ("notes.txt", None),
+        ] {
+            assert_eq!(parse_copied(OsStr::new(name)), position, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_the_names_that_the_engine_writes_are_taken() {
+        for (name, position) in [
+            ("r.0.0.0.vxr", Some([0, 0, 0])),
+            ("r.-1.20.-300.vxr", Some([-1, 20, -300])),
+            ("r.+1.0.0.vxr", None),
+            ("r.01.0.0.vxr", None),
+            ("r.-0.0.0.vxr", None),
+            ("r.0.0.vxr", None),
+            ("r.0.0.0.0.vxr", None),
+            ("r.0.0.0.vxr.bak", None),
+            ("R.0.0.0.vxr", None),
+            ("r.0.0.2147483648.vxr", None),
+            ("r.0.0. 0.vxr", None),
+        ] {
+            assert_eq!(parse_region(OsStr::new(name)), position, "{name}");
+        }
+        assert_eq!(parse_lod(OsStr::new("lod23")), Some(23));
+        for name in ["lod24", "lod-1", "lod", "lod01", "LOD0", "lod0 "] {
+            assert_eq!(parse_lod(OsStr::new(name)), None, "{name}");
+        }
+    }
+}

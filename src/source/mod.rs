@@ -1,0 +1,380 @@
+//! Sources of bytes: files that are read at an offset, and slices in tests and fuzzing.
+//!
+//! Files are never mapped: a game that shortens a mapped file kills the reader. They are opened for reading only, never
+//! through a symbolic link, and only when they are regular files, so that a pipe cannot make the reader wait.
+//!
+//! Takes a path or a slice; gives bytes at an offset, the length, and the holes of sparse files. It knows no format.
+
+mod restored;
+mod transfer;
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::damage::Code;
+pub use restored::{Piece, PieceFrom, Recoding, Restoration};
+pub use transfer::recognize;
+
+/// Bytes that can be read at an offset, from several threads at once.
+pub trait Source: Sync {
+    /// Number of bytes, as it was when the source was opened.
+    fn len(&self) -> u64;
+
+    /// Whether there is no byte.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads up to `buf.len()` bytes at `offset`; fewer only at the end.
+    ///
+    /// # Errors
+    /// I/O errors.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize>;
+
+    /// The first offset from `offset` on whose byte may be other than zero; skips holes of a sparse file.
+    fn next_data(&self, offset: u64) -> u64 {
+        offset
+    }
+
+    /// Makes `buf` the `len` bytes at `offset`, or as many of them as there are.
+    ///
+    /// # Errors
+    /// I/O errors. `buf` is then empty.
+    fn read_into(&self, offset: u64, len: usize, buf: &mut Vec<u8>) -> io::Result<()> {
+        let there = usize::try_from(self.len().saturating_sub(offset)).unwrap_or(usize::MAX);
+        buf.resize(len.min(there), 0);
+        match self.read_at(offset, buf) {
+            Ok(n) => {
+                buf.truncate(n);
+                Ok(())
+            }
+            Err(error) => {
+                buf.clear();
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Source for [u8] {
+    fn len(&self) -> u64 {
+        crate::bytes::len64(self)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|at| self.get(at..)).unwrap_or_default();
+        let n = rest.len().min(buf.len());
+        if let (Some(to), Some(from)) = (buf.get_mut(..n), rest.get(..n)) {
+            to.copy_from_slice(from);
+        }
+        Ok(n)
+    }
+}
+
+impl Source for Vec<u8> {
+    fn len(&self) -> u64 {
+        self.as_slice().len().try_into().unwrap_or(u64::MAX)
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.as_slice().read_at(offset, buf)
+    }
+}
+
+impl<S: Source + ?Sized> Source for &S {
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        (**self).read_at(offset, buf)
+    }
+
+    fn next_data(&self, offset: u64) -> u64 {
+        (**self).next_data(offset)
+    }
+}
+
+/// A source with a part that was already read; reads inside that part need no system call.
+#[derive(Clone, Copy, Debug)]
+pub struct Windowed<'w, S: ?Sized> {
+    /// The whole.
+    pub source: &'w S,
+    /// Where the part begins.
+    pub at: u64,
+    /// The part.
+    pub bytes: &'w [u8],
+}
+
+impl<S: Source + ?Sized> Source for Windowed<'_, S> {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let from = offset.checked_sub(self.at).and_then(|from| usize::try_from(from).ok());
+        let there = from.and_then(|from| self.bytes.get(from..)?.get(..buf.len()));
+        match there {
+            Some(bytes) => {
+                buf.copy_from_slice(bytes);
+                Ok(buf.len())
+            }
+            None => self.source.read_at(offset, buf),
+        }
+    }
+}
+
+/// A regular file, open for reading; where a copy changed its bytes, it can be read as it was before.
+#[derive(Debug)]
+pub struct FileSource {
+    file: File,
+    stamp: Stamp,
+    restoration: Option<Arc<Restoration>>,
+}
+
+/// The properties of a file that show whether it changed while it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn from_metadata(metadata: &Metadata) -> Self {
+        Self { len: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+/// Why a file could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// It is a directory, a pipe, a socket or a device.
+    #[error("it is {0}, not a regular file")]
+    NotAFile(&'static str),
+    /// It is a symbolic link.
+    #[error("it is a symbolic link, which is not followed inside a save")]
+    Link,
+    /// The operating system refused.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl OpenError {
+    /// The corresponding code.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        match self {
+            Self::NotAFile(_) => Code::NotAFile,
+            Self::Link => Code::LinkSkipped,
+            Self::Io(_) => Code::FileUnreadable,
+        }
+    }
+}
+
+impl FileSource {
+    /// Opens a regular file. A symbolic link at `path` itself is refused.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let mut options = OpenOptions::new();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use rustix::fs::OFlags;
+            use std::os::unix::fs::OpenOptionsExt;
+            let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+            options.custom_flags(flags.bits().cast_signed());
+        }
+        let file = match options.open(path) {
+            Ok(file) => file,
+            Err(error) => return Err(refused(path, error)),
+        };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(OpenError::NotAFile(kind(&metadata)));
+        }
+        Ok(Self { file, stamp: Stamp::from_metadata(&metadata), restoration: None })
+    }
+
+    /// The same file, read through a restoration from now on.
+    #[must_use]
+    pub fn restored(mut self, restoration: Option<Arc<Restoration>>) -> Self {
+        self.restoration = restoration.filter(|restoration| !restoration.is_empty());
+        self
+    }
+
+    /// How it is read, where that is not as it is on disk.
+    #[must_use]
+    pub const fn restoration(&self) -> Option<&Arc<Restoration>> {
+        self.restoration.as_ref()
+    }
+
+    /// Number of bytes on disk, as it was when the file was opened.
+    #[must_use]
+    pub const fn len_on_disk(&self) -> u64 {
+        self.stamp.len
+    }
+
+    fn read_on_disk(&self, mut offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buf.get_mut(done..)
+            && !rest.is_empty()
+        {
+            match read_once(&self.file, rest, offset) {
+                Ok(0) => break,
+                Ok(n) => {
+                    done = done.saturating_add(n);
+                    offset = offset.saturating_add(u64::try_from(n).unwrap_or(0));
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Whether the file has another length or time than when it was opened.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn changed(&self) -> io::Result<bool> {
+        Ok(Stamp::from_metadata(&self.file.metadata()?) != self.stamp)
+    }
+}
+
+impl Source for FileSource {
+    fn len(&self) -> u64 {
+        self.restoration.as_ref().map_or(self.stamp.len, |restoration| restoration.len(self.stamp.len))
+    }
+
+    fn next_data(&self, offset: u64) -> u64 {
+        if self.restoration.is_some() {
+            return offset;
+        }
+        next_data(&self.file, offset).unwrap_or(offset).clamp(offset, self.len().max(offset))
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {
+        match &self.restoration {
+            None => self.read_on_disk(offset, buf),
+            Some(restoration) => restoration.read(offset, buf, &|at, buf| self.read_on_disk(at, buf)),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_once(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buf, offset)
+}
+
+#[cfg(windows)]
+fn read_once(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buf, offset)
+}
+
+/// Offset of the next data of a sparse file, or its end if there is none. Moves the file's own position, which nothing
+/// here uses.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_vendor = "apple"))]
+fn next_data(file: &File, offset: u64) -> Option<u64> {
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
+        Ok(at) => Some(at),
+        Err(rustix::io::Errno::NXIO) => Some(u64::MAX),
+        Err(_) => None,
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd", target_vendor = "apple")))]
+fn next_data(_: &File, _: u64) -> Option<u64> {
+    None
+}
+
+/// A clearer error than that of the operating system.
+fn refused(path: &Path, error: io::Error) -> OpenError {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => OpenError::Link,
+        Ok(metadata) if !metadata.is_file() => OpenError::NotAFile(kind(&metadata)),
+        _ => OpenError::Io(error),
+    }
+}
+
+fn kind(metadata: &Metadata) -> &'static str {
+    if metadata.is_dir() {
+        return "a directory";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = metadata.file_type();
+        if kind.is_fifo() {
+            return "a pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+    }
+    "a device"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slice_gives_what_is_there() {
+        let data = [1u8, 2, 3, 4];
+        let mut buf = Vec::new();
+        data[..].read_into(2, 9, &mut buf).unwrap();
+        assert_eq!(buf, [3, 4]);
+        data[..].read_into(u64::MAX, 9, &mut buf).unwrap();
+        assert!(buf.is_empty());
+    }
+
+    #[test]
+    fn a_file_is_read_at_offsets_and_a_change_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.0.0.0.vxr");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let source = FileSource::open(&path).unwrap();
+        let mut buf = Vec::new();
+        source.read_into(8, 100, &mut buf).unwrap();
+        assert_eq!(buf, b"89");
+        assert!(!source.changed().unwrap());
+        std::fs::write(&path, b"0123456789a").unwrap();
+        assert!(source.changed().unwrap());
+        assert_eq!(source.len(), 10);
+    }
+
+    #[test]
+    fn holes_are_passed_over_but_never_data() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sparse");
+        let file = File::create(&path).unwrap();
+        file.set_len(64 << 20).unwrap();
+        drop(file);
+        let source = FileSource::open(&path).unwrap();
+        // On file systems without holes, every byte counts as data.
+        assert!([5, 64 << 20].contains(&source.next_data(5)));
+        std::fs::write(&path, vec![0; 100_000]).unwrap();
+        let source = FileSource::open(&path).unwrap();
+        assert_eq!(source.next_data(99_999), 99_999);
+        assert_eq!(source.next_data(200_000), 200_000);
+        assert_eq!(vec![0u8; 9].next_data(3), 3);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&link, &link).unwrap();
+        assert!(matches!(FileSource::open(&link), Err(OpenError::Link)));
+        assert!(matches!(FileSource::open(dir.path()), Err(OpenError::NotAFile("a directory"))));
+        assert!(matches!(FileSource::open(&dir.path().join("none")), Err(OpenError::Io(_))));
+        assert!(matches!(FileSource::open(Path::new("/dev/null")), Err(OpenError::NotAFile("a device"))));
+    }
+}

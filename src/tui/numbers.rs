@@ -1,0 +1,25 @@
+//! How numbers are written.
+
+use indicatif::{DecimalBytes, HumanCount};
+
+/// Bytes as people read them: exact where the number is short.
+#[must_use]
+pub fn bytes(n: u64) -> String {
+    if n < 100_000 { format!("{} bytes", HumanCount(n)) } else { DecimalBytes(n).to_string() }
+}
+
+/// A number with its digits in groups of three.
+#[must_use]
+pub fn grouped(n: u64) -> String {
+    HumanCount(n).to_string()
+}
+
+/// A number without zeros at its end.
+#[must_use]
+pub fn short(n: f64) -> String {
+    let text = format!("{n:.3}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}

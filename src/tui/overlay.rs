@@ -1,0 +1,187 @@
+//! Draws the popups: help, the command palette, the explanation of a finding.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::App;
+use super::action::{ACTIONS, Group};
+use super::canvas::Canvas;
+use super::keys::short;
+use super::panes::marks::SectorKind;
+use super::popup::{Popup, commands};
+use super::theme::{Role, level_role};
+use crate::damage::{Code, Level};
+
+/// A line in pieces.
+type Pieces = Vec<(Role, String)>;
+
+/// Columns that a column of the help needs.
+const HELP_COLUMN: usize = 56;
+
+/// Columns of the keys in the help.
+const KEYS: usize = 19;
+
+/// Columns of a popup, at most; help may be wider.
+const MAX_WIDTH: u16 = 112;
+
+/// Draws the popup that is open.
+pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    let Some(popup) = &app.popup else { return };
+    let (width, height) = (canvas.width(), canvas.height());
+    let most = if matches!(popup, Popup::Help { .. }) { width } else { MAX_WIDTH };
+    let w = width.saturating_sub(4).min(most);
+    let h = height.saturating_sub(4).max(height.min(3));
+    let mut top = canvas.part((width - w) / 2, (height.saturating_sub(h)) / 2, w, h);
+    top.clear();
+    match popup {
+        Popup::Help { line, search } => help(app, *line, search, &mut top),
+        Popup::Commands(chosen) => palette(app, *chosen, &mut top),
+        Popup::Explain(code, line) => explain(app, *code, *line, &mut top),
+    }
+}
+
+/// Draws lines from one on, in a frame, flowing through columns.
+fn scrolled(canvas: &mut Canvas<'_>, title: &str, line: u16, lines: &[Pieces], columns: usize) {
+    let title = format!(" {title} ");
+    let mut inside = canvas.frame(&[(Role::Strong, &title)], true);
+    let seen = usize::from(inside.height());
+    let columns = columns.max(1);
+    // Short lists use one column; long ones scroll all columns together.
+    let rows = lines.len().div_ceil(columns).max(seen);
+    let first = usize::from(line).min(rows.saturating_sub(seen));
+    let width = inside.width() / u16::try_from(columns).unwrap_or(1);
+    for (column, lines) in lines.chunks(rows.max(1)).enumerate() {
+        let x = u16::try_from(column).unwrap_or(0).saturating_mul(width);
+        let mut part = inside.part(x, 0, width, u16::MAX);
+        for (y, pieces) in (0u16..).zip(lines.iter().skip(first).take(seen)) {
+            let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
+            part.line(1, y, &pieces);
+        }
+    }
+    inside.scrollbar(first, seen, rows);
+}
+
+/// All keys by group, then the marks; only lines that match a search.
+fn help(app: &App, line: u16, search: &str, canvas: &mut Canvas<'_>) {
+    let inside = usize::from(canvas.width().saturating_sub(2));
+    let columns = (inside / HELP_COLUMN).clamp(1, 3);
+    let width = (inside / columns).saturating_sub(2);
+    let search = search.trim().to_lowercase();
+    let mut lines: Vec<Pieces> = Vec::new();
+    let mut section = |heading: &str, entries: Vec<(Role, String, &str)>| {
+        let found: Vec<_> = entries
+            .into_iter()
+            .filter(|(_, key, text)| search.is_empty() || format!("{key} {text}").to_lowercase().contains(&search))
+            .collect();
+        if found.is_empty() {
+            return;
+        }
+        if !lines.is_empty() {
+            lines.push(Vec::new());
+        }
+        lines.push(vec![(Role::Strong, heading.to_owned())]);
+        for (role, key, text) in found {
+            let key = format!("  {key:<KEYS$}");
+            let room = width.saturating_sub(key.width()).max(10);
+            for (i, text) in textwrap::wrap(text, room).into_iter().enumerate() {
+                let before = if i == 0 { key.clone() } else { " ".repeat(key.width()) };
+                lines.push(vec![(role, before), (Role::Text, text.into_owned())]);
+            }
+        }
+    };
+    for (group, heading) in Group::ALL {
+        let specs = ACTIONS.iter().filter(|spec| spec.group == group);
+        let entries = specs.map(|spec| {
+            let keys = app.settings.keymap.keys(spec.action);
+            let keys: Vec<String> = keys.iter().map(|key| short(*key, app.glyphs.ascii)).collect();
+            (Role::Key, keys.join(" "), spec.help)
+        });
+        section(heading, entries.collect());
+    }
+    section("Marks", marks(app));
+    if lines.is_empty() {
+        lines.push(vec![(Role::Dim, "Nothing matches; esc shows everything.".to_owned())]);
+    }
+    scrolled(canvas, "Help  (/ searches, esc closes)", line, &lines, columns);
+}
+
+/// What the marks on the screen mean.
+fn marks(app: &App) -> Vec<(Role, String, &'static str)> {
+    let glyphs = &app.glyphs;
+    let levels = [
+        (Some(Level::Error), "error: something cannot be read"),
+        (Some(Level::Warning), "warning: against the format"),
+        (Some(Level::Note), "note: worth knowing"),
+        (None, "checked, and nothing is wrong"),
+    ];
+    let mut out: Vec<(Role, String, &'static str)> =
+        levels.into_iter().map(|(level, text)| (level_role(level), glyphs.level(level).to_owned(), text)).collect();
+    for kind in SectorKind::ALL {
+        let (glyph, role, words) = kind.appearance(glyphs);
+        out.push((role, format!("sectors  {glyph}"), words));
+    }
+    let [right, missing] = if glyphs.ascii { [">", "x"] } else { ["→", "✗"] };
+    for (role, mark, words) in [
+        (Role::Good, right, "put right"),
+        (Role::Warning, "~", "only likely"),
+        (Role::Unowned, "?", "goes to lost+found"),
+        (Role::Error, missing, "missing: nothing can restore it"),
+    ] {
+        out.push((role, format!("repair   {mark}"), words));
+    }
+    for (role, mark, words) in [
+        (Role::Good, "+", "only in the second save"),
+        (Role::Error, "-", "only in the first save"),
+        (Role::Warning, "~", "changed"),
+        (Role::Key, ">", "moved"),
+        (Role::Unowned, "?", "unreadable in one of the saves"),
+    ] {
+        out.push((role, format!("diff     {mark}"), words));
+    }
+    out
+}
+
+fn palette(app: &App, chosen: usize, canvas: &mut Canvas<'_>) {
+    let typed = app.prompt.as_ref().map_or("", |prompt| prompt.text());
+    let found = commands(app, typed);
+    let mut inside = canvas.frame(&[(Role::Strong, " Commands  (type a part of the name) ")], true);
+    let chosen = chosen.min(found.len().saturating_sub(1));
+    let seen = usize::from(inside.height());
+    let first = super::scroll::follow(0, chosen, seen, found.len());
+    for (i, spec) in found.iter().enumerate().skip(first).take(seen) {
+        let y = u16::try_from(i - first).unwrap_or(u16::MAX);
+        let key = app.settings.keymap.keys(spec.action).first().map(|key| short(*key, app.glyphs.ascii));
+        inside.put(1, y, &key.unwrap_or_default(), Role::Key);
+        inside.put(13, y, spec.name, Role::Strong);
+        let width = inside.width().saturating_sub(33);
+        inside.put_within(32, y, width, spec.help, Role::Text);
+        if i == chosen {
+            inside.cursor_row(y, true);
+        }
+    }
+    if found.is_empty() {
+        inside.put(1, 0, "There is no such command here.", Role::Dim);
+    }
+}
+
+fn explain(app: &App, code: Code, line: u16, canvas: &mut Canvas<'_>) {
+    let width = usize::from(canvas.width().saturating_sub(4)).max(1);
+    let mut lines: Vec<Pieces> = Vec::new();
+    let level = Some(code.level());
+    let mark = app.glyphs.level(level);
+    lines.push(vec![(level_role(level), format!("{mark} {} {}", code.level().name(), code.name()))]);
+    let mut paragraph = |text: &str, role: Role| {
+        lines.push(Vec::new());
+        for text in textwrap::wrap(text, width) {
+            lines.push(vec![(role, text.into_owned())]);
+        }
+    };
+    let finding = app.selection.finding.and_then(|at| app.findings.list.get(at)).filter(|f| f.code() == code);
+    if let Some(finding) = finding {
+        paragraph(&finding.to_string(), Role::Text);
+    }
+    paragraph(code.title(), Role::Strong);
+    code.explanation().split("\n\n").for_each(|text| paragraph(text, Role::Text));
+    paragraph("What to do", Role::Strong);
+    paragraph(code.next(), Role::Text);
+    scrolled(canvas, "Explain  (esc closes)", line, &lines, 1);
+}

@@ -1,0 +1,329 @@
+//! The picture as it was painted last, and painted anew where something of it changed.
+
+use std::sync::{Arc, PoisonError};
+
+use ratatui::layout::Rect;
+
+use super::Ready;
+use super::sheets::Sheet;
+use super::view::View;
+use crate::picture::color::{self, Rgb};
+use crate::picture::difference;
+use crate::picture::legend::Entry;
+use crate::picture::paint::{Style, Window};
+use crate::picture::{Layer, Look, Mark, Marks, Pixel};
+use crate::tui::App;
+
+/// Where blocks are of which nothing is read yet, or which are empty.
+const BLOCK: Rgb = [48, 52, 60];
+
+/// Columns of the coordinates at the left.
+const GUTTER: u16 = 7;
+
+/// The parts of the pane, counted from its corner inside the frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Areas {
+    /// The picture.
+    pub picture: Rect,
+    /// Coordinates on top.
+    pub top: Rect,
+    /// Coordinates at the left.
+    pub left: Rect,
+    /// Legend and scale.
+    pub bottom: Rect,
+}
+
+impl Areas {
+    /// The parts of a pane of this size.
+    pub fn new(pane: Rect, legend: u16) -> Self {
+        let Rect { width, height, .. } = pane;
+        let gutter = if width >= 40 { GUTTER } else { 0 };
+        let top = u16::from(height >= 8);
+        let bottom = if height >= 6 { legend.min(height / 6).max(1) } else { 0 };
+        let wide = width.saturating_sub(gutter);
+        let high = height.saturating_sub(top + bottom);
+        Self {
+            picture: Rect { x: gutter, y: top, width: wide, height: high },
+            top: Rect { x: gutter, y: 0, width: wide, height: top },
+            left: Rect { x: 0, y: top, width: gutter, height: high },
+            bottom: Rect { x: 0, y: top + high, width, height: bottom },
+        }
+    }
+}
+
+/// What a picture depends on.
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    view: View,
+    pixels: [i64; 2],
+    layer: Layer,
+    look: Look,
+    version: u64,
+    marks: u64,
+    names: usize,
+    /// Where the tables of the worlds are in memory.
+    worlds: Vec<usize>,
+    spot: Option<usize>,
+    /// Where a cut is through the marks.
+    cut: i64,
+}
+
+/// A picture that was painted.
+#[derive(Debug)]
+pub struct Image {
+    key: Key,
+    /// Pixels across.
+    pub width: usize,
+    /// Row by row; `None` where nothing is.
+    pub colors: Vec<Option<Rgb>>,
+    /// The marks of the blocks, where there are some.
+    pub marks: Vec<Option<Mark>>,
+    /// What the colours mean.
+    pub legend: Vec<Entry>,
+    /// How many columns of blocks have which mark.
+    pub counts: Vec<(Mark, usize)>,
+    /// All of the world with the part that is seen, when that is not all: columns, and whether there is a block.
+    pub overview: Option<Overview>,
+    /// Pixels at the edges beyond which there are blocks.
+    pub beyond: Vec<[i64; 2]>,
+}
+
+/// A small map of everything.
+#[derive(Debug)]
+pub struct Overview {
+    /// Pixels across.
+    pub width: usize,
+    /// Whether there is a block, row by row.
+    pub there: Vec<bool>,
+    /// The part that is seen, in pixels: two opposite corners.
+    pub seen: [[i64; 2]; 2],
+}
+
+/// Paints the picture, when something of it changed.
+pub fn update(app: &mut App, shown: &[Sheet], view: View, pixels: [i64; 2], layer: Layer) {
+    if pixels.iter().any(|n| *n <= 0) {
+        app.panes.world.image = None;
+        return;
+    }
+    let Some(Sheet { ready, .. }) = shown.first() else { return };
+    let state = &app.panes.world;
+    let marks_version = app.findings.version
+        + app.comparison.difference().map_or(0, |difference| difference.version)
+        + u64::from(state.shows_health()) * (1 << 40)
+        + u64::from(super::super::repair::has_plan(app)) * (1 << 41)
+        + u64::from(super::super::repair::tried(app).is_some()) * (1 << 42);
+    let key = Key {
+        view,
+        pixels,
+        layer,
+        look: state.look,
+        version: state.arrived,
+        marks: marks_version,
+        names: app.settings.names.types.len(),
+        worlds: shown.iter().map(|sheet| Arc::as_ptr(&sheet.ready.source) as usize).collect(),
+        spot: state.spot,
+        cut: state.cursor[state.axis],
+    };
+    if state.image.as_ref().is_some_and(|image| image.key == key) {
+        return;
+    }
+    let marks = super::marks(app);
+    let (colors, legend) = paint(app, shown, view, pixels, layer);
+    let of_pixels = mark_pixels(app, ready, &marks, view, pixels, layer);
+    let overview = overview(ready, view, pixels, layer);
+    let beyond = beyond(ready, view, pixels, layer);
+    let width = usize::try_from(pixels[0]).unwrap_or(0);
+    app.panes.world.image =
+        Some(Image { key, width, colors, marks: of_pixels, legend, counts: marks.counts(), overview, beyond });
+}
+
+/// The colours of all pixels, and what they mean.
+fn paint(app: &App, shown: &[Sheet], view: View, pixels: [i64; 2], layer: Layer) -> (Vec<Option<Rgb>>, Vec<Entry>) {
+    let state = &app.panes.world;
+    let Some(Sheet { ready, .. }) = shown.first() else { return (Vec::new(), Vec::new()) };
+    let step = view.step();
+    // A voxel that has several pixels is painted once.
+    let times = view.magnified();
+    let low = view.world([0, if view.rises { pixels[1] - 1 } else { 0 }], pixels);
+    let high = view.world([pixels[0] - 1, if view.rises { 0 } else { pixels[1] - 1 }], pixels);
+    let origin = low.map(|n| n.div_euclid(step) - 1);
+    let size = [0, 1].map(|i| usize::try_from(high[i].div_euclid(step) - low[i].div_euclid(step) + 3).unwrap_or(0));
+    let pixels_of = |sheet: &Sheet, layer: Layer| {
+        let grids = super::load::grids(&sheet.ready.source, layer, step);
+        let grids = grids.get(..if layer == Layer::Coverage { 1 } else { grids.len() }).unwrap_or_default();
+        let mut pyramid = sheet.pyramid.lock().unwrap_or_else(PoisonError::into_inner);
+        pyramid.window(grids, step, origin, size)
+    };
+    let window_of = |sheet: &Sheet| Window { width: size[0], pixels: pixels_of(sheet, layer) };
+    let (window, other) = (shown.first().map(window_of).unwrap_or_default(), shown.get(1).map(window_of));
+    let blocks = shown.first().map(|sheet| pixels_of(sheet, Layer::Coverage)).unwrap_or_default();
+    let look = match state.look {
+        // One of two saves alone is seen as it is.
+        Look::Difference if other.is_none() => Look::Surface,
+        look => look,
+    };
+    let mut style = Style {
+        look,
+        layer,
+        is_map: ready.source.layer().is_some(),
+        palette: &app.settings.names,
+        probe: &ready.probe,
+        step,
+        spot: None,
+    };
+    let legend = style.legend(&window);
+    style.spot = state.spot.and_then(|at| legend.iter().filter_map(Entry::key).nth(at));
+    let mut colors = style.paint(&window, 1);
+    let legend = match &other {
+        Some(other) => turns(layer, &mut colors, &window, other),
+        None => legend,
+    };
+    let inner = size[0].saturating_sub(2);
+    let from_above = layer.axes() == [0, 2];
+    let extents: Vec<[[i64; 3]; 2]> = shown.iter().filter_map(|sheet| sheet.ready.source.extent()).collect();
+    // The last blocks of a map are larger than it, and pixels that stand in from farther away reach over the edge.
+    let is_inside = |u: usize, v: usize| {
+        extents.iter().any(|extent| {
+            [u, v].into_iter().zip(layer.axes()).enumerate().all(|(i, (n, axis))| {
+                let at = low[i].div_euclid(step) + i64::try_from(n).unwrap_or(0);
+                let at = at.saturating_mul(step);
+                at.saturating_add(step) > extent[0][axis] && at < extent[1][axis]
+            })
+        })
+    };
+    let color = |u: usize, v: usize| {
+        if !is_inside(u, v) {
+            return None;
+        }
+        let color = colors.get(v * inner + u).copied().flatten();
+        color.or_else(|| {
+            let there = blocks.get((v + 1) * size[0] + u + 1).is_some_and(Pixel::is_there);
+            (there && from_above).then_some(BLOCK)
+        })
+    };
+    let mut out = Vec::with_capacity(crate::bytes::index((pixels[0] * pixels[1]).unsigned_abs()));
+    for y in 0..pixels[1] {
+        for x in 0..pixels[0] {
+            let at = view.world([x, y], pixels);
+            let [u, v] =
+                [0, 1].map(|i| usize::try_from(at[i].div_euclid(step) - low[i].div_euclid(step)).unwrap_or(usize::MAX));
+            out.push(if u < inner { color(u, v) } else { None });
+        }
+    }
+    if times >= 6 {
+        lines(&mut out, view, pixels);
+    }
+    (out, legend)
+}
+
+/// Marks what differs, over colours that are dimmed where nothing does.
+fn turns(layer: Layer, colors: &mut [Option<Rgb>], a: &Window, b: &Window) -> Vec<Entry> {
+    for color in colors.iter_mut().flatten() {
+        *color = color::mix(*color, [36, 38, 42], 0.45);
+    }
+    let counts = difference::paint(layer, colors, a, b, 1);
+    let entry = |(mark, _): (Mark, usize)| Entry::plain(mark.color(), format!("{} in B", mark.words()));
+    if counts.is_empty() {
+        return vec![Entry::Words("nothing that is seen here differs".into())];
+    }
+    counts.into_iter().map(entry).collect()
+}
+
+/// Lines between voxels, where these are large.
+fn lines(colors: &mut [Option<Rgb>], view: View, pixels: [i64; 2]) {
+    let width = usize::try_from(pixels[0]).unwrap_or(1).max(1);
+    let origin = view.origin(pixels);
+    for (at, color) in colors.iter_mut().enumerate() {
+        let [x, y] = [at % width, at / width].map(|n| i64::try_from(n).unwrap_or(0));
+        let v = if view.rises { origin[1] - y } else { origin[1] + y };
+        let on = (origin[0] + x).rem_euclid(view.magnified()) == 0 || v.rem_euclid(view.magnified()) == 0;
+        if let (true, Some(color)) = (on, color) {
+            *color = color::light(*color, 0.86);
+        }
+    }
+}
+
+fn mark_pixels(
+    app: &App,
+    ready: &Ready,
+    marks: &Marks,
+    view: View,
+    pixels: [i64; 2],
+    layer: Layer,
+) -> Vec<Option<Mark>> {
+    if marks.is_empty() {
+        return Vec::new();
+    }
+    let axes = layer.axes();
+    // A cut goes through blocks; from above, the worst of a column is seen.
+    let at = |place: [i64; 2]| match layer {
+        Layer::Cut { .. } => {
+            let mut voxel = app.panes.world.cursor;
+            (voxel[axes[0]], voxel[axes[1]]) = (place[0], place[1]);
+            marks.at_voxel(&ready.source, voxel)
+        }
+        _ => marks.at(&ready.source, place),
+    };
+    let mut out = Vec::with_capacity(crate::bytes::index((pixels[0] * pixels[1]).unsigned_abs()));
+    for y in 0..pixels[1] {
+        for x in 0..pixels[0] {
+            out.push(at(view.world([x, y], pixels)));
+        }
+    }
+    out
+}
+
+/// The places at the edges of the picture that are nearest to blocks far outside of it.
+fn beyond(ready: &Ready, view: View, pixels: [i64; 2], layer: Layer) -> Vec<[i64; 2]> {
+    let axes = layer.axes();
+    let mut out: Vec<[i64; 2]> = Vec::new();
+    for far in &ready.far {
+        let place = view.pixel(axes.map(|axis| far[axis]), pixels);
+        let edge = [0, 1].map(|i| place[i].clamp(0, pixels[i] - 1));
+        // One mark for some pixels of the edge.
+        let is_near = |other: &[i64; 2]| (0..2).all(|i| other[i].abs_diff(edge[i]) < 8);
+        if edge != place && !out.iter().any(is_near) {
+            out.push(edge);
+        }
+    }
+    out
+}
+
+/// Pixels of the overview at most.
+const OVERVIEW: [i64; 2] = [18, 12];
+
+fn overview(ready: &Ready, view: View, pixels: [i64; 2], layer: Layer) -> Option<Overview> {
+    let [low, high] = ready.source.extent()?;
+    let axes = layer.axes();
+    let (low, high) = (axes.map(|axis| low[axis]), axes.map(|axis| high[axis]));
+    let seen = view.seen(pixels);
+    if (0..2).all(|i| seen[0][i] <= low[i] && seen[1][i] >= high[i]) || pixels[0] < 50 || pixels[1] < 30 {
+        return None;
+    }
+    let size = [0, 1].map(|i| (high[i] - low[i]).max(1));
+    let step = (size[0].div_euclid(OVERVIEW[0]) + 1).max(size[1].div_euclid(OVERVIEW[1]) + 1);
+    let [width, height] = size.map(|n| (n - 1).div_euclid(step) + 1);
+    let row = |v: i64| if view.rises { height - 1 - v } else { v };
+    let mut there = vec![false; crate::bytes::index((width * height).unsigned_abs())];
+    for table in &ready.source.tables {
+        let block = ready.source.block(table.lod);
+        for at in &table.blocks {
+            let corner = ready.source.corner(table.lod, at.position);
+            let first = [0, 1].map(|i| (corner[axes[i]] - low[i]).div_euclid(step).max(0));
+            let last = [0, 1].map(|i| (corner[axes[i]] + block[axes[i]] - 1 - low[i]).div_euclid(step));
+            for v in first[1]..=last[1].min(height - 1) {
+                for u in first[0]..=last[0].min(width - 1) {
+                    if let Some(to) = there.get_mut(crate::bytes::index((row(v) * width + u).unsigned_abs())) {
+                        *to = true;
+                    }
+                }
+            }
+        }
+    }
+    let of = |place: [i64; 2]| [0, 1].map(|i| (place[i] - low[i]).div_euclid(step));
+    let (a, b) = (of(seen[0]), of(seen[1].map(|n| n - 1)));
+    let (top, bottom) = (row(a[1]).min(row(b[1])), row(a[1]).max(row(b[1])));
+    let seen =
+        [[a[0].clamp(0, width - 1), top.clamp(0, height - 1)], [b[0].clamp(0, width - 1), bottom.clamp(0, height - 1)]];
+    Some(Overview { width: crate::bytes::index(width.unsigned_abs()), there, seen })
+}

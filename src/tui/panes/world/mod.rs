@@ -1,0 +1,272 @@
+//! The world as one picture: any save, all its regions together, from the whole world to one voxel.
+
+mod act;
+mod draw;
+mod image;
+mod load;
+mod select;
+mod sheets;
+mod state;
+mod view;
+
+use std::sync::Arc;
+
+use crate::picture::{Look, Mark, Marks, Part};
+use crate::tui::App;
+use crate::tui::data::{LoadState, difference::Fate};
+use crate::tui::go::WorldTarget;
+
+pub use act::{act, click};
+use act::{after_turn, fitted, moved};
+pub use draw::draw;
+pub use select::{copy, go_to, under_cursor};
+use sheets::Side;
+pub use state::{Ready, WorldState};
+use view::View;
+
+/// What there is to say of the world that is shown.
+fn note(app: &App) -> Option<&'static str> {
+    let save = &app.index.as_ref()?.save;
+    let dir = match app.panes.world.part? {
+        Part::Forest(forest) => &save.forests.get(forest)?.dir,
+        _ => return None,
+    };
+    let dir = dir.strip_prefix(&save.path).ok()?;
+    app.settings.notes.iter().find(|(note, _)| dir.starts_with(note)).map(|(_, words)| *words)
+}
+
+/// The tables of the world that is shown, when they are there.
+fn ready(app: &App) -> Option<&Arc<Ready>> {
+    app.panes.world.source.get(&(app.generation, app.panes.world.part?))
+}
+
+/// Whether there is a world to show.
+pub fn is_ready(app: &App) -> bool {
+    ready(app).is_some()
+}
+
+/// Whether a cut is shown.
+pub fn is_cut(app: &App) -> bool {
+    app.panes.world.look == Look::Cut
+}
+
+/// Pixels of the picture, across and down.
+fn pixels(app: &App) -> [i64; 2] {
+    let area = image::Areas::new(app.pane_inside(), app.panes.world.legend_rows);
+    [i64::from(area.picture.width), i64::from(area.picture.height) * 2]
+}
+
+/// The looks that mean something for the world that is shown.
+fn looks(app: &App) -> Vec<Look> {
+    let has_depth = ready(app).is_some_and(|ready| ready.source.has_depth());
+    let works = |look: &Look| match look {
+        Look::Depth => has_depth,
+        Look::Difference => app.has_other(),
+        Look::Repair => matches!(app.panes.world.part, Some(Part::Forest(_))) && has_damage(app),
+        _ => true,
+    };
+    Look::ALL.into_iter().filter(works).collect()
+}
+
+/// Whether there is anything to repair, as far as it is known.
+fn has_damage(app: &App) -> bool {
+    super::repair::has_plan(app) || app.findings.counts.errors + app.findings.counts.warnings > 0
+}
+
+/// Goes to what another pane asked for, once the tables are there.
+fn finish_pending(app: &mut App, ready: &Ready) {
+    let Some(pending) = app.world_target.take() else { return };
+    let before = app.panes.world.axes();
+    let block = match pending {
+        WorldTarget::Block(lod, position, look) => {
+            app.panes.world.look = look;
+            Some((lod, position))
+        }
+        WorldTarget::Change(lod, position, spot) => {
+            let world = &mut app.panes.world;
+            world.side = Some(Side::Both);
+            world.look = if spot.is_some() { Look::Cut } else { Look::Difference };
+            world.channel = spot.map(|(channel, _)| channel).or(world.channel);
+            Some((lod, position))
+        }
+        WorldTarget::Cut(channel) => {
+            app.panes.world.look = Look::Cut;
+            app.panes.world.channel = channel.or(app.panes.world.channel);
+            select::selected_block(app)
+        }
+    };
+    after_turn(app, before);
+    let voxel = match pending {
+        WorldTarget::Cut(_) => app.selection.voxel,
+        WorldTarget::Change(_, _, spot) => spot.map(|(_, voxel)| voxel),
+        WorldTarget::Block(..) => None,
+    };
+    let Some((lod, position)) = block.filter(|_| ready.source.layer().is_none()) else {
+        if let Some(cell) = voxel {
+            app.panes.world.cursor = cell.map(i64::from);
+            moved(app);
+        }
+        return;
+    };
+    let (corner, block) = (ready.source.corner(lod, position), ready.source.block(lod));
+    app.panes.world.cursor = [0, 1, 2].map(|i| match voxel {
+        Some(voxel) => corner[i].saturating_add((i64::from(voxel[i]) << lod.min(40)).min(block[i] - 1)),
+        None => corner[i].saturating_add(block[i] / 2),
+    });
+    let axes = app.panes.world.axes();
+    // The block with a half of its neighbours around it.
+    let low = axes.map(|axis| corner[axis].saturating_sub(block[axis] / 2));
+    let high = axes.map(|axis| corner[axis].saturating_add(block[axis] + block[axis] / 2));
+    let rises = app.panes.world.rises();
+    app.panes.world.view = Some(View::fit([low, high], pixels(app), rises));
+    app.panes.world.selected = app.block_key();
+    if matches!(pending, WorldTarget::Change(_, _, Some(_))) {
+        select::select_under_cursor(app);
+    }
+}
+
+/// Asks for what the pane needs, and draws the picture where something of it changed.
+pub fn request_missing(app: &mut App) {
+    let Some(index) = app.index.clone() else { return };
+    let part = load::part_of(&index, app.selection.node).or(app.panes.world.part).or_else(|| Part::first(&index.save));
+    let Some(part) = part else { return };
+    if app.panes.world.part != Some(part) {
+        let state = std::mem::take(&mut app.panes.world);
+        app.panes.world = WorldState {
+            part: Some(part),
+            look: if state.look == Look::Depth { Look::Surface } else { state.look },
+            source: state.source,
+            health: state.health,
+            ..WorldState::default()
+        };
+        if let Some(note) = note(app) {
+            app.show_message(note.to_owned());
+        }
+    }
+    load::request_source(app, part);
+    let Some(ready) = ready(app).cloned() else { return };
+    if app.panes.world.asked.as_ref().is_some_and(|asked| asked.generation != app.generation) {
+        app.panes.world.pyramid = Arc::default();
+    }
+    if app.panes.world.view.is_none() {
+        begin(app, &ready);
+    }
+    refit(app);
+    finish_pending(app, &ready);
+    select::follow_selection(app);
+    sheets::request(app);
+    update_marks(app, part);
+    let Some(view) = app.panes.world.view else { return };
+    let pixels = pixels(app);
+    let seen = view.seen(pixels);
+    let layer = app.panes.world.layer(&ready);
+    let shown = sheets::shown(app);
+    load::request_tiles(app, &shown, part, layer, view.step(), seen);
+    image::update(app, &shown, view, pixels, layer);
+    // The rows of the legend are known once the picture is; they take rows of the picture.
+    let rows = app.panes.world.image.as_ref().map_or(1, |image| draw::legend_rows(app, image, view));
+    if rows > app.panes.world.legend_rows || are_enough(app, rows) {
+        app.panes.world.legend_rows = rows;
+        refit(app);
+        if let Some(view) = app.panes.world.view {
+            image::update(app, &shown, view, self::pixels(app), layer);
+        }
+    }
+}
+
+/// Whether the legend would still fit into fewer rows: the picture has more room then, so that a fitted view comes nearer,
+/// and the scale beside the legend may be longer. Otherwise both would change in turns without end.
+fn are_enough(app: &mut App, rows: u16) -> bool {
+    let now = app.panes.world.legend_rows;
+    if rows >= now {
+        return false;
+    }
+    app.panes.world.legend_rows = rows;
+    let is_fitted = app.panes.world.view == app.panes.world.fitted;
+    let view = if is_fitted { fitted(app, false) } else { app.panes.world.view };
+    app.panes.world.legend_rows = now;
+    let image = app.panes.world.image.as_ref();
+    view.zip(image).is_none_or(|(view, image)| draw::legend_rows(app, image, view) <= rows)
+}
+
+/// Fits a view that was fitted to what the pane is now: it may have another size.
+fn refit(app: &mut App) {
+    let fresh = fitted(app, false);
+    let world = &mut app.panes.world;
+    if world.view.is_some() && world.view == world.fitted {
+        world.view = fresh;
+    }
+    world.fitted = fresh;
+}
+
+/// The first view: everything, with the cursor on the highest matter in the middle.
+fn begin(app: &mut App, ready: &Ready) {
+    let Some([low, high]) = ready.bulk else { return };
+    app.panes.world.cursor = [0, 1, 2].map(|i| i64::midpoint(low[i], high[i]));
+    app.panes.world.view = fitted(app, false);
+    app.panes.world.fitted = app.panes.world.view;
+    // A file that was chosen in the tree stays chosen.
+    let chosen = !app.selects_directory() && app.index.as_ref().is_some_and(|index| index.items.len() > 1);
+    let here = app.index.as_ref().and_then(|index| load::part_of(index, app.selection.node));
+    if here.is_some() && !chosen && app.selection.slot.is_none() && app.selection.finding.is_none() {
+        select::select_under_cursor(app);
+    }
+}
+
+/// Takes in what the check found since, or what differs or a repair would do.
+fn update_marks(app: &mut App, part: Part) {
+    let Some(index) = app.index.clone() else { return };
+    let (run, from, of) = app.panes.world.marked;
+    let fresh = run != app.findings.run || of != Some(part) || from > app.findings.list.len();
+    let (mut marks, from) =
+        if fresh { (Marks::default(), 0) } else { (std::mem::take(&mut app.panes.world.marks), from) };
+    for (finding, item) in app.findings.list.iter().zip(&app.findings.items).skip(from) {
+        let here = item.and_then(|item| index.node_of(item)).and_then(|node| load::part_of(&index, node));
+        if here == Some(part) {
+            marks.add(finding);
+        }
+    }
+    app.panes.world.marks = marks;
+    app.panes.world.marked = (app.findings.run, app.findings.list.len(), Some(part));
+}
+
+/// The marks that the picture shows now.
+fn marks(app: &App) -> Marks {
+    if let Some((lod, position)) = super::repair::tried(app) {
+        let mut marks = Marks::default();
+        marks.put(lod, position, Mark::Likely);
+        return marks;
+    }
+    match app.panes.world.look {
+        Look::Difference => {
+            let mut marks = Marks::default();
+            let lods = app.comparison.difference().map(|difference| difference.lods.iter());
+            for lod in lods.into_iter().flatten() {
+                for change in &lod.changes {
+                    let mark = match change.fate {
+                        Fate::Added => Mark::Added,
+                        Fate::Removed => Mark::Removed,
+                        Fate::Changed | Fate::Moved => Mark::Changed,
+                        Fate::Unreadable => Mark::Unreadable,
+                    };
+                    marks.put(lod.lod, change.position, mark);
+                }
+            }
+            marks
+        }
+        Look::Repair => super::repair::marks(app),
+        _ if app.panes.world.shows_health() => app.panes.world.marks.clone(),
+        _ => Marks::default(),
+    }
+}
+
+/// Why nothing is shown, when nothing is.
+fn words(app: &App) -> Option<String> {
+    let Some(part) = app.panes.world.part else { return Some("There is no world in this save.".into()) };
+    match app.panes.world.source.state(&(app.generation, part)) {
+        LoadState::Ready(ready) if ready.source.blocks() == 0 => Some("There are no blocks here.".into()),
+        LoadState::Ready(_) => None,
+        LoadState::Failed(why) => Some(why.to_owned()),
+        _ => Some("Reading the tables.".into()),
+    }
+}

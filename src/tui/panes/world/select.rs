@@ -1,0 +1,312 @@
+//! The cursor and the selection: each follows the other.
+
+use crate::damage::Space;
+use crate::picture::{Layer, Look, Part, Pixel, TileKey};
+use crate::printable::triple;
+use crate::tui::action::Action;
+use crate::tui::data::{Item, ItemId, Part as FilePart};
+use crate::tui::go;
+use crate::tui::numbers::grouped;
+use crate::tui::pane::InspectorLines;
+use crate::tui::pane::Pane;
+use crate::tui::theme::Role;
+use crate::tui::{App, Bytes};
+use crate::voxel_map::flags;
+use crate::world::At;
+
+/// The block under the cursor: its LOD and position. From above it is the one with the highest matter, or the highest.
+fn block_under_cursor(app: &App) -> Option<(u8, At)> {
+    let ready = super::ready(app)?;
+    let world = &app.panes.world;
+    for table in &ready.source.tables {
+        let at = ready.source.block_at(table.lod, world.cursor)?;
+        if let Some(block) = table.find(at) {
+            return Some((table.lod, *block));
+        }
+        if world.look != Look::Cut {
+            let column = |block: &&At| block.position[0] == at[0] && block.position[2] == at[2];
+            let from = table.blocks.partition_point(|block| (block.position[2], block.position[0]) < (at[2], at[0]));
+            if let Some(block) = table.blocks.get(from..)?.iter().take_while(column).last() {
+                return Some((table.lod, *block));
+            }
+        }
+    }
+    None
+}
+
+/// What is at the cursor in the picture, as far as it is there.
+fn pixel(app: &App) -> Option<Pixel> {
+    pixel_of(app, super::sheets::shown(app).first()?)
+}
+
+/// The same of one of the worlds that are shown.
+fn pixel_of(app: &App, sheet: &super::sheets::Sheet) -> Option<Pixel> {
+    let world = &app.panes.world;
+    let layer = world.layer(super::ready(app)?);
+    let grids = super::load::grids(&sheet.ready.source, layer, world.view?.step());
+    let place = world.place();
+    let mut pyramid = sheet.pyramid.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for grid in grids {
+        let Some(tile) = pyramid.get(&TileKey { grid, at: grid.tile_at(place) }) else { continue };
+        let side = grid.side.max(1);
+        let [x, y] = place.map(|n| n.div_euclid(grid.step.max(1)).rem_euclid(side).unsigned_abs());
+        return tile.pixels.get(crate::bytes::index(y * side.unsigned_abs() + x)).copied();
+    }
+    None
+}
+
+/// Selects the block under the cursor, in its file.
+pub fn select_under_cursor(app: &mut App) {
+    if app.panes.world.look != Look::Cut
+        && let Some(pixel) = pixel(app).filter(Pixel::is_there)
+        && matches!(super::ready(app).map(|ready| app.panes.world.layer(ready)), Some(Layer::Top(_)))
+    {
+        app.panes.world.cursor[1] = i64::from(pixel.y);
+    }
+    let Some((lod, block)) = block_under_cursor(app) else { return };
+    // The cursor goes to the height of the block, so that it is in the block that it selects.
+    if let Some(ready) = super::ready(app).cloned() {
+        let (low, high) = (ready.source.corner(lod, block.position)[1], ready.source.block(lod)[1]);
+        let y = &mut app.panes.world.cursor[1];
+        *y = (*y).clamp(low, low.saturating_add(high - 1));
+    }
+    let selected =
+        app.selected_slot().filter(|slot| slot.position == Some(block.position) && slot.lod == slot_lod(app, lod));
+    if selected.is_none() || app.selected_item() != item(app, &block) {
+        select_block(app, lod, &block);
+    }
+    app.panes.world.selected = app.block_key();
+}
+
+/// The file of a block.
+fn item(app: &App, block: &At) -> Option<ItemId> {
+    let index = app.index.as_ref()?;
+    let file = crate::bytes::index(block.file_number().into());
+    let item = match app.panes.world.part? {
+        Part::Forest(forest) => Item::Region(forest, file),
+        Part::Stream(stream) => Item::Stream(stream),
+        Part::PakDir(dir) => Item::Pak(dir, file),
+        Part::Layer(map, layer) => Item::Layer(map, layer),
+    };
+    index.items.iter().position(|other| *other == item)
+}
+
+/// Selects a block in its file, which may have to be opened first.
+fn select_block(app: &mut App, lod: u8, block: &At) {
+    let Some(item) = item(app, block) else { return };
+    match app.panes.world.part {
+        Some(Part::Forest(_)) => {
+            go::to_block(app, lod, block.position);
+        }
+        Some(Part::Layer(..)) => {
+            if let Some(node) = app.index.as_ref().and_then(|index| index.node_of(item)) {
+                app.select_node(node);
+            }
+            app.selection.voxel = voxel(app.panes.world.cursor);
+        }
+        _ => go::to_slot(app, item, u32::try_from(block.row()).unwrap_or(u32::MAX)),
+    }
+}
+
+/// The LOD as tables have it: 0 where a file has one LOD only.
+fn slot_lod(app: &App, lod: u8) -> u8 {
+    if app.opened_item().is_some_and(|opened| opened.stream().is_some()) { lod } else { 0 }
+}
+
+fn voxel(cell: [i64; 3]) -> Option<[u32; 3]> {
+    let [x, y, z] = cell.map(|n| u32::try_from(n).ok());
+    Some([x?, y?, z?])
+}
+
+/// Moves the cursor to what was selected elsewhere, and names the voxel of the selected block.
+pub fn follow_selection(app: &mut App) {
+    let key = app.block_key();
+    let (Some((lod, position)), Some(ready)) = (selected_block(app), super::ready(app).cloned()) else { return };
+    let block = ready.source.block(lod);
+    let corner = ready.source.corner(lod, position);
+    let inside =
+        |cursor: [i64; 3]| (0..3).all(|i| (corner[i]..corner[i].saturating_add(block[i])).contains(&cursor[i]));
+    // The first block of a file, which nobody chose, does not lead away from where most blocks are.
+    let [low, high] = ready.bulk.unwrap_or_default();
+    let is_far = (0..3).any(|i| corner[i] < low[i] || corner[i] >= high[i]);
+    if is_far && app.panes.world.selected.is_none() && app.selection.finding.is_none() {
+        app.panes.world.selected = key;
+        select_under_cursor(app);
+        return;
+    }
+    if app.panes.world.selected != key {
+        app.panes.world.selected = key;
+        if !inside(app.panes.world.cursor) {
+            app.panes.world.cursor = [0, 1, 2].map(|i| corner[i].saturating_add(block[i] / 2));
+            let (place, pixels) = (app.panes.world.place(), super::pixels(app));
+            if let Some(view) = &mut app.panes.world.view {
+                view.follow(place, pixels);
+            }
+        }
+    }
+    if app.pane == Pane::World && inside(app.panes.world.cursor) {
+        let local = voxel([0, 1, 2].map(|i| (app.panes.world.cursor[i] - corner[i]) >> lod.min(40)));
+        if app.selection.voxel != local {
+            app.selection.voxel = local;
+            // The bytes of the voxel are selected once its block is there.
+            app.panes.world.place_bytes = app.panes.world.look == Look::Cut;
+        }
+    }
+    if let (true, Some(at), Some(block)) =
+        (app.panes.world.place_bytes, app.selection.voxel, app.selected_block().cloned())
+    {
+        app.panes.world.place_bytes = false;
+        if let Layer::Cut { channel, .. } = app.panes.world.layer(&ready) {
+            let span = block.place(channel.into(), at);
+            app.selection.bytes = span.map(|span| Bytes { space: Space::Block, part: FilePart::Data, span });
+        }
+    }
+}
+
+/// Goes to a voxel of the world, typed as x,y,z.
+///
+/// # Errors
+/// A sentence, when there is nothing there.
+pub fn go_to(app: &mut App, place: [i64; 3]) -> Result<(), String> {
+    let ready = super::ready(app).cloned().ok_or("the tables of the save are not read yet")?;
+    let [low, high] = ready.source.extent().ok_or("there is no block")?;
+    if (0..3).any(|i| place[i] < low[i] || place[i] >= high[i]) {
+        let last = high.map(|n| n - 1);
+        let shown = |[x, y, z]: [i64; 3]| format!("({x}, {y}, {z})");
+        return Err(format!(
+            "{} is outside of the world, which goes from {} to {}",
+            shown(place),
+            shown(low),
+            shown(last)
+        ));
+    }
+    let pixels = super::pixels(app);
+    app.panes.world.cursor = place;
+    let at = app.panes.world.place();
+    if let Some(view) = &mut app.panes.world.view {
+        view.follow(at, pixels);
+    }
+    let Some((lod, block)) = block_under_cursor(app) else { return Ok(()) };
+    select_block(app, lod, &block);
+    app.panes.world.selected = app.block_key();
+    Ok(())
+}
+
+/// Goes to what is under the cursor: its channels, or in a cut the bytes of the voxel.
+pub fn enter(app: &mut App) -> bool {
+    select_under_cursor(app);
+    if block_under_cursor(app).is_none() {
+        app.show_message("There is no block here.".into());
+        return true;
+    }
+    app.panes.follow_selection();
+    let in_block = app.selection.bytes.is_some_and(|bytes| bytes.space == Space::Block);
+    let pane = if app.panes.world.look == Look::Cut && in_block { Pane::Hex } else { Pane::Channels };
+    app.act(Action::Pane(pane));
+    true
+}
+
+/// What is copied: the place, or while a block is tried the command of the repair.
+pub fn copy(app: &App) -> Option<String> {
+    if app.has_candidate() {
+        return Some(crate::tui::panes::repair::command(app));
+    }
+    let [x, y, z] = app.panes.world.cursor;
+    super::ready(app).map(|_| format!("{x},{y},{z}"))
+}
+
+/// What is under the cursor, for the inspector.
+pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
+    let ready = super::ready(app).filter(|_| app.pane == Pane::World)?;
+    let world = &app.panes.world;
+    let [x, y, z] = world.cursor;
+    let mut out: InspectorLines = Vec::new();
+    out.extend(super::note(app).map(|words| ("", words.to_owned(), Role::Strong)));
+    out.extend(crate::tui::panes::repair::trial_words(app));
+    let pixel = pixel(app);
+    let there = pixel.filter(Pixel::is_there);
+    match world.layer(ready) {
+        Layer::Top(matter) => match there {
+            Some(pixel) => {
+                out.push(("height", format!("y {}", pixel.y), Role::Text));
+                out.extend(value(app, pixel.value, matter == crate::picture::Matter::Channel(1)));
+                if ready.source.has_depth() && pixel.more.is_finite() {
+                    out.push(("depth", format!("{:.2} m", pixel.more), Role::Text));
+                }
+            }
+            None if pixel.is_some() => out.push(("", "no matter in this column".into(), Role::Dim)),
+            None => {}
+        },
+        Layer::Cut { channel, .. } => {
+            if let Some(pixel) = there {
+                if channel == 1 && ready.source.has_channels() {
+                    out.push(("distance", format!("{:.3} voxels", f32::from_bits(pixel.value)), Role::Value));
+                } else {
+                    out.extend(value(app, pixel.value, false));
+                }
+            }
+        }
+        Layer::Size => {
+            out.extend(there.map(|pixel| ("stored", format!("{} bytes", grouped(pixel.value.into())), Role::Text)));
+        }
+        Layer::Coverage => {}
+    }
+    if let Some(other) = super::sheets::shown(app).get(1) {
+        let there = pixel_of(app, other).filter(Pixel::is_there);
+        out.push(("in B", in_words(app, world.layer(ready), there), Role::Text));
+    }
+    out.extend(crate::tui::panes::diff::says_at(app, world.cursor).map(|text| ("block", text, Role::Warning)));
+    if let Some((lod, block)) = block_under_cursor(app) {
+        let of = if lod > 0 { format!(" of LOD {lod}") } else { String::new() };
+        out.push(("block", format!("{}{of}", triple(block.position)), Role::Text));
+    }
+    if let Some(index) = &app.index
+        && let Some(item) = app.selected_item()
+    {
+        out.push(("file", index.shown(item), Role::Text));
+    }
+    let mark = world.marks.at(&ready.source, [x, z]);
+    let state = match mark {
+        Some(mark) => (format!("{} {}", mark.letter(), mark.words()), Role::Error),
+        None if app.findings.running => ("not checked yet".to_owned(), Role::Dim),
+        None => (format!("{} nothing wrong", app.glyphs.good), Role::Good),
+    };
+    out.push(("state", state.0, state.1));
+    Some((format!("({x}, {y}, {z})"), out))
+}
+
+/// What a pixel shows, in a few words.
+fn in_words(app: &App, layer: Layer, pixel: Option<Pixel>) -> String {
+    let Some(pixel) = pixel else { return "nothing".into() };
+    let value = || value(app, pixel.value, false).map(|(_, text, _)| text).unwrap_or_default();
+    match layer {
+        Layer::Cut { channel: 1, .. } => format!("distance {:.3} voxels", f32::from_bits(pixel.value)),
+        Layer::Top(crate::picture::Matter::Channel(1)) => format!("y {}", pixel.y),
+        Layer::Top(_) => format!("{}, y {}", value(), pixel.y),
+        _ => value(),
+    }
+}
+
+/// The selected block: its LOD in the world and its position.
+pub fn selected_block(app: &App) -> Option<(u8, [i32; 3])> {
+    let slot = app.selected_slot()?;
+    let lod = match app.selected_item().and_then(|item| app.index.as_ref()?.file(item)) {
+        Some(crate::save::File::Region(_, file)) => file.lod,
+        _ => slot.lod,
+    };
+    Some((lod, slot.position?))
+}
+
+/// A value in words: the name of a type, or flags.
+fn value(app: &App, value: u32, is_distance: bool) -> Option<(&'static str, String, Role)> {
+    let ready = super::ready(app)?;
+    if is_distance {
+        return None;
+    }
+    if ready.source.layer().is_some() {
+        let names: Vec<&str> = flags::names(u64::from(value)).map(|flag| flag.name).collect();
+        return Some(("flags", if names.is_empty() { "none".into() } else { names.join(", ") }, Role::Value));
+    }
+    let name = app.settings.names.name(value.into()).map_or_else(String::new, |name| format!(" {name}"));
+    Some(("value", format!("{value}{name}"), Role::Value))
+}

@@ -1,0 +1,159 @@
+//! What the pane keeps: the tables of the world, the view, the cursor, and what was drawn.
+
+use std::sync::{Arc, Mutex};
+
+use super::sheets::{self, Side};
+use super::view::View;
+use super::{image, load};
+use crate::picture::pyramid::Pyramid;
+use crate::picture::{Layer, Look, Marks, Matter, Part, Probe, Source};
+use crate::tui::data::Loaded;
+
+/// The tables of a world, and what it is like.
+#[derive(Debug)]
+pub struct Ready {
+    /// The tables.
+    pub source: Arc<Source>,
+    /// What some of its blocks tell.
+    pub probe: Probe,
+    /// What matter goes by.
+    pub matter: Matter,
+    /// The box of the bulk of the blocks.
+    pub bulk: Option<[[i64; 3]; 2]>,
+    /// Middles of blocks outside of it, some of them.
+    pub far: Vec<[i64; 3]>,
+}
+
+impl Ready {
+    /// Looks at the tables of a world.
+    pub fn new(source: Source) -> Self {
+        let probe = Probe::of(&source, None);
+        let matter = probe.matter(&source);
+        let bulk = source.bulk();
+        let far = bulk.filter(|bulk| Some(*bulk) != source.extent()).map(|bulk| far(&source, bulk)).unwrap_or_default();
+        Self { source: Arc::new(source), probe, matter, bulk, far }
+    }
+}
+
+/// Blocks outside of the bulk that the edges of the picture point to.
+const FAR: usize = 256;
+
+fn far(source: &Source, [low, high]: [[i64; 3]; 2]) -> Vec<[i64; 3]> {
+    let middles = source.tables.iter().flat_map(|table| {
+        let block = source.block(table.lod);
+        table.blocks.iter().map(move |at| {
+            let corner = source.corner(table.lod, at.position);
+            [0, 1, 2].map(|i| corner[i].saturating_add(block[i] / 2))
+        })
+    });
+    let is_far = |at: &[i64; 3]| (0..3).any(|i| at[i] < low[i] || at[i] >= high[i]);
+    middles.filter(is_far).take(FAR).collect()
+}
+
+/// What the pane keeps.
+#[derive(Debug)]
+pub struct WorldState {
+    pub(super) source: Loaded<(u64, Part), Ready>,
+    pub(super) part: Option<Part>,
+    pub(super) pyramid: Arc<Mutex<Pyramid>>,
+    /// Counts what came from the background.
+    pub(super) arrived: u64,
+    pub(super) asked: Option<load::Request>,
+    pub(super) complete: bool,
+    pub(super) look: Look,
+    pub(super) axis: usize,
+    pub(super) channel: Option<usize>,
+    pub(super) view: Option<View>,
+    /// In voxels of the world.
+    pub(super) cursor: [i64; 3],
+    /// What was selected when the pane last looked: what is selected elsewhere moves the cursor.
+    pub(super) selected: Option<(crate::tui::ItemKey, u32)>,
+    /// Whether blocks with findings are marked; by whether there are some, when nobody chose.
+    pub(super) health: Option<bool>,
+    pub(super) marks: Marks,
+    /// The check, and how many of its findings are in the marks.
+    pub(super) marked: (u64, usize, Option<Part>),
+    pub(super) drag: Option<[u16; 2]>,
+    pub(super) image: Option<image::Image>,
+    /// Rows that the legend takes.
+    pub(super) legend_rows: u16,
+    /// The view of the bulk, as the pane was when it was last drawn.
+    pub(super) fitted: Option<View>,
+    /// Worlds beside that of the save.
+    pub(super) sheets: sheets::Sheets,
+    /// Which of two saves is shown, when somebody chose.
+    pub(super) side: Option<Side>,
+    /// The line of the legend that stands out.
+    pub(super) spot: Option<usize>,
+    /// Whether the bytes of the voxel are to be selected once its block is there.
+    pub(super) place_bytes: bool,
+}
+
+impl Default for WorldState {
+    fn default() -> Self {
+        Self {
+            source: Loaded::default(),
+            part: None,
+            pyramid: Arc::new(Mutex::new(Pyramid::default())),
+            arrived: 0,
+            asked: None,
+            complete: false,
+            look: Look::Surface,
+            axis: 1,
+            channel: None,
+            view: None,
+            cursor: [0; 3],
+            selected: None,
+            health: None,
+            marks: Marks::default(),
+            marked: (0, 0, None),
+            drag: None,
+            image: None,
+            legend_rows: 1,
+            fitted: None,
+            sheets: sheets::Sheets::default(),
+            side: None,
+            spot: None,
+            place_bytes: false,
+        }
+    }
+}
+
+impl WorldState {
+    pub(super) fn shows_health(&self) -> bool {
+        self.look == Look::Health || self.health.unwrap_or(!self.marks.is_empty())
+    }
+
+    pub(super) fn layer(&self, ready: &Ready) -> Layer {
+        let matter = match self.channel {
+            Some(channel) if ready.source.has_channels() => Matter::Channel(channel),
+            _ => ready.matter,
+        };
+        let channel = match matter {
+            Matter::Channel(channel) => channel,
+            Matter::Value => 0,
+        };
+        load::layer(self.look, matter, self.axis, self.cursor[self.axis], channel)
+    }
+
+    /// The axes of the picture.
+    pub(super) fn axes(&self) -> [usize; 2] {
+        load::layer(self.look, Matter::Value, self.axis, 0, 0).axes()
+    }
+
+    pub(super) fn rises(&self) -> bool {
+        self.axes()[1] == 1
+    }
+
+    /// The cursor on the picture.
+    pub(super) fn place(&self) -> [i64; 2] {
+        self.axes().map(|axis| self.cursor[axis])
+    }
+
+    pub(super) fn set_place(&mut self, place: [i64; 2]) {
+        let axes = self.axes();
+        for (axis, n) in axes.into_iter().zip(place) {
+            self.cursor[axis] = n;
+        }
+    }
+}

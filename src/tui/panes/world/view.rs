@@ -1,0 +1,226 @@
+//! Which part of the world is seen, and how large.
+
+/// The nearest zoom: 24 pixels a voxel.
+const NEAREST: i32 = -13;
+
+/// The nearest zoom that a small world is fitted with: 6 pixels a voxel.
+const NEAREST_FIT: i32 = -5;
+
+/// The farthest: no world is larger.
+const FARTHEST: i32 = 179;
+
+/// A place and a scale. Pixels are half a cell high.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    /// What is in the middle, in voxels of the world along the axes of the picture.
+    pub middle: [f64; 2],
+    /// 0 is a voxel a pixel; more is farther.
+    pub zoom: i32,
+    /// Whether the second axis goes upward.
+    pub rises: bool,
+}
+
+/// 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, and so on: four steps from each power of two to the next.
+fn series(n: i32) -> i64 {
+    match n {
+        ..=0 => 1,
+        1..4 => i64::from(n) + 1,
+        n => i64::from(4 + (n - 4) % 4 + 1) << ((n - 4) / 4).min(44),
+    }
+}
+
+/// Quarters of a voxel a pixel: 4, 5, 6, 7, 8, 10, 12, 14, 16, and so on, so that the first view leaves little room empty.
+fn quarters(zoom: i32) -> i64 {
+    match zoom {
+        ..=0 => 4,
+        n => i64::from(4 + n % 4) << (n / 4).min(44),
+    }
+}
+
+/// Steps near a step, the nearest first: pictures of these stand in while that of the step is not there.
+pub fn steps_near(step: i64) -> impl Iterator<Item = i64> {
+    let at = (0..=FARTHEST).find(|n| series(*n) >= step).unwrap_or(FARTHEST);
+    [1, -1, 2, -2, 3, 4, 6, 8, -3, -4].into_iter().map(move |by| at + by).filter(|n| *n >= 0).map(series)
+}
+
+impl View {
+    /// Whole voxels of the world a pixel; 1 where a voxel has a pixel or more.
+    pub fn step(&self) -> i64 {
+        quarters(self.zoom) / 4
+    }
+
+    /// Pixels a voxel; 1 where a pixel has a voxel or more.
+    pub fn magnified(&self) -> i64 {
+        series(-self.zoom)
+    }
+
+    /// Pixels a voxel of the world.
+    fn scale(&self) -> f64 {
+        self.magnified() as f64 * 4.0 / quarters(self.zoom) as f64
+    }
+
+    /// Voxels of the world that so many pixels cover.
+    pub fn voxels(&self, pixels: i64) -> i64 {
+        pixels.saturating_mul(quarters(self.zoom)).div_euclid(self.magnified().saturating_mul(4))
+    }
+
+    /// Pixels that so many voxels of the world take.
+    pub fn length(&self, voxels: i64) -> i64 {
+        voxels.saturating_mul(self.magnified().saturating_mul(4)).div_euclid(quarters(self.zoom))
+    }
+
+    /// All of a part of the world, as near as it fits into so many pixels.
+    pub fn fit([low, high]: [[i64; 2]; 2], pixels: [i64; 2], rises: bool) -> Self {
+        let middle = [0, 1].map(|i| (low[i] as f64 + high[i] as f64) / 2.0);
+        let fits = |zoom: &i32| {
+            let view = Self { middle, zoom: *zoom, rises };
+            (0..2).all(|i| (high[i] - low[i]) as f64 * view.scale() <= pixels[i].max(1) as f64)
+        };
+        let zoom = (NEAREST_FIT..=FARTHEST).find(fits).unwrap_or(FARTHEST);
+        Self { middle, zoom, rises }
+    }
+
+    /// Nearer or farther by one, with a place of the world staying where it is.
+    pub fn zoom_by(&mut self, by: i32, around: [f64; 2]) {
+        let before = self.scale();
+        self.zoom = self.zoom.saturating_add(by).clamp(NEAREST, FARTHEST);
+        let ratio = before / self.scale();
+        self.middle = [0, 1].map(|i| around[i] + (self.middle[i] - around[i]) * ratio);
+    }
+
+    /// Moves by pixels.
+    pub fn pan(&mut self, pixels: [i64; 2]) {
+        let scale = self.scale();
+        self.middle[0] += pixels[0] as f64 / scale;
+        self.middle[1] += pixels[1] as f64 / scale * if self.rises { -1.0 } else { 1.0 };
+    }
+
+    /// The pixel of the world's grid that is at the upper left.
+    pub fn origin(&self, pixels: [i64; 2]) -> [i64; 2] {
+        let scale = self.scale();
+        let left = (self.middle[0] * scale - pixels[0] as f64 / 2.0).floor() as i64;
+        let top = if self.rises {
+            (self.middle[1] * scale + pixels[1] as f64 / 2.0).floor() as i64
+        } else {
+            (self.middle[1] * scale - pixels[1] as f64 / 2.0).floor() as i64
+        };
+        [left, top]
+    }
+
+    /// The voxels of the world that a pixel begins with.
+    pub fn world(&self, pixel: [i64; 2], pixels: [i64; 2]) -> [i64; 2] {
+        let [left, top] = self.origin(pixels);
+        let at = [left + pixel[0], if self.rises { top - pixel[1] } else { top + pixel[1] }];
+        let many = quarters(self.zoom);
+        at.map(|n| if self.zoom >= 0 { n.saturating_mul(many).div_euclid(4) } else { n.div_euclid(self.magnified()) })
+    }
+
+    /// The pixel of a voxel of the world; it may be outside.
+    pub fn pixel(&self, world: [i64; 2], pixels: [i64; 2]) -> [i64; 2] {
+        let [left, top] = self.origin(pixels);
+        let many = quarters(self.zoom);
+        let at = world.map(|n| {
+            if self.zoom >= 0 {
+                // The last pixel that begins at the voxel or before it.
+                n.saturating_mul(4).saturating_add(3).div_euclid(many)
+            } else {
+                n.saturating_mul(self.magnified())
+            }
+        });
+        [at[0] - left, if self.rises { top - at[1] } else { at[1] - top }]
+    }
+
+    /// Moves just so far that a voxel is seen, a few pixels away from the edge.
+    pub fn follow(&mut self, world: [i64; 2], pixels: [i64; 2]) {
+        let at = self.pixel(world, pixels);
+        let margin = pixels.map(|n| (n / 12).min(8));
+        let by = [0, 1].map(|i| {
+            let (low, high) = (margin[i], pixels[i] - 1 - margin[i] - (self.magnified() - 1));
+            if at[i] < low {
+                at[i] - low
+            } else if at[i] > high {
+                at[i] - high.max(low)
+            } else {
+                0
+            }
+        });
+        self.pan(by);
+    }
+
+    /// The part of the world that is seen: two opposite corners.
+    pub fn seen(&self, pixels: [i64; 2]) -> [[i64; 2]; 2] {
+        let (a, b) = (self.world([0, 0], pixels), self.world([pixels[0] - 1, pixels[1] - 1], pixels));
+        let low = [0, 1].map(|i| a[i].min(b[i]));
+        let last = (quarters(self.zoom) + 3) / 4;
+        let high = [0, 1].map(|i| a[i].max(b[i]).saturating_add(last));
+        [low, high]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_zoom_is_a_quarter_farther_at_most() {
+        for zoom in 0..FARTHEST {
+            let (near, far) = (quarters(zoom), quarters(zoom + 1));
+            assert!(near < far && far * 4 <= near * 5, "{zoom}");
+        }
+        // Tiles are made for whole steps, those of the series.
+        for zoom in 0..100 {
+            let step = quarters(zoom) / 4;
+            assert!((0..100).any(|n| series(n) == step), "{zoom}: {step}");
+        }
+    }
+
+    #[test]
+    fn steps_grow_by_a_quarter_at_most_from_4_on() {
+        let steps: Vec<i64> = (0..14).map(series).collect();
+        assert_eq!(steps, [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24]);
+        for n in 3..FARTHEST {
+            assert!(series(n) < series(n + 1) && series(n + 1) * 4 <= series(n) * 5, "{n}");
+        }
+        assert_eq!(steps_near(8).take(4).collect::<Vec<_>>(), [10, 7, 12, 6]);
+    }
+
+    #[test]
+    fn pixels_and_the_world_lead_to_each_other() {
+        for rises in [false, true] {
+            for zoom in NEAREST..20 {
+                let mut view = View { middle: [-37.0, 104.0], zoom, rises };
+                let pixels = [80, 40];
+                for world in [[-37, 104], [-36, 103], [-40, 110]] {
+                    let at = view.pixel(world, pixels);
+                    let (here, down) = (view.world(at, pixels), if rises { -1 } else { 1 });
+                    let next = view.world([at[0] + 1, at[1] + down], pixels);
+                    for i in 0..2 {
+                        let is_in = here[i] == world[i] || here[i] < world[i] && world[i] < next[i];
+                        assert!(is_in, "zoom {zoom}, rises {rises}: {world:?} from {here:?} to {next:?}");
+                    }
+                }
+                view.follow([1000, -1000], pixels);
+                let at = view.pixel([1000, -1000], pixels);
+                assert!((0..80).contains(&at[0]) && (0..40).contains(&at[1]), "zoom {zoom}: {at:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_of_the_world_fits() {
+        for size in [1i64, 10, 100, 5000, 1 << 40] {
+            let view = View::fit([[-size, 0], [size, size]], [120, 60], false);
+            let [low, high] = view.seen([120, 60]);
+            assert!(low[0] <= -size && high[0] >= size && low[1] <= 0 && high[1] >= size, "{size}");
+        }
+    }
+
+    #[test]
+    fn zooming_keeps_a_place_where_it_is() {
+        let mut view = View { middle: [100.0, 100.0], zoom: 4, rises: false };
+        let before = view.pixel([60, 120], [100, 100]);
+        view.zoom_by(-2, [60.0, 120.0]);
+        let after = view.pixel([60, 120], [100, 100]);
+        assert!(before[0].abs_diff(after[0]) <= 2 && before[1].abs_diff(after[1]) <= 2, "{before:?} {after:?}");
+    }
+}

@@ -1,0 +1,120 @@
+//! The verdict: what a check ends with, and what a repair brings back, in the sentences of `voxscope check`.
+
+use super::App;
+use super::action::Action;
+use super::canvas::Canvas;
+use super::jobs::{JobKind, run_in_own_pool};
+use super::pane::Pane;
+use super::theme::Role;
+use crate::check::{self, Cause, Totals};
+use crate::repair;
+
+/// What happened to the save, once the check is through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// The causes, the likeliest first.
+    pub causes: Vec<Cause>,
+    /// What a repair would bring back, once it is planned.
+    pub totals: Option<Totals>,
+}
+
+/// Plans the repair of a damaged save, for what it would bring back.
+pub fn request_totals(app: &mut App) {
+    let counts = &app.findings.counts;
+    let Some(index) = app.index.clone().filter(|_| counts.errors + counts.warnings > 0) else { return };
+    let run = app.findings.run;
+    app.job(
+        JobKind::Totals,
+        move |worker| {
+            let save = &index.save;
+            let totals = run_in_own_pool(|| {
+                let options = repair::Options::default().watch(worker.watch());
+                repair::expected_totals(save, &options).ok()
+            });
+            worker.answer(move |app| {
+                if app.findings.run == run {
+                    app.findings.verdict.totals = totals;
+                }
+            });
+        },
+        |_, _| {},
+    );
+}
+
+/// The sentences of the verdict.
+#[must_use]
+pub fn lines(app: &App) -> Vec<String> {
+    if app.findings.running || app.findings.summary.is_none() {
+        return Vec::new();
+    }
+    let Verdict { causes, totals } = &app.findings.verdict;
+    let lines = check::verdict(causes, totals.as_ref(), &app.settings.path);
+    // What tells causes apart is on the pane of findings.
+    lines.into_iter().filter(|line| !line.starts_with("To tell which")).collect()
+}
+
+/// Panes that show the verdict.
+const fn shows(pane: Pane) -> bool {
+    matches!(pane, Pane::World | Pane::Findings)
+}
+
+/// The text, wrapped to a width.
+fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
+    if !shows(app.pane) {
+        return Vec::new();
+    }
+    let width = usize::from(width.saturating_sub(2)).max(1);
+    let of_line = |line: String| {
+        let role = if line.starts_with("voxscope ") || line.contains(" shows a repair that ") {
+            Role::Key
+        } else {
+            Role::Strong
+        };
+        let rows: Vec<(Role, String)> =
+            textwrap::wrap(&line, width).into_iter().map(|row| (role, row.into_owned())).collect();
+        rows
+    };
+    let mut lines = lines(app);
+    let rows = |lines: &[String]| lines.iter().map(|line| textwrap::wrap(line, width).len()).sum::<usize>();
+    // What does not fit into two rows is shorter: the pane of the repair has the command, that of findings the figures.
+    if rows(&lines) > 2 {
+        for line in &mut lines {
+            shorten_command(app, line);
+        }
+    }
+    if let (true, Some(first)) = (rows(&lines) > 2, lines.first_mut())
+        && let Some((sentence, _)) = first.split_once(": of ")
+    {
+        *first = format!("{sentence}.");
+    }
+    lines.into_iter().flat_map(of_line).collect()
+}
+
+/// Replaces the command of a line by the key of the pane that has it.
+fn shorten_command(app: &App, line: &mut String) {
+    let words = [" puts ", " salvages ", " keeps "];
+    let at = line.starts_with("voxscope ").then(|| words.iter().filter_map(|word| line.find(word)).min()).flatten();
+    if let (Some(at), Some(key)) = (at, app.settings.keymap.keys(Action::Pane(Pane::Repair)).last()) {
+        let key = super::keys::short(*key, app.glyphs.ascii);
+        *line = format!("{key} shows a repair that{}", line.get(at..).unwrap_or_default());
+    }
+}
+
+/// Rows that the verdict wants.
+#[must_use]
+pub fn rows(app: &App) -> u16 {
+    u16::try_from(wrapped(app, app.size.columns).len()).unwrap_or(u16::MAX).min(4)
+}
+
+/// Draws the verdict; where it has too few rows, its first sentence and the command.
+pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
+    let lines = wrapped(app, canvas.width());
+    let room = usize::from(canvas.height());
+    let command: Vec<_> = lines.iter().filter(|(role, _)| *role == Role::Key).take(room.div_ceil(2)).collect();
+    let first = lines.iter().filter(|(role, _)| *role != Role::Key);
+    let first: Vec<_> = first.take(room - command.len().min(room)).collect();
+    for (y, (role, line)) in (0u16..).zip(first.into_iter().chain(command)) {
+        let width = canvas.width().saturating_sub(2);
+        canvas.put_within(1, y, width, line, *role);
+    }
+}

@@ -1,0 +1,47 @@
+//! Places of a world whose blocks are not known because a file or directory was not read.
+
+use std::path::Path;
+
+use super::{Fault, Store, World};
+use crate::godot::slots::{self, SlotFormula};
+use crate::save;
+
+impl World<'_> {
+    /// What of the save was not read when it was opened, whatever the LOD: links, unreadable directories, what is no file.
+    #[must_use]
+    pub fn unread(&self) -> Vec<Fault> {
+        let worlds = self.save.forests.len() + self.save.streams.len();
+        let own = self.path().as_os_str().as_encoded_bytes();
+        // Beside other worlds, only what is in the directory of this one, or has the name of its file, concerns it.
+        let concerns = |path: &Path| worlds < 2 || path.as_os_str().as_encoded_bytes().starts_with(own);
+        self.save.unread().filter(|fault| concerns(&fault.path)).map(|fault| self.fault(fault)).collect()
+    }
+
+    fn fault(&self, fault: &save::Fault) -> Fault {
+        Fault { file: self.save.shown(&fault.path), why: fault.why() }
+    }
+
+    /// What was not read and may hold the block of a position that the index does not have. `None` in a stream, where a
+    /// damaged page may hold any of them.
+    #[must_use]
+    pub fn may_be_unread(&self, lod: u8, position: [i32; 3]) -> Option<Fault> {
+        let Store::Forest(regions) = &self.store else { return None };
+        let size = regions.format(self.save.options.format.is_some())?.region_size;
+        let (region, _) = slots::place_block(position, size, SlotFormula::default())?;
+        let dir = &regions.forest.dir;
+        let unread = self.save.unread().filter(|fault| fault.path.starts_with(dir)).find(|fault| {
+            match save::region_of_path(&fault.path) {
+                (Some(of), Some(at)) => (of, at) == (lod, region),
+                (Some(of), None) => of == lod,
+                // The directory of all LODs, or the forest itself.
+                (None, at) => at.is_none_or(|at| at == region) && !fault.path.is_file(),
+            }
+        });
+        unread.map(|fault| self.fault(fault)).or_else(|| {
+            let mut files = regions.forest.regions.iter().filter(|file| file.lod == lod && file.position == region);
+            let file = files.find(|file| file.header.is_none() && !file.damage.is_empty())?;
+            let why = file.damage.first().map(ToString::to_string).unwrap_or_default();
+            Some(Fault { file: self.save.shown(&dir.join(&file.name)), why })
+        })
+    }
+}

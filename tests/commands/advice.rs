@@ -1,0 +1,135 @@
+//! The first command of each explanation, run on the sample of its code: it does what the text says.
+
+use std::fs;
+use std::path::Path;
+
+use rayon::prelude::*;
+use serde_json::Value as Json;
+use tempfile::tempdir;
+use voxscope::damage::{Code, Level};
+use voxscope::demo;
+
+use crate::{Demo, Run, lines, run};
+
+/// What a copy has too: the note names the formula of the copy.
+const STAYS: [Code; 1] = [Code::SlotsTold];
+
+/// The first command that a text has in backquotes, as arguments.
+fn first_command(text: &str) -> Option<Vec<String>> {
+    let commands = text.split('`').skip(1).step_by(2).filter_map(|part| part.strip_prefix("voxscope "));
+    commands.map(|command| command.split(' ').map(str::to_owned).collect()).next()
+}
+
+/// The sample that shows a code: that of its name, otherwise the first one that must have it.
+fn sample(code: Code) -> Option<&'static demo::Sample> {
+    let with = || demo::samples().filter(|sample| sample.expect.contains(&code));
+    with().find(|sample| sample.name == code.name()).or_else(|| with().next())
+}
+
+fn found(run: &Run, code: Code) -> usize {
+    lines(&run.out).iter().filter(|line| line["code"] == code.name()).count()
+}
+
+/// What is wrong with the advice about a code.
+fn judge(demo: &Demo, dir: &Path, code: Code) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut expect = |right: bool, what: String| {
+        if !right {
+            wrong.push(format!("{code}: {what}"));
+        }
+    };
+    let text = code.next();
+    let Some(sample) = sample(code) else {
+        // Those that a file on disk cannot show.
+        expect(matches!(code, Code::FileUnreadable | Code::FileChanged), "no sample".to_owned());
+        return wrong;
+    };
+    let save = demo.path(sample.path().to_str().unwrap());
+    let Some(command) = first_command(text) else {
+        let by_hand = ["Nothing", "Usually nothing", "Correct", "Compare", "If a newer exporter"];
+        expect(by_hand.iter().any(|start| text.starts_with(start)), format!("no command: {text}"));
+        expect(!text.starts_with("Nothing to do") || code.level() == Level::Note, "nothing to do".to_owned());
+        return wrong;
+    };
+    let new = dir.join(code.name());
+    let new = new.to_str().unwrap();
+    let old = match code {
+        Code::ConversionLeft => demo.path("damaged/conversion-left/world_old"),
+        Code::StreamEmpty => demo.path("healthy/stream"),
+        _ => demo.path("damaged/meta-extra"),
+    };
+    let save = if code == Code::ConversionLeft { format!("{save}/world") } else { save };
+    let layout = ["16", "4", "512", "16,16,8,8,8,8,8,8"];
+    let mut numbers = layout.iter();
+    let arguments: Vec<&str> = command
+        .iter()
+        .map(|word| match word.as_str() {
+            "SAVE" | "TARGET" => save.as_str(),
+            "NEW" => new,
+            "OLD" => old.as_str(),
+            "X,Y,Z" => "16,16,16",
+            "BITS" | "N" if command.contains(&"--voxel-bytes".to_owned()) => "1",
+            "BITS" | "N" => numbers.next().unwrap(),
+            word => word,
+        })
+        .collect();
+    let done = run(&arguments);
+    let said = format!("{arguments:?} exits with {:?}: {}{}", done.code, done.out, done.err);
+    let exit = done.code.unwrap_or(255);
+    expect(exit & 16 == 0, format!("wrong usage: {said}"));
+    // A repair reports what is no file of the save, and leaves it out, as the text says.
+    let unread = matches!(code, Code::NotAFile | Code::LinkSkipped | Code::StreamJournalUnusable);
+    expect(exit & 8 == 0 || unread, format!("fails: {said}"));
+    if arguments[0] == "repair" || arguments[0] == "convert" {
+        let lost = new.to_owned() + "/lost+found";
+        expect(Path::new(new).exists(), format!("no copy: {said}"));
+        let checked = run(&["check", "--format=jsonl", new]);
+        expect(matches!(checked.code, Some(0 | 4)), format!("check of the copy: {:?} {}", checked.code, checked.err));
+        let left = found(&checked, code);
+        expect(left == 0 || STAYS.contains(&code), format!("still there {left} times: {said}"));
+        if arguments[0] == "repair" {
+            expect(exit & 1 == 1, format!("nothing repaired: {said}"));
+            let report: Json = serde_json::from_slice(&fs::read(format!("{new}/repair.json")).unwrap()).unwrap();
+            let totals = &report["totals"];
+            let whole = [
+                "Nothing is lost",
+                "keeps every block",
+                "keeps every chunk",
+                "no block is lost",
+                "every row.",
+                "as it was.",
+            ];
+            if whole.iter().any(|words| text.contains(words)) {
+                expect(totals["lost"] == 0 && totals["salvaged"] == 0, format!("{totals}: {said}"));
+            }
+            let kept = [
+                "keeps the old bytes in lost+found",
+                "keeps its bytes in lost+found. Add",
+                "puts the stored bytes into lost+found",
+            ];
+            let leaves_out = text.contains("it leaves the block out and keeps its bytes in lost+found");
+            if kept.iter().any(|words| text.contains(words)) || leaves_out {
+                expect(Path::new(&lost).is_dir(), format!("no lost+found: {said}"));
+            }
+            if text.contains("takes the whole file from the backup")
+                || text.contains("it takes the file from the backup")
+            {
+                let older = totals["older"].as_u64().unwrap_or(0);
+                expect(older > 0 && totals["lost"] == 0, format!("{totals}: {said}"));
+            }
+        } else {
+            expect(exit == 0, said);
+        }
+    } else {
+        expect([0, 1, 4].contains(&exit) && !done.out.is_empty(), said);
+    }
+    wrong
+}
+
+#[test]
+fn the_first_command_of_each_explanation_does_what_the_text_says() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let wrong: Vec<String> = Code::ALL.par_iter().flat_map(|code| judge(&demo, dir.path(), *code)).collect();
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -1,0 +1,39 @@
+//! Commands over a directory of streams: one database for each map or ship.
+
+use crate::{Demo, lines, output, run};
+
+#[test]
+fn a_directory_of_streams_is_converted_and_exported_as_a_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let demo = Demo::new();
+    let fleet = dir.path().join("fleet");
+    std::fs::create_dir_all(fleet.join("ships")).unwrap();
+    for (from, to) in [("stream-texts", "map.sqlite"), ("stream-blobs", "ships/one.db")] {
+        let from = std::fs::read_dir(demo.path(&format!("healthy/{from}"))).unwrap().next().unwrap().unwrap().path();
+        std::fs::copy(from, fleet.join(to)).unwrap();
+    }
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (fleet, forests, streams) = (path("fleet"), path("forests"), path("streams"));
+    let blocks = |save: &str| lines(&output(&["ls", save, "--format=jsonl"])).len();
+    assert_eq!(run(&["convert", &fleet, "--out", &forests, "--container=zstd"]).code, Some(0));
+    for (from, to) in [("map.sqlite", "map"), ("ships/one.db", "ships/one")] {
+        let (from, to) = (format!("{fleet}/{from}"), format!("{forests}/{to}"));
+        assert_eq!(blocks(&from), blocks(&to), "{to}");
+    }
+    // Streams with the same names below can be compared as directories.
+    assert_eq!(run(&["convert", &fleet, "--out", &streams, "--to=sqlite"]).code, Some(0));
+    assert!(std::path::Path::new(&streams).join("ships/one.db").is_file());
+    let same = run(&["diff", &fleet, &streams]);
+    assert_eq!(same.code, Some(0), "{}{}", same.out, same.err);
+    let arrays = path("arrays");
+    let done = run(&["export", &fleet, "--out", &arrays, "--channel=TYPE"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    for world in ["map.sqlite", "ships/one.db"] {
+        assert!(std::path::Path::new(&arrays).join(world).join("export.json").is_file(), "{world}");
+    }
+    // What exists already is left alone.
+    assert_eq!(run(&["convert", &fleet, "--out", &forests]).code, Some(16));
+    for command in ["info", "check", "ls"] {
+        assert_eq!(run(&[command, &fleet]).code, Some(0), "{command}");
+    }
+}

@@ -1,0 +1,186 @@
+//! `ls`, `show`, `info` and `explain`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+use voxscope::damage::Code;
+use voxscope::save::{Options, Save, Scratch};
+
+use crate::common::{golden, json_lines};
+use crate::{Demo, FINDING, command, finish, keys, lines, output, run};
+
+#[test]
+fn the_three_forms_of_ls_agree() {
+    let demo = Demo::new();
+    for below in ["healthy/current", "damaged/block-epilogue", "damaged/container-mode"] {
+        let path = demo.path(below);
+        let json = lines(&output(&["ls", &path, "--format=jsonl"]));
+        let array: Vec<serde_json::Value> = serde_json::from_str(&output(&["ls", &path, "--format=json"])).unwrap();
+        assert_eq!(array, json);
+        let csv = output(&["ls", &path, "--format=csv"]);
+        let table = output(&["ls", &path]);
+        let mut csv = csv.lines();
+        let head: Vec<&str> = csv.next().unwrap().split(',').collect();
+        let csv: Vec<BTreeMap<&str, &str>> =
+            csv.map(|line| head.iter().copied().zip(line.split(',')).collect()).collect();
+        // Rows begin with the LOD; headings and names of files do not begin with a number.
+        let rows = table.lines().filter_map(|line| {
+            let cells: Vec<&str> = line.split_whitespace().collect();
+            cells[..].first()?.parse::<u8>().ok().filter(|_| cells.len() >= 11).map(|_| cells)
+        });
+        let rows: Vec<Vec<&str>> = rows.collect();
+        assert!(json.len() > 4, "{below}");
+        assert_eq!((csv.len(), rows.len()), (json.len(), json.len()), "{below}");
+        for ((json, csv), row) in json.iter().zip(&csv).zip(&rows) {
+            let text = |json: &Json| match json {
+                Json::Null => String::new(),
+                Json::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            for key in ["file", "lod", "slot", "sector", "sectors", "bytes", "plain", "version", "container"] {
+                assert_eq!(text(&json[key]), csv[key], "{below} {key}");
+            }
+            for (i, axis) in ["x", "y", "z"].into_iter().enumerate() {
+                assert_eq!(text(&json["position"][i]), csv[axis]);
+                assert_eq!(csv[axis], row[i + 1]);
+            }
+            let codes: Vec<&str> =
+                json["codes"].as_array().unwrap().iter().map(|code| code.as_str().unwrap()).collect();
+            assert_eq!(codes.join(" "), csv["codes"]);
+            assert_eq!(codes.join(", "), row[11..].join(" "));
+            assert_eq!((csv["lod"], csv["sector"], csv["sectors"], csv["state"]), (row[0], row[4], row[5], row[10]));
+            assert_eq!((csv["bytes"], csv["plain"]), (&*row[6].replace(',', ""), &*row[7].replace(',', "")));
+        }
+        assert!(table.trim_end().ends_with(&format!("{} blocks", json.len())), "{below}");
+    }
+}
+
+#[test]
+fn filters_of_ls() {
+    let demo = Demo::new();
+    let path = demo.path("damaged/block-epilogue");
+    let count = |filter: &[&str]| {
+        let arguments = [&["ls", &path, "--format=jsonl"][..], filter].concat();
+        lines(&output(&arguments)).len()
+    };
+    let all = count(&[]);
+    assert_eq!(count(&["state!=ok"]), 1);
+    assert_eq!(count(&["code=block-epilogue"]), 1);
+    assert_eq!(count(&["state=ok"]), all - 1);
+    assert_eq!(count(&["x<0"]) + count(&["x>=0"]), all);
+    assert!(count(&["x<0"]) > 0);
+    assert_eq!(count(&["x<0", "lod=0"]), count(&["x<0 lod=0"]));
+    assert_eq!(count(&["lod=9"]), 0);
+    assert_eq!(count(&["file=r.0.0.0"]) + count(&["file!=r.0.0.0"]), all);
+}
+
+#[test]
+fn show_takes_negative_blocks_with_a_space_and_with_an_equals_sign() {
+    let demo = Demo::new();
+    let path = demo.path("healthy/current");
+    let spaced = output(&["show", &path, "--block", "-1,0,-1", "--format", "json"]);
+    assert_eq!(spaced, output(&["show", &path, "--block=-1,0,-1", "--format", "json"]));
+    let json: Json = serde_json::from_str(&spaced).unwrap();
+    assert_eq!(json["position"], serde_json::json!([-1, 0, -1]));
+    assert_eq!(json["channels"].as_array().unwrap().len(), 8);
+    assert_eq!(json["findings"], serde_json::json!([]));
+    assert!(output(&["show", &path, "--block", "-1,0,-1"]).contains("block (-1, 0, -1) of LOD 0"));
+    let run = run(&["show", &path, "--block", "-90,0,-1"]);
+    assert_eq!(run.code, Some(8));
+    assert!(run.err.contains("(-90, 0, -1)"), "{}", run.err);
+    let bad = lines(&finish(command(&["check", &demo.path("damaged/block-epilogue"), "--format=jsonl"])).out);
+    let finding = bad.iter().find(|line| line["code"] == "block-epilogue").unwrap();
+    let at: Vec<String> = finding["block"].as_array().unwrap().iter().map(Json::to_string).collect();
+    let shown = output(&["show", &demo.path("damaged/block-epilogue"), "--block", &at.join(","), "--format=json"]);
+    let shown: Json = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["findings"][0]["code"], "block-epilogue");
+    assert_eq!(keys(&shown["findings"][0]), FINDING);
+}
+
+/// What `show --voxel` says of a voxel, by channel.
+fn voxel(path: &str, at: [i32; 3], lod: u8) -> Vec<u64> {
+    let [x, y, z] = at;
+    let (at, lod) = (format!("{x},{y},{z}"), lod.to_string());
+    let json: Json =
+        serde_json::from_str(&output(&["show", path, "--voxel", &at, "--lod", &lod, "--format=json"])).unwrap();
+    json["channels"].as_array().unwrap().iter().map(|channel| channel["value"].as_u64().expect("a value")).collect()
+}
+
+#[test]
+fn voxels_are_those_of_the_blocks() {
+    let demo = Demo::new();
+    let path = demo.path("healthy/current");
+    let save = Save::open(path.as_ref(), &Options::default()).unwrap();
+    let mut scratch = Scratch::default();
+    let mut seen = 0;
+    for (forest, file) in save.regions() {
+        let mut region = save.region(forest, file).unwrap().unwrap();
+        let slots = region.slots(&mut scratch).unwrap();
+        let listed = region.entries[region.entries.len() / 2];
+        let block_at = region.block_position(listed.slot, slots).unwrap();
+        let block = region.view(listed.entry, &mut scratch).unwrap().block.unwrap();
+        let inside = [3u16, 14, 9];
+        let world = [0, 1, 2].map(|i| (block_at[i] * 16 + i32::from(inside[i])) << file.lod);
+        let expected: Vec<u64> = (0..8).map(|channel| block.voxel(channel, inside).unwrap()).collect();
+        assert_eq!(voxel(&path, world, file.lod), expected, "{world:?} of LOD {}", file.lod);
+        seen += 1;
+    }
+    assert!(seen > 8);
+}
+
+#[test]
+fn voxels_are_what_the_engine_says() {
+    let dir = golden("godot_voxel");
+    let mut seen = 0;
+    for truth in json_lines(&dir.join("truth.jsonl")).iter().filter(|t| t["save"] == "forest_lz4").take(12) {
+        let path = dir.join("forest_lz4");
+        let lod = u8::try_from(truth["lod"].as_u64().unwrap()).unwrap();
+        let block = [0, 1, 2].map(|i| i32::try_from(truth["position"][i].as_i64().unwrap()).unwrap());
+        for (i, channel) in truth["channels"].as_array().unwrap().iter().enumerate() {
+            for sample in channel["samples"].as_array().into_iter().flatten().take(2) {
+                let world =
+                    [0, 1, 2].map(|i| (block[i] * 16 + i32::try_from(sample[i].as_i64().unwrap()).unwrap()) << lod);
+                let value: u64 = sample[3].as_str().unwrap().parse().unwrap();
+                assert_eq!(voxel(path.to_str().unwrap(), world, lod)[i], value, "{block:?} {sample}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+#[test]
+fn info_says_what_a_save_is_made_of() {
+    let demo = Demo::new();
+    let path = demo.path("healthy/current");
+    let info: Json = serde_json::from_str(&output(&["info", &path, "--format=json"])).unwrap();
+    assert_eq!(keys(&info), ["path", "forests", "rooms", "streams", "maps", "faults"]);
+    let forest = &info["forests"][0];
+    assert_eq!(keys(forest), ["path", "kind", "meta_version", "lod_count", "layout", "lods", "sectors"]);
+    assert_eq!((&forest["kind"], &forest["meta_version"], &info["faults"]), (&"forest".into(), &3.into(), &0.into()));
+    assert_eq!(forest["layout"]["block_size"], 16);
+    let blocks: u64 = forest["lods"].as_array().unwrap().iter().map(|lod| lod["blocks"].as_u64().unwrap()).sum();
+    assert_eq!(blocks, lines(&output(&["ls", &path, "--format=jsonl"])).len() as u64);
+    // Without a command, the same for people.
+    assert_eq!(output(&[&path]), output(&["info", &path]));
+    let mut here = command(&[]);
+    here.current_dir(&path);
+    assert!(finish(here).out.contains("forest of version 3"));
+}
+
+#[test]
+fn explain_tells_of_every_code() {
+    let all = output(&["explain"]);
+    for &code in Code::ALL {
+        assert!(all.lines().any(|line| line.split_whitespace().next() == Some(code.name())), "{code}");
+        let story = output(&["explain", code.name()]);
+        assert!(story.starts_with(&format!("{code} · {} · {}", code.level(), code.title())), "{story}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+        assert!(
+            words(&story).contains(&words(code.explanation())) && words(&story).contains(&words(code.next())),
+            "{story}"
+        );
+        assert!(story.lines().all(|line| line.chars().count() <= 110), "{story}");
+    }
+    assert_eq!(all.lines().count(), Code::ALL.len() + 1);
+}

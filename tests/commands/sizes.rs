@@ -1,0 +1,63 @@
+//! What `convert` writes, the engine accepts.
+
+use serde_json::Value as Json;
+use tempfile::tempdir;
+use voxscope::godot::forest::Meta;
+
+use crate::{Demo, lines, run};
+
+/// The layout of a forest that was written.
+fn layout(save: &std::path::Path) -> voxscope::godot::region::Format {
+    let meta = std::fs::read(save.join("meta.vxrm")).unwrap();
+    Meta::decode(&meta).report_to(&mut Vec::new()).and_then(|meta| meta.format()).expect("a layout")
+}
+
+#[test]
+fn the_engine_accepts_what_convert_writes() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let dir = tempdir().unwrap();
+    let cases: [(&[&str], bool); 7] = [
+        (&[], false),
+        (&["--block-size", "8"], false),
+        (&["--block-size", "32"], true),
+        (&["--block-size", "64"], true),
+        (&["--region-size", "64"], true),
+        (&["--region-size", "128"], true),
+        (&["--block-size", "32", "--sector-size", "4096"], false),
+    ];
+    for (n, (options, said)) in cases.into_iter().enumerate() {
+        let to = dir.path().join(n.to_string());
+        let run = run(&[&["convert", &save, "--out", to.to_str().unwrap()], options].concat());
+        assert_eq!(run.code, Some(0), "{options:?}: {}", run.err);
+        assert_eq!(run.out.contains("Sectors have"), said, "{options:?}: {}", run.out);
+        assert_eq!(layout(&to).refusal(), None, "{options:?}: {:?}", layout(&to));
+        let report: Json = serde_json::from_slice(&std::fs::read(to.join("convert.json")).unwrap()).unwrap();
+        assert_eq!(report["to"]["sector_size"], layout(&to).sector_size, "{options:?}");
+    }
+    for (options, word) in [
+        (&["--sector-size", "128"][..], "sector size of 128 bytes is too small"),
+        (&["--block-size", "32", "--sector-size", "512"], "sector size of 512 bytes is too small"),
+        (&["--region-size", "64", "--sector-size", "512"], "region size of (64, 64, 64) blocks is too large"),
+        (&["--block-size", "128"], "No sector size is large enough"),
+    ] {
+        let to = dir.path().join("refused");
+        let run = run(&[&["convert", &save, "--out", to.to_str().unwrap()], options].concat());
+        assert!(run.code == Some(16) && run.err.contains(word), "{options:?}: {:?} {}", run.code, run.err);
+        assert!(!to.exists(), "{options:?}");
+    }
+}
+
+#[test]
+fn settings_that_the_engine_refuses_are_a_warning_and_convert_mends_them() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/region-refused");
+    let found = lines(&run(&["check", "--format=jsonl", &save]).out);
+    let refused: Vec<&Json> = found.iter().filter(|line| line["code"] == "region-refused").collect();
+    assert!(refused.len() == 1 && refused[0]["file"] == "meta.vxrm", "{refused:?}");
+    let dir = tempdir().unwrap();
+    let to = dir.path().join("converted");
+    assert_eq!(run(&["convert", &save, "--out", to.to_str().unwrap()]).code, Some(0));
+    let checked = run(&["check", to.to_str().unwrap()]);
+    assert_eq!(checked.code, Some(0), "{}", checked.out);
+}

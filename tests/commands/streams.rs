@@ -1,0 +1,141 @@
+//! The commands on SQLite streams.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+use voxscope::demo;
+
+/// The exit code and the output of a command.
+fn run(arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_voxscope"));
+    let output = command.args(arguments).stdin(Stdio::null()).env_remove("CLICOLOR_FORCE").output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    let error = text(output.stderr);
+    assert!(!error.contains("panicked"), "{error}");
+    (output.status.code().unwrap(), text(output.stdout), error)
+}
+
+fn json(arguments: &[&str]) -> Json {
+    let (code, out, error) = run(arguments);
+    assert_eq!(code, 0, "{error}");
+    serde_json::from_str(&out).unwrap()
+}
+
+/// A sample by its name, and the path of its stream.
+fn sample(name: &str) -> (TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = demo::samples().find(|sample| sample.name == name).unwrap();
+    (sample.make)(dir.path()).unwrap();
+    let path = dir.path().canonicalize().unwrap().join("world.sqlite");
+    (dir, path.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn info_says_what_a_stream_is_made_of() {
+    let (_dir, path) = sample("stream-texts");
+    let info = json(&["info", &path, "--format", "json"]);
+    let stream = &info["streams"][0]["stream"];
+    assert_eq!(info["streams"][0]["path"], "world.sqlite");
+    assert_eq!(
+        (&stream["version"], &stream["block_size"], &stream["coordinate_format"]),
+        (&json!(1), &json!(8), &json!(2))
+    );
+    assert_eq!(
+        (&stream["inferred"], &stream["journal"], &stream["odd_keys"]),
+        (&json!(false), &json!(false), &json!(0))
+    );
+    let lod = &stream["lods"][0];
+    assert_eq!((&lod["lod"], &lod["blocks"], &lod["with_instances"]), (&json!(0), &json!(6), &json!(6)));
+    assert_eq!(lod["extent"], json!([[-1, 0, 0], [1, 1, 0]]));
+    let pages = stream["pages"].as_object().unwrap();
+    let sum: u64 = pages
+        .iter()
+        .filter(|(name, _)| !["size", "in_file"].contains(&name.as_str()))
+        .map(|(_, n)| n.as_u64().unwrap())
+        .sum();
+    assert_eq!(pages["in_file"], json!(sum), "every page is for something: {pages:?}");
+    assert!(pages["index"].as_u64().unwrap() > 0 && pages["overflow"].as_u64().unwrap() > 0);
+    let (_, text, _) = run(&["info", &path]);
+    assert!(text.contains("keys are texts x,y,z,lod") && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn ls_lists_rows_in_the_order_of_their_places() {
+    let (_dir, path) = sample("stream-texts");
+    let (code, out, _) = run(&["ls", &path, "--format", "jsonl"]);
+    let rows: Vec<Json> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((code, rows.len()), (0, 8));
+    assert_eq!(rows[0]["position"], json!([-1, 0, 0]));
+    assert_eq!((&rows[7]["lod"], &rows[7]["position"]), (&json!(1), &json!([0, 0, 0])));
+    assert!(rows[0]["instances"].as_u64().unwrap() > 0 && rows[7].get("instances").is_none());
+    let (_, out, _) = run(&["ls", &path, "lod=1", "--format", "csv"]);
+    let header: Vec<&str> = out.lines().next().unwrap().split(',').collect();
+    assert_eq!((header[16], header.last(), out.lines().count()), ("instances", Some(&"coordinate_format"), 3));
+}
+
+#[test]
+fn show_has_the_block_its_instances_and_its_voxels() {
+    let (_dir, path) = sample("stream-texts");
+    let block = json(&["show", &path, "--block", "0,0,0", "--format", "json"]);
+    assert_eq!((&block["key"], &block["size"], &block["findings"]), (&json!("0,0,0,0"), &json!([8, 8, 8]), &json!([])));
+    let layers = block["instances"]["data"]["layers"].as_array().unwrap();
+    assert_eq!(layers.iter().map(|layer| layer["count"].as_u64().unwrap()).collect::<Vec<_>>(), [5, 2]);
+    assert_eq!(layers[0]["instances"].as_array().unwrap().len(), 5);
+    let voxel = json(&["show", &path, "--voxel=-3,1,2", "--format", "json"]);
+    assert_eq!((&voxel["block"], &voxel["inside"]), (&json!([-1, 0, 0]), &json!([5, 1, 2])));
+    let (code, _, error) = run(&["show", &path, "--block", "9,9,9"]);
+    assert!(code == 8 && error.contains("not in any table"), "{error}");
+    let (_, hex, _) = run(&["show", &path, "--block", "0,0,0", "--hex"]);
+    assert!(hex.contains("Nothing is wrong with it."), "{hex}");
+}
+
+#[test]
+fn a_lost_row_is_shown_with_what_is_wrong() {
+    let (_dir, path) = sample("stream-row-lost");
+    let block = json(&["show", &path, "--block", "0,0,0", "--format", "json"]);
+    assert_eq!(block["findings"][0]["code"], "stream-row-lost");
+    assert_eq!(block["channels"].as_array().unwrap().len(), 8);
+    let (code, out, _) = run(&["check", &path]);
+    assert_eq!(code, 4);
+    assert!(out.contains("It is page 3."), "{out}");
+}
+
+#[test]
+fn check_exits_as_it_does_for_every_save() {
+    for (name, code) in
+        [("stream", 0), ("stream-wal", 0), ("stream-journal", 4), ("stream-empty", 4), ("stream-page", 4)]
+    {
+        let (_dir, path) = sample(name);
+        assert_eq!(run(&["check", &path]).0, code, "{name}");
+        let levels = ["header", "structure", "decode", "semantic"];
+        assert!(levels.iter().all(|level| [0, 4].contains(&run(&["check", &path, "--level", level]).0)), "{name}");
+    }
+}
+
+#[test]
+fn a_stream_is_known_by_what_is_in_it_and_other_databases_are_passed_over() {
+    let (dir, path) = sample("stream");
+    let other = dir.path().join("save.dat");
+    std::fs::rename(&path, &other).unwrap();
+    assert_eq!(run(&["check", other.to_str().unwrap()]).0, 0);
+    // In a directory too, whatever its name is: the engine's documentation uses `save.file`.
+    assert_eq!(run(&["check", dir.path().to_str().unwrap()]).0, 0);
+    std::fs::rename(&other, dir.path().join("a.db")).unwrap();
+    std::fs::write(dir.path().join("Thumbs.db"), b"not a database").unwrap();
+    assert_eq!(run(&["check", dir.path().to_str().unwrap()]).0, 0);
+    std::fs::write(dir.path().join("b.sqlite"), b"not a database").unwrap();
+    let (code, out, _) = run(&["check", dir.path().to_str().unwrap(), "--format", "jsonl"]);
+    let finding: Json = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    assert_eq!((code, &finding["code"], &finding["file"]), (4, &json!("stream-not-database"), &json!("b.sqlite")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_journal_that_is_a_link_or_a_pipe_is_not_followed() {
+    let (dir, path) = sample("stream");
+    std::os::unix::fs::symlink("/dev/zero", Path::new(&format!("{path}-journal"))).unwrap();
+    let (code, out, _) = run(&["check", dir.path().to_str().unwrap()]);
+    assert!(code == 4 && out.contains("stream-journal-unusable"), "{out}");
+}

@@ -1,0 +1,77 @@
+//! Textures of smooth terrain: shown, converted to Single, and channels of other depths.
+
+use serde_json::Value as Json;
+
+use crate::{Demo, lines, output, run};
+
+/// The channels of a voxel, by name.
+fn channel(save: &str, voxel: &str, name: &str) -> Json {
+    let shown = output(&["show", save, &format!("--voxel={voxel}"), "--format=json"]);
+    let json: Json = serde_json::from_str(&shown).unwrap();
+    json["channels"].as_array().unwrap().iter().find(|channel| channel["name"] == name).unwrap().clone()
+}
+
+/// A path at which nothing is yet.
+fn new(demo: &Demo, name: &str) -> String {
+    demo.root.join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn mixel4_is_unpacked() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/textures");
+    // x = 5 is in the second stripe; z = 3 of 15 is blended into the next texture.
+    let indices = channel(&save, "5,0,3", "INDICES");
+    assert_eq!((indices["value"].as_u64(), &indices["unpacked"]), (Some(0x4321), &serde_json::json!([1, 2, 3, 4])));
+    assert_eq!(channel(&save, "5,0,3", "WEIGHTS")["unpacked"], serde_json::json!([12, 3, 0, 0]));
+    assert_eq!(channel(&save, "5,0,3", "SDF")["unpacked"], Json::Null);
+    let text = output(&["show", &save, "--voxel=5,0,3"]);
+    assert!(text.contains("textures 1, 2, 3, 4") && text.contains("weights 12, 3, 0, 0 of 15"), "{text}");
+}
+
+#[test]
+fn a_repeated_index_is_a_note_with_its_number_of_voxels() {
+    let demo = Demo::new();
+    let found = lines(&output(&["check", &demo.path("healthy/textures"), "--format=jsonl"]));
+    let found: Vec<&Json> = found.iter().filter(|finding| finding["code"] == "textures-repeat").collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!((&found[0]["level"], &found[0]["found"]), (&Json::from("note"), &Json::from("1")));
+    assert!(found[0]["message"].as_str().unwrap().contains("1 voxel"), "{found:?}");
+}
+
+#[test]
+fn mixel4_becomes_single_and_distances_become_floats() {
+    let demo = Demo::new();
+    let (save, made) = (demo.path("healthy/textures"), new(&demo, "single"));
+    let done = run(&["convert", &save, "--textures=single", "--depth", "SDF=32,weights=8", "--out", &made]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    for (voxel, texture) in [("5,0,3", 1), ("5,0,12", 2), ("15,1,0", 3)] {
+        let indices = channel(&made, voxel, "INDICES");
+        assert_eq!((indices["depth_bits"].as_u64(), indices["value"].as_u64()), (Some(8), Some(texture)), "{voxel}");
+        assert_eq!(channel(&made, voxel, "WEIGHTS")["depth_bits"].as_u64(), Some(8));
+        let [was, is] = [&save, &made].map(|save| channel(save, voxel, "SDF"));
+        assert_eq!(is["depth_bits"].as_u64(), Some(32));
+        assert!((was["sdf"].as_f64().unwrap() - is["sdf"].as_f64().unwrap()).abs() < 1e-3, "{was} {is}");
+        let text = output(&["show", &made, &format!("--voxel={voxel}")]);
+        assert!(text.contains(&format!("texture {texture}")), "{text}");
+    }
+    // Blocks of another size hold the same.
+    let larger = new(&demo, "larger");
+    let done = run(&["convert", &save, "--textures=single", "--block-size=32", "--out", &larger]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert_eq!(channel(&larger, "5,0,12", "INDICES")["value"].as_u64(), Some(2));
+    assert_eq!(run(&["check", &made]).code, Some(0));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_a_way_out() {
+    let demo = Demo::new();
+    let (save, made) = (demo.path("healthy/textures"), new(&demo, "refused"));
+    let cut = run(&["convert", &save, "--depth=INDICES=8", "--out", &made]);
+    assert_eq!(cut.code, Some(16));
+    assert!(cut.err.contains("does not fit 8 bits") && cut.err.contains("--textures single"), "{}", cut.err);
+    let bare = run(&["convert", &save, "--depth=8", "--out", &made]);
+    assert_eq!(bare.code, Some(16));
+    assert!(bare.err.contains("INDICES=8") && bare.err.contains("--from-depths"), "{}", bare.err);
+    assert!(!std::path::Path::new(&made).exists());
+}

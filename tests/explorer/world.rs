@@ -1,0 +1,311 @@
+//! The world as one picture: the pane, and the same picture as files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::style::Color;
+use voxscope::export::{MapRequest, NOTHING, map};
+use voxscope::godot::channel::{SDF, sdf};
+use voxscope::picture::{Look, Part, palette::Palette};
+use voxscope::save::{Options, Save};
+use voxscope::tui::pane::Pane;
+use voxscope::tui::theme::{ColorMode, Theme};
+use voxscope::tui::update::{Event, request_missing};
+use voxscope::tui::{Driver, Settings};
+use voxscope::watch::Watch;
+use voxscope::world::{Buffer, World};
+
+use crate::{mouse_press, on, sample};
+
+fn request(look: Look) -> MapRequest {
+    MapRequest {
+        look,
+        lod: 0,
+        area: None,
+        scale: 1,
+        channel: None,
+        cut: None,
+        palette: Palette::default(),
+        health: false,
+        against: None,
+    }
+}
+
+/// The numbers of an array that was written, its shape, and where it begins in the world.
+fn array(save: &Arc<Save>, request: &MapRequest) -> (Vec<[u8; 4]>, [usize; 2], [i64; 3]) {
+    let dir = tempfile::tempdir().unwrap();
+    let to = dir.path().join("map.npy");
+    map(save, Part::first(save).unwrap(), request, &to, &Watch::default()).unwrap();
+    let bytes = std::fs::read(&to).unwrap();
+    let npy = npyz::NpyFile::new(&bytes[..]).unwrap();
+    let shape: Vec<usize> = npy.shape().iter().map(|n| usize::try_from(*n).unwrap()).collect();
+    let data = &bytes[bytes.len() - shape[0] * shape[1] * 4..];
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(dir.path().join("map.json")).unwrap()).unwrap();
+    let origin = [0, 1, 2].map(|i| json["origin"][i].as_i64().unwrap());
+    assert_eq!(json["step"].as_i64(), Some(i64::from(request.scale) << request.lod));
+    (data.as_chunks::<4>().0.to_vec(), [shape[0], shape[1]], origin)
+}
+
+/// The y of the highest matter of every column, voxel by voxel, without anything that the picture uses.
+fn naive_heights(save: &Save, [rows, columns]: [usize; 2], origin: [i64; 3]) -> Vec<i32> {
+    let world = World::only(save).unwrap();
+    let index = world.index(0);
+    let mut buffer = Buffer::default();
+    let mut heights = vec![NOTHING; rows * columns];
+    // TYPE, unless it is the same everywhere.
+    let mut first = None;
+    let mut differs = false;
+    for at in &index.blocks {
+        let view = world.read(at, &mut buffer).unwrap();
+        let block = view.block.as_ref().unwrap();
+        for value in block.channels[0].values() {
+            differs |= *first.get_or_insert(value) != value;
+        }
+    }
+    for at in &index.blocks {
+        let view = world.read(at, &mut buffer).unwrap();
+        let block = view.block.as_ref().unwrap();
+        let [sx, sy, sz] = block.size;
+        for z in 0..sz {
+            for x in 0..sx {
+                for y in 0..sy {
+                    let solid = if differs {
+                        block.voxel(0, [x, y, z]).unwrap() != 0
+                    } else {
+                        let raw = block.voxel(SDF, [x, y, z]).unwrap();
+                        sdf(block.version, block.channels[SDF].depth, raw) < 0.0
+                    };
+                    let world = |i: usize, n: u16| i64::from(at.position[i]) * i64::from(block.size[i]) + i64::from(n);
+                    let row = usize::try_from(world(2, z) - origin[2]).unwrap();
+                    let column = usize::try_from(world(0, x) - origin[0]).unwrap();
+                    if solid {
+                        let height = &mut heights[row * columns + column];
+                        *height = (*height).max(i32::try_from(world(1, y)).unwrap());
+                    }
+                }
+            }
+        }
+    }
+    heights
+}
+
+#[test]
+fn heights_are_those_of_a_scan_of_every_column() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let golden = std::env::var_os("VOXSCOPE_GOLDEN").map_or(golden, Into::into);
+    let mut saves: Vec<std::path::PathBuf> = ["forest_lz4", "forest_block32", "forest_sdf8", "forest_depths"]
+        .map(|name| golden.join("godot_voxel").join(name))
+        .into_iter()
+        .filter(|path| path.is_dir())
+        .collect();
+    let samples: Vec<_> = ["current", "zstd", "old-2020", "depths"].map(sample).into();
+    saves.extend(samples.iter().map(|dir| dir.path().to_owned()));
+    for path in saves {
+        let save = Arc::new(Save::open(&path, &Options::default()).unwrap());
+        let (bytes, shape, origin) = array(&save, &request(Look::Height));
+        let heights: Vec<i32> = bytes.into_iter().map(i32::from_le_bytes).collect();
+        let expected = naive_heights(&save, shape, origin);
+        assert!(heights == expected, "{}", path.display());
+        assert!(heights.iter().any(|height| *height != NOTHING), "{}", path.display());
+        // A box is a part of it, and a smaller picture has the highest of each square.
+        let area = Some([[origin[0], i64::MIN >> 20, origin[2]], [origin[0] + 5, i64::MAX >> 20, origin[2] + 3]]);
+        let (part, of, _) = array(&save, &MapRequest { area, ..request(Look::Height) });
+        assert_eq!(of, [3, 5]);
+        for (at, height) in part.into_iter().enumerate() {
+            assert_eq!(i32::from_le_bytes(height), expected[at / 5 * shape[1] + at % 5]);
+        }
+        let (small, of, from) = array(&save, &MapRequest { scale: 4, ..request(Look::Height) });
+        for (at, height) in small.into_iter().enumerate() {
+            let cell = |i: usize, n: usize| from[i] + 4 * i64::try_from(n).unwrap() - origin[i];
+            let (z, x) = (cell(2, at / of[1]), cell(0, at % of[1]));
+            let inside = (0..16).filter_map(|n| {
+                let (z, x) = (usize::try_from(z + n / 4).ok()?, usize::try_from(x + n % 4).ok()?);
+                (x < shape[1]).then(|| expected.get(z * shape[1] + x).copied())?
+            });
+            assert_eq!(Some(i32::from_le_bytes(height)), inside.max(), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn coverage_and_sizes_are_those_of_the_tables() {
+    let dir = sample("current");
+    let save = Arc::new(Save::open(dir.path(), &Options::default()).unwrap());
+    let world = World::only(&save).unwrap();
+    let side = usize::from(world.block_size().unwrap());
+    let (bytes, shape, origin) = array(&save, &request(Look::Coverage));
+    for lod in world.lods() {
+        let index = world.index(lod);
+        for (at, bits) in bytes.iter().enumerate().step_by(side / 2 + 1) {
+            let size = i64::try_from(side << lod).unwrap();
+            let block =
+                [origin[0] + i64::try_from(at % shape[1]).unwrap(), origin[2] + i64::try_from(at / shape[1]).unwrap()]
+                    .map(|n| i32::try_from(n.div_euclid(size)).unwrap());
+            let there = index.blocks.iter().any(|at| [at.position[0], at.position[2]] == block);
+            assert_eq!(u32::from_le_bytes(*bits) >> lod & 1 == 1, there, "LOD {lod}, {block:?}");
+        }
+    }
+    let (bytes, ..) = array(&save, &request(Look::Size));
+    let mut buffer = Buffer::default();
+    let mut stored = 0u64;
+    for at in &world.index(0).blocks {
+        world.fetch(at, &mut buffer).unwrap();
+        stored += world.container(&buffer).len() as u64;
+    }
+    let sum: u64 = bytes.into_iter().map(|n| u64::from(u32::from_le_bytes(n))).sum();
+    assert_eq!(sum, stored * (side * side) as u64, "every column of a block has all its bytes");
+}
+
+#[test]
+fn a_picture_has_a_pixel_for_each_column_and_nothing_is_overwritten() {
+    for name in ["current", "stream-texts", "pak-room", "map-dense", "map-sparse"] {
+        let dir = sample(name);
+        let save = Arc::new(Save::open(dir.path(), &Options::default()).unwrap());
+        let part = Part::first(&save).unwrap();
+        let out = tempfile::tempdir().unwrap();
+        for look in [Look::Surface, Look::Height, Look::Coverage, Look::Size, Look::Health] {
+            let to = out.path().join(format!("{}.png", look.name()));
+            let summary = map(&save, part, &request(look), &to, &Watch::default()).unwrap();
+            let reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&to).unwrap())).read_info();
+            let mut reader = reader.unwrap();
+            assert_eq!([reader.info().width, reader.info().height], summary.size, "{name}");
+            let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+            reader.next_frame(&mut pixels).unwrap();
+            assert!(pixels.chunks(4).any(|rgba| rgba[3] == 255), "{name}, {}", look.name());
+            assert!(map(&save, part, &request(look), &to, &Watch::default()).is_err());
+        }
+        let far = MapRequest { scale: 1, area: Some([[1 << 30; 3], [1 << 31; 3]]), ..request(Look::Height) };
+        assert!(map(&save, part, &far, &out.path().join("far.npy"), &Watch::default()).is_err());
+        let colors = map(&save, part, &request(Look::Surface), &out.path().join("x.npy"), &Watch::default());
+        assert!(colors.unwrap_err().to_string().contains("--look height"), "colours are no numbers");
+        assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 5, "nothing else is left");
+    }
+}
+
+#[test]
+fn the_explorer_opens_on_the_world_and_a_block_is_selected() {
+    for (name, words) in
+        [("current", "surface"), ("stream-texts", "surface"), ("pak-room", "surface"), ("map-dense", "surface")]
+    {
+        let (driver, _dir) = on(name, 120, 40);
+        assert_eq!(driver.app.pane, Pane::World);
+        let screen = driver.text_screen();
+        assert!(screen.contains(words) && screen.contains("▀") && screen.contains("◆"), "{name}\n{screen}");
+    }
+    let (driver, _dir) = on("current", 120, 40);
+    assert!(driver.app.selected_slot().is_some());
+}
+
+/// Presses keys until the inspector shows a voxel, and gives it.
+pub fn cursor(driver: &Driver) -> [i64; 3] {
+    let screen = driver.text_screen();
+    let title = screen.split("┌ (").nth(1).unwrap_or_else(|| panic!("no place in\n{screen}"));
+    let numbers: Vec<i64> = title.split(')').next().unwrap().split(", ").map(|n| n.parse().unwrap()).collect();
+    [numbers[0], numbers[1], numbers[2]]
+}
+
+#[test]
+fn it_goes_from_the_whole_world_to_a_voxel_and_to_a_place() {
+    let (mut driver, _dir) = on("current", 120, 40);
+    let before = cursor(&driver);
+    driver.keys("right right down");
+    let after = cursor(&driver);
+    assert!(after[0] > before[0] && after[2] > before[2], "{before:?} {after:?}");
+    driver.keys("+ + + + + + + + + + + + + + + + + +");
+    assert!(driver.text_screen().contains('['), "brackets around a voxel of several cells");
+    driver.keys("right");
+    assert_eq!(cursor(&driver)[0], after[0] + 1, "a voxel has several cells now");
+    driver.keys("@");
+    driver.text("-3,2,5");
+    driver.keys("enter");
+    let [x, _, z] = cursor(&driver);
+    assert_eq!([x, z], [-3, 5]);
+    assert!(driver.app.selected_slot().is_some_and(|slot| slot.position.unwrap()[0] < 0));
+    driver.keys("6 @");
+    driver.text("3,2,5");
+    driver.keys("enter");
+    assert_eq!(driver.app.pane, Pane::Hex, "from any pane");
+    assert!(driver.app.selected_slot().is_some_and(|slot| slot.position.unwrap()[0] == 0));
+    driver.keys("1");
+    assert_eq!(cursor(&driver)[0], 3);
+    driver.keys("@");
+    driver.text("99999,0,0");
+    driver.keys("enter");
+    assert!(driver.text_screen().contains("outside of the world"));
+}
+
+#[test]
+fn dragging_pans_and_a_press_moves_the_cursor() {
+    let (mut driver, _dir) = on("current", 120, 40);
+    driver.keys("+ + + + + +");
+    driver.mouse(mouse_press(60, 20));
+    let place = cursor(&driver);
+    let drag = |column, row| MouseEvent {
+        kind: MouseEventKind::Drag(MouseButton::Left),
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    };
+    driver.mouse(drag(66, 22));
+    assert_eq!(cursor(&driver), place, "the cursor stays on its voxel");
+    driver.mouse(mouse_press(66, 22));
+    assert_eq!(cursor(&driver), place, "which is where the mouse is now");
+    let screen = driver.text_screen();
+    driver.keys("shift-left");
+    assert_ne!(driver.text_screen(), screen);
+}
+
+#[test]
+fn damage_is_marked_from_the_start_and_every_look_has_its_name() {
+    let (mut driver, _dir) = on("block-epilogue", 120, 40);
+    assert!(driver.text_screen().contains("unreadable"), "{}", driver.text_screen());
+    driver.keys("!");
+    assert!(!driver.text_screen().contains("unreadable 1"));
+    let mut seen = Vec::new();
+    for _ in 0..7 {
+        driver.keys("v j");
+        let screen = driver.text_screen();
+        let found = Look::ALL.into_iter().find(|look| screen.contains(&format!("{} ·", look.name())));
+        seen.extend(found.map(Look::name));
+    }
+    for look in ["surface", "cut", "height", "health", "size"] {
+        assert!(seen.contains(&look), "{look}: {seen:?}");
+    }
+}
+
+#[test]
+fn nothing_is_told_by_colours_alone_and_letters_are_ascii() {
+    let all = [ColorMode::True, ColorMode::Indexed, ColorMode::Sixteen, ColorMode::None];
+    for name in ["current", "block-epilogue", "map-dense", "pak-room"] {
+        let dir = sample(name);
+        for colors in all {
+            for (columns, rows) in [(1, 1), (9, 4), (40, 10), (80, 24), (200, 60)] {
+                let theme = if colors == ColorMode::None { Theme::Mono } else { Theme::Terminal };
+                let settings =
+                    Settings { path: dir.path().to_owned(), ascii: true, colors, theme, ..Settings::default() };
+                let mut driver = Driver::new(settings, columns, rows);
+                driver.keys("+ + v down x v y ] z [ c - - - - v v shift-up ! > enter 1 esc home");
+                assert!(driver.text_screen().is_ascii(), "{name} {columns} x {rows}:\n{}", driver.text_screen());
+                let screen = driver.screen();
+                let rgb = screen.content.iter().filter(|cell| matches!(cell.fg, Color::Rgb(..))).count();
+                assert!(rgb == 0 || colors == ColorMode::True, "{colors:?}");
+            }
+        }
+    }
+}
+
+/// The rows of the legend depend on the scale beside it, the scale on the view, and the view on the rows.
+#[test]
+fn the_picture_settles_whatever_the_width() {
+    let save = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/crash_terrain/t1/world");
+    let mut driver = crate::sized(&save, 80, 24);
+    for columns in 60..=120 {
+        driver.event(&Event::Resize(columns, 24));
+        for _ in 0..7 {
+            driver.keys("v");
+            request_missing(&mut driver.app);
+            assert_eq!(driver.app.effects.len(), 0, "{columns} columns:\n{}", driver.text_screen());
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What a check says at its end: the cause, and figures that the repair keeps.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use voxscope::check::{self, Cause, CauseKind, Findings, Level};
+use voxscope::repair::{self, Fate};
+use voxscope::save::{File, Options, Save};
+use voxscope::{damage, demo};
+
+/// The golden saves: the full set, or those of the repository.
+fn golden() -> PathBuf {
+    std::env::var_os("VOXSCOPE_GOLDEN")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden"), PathBuf::from)
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+/// The saves of killed games.
+fn killed() -> Vec<PathBuf> {
+    let groups =
+        entries(&golden()).into_iter().filter(|dir| dir.file_name().unwrap().to_str().unwrap().starts_with("crash_"));
+    groups.flat_map(|dir| entries(&dir)).map(|case| case.join("world")).filter(|world| world.is_dir()).collect()
+}
+
+fn open(path: &Path) -> Save {
+    Save::open(path, &Options::default()).unwrap()
+}
+
+fn causes(save: &Save) -> Vec<Cause> {
+    let mut findings = Findings::default();
+    let options = check::Options::default().level(Level::Semantic);
+    check::run(save, &options, |finding| findings.add(&finding));
+    findings.causes(save)
+}
+
+#[test]
+fn every_killed_game_is_named_so() {
+    let worlds = killed();
+    assert!(worlds.len() >= 4, "golden crash saves are missing in {}", golden().display());
+    for world in worlds {
+        let mut causes = causes(&open(&world));
+        // The repository has some of these saves without all of their region files.
+        causes.retain(|cause| cause.kind != CauseKind::CopyIncomplete);
+        let [cause] = &causes[..] else { panic!("{}: {causes:?}", world.display()) };
+        assert_eq!(cause.kind, CauseKind::Killed, "{}: {cause:?}", world.display());
+        // Blocks that were only appended may be old states too: then both causes are named.
+        let sure = cause.alternatives.is_empty();
+        assert!(sure || world.to_str().unwrap().contains("append"), "{}: {cause:?}", world.display());
+        assert_eq!(cause.tell_apart().is_none(), sure);
+    }
+}
+
+#[test]
+fn no_healthy_save_has_a_cause() {
+    let mut seen = 0;
+    for group in ["godot_voxel", "godot_voxel_old", "godot_voxel_sqlite", "instances", "voxel_map"] {
+        for path in entries(&golden().join(group)) {
+            let Ok(save) = Save::open(&path, &Options::default()) else { continue };
+            seen += 1;
+            assert_eq!(causes(&save), Vec::new(), "{}", path.display());
+        }
+    }
+    assert!(seen >= 4, "golden healthy saves are missing in {}", golden().display());
+}
+
+/// A block of a save: its file, its LOD, and its position, or its record in a pak region.
+type Place = (String, u8, Option<[i32; 3]>, Option<u32>);
+
+/// The blocks that a copy has, by what is the worst finding of each.
+fn written(copy: &Path) -> BTreeMap<Place, Vec<Option<damage::Level>>> {
+    let mut all: BTreeMap<Place, Vec<Option<damage::Level>>> = BTreeMap::new();
+    // A copy of a save without one whole block is none.
+    let Ok(save) = Save::open(copy, &Options::default()) else { return all };
+    for file in save.files().filter(|file| !matches!(file, File::Map(_))) {
+        for row in check::rows(&save, file, &check::Options::default()).unwrap() {
+            let record = matches!(file, File::Pak(..)).then_some(row.slot);
+            let position = if record.is_some() { None } else { row.position };
+            all.entry((row.file.to_string(), row.lod, position, record)).or_default().push(row.level());
+        }
+    }
+    all
+}
+
+/// The figures of a save are those of its repair, at both levels, and block by block.
+fn figures_hold(path: &Path, out: &Path) {
+    let save = open(path);
+    let run = |likely: bool, name: &str| {
+        let options = repair::Options::default().likely(likely);
+        let plan = repair::plan(&save, &options).unwrap();
+        let totals = repair::totals(&save, &plan);
+        let (mut back, mut lost) = (BTreeMap::<Place, Fate>::new(), BTreeSet::<Place>::new());
+        repair::fates(&save, &plan, &mut |block| {
+            let position = if block.record.is_some() { None } else { block.position };
+            let place = (voxscope::printable::path(block.file), block.lod, position, block.record);
+            if block.fate == Fate::Lost {
+                lost.insert(place);
+            } else {
+                let before = back.insert(place, block.fate);
+                assert_eq!(before, None, "{}: {block:?} is written twice", path.display());
+            }
+        });
+        let destination = if path.is_file() { out.join(name).join(path.file_name().unwrap()) } else { out.join(name) };
+        fs::create_dir_all(destination.parent().unwrap()).unwrap();
+        let outcome = repair::run(&save, &destination, &options).unwrap();
+        let comes_back = totals.kept + totals.put_right + totals.likely + totals.older + totals.salvaged;
+        assert_eq!(comes_back + totals.lost, totals.source, "{}: {totals:?}", path.display());
+        assert_eq!(comes_back, back.len() as u64, "{}: {totals:?}", path.display());
+        if save.maps.is_empty() {
+            assert_eq!(comes_back, outcome.check.stats.blocks, "{}: {totals:?}", path.display());
+        }
+        let written = written(&destination);
+        let (told, there): (BTreeSet<&Place>, BTreeSet<&Place>) = (back.keys().collect(), written.keys().collect());
+        assert_eq!(told, there, "{}", path.display());
+        // One table of a stream may keep a row that another one loses.
+        let gone = lost.iter().all(|place| !written.contains_key(place));
+        assert!(gone || !save.streams.is_empty(), "{}: {lost:?}", path.display());
+        for (place, found) in &written {
+            assert_eq!(found.len(), 1, "{}: {place:?} is written twice", path.display());
+            let readable = found[0].is_none_or(|level| level < damage::Level::Error) || back[place] == Fate::Kept;
+            assert!(readable, "{}: {place:?} has {found:?}", path.display());
+        }
+        fs::remove_dir_all(out.join(name)).unwrap();
+        (totals, back)
+    };
+    let ((certain, first), (likely, second)) = (run(false, "certain"), run(true, "likely"));
+    let both = repair::outlook(certain, likely);
+    assert_eq!(both.source, both.kept + both.put_right + both.likely + both.older + both.salvaged + both.lost);
+    assert_eq!(both.lost, certain.lost.min(likely.lost), "{}: {both:?}", path.display());
+    // The second level adds blocks, as many as the verdict says, and takes none away.
+    assert!(first.keys().all(|place| second.contains_key(place)), "{}", path.display());
+    assert_eq!((second.len() - first.len()) as u64, both.likely - certain.likely, "{}: {both:?}", path.display());
+}
+
+#[test]
+fn the_figures_are_what_a_repair_of_a_killed_game_writes() {
+    killed().par_iter().for_each(|world| figures_hold(world, tempfile::tempdir().unwrap().path()));
+}
+
+#[test]
+fn the_figures_are_what_a_repair_of_a_sample_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    demo::write_all(&root).unwrap();
+    let samples: Vec<demo::Sample> = demo::samples().copied().collect();
+    samples.par_iter().for_each(|sample| {
+        let path = root.join(sample.path());
+        let stream = path.join("world.sqlite");
+        let path = if stream.is_file() && cfg!(feature = "sqlite") { stream } else { path };
+        figures_hold(&path, tempfile::tempdir().unwrap().path());
+    });
+}
+
+#[test]
+fn samples_of_crashes_have_their_causes() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    demo::write_all(&root).unwrap();
+    for (sample, kind) in [
+        ("crash-grown", CauseKind::Killed),
+        ("crash-shrunk", CauseKind::Killed),
+        ("crash-new-block", CauseKind::Killed),
+        ("crash-moving", CauseKind::Killed),
+        ("crash-doubled", CauseKind::Killed),
+        ("crash-torn-table", CauseKind::Killed),
+        ("crash-half-written", CauseKind::Killed),
+        ("crash-wrong-places", CauseKind::Killed),
+        ("table-empty", CauseKind::Killed),
+        ("crash-migration", CauseKind::Migration),
+        ("power-loss", CauseKind::PowerLost),
+        ("two-writers", CauseKind::TwoWriters),
+        ("meta-missing", CauseKind::CopyIncomplete),
+        ("map-file-missing", CauseKind::CopyIncomplete),
+        ("meta-differs", CauseKind::Mixed),
+        ("slots-mixed", CauseKind::OldSlots),
+        ("conversion-left", CauseKind::Conversion),
+        ("block-unlisted", CauseKind::Killed),
+        ("block-zeroed-run", CauseKind::PowerLost),
+        ("page-zeroed", CauseKind::PowerLost),
+        ("region-empty", CauseKind::Killed),
+        ("region-never-stored", CauseKind::Settings),
+        ("region-sector-size", CauseKind::Settings),
+        ("region-refused", CauseKind::Settings),
+        ("region-header-cut", CauseKind::DiskFull),
+        ("table-beyond-end", CauseKind::DiskFull),
+        ("table-gap", CauseKind::Killed),
+        ("table-overlap", CauseKind::TwoWriters),
+        ("copy-crlf", CauseKind::TextConverted),
+        ("copy-lf", CauseKind::TextConverted),
+        ("copy-encoding", CauseKind::TextConverted),
+        ("copy-cut", CauseKind::CopyCut),
+        ("copy-name", CauseKind::CopyIncomplete),
+        ("region-missing", CauseKind::CopyIncomplete),
+    ] {
+        let mut path = root.join("damaged").join(sample);
+        if sample == "conversion-left" && path.join("world").is_dir() {
+            path.push("world");
+        }
+        let causes = causes(&open(&path));
+        assert_eq!(causes.first().map(|cause| cause.kind), Some(kind), "{sample}: {causes:?}");
+    }
+    // A full disk and a copy that was cut off leave the same file.
+    let causes = causes(&open(&root.join("damaged/disk-full")));
+    let named: Vec<CauseKind> =
+        causes.iter().flat_map(|cause| std::iter::once(cause.kind).chain(cause.alternatives.clone())).collect();
+    assert!(named.contains(&CauseKind::DiskFull) && named.contains(&CauseKind::CopyCut), "{causes:?}");
+}
+
+#[test]
+fn a_save_of_which_whole_parts_are_missing_is_incomplete() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("world");
+    demo::write_forest(&root, &demo::ForestSpec::default(), None).unwrap();
+    let kinds = || causes(&open(&root)).iter().map(|cause| cause.kind).collect::<Vec<_>>();
+    assert_eq!(kinds(), []);
+    fs::remove_dir_all(root.join("regions/lod0")).unwrap();
+    assert_eq!(kinds(), [CauseKind::CopyIncomplete], "LOD 0 is missing");
+    fs::remove_dir_all(root.join("regions")).unwrap();
+    assert_eq!(kinds(), [CauseKind::CopyIncomplete], "there is no region file");
+}
+
+#[test]
+fn healthy_samples_have_no_cause() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    demo::write_all(&root).unwrap();
+    for path in entries(&root.join("healthy")) {
+        assert_eq!(causes(&open(&path)), Vec::new(), "{}", path.display());
+    }
+}
+
+#[test]
+fn converted_line_breaks_are_recognized() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("world");
+    demo::write_forest(&root, &demo::ForestSpec::default(), None).unwrap();
+    let file = root.join("regions/lod0/r.0.0.0.vxr");
+    let bytes = fs::read(&file).unwrap();
+    let mut converted = Vec::new();
+    for byte in bytes {
+        if byte == b'\n' && converted.last() != Some(&b'\r') {
+            converted.push(b'\r');
+        }
+        converted.push(byte);
+    }
+    fs::write(&file, converted).unwrap();
+    let causes = causes(&open(&root));
+    assert_eq!(causes.first().map(|cause| cause.kind), Some(CauseKind::TextConverted), "{causes:?}");
+}

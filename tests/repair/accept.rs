@@ -1,0 +1,84 @@
+//! Blocks that somebody looked at and put in their places.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::common;
+use crate::common::trees::{mend, trouble};
+use voxscope::repair::{LostBlock, RegionPlan};
+use voxscope::save::{Options, Save, Scratch};
+
+fn repair(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_voxscope")).arg("repair").args(arguments).output().unwrap()
+}
+
+#[test]
+fn an_accepted_block_is_written_and_marked_and_what_cannot_be_is_refused() {
+    let mut seen = 0;
+    for group in ["crash_terrain", "crash_random", "crash_noise"] {
+        let cases = common::directories(&common::golden(group));
+        seen += cases.iter().take(4).filter(|case| accepts(case)).count();
+    }
+    assert!(seen > 0, "no case leaves anything open");
+}
+
+/// Accepts a block where a case leaves one open.
+fn accepts(case: &Path) -> bool {
+    let world = case.join("world");
+    let dir = tempfile::tempdir().unwrap();
+    let to = dir.path().join("copy");
+    let plan = mend(&world, &dir.path().join("plain"), false).plan;
+    // A whole block without an owner, and a place that nobody has: whichever the case leaves.
+    let free = |region: &RegionPlan, at: &[i32; 3]| region.blocks.iter().all(|block| block.position != *at);
+    let choice = plan.regions.iter().find_map(|region| {
+        let whole = region.lost.iter().filter(|lost| lost.whole && lost.pieces.len() == 1);
+        let at = |lost: &LostBlock| lost.candidates.iter().map(|(at, _)| *at).find(|at| free(region, at));
+        whole.filter_map(|lost| Some((region, lost.clone(), at(lost)?))).next()
+    });
+    let Some((region, lost, position)) = choice else { return false };
+    let (left_out, lost_before) = (region.missing.len(), region.lost.len());
+    let (lod, origin) = (region.lod, region.name.to_str().unwrap().replace('\\', "/"));
+    let file = origin.as_str();
+
+    let place = format!("{},{},{}", position[0], position[1], position[2]);
+    let accept = format!("{place}@{lod}={file}:{}", lost.sector);
+    let [source, out] = [&world, &to].map(|path| path.to_str().unwrap());
+    let done = repair(&[source, "--out", out, "--accept", &accept]);
+    assert!(done.status.code().is_some_and(|code| code & 1 == 1), "{done:?}");
+    assert_eq!(trouble(&to), []);
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(to.join("repair.json")).unwrap()).unwrap();
+    let regions = report["regions"].as_array().unwrap();
+    let region = regions.iter().find(|region| region["file"] == file).unwrap();
+    let put = region["put_right"].as_array().unwrap();
+    let marked: Vec<_> = put.iter().filter(|one| one["certainty"] == "accepted").collect();
+    assert_eq!((marked.len(), &marked[0]["position"]), (1, &serde_json::json!(position)));
+    assert_eq!(region["lost_and_found"], lost_before - 1);
+    assert!(region["missing"].as_array().unwrap().len() <= left_out);
+
+    // The block is there, with the bytes that stood at the sector.
+    let save = Save::open(&to, &Options::default()).unwrap();
+    let (forest, of) = save.regions().find(|(forest, f)| forest.dir.join(&f.name) == to.join(file)).unwrap();
+    let mut opened = save.region(forest, of).unwrap().unwrap();
+    let slots = opened.slots(&mut Scratch::default()).unwrap();
+    let listed = opened.entries.iter().find(|l| opened.block_position(l.slot, slots) == Some(position)).unwrap();
+    let span = opened.span(listed.entry);
+    let copy = std::fs::read(to.join(file)).unwrap();
+    let original = std::fs::read(world.join(file)).unwrap();
+    let piece = lost.pieces[0];
+    let (from, len) = (piece.start as usize, piece.len() as usize);
+    assert_eq!(copy[span.start as usize..][..len], original[from..from + len]);
+
+    let next = dir.path().join("next");
+    for wrong in [
+        format!("{place}@{lod}={file}:7777"),
+        format!("{place}@0=regions/lod0/r.9.9.9.vxr:1"),
+        format!("{place}@7={file}:{}", lost.sector),
+        format!("99999,0,0@{lod}={file}:{}", lost.sector),
+        "nonsense".to_owned(),
+    ] {
+        let refused = repair(&[source, "--out", next.to_str().unwrap(), "--accept", &wrong]);
+        assert_eq!(refused.status.code(), Some(16), "{wrong}: {refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(&wrong) && !next.exists(), "{refused:?}");
+    }
+    true
+}

@@ -1,0 +1,140 @@
+//! Damage that has nothing to do with how the engine writes: what is certain is right, and what is whole comes back.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+use voxscope::save::{Options, Save, Scratch};
+
+use crate::common::damage::{FileDamage, TableDamage};
+use crate::common::terrain::{Ground, Terrain};
+use crate::common::writer::Random;
+use crate::mend;
+
+/// The decompressed bytes of each block that is whole, by its position.
+type Blocks = BTreeMap<[i32; 3], Vec<u8>>;
+
+/// What a naive reader finds: each entry of each table is believed.
+fn blocks(path: &Path) -> Blocks {
+    let save = Save::open(path, &Options::default()).unwrap();
+    let mut all = Blocks::new();
+    for (forest, file) in save.regions() {
+        let Some(mut region) = save.region(forest, file).unwrap() else { continue };
+        let slots = region.slots(&mut Scratch::default()).unwrap();
+        let mut scratch = Scratch::default();
+        for listed in region.entries.clone() {
+            let position = region.block_position(listed.slot, slots).unwrap();
+            let view = region.view(listed.entry, &mut scratch).unwrap();
+            if let Some(container) = view.container.filter(|_| view.block.is_some()) {
+                all.insert(position, container.plain.to_vec());
+            }
+        }
+    }
+    all
+}
+
+/// What came of the blocks of a save: of those that were hit and are whole how many came back, of how many; how many of
+/// the others are missing; how many are wrong.
+#[derive(Debug, Default)]
+struct Score {
+    back: usize,
+    hit: usize,
+    lost: usize,
+    wrong: usize,
+}
+
+fn score(truth: &Blocks, copy: &Blocks, hit: &[[i32; 3]], gone: &[[i32; 3]]) -> Score {
+    let mut score = Score::default();
+    for (position, block) in truth.iter().filter(|(position, _)| !gone.contains(position)) {
+        let right = copy.get(position) == Some(block);
+        if hit.contains(position) {
+            score.hit += 1;
+            score.back += usize::from(right);
+        } else {
+            score.lost += usize::from(!right);
+        }
+    }
+    let wrong =
+        |(position, block): &(&[i32; 3], &Vec<u8>)| !gone.contains(position) && truth.get(*position) != Some(block);
+    score.wrong = copy.iter().filter(wrong).count();
+    score
+}
+
+struct World {
+    dir: TempDir,
+    truth: Blocks,
+    size: [i32; 3],
+}
+
+/// The region that is damaged.
+const REGION: &str = "world/regions/lod0/r.0.0.0.vxr";
+
+impl World {
+    fn new(ground: Ground, seed: u64) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let terrain = Terrain::small(ground, seed);
+        terrain.write(&dir.path().join("world"), &[[0, 0, 0], [1, 0, 0]]);
+        let truth = blocks(&dir.path().join("world"));
+        Self { dir, truth, size: terrain.format.region_size.map(i32::from) }
+    }
+
+    /// The positions of slots of the region at the origin, whose index counts y, then x, then z.
+    fn positions(&self, slots: &[u32]) -> Vec<[i32; 3]> {
+        let [x, y, _] = self.size;
+        let at = |slot: &u32| {
+            let slot = *slot as i32;
+            [slot / y % x, slot % y, slot / y / x]
+        };
+        slots.iter().map(at).collect()
+    }
+
+    /// Damages the region, repairs the save and puts the region back.
+    fn repaired(&self, damage: impl FnOnce(&mut Vec<u8>) -> Vec<u32>) -> (Blocks, Vec<[i32; 3]>) {
+        let path = self.dir.path().join(REGION);
+        let whole = fs::read(&path).unwrap();
+        let mut bytes = whole.clone();
+        let slots = damage(&mut bytes);
+        fs::write(&path, &bytes).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        let to = copy.path().join("copy");
+        mend(&self.dir.path().join("world"), &to, false);
+        fs::write(&path, whole).unwrap();
+        (blocks(&to), self.positions(&slots))
+    }
+}
+
+#[test]
+fn entries_that_are_lost_are_found_by_seams() {
+    // Least shares that come back as certain.
+    let kinds = [
+        (TableDamage::One, 1.0),
+        (TableDamage::Tenth, 0.6),
+        (TableDamage::Third, 0.3),
+        (TableDamage::Flips, 0.9),
+        (TableDamage::Slide, 0.9),
+    ];
+    for (ground, seed) in [(Ground::Smooth, 41), (Ground::Blocky, 42)] {
+        let world = World::new(ground, seed);
+        for (kind, least) in kinds {
+            let (copy, hit) = world.repaired(|file| kind.apply(file, &mut Random::new(seed)));
+            let score = score(&world.truth, &copy, &hit, &[]);
+            assert_eq!((score.wrong, score.lost), (0, 0), "{ground:?} {kind:?}: {score:?}");
+            assert!(score.back as f64 >= least * score.hit as f64, "{ground:?} {kind:?}: {score:?}");
+        }
+    }
+}
+
+#[test]
+fn damage_to_a_file_costs_only_the_blocks_that_it_hits() {
+    let world = World::new(Ground::Smooth, 43);
+    // A region whose header has another block size or depth is taken for one with settings of its own.
+    let own = [FileDamage::HeaderBit(5), FileDamage::HeaderBit(9)];
+    for kind in FileDamage::ALL.into_iter().filter(|kind| !own.contains(kind)) {
+        let (copy, gone) = world.repaired(|file| kind.apply(file, &mut Random::new(43)));
+        let score = score(&world.truth, &copy, &[], &gone);
+        assert_eq!(score.wrong, 0, "{kind:?}: {score:?}");
+        // One in a hundred may be at the cut itself.
+        assert!(score.lost * 100 <= world.truth.len(), "{kind:?}: {score:?}");
+    }
+}

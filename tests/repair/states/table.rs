@@ -1,0 +1,126 @@
+//! States of the table: 1, 2, 7, 13, 16.
+
+use voxscope::damage::Code;
+use voxscope::godot::region::Entry;
+use voxscope::repair;
+use voxscope::save::{Options, Save};
+
+use super::world::{Land, all_codes, assert_kept, assert_right, codes, entries, format, mend, plain, set_entry};
+
+/// 1: the game was killed before it wrote the table for the first time.
+#[test]
+fn an_empty_table_with_blocks_behind_it() {
+    let mut land = Land::full();
+    let table = 20..20 + 64 * 4;
+    land.disk()[table].fill(0);
+    let source = land.write("world");
+    let found = all_codes(&source);
+    let empty = found.iter().find(|(code, _)| *code == Code::TableEmpty).expect("no word of the empty table");
+    assert!(Code::TableEmpty.next().contains("overwrite"), "{}", empty.1);
+    let mended = plain(&source);
+    assert!(mended.blocks.is_empty(), "places out of nothing");
+    assert_kept(&mended, &land.truth, &[]);
+    assert!(mended.plan.leaves_damage());
+}
+
+/// 1, with a backup of the same state: every block has its owner again.
+#[test]
+fn an_empty_table_with_a_backup() {
+    let mut land = Land::full();
+    let backup = land.write("backup");
+    let table = 20..20 + 64 * 4;
+    land.disk()[table].fill(0);
+    let source = land.write("world");
+    let backup = Save::open(&backup, &Options::default()).unwrap();
+    let options = repair::Options::default().backup(&backup);
+    let mended = mend(&source, &options, &Options::default());
+    assert_eq!(mended.blocks, land.truth);
+}
+
+/// 2: blocks were saved after the table was written, all of them new.
+#[test]
+fn new_blocks_behind_the_table() {
+    let mut land = Land::new(format(), [0; 3], [4, 3, 4]);
+    let listed = land.truth.len();
+    [[0, 3, 0], [1, 3, 0], [2, 3, 2]].into_iter().for_each(|p| land.save(p));
+    let source = land.write("world");
+    assert!(all_codes(&source).iter().any(|(code, _)| matches!(code, Code::BlockUnlisted | Code::BlockOrphan)));
+    let mended = plain(&source);
+    // Seams may lead some of them to their places.
+    assert!(mended.blocks.len() >= listed);
+    assert_right(&mended, &land.truth, &[]);
+    assert_kept(&mended, &land.truth, &[]);
+}
+
+/// 7: of the table only the first page of the file was written.
+#[test]
+fn a_table_torn_between_two_pages() {
+    let format = voxscope::godot::region::Format { region_size: [16; 3], ..format() };
+    let mut land = Land::new(format, [0, 0, 2], [4, 4, 6]);
+    let old = land.disk().clone();
+    land.shrink([1, 1, 2]);
+    land.shrink([2, 0, 2]);
+    land.world.flush();
+    let end = 20 + 16 * 16 * 16 * 4;
+    let disk = land.disk();
+    disk[4096..end].copy_from_slice(&old[4096..end]);
+    let source = land.write("world");
+    assert!(codes(&source).iter().any(|c| matches!(c, Code::TableGap | Code::TableOverlap)), "{:?}", codes(&source));
+    let mended = plain(&source);
+    assert_right(&mended, &land.truth, &[]);
+    assert_kept(&mended, &land.truth, &[]);
+    // The first page holds the entries of z = 2 and 3, and of a part of z = 3.
+    let first_page = land.truth.keys().filter(|p| p[2] == 2).count();
+    assert!(mended.blocks.len() >= first_page, "{} of {}", mended.blocks.len(), land.truth.len());
+    assert_eq!(mended.blocks.len(), land.truth.len());
+}
+
+/// 13: two programs saved into one file; the table is that of one of them, with an entry of the other.
+#[test]
+fn two_writers() {
+    let mut land = Land::new(format(), [0; 3], [4, 3, 4]);
+    land.save([0, 3, 0]);
+    land.world.flush();
+    let all = entries(land.disk());
+    let new = all[&(3)];
+    // The other one had appended its block of slot 7 at the same sector.
+    set_entry(land.disk(), 7, new);
+    let source = land.write("world");
+    assert!(codes(&source).contains(&Code::TableOverlap));
+    let mended = plain(&source);
+    // Seams tell whose the block is.
+    assert_right(&mended, &land.truth, &[]);
+    assert_kept(&mended, &land.truth, &[]);
+    assert_eq!(mended.blocks.len(), land.truth.len());
+}
+
+/// 16: an entry was lost, so that a gap is between live blocks.
+#[test]
+fn a_table_with_a_gap() {
+    let mut land = Land::full();
+    set_entry(land.disk(), 21, Entry::default());
+    let source = land.write("world");
+    let found = codes(&source);
+    assert!(found.contains(&Code::TableGap), "{found:?}");
+    let mended = plain(&source);
+    assert_right(&mended, &land.truth, &[]);
+    assert_kept(&mended, &land.truth, &[]);
+    // The seams of the block that lost its entry lead it back to its place.
+    assert_eq!(mended.blocks.len(), 64);
+    let packed: u32 = mended.plan.regions[0].blocks.len() as u32;
+    assert_eq!(packed, 64);
+}
+
+/// 16: two entries claim the same sectors.
+#[test]
+fn a_table_with_an_overlap() {
+    let mut land = Land::full();
+    let other = entries(land.disk())[&40];
+    set_entry(land.disk(), 21, other);
+    let source = land.write("world");
+    assert!(codes(&source).contains(&Code::TableOverlap));
+    let mended = plain(&source);
+    assert_right(&mended, &land.truth, &[]);
+    assert_kept(&mended, &land.truth, &[]);
+    assert!(mended.blocks.len() >= 62, "{}", mended.blocks.len());
+}
