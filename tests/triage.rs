@@ -11,7 +11,7 @@ use voxscope::damage::Level;
 use voxscope::limits::Limits;
 use voxscope::recover::decide::{Certainty, decide};
 use voxscope::recover::region::Case;
-use voxscope::recover::solve::Solver;
+use voxscope::recover::solve;
 use voxscope::recover::walk;
 use voxscope::save::{Options, Save, Scratch};
 use voxscope::source::Source;
@@ -67,7 +67,7 @@ fn golden(case: &Path, least: Certainty) -> Score {
         cases.push(case);
     }
     let refs: Vec<&Case> = cases.iter().collect();
-    let solver = Solver::solve(&refs, &voxscope::watch::Watch::default());
+    let solver = solve::solve(&refs, &voxscope::watch::Watch::default());
     let mut score = Score::default();
     for r in 0..cases.len() {
         let placed: HashMap<[i32; 3], _> =

@@ -5,33 +5,12 @@
 //! For each number of entries that are gone the probability of every match is computed by a pass forward and one
 //! backward; what is known from elsewhere, such as the seams, comes in as the odds of a match.
 
-use crate::recover::pass::{NEVER, Pass, Rows, add_log, sizes};
+use std::sync::Arc;
+
+use crate::recover::evidence::{Evidence, Rates};
+use crate::recover::pass::{Common, Gone, Pass, Rows};
 use crate::recover::reading::Reading;
 use crate::recover::walk::Walk;
-
-/// How often blocks are saved, and what of it changes their length.
-#[derive(Clone, Copy, Debug)]
-pub struct Rates {
-    /// Entries that are taken out and appended.
-    pub gone: f64,
-    /// Entries that shrink.
-    pub shrunk: f64,
-}
-
-/// Odds of matches that come from elsewhere, as logarithms.
-pub trait Evidence: Sync {
-    /// That an entry has a walked block.
-    fn place(&self, entry: usize, block: usize) -> f64;
-}
-
-/// No evidence but the order.
-pub struct Nothing;
-
-impl Evidence for Nothing {
-    fn place(&self, _: usize, _: usize) -> f64 {
-        0.0
-    }
-}
 
 /// What is likely of one region.
 #[derive(Clone, Debug, Default)]
@@ -80,14 +59,24 @@ pub fn align(
     table_end: u32,
     evidence: &dyn Evidence,
 ) -> Posterior {
-    let sizes = sizes(counts, walk);
-    let mut parts = Vec::new();
-    for (n, reading) in readings.iter().enumerate() {
-        let pass = Pass { counts, walk, reading, rates, table_end, evidence, sizes: &sizes };
-        let rows = pass.matches();
-        pass.totals(&rows, |gone, total| parts.push((total + reading.prior, gone, n)));
-    }
-    let best = parts.iter().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max);
+    let common = Common::new(counts, walk);
+    let pass = |reading| Pass { counts, walk, reading, rates, table_end, evidence, common: &common };
+    let made: Vec<(Rows, Vec<Gone>)> = readings
+        .iter()
+        .map(|reading| {
+            let pass = pass(reading);
+            let rows = pass.matches();
+            let all = pass.totals(&rows);
+            (rows, all)
+        })
+        .collect();
+    let parts = || {
+        let parts = made.iter().zip(readings).enumerate();
+        parts.flat_map(|(n, ((rows, all), reading))| {
+            all.iter().map(move |one| (n, rows, one, one.total + reading.prior))
+        })
+    };
+    let best = parts().map(|part| part.3).fold(f64::NEG_INFINITY, f64::max);
     let mut posterior = Posterior {
         kept: vec![Vec::new(); counts.len()],
         gone: vec![0.0; counts.len()],
@@ -99,24 +88,21 @@ pub fn align(
     if !best.is_finite() {
         return posterior;
     }
-    let sum: f64 = parts.iter().map(|p| (p.0 - best).exp()).sum();
-    let mut last: Option<(usize, Rows)> = None;
-    for (total, gone, n) in parts {
-        if total - best > HOPELESS {
+    let sum: f64 = parts().map(|part| (part.3 - best).exp()).sum();
+    for (n, (rows, all)) in made.iter().enumerate() {
+        let pass = pass(&readings[n]);
+        let share = |one: &Gone| (one.total + readings[n].prior - best).exp() / sum;
+        for one in all.iter().filter(|one| one.total + readings[n].prior - best > HOPELESS) {
+            let gone = one.number;
             let (least, most) = posterior.worth[n].get_or_insert((gone, gone));
             (*least, *most) = ((*least).min(gone.saturating_sub(1)), (*most).max(gone + 1));
         }
-        let reading = &readings[n];
-        let weight = (total - best).exp() / sum;
-        if weight < LEAST {
-            continue;
-        }
-        let pass = Pass { counts, walk, reading, rates, table_end, evidence, sizes: &sizes };
-        if last.as_ref().is_none_or(|(r, _)| *r != n) {
-            last = Some((n, pass.matches()));
-        }
-        if let Some((_, rows)) = &last {
-            pass.add(gone, rows, weight, &mut posterior);
+        for together in all.chunk_by(|a, b| Arc::ptr_eq(&a.out, &b.out)) {
+            let worth: Vec<(usize, f64)> =
+                together.iter().map(|one| (one.number, share(one))).filter(|(_, weight)| *weight >= LEAST).collect();
+            if let Some(one) = together.first().filter(|_| !worth.is_empty()) {
+                pass.add(&worth, &one.out, rows, &mut posterior);
+            }
         }
     }
     for kept in &mut posterior.kept {
@@ -126,24 +112,19 @@ pub fn align(
 }
 
 impl Pass<'_> {
-    fn add(&self, gone: usize, rows: &Rows, weight: f64, posterior: &mut Posterior) {
-        let (n, w) = (self.counts.len(), gone + 1);
-        let out = self.gone(gone);
-        let f = self.forward(gone, rows, &out);
-        let mut b = vec![NEVER; (n + 1) * w];
-        b[n * w + gone] = 0.0;
-        for i in (0..n).rev() {
-            for g in 0..w.min(i + 1) {
-                let keep = b[(i + 1) * w + g] + rows.at(i, g);
-                let take = if g + 1 < w { b[(i + 1) * w + g + 1] + out[i] } else { NEVER };
-                b[i * w + g] = add_log(keep, take);
-            }
-        }
-        let total = f[n * w + gone];
+    /// Adds what numbers of entries gone, each with its probability, say of the entries.
+    fn add(&self, numbers: &[(usize, f64)], out: &[f64], rows: &Rows, posterior: &mut Posterior) {
+        let n = self.counts.len();
+        let most = numbers.iter().map(|number| number.0).max().unwrap_or(0);
+        let f = self.forward(most, rows, out);
+        let band = &rows.band;
+        let ends: Vec<(usize, f64)> =
+            numbers.iter().map(|&(number, weight)| (number, weight.ln() - band.get(&f, n, number))).collect();
+        let b = self.backward(&ends, rows, out);
         for i in 0..n {
-            for g in 0..w.min(i + 1) {
-                let at = f[i * w + g] - total;
-                let kept = weight * (at + rows.at(i, g) + b[(i + 1) * w + g]).exp();
+            for g in band.range(i).take_while(|g| *g <= most) {
+                let at = band.get(&f, i, g);
+                let kept = (at + rows.at(i, g) + band.get(&b, i + 1, g)).exp();
                 if kept > LEAST {
                     let item = self.reading.items[i - g];
                     posterior.shrunk += if item.count < self.counts[i] { kept } else { 0.0 };
@@ -152,24 +133,28 @@ impl Pass<'_> {
                         None => posterior.torn[i] += kept,
                     }
                 }
-                if g + 1 < w {
-                    posterior.gone[i] += weight * (at + out[i] + b[(i + 1) * w + g + 1]).exp();
+                if g < most {
+                    posterior.gone[i] += (at + out[i] + band.get(&b, i + 1, g + 1)).exp();
                 }
             }
         }
-        let tail = self.tail(gone, |_, _| {});
-        let appended = self.appended(gone).unwrap_or_default();
-        let mut lost = 0.0;
-        self.tail(gone, |live, odds| {
-            let share = weight * (odds - tail).exp();
-            for item in &appended[..live] {
+        for &(number, weight) in numbers {
+            let tail = self.tail(number, |_, _| {});
+            let appended = self.appended(number).unwrap_or_default();
+            // By the live items: those after the last that is live count for none.
+            let mut shares = vec![0.0; appended.len() + 1];
+            self.tail(number, |live, odds| {
+                shares[live] = weight * (odds - tail).exp();
+                posterior.lost += if live < number { shares[live] } else { 0.0 };
+            });
+            let mut share = 0.0;
+            for (item, live) in appended.iter().zip(&shares[1..]).rev() {
+                share += live;
                 if let Some(block) = item.block {
                     posterior.appended[block] += share;
                 }
             }
-            lost += if live < gone { share } else { 0.0 };
-        });
-        posterior.lost += lost;
+        }
     }
 }
 

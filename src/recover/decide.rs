@@ -1,7 +1,7 @@
 //! What is sure enough to be written, and what is only likely.
 
 use crate::recover::region::{Candidate, Case, State};
-use crate::recover::solve::Solver;
+use crate::recover::solver::Solver;
 
 /// The least probability at which a place is certain, would the game have saved much of the region.
 const BUSY: f64 = 0.95;

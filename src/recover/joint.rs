@@ -6,12 +6,14 @@
 //! very blocks that they put side by side.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::recover::align::{Evidence, Nothing};
-use crate::recover::pass::{NEVER, Pass, Rows, add_log, sizes};
+use crate::recover::band::Banded;
+use crate::recover::evidence::{self, Evidence, Nothing};
+use crate::recover::pass::{Common, Gone, NEVER, Pass, Rows, add_log};
 use crate::recover::reading::Reading;
 use crate::recover::region::{Candidate, Case, State};
-use crate::recover::solve::{Neighbour, Solver, Table};
+use crate::recover::solver::{Neighbour, Solver};
 
 /// Assignments that are drawn.
 const DRAWS: usize = 600;
@@ -44,26 +46,14 @@ struct Assignment {
     fates: Vec<Fate>,
 }
 
-/// Seams believed in part.
-struct Tempered<'t> {
-    table: Table<'t>,
-    by: f64,
-}
-
-impl Evidence for Tempered<'_> {
-    fn place(&self, entry: usize, block: usize) -> f64 {
-        self.table.place(entry, block) * self.by
-    }
-}
-
 /// A reading with a number of entries that are gone.
 struct Part {
     reading: usize,
     gone: usize,
     /// Logarithm of its share.
     share: f64,
-    forward: Vec<f64>,
-    out: Vec<f64>,
+    forward: Banded,
+    out: Arc<Vec<f64>>,
 }
 
 /// Something to draw assignments from.
@@ -71,7 +61,7 @@ struct Origin<'o> {
     case: &'o Case,
     state: &'o State,
     counts: &'o [u32],
-    sizes: &'o [f64],
+    common: &'o Common,
     evidence: &'o dyn Evidence,
     /// Of each reading.
     rows: Vec<Rows>,
@@ -105,21 +95,25 @@ impl Random {
 }
 
 impl<'o> Origin<'o> {
-    fn new(case: &'o Case, state: &'o State, counts: &'o [u32], sizes: &'o [f64], evidence: &'o dyn Evidence) -> Self {
-        let mut origin = Self { case, state, counts, sizes, evidence, rows: Vec::new(), parts: Vec::new() };
-        let mut all = Vec::new();
+    fn new(
+        case: &'o Case,
+        state: &'o State,
+        counts: &'o [u32],
+        common: &'o Common,
+        evidence: &'o dyn Evidence,
+    ) -> Self {
+        let mut origin = Self { case, state, counts, common, evidence, rows: Vec::new(), parts: Vec::new() };
+        let mut all: Vec<(f64, usize, Gone)> = Vec::new();
         for (n, reading) in state.readings.iter().enumerate() {
             let pass = origin.pass(reading);
             let rows = pass.matches();
-            pass.totals(&rows, |gone, total| all.push((total + reading.prior, n, gone)));
+            all.extend(pass.totals(&rows).into_iter().map(|gone| (gone.total + reading.prior, n, gone)));
             origin.rows.push(rows);
         }
         let best = all.iter().map(|part| part.0).fold(NEVER, f64::max);
         let sum = all.iter().map(|part| (part.0 - best).exp()).sum::<f64>().ln() + best;
-        for (total, n, gone) in all.into_iter().filter(|part| (part.0 - sum).exp() > LEAST) {
-            let pass = origin.pass(&state.readings[n]);
-            let out = pass.gone(gone);
-            let forward = pass.forward(gone, &origin.rows[n], &out);
+        for (total, n, Gone { number: gone, out, .. }) in all.into_iter().filter(|part| (part.0 - sum).exp() > LEAST) {
+            let forward = origin.pass(&state.readings[n]).forward(gone, &origin.rows[n], &out);
             origin.parts.push(Part { reading: n, gone, share: total - sum, forward, out });
         }
         origin
@@ -133,7 +127,7 @@ impl<'o> Origin<'o> {
             rates: self.state.rates,
             table_end: self.case.table_end(),
             evidence: self.evidence,
-            sizes: self.sizes,
+            common: self.common,
         }
     }
 
@@ -142,7 +136,7 @@ impl<'o> Origin<'o> {
         let item = &pass.reading.items[item];
         let each = |&i: &usize| {
             let seam = item.block.map_or(0.0, |block| self.evidence.place(i, block));
-            pass.grown_to(i, item) * seam.clamp(-12.0, 12.0).exp()
+            pass.grown_to(self.counts[i], item) * seam.clamp(-12.0, 12.0).exp()
         };
         gone.iter().map(each).chain([0.05]).collect()
     }
@@ -150,13 +144,13 @@ impl<'o> Origin<'o> {
     fn draw(&self, random: &mut Random) -> Option<Assignment> {
         let part = &self.parts[random.pick(self.parts.iter().map(|part| part.share.exp()))?];
         let pass = self.pass(&self.state.readings[part.reading]);
-        let (n, w) = (self.counts.len(), part.gone + 1);
+        let (n, rows) = (self.counts.len(), &self.rows[part.reading]);
         let mut fates = vec![Fate::Lost; n];
         let mut g = part.gone;
         let mut gone = Vec::new();
         for i in (0..n).rev() {
-            let before = |g: usize| part.forward[i * w + g];
-            let keep = if g <= i { before(g) + self.rows[part.reading].at(i, g) } else { NEVER };
+            let before = |g: usize| rows.band.get(&part.forward, i, g);
+            let keep = before(g) + rows.at(i, g);
             let take = if g > 0 { before(g - 1) + part.out[i] } else { NEVER };
             let all = add_log(keep, take);
             if random.next() < (keep - all).exp() {
@@ -188,11 +182,12 @@ impl<'o> Origin<'o> {
         let pass = self.pass(&self.state.readings[part.reading]);
         let n = self.counts.len();
         let mut gone = Vec::new();
-        let mut sum = part.share - part.forward[n * (part.gone + 1) + part.gone];
+        let rows = &self.rows[part.reading];
+        let mut sum = part.share - rows.band.get(&part.forward, n, part.gone);
         let mut taken = HashMap::new();
         for (i, fate) in drawn.fates.iter().enumerate() {
             match fate {
-                Fate::Kept(item) => sum += self.rows[part.reading].at(i, i - item),
+                Fate::Kept(item) => sum += rows.at(i, i - item),
                 Fate::Moved(item) => {
                     taken.insert(*item, i);
                     gone.push(i);
@@ -252,10 +247,10 @@ impl Seams<'_> {
 }
 
 /// Logarithm of how likely an assignment is by the order and the lengths.
-fn order(case: &Case, state: &State, counts: &[u32], sizes: &[f64], drawn: &Assignment) -> f64 {
+fn order(case: &Case, state: &State, counts: &[u32], common: &Common, drawn: &Assignment) -> f64 {
     let reading = &state.readings[drawn.reading];
     let (rates, table_end) = (state.rates, case.table_end());
-    let pass = Pass { counts, walk: &case.walk, reading, rates, table_end, evidence: &Nothing, sizes };
+    let pass = Pass { counts, walk: &case.walk, reading, rates, table_end, evidence: &Nothing, common };
     let appended = pass.appended(drawn.gone).unwrap_or_default();
     let window = appended.get(..drawn.gone + 1).unwrap_or(appended);
     let end = window.last().or_else(|| reading.items.last()).map_or(0, |item| item.first + item.count);
@@ -267,7 +262,7 @@ fn order(case: &Case, state: &State, counts: &[u32], sizes: &[f64], drawn: &Assi
             Fate::Kept(item) => pass.match_odds(i, &reading.items[item]),
             Fate::Moved(item) => {
                 moved += 1;
-                (rates.gone * pass.grown_to(i, &reading.items[item]) / each).max(1e-30).ln()
+                (rates.gone * pass.grown_to(counts[i], &reading.items[item]) / each).max(1e-30).ln()
             }
             Fate::Lost => (rates.gone * pass.lost(counts[i], end)).max(1e-30).ln(),
         };
@@ -287,10 +282,10 @@ pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<Vec<Vec<Candidate
         return None;
     }
     let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
-    let sizes = sizes(&counts, &case.walk);
-    let tempered = TRUSTS.map(|by| Tempered { table: Table { seams: &state.seams }, by });
+    let common = Common::new(&counts, &case.walk);
+    let tempered = TRUSTS.map(|by| evidence::Seams { rows: &state.seams, by });
     let origins: Vec<Origin<'_>> =
-        tempered.iter().map(|evidence| Origin::new(case, state, &counts, &sizes, evidence)).collect();
+        tempered.iter().map(|evidence| Origin::new(case, state, &counts, &common, evidence)).collect();
     let near = case.entries.iter().map(|entry| solver.near(case.lod, entry.position)).collect();
     let mut seams = Seams { solver, r, near, outside: HashMap::new(), inside: HashMap::new(), cache: HashMap::new() };
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (r as u64 + 1));
@@ -307,7 +302,7 @@ pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<Vec<Vec<Candidate
                 Fate::Lost => None,
             })
             .collect();
-        let target = order(case, state, &counts, &sizes, &drawn) + seams.sum(&blocks);
+        let target = order(case, state, &counts, &common, &drawn) + seams.sum(&blocks);
         let density = origins.iter().map(|origin| origin.density(&drawn)).fold(NEVER, add_log);
         weighed.push((target - density, drawn, blocks));
     }

@@ -5,9 +5,11 @@
 
 pub mod align;
 pub mod assemble;
+mod band;
 pub mod cells;
 pub mod cluster;
 pub mod decide;
+pub mod evidence;
 pub mod explained;
 pub mod faces;
 mod joint;
@@ -21,6 +23,7 @@ pub mod region;
 pub mod seam;
 pub mod slots;
 pub mod solve;
+pub mod solver;
 pub mod survey;
 pub mod torn_table;
 pub mod walk;

@@ -1,7 +1,8 @@
 //! Which of the appended blocks belongs to which of the entries that are gone: by their seams and their lengths, all at
 //! once.
 
-use crate::recover::align::{Evidence, Posterior, Rates};
+use crate::recover::align::Posterior;
+use crate::recover::evidence::{Evidence, Rates};
 use crate::recover::region::{Candidate, Case};
 
 /// Probabilities below this are not followed.

@@ -1,6 +1,10 @@
-//! One pass over a table and one way to read its walk: the odds of every match, and of what stands behind them.
+//! One pass over a table and one way to read its walk: the odds of every match, and of the blocks after the table's order.
 
-use crate::recover::align::{Evidence, Rates};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::recover::band::{Band, Banded};
+use crate::recover::evidence::{Evidence, Rates};
 use crate::recover::reading::{Item, Reading};
 use crate::recover::walk::Walk;
 
@@ -9,31 +13,63 @@ const FALLEN: f64 = 60.0;
 const PATIENCE: usize = 6;
 
 /// Most entries gone that are tried.
-const MOST_GONE: usize = 96;
+const MOST_GONE: usize = 2048;
 
-/// Logarithms of how common blocks are, by their sectors.
-pub(super) fn sizes(counts: &[u32], walk: &Walk) -> Vec<f64> {
-    let all = || walk.blocks.iter().map(|b| b.count).chain(counts.iter().copied());
-    let most = all().max().unwrap_or(0) + 2;
-    let mut common = vec![0.5; most as usize + 1];
-    all().for_each(|n| common[n as usize] += 1.0);
-    let sum: f64 = common.iter().sum();
-    common.iter().map(|n| (n / sum).ln()).collect()
+/// Entries from which on all numbers of entries gone share the odds that an entry is gone: with many entries gone, one more
+/// or less does not change them.
+pub(super) const LARGE: usize = 1024;
+
+/// Blocks back in which a copy of a block makes it an old one.
+const COPIES: usize = 512;
+
+/// What all passes over a walk need to know of its blocks.
+pub(super) struct Common {
+    /// Logarithms of how common blocks are, by their sectors.
+    sizes: Vec<f64>,
+    /// For each block, whether one of the blocks before it has the same content.
+    copies: Vec<bool>,
 }
 
-/// Logarithms of the odds of a match of entry `i` with item `i - g`, by `i` and `g`.
-pub(super) struct Rows {
-    width: usize,
-    odds: Vec<f64>,
-}
-
-impl Rows {
-    pub fn at(&self, i: usize, g: usize) -> f64 {
-        self.odds[i * self.width + g]
+impl Common {
+    pub fn new(counts: &[u32], walk: &Walk) -> Self {
+        let all = || walk.blocks.iter().map(|b| b.count).chain(counts.iter().copied());
+        let most = all().max().unwrap_or(0) + 2;
+        let mut common = vec![0.5; most as usize + 1];
+        all().for_each(|n| common[n as usize] += 1.0);
+        let sum: f64 = common.iter().sum();
+        let mut last: HashMap<u128, usize> = HashMap::new();
+        let copies = walk.blocks.iter().enumerate();
+        let copies = copies.map(|(b, block)| last.insert(block.content, b).is_some_and(|before| b - before <= COPIES));
+        Self { sizes: common.iter().map(|n| (n / sum).ln()).collect(), copies: copies.collect() }
     }
 }
 
-/// One way to read a walk, held against the table.
+/// One number of entries gone, by a reading.
+#[derive(Clone, Debug)]
+pub(super) struct Gone {
+    /// The number.
+    pub number: usize,
+    /// Logarithm of its odds.
+    pub total: f64,
+    /// For each entry, the logarithm of the odds that it is gone.
+    pub out: Arc<Vec<f64>>,
+}
+
+/// The odds of matches: of an entry and the item that is so many entries before it, for the numbers in a band.
+pub(super) struct Rows {
+    pub band: Band,
+    odds: Banded,
+    ends: Vec<(usize, f64)>,
+}
+
+impl Rows {
+    /// Logarithm of the odds of a match of entry `i` with item `i - g`.
+    pub fn at(&self, i: usize, g: usize) -> f64 {
+        self.band.get(&self.odds, i, g)
+    }
+}
+
+/// One way to read a walk, compared with the table.
 pub(super) struct Pass<'a> {
     pub counts: &'a [u32],
     pub walk: &'a Walk,
@@ -41,8 +77,7 @@ pub(super) struct Pass<'a> {
     pub rates: Rates,
     pub table_end: u32,
     pub evidence: &'a dyn Evidence,
-    /// Logarithms of how common blocks of so many sectors are.
-    pub sizes: &'a [f64],
+    pub common: &'a Common,
 }
 
 /// Of what cannot be.
@@ -53,35 +88,73 @@ pub(super) fn add_log(a: f64, b: f64) -> f64 {
     if low == NEVER { high } else { high + (low - high).exp().ln_1p() }
 }
 
+/// Limits on the odds of a seam where an entry is gone.
+fn against(seam: f64) -> f64 {
+    seam.clamp(-12.0, 0.0).exp()
+}
+
 impl Pass<'_> {
+    /// Follows the entries with a guess of how likely each is gone.
     pub fn matches(&self) -> Rows {
         let n = self.counts.len();
-        let width = n.min(MOST_GONE) + 1;
-        let mut odds = vec![NEVER; n * width];
-        for i in 0..n {
-            for g in 0..width.min(i + 1) {
-                if let Some(item) = self.reading.items.get(i - g) {
-                    odds[i * width + g] = self.match_odds(i, item);
-                }
-            }
-        }
-        Rows { width, odds }
+        let most = n.min(MOST_GONE).min(self.reading.gone.1);
+        let end = self.reading.items.last().map_or(0, |item| item.first + item.count);
+        let mut guesses: HashMap<u32, f64> = HashMap::new();
+        let items = &self.reading.items;
+        let guess = |&count: &u32| {
+            let found: f64 = items.iter().map(|item| self.grown_to(count, item)).sum();
+            let found = found / items.len().max(1) as f64;
+            (self.rates.gone * (found.max(0.05) + self.lost(count, end))).max(1e-30).ln()
+        };
+        let out: Vec<f64> = self.counts.iter().map(|c| *guesses.entry(*c).or_insert_with(|| guess(c))).collect();
+        let keep = |i: usize, g: usize| {
+            i.checked_sub(g).and_then(|at| items.get(at)).map_or(NEVER, |item| self.match_odds(i, item))
+        };
+        let (band, odds, ends) = Band::follow(n, most, keep, |i| out[i]);
+        Rows { band, odds, ends }
     }
 
-    /// Logarithms of the odds of this reading by the number of entries that are gone, as far as they are worth it.
-    pub fn totals(&self, rows: &Rows, mut each: impl FnMut(usize, f64)) {
+    /// The numbers of entries gone that are worth it.
+    pub fn totals(&self, rows: &Rows) -> Vec<Gone> {
         let (least, most) = self.reading.gone;
-        let (mut best, mut worse) = (NEVER, 0);
-        for gone in least..=most.min(self.counts.len()).min(MOST_GONE) {
-            let Some(total) = self.total(gone, rows) else { continue };
-            each(gone, total);
-            // Past the best the odds only fall.
-            worse = if total < best - FALLEN { worse + 1 } else { 0 };
-            best = best.max(total);
-            if worse > PATIENCE {
-                break;
-            }
+        let most = most.min(self.counts.len()).min(MOST_GONE);
+        let ends = rows.ends.iter().filter(|(g, _)| (least..=most).contains(g));
+        let guess = ends.map(|&(g, odds)| (g, odds + self.tail(g, |_, _| {}))).filter(|(_, odds)| odds.is_finite());
+        let Some((from, _)) = guess.max_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
+        let takers = Takers::new(self);
+        if self.counts.len() > LARGE {
+            let out = Arc::new(takers.out(from));
+            let f = self.forward(most, rows, &out);
+            let total = |number| rows.band.get(&f, self.counts.len(), number) + self.tail(number, |_, _| {});
+            let all = rows.ends.iter().map(|(number, _)| *number).filter(|number| (least..=most).contains(number));
+            let all = all.map(|number| Gone { number, total: total(number), out: Arc::clone(&out) });
+            let all: Vec<Gone> = all.filter(|gone| gone.total.is_finite()).collect();
+            let best = all.iter().map(|gone| gone.total).fold(NEVER, f64::max);
+            return all.into_iter().filter(|gone| gone.total > best - FALLEN).collect();
         }
+        let mut best = NEVER;
+        let mut all = Vec::new();
+        // Away from the best the odds only fall.
+        let mut follow = |numbers: &mut dyn Iterator<Item = usize>| {
+            let mut worse = 0;
+            for number in numbers {
+                let out = Arc::new(takers.out(number));
+                let total = self.total(number, rows, &out);
+                worse = if total.is_none_or(|total| total < best - FALLEN) { worse + 1 } else { 0 };
+                if let Some(total) = total {
+                    best = best.max(total);
+                    all.push(Gone { number, total, out });
+                }
+                if worse > PATIENCE {
+                    break;
+                }
+            }
+        };
+        follow(&mut (from..=most));
+        follow(&mut (least..from).rev());
+        all.retain(|gone| gone.total > best - 2.0 * FALLEN);
+        all.sort_by_key(|gone| gone.number);
+        all
     }
 
     pub fn match_odds(&self, entry: usize, item: &Item) -> f64 {
@@ -96,28 +169,14 @@ impl Pass<'_> {
         base + written_again + self.evidence.place(entry, block)
     }
 
-    /// The items behind the table's order when `gone` entries are gone.
+    /// The items after the table's order when `gone` entries are gone.
     pub fn appended(&self, gone: usize) -> Option<&[Item]> {
         self.reading.items.get(self.counts.len() - gone..)
     }
 
-    /// Logarithms of the odds that each entry is gone.
-    pub fn gone(&self, gone: usize) -> Vec<f64> {
-        let appended = self.appended(gone).unwrap_or_default();
-        let live = appended.get(..gone + 1).unwrap_or(appended);
-        let n = live.len().max(1) as f64;
-        let end = live.last().or_else(|| self.reading.items.last()).map_or(0, |i| i.first + i.count);
-        let each = |i: usize| {
-            let count = self.counts[i];
-            let found: f64 = live.iter().map(|item| self.grown(i, item)).sum::<f64>() / n;
-            (self.rates.gone * (found + self.lost(count, end))).max(1e-30).ln()
-        };
-        (0..self.counts.len()).map(each).collect()
-    }
-
-    /// How well the length of an appended item goes with an entry that is gone.
-    pub fn grown_to(&self, entry: usize, item: &Item) -> f64 {
-        if item.count > self.counts[entry] {
+    /// How well the length of an appended item fits an entry of `count` sectors that is gone.
+    pub fn grown_to(&self, count: u32, item: &Item) -> f64 {
+        if item.count > count {
             return 1.0;
         }
         // It shrank before it grew, or afterwards.
@@ -125,15 +184,8 @@ impl Pass<'_> {
         0.3 * self.rates.shrunk + 0.05 * again
     }
 
-    /// The same with the seams that speak against it.
-    fn grown(&self, entry: usize, item: &Item) -> f64 {
-        let size = self.grown_to(entry, item);
-        let seam = item.block.map_or(0.0, |block| self.evidence.place(entry, block));
-        size * seam.clamp(-12.0, 0.0).exp()
-    }
-
     /// How likely it is that an entry of `count` sectors was taken out and not yet written again, when the last block
-    /// ends at `end`: its sectors then stand behind that a second time.
+    /// ends at `end`: its sectors then follow that a second time.
     pub fn lost(&self, count: u32, end: u32) -> f64 {
         match self.reading.moving {
             Some(moved) if moved == count => 0.5,
@@ -144,17 +196,19 @@ impl Pass<'_> {
         }
     }
 
-    /// Logarithm of the odds of what stands behind the table's order when `gone` entries are gone.
+    /// Logarithm of the odds of what follows the table's order when `gone` entries are gone.
     pub fn tail(&self, gone: usize, mut each: impl FnMut(usize, f64)) -> f64 {
         let Some(appended) = self.appended(gone) else { return NEVER };
         let mut total = NEVER;
         let mut fresh = 0.0;
+        let mut old: f64 = appended.iter().map(|item| self.old(item)).sum();
         for live in 0..=appended.len() {
             if let Some(item) = live.checked_sub(1).and_then(|l| appended.get(l)) {
                 // An appended block is as long as blocks are, and is padded unless it was written once more.
                 let again = item.block.is_some_and(|b| !self.walk.blocks[b].padded);
-                fresh += self.sizes.get(item.count as usize).copied().unwrap_or(-6.0);
+                fresh += self.common.sizes.get(item.count as usize).copied().unwrap_or(-6.0);
                 fresh -= if again { 1.5 } else { 0.0 };
+                old -= self.old(item);
             }
             let lost = gone.saturating_sub(live);
             let new = live - (gone - lost);
@@ -164,7 +218,6 @@ impl Pass<'_> {
                 1 => -1.5,
                 n => -1.5 - 7.0 * (n - 1) as f64,
             };
-            let old: f64 = appended[live..].iter().map(|item| self.old(item)).sum();
             let odds = lost + new as f64 * -2.5 + old + fresh;
             each(live, odds);
             total = add_log(total, odds);
@@ -172,53 +225,121 @@ impl Pass<'_> {
         total
     }
 
-    /// Logarithm of the odds that a whole block behind the live ones is an old one.
+    /// Logarithm of the odds that a whole block after the live ones is an old one.
     fn old(&self, item: &Item) -> f64 {
         let Some(block) = item.block else { return 0.0 };
-        let content = self.walk.blocks[block].content;
-        let copy = self.walk.blocks[..block].iter().rev().take(512).any(|b| b.content == content);
-        if copy && item.first + item.count > self.table_end {
-            -0.1
-        } else if copy {
-            -0.3
-        } else {
-            -2.5
+        match self.common.copies[block] {
+            true if item.first + item.count > self.table_end => -0.1,
+            true => -0.3,
+            false => -2.5,
         }
     }
 
-    pub fn forward(&self, gone: usize, rows: &Rows, out: &[f64]) -> Vec<f64> {
-        let (n, w) = (self.counts.len(), gone + 1);
-        let mut f = vec![NEVER; (n + 1) * w];
-        f[0] = 0.0;
-        for i in 0..n {
-            for g in 0..w.min(i + 1) {
-                let at = f[i * w + g];
+    pub fn forward(&self, gone: usize, rows: &Rows, out: &[f64]) -> Banded {
+        let band = &rows.band;
+        let mut f = band.nothing();
+        band.add(&mut f, 0, 0, 0.0);
+        for (i, out) in out.iter().enumerate() {
+            for g in band.range(i).take_while(|g| *g <= gone) {
+                let at = band.get(&f, i, g);
                 if at == NEVER {
                     continue;
                 }
-                let keep = &mut f[(i + 1) * w + g];
-                *keep = add_log(*keep, at + rows.at(i, g));
-                if g + 1 < w {
-                    let take = &mut f[(i + 1) * w + g + 1];
-                    *take = add_log(*take, at + out[i]);
+                band.add(&mut f, i + 1, g, at + rows.at(i, g));
+                if g < gone {
+                    band.add(&mut f, i + 1, g + 1, at + out);
                 }
             }
         }
         f
     }
 
-    pub fn total(&self, gone: usize, rows: &Rows) -> Option<f64> {
+    /// The way back from the numbers of entries gone at the end, each with the logarithm of its odds.
+    pub fn backward(&self, ends: &[(usize, f64)], rows: &Rows, out: &[f64]) -> Banded {
+        let band = &rows.band;
+        let mut b = band.nothing();
+        let most = ends.iter().map(|end| end.0).max().unwrap_or(0);
+        ends.iter().for_each(|&(number, odds)| band.add(&mut b, out.len(), number, odds));
+        for (i, out) in out.iter().enumerate().rev() {
+            for g in band.range(i).take_while(|g| *g <= most) {
+                let keep = band.get(&b, i + 1, g) + rows.at(i, g);
+                let take = if g < most { band.get(&b, i + 1, g + 1) + out } else { NEVER };
+                band.add(&mut b, i, g, add_log(keep, take));
+            }
+        }
+        b
+    }
+
+    fn total(&self, gone: usize, rows: &Rows, out: &[f64]) -> Option<f64> {
         let tail = self.tail(gone, |_, _| {});
         if tail == NEVER {
             return None;
         }
-        let f = self.forward(gone, rows, &self.gone(gone));
-        let total = f.last()? + tail;
+        let f = self.forward(gone, rows, out);
+        let total = rows.band.get(&f, self.counts.len(), gone) + tail;
         total.is_finite().then_some(total)
     }
 }
 
-/// Logarithm of the odds that a block was written over a longer one, by what stands behind it in its last sector: the
+/// How likely each entry is gone, by how well its length and its seams fit the appended items.
+struct Takers<'p, 'a> {
+    pass: &'p Pass<'a>,
+    /// By the count of an entry, sums over the items from one on up to the one at the number of entries.
+    sums: HashMap<u32, Vec<f64>>,
+    /// The same over items that are torn.
+    torn: HashMap<u32, Vec<f64>>,
+    /// The item of each block, if it is among those that may be appended.
+    item_of: HashMap<usize, usize>,
+}
+
+impl<'p, 'a> Takers<'p, 'a> {
+    fn new(pass: &'p Pass<'a>) -> Self {
+        let (n, items) = (pass.counts.len(), &pass.reading.items);
+        // However many entries are gone, the item at their number is the last that counts.
+        let window = &items[..items.len().min(n + 1)];
+        let sums_of = |count: u32, torn: bool| {
+            let mut sums = vec![0.0; window.len() + 1];
+            for (k, item) in window.iter().enumerate().rev() {
+                let own = if item.block.is_none() == torn { pass.grown_to(count, item) } else { 0.0 };
+                sums[k] = sums[k + 1] + own;
+            }
+            sums
+        };
+        let (mut sums, mut torn) = (HashMap::new(), HashMap::new());
+        for &count in pass.counts {
+            sums.entry(count).or_insert_with(|| sums_of(count, false));
+            torn.entry(count).or_insert_with(|| sums_of(count, true));
+        }
+        let item_of = window.iter().enumerate().filter_map(|(k, item)| Some((item.block?, k))).collect();
+        Self { pass, sums, torn, item_of }
+    }
+
+    /// Logarithms of the odds that each entry is gone when so many are.
+    fn out(&self, gone: usize) -> Vec<f64> {
+        let pass = self.pass;
+        let (n, items) = (pass.counts.len(), &pass.reading.items);
+        let from = (n - gone).min(items.len());
+        let live = &items[from..items.len().min(n + 1)];
+        let size = live.len().max(1) as f64;
+        let end = live.last().or_else(|| items.last()).map_or(0, |i| i.first + i.count);
+        let mut lost: HashMap<u32, f64> = HashMap::new();
+        let each = |(i, &count): (usize, &u32)| {
+            let at = |sums: &HashMap<u32, Vec<f64>>| sums.get(&count).and_then(|s| s.get(from)).copied().unwrap_or(0.0);
+            let row = pass.evidence.row(i);
+            let other = against(row.other);
+            let compared = row.seams.iter().filter_map(|&(block, seam)| {
+                let item = *self.item_of.get(&block).filter(|item| **item >= from)?;
+                Some(pass.grown_to(count, &items[item]) * (against(seam * row.by) - other))
+            });
+            let found = at(&self.sums) * other + at(&self.torn) + compared.sum::<f64>();
+            let lost = *lost.entry(count).or_insert_with(|| pass.lost(count, end));
+            (pass.rates.gone * (found.max(0.0) / size + lost)).max(1e-30).ln()
+        };
+        pass.counts.iter().enumerate().map(each).collect()
+    }
+}
+
+/// Logarithm of the odds that a block was written over a longer one, by what follows it in its last sector: the
 /// engine pads what it appends with zeros, and what it writes again not at all.
 fn rewritten(walk: &Walk, block: usize) -> f64 {
     let b = &walk.blocks[block];

@@ -2,6 +2,7 @@
 //! written when the game was killed is set apart.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::recover::walk::Walk;
 
@@ -158,7 +159,8 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
         }
     }
     let by_first: HashMap<u32, usize> = walk.blocks.iter().enumerate().map(|(b, block)| (block.first, b)).collect();
-    let mut found: Vec<Reading> = Vec::new();
+    let rows = rows(walk);
+    let mut found: Vec<Doubled> = Vec::new();
     for at in 0..items.len() {
         // The sector up to which they were moved.
         let tear = items[at].first + items[at].count;
@@ -186,20 +188,26 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
                 // In a row of the same blocks it does not matter which is taken for the second one.
                 continue;
             }
-            let mut items: Vec<Item> = items[..=at].to_vec();
-            items.extend(rest.into_iter().flat_map(|&rest| chain(walk, rest)));
-            let mut prior = reading.prior - 3.0;
-            prior -= if broken { 1.0 } else { (items.len() as f64).max(1.0).ln() + chance.max(-40.0) };
             if moved < by as usize && !broken {
                 continue;
             }
+            let rest = rest.map_or(0..0, |&rest| rest..rows[rest]);
+            let mut prior = reading.prior - 3.0;
+            prior -= if broken { 1.0 } else { ((at + 1 + rest.len()) as f64).ln() + chance.max(-40.0) };
             // One sector that stands there twice may be chance: with every further one that grows less likely.
             let short = (by as usize - moved).min(8);
             prior -= if broken { 0.5 * short as f64 } else { 0.0 };
-            let torn = items.iter().filter(|i| i.block.is_none()).count();
-            found.push(Reading { items, prior, moving: Some(by), torn, gone: ANY });
+            found.push(Doubled { at, rest, prior, by });
         }
     }
+    found.sort_by(|a, b| b.prior.total_cmp(&a.prior));
+    found.truncate(MOST);
+    let build = |Doubled { at, rest, prior, by }: Doubled| {
+        let items: Vec<Item> = items[..=at].iter().copied().chain(rest.map(|b| item(walk, b))).collect();
+        let torn = items.iter().filter(|i| i.block.is_none()).count();
+        Reading { items, prior, moving: Some(by), torn, gone: ANY }
+    };
+    let mut found: Vec<Reading> = found.into_iter().map(build).collect();
     found.extend(overlaid(walk, reading));
     found.sort_by(|a, b| b.prior.total_cmp(&a.prior));
     found.truncate(MOST);
@@ -233,12 +241,22 @@ fn overlaid(walk: &Walk, reading: &Reading) -> Vec<Reading> {
     found.into_iter().map(each).collect()
 }
 
-/// The blocks from one on, as far as they stand in a row.
-fn chain(walk: &Walk, from: usize) -> impl Iterator<Item = Item> + '_ {
-    let rest = &walk.blocks[from..];
-    let ends = std::iter::once(None).chain(rest.iter().map(|b| Some(b.end())));
-    let row = rest.iter().zip(ends).take_while(|(b, end)| end.is_none_or(|end| end == b.first));
-    row.enumerate().map(move |(k, _)| item(walk, from + k))
+/// A reading without sectors that occur twice: it ends with an item and goes on with some blocks of the walk.
+struct Doubled {
+    at: usize,
+    rest: Range<usize>,
+    prior: f64,
+    by: u32,
+}
+
+/// For each block of a walk, the end of the row of blocks without a gap that begins with it.
+fn rows(walk: &Walk) -> Vec<usize> {
+    let blocks = &walk.blocks;
+    let mut ends = vec![blocks.len(); blocks.len()];
+    for b in (0..blocks.len().saturating_sub(1)).rev() {
+        ends[b] = if blocks[b].end() == blocks[b + 1].first { ends[b + 1] } else { b + 1 };
+    }
+    ends
 }
 
 /// Whether a run of blocks that are not common stands there twice.

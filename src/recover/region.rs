@@ -5,7 +5,8 @@ use std::io;
 use crate::godot::region::Entry;
 use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
-use crate::recover::align::{Posterior, Rates};
+use crate::recover::align::Posterior;
+use crate::recover::evidence::Rates;
 use crate::recover::reading::{Reading, is_doubled};
 use crate::recover::walk::{self, Walk};
 use crate::save::{Listed, Region};
@@ -165,4 +166,63 @@ impl Case {
     pub fn content(&self, block: usize) -> u128 {
         self.walk.blocks[block].content
     }
+}
+
+impl State {
+    /// A region whose table is right.
+    #[must_use]
+    pub fn intact(case: &Case) -> Self {
+        let n = case.entries.len();
+        let options = (0..n).map(|i| vec![Candidate { block: i, p: 1.0, moved: false }]).collect();
+        let kept = (0..n).map(|i| vec![(i, 1.0)]).collect();
+        let posterior = Posterior {
+            kept,
+            gone: vec![0.0; n],
+            torn: vec![0.0; n],
+            appended: vec![0.0; case.walk.blocks.len()],
+            ..Default::default()
+        };
+        Self {
+            readings: Vec::new(),
+            rates: Rates { gone: 0.0, shrunk: 0.0 },
+            posterior,
+            order: Vec::new(),
+            busy: Vec::new(),
+            options,
+            seams: vec![Vec::new(); n],
+            neighbours: vec![0; n],
+        }
+    }
+
+    /// Pairs of a block that may be appended and an entry that may be gone.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        let likely = |all: &[f64]| all.iter().filter(|p| **p > 1e-3).count();
+        likely(&self.posterior.appended).saturating_mul(likely(&self.posterior.gone))
+    }
+
+    /// Whether nothing is left to find out.
+    #[must_use]
+    pub fn is_solved(&self) -> bool {
+        self.readings.is_empty()
+    }
+
+    /// The likeliest content of an entry: a block that has it, and the probability of all that have it.
+    #[must_use]
+    pub fn best(&self, case: &Case, i: usize) -> Option<(usize, f64)> {
+        best(case, self.options.get(i)?)
+    }
+}
+
+/// The likeliest content among options: a block that has it, and the probability of all that have it.
+#[must_use]
+pub fn best(case: &Case, options: &[Candidate]) -> Option<(usize, f64)> {
+    let sums = options.iter().map(|o| {
+        let content = case.content(o.block);
+        (o.block, options.iter().filter(|p| case.content(p.block) == content).map(|p| p.p).sum::<f64>())
+    });
+    sums.fold(None, |best, (block, p)| match best {
+        Some((_, q)) if q >= p => best,
+        _ => Some((block, p)),
+    })
 }

@@ -12,7 +12,8 @@ use crate::recover::assemble::{self, Assembled, Loose, Start};
 use crate::recover::decide::{Certainty, Placed, decide};
 use crate::recover::explained::{is_explained, listed};
 use crate::recover::region::{Candidate, Case, Listing};
-use crate::recover::solve::Solver;
+use crate::recover::solve;
+use crate::recover::solver::Solver;
 use crate::recover::torn_table::{Part, Split, own, part};
 use crate::recover::walk::Walked;
 use crate::recover::weights::Weights;
@@ -177,7 +178,7 @@ fn order(cases: &[&Case], splits: &[Option<&Split>], ways: &[Way], watch: &Watch
             (Way::Order, Some(split)) => all.extend([&split.trusted.case, &split.rest.case]),
         }
     }
-    let solver = Solver::solve(&all, watch);
+    let solver = solve::solve(&all, watch);
     let each = |((case, split), (way, r)): ((&&Case, &Option<&Split>), (&Way, usize))| match way {
         Way::Table(_) => None,
         Way::Order => Some(ordered(case, *split, &solver, r)),
@@ -274,7 +275,15 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
         if settled || !owned.insert(b) {
             continue;
         }
+        let appended = order
+            .filter(|order| case.entries.len() > LARGE && !order.as_listed)
+            .and_then(|order| order.appended.get(b));
         let live = match contents.contains(&block.content) {
+            // The engine appended it, or it is an old copy.
+            _ if appended.is_some() => {
+                let p = appended.copied().unwrap_or(0.0);
+                (p / (1.0 - p).max(1e-9)).max(1e-9).ln().clamp(-weights.live_tiled, weights.live_tiled)
+            }
             _ if block.first < end && tiled => weights.live_tiled,
             _ if block.first < end => weights.live_inside,
             true => weights.live_copy,

@@ -10,7 +10,7 @@ use voxscope::godot::slots::SlotFormula;
 use voxscope::limits::Limits;
 use voxscope::recover::decide::{Certainty, decide};
 use voxscope::recover::region::Case;
-use voxscope::recover::solve::Solver;
+use voxscope::recover::solve;
 use voxscope::recover::walk;
 use voxscope::save::{Options, Region, Scratch};
 
@@ -103,7 +103,7 @@ fn outcome(seed: u64, with_lods: bool) -> (usize, usize, usize) {
     let (low, plains) = case(&disk(&near), &near, 0);
     let (high, _) = case(&disk(&far), &far, 1);
     let cases: Vec<&Case> = if with_lods { vec![&low, &high] } else { vec![&low] };
-    let solver = Solver::solve(&cases, &voxscope::watch::Watch::default());
+    let solver = solve::solve(&cases, &voxscope::watch::Watch::default());
     let placed = decide(&solver, 0);
     let certain = placed.iter().filter(|p| p.certainty == Certainty::Certain);
     let right =

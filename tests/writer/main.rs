@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use voxscope::limits::Limits;
 use voxscope::recover::decide::{Certainty, decide};
 use voxscope::recover::region::Case;
-use voxscope::recover::solve::Solver;
+use voxscope::recover::solve;
 use voxscope::recover::walk;
 use voxscope::save::{Options, Region, Scratch};
 
@@ -91,7 +91,7 @@ fn score(history: &History, disks: &[Vec<u8>], saves: usize, scores: &mut [Score
         cases.push(case);
     }
     let refs: Vec<&Case> = cases.iter().collect();
-    let solver = Solver::solve(&refs, &voxscope::watch::Watch::default());
+    let solver = solve::solve(&refs, &voxscope::watch::Watch::default());
     for (level, score) in [Certainty::Certain, Certainty::Likely].into_iter().zip(scores) {
         score.cases += 1;
         for (r, file) in history.world.files.iter().enumerate() {

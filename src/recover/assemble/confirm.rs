@@ -13,9 +13,13 @@ use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::links::Link;
 use crate::recover::cells::FEW;
 use crate::recover::decide::Certainty;
+use crate::recover::pass::LARGE;
 
 /// Blocks that each one is compared with cell by cell.
 const RIVALS: usize = 64;
+
+/// Slots without a block in which each one is compared.
+const UNFILLED: usize = 16;
 
 /// How far seams with blocks that are only likely are believed.
 const LIKELY: f64 = 0.5;
@@ -84,6 +88,37 @@ impl Growth {
             of_region.filter(|g| g.certainty == Certainty::Certain).for_each(|g| certain[g.loose] = true);
             certain
         };
+        // Slots that hold a block, and none was found: each of them may be the place of a block that is somewhere else now. In
+        // small regions few of them look alike.
+        let large = case.entries.len() > LARGE;
+        let unfilled: Vec<(u32, Support, Vec<Around>)> = self
+            .open
+            .range((r, 0)..(r + 1, 0))
+            .filter(|((_, slot), _)| large && self.damaged[r].contains(slot))
+            .map(|((_, slot), _)| {
+                let support = support(*slot);
+                let around = support.iter().filter_map(|of| Around::new(board, of)).collect();
+                (*slot, support, around)
+            })
+            .collect();
+        let mut one_of: HashMap<u128, usize> = HashMap::new();
+        slots.iter().for_each(|(_, i, _)| {
+            one_of.entry(content(*i)).or_insert(*i);
+        });
+        let unfilled_odds: HashMap<u128, Vec<f64>> = one_of
+            .into_par_iter()
+            .map(|(content, i)| {
+                let mut ranked: Vec<(f64, usize)> = unfilled
+                    .iter()
+                    .enumerate()
+                    .map(|(u, (.., around))| (self.estimate(board, r, i, around), u))
+                    .collect();
+                ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+                ranked.truncate(UNFILLED);
+                let odds = |(_, u): (f64, usize)| strength(i, unfilled[u].0, &unfilled[u].1);
+                (content, ranked.into_iter().map(odds).collect())
+            })
+            .collect();
         let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
         let rivals: Vec<usize> = (0..self.loose[r].len()).filter(|&i| !certain[i]).collect();
         let confirmed: Vec<usize> = (0..slots.len())
@@ -98,6 +133,8 @@ impl Growth {
                 let live = self.loose[r][*i].live;
                 // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
                 let mut against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0);
+                let unfilled = unfilled_odds.get(&content(*i)).into_iter().flatten();
+                against += unfilled.map(|there| (there - own[k]).min(0.0).exp()).sum::<f64>();
                 let around: Vec<Around> = support.iter().filter_map(|of| Around::new(board, of)).collect();
                 let mut ranked: Vec<(f64, usize)> = rivals
                     .iter()

@@ -18,6 +18,9 @@ const FULL: usize = 64;
 /// Comparisons of sides by some of their cells, for one save.
 const STEPS: u64 = 400_000_000;
 
+/// How much less likely in use than the likeliest of the same content a copy must be to count as an old one. Chosen.
+const OLD_COPY: f64 = 6.0;
+
 /// The least probability of a place that is listed as a possible one.
 const LISTED: f64 = 0.005;
 
@@ -55,7 +58,7 @@ pub(super) struct Growth {
     used: Vec<Vec<bool>>,
     pub few: Vec<Vec<Few>>,
     filled: Vec<HashSet<u32>>,
-    damaged: Vec<HashSet<u32>>,
+    pub damaged: Vec<HashSet<u32>>,
     pub open: BTreeMap<(usize, u32), Open>,
     pub grown: Vec<Grown>,
     withdrawn: Vec<Vec<(u32, usize)>>,
@@ -108,6 +111,11 @@ impl Growth {
             for (i, loose) in loose.iter().enumerate() {
                 self.copies.entry((r, board.cases[r].content(loose.block))).or_default().push(i);
             }
+        }
+        // Those that are likeliest in use come first.
+        for ((r, _), copies) in &mut self.copies {
+            let live = |i: usize| self.loose[*r][i].live;
+            copies.sort_by(|&a, &b| live(b).total_cmp(&live(a)).then(a.cmp(&b)));
         }
         for (r, loose) in self.loose.iter().enumerate() {
             self.few[r] = loose
@@ -321,9 +329,11 @@ impl Growth {
             for &(i, odds) in &open.candidates {
                 let group = *index.entry(content(i)).or_insert_with(|| {
                     let copies = self.copies.get(&(r, content(i))).map_or(&[][..], Vec::as_slice);
-                    let left = copies.iter().filter(|&&i| !self.used[r][i]);
-                    let live = left.clone().map(|&i| self.loose[r][i].live).fold(f64::NEG_INFINITY, f64::max);
-                    groups.push(Group { copies: left.count(), needed: -((-live).exp() + elsewhere).ln() });
+                    let left = copies.iter().filter(|&&i| !self.used[r][i]).map(|&i| self.loose[r][i].live);
+                    let live = left.clone().fold(f64::NEG_INFINITY, f64::max);
+                    // Old copies are no further blocks to place.
+                    let copies = left.filter(|other| *other > live - OLD_COPY).count();
+                    groups.push(Group { copies, needed: -((-live).exp() + elsewhere).ln() });
                     groups.len() - 1
                 });
                 if groups[group].copies == 0 {
