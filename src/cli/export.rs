@@ -18,7 +18,7 @@ use voxscope::world::{self, Fault, World};
 use super::exit::{Exit, Failure};
 use super::output::{BOLD, after_report, complain, complain_of_unread, count, stdout, wrapped};
 use super::progress::{Bar, cancelled_by_signals};
-use super::target::{self, parse_triple};
+use super::target::{self, parse_triple, read_names};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -93,8 +93,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "map", help_heading = OTHER)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     scale: u32,
-    /// Names and colours of voxels: TOML, or the JSON of the engine's id map; beside those that the save has
-    #[arg(long, value_name = "FILE", requires = "map", help_heading = OTHER)]
+    /// Names and colours of types: TOML, or the JSON of the engine's id map; override those in the save
+    #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
     /// Of --look difference: the save to compare with
     #[arg(long, value_name = "SAVE", requires = "map", help_heading = OTHER)]
@@ -160,13 +160,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if let Some(to) = &arguments.map {
         return map(arguments, save, to);
     }
+    let names = read_names(&arguments.source, arguments.names.as_deref())?;
     let cancel = cancelled_by_signals();
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
     let watch = Watch::default().cancel(&cancel).progress(&progress);
     let paks_alone = save.forests.is_empty() && save.streams.is_empty() && !save.pak_dirs.is_empty();
     let done = if arguments.table {
-        table(arguments, &save, &watch)
+        table(arguments, &save, &names, &watch)
     } else if let (Some(name), Some((axis, at))) = (&arguments.layer, arguments.slice) {
         let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), arguments.out(), &watch);
         picture.map(|picture| (picture_words(arguments, picture, name), Exit::CLEAN))
@@ -182,10 +183,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     } else if paks_alone && !arguments.instances {
         chunks(arguments, &save, &watch)
     } else if save.forests.len() + save.streams.len() > 1 {
-        several(arguments, &save, &watch)
+        several(arguments, &save, &names, &watch)
     } else {
         let world = World::only(&save).map_err(|error| nothing(&save, &error))?;
-        one(arguments, &world, &watch)
+        one(arguments, &world, &names, &watch)
     };
     bar.clear();
     // Arrays, chunks and tables report what was not read themselves.
@@ -198,16 +199,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// Exports from one world: its instances, a slice, or arrays.
-fn one(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
+fn one(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Watch<'_>) -> Done {
     match arguments.slice {
         _ if arguments.instances => instances(arguments, world, watch),
         Some((axis, at)) => picture(arguments, world, axis, at, watch),
-        None => arrays(arguments, world, watch),
+        None => arrays(arguments, world, names, watch),
     }
 }
 
 /// Exports from every world of a directory, under its path below the destination. Worlds without what is asked for are left out.
-fn several(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
+fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_>) -> Done {
     let draft = Draft::new(&[&save.path], arguments.out(), watch)?;
     let (mut exit, mut exported, mut without) = (Exit::CLEAN, 0, 0);
     for world in World::all(save)? {
@@ -219,7 +220,7 @@ fn several(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
         let below = PathBuf::from(name);
         draft.directory(below.parent().unwrap_or(Path::new("")))?;
         let own = Arguments { out: Some(draft.root().join(&below)), ..arguments.clone() };
-        match one(&own, &world, watch) {
+        match one(&own, &world, names, watch) {
             Ok((_, of_world)) => {
                 exit = exit.and(of_world);
                 exported += 1;
@@ -290,10 +291,7 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
     let watch = Watch::default().cancel(&cancel).progress(&progress);
-    let (palette, wrong) = Palette::of_save(&arguments.source, arguments.names.as_deref()).map_err(Failure::Usage)?;
-    if let Some(why) = wrong {
-        complain(&why);
-    }
+    let palette = read_names(&arguments.source, arguments.names.as_deref())?;
     let part = part(arguments, &save)?;
     let against = match &arguments.against {
         Some(path) => Some(Arc::new(Save::open(path, &save.options)?)),
@@ -372,8 +370,8 @@ fn nothing(save: &Save, error: &world::Error) -> Failure {
 /// Prints what was done; returns the exit code.
 type Done = Result<(String, Exit), Error>;
 
-fn table(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
-    let (rows, faults) = export::table(save, arguments.out(), watch)?;
+fn table(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_>) -> Done {
+    let (rows, faults) = export::table(save, arguments.out(), names, watch)?;
     warn_about_faults(&faults);
     Ok((count(rows, "block"), Exit::FAILED.when(!faults.is_empty())))
 }
@@ -416,7 +414,7 @@ fn picture_words(arguments: &Arguments, picture: Picture, what: &str) -> String 
     format!("{width} x {height} pixels of {}{scale}", printable::printable(what))
 }
 
-fn arrays(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
+fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Watch<'_>) -> Done {
     let request = Request {
         lod: arguments.lod.unwrap_or(0),
         which: which(arguments),
@@ -425,6 +423,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
         distances: arguments.distances,
         sync: !arguments.no_sync,
         large: arguments.yes,
+        names: names.clone(),
     };
     let summary = voxels::export(world, &request, arguments.out(), watch)?;
     warn_about_faults(&summary.faults);

@@ -8,9 +8,11 @@ use voxscope::godot::slots::SlotFormula;
 use voxscope::godot::stream::loc::KeyRule;
 use voxscope::pak::chunk::{Given, Order};
 use voxscope::pak::offset::Reading;
+use voxscope::picture::palette::Palette;
 use voxscope::save::{self, PakOptions, Save};
 
 use super::exit::Failure;
+use super::output::complain;
 
 const HEADING: &str = "Layout of old region files";
 const PAK: &str = "Pak regions";
@@ -235,6 +237,15 @@ pub fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
 
 fn usage<T>(text: &str) -> Result<T, Failure> {
     Err(Failure::Usage(text.to_owned()))
+}
+
+/// Reads the names of types: those in the save, overridden by those in `file`. A broken file in the save is only a warning.
+pub fn read_names(save: &Path, file: Option<&Path>) -> Result<Palette, Failure> {
+    let (names, wrong) = Palette::of_save(save, file).map_err(Failure::Usage)?;
+    if let Some(why) = wrong {
+        complain(&why);
+    }
+    Ok(names)
 }
 
 /// The given path, or the current directory.

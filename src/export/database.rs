@@ -8,6 +8,7 @@ use crate::check::{FileTable, Finding, Row};
 use crate::damage::Space;
 use crate::godot::channel::NAMES;
 use crate::godot::stream::loc::Format;
+use crate::picture::palette::Palette;
 
 /// One transaction without a journal: a draft that fails is deleted.
 const SCHEMA: &str = "BEGIN;
@@ -17,6 +18,7 @@ const SCHEMA: &str = "BEGIN;
         metadata_bytes INTEGER, metadata_items INTEGER, coordinate_format INTEGER);
     CREATE TABLE channels (block INTEGER REFERENCES blocks (id), channel INTEGER, name TEXT, depth INTEGER,
         storage TEXT, PRIMARY KEY (block, channel)) WITHOUT ROWID;
+    CREATE TABLE types (id INTEGER PRIMARY KEY, name TEXT);
     CREATE TABLE findings (block INTEGER REFERENCES blocks (id), code TEXT, level TEXT, file TEXT, start INTEGER,
         \"end\" INTEGER, block_start INTEGER, block_end INTEGER, message TEXT, next TEXT);";
 
@@ -31,6 +33,16 @@ impl Database {
         database.pragma_update(None, "synchronous", "OFF")?;
         database.execute_batch(SCHEMA)?;
         Ok(Self(database))
+    }
+
+    /// Writes the names of types.
+    pub fn types(&self, names: &Palette) -> Result<()> {
+        let mut insert = self.0.prepare_cached("INSERT INTO types VALUES (?, ?)")?;
+        // Ids above the range of signed numbers are no types of any engine.
+        for (id, name) in names.names().filter_map(|(id, name)| Some((i64::try_from(id).ok()?, name))) {
+            insert.execute(params![id, name])?;
+        }
+        Ok(())
     }
 
     /// Writes the blocks and findings of a file.

@@ -8,6 +8,7 @@ use super::voxels::Error;
 use super::{Format, Lines};
 use crate::check::{self, Level, Row};
 use crate::draft::{self, Draft};
+use crate::picture::palette::Palette;
 use crate::save::Save;
 use crate::watch::{Step, Watch};
 use crate::world::Fault;
@@ -16,12 +17,12 @@ use crate::world::Fault;
 const NAME: &str = "table";
 
 /// Writes a row for each block into a new file: CSV, JSON lines, or an SQLite database with the tables `blocks`,
-/// `channels` and `findings`, by the file's extension. Rows are written file by file. Returns the number of
+/// `channels`, `types` (those with names) and `findings`, by the file's extension. Rows are written file by file. Returns the number of
 /// rows, and the files that could not be read.
 ///
 /// # Errors
 /// If the extension names no format, the destination cannot be used, or writing fails.
-pub fn table(save: &Save, to: &Path, watch: &Watch<'_>) -> Result<(u64, Vec<Fault>), Error> {
+pub fn table(save: &Save, to: &Path, names: &Palette, watch: &Watch<'_>) -> Result<(u64, Vec<Fault>), Error> {
     let name = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let ending = Path::new(&name).extension().unwrap_or_default();
     let format = Format::of_name(&name);
@@ -37,7 +38,7 @@ pub fn table(save: &Save, to: &Path, watch: &Watch<'_>) -> Result<(u64, Vec<Faul
     let options = check::Options::default().watch(*watch);
     let written = match format {
         Some(format) => lines(save, &draft, format, &options)?,
-        None => database(save, &draft, &options)?,
+        None => database(save, &draft, names, &options)?,
     };
     draft.go_on()?;
     draft.sync(Path::new(NAME))?;
@@ -73,16 +74,22 @@ fn lines(
 }
 
 #[cfg(not(feature = "sqlite"))]
-fn database(_: &Save, _: &Draft<'_>, _: &check::Options<'_>) -> Result<(u64, Vec<Fault>), Error> {
+fn database(_: &Save, _: &Draft<'_>, _: &Palette, _: &check::Options<'_>) -> Result<(u64, Vec<Fault>), Error> {
     Err(Error::Request("this build cannot write SQLite databases".to_owned()))
 }
 
 #[cfg(feature = "sqlite")]
-fn database(save: &Save, draft: &Draft<'_>, options: &check::Options<'_>) -> Result<(u64, Vec<Fault>), Error> {
+fn database(
+    save: &Save,
+    draft: &Draft<'_>,
+    names: &Palette,
+    options: &check::Options<'_>,
+) -> Result<(u64, Vec<Fault>), Error> {
     let (_, path) = draft.create(Path::new(NAME))?;
     let failed =
         |error: rusqlite::Error| Error::from(draft::Error::write(&path)(std::io::Error::other(error.to_string())));
     let database = super::database::Database::create(&path).map_err(failed)?;
+    database.types(names).map_err(failed)?;
     let (mut count, mut faults) = (0, Vec::new());
     for finding in check::of_save(save).chain(check::missing(save)) {
         database.finding(None, &finding).map_err(failed)?;

@@ -17,6 +17,9 @@ pub const CHANNELS: usize = 8;
 /// The engine's names of the channels, in order.
 pub const NAMES: [&str; CHANNELS] = ["TYPE", "SDF", "COLOR", "INDICES", "WEIGHTS", "DATA5", "DATA6", "DATA7"];
 
+/// Index of the TYPE channel.
+pub const TYPE: usize = 0;
+
 /// Index of the SDF channel.
 pub const SDF: usize = 1;
 
@@ -50,7 +53,7 @@ impl ChannelId {
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
-            Self::Type => 0,
+            Self::Type => TYPE,
             Self::Sdf => SDF,
             Self::Color => 2,
             Self::Indices => 3,

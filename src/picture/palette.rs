@@ -27,6 +27,11 @@ impl Palette {
         self.types.get(&value)?.name.as_deref()
     }
 
+    /// All types with names, by id.
+    pub fn names(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.types.iter().filter_map(|(id, entry)| Some((*id, entry.name.as_deref()?)))
+    }
+
     /// The colour of a type: the one that was given, or one that is always the same for it.
     #[must_use]
     pub fn color(&self, value: u64) -> Rgb {

@@ -15,6 +15,7 @@ mod destinations;
 mod directories;
 mod help;
 mod look;
+mod names;
 mod output;
 mod samples;
 mod sizes;

@@ -13,12 +13,22 @@ use voxscope::demo::{self, Extent, ForestSpec};
 use voxscope::export::voxels::{self, Error, Request, Summary, Which};
 use voxscope::export::{self, Look, Slice};
 use voxscope::godot::channel::{NAMES, SDF, sdf};
+use voxscope::picture::palette::Palette;
 use voxscope::save::{self, Save};
 use voxscope::watch::Watch;
 use voxscope::world::{Buffer, World};
 
 fn request(which: Which) -> Request {
-    Request { lod: 0, which, channels: Vec::new(), fill: 0, distances: false, sync: false, large: false }
+    Request {
+        lod: 0,
+        which,
+        channels: Vec::new(),
+        fill: 0,
+        distances: false,
+        sync: false,
+        large: false,
+        names: Palette::default(),
+    }
 }
 
 fn export(dir: &Path, request: &Request, to: &Path) -> Result<Summary, Error> {
@@ -278,7 +288,7 @@ fn a_table_has_every_block_whatever_its_form() {
     demo::write_all(out.path()).unwrap();
     let dir = out.path().join("damaged/block-epilogue");
     let save = Save::open(&dir, &save::Options::default()).unwrap();
-    let table = |name: &str| export::table(&save, &out.path().join(name), &Watch::default());
+    let table = |name: &str| export::table(&save, &out.path().join(name), &Palette::default(), &Watch::default());
     let (rows, faults) = table("a.csv").unwrap();
     assert_eq!((rows, faults.len()), (12, 0));
     assert_eq!(std::fs::read_to_string(out.path().join("a.csv")).unwrap().lines().count(), 13);

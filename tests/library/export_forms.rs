@@ -13,6 +13,7 @@ use voxscope::export::voxels::{self, Error, Request, Which};
 use voxscope::export::{self, Look, Slice};
 use voxscope::godot::channel::SDF;
 use voxscope::pak::chunk::{Order, Voxels};
+use voxscope::picture::palette::Palette;
 use voxscope::save::{self, PakScratch, Save};
 use voxscope::watch::Watch;
 use voxscope::world::World;
@@ -120,7 +121,7 @@ fn the_findings_of_a_table_are_those_of_check() {
         let mut said = Vec::new();
         check::run(&save, &check::Options::default(), |f| said.push((f.code().name().to_owned(), f.message())));
         let path = out.path().join(format!("{name}.sqlite"));
-        let (rows, _) = export::table(&save, &path, &quiet()).unwrap();
+        let (rows, _) = export::table(&save, &path, &Palette::default(), &quiet()).unwrap();
         let database = rusqlite::Connection::open(&path).unwrap();
         let count = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap().cast_unsigned();
         assert_eq!(count("SELECT count(*) FROM blocks"), rows, "{name}");
@@ -152,7 +153,7 @@ fn a_table_says_what_is_inside_of_blocks() {
     demo::write_all(out.path()).unwrap();
     let table = |name: &str| {
         let path = out.path().join(format!("{name}.jsonl"));
-        export::table(&open(&out.path().join("healthy").join(name)), &path, &quiet()).unwrap();
+        export::table(&open(&out.path().join("healthy").join(name)), &path, &Palette::default(), &quiet()).unwrap();
         common::json_lines(&path)
     };
     let rows = table("block32");
@@ -169,7 +170,7 @@ fn a_table_says_what_is_inside_of_blocks() {
     assert_eq!(table("pak-room")[0]["size"], serde_json::json!([32, 32, 32]));
     assert_eq!(table("map-sparse")[0]["size"], serde_json::json!([16, 16, 16]));
     let path = out.path().join("a.csv");
-    export::table(&open(&out.path().join("healthy/stream-texts")), &path, &quiet()).unwrap();
+    export::table(&open(&out.path().join("healthy/stream-texts")), &path, &Palette::default(), &quiet()).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     let columns = "instances size_x size_y size_z depths storage metadata_bytes metadata_items coordinate_format";
@@ -244,6 +245,7 @@ fn a_slice_of_a_block_is_as_large_as_the_block() {
         distances: true,
         sync: true,
         large: false,
+        names: Palette::default(),
     };
     voxels::export(&world, &request, &to, &quiet()).unwrap();
     let array = Array::read(&to.join("SDF.npy"));
@@ -270,6 +272,7 @@ fn voxels_of_a_block_that_cannot_be_read_are_those_of_fill() {
         distances: false,
         sync: false,
         large: false,
+        names: Palette::default(),
     };
     let summary = voxels::export(&world, &request, &to, &quiet()).unwrap();
     assert_eq!(summary.damaged.len(), 1);
@@ -311,16 +314,17 @@ fn nothing_is_left_of_an_export_that_is_stopped() {
         distances: false,
         sync: true,
         large: false,
+        names: Palette::default(),
     };
     let slice = Slice { lod: 0, axis: 1, at: 3, which: Which::All, channel: 0, look: Look::Palette };
     each(&|watch| voxels::export(&world, &request, &to, watch).err());
     each(&|watch| export::slice(&world, &slice, &named("png"), watch).err());
-    each(&|watch| export::table(&forest, &named("csv"), watch).err());
+    each(&|watch| export::table(&forest, &named("csv"), &Palette::default(), watch).err());
     each(&|watch| export::layer(&map, "0", &to, watch).err());
     each(&|watch| export::chunks(&paks, None, &to, watch).err());
     each(&|watch| export::instances(&rows, None, &named("jsonl"), watch).err());
     #[cfg(feature = "sqlite")]
-    each(&|watch| export::table(&stream, &named("sqlite"), watch).err());
+    each(&|watch| export::table(&stream, &named("sqlite"), &Palette::default(), watch).err());
     assert_eq!(common::files_below(out.path()), before);
 }
 

@@ -9,6 +9,7 @@ use voxscope::bytes::Span;
 use voxscope::check::Finding;
 use voxscope::godot::container::Decoder;
 use voxscope::godot::metadata::Metadata;
+use voxscope::picture::palette::Palette;
 use voxscope::printable;
 use voxscope::save::bare::{self, Bare, BareKind};
 use voxscope::save::{InstancesView, Options, Stored, View};
@@ -48,6 +49,7 @@ pub(super) fn show(
     asked: Option<KindArgument>,
     format: Format,
     hex: bool,
+    names: &Palette,
     options: &Options,
 ) -> Result<Exit, Failure> {
     let name = printable::path(path);
@@ -73,13 +75,13 @@ pub(super) fn show(
         found.damage.iter().map(|damage| Finding::of_file(Arc::clone(&file), *damage, None)).collect();
     let mut out = stdout();
     if format == Format::Json {
-        write_json_pretty(&mut out, &to_json(&name, why, &bytes, &found, &findings))?;
+        write_json_pretty(&mut out, &to_json(&name, why, &bytes, &found, names, &findings))?;
     } else {
         writeln!(out, "{BOLD}{name}{BOLD:#} · {}", count(bytes.len() as u64, "byte"))?;
         let how = if asked.is_some() { "given" } else { "inferred" };
         let because = if asked.is_some() { String::new() } else { format!(": {why}") };
         writeln!(out, "{}", wrapped(&format!("  read as {} {DIM}· {how}{because}{DIM:#}", kind.name()), "    "))?;
-        print(&mut out, &bytes, &found)?;
+        print(&mut out, &bytes, &found, names)?;
         writeln!(out)?;
         super::print_findings(&mut out, &findings)?;
         if hex {
@@ -92,19 +94,19 @@ pub(super) fn show(
     Ok(Exit::DAMAGED.when(found.damage.iter().any(|d| d.code.level() > voxscope::damage::Level::Note)))
 }
 
-fn print(out: &mut impl Write, bytes: &[u8], found: &Bare<'_>) -> std::io::Result<()> {
+fn print(out: &mut impl Write, bytes: &[u8], found: &Bare<'_>, names: &Palette) -> std::io::Result<()> {
     let stored = Stored { size: u32::try_from(bytes.len()).ok(), span: Span::sized(0, bytes.len() as u64) };
     if let Some(block) = &found.block {
         match &found.container {
             Some(container) => {
                 let (container, block) = (Some(*container), Some(block.clone()));
                 let view = View { stored, bytes, container, block, damage: &found.damage };
-                super::stream::print_block(out, &view)?;
+                super::stream::print_block(out, &view, names)?;
             }
             None => {
                 let [x, y, z] = block.size;
                 writeln!(out, "  version {} · {x} x {y} x {z} voxels", block.version)?;
-                super::block::channels(out, block)?;
+                super::block::channels(out, block, names)?;
                 if let Some(metadata) = &block.metadata {
                     writeln!(out)?;
                     super::metadata::print(out, metadata)?;
@@ -127,7 +129,7 @@ fn print(out: &mut impl Write, bytes: &[u8], found: &Bare<'_>) -> std::io::Resul
     Ok(())
 }
 
-fn to_json(name: &str, why: &str, bytes: &[u8], found: &Bare<'_>, findings: &[Finding]) -> Json {
+fn to_json(name: &str, why: &str, bytes: &[u8], found: &Bare<'_>, names: &Palette, findings: &[Finding]) -> Json {
     let block = found.block.as_ref();
     json!({
         "file": name,
@@ -137,7 +139,7 @@ fn to_json(name: &str, why: &str, bytes: &[u8], found: &Bare<'_>, findings: &[Fi
         "container": found.container.as_ref().map(super::block::container_json),
         "version": block.map(|block| block.version),
         "size": block.map(|block| block.size),
-        "channels": block.map(super::block::channels_json),
+        "channels": block.map(|block| super::block::channels_json(block, names)),
         "metadata": block.and_then(|block| block.metadata.as_ref()).map(Metadata::to_json),
         "instances": found.instances.as_ref().map(super::stream::data_json),
         "array": found.npy.as_ref().map(|npy| json!({ "dtype": npy.dtype.name(), "shape": npy.shape })),

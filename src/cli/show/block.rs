@@ -1,14 +1,16 @@
 //! `show --block`: where a block is stored, its channels, its metadata, what is wrong with it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 use voxscope::bytes::Span;
 use voxscope::check::{BlockAt, Finding};
 use voxscope::godot::block::Block;
-use voxscope::godot::channel::{self, Channel, NAMES, SDF};
+use voxscope::godot::channel::{self, Channel, NAMES, SDF, TYPE};
 use voxscope::godot::container::Container;
 use voxscope::godot::metadata::Metadata;
+use voxscope::picture::palette::Palette;
 use voxscope::printable::triple;
 use voxscope::save::{Scratch, View};
 
@@ -20,6 +22,7 @@ pub fn show(
     out: &mut impl Write,
     arguments: &Arguments,
     place: &FoundBlock<'_>,
+    names: &Palette,
     scratch: &mut Scratch,
 ) -> Result<(), Failure> {
     let region = &place.region;
@@ -28,12 +31,12 @@ pub fn show(
         .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
     let findings = findings(place, &view);
     if arguments.format != Format::Text {
-        arguments.format.write(out, &to_json(place, &view, &findings))?;
+        arguments.format.write(out, &to_json(place, &view, names, &findings))?;
         return Ok(());
     }
     head(out, place, &view)?;
     if let Some(block) = &view.block {
-        channels(out, block)?;
+        channels(out, block, names)?;
         if let Some(metadata) = &block.metadata {
             writeln!(out)?;
             metadata::print(out, metadata)?;
@@ -82,7 +85,7 @@ fn head(out: &mut impl Write, place: &FoundBlock<'_>, view: &View<'_>) -> io::Re
     Ok(())
 }
 
-pub fn channels(out: &mut impl Write, block: &Block<'_>) -> io::Result<()> {
+pub fn channels(out: &mut impl Write, block: &Block<'_>, names: &Palette) -> io::Result<()> {
     let columns = [
         ("  channel", Align::Left),
         ("depth", Align::Right),
@@ -99,6 +102,11 @@ pub fn channels(out: &mut impl Write, block: &Block<'_>) -> io::Result<()> {
         let mut remark = String::new();
         if let Some([low, high]) = (i == SDF).then(|| sdf_range(block.version, channel)).flatten() {
             remark = format!("distance {low:.3} to {high:.3}");
+        }
+        if let Some(names) = (i == TYPE).then(|| names_of(channel, names)).filter(|names| !names.is_empty()) {
+            let first = names.iter().take(NAMES_SHOWN).map(|(id, name)| format!("{id} {name}")).collect::<Vec<_>>();
+            let more = names.len().checked_sub(NAMES_SHOWN + 1).map(|n| format!(" and {} more", n + 1));
+            remark = first.join(", ") + &more.unwrap_or_default();
         }
         if !channel.is_whole() {
             let there = count(channel.data.len() as u64, "byte");
@@ -118,6 +126,17 @@ pub fn channels(out: &mut impl Write, block: &Block<'_>) -> io::Result<()> {
     write_table(out, &rows)
 }
 
+/// Names in the table of channels, at most.
+const NAMES_SHOWN: usize = 6;
+
+/// The types in a channel that have names, by id.
+fn names_of<'n>(channel: &Channel<'_>, names: &'n Palette) -> BTreeMap<u64, &'n str> {
+    if names.types.is_empty() {
+        return BTreeMap::new();
+    }
+    channel.values().filter_map(|value| Some((value, names.name(value)?))).collect()
+}
+
 /// The smallest and the largest distance in a channel, as the engine converts them. Fixed-point values are signed, so
 /// the order of distances is not that of raw values.
 fn sdf_range(version: u8, channel: &Channel<'_>) -> Option<[f64; 2]> {
@@ -126,11 +145,11 @@ fn sdf_range(version: u8, channel: &Channel<'_>) -> Option<[f64; 2]> {
     Some(values.fold([first; 2], |[low, high], n| [low.min(n), high.max(n)]))
 }
 
-fn to_json(place: &FoundBlock<'_>, view: &View<'_>, findings: &[Finding]) -> Json {
+fn to_json(place: &FoundBlock<'_>, view: &View<'_>, names: &Palette, findings: &[Finding]) -> Json {
     let entry = place.listed.entry;
     let container = view.container.as_ref().map(container_json);
     let block = view.block.as_ref();
-    let channels = block.map(channels_json);
+    let channels = block.map(|block| channels_json(block, names));
     let span = |span: Span| json!([span.start, span.end]);
     json!({
         "file": place.file,
@@ -160,12 +179,12 @@ pub fn container_json(container: &Container<'_>) -> Json {
 }
 
 /// The channels of a block.
-pub fn channels_json(block: &Block<'_>) -> Vec<Json> {
+pub fn channels_json(block: &Block<'_>, names: &Palette) -> Vec<Json> {
     let channels = block.channels.iter().enumerate();
-    channels.map(|(i, channel)| channel_json(block.version, i, channel)).collect()
+    channels.map(|(i, channel)| channel_json(block.version, i, channel, names)).collect()
 }
 
-fn channel_json(version: u8, index: usize, channel: &Channel<'_>) -> Json {
+fn channel_json(version: u8, index: usize, channel: &Channel<'_>, names: &Palette) -> Json {
     let range = channel.range();
     let sdf = (index == SDF).then(|| sdf_range(version, channel)).flatten();
     json!({
@@ -177,6 +196,7 @@ fn channel_json(version: u8, index: usize, channel: &Channel<'_>) -> Json {
         "max": range.map(|r| r.max),
         "distinct": range.map(|r| r.distinct),
         "sdf": sdf.map(|range| range.map(number)),
+        "names": (index == TYPE).then(|| names_of(channel, names)),
         "whole": channel.is_whole(),
     })
 }

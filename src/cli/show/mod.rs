@@ -14,13 +14,14 @@ use std::path::PathBuf;
 use voxscope::bytes::Span;
 use voxscope::check::Finding;
 use voxscope::godot::slots;
+use voxscope::picture::palette::Palette;
 use voxscope::printable::triple;
 use voxscope::save::{Forest, Listed, Region, Save, Scratch};
 use voxscope::source::{FileSource, Source};
 
 use super::exit::{Exit, Failure};
 use super::output::{DIM, level_style, stdout, wrapped, write_json, write_json_pretty};
-use super::target::{self, parse_position, parse_triple};
+use super::target::{self, parse_position, parse_triple, read_names};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -54,6 +55,9 @@ pub struct Arguments {
     /// LOD of the block or the voxel
     #[arg(long, value_name = "N", default_value_t = 0)]
     lod: u8,
+    /// Names of types: TOML, or the JSON of the engine's id map; override those in the save
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -99,6 +103,8 @@ struct Which<'a> {
     file: &'a str,
     lod: u8,
     position: [i32; 3],
+    /// Names of types.
+    names: &'a Palette,
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
@@ -107,6 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         return bare_data(arguments);
     }
     let save = arguments.options.open(&arguments.path)?;
+    let names = read_names(&arguments.path, arguments.names.as_deref())?;
     let mut out = stdout();
     let mut scratch = Scratch::default();
     let mut shown = 0;
@@ -120,8 +127,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 }
                 shown += 1;
                 match arguments.voxel {
-                    Some(voxel) => voxel::show(&mut out, arguments.format, &place, voxel, &mut scratch)?,
-                    None => block::show(&mut out, arguments, &place, &mut scratch)?,
+                    Some(voxel) => voxel::show(&mut out, arguments.format, &place, voxel, &names, &mut scratch)?,
+                    None => block::show(&mut out, arguments, &place, &names, &mut scratch)?,
                 }
             }
             Ok(None) => {}
@@ -135,7 +142,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
     }
     for file in &save.streams {
-        match stream::show(&mut out, arguments, &save, file) {
+        match stream::show(&mut out, arguments, &save, file, &names) {
             Ok(blocks) => shown += blocks,
             Err(failure) => failures.push(failure),
         }
@@ -164,7 +171,8 @@ fn bare_data(arguments: &Arguments) -> Result<Exit, Failure> {
             "{path}: give --block, --voxel, --at or --record; for bare data, --as KIND"
         )));
     }
-    bare::show(&arguments.path, arguments.kind, arguments.format, arguments.hex, &options)
+    let names = read_names(&arguments.path, arguments.names.as_deref())?;
+    bare::show(&arguments.path, arguments.kind, arguments.format, arguments.hex, &names, &options)
 }
 
 /// Shows the file at a path if it is no save but bare data; `None` if it is something else.
@@ -173,7 +181,7 @@ pub fn bare_file(path: &std::path::Path, options: &target::Options) -> Option<Re
     if !path.is_file() || !matches!(Save::open(path, &library), Err(voxscope::save::Error::NotASave(_))) {
         return None;
     }
-    Some(bare::show(path, None, Format::Text, false, &library))
+    Some(bare::show(path, None, Format::Text, false, &Palette::default(), &library))
 }
 
 /// Position of the requested block, or of the block that contains the requested voxel.

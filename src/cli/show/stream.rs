@@ -8,6 +8,7 @@ use voxscope::check::{BlockAt, Finding};
 use voxscope::godot::instances::Instances;
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::stream::loc::{Key, Place};
+use voxscope::picture::palette::Palette;
 use voxscope::printable::{hex, printable, triple};
 use voxscope::save::{InstancesView, Save, Stream, StreamFile, StreamRow, StreamScratch, View};
 use voxscope::source::FileSource;
@@ -18,7 +19,13 @@ use crate::cli::exit::Failure;
 use crate::cli::output::{Align, BOLD, count, grouped, table, write_table};
 
 /// Shows the requested block or voxel if the stream has it; returns how many were shown.
-pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, file: &StreamFile) -> Result<usize, Failure> {
+pub fn show(
+    out: &mut impl Write,
+    arguments: &Arguments,
+    save: &Save,
+    file: &StreamFile,
+    names: &Palette,
+) -> Result<usize, Failure> {
     let name = save.shown(&file.path);
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{name}: {error}"));
     let Some(stream) = save.stream(file, &mut Vec::new()).map_err(|error| failed(&error))? else { return Ok(0) };
@@ -32,7 +39,7 @@ pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, file: &Str
     let Some(row) = stream.find(place).and_then(|at| Some((at, *stream.rows.get(at)?))) else { return Ok(0) };
     let mut scratch = StreamScratch::default();
     stream.fetch(&row.1, &mut scratch).map_err(|error| failed(&error))?;
-    let which = Which { file: &name, lod: place.lod, position };
+    let which = Which { file: &name, lod: place.lod, position, names };
     match arguments.voxel.zip(side) {
         Some((at, side)) => {
             let view = stream.block(&mut scratch);
@@ -76,7 +83,7 @@ fn of_row(
         "container": view.container.as_ref().map(block::container_json),
         "version": view.block.as_ref().map(|block| block.version),
         "size": view.block.as_ref().map(|block| block.size),
-        "channels": view.block.as_ref().map(block::channels_json),
+        "channels": view.block.as_ref().map(|block| block::channels_json(block, which.names)),
         "metadata": view.block.as_ref().and_then(|block| block.metadata.as_ref()).map(Metadata::to_json),
     });
     if human {
@@ -87,7 +94,7 @@ fn of_row(
         };
         let bytes = parts.first().copied().unwrap_or_default();
         writeln!(out, "  row {} · key {key} · page {}{overflow} · bytes {bytes}", row.rowid, row.page)?;
-        print_block(out, &view)?;
+        print_block(out, &view, which.names)?;
     }
     let view = stream.instances(scratch);
     findings.extend(view.damage.iter().map(|d| Finding::of_block(file.clone(), at, view.stored.span, *d)));
@@ -121,7 +128,7 @@ fn key_words(key: Key<'_>) -> String {
     }
 }
 
-pub fn print_block(out: &mut impl Write, view: &View<'_>) -> io::Result<()> {
+pub fn print_block(out: &mut impl Write, view: &View<'_>, names: &Palette) -> io::Result<()> {
     let Some(container) = &view.container else { return writeln!(out, "  no voxels") };
     let mode = container.mode.map_or("unknown container", |mode| mode.name());
     let whole = if container.whole { "" } else { ", not whole" };
@@ -130,7 +137,7 @@ pub fn print_block(out: &mut impl Write, view: &View<'_>) -> io::Result<()> {
     let Some(block) = &view.block else { return Ok(()) };
     let [x, y, z] = block.size;
     writeln!(out, "  version {} · {x} x {y} x {z} voxels", block.version)?;
-    block::channels(out, block)?;
+    block::channels(out, block, names)?;
     if let Some(metadata) = &block.metadata {
         writeln!(out)?;
         metadata::print(out, metadata)?;

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use serde_json::json;
 use voxscope::godot::block::Block;
-use voxscope::godot::channel::{self, NAMES, SDF};
+use voxscope::godot::channel::{self, NAMES, SDF, TYPE};
 use voxscope::godot::textures::{INDICES, Textures, WEIGHTS, unpack};
+use voxscope::picture::palette::Palette;
 use voxscope::printable::triple;
 use voxscope::save::Scratch;
 
@@ -29,12 +30,13 @@ pub fn show(
     format: Format,
     place: &FoundBlock<'_>,
     voxel: [i32; 3],
+    names: &Palette,
     scratch: &mut Scratch,
 ) -> Result<(), Failure> {
     let failed = |what: &str| Failure::Failed(format!("{}, block {}: {what}", place.file, triple(place.position)));
     let view = place.region.view(place.listed.entry, scratch).map_err(|error| failed(&error.to_string()))?;
     let block = view.block.ok_or_else(|| failed("it cannot be read; `show --block` gives the reason"))?;
-    let which = Which { file: &place.file, lod: place.lod, position: place.position };
+    let which = Which { file: &place.file, lod: place.lod, position: place.position, names };
     of_block(out, format, &which, &block, voxel, side(place.forest).unwrap_or(1), !view.damage.is_empty())
 }
 
@@ -90,7 +92,11 @@ fn print(
             channel.depth.to_string(),
             value.map_or_else(|| "cut off".to_owned(), |n| n.to_string()),
             value.map_or_else(String::new, |n| format!("0x{n:x}")),
-            distance.map(|n| format!("distance {n:.4}")).or_else(|| textures(block, i, value?)).unwrap_or_default(),
+            distance
+                .map(|n| format!("distance {n:.4}"))
+                .or_else(|| textures(block, i, value?))
+                .or_else(|| name(place, i, value?).map(str::to_owned))
+                .unwrap_or_default(),
         ]);
     }
     write_table(out, &rows)?;
@@ -108,6 +114,11 @@ fn print(
 /// Whether a channel holds four values of 4 bits.
 fn is_mixel4(block: &Block<'_>, channel: usize) -> bool {
     Textures::of_block(block) == Some(Textures::Mixel4) && (channel == INDICES || channel == WEIGHTS)
+}
+
+/// The name of a value of TYPE.
+fn name<'a>(place: &Which<'a>, channel: usize, value: u64) -> Option<&'a str> {
+    place.names.name(value).filter(|_| channel == TYPE)
 }
 
 /// The meaning of a value of INDICES or WEIGHTS.
@@ -136,6 +147,7 @@ fn to_json(
             "name": NAMES.get(i),
             "depth_bits": channel.depth.bits(),
             "value": value,
+            "value_name": value.and_then(|value| name(place, i, value)),
             "sdf": distance.map(number),
             "unpacked": value.filter(|_| is_mixel4(block, i)).map(unpack),
         })

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
+use crate::picture::palette::Palette;
 use crate::watch::{Step, Watch};
 use crate::world::{self, At, Buffer, Index, World, order};
 
@@ -67,6 +68,8 @@ pub struct Request {
     pub sync: bool,
     /// Whether the arrays may have more than [`LARGE`] bytes.
     pub large: bool,
+    /// Names of types, which `export.json` repeats.
+    pub names: Palette,
 }
 
 /// Why an export failed.

@@ -1,5 +1,6 @@
 //! The files next to the arrays: metadata, and a description of the export.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -79,6 +80,8 @@ struct ExportReport<'s> {
     block_size: u16,
     /// As text: JSON numbers do not hold 64 bits everywhere.
     fill: String,
+    /// Names of types by id, in text as keys of JSON are.
+    types: BTreeMap<u64, &'s str>,
     arrays: &'s [Written],
     blocks: u64,
     holes: u64,
@@ -102,6 +105,7 @@ pub(super) fn write(
         axes: "z, x, y",
         block_size: side,
         fill: request.fill.to_string(),
+        types: request.names.names().collect(),
         arrays: &summary.arrays,
         blocks: summary.blocks,
         holes: summary.holes,

@@ -1,11 +1,14 @@
 //! One block, decoded and held: its bytes, its channels, its metadata, what is wrong with it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::metadata::{self, MetaLine};
 use super::opened::{Opened, Slot, Store};
 use crate::bytes::{Span, index, len64};
 use crate::damage::Damage;
 use crate::godot::block::Block;
-use crate::godot::channel::{CHANNELS, Channel, Depth, NAMES, Range, SDF, Storage, index_zxy};
+use crate::godot::channel::{CHANNELS, Channel, Depth, NAMES, Range, SDF, Storage, TYPE, index_zxy};
 use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::save::{PakScratch, Scratch, Stream, StreamScratch, View};
@@ -45,6 +48,8 @@ pub struct ChannelData {
     pub range: Option<Range>,
     /// How many voxels have values in each sixteenth of the range, of the distances where there are some.
     pub histogram: [u64; HISTOGRAM],
+    /// Values of TYPE with the voxels that have them, the most frequent first.
+    pub types: Vec<(u64, u64)>,
     /// The smallest and the largest distance.
     pub distances: Option<(f64, f64)>,
 }
@@ -338,8 +343,22 @@ fn depth_from_bytes(bytes: u8) -> Option<Depth> {
     Depth::ALL.into_iter().find(|depth| depth.bits() / 8 == bytes)
 }
 
+/// Types that are kept of a block, at most.
+const TYPES: usize = 64;
+
+/// The values of a channel with the voxels that have them, the most frequent first.
+fn count_values(channel: &Channel<'_>) -> Vec<(u64, u64)> {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    channel.values().for_each(|value| *counts.entry(value).or_default() += 1);
+    let mut counts: Vec<(u64, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts.truncate(TYPES);
+    counts
+}
+
 fn describe_channel(channel: &Channel<'_>, name: &'static str, declared: Option<u8>) -> ChannelData {
     let range = channel.range();
+    let is_type = NAMES.get(TYPE) == Some(&name);
     let mut histogram = [0u64; HISTOGRAM];
     if let Some(range) = range {
         // In 128 bits, so that a range of all values of 64 has room.
@@ -360,6 +379,7 @@ fn describe_channel(channel: &Channel<'_>, name: &'static str, declared: Option<
         size: channel.size,
         range,
         histogram,
+        types: if is_type { count_values(channel) } else { Vec::new() },
         distances: None,
     }
 }

@@ -4,8 +4,9 @@ use super::block::BlockData;
 use super::opened::{Opened, Part, Store};
 pub use super::window::{Field, Window};
 use crate::bytes::{Span, index};
-use crate::godot::channel::{CHANNELS, NAMES, Storage};
+use crate::godot::channel::{CHANNELS, NAMES, Storage, TYPE};
 use crate::pak::BLOCK_BYTES;
+use crate::picture::palette::Palette;
 use crate::printable::{printable, triple};
 use crate::voxel_map::flags;
 
@@ -231,7 +232,7 @@ pub type VoxelAt = (usize, [u32; 3]);
 
 /// The field of a decompressed block that a byte is part of, and the voxel, when it is one's.
 #[must_use]
-pub fn field_in_block(block: &BlockData, at: u64) -> Option<(Field, Option<VoxelAt>)> {
+pub fn field_in_block(block: &BlockData, names: &Palette, at: u64) -> Option<(Field, Option<VoxelAt>)> {
     let window = Window { start: 0, bytes: &block.plain };
     for (number, channel) in block.channels.iter().enumerate() {
         let format = channel.span.start.wrapping_sub(1);
@@ -249,6 +250,9 @@ pub fn field_in_block(block: &BlockData, at: u64) -> Option<(Field, Option<Voxel
         let mut value = raw.map_or_else(String::new, |raw| format!("{raw} ({raw:#x})"));
         if let Some(sdf) = raw.and_then(|raw| block.sdf(number, raw)) {
             value = format!("{value}, distance {sdf:.4}");
+        }
+        if let Some(name) = raw.and_then(|raw| names.name(raw)).filter(|_| number == TYPE && block.version > 0) {
+            value = format!("{value} {name}");
         }
         if channel.storage == Storage::Uniform {
             let name = format!("the one value of channel {number} ({})", channel.name);

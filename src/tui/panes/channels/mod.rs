@@ -9,6 +9,7 @@ use super::Click;
 use crate::bytes::len64;
 use crate::damage::Level;
 use crate::godot::channel::Storage;
+use crate::picture::palette::Palette;
 use crate::tui::App;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
@@ -20,6 +21,9 @@ use crate::tui::theme::{Glyphs, Role, level_role};
 
 /// Rows of the histogram below the table, at most.
 const MAX_HISTOGRAM: u16 = 10;
+
+/// Types listed below the table, at most.
+const MAX_TYPES: usize = 8;
 
 /// The row of the first channel.
 const FIRST: u16 = 3;
@@ -243,7 +247,7 @@ fn of_block(app: &App, block: &BlockData, canvas: &mut Canvas<'_>) {
     let rows = u16::try_from(block.channels.len().min(seen)).unwrap_or(0);
     let mut y = FIRST.saturating_add(rows).saturating_add(1);
     if let Some(channel) = block.channels.get(cursor) {
-        for (role, text) in details(block, channel) {
+        for (role, text) in details(block, channel, &app.settings.names) {
             y = canvas.wrap(1, y, &text, role);
         }
         let damaged = u16::try_from(block.damage.len().min(8)).unwrap_or(8) + 1;
@@ -350,9 +354,23 @@ fn draw_histogram(channel: &ChannelData, canvas: &mut Canvas<'_>) -> u16 {
     rows + 2
 }
 
+/// The most frequent types of a channel, where one of them has a name.
+fn types_in_words(channel: &ChannelData, names: &Palette) -> Option<String> {
+    let voxels = channel.histogram.iter().sum::<u64>().max(1);
+    channel.types.iter().find(|(value, _)| names.name(*value).is_some())?;
+    let words = channel.types.iter().take(MAX_TYPES).map(|(value, count)| {
+        let name = names.name(*value).map_or_else(String::new, |name| format!(" {name}"));
+        format!("{value}{name} {:.0} %", *count as f64 * 100.0 / voxels as f64)
+    });
+    let distinct = channel.range.map_or(0, |range| range.distinct);
+    let more = distinct.checked_sub(MAX_TYPES + 1).map(|n| format!(", and {} more", n + 1));
+    Some(words.collect::<Vec<_>>().join(", ") + &more.unwrap_or_default())
+}
+
 /// More about the channel at the cursor.
-fn details(block: &BlockData, channel: &ChannelData) -> Vec<(Role, String)> {
+fn details(block: &BlockData, channel: &ChannelData, names: &Palette) -> Vec<(Role, String)> {
     let mut out = Vec::new();
+    out.extend(types_in_words(channel, names).map(|text| (Role::Text, text)));
     if let Some(declared) = channel.declared.filter(|declared| *declared != channel.bits) {
         let text = format!(
             "{}: the block stores {} bits a voxel, the region declares {declared}: they disagree.",

@@ -235,8 +235,10 @@ fn open_selected(app: &mut App) -> bool {
     let Some(opened) = app.opened_item().cloned() else { return false };
     let at = app.panes.hex.cursor;
     if app.panes.hex.space == Space::Block {
-        let found =
-            app.selected_block().and_then(|block| field::field_in_block(block, at)).and_then(|(_, voxel)| voxel);
+        let found = app
+            .selected_block()
+            .and_then(|block| field::field_in_block(block, &app.settings.names, at))
+            .and_then(|(_, voxel)| voxel);
         let Some((channel, voxel)) = found else { return false };
         app.selection.voxel = Some(voxel);
         go::to_world(app, go::WorldTarget::Cut(Some(channel)));
@@ -384,7 +386,7 @@ fn window(app: &App) -> Option<Window<'_>> {
 fn field(app: &App) -> Option<Field> {
     let at = app.panes.hex.cursor;
     match byte_source(app)? {
-        ByteSource::Block(block) => field::field_in_block(block, at).map(|(field, _)| field),
+        ByteSource::Block(block) => field::field_in_block(block, &app.settings.names, at).map(|(field, _)| field),
         ByteSource::File(opened) => field::field_in_file(
             opened,
             app.panes.hex.part,
