@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event as TerminalEvent};
 
-use super::background::LateAnswer;
+use super::background::{self, AnswerParser, Taken};
 use super::data::Index;
 use super::jobs::{Jobs, Message};
 use super::layout::Size;
@@ -48,6 +48,8 @@ enum Input {
     Suspend,
     Changed,
     Lost(io::Error),
+    /// The terminal answered: whether its background is light, if it says so.
+    Background(Option<bool>),
 }
 
 /// Explores a save on the terminal until it is left.
@@ -56,16 +58,14 @@ enum Input {
 /// When the save cannot be opened, or the terminal cannot be used. The terminal is then as it was.
 pub fn run(settings: Settings) -> Result<End, Error> {
     let (sender, receiver) = channel();
-    let mut settings = settings;
-    if settings.detect_background && super::background::is_light() {
-        settings.theme = Theme::Light;
-    }
+    let detect_background = settings.detect_background;
     let mut screen = Screen::acquire(!settings.no_mouse)?;
     let (columns, rows) = ratatui::crossterm::terminal::size()?;
     let mut app = App::new(settings, Size { columns, rows });
     // Before anything is read, so that the user sees what the program waits for.
     screen.draw(&mut app)?;
     signals(&sender)?;
+    let asked = if detect_background { background::ask()? } else { None };
     keys(sender.clone());
     Loop {
         app,
@@ -77,7 +77,7 @@ pub fn run(settings: Settings) -> Result<End, Error> {
         watched: (0, 0),
         paths: Vec::new(),
     }
-    .run(&receiver)
+    .run(&receiver, asked)
 }
 
 struct Loop {
@@ -93,7 +93,17 @@ struct Loop {
 }
 
 impl Loop {
-    fn run(mut self, receiver: &Receiver<Input>) -> Result<End, Error> {
+    /// Runs until the end. An answer that the terminal still owes is awaited until `asked`, so that the shell does not get it.
+    fn run(mut self, receiver: &Receiver<Input>, asked: Option<Instant>) -> Result<End, Error> {
+        let end = self.until_end(receiver);
+        while background::is_expected()
+            && let Some(left) = asked.and_then(|until| until.checked_duration_since(Instant::now()))
+            && receiver.recv_timeout(left).is_ok()
+        {}
+        end
+    }
+
+    fn until_end(&mut self, receiver: &Receiver<Input>) -> Result<End, Error> {
         if let Some(end) = self.effects()? {
             return Ok(end);
         }
@@ -154,6 +164,12 @@ impl Loop {
             Input::Suspend => self.suspend()?,
             Input::Changed => self.debounce.touch(),
             Input::Lost(error) => return Err(error.into()),
+            Input::Background(light) => {
+                // A theme that was chosen since is kept.
+                if light == Some(true) && self.app.settings.theme == Theme::default() {
+                    self.app.settings.theme = Theme::Light;
+                }
+            }
         }
         Ok(None)
     }
@@ -230,11 +246,19 @@ fn job_sender(sender: Sender<Input>) -> impl Fn(Message) + Clone + Send + Sync +
 /// Reads keys, the mouse and sizes, on a thread of its own.
 fn keys(sender: Sender<Input>) {
     std::thread::spawn(move || {
-        let mut late = LateAnswer::default();
+        let mut answers = AnswerParser::default();
         loop {
             let input = match event::read() {
-                Ok(TerminalEvent::Key(key)) if late.takes(&key) => continue,
-                Ok(TerminalEvent::Key(key)) => Input::Event(Event::Key(key)),
+                Ok(TerminalEvent::Key(key)) => match answers.take(key) {
+                    Taken::Part => continue,
+                    Taken::Answer(light) => Input::Background(light),
+                    Taken::Keys(keys) => {
+                        if !keys.into_iter().all(|key| sender.send(Input::Event(Event::Key(key))).is_ok()) {
+                            return;
+                        }
+                        continue;
+                    }
+                },
                 Ok(TerminalEvent::Mouse(mouse)) => Input::Event(Event::Mouse(mouse)),
                 Ok(TerminalEvent::Paste(text)) => Input::Event(Event::Paste(text)),
                 Ok(TerminalEvent::Resize(columns, rows)) => Input::Event(Event::Resize(columns, rows)),

@@ -66,10 +66,38 @@ fn a_terminal_that_answers_no_query_gets_a_screen_and_its_keys_after_that() {
     let dir = world();
     let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
     terminal.wait("the picture", |screen| screen.contains("surface"));
+    let output = String::from_utf8_lossy(&terminal.output()).into_owned();
+    let (frame, asked) = (output.find("1 World").unwrap(), output.find("\x1b]11;?"));
+    assert!(asked.is_some_and(|asked| asked > frame), "it asks for the background, after the first frame");
     terminal.type_keys("2");
     terminal.wait("the pane", |screen| screen.contains("2 Blocks") && screen.contains("position"));
-    let output = String::from_utf8_lossy(&terminal.output()).into_owned();
-    assert!(output.contains("\x1b]11;?"), "it asks for the background");
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
+#[test]
+fn keys_that_are_typed_before_the_first_frame_are_handled() {
+    let dir = world();
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+    terminal.type_keys("2");
+    terminal.wait("the pane", |screen| screen.contains("2 Blocks") && screen.contains("position"));
+    terminal.type_keys("q");
+    assert_eq!(terminal.end(), Some(0));
+    terminal.is_as_it_was();
+}
+
+#[test]
+fn an_answer_changes_the_theme_and_is_no_key() {
+    let dir = world();
+    let mut terminal = Terminal::start(&[dir.path().to_str().unwrap()], &[], 100, 30);
+    // Keys before, between and after the answer.
+    terminal.type_keys("2\x1b]11;rgb:ffff/ffff/ffff\x1b\\?");
+    terminal.wait("the help", |screen| screen.contains("searches"));
+    terminal.type_keys("q");
+    terminal.wait("the pane", |screen| screen.contains("position") && !screen.contains("searches"));
+    terminal.type_keys("T");
+    terminal.wait("the theme after light", |screen| screen.contains("Theme mono."));
     terminal.type_keys("q");
     assert_eq!(terminal.end(), Some(0));
     terminal.is_as_it_was();
