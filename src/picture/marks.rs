@@ -27,12 +27,12 @@ pub enum Mark {
     Warning,
     /// No table entry points to it.
     Unowned,
-    /// It belongs to another place.
+    /// It cannot be read.
+    Unreadable,
+    /// The table has another block or another place for it: what is read at its place cannot be its content.
     Misplaced,
     /// It was being written when the game ended.
     Torn,
-    /// It cannot be read.
-    Unreadable,
 }
 
 impl Mark {
@@ -40,9 +40,14 @@ impl Mark {
     #[must_use]
     pub fn of(code: Code) -> Option<Self> {
         Some(match code {
-            Code::BlockMisplaced | Code::TableOverlap | Code::StreamKeyTwice | Code::PakOverlap => Self::Misplaced,
+            Code::BlockMisplaced
+            | Code::BlockMoved
+            | Code::TableOverlap
+            | Code::StreamKeyTwice
+            | Code::PakMisplaced
+            | Code::PakOverlap => Self::Misplaced,
             Code::BlockTorn | Code::BlockHalfMoved => Self::Torn,
-            Code::StreamRowLost => Self::Unowned,
+            Code::BlockOrphan | Code::BlockOwnerless | Code::PakOrphan | Code::StreamRowLost => Self::Unowned,
             code if code.hides_data() => Self::Unreadable,
             code if code.level() >= Level::Warning => Self::Warning,
             _ => return None,
@@ -183,15 +188,37 @@ impl Marks {
         self.lods.iter().filter(|of| !of.blocks.is_empty()).filter_map(here).max()
     }
 
-    /// How many columns of blocks have which mark, the worst first.
+    /// How many blocks have which mark, the worst first.
     #[must_use]
     pub fn counts(&self) -> Vec<(Mark, usize)> {
         let mut counts: HashMap<Mark, usize> = HashMap::new();
-        for mark in self.lods.iter().flat_map(|of| of.columns.values()) {
+        for mark in self.lods.iter().flat_map(|of| of.blocks.values()) {
             *counts.entry(*mark).or_default() += 1;
         }
         let mut counts: Vec<(Mark, usize)> = counts.into_iter().collect();
         counts.sort_unstable_by_key(|(mark, _)| std::cmp::Reverse(*mark));
         counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_in_a_wrong_place_is_not_called_unreadable() {
+        let mut marks = Marks::default();
+        // Where the table points into the middle of another block, its size prefix is wrong too.
+        for code in [Code::BlockPrefix, Code::BlockMoved] {
+            marks.put(0, [0, 0, 0], Mark::of(code).unwrap());
+        }
+        for code in [Code::BlockMisplaced, Code::BlockPrefix] {
+            marks.put(0, [0, 1, 0], Mark::of(code).unwrap());
+        }
+        for code in [Code::ContainerCorrupt, Code::BlockTorn] {
+            marks.put(0, [1, 1, 0], Mark::of(code).unwrap());
+        }
+        marks.put(0, [2, 0, 0], Mark::of(Code::BlockEpilogue).unwrap());
+        assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 2), (Mark::Unreadable, 1)]);
     }
 }

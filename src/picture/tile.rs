@@ -406,8 +406,9 @@ impl Work<'_> {
             let sum = u32::try_from(sum).unwrap_or(u32::MAX);
             let corner = source.corner(table.lod, first.position);
             self.each_pixel([corner[0], corner[2]], [block[0], block[2]], |pixel| {
+                // A pixel over several columns shows the largest of them.
                 let before = if pixel.is_there() { pixel.value } else { 0 };
-                *pixel = Pixel { y: 0, value: before.saturating_add(sum), more: 0.0 };
+                *pixel = Pixel { y: 0, value: before.max(sum), more: 0.0 };
             });
         });
     }

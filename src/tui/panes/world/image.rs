@@ -80,7 +80,7 @@ pub struct Image {
     pub marks: Vec<Option<Mark>>,
     /// What the colours mean.
     pub legend: Vec<Entry>,
-    /// How many columns of blocks have which mark.
+    /// How many blocks have which mark.
     pub counts: Vec<(Mark, usize)>,
     /// All of the world with the part that is seen, when that is not all: columns, and whether there is a block.
     pub overview: Option<Overview>,
