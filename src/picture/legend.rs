@@ -28,6 +28,8 @@ pub enum Entry {
     Scale(Scale, String, String),
     /// Words alone.
     Words(String),
+    /// So many further values.
+    More(usize),
 }
 
 impl Entry {
@@ -35,6 +37,25 @@ impl Entry {
     #[must_use]
     pub const fn plain(color: Rgb, text: String) -> Self {
         Self::Color { color, text, share: None, key: None }
+    }
+
+    /// How many values it is about.
+    #[must_use]
+    pub const fn values(&self) -> usize {
+        match self {
+            Self::More(count) => *count,
+            _ => 1,
+        }
+    }
+
+    /// Whether it is about less than a hundredth of the picture.
+    #[must_use]
+    pub fn is_rare(&self) -> bool {
+        match self {
+            Self::Color { share, .. } => share.is_some_and(|share| share < 0.01),
+            Self::More(_) => true,
+            Self::Scale(..) | Self::Words(_) => false,
+        }
     }
 
     /// What pixels of its kind have in common.
@@ -100,7 +121,7 @@ impl Style<'_> {
         });
         let mut out: Vec<Entry> = named.collect();
         if count.len() > VALUES {
-            out.push(Entry::Words(format!("and {} more", count.len() - VALUES)));
+            out.push(Entry::More(count.len() - VALUES));
         }
         out
     }

@@ -247,8 +247,14 @@ fn entry_width(entry: &Entry) -> u16 {
         Entry::Color { text, share, .. } => text.width() + 2 + share.map_or(0, |share| share_text(share).width()),
         Entry::Scale(_, low, high) => low.width() + high.width() + 14,
         Entry::Words(text) => text.width(),
+        Entry::More(count) => more(*count).width(),
     };
     u16::try_from(width).unwrap_or(u16::MAX)
+}
+
+/// Words about values that are not listed.
+fn more(count: usize) -> String {
+    format!("and {count} more")
 }
 
 fn share_text(share: f32) -> String {
@@ -259,9 +265,9 @@ fn share_text(share: f32) -> String {
 const LEGEND_ROWS: u16 = 3;
 
 /// Columns that a count of entries without a place takes.
-const REST: u16 = 10;
+const REST: u16 = 13;
 
-/// The places of the entries, and how many have none: rows from the left, the last one ends before the scale.
+/// The places of the entries, and how many values have none: rows from the left, the last one ends before the scale.
 fn arrange(entries: &[Entry], width: u16, scale: u16, rows: u16) -> (Vec<[u16; 2]>, usize) {
     let mut out = Vec::new();
     let (mut x, mut y) = (1u16, 0u16);
@@ -274,7 +280,7 @@ fn arrange(entries: &[Entry], width: u16, scale: u16, rows: u16) -> (Vec<[u16; 2
             (x, y) = (1, y + 1);
         }
         if x.saturating_add(wide).saturating_add(rest(y)) > end(y) {
-            return (out, entries.len() - number);
+            return (out, entries.iter().skip(number).map(Entry::values).sum());
         }
         out.push([x, y]);
         x = x.saturating_add(wide).saturating_add(2);
@@ -287,9 +293,10 @@ fn scale_width(app: &App, view: View) -> u16 {
     u16::try_from(scale_bar(app, view).width()).unwrap_or(0) + 1
 }
 
-/// Rows that the legend of a picture takes.
+/// Rows that the legend of a picture takes: rare values get no row of their own.
 pub fn legend_rows(app: &App, image: &Image, view: View) -> u16 {
-    let (entries, width) = (entries(image), app.pane_inside().width);
+    let entries: Vec<Entry> = entries(image).into_iter().filter(|entry| !entry.is_rare()).collect();
+    let width = app.pane_inside().width;
     let scale = scale_width(app, view);
     (1..LEGEND_ROWS).find(|rows| arrange(&entries, width, scale, *rows).1 == 0).unwrap_or(LEGEND_ROWS)
 }
@@ -312,7 +319,7 @@ fn bottom(app: &App, image: &Image, view: View, areas: &Areas, canvas: &mut Canv
         end = [draw_entry(app, entry, is_spot, x, top + y, canvas) + 2, y];
     }
     if rest > 0 {
-        canvas.put(end[0], top + end[1], &format!("{rest} more"), Role::Dim);
+        canvas.put(end[0], top + end[1], &more(rest), Role::Dim);
     }
 }
 
@@ -349,6 +356,7 @@ fn draw_entry(app: &App, entry: &Entry, is_spot: bool, x: u16, y: u16, canvas: &
             canvas.put(x, y, &format!(" {high}"), Role::Text)
         }
         Entry::Words(text) => canvas.put(x, y, text, Role::Dim),
+        Entry::More(count) => canvas.put(x, y, &more(*count), Role::Dim),
     }
 }
 
