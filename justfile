@@ -32,13 +32,12 @@ triage-score SEEDS="40":
 demo:
     cargo run --release -- demo --write demo
 
-# The pictures of the README, in docs/pictures: a save of the real engine that was killed
+# The pictures of the README, in docs/pictures: screens of a save of the real engine that was killed
 pictures:
-    cargo build --release
-    mkdir -p docs/pictures && rm -f docs/pictures/*.png
-    for look in surface height health repair; do \
-        target/release/voxscope export tests/golden/crash_terrain/t1/world --map docs/pictures/$look.png --look $look; \
-    done
+    mkdir -p docs/pictures
+    cargo run --release --example draw_screen tests/golden/crash_terrain/t1/world docs/pictures/world.svg 124x40
+    cargo run --release --example draw_screen tests/golden/crash_terrain/t1/world docs/pictures/repair.svg 90x30 v v v v v v
+    cargo run --release --example draw_screen tests/golden/crash_terrain/t1/world docs/pictures/findings.svg 90x30 7 right down
 
 # What `just fuzz` needs
 setup:
