@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 use voxscope::demo::ForestSpec;
+use voxscope::export::{self, MapRequest};
+use voxscope::picture::palette::Palette;
 use voxscope::picture::source::Scratch;
 use voxscope::picture::tile::Grid;
-use voxscope::picture::{Layer, Part, Probe, Source};
+use voxscope::picture::{Layer, Look, Part, Probe, Source};
 use voxscope::save::{Options, Save};
+use voxscope::watch::Watch;
 
 use super::forest::{bare_lz4, forest, large};
 use super::{TURNS, in_turns, memory_of, report, time};
@@ -41,6 +44,25 @@ pub fn measure() {
     report("surface from LOD 0 against bare lz4_flex", &format!("{ratio:.2}"), "at most 1.40", ratio <= 1.4);
 
     let out = tempfile::tempdir().unwrap();
+    let request = MapRequest {
+        look: Look::Surface,
+        lod: 0,
+        area: None,
+        scale: 1,
+        channel: None,
+        cut: None,
+        palette: Palette::default(),
+        health: false,
+        against: None,
+    };
+    let picture = out.path().join("bench.png");
+    let (bare, export) = in_turns(bare_lz4(&save, 0), || {
+        let _ = std::fs::remove_file(&picture);
+        export::map(&save, Part::Forest(0), &request, &picture, &Watch::default()).unwrap();
+    });
+    let ratio = export.as_secs_f64() / bare.as_secs_f64();
+    report("export --map against bare lz4_flex", &format!("{ratio:.2}"), "at most 1.50", ratio <= 1.5);
+
     let large = forest("large", &large());
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_voxscope"));
     memory_of(
