@@ -125,14 +125,16 @@ impl Style<'_> {
     /// What is seen from above; quiet where something else is to be seen on it.
     fn surface(&self, window: &Window, x: isize, y: isize) -> Option<Rgb> {
         let pixel = window.get(x, y)?;
-        if !pixel.is_there() {
-            return (pixel.value == LAND).then_some(DRY);
-        }
-        let base = self.matter(*pixel);
-        let lit = color::light(base, 0.60 + 0.47 * self.light(window, x, y));
-        let [low, high] = self.probe.heights.unwrap_or([0, 1]);
-        let rise = share(pixel.y as f32, low as f32, high as f32);
-        let lit = if self.is_map { lit } else { color::light(lit, 0.78 + 0.36 * rise) };
+        let lit = if pixel.is_there() {
+            let lit = color::light(self.matter(*pixel), 0.60 + 0.47 * self.light(window, x, y));
+            let [low, high] = self.probe.heights.unwrap_or([0, 1]);
+            let rise = share(pixel.y as f32, low as f32, high as f32);
+            if self.is_map { lit } else { color::light(lit, 0.78 + 0.36 * rise) }
+        } else if pixel.value == LAND {
+            DRY
+        } else {
+            return None;
+        };
         if matches!(self.look, Look::Surface | Look::Repair) {
             return Some(lit);
         }

@@ -47,6 +47,7 @@ fn draw_flowing(app: &App, title: &str, lines: &InspectorLines, canvas: &mut Can
     let (width, rows) = (canvas.width(), canvas.height());
     let (mut x, mut y) = (canvas.put(1, 0, title, Role::Strong), 0u16);
     let more = app.glyphs.more;
+    let mut is_cut = false;
     for (label, text, role) in lines {
         let label = if label.is_empty() { String::new() } else { format!("{label} ") };
         let wide = |text: &str| u16::try_from(text.width()).unwrap_or(u16::MAX);
@@ -58,8 +59,8 @@ fn draw_flowing(app: &App, title: &str, lines: &InspectorLines, canvas: &mut Can
                 if room >= 16 {
                     x = canvas.put(x + 2, y, &label, Role::Dim);
                     canvas.put_within(x, y, room, text, *role);
-                } else {
-                    canvas.put(x, y, more, Role::Dim);
+                } else if !is_cut {
+                    canvas.put(x + 1, y, more, Role::Dim);
                 }
                 return;
             }
@@ -70,6 +71,7 @@ fn draw_flowing(app: &App, title: &str, lines: &InspectorLines, canvas: &mut Can
         x = canvas.put(x, y, &label, Role::Dim);
         let room = width.saturating_sub(x + 1);
         canvas.put_within(x, y, room, text, *role);
+        is_cut = wide(text) > room;
         x = x.saturating_add(wide(text).min(room));
     }
 }

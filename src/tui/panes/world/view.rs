@@ -1,10 +1,10 @@
 //! Which part of the world is seen, and how large.
 
 /// The nearest zoom: 24 pixels a voxel.
-const NEAREST: i32 = -13;
+const NEAREST: i32 = -17;
 
 /// The nearest zoom that a small world is fitted with: 6 pixels a voxel.
-const NEAREST_FIT: i32 = -5;
+const NEAREST_FIT: i32 = -9;
 
 /// The farthest: no world is larger.
 const FARTHEST: i32 = 179;
@@ -37,6 +37,16 @@ fn quarters(zoom: i32) -> i64 {
     }
 }
 
+/// Quarters of a pixel a voxel: 4, 5, 6, 7, 8, 10, 12, 16, 20, and so on. Where a voxel has 3 pixels or more, all have as many.
+fn pixel_quarters(zoom: i32) -> i64 {
+    match zoom {
+        0.. => 4,
+        -5 => 10,
+        -4..0 => 4 - i64::from(zoom),
+        n => series(-n - 4) * 4,
+    }
+}
+
 /// Steps near a step, the nearest first: pictures of these stand in while that of the step is not there.
 pub fn steps_near(step: i64) -> impl Iterator<Item = i64> {
     let at = (0..=FARTHEST).find(|n| series(*n) >= step).unwrap_or(FARTHEST);
@@ -49,24 +59,24 @@ impl View {
         quarters(self.zoom) / 4
     }
 
-    /// Pixels a voxel; 1 where a pixel has a voxel or more.
+    /// Whole pixels a voxel; 1 where a pixel has a voxel or more.
     pub fn magnified(&self) -> i64 {
-        series(-self.zoom)
+        pixel_quarters(self.zoom) / 4
     }
 
     /// Pixels a voxel of the world.
     fn scale(&self) -> f64 {
-        self.magnified() as f64 * 4.0 / quarters(self.zoom) as f64
+        pixel_quarters(self.zoom) as f64 / quarters(self.zoom) as f64
     }
 
     /// Voxels of the world that so many pixels cover.
     pub fn voxels(&self, pixels: i64) -> i64 {
-        pixels.saturating_mul(quarters(self.zoom)).div_euclid(self.magnified().saturating_mul(4))
+        pixels.saturating_mul(quarters(self.zoom)).div_euclid(pixel_quarters(self.zoom))
     }
 
     /// Pixels that so many voxels of the world take.
     pub fn length(&self, voxels: i64) -> i64 {
-        voxels.saturating_mul(self.magnified().saturating_mul(4)).div_euclid(quarters(self.zoom))
+        voxels.saturating_mul(pixel_quarters(self.zoom)).div_euclid(quarters(self.zoom))
     }
 
     /// All of a part of the world, as near as it fits into so many pixels.
@@ -111,8 +121,8 @@ impl View {
     pub fn world(&self, pixel: [i64; 2], pixels: [i64; 2]) -> [i64; 2] {
         let [left, top] = self.origin(pixels);
         let at = [left + pixel[0], if self.rises { top - pixel[1] } else { top + pixel[1] }];
-        let many = quarters(self.zoom);
-        at.map(|n| if self.zoom >= 0 { n.saturating_mul(many).div_euclid(4) } else { n.div_euclid(self.magnified()) })
+        let (many, few) = (quarters(self.zoom), pixel_quarters(self.zoom));
+        at.map(|n| n.saturating_mul(many).div_euclid(few))
     }
 
     /// The pixel of a voxel of the world; it may be outside.
@@ -124,7 +134,8 @@ impl View {
                 // The last pixel that begins at the voxel or before it.
                 n.saturating_mul(4).saturating_add(3).div_euclid(many)
             } else {
-                n.saturating_mul(self.magnified())
+                // Its first pixel.
+                n.saturating_mul(pixel_quarters(self.zoom)).saturating_add(3).div_euclid(4)
             }
         });
         [at[0] - left, if self.rises { top - at[1] } else { at[1] - top }]
@@ -135,7 +146,7 @@ impl View {
         let at = self.pixel(world, pixels);
         let margin = pixels.map(|n| (n / 12).min(8));
         let by = [0, 1].map(|i| {
-            let (low, high) = (margin[i], pixels[i] - 1 - margin[i] - (self.magnified() - 1));
+            let (low, high) = (margin[i], pixels[i] - 1 - margin[i] - (pixel_quarters(self.zoom) - 1) / 4);
             if at[i] < low {
                 at[i] - low
             } else if at[i] > high {
@@ -162,11 +173,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_zoom_is_a_quarter_farther_at_most() {
+    fn each_zoom_is_a_little_farther() {
         for zoom in 0..FARTHEST {
             let (near, far) = (quarters(zoom), quarters(zoom + 1));
             assert!(near < far && far * 4 <= near * 5, "{zoom}");
         }
+        for zoom in NEAREST..0 {
+            let (near, far) = (pixel_quarters(zoom), pixel_quarters(zoom + 1));
+            assert!(near > far && near * 3 <= far * 4, "{zoom}");
+        }
+        assert_eq!((pixel_quarters(NEAREST), pixel_quarters(NEAREST_FIT)), (24 * 4, 6 * 4));
         // Tiles are made for whole steps, those of the series.
         for zoom in 0..100 {
             let step = quarters(zoom) / 4;
