@@ -126,13 +126,27 @@ const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 /// The nearest of a terminal's 256 colours, leaving out the 16 that users choose.
 #[must_use]
 pub fn to_256(color: Rgb) -> u8 {
-    let near = |n: u8| (0u8..6).min_by_key(|at| LEVELS[usize::from(*at)].abs_diff(n)).unwrap_or(0);
-    let [r, g, b] = color.map(near);
-    let cube = [r, g, b].map(|at| LEVELS[usize::from(at)]);
+    // The level below and the one above.
+    let near = color.map(|n| {
+        let below = (1u8..6).rev().find(|at| LEVELS[usize::from(*at)] <= n).unwrap_or(0);
+        [below, (below + 1).min(5)]
+    });
+    let corners = (0..8usize).map(|corner| {
+        let [r, g, b] = [0, 1, 2].map(|i| near[i][corner >> i & 1]);
+        (16 + 36 * r + 6 * g + b, [r, g, b].map(|at| LEVELS[usize::from(at)]))
+    });
     let mean = color.into_iter().map(u16::from).sum::<u16>() / 3;
     let step = u8::try_from((mean.saturating_sub(3) / 10).min(23)).unwrap_or(23);
-    let grey = [8 + 10 * step; 3];
-    if distance(color, grey) < distance(color, cube) { 232 + step } else { 16 + 36 * r + 6 * g + b }
+    let grey = (232 + step, [8 + 10 * step; 3]);
+    corners.chain([grey]).min_by_key(|(_, other)| hue_distance(color, *other)).map_or(16, |(number, _)| number)
+}
+
+/// How far apart two colours are in lightness and, with the same weight, in what blue and red have beyond it: dark greens are
+/// nearer to other greens than to greys.
+fn hue_distance(a: Rgb, b: Rgb) -> i64 {
+    let [r, g, b] = [0, 1, 2].map(|i| i64::from(a[i]) - i64::from(b[i]));
+    let lightness = (299 * r + 587 * g + 114 * b) / 10;
+    lightness.pow(2) + (100 * b - lightness).pow(2) + (100 * r - lightness).pow(2)
 }
 
 /// What the 16 colours of a terminal usually are.
@@ -204,6 +218,8 @@ mod tests {
         assert_eq!(to_256([0, 0, 0]), 16);
         assert_eq!(to_256([255, 0, 0]), 196);
         assert_eq!(to_256([128, 128, 128]), 244);
+        // Grass in half light: green, not grey.
+        assert_eq!(to_256([100, 112, 70]), 65);
         assert_eq!(to_16([250, 250, 250]), 15);
         assert_eq!(to_16([160, 10, 10]), 1);
         assert_eq!(oklch(1.0, 0.0, 0.0), [255; 3]);
