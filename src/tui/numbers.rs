@@ -1,11 +1,13 @@
 //! How numbers are written.
 
-use indicatif::{DecimalBytes, HumanCount};
+use indicatif::HumanCount;
+
+use crate::printable::size;
 
 /// Bytes as people read them: exact where the number is short.
 #[must_use]
 pub fn bytes(n: u64) -> String {
-    if n < 100_000 { format!("{} bytes", HumanCount(n)) } else { DecimalBytes(n).to_string() }
+    if n < 100_000 { format!("{} bytes", HumanCount(n)) } else { size(n) }
 }
 
 /// A number with its digits in groups of three.

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use indicatif::DecimalBytes;
-
 use super::strip::{self, Strip};
 use crate::damage::Level;
+use crate::printable::size;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{Index, ItemId};
@@ -172,7 +171,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             if let Some(file) = index.file(*item)
                 && !matches!(file, crate::save::File::Map(_))
             {
-                canvas.put_right(x + 10, y, &DecimalBytes(file.len()).to_string(), Role::Dim);
+                canvas.put_right(x + 10, y, &size(file.len()), Role::Dim);
             }
             if let Some(strip) = strip {
                 canvas.put_right(x + FIGURES, y, &grouped(strip.blocks), Role::Text);
