@@ -108,3 +108,21 @@ fn the_histogram_has_an_axis_and_is_legible_under_the_cursor() {
     let reversed = bars.map(|cell| cell.modifier.contains(Modifier::REVERSED)).collect::<Vec<_>>();
     assert!(!reversed.is_empty() && reversed.iter().all(|reversed| !reversed), "{screen}");
 }
+
+#[test]
+fn types_have_their_names_in_the_channels_and_in_the_hex_pane() {
+    let dir = crate::sample("current");
+    let names: String = (0..64).map(|id| format!("{id} = 'kind {id}'\n")).collect();
+    let names = voxscope::picture::palette::Palette::parse(&format!("[types]\n{names}")).unwrap();
+    let settings = voxscope::tui::Settings { path: dir.path().to_owned(), names, ..Default::default() };
+    let mut driver = voxscope::tui::Driver::new(settings, 160, 50);
+    driver.keys("4");
+    let screen = driver.text_screen();
+    // The most frequent first, each with its value and its share.
+    assert!(screen.lines().any(|line| line.contains(" kind ") && line.contains(" %")), "{screen}");
+    // The first voxel of TYPE is behind the version, the size and the format of the channel.
+    driver.keys("6 b home right right right right right right right right");
+    let screen = driver.text_screen();
+    let field = screen.lines().find(|line| line.contains("channel 0 (TYPE)"));
+    assert!(field.is_some_and(|line| line.contains(") kind ")), "{screen}");
+}
