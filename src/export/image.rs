@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::draft::{self, Draft};
 use crate::godot::channel::{ChannelId, NAMES, SDF, index_zxy, sdf};
+use crate::godot::textures::{INDICES, Textures, WEIGHTS, pictured};
 use crate::watch::{Step, Watch};
 use crate::world::{Buffer, World};
 
@@ -20,8 +21,8 @@ const PROBES: usize = 64;
 const NAME: &str = "picture";
 
 /// Writes a slice as a PNG; a voxel is a pixel. Square to y, x goes to the right and z down; square to x, z goes to the
-/// right and y up; square to z, x points right and y up. The picture is transparent where there is no block. Returns
-/// its size and the range of its values.
+/// right and y up; square to z, x points right and y up. The picture is transparent where there is no block. INDICES and
+/// WEIGHTS of textures show what [`pictured`] gives. Returns its size and the range of its values.
 ///
 /// # Errors
 /// If the destination cannot be used, there are no voxels, the picture is too large, or something cannot be read or written.
@@ -34,6 +35,7 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
     let mut canvas = Canvas::new(slice, voxels::area(&index, slice.lod, slice.which, side)?)?;
     let area = canvas.area();
     let mut buffer = Buffer::default();
+    let mut mixel4 = false;
     let all = voxels::blocks_in(&index, area, side).count() as u64;
     watch.begin(Step::Exporting, all);
     for at in voxels::blocks_in(&index, area, side) {
@@ -44,9 +46,12 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
         let Some(channel) = block.channels.get(slice.channel) else { continue };
         let corner = at.position.map(|n| i64::from(n) * i64::from(side));
         let far = corner.map(|n| n + i64::from(side));
+        let of_block = Textures::of_block(block).filter(|_| slice.channel == INDICES || slice.channel == WEIGHTS);
+        mixel4 |= of_block == Some(Textures::Mixel4);
         canvas.fill([corner, far], |voxel| {
             let inside = [0, 1, 2].map(|i| u16::try_from(voxel[i] - corner[i]).unwrap_or(u16::MAX));
-            let raw = channel.value(index_zxy(block.size, inside)?)?;
+            let index = index_zxy(block.size, inside)?;
+            let raw = of_block.and_then(|_| pictured(block, slice.channel, index)).or_else(|| channel.value(index))?;
             let means = if slice.channel == SDF { sdf(block.version, channel.depth, raw) } else { raw as f64 };
             Some((raw, means))
         });
@@ -55,7 +60,12 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
         forest.regions.iter().find_map(|file| file.header.as_ref().and_then(|header| header.palette.clone()))
     });
     let palette = palette.filter(|_| slice.channel == ChannelId::Color.index());
-    let what = format!("{} of LOD {}", NAMES[slice.channel], slice.lod);
+    let what = match (slice.channel, mixel4) {
+        (INDICES, true) => "texture of the largest weight (INDICES, WEIGHTS)",
+        (WEIGHTS, true) => "largest weight of a texture (WEIGHTS)",
+        (channel, _) => NAMES[channel],
+    };
+    let what = format!("{what} of LOD {}", slice.lod);
     let what = (what.as_str(), slice.channel == SDF);
     let picture = canvas.write(&draft, Path::new(NAME), slice, what, palette.as_deref())?;
     draft.finish_files(&[(Path::new(NAME), to)])?;

@@ -32,10 +32,37 @@ impl Textures {
     #[must_use]
     pub fn of_block(block: &Block<'_>) -> Option<Self> {
         let depth = |c: usize| block.channels.get(c).map(|channel| channel.depth);
-        match (depth(INDICES)?, depth(WEIGHTS)?) {
-            _ if block.version < 3 => None,
+        Self::of_depths(block.version, depth(INDICES)?, depth(WEIGHTS)?)
+    }
+
+    /// What the depths of INDICES and WEIGHTS imply in a block of a version; see [`Textures::of_block`].
+    #[must_use]
+    pub const fn of_depths(version: u8, indices: Depth, weights: Depth) -> Option<Self> {
+        match (indices, weights) {
+            _ if version < 3 => None,
             (Depth::Bits16, Depth::Bits16) => Some(Self::Mixel4),
             (Depth::Bits8, _) => Some(Self::Single),
+            _ => None,
+        }
+    }
+
+    /// `mixel4` or `single`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mixel4 => "mixel4",
+            Self::Single => "single",
+        }
+    }
+
+    /// A value of INDICES or WEIGHTS in words; `None` for other channels, and for the unused WEIGHTS of Single.
+    #[must_use]
+    pub fn describe(self, channel: usize, raw: u64) -> Option<String> {
+        let [a, b, c, d] = unpack(raw);
+        match (self, channel) {
+            (Self::Mixel4, INDICES) => Some(format!("textures {a}, {b}, {c}, {d}")),
+            (Self::Mixel4, WEIGHTS) => Some(format!("weights {a}, {b}, {c}, {d} of 15")),
+            (Self::Single, INDICES) => Some(format!("texture {raw}")),
             _ => None,
         }
     }
@@ -71,6 +98,20 @@ pub fn texture(block: &Block<'_>, index: usize) -> Option<u8> {
     match Textures::of_block(block)? {
         Textures::Mixel4 => Some(dominant(value(INDICES)?, value(WEIGHTS)?)),
         Textures::Single => u8::try_from(value(INDICES)?).ok(),
+    }
+}
+
+/// What a picture of INDICES or WEIGHTS shows of a voxel: its texture, of Mixel4 that of the largest weight, or that weight.
+/// `None` for other channels and where the depths imply no textures.
+#[must_use]
+pub fn pictured(block: &Block<'_>, channel: usize, index: usize) -> Option<u64> {
+    match (channel, Textures::of_block(block)?) {
+        (INDICES, _) => texture(block, index).map(u64::from),
+        (WEIGHTS, Textures::Mixel4) => {
+            let weights = unpack(block.channels.get(WEIGHTS)?.value(index)?);
+            weights.into_iter().max().map(u64::from)
+        }
+        _ => None,
     }
 }
 
@@ -122,6 +163,13 @@ mod tests {
         assert_eq!([texture(&mixel, 0), texture(&mixel, 1), texture(&mixel, 2)], [Some(0), Some(8), None]);
         let single = block((Depth::Bits8, &[3, 200]), weights, 4);
         assert_eq!((Textures::of_block(&single), texture(&single, 1)), (Some(Textures::Single), Some(200)));
+        assert_eq!((pictured(&mixel, INDICES, 1), pictured(&mixel, WEIGHTS, 1)), (Some(8), Some(15)));
+        assert_eq!((pictured(&single, INDICES, 1), pictured(&single, WEIGHTS, 1)), (Some(200), None));
+        assert_eq!(pictured(&mixel, 0, 0), None);
+        assert_eq!(Textures::Mixel4.describe(INDICES, 0x3210).unwrap(), "textures 0, 1, 2, 3");
+        assert_eq!(Textures::Mixel4.describe(WEIGHTS, 0x000f).unwrap(), "weights 15, 0, 0, 0 of 15");
+        assert_eq!(Textures::Single.describe(INDICES, 200).unwrap(), "texture 200");
+        assert_eq!(Textures::Single.describe(WEIGHTS, 1), None);
         assert_eq!(Textures::of_block(&block(wide, weights, 2)), None);
         assert_eq!(Textures::of_block(&block((Depth::Bits32, &[0; 4]), weights, 4)), None);
     }

@@ -5,6 +5,7 @@ use super::source::Voxels;
 use super::tile::Pixel;
 use crate::godot::block::Block;
 use crate::godot::channel::{Channel, Depth, SDF, Storage, index_zxy, sdf};
+use crate::godot::textures::pictured;
 
 /// Columns of a block column whose highest matter is sought from the highest block downward.
 pub struct Columns {
@@ -219,7 +220,11 @@ pub fn sample(voxels: Voxels<'_>, channel: usize, at: [u32; 3], side: [u32; 3], 
         Voxels::Block(block) => {
             let at = at.map(|n| u16::try_from(n).unwrap_or(u16::MAX));
             let from = block.channels.get(channel)?;
-            let raw = from.value(index_zxy(block.size, at)?)?;
+            let index = index_zxy(block.size, at)?;
+            if let Some(texture) = pictured(block, channel, index) {
+                return Some(fold(texture));
+            }
+            let raw = from.value(index)?;
             if channel == SDF {
                 return Some((sdf(block.version, from.depth, raw) as f32).to_bits());
             }

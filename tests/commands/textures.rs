@@ -75,3 +75,57 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
     assert!(bare.err.contains("INDICES=8") && bare.err.contains("--from-depths"), "{}", bare.err);
     assert!(!std::path::Path::new(&made).exists());
 }
+
+#[test]
+fn slices_show_the_texture_of_the_largest_weight() {
+    let demo = Demo::new();
+    let (save, picture) = (demo.path("healthy/textures"), new(&demo, "slice.png"));
+    // x = 0 to 15 of one block: z = 3 weighs 12 and 3, z = 12 weighs 3 and 12, z = 7 and 8 weigh 8.
+    for (channel, at, texture) in [
+        ("INDICES", "z=3", [0, 1, 2, 3]),
+        ("INDICES", "z=12", [1, 2, 3, 4]),
+        ("WEIGHTS", "z=3", [12; 4]),
+        ("WEIGHTS", "z=8", [8; 4]),
+    ] {
+        let slice = format!("--slice={at}");
+        let channel = format!("--channel={channel}");
+        let arguments = ["export", &save, &slice, "--block=0,0,0", &channel, "--look=scale", "--out", &picture];
+        let done = run(&arguments);
+        assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.err);
+        let (pixels, about) = png(&picture);
+        assert!(about.contains("largest weight"), "{about}");
+        let (low, high) = (*texture.iter().min().unwrap(), *texture.iter().max().unwrap());
+        assert!(about.contains(&format!("black is {low}, white is {high}")), "{channel} {at}: {about}");
+        for (x, rgba) in pixels.as_chunks::<4>().0.iter().take(16).enumerate() {
+            let share = if high > low { f64::from(texture[x / 4] - low) / f64::from(high - low) } else { 0.0 };
+            assert_eq!(rgba[0], (share * 255.0).round() as u8, "{channel} {at} x={x}");
+        }
+        std::fs::remove_file(&picture).unwrap();
+    }
+}
+
+/// The pixels of a picture, and its description.
+fn png(path: &str) -> (Vec<u8>, String) {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    let about = reader.info().uncompressed_latin1_text.iter().map(|text| text.text.clone()).collect();
+    (pixels, about)
+}
+
+#[test]
+fn arrays_say_how_their_textures_are_packed() {
+    let demo = Demo::new();
+    let (save, single) = (demo.path("healthy/textures"), new(&demo, "single"));
+    let done = run(&["convert", &save, "--textures=single", "--out", &single]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    for (save, textures) in [(&save, "mixel4"), (&single, "single")] {
+        let to = new(&demo, &format!("{textures}-arrays"));
+        let done = run(&["export", save, "--channel=TYPE", "--channel=INDICES", "--channel=WEIGHTS", "--out", &to]);
+        assert_eq!(done.code, Some(0), "{}", done.err);
+        let report: Json = serde_json::from_slice(&std::fs::read(format!("{to}/export.json")).unwrap()).unwrap();
+        let said: Vec<&Json> = report["arrays"].as_array().unwrap().iter().map(|array| &array["textures"]).collect();
+        assert_eq!(said, [&Json::Null, &Json::from(textures), &Json::from(textures)]);
+    }
+}

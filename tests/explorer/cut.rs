@@ -79,6 +79,24 @@ fn the_value_at_the_cursor_is_that_of_the_block() {
 }
 
 #[test]
+fn a_cut_through_textures_names_them() {
+    let (mut driver, _dir) = on("textures", 160, 40);
+    open(&mut driver, "lod0", "r.0.0.0.vxr");
+    block(&mut driver, [0, 0, 0]);
+    let [textures, weights] = ["textures 1, 2, 3, 4", "weights 11, 4, 0, 0 of 15"];
+    for (keys, in_hex) in [("4 home down down down enter", textures), ("4 home down down down down enter", weights)] {
+        driver.keys(keys);
+        go(&mut driver, [5, 0, 0]);
+        go(&mut driver, [5, 0, 4]);
+        let said = inspector_text(&driver);
+        assert!(said.contains(textures) && said.contains(weights), "{said}");
+        // The same in the field under the cursor of the hex view.
+        driver.keys("enter");
+        assert!(driver.text_screen().contains(in_hex), "{}", driver.text_screen());
+    }
+}
+
+#[test]
 fn axes_and_cuts_move_the_cursor_where_they_say() {
     let (mut driver, _dir) = on("current", 120, 40);
     open(&mut driver, "lod0", "r.0.0.0.vxr");

@@ -94,7 +94,7 @@ fn print(
             value.map_or_else(String::new, |n| format!("0x{n:x}")),
             distance
                 .map(|n| format!("distance {n:.4}"))
-                .or_else(|| textures(block, i, value?))
+                .or_else(|| Textures::of_block(block)?.describe(i, value?))
                 .or_else(|| name(place, i, value?).map(str::to_owned))
                 .unwrap_or_default(),
         ]);
@@ -119,17 +119,6 @@ fn is_mixel4(block: &Block<'_>, channel: usize) -> bool {
 /// The name of a value of TYPE.
 fn name<'a>(place: &Which<'a>, channel: usize, value: u64) -> Option<&'a str> {
     place.names.name(value).filter(|_| channel == TYPE)
-}
-
-/// The meaning of a value of INDICES or WEIGHTS.
-fn textures(block: &Block<'_>, channel: usize, value: u64) -> Option<String> {
-    let four = unpack(value).map(|n| n.to_string()).join(", ");
-    match (Textures::of_block(block)?, channel) {
-        (Textures::Mixel4, INDICES) => Some(format!("textures {four}")),
-        (Textures::Mixel4, WEIGHTS) => Some(format!("weights {four} of 15")),
-        (Textures::Single, INDICES) => Some(format!("texture {value}")),
-        _ => None,
-    }
 }
 
 fn to_json(

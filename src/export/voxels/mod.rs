@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
+use crate::godot::textures::{INDICES, Textures, WEIGHTS};
 use crate::picture::palette::Palette;
 use crate::watch::{Step, Watch};
 use crate::world::{self, At, Buffer, Index, World, order};
@@ -127,6 +128,9 @@ pub struct Written {
     pub file: Option<String>,
     /// The value of all voxels, as text, if there is no array.
     pub uniform: Option<String>,
+    /// What the values of INDICES and WEIGHTS mean: `mixel4` or `single`; `None` if the depths of the blocks imply neither, or
+    /// both.
+    pub textures: Option<&'static str>,
 }
 
 /// The result of a tile.
@@ -138,6 +142,8 @@ struct Done {
     metadata: Vec<u8>,
     /// The only value of a channel so far, or [`Met::Many`].
     met: [Met; CHANNELS],
+    /// What the channels of textures mean.
+    textures: Agreed,
     /// A depth that does not fit the array, with its channel.
     wider: Option<(usize, Depth)>,
 }
@@ -157,6 +163,25 @@ impl Met {
             (Self::None, met) | (met, Self::None) => met,
             (Self::One(a), Self::One(b)) if a == b => self,
             _ => Self::Many,
+        }
+    }
+}
+
+/// What all blocks so far say about their textures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Agreed {
+    #[default]
+    NoBlock,
+    All(Option<Textures>),
+    Differ,
+}
+
+impl Agreed {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::NoBlock, one) | (one, Self::NoBlock) => one,
+            (a, b) if a == b => a,
+            _ => Self::Differ,
         }
     }
 }
@@ -283,6 +308,7 @@ impl Run<'_> {
         let tiles = Tiles::new(self.area, self.side, widest as u64, TILE);
         let mut summary = Summary { area: self.area, ..Summary::default() };
         let mut met = [Met::None; CHANNELS];
+        let mut textures = Agreed::NoBlock;
         let mut metadata = None;
         let count = tiles.len();
         self.watch.begin(Step::Exporting, count);
@@ -316,6 +342,7 @@ impl Run<'_> {
                 }
                 summary.blocks += done.blocks;
                 summary.damaged.extend(done.odd);
+                textures = textures.and(done.textures);
                 for (all, one) in met.iter_mut().zip(done.met) {
                     *all = all.and(one);
                 }
@@ -335,10 +362,21 @@ impl Run<'_> {
                 Met::None if named.is_empty() => Some(self.request.fill),
                 _ => None,
             };
-            let name = NAMES[array.channel];
+            let array_channel = array.channel;
+            let name = NAMES[array_channel];
             let dtype = array.dtype;
             let file = array.finish(one.is_none(), self.request.sync)?;
-            summary.arrays.push(Written { channel: name, dtype, file, uniform: one.map(|n| n.to_string()) });
+            let textures = match textures {
+                Agreed::All(textures) if array_channel == INDICES || array_channel == WEIGHTS => textures,
+                _ => None,
+            };
+            summary.arrays.push(Written {
+                channel: name,
+                dtype,
+                file,
+                uniform: one.map(|n| n.to_string()),
+                textures: textures.map(Textures::name),
+            });
         }
         Ok(Ok(summary))
     }
@@ -382,6 +420,7 @@ impl Run<'_> {
                 done.met.iter_mut().for_each(|met| *met = met.and(Met::One(fill)));
                 return Ok(());
             };
+            done.textures = done.textures.and(Agreed::All(Textures::of_block(block)));
             metadata.extend(report::of_block(block, at.position, corner, area).map(|line| (order(at.position), line)));
             tile.put(arrays, block, corner, fill, &mut done.met)
         });

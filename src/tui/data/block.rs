@@ -9,6 +9,7 @@ use crate::bytes::{Span, index, len64};
 use crate::damage::Damage;
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Channel, Depth, NAMES, Range, SDF, Storage, TYPE, index_zxy};
+use crate::godot::textures::{INDICES, Textures, WEIGHTS};
 use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::save::{PakScratch, Scratch, Stream, StreamScratch, View};
@@ -335,6 +336,20 @@ impl BlockData {
         let bits = self.channels.get(channel)?.bits;
         self.is_sdf(channel)
             .then(|| crate::godot::channel::sdf(self.version, depth_from_bytes(bits / 8).unwrap_or_default(), raw))
+    }
+
+    /// What INDICES and WEIGHTS mean; `None` if the depths imply nothing.
+    #[must_use]
+    pub fn textures(&self) -> Option<Textures> {
+        let depth = |channel: usize| depth_from_bytes(self.channels.get(channel)?.bits / 8);
+        Textures::of_depths(self.version, depth(INDICES)?, depth(WEIGHTS)?)
+    }
+
+    /// What a raw value of a channel means, in words: a distance, textures, weights.
+    #[must_use]
+    pub fn describe_value(&self, channel: usize, raw: u64) -> Option<String> {
+        let distance = self.sdf(channel, raw).map(|sdf| format!("distance {sdf:.4}"));
+        distance.or_else(|| self.textures()?.describe(channel, raw))
     }
 }
 

@@ -248,8 +248,8 @@ pub fn field_in_block(block: &BlockData, names: &Palette, at: u64) -> Option<(Fi
         let start = channel.span.start + (at - channel.span.start) / width * width;
         let raw = window.number(start, width);
         let mut value = raw.map_or_else(String::new, |raw| format!("{raw} ({raw:#x})"));
-        if let Some(sdf) = raw.and_then(|raw| block.sdf(number, raw)) {
-            value = format!("{value}, distance {sdf:.4}");
+        if let Some(words) = raw.and_then(|raw| block.describe_value(number, raw)) {
+            value = format!("{value}, {words}");
         }
         if let Some(name) = raw.and_then(|raw| names.name(raw)).filter(|_| number == TYPE && block.version > 0) {
             value = format!("{value} {name}");

@@ -1,6 +1,7 @@
 //! The cursor and the selection: each follows the other.
 
 use crate::damage::Space;
+use crate::godot::textures::{INDICES, WEIGHTS};
 use crate::picture::{Layer, Look, Part, Pixel, TileKey};
 use crate::printable::triple;
 use crate::tui::action::Action;
@@ -241,6 +242,8 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
             if let Some(pixel) = there {
                 if channel == 1 && ready.source.has_channels() {
                     out.push(("distance", format!("{:.3} voxels", f32::from_bits(pixel.value)), Role::Value));
+                } else if let Some(words) = textures(app, channel.into()) {
+                    out.extend(words);
                 } else {
                     out.extend(value(app, pixel.value, false));
                 }
@@ -285,6 +288,14 @@ fn in_words(app: &App, layer: Layer, pixel: Option<Pixel>) -> String {
         Layer::Top(_) => format!("{}, y {}", value(), pixel.y),
         _ => value(),
     }
+}
+
+/// The textures of the voxel under the cursor and their weights, in a cut through either.
+fn textures(app: &App, channel: usize) -> Option<InspectorLines> {
+    let (block, [x, y, z]) = (app.selected_block()?, app.selection.voxel?);
+    block.textures().filter(|_| channel == INDICES || channel == WEIGHTS)?;
+    let words = |channel| block.describe_value(channel, block.voxel(channel, [x, y, z])?);
+    Some([INDICES, WEIGHTS].into_iter().filter_map(words).map(|words| ("", words, Role::Value)).collect())
 }
 
 /// The selected block: its LOD in the world and its position.
