@@ -3,7 +3,7 @@
 use crate::convert::before::Apart;
 use crate::godot::block::{Block, EPILOGUE};
 use crate::godot::channel::index_zxy;
-use crate::godot::metadata::{Item, encode_item};
+use crate::godot::metadata::{Item, encode_item, is_endless};
 
 use crate::resize::VERSION;
 
@@ -72,7 +72,7 @@ impl Items {
             let free = match voxel {
                 None => self.block.is_none(),
                 Some(at) if at.iter().any(|&n| n >= side) => false,
-                Some(_) if is_custom(bytes) => self.last.is_none(),
+                Some(_) if is_endless(bytes) => self.last.is_none(),
                 Some(at) => self.voxels.iter().all(|(other, _)| other != at),
             };
             match voxel {
@@ -82,7 +82,7 @@ impl Items {
                     continue;
                 }
                 None => self.block = Some(bytes.clone()),
-                Some(at) if is_custom(bytes) => self.last = Some((*at, bytes.clone())),
+                Some(at) if is_endless(bytes) => self.last = Some((*at, bytes.clone())),
                 Some(at) => self.voxels.push((*at, bytes.clone())),
             }
         }
@@ -92,7 +92,7 @@ impl Items {
     /// Appends a block without metadata, and these items, to `out`; returns the number of bytes of the items.
     pub fn encode(mut self, block: &Block<'_>, out: &mut Vec<u8>, left: &mut Vec<Left>) -> u64 {
         if (!self.voxels.is_empty() || self.last.is_some())
-            && let Some(bytes) = self.block.take_if(|bytes| is_custom(bytes))
+            && let Some(bytes) = self.block.take_if(|bytes| is_endless(bytes))
         {
             let why = "an item of the application's own: nothing can stand after it";
             left.push(Left { voxel: None, bytes, why });
@@ -115,9 +115,4 @@ impl Items {
         out.extend_from_slice(&EPILOGUE.to_le_bytes());
         size.into()
     }
-}
-
-/// Whether an item is application-defined.
-fn is_custom(bytes: &[u8]) -> bool {
-    bytes.first().is_some_and(|&kind| kind > 32)
 }

@@ -9,7 +9,7 @@ use crate::convert::block::{cut_distances, of_today, without_equal};
 use crate::convert::channels::Data;
 use crate::convert::items::{Items, Left};
 use crate::convert::report::{Kind, Listed, Report};
-use crate::convert::{Error, OutputLayout, Work};
+use crate::convert::{Error, ForestLayout, OutputLayout, Work};
 use crate::draft::Draft;
 use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, NAMES};
@@ -191,6 +191,16 @@ impl Maker<'_> {
                     let why = format!("{n} numbers of resources or objects");
                     report.listed.push(Listed { voxel, ..Listed::new(Kind::NoEqual, self.lod, at.position, why) });
                 }
+            }
+        }
+        if self.work.layout.tree == ForestLayout::Engine
+            && let Some(metadata) = &block.metadata
+        {
+            let items = metadata.block.iter().chain(metadata.voxels.iter().map(|voxel| &voxel.item));
+            let n = items.filter(|item| item.is_of_port()).count();
+            if n > 0 {
+                let why = format!("{n} {} of types of the Rust port", if n == 1 { "item" } else { "items" });
+                self.list(report, Kind::PortItems, at.position, why);
             }
         }
         true

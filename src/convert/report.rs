@@ -54,6 +54,8 @@ pub enum Kind {
     Palette,
     /// Values of Godot 3 without an equivalent in Godot 4; they are empty in the result.
     NoEqual,
+    /// Metadata of types of the Rust port, which the engine does not know; it is kept.
+    PortItems,
     /// Instances that the result cannot store: in a forest, or with another block size. They are in the source only.
     Instances,
     /// Instances that cannot be read completely; their bytes are copied.
@@ -77,6 +79,7 @@ impl Kind {
             Self::Apart => "apart",
             Self::Palette => "palette",
             Self::NoEqual => "no-equal",
+            Self::PortItems => "port-items",
             Self::Instances => "instances",
             Self::DamagedInstances => "instances-damaged",
             Self::Cut => "sdf-cut",

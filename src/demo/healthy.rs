@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use crate::bytes::Span;
 use crate::damage::Code;
 use crate::demo::draft::{self, Draft, REGION};
 use crate::demo::forest::{DEPTHS, Extent, ForestSpec, write_forest};
@@ -13,10 +14,12 @@ use crate::demo::terrain::Terrain;
 use crate::demo::{Sample, block_files, game::Game, maps, pak, pak::PakSpec};
 use crate::godot::channel::{CHANNELS, Depth, SDF};
 use crate::godot::container::Mode;
+use crate::godot::metadata::{Item, Metadata, VoxelItem};
 use crate::godot::slots::SlotFormula;
 #[cfg(feature = "sqlite")]
 use crate::godot::stream::loc::Format;
 use crate::godot::textures::{INDICES, WEIGHTS};
+use crate::godot::variant::{Dialect, Variant};
 use crate::pak::chunk::Shape;
 use crate::pak::offset::Reading;
 
@@ -90,13 +93,32 @@ pub const HEALTHY: &[Sample] = &[
     ),
     Sample::healthy(
         "port-layout",
-        "A forest as the Rust port lays it out: lodN beside the meta file, 32-bit distances.",
-        &[Code::LayoutPort],
+        "A forest as the Rust port lays it out: lodN beside the meta file, 32-bit distances, metadata of its own types.",
+        &[Code::LayoutPort, Code::MetadataPort],
         |dir| {
             let mut depths = DEPTHS;
             depths[SDF] = Depth::Bits32;
             let spec = ForestSpec { depths, ..small() };
-            Draft::build(&spec)?.moved(|path| path.strip_prefix("regions").map_or(path, |below| below)).write(dir)
+            let mut draft = Draft::build(&spec)?;
+            let at = draft.blocks(REGION)?.first().map(|at| at.slot);
+            let slot = at.ok_or_else(|| draft::unmade("a block"))?;
+            let position = draft.read(REGION)?.block_position(slot, spec.slots);
+            let position = position.ok_or_else(|| draft::unmade("a slot outside the region"))?;
+            let mut block = spec.block(0, position);
+            let voxel = |x, item| VoxelItem { position: [x, 0, 0], item, span: Span::default() };
+            block.metadata = Some(Metadata {
+                declared: 0,
+                dialect: Dialect::Godot4,
+                block: Some(Item::Text("a chest\u{2026}")),
+                voxels: vec![
+                    voxel(0, Item::Float(0.25f64.to_bits())),
+                    voxel(1, Item::Bytes(&[0xca, 0xfe])),
+                    voxel(2, Item::Variant(Variant::string("closed"))),
+                ],
+                unread: (0, &[]),
+            });
+            draft.replace(REGION, slot, &block.pack(spec.mode))?;
+            draft.moved(|path| path.strip_prefix("regions").map_or(path, |below| below)).write(dir)
         },
     ),
     Sample::healthy(

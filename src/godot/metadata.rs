@@ -4,10 +4,13 @@
 //! size u32 · the block's item · (x, y, z u16 · item) until `size` bytes are used up
 //! item, versions 1 to 3:  a Variant
 //! item, version 4:        type u8 · 0 nothing · 1 u64 · 32 a Variant · 33.. bytes of the application, of unknown length
+//! of the Rust port:       40 f64 · 41 u32 length, UTF-8 · 42 u32 length, bytes
 //! ```
 //!
 //! Source: Godot Voxel's page "Voxel block format". The engine writes nothing at all when no metadata is set. A position
 //! outside the block is read here with its item; the engine skips it and takes the item's bytes for the next position.
+//! Types 40 to 42 are those of `godot_voxel_rust`. They belong to any application, so they are read as the port's only where
+//! all metadata of the block then fits its size exactly.
 
 use serde_json::{Value as Json, json};
 
@@ -25,6 +28,12 @@ pub enum Item<'a> {
     Number(u64),
     /// Type 32, and every item of versions 1 to 3.
     Variant(Variant<'a>),
+    /// Type 40 of the Rust port: the bits of an `f64`.
+    Float(u64),
+    /// Type 41 of the Rust port.
+    Text(&'a str),
+    /// Type 42 of the Rust port.
+    Bytes(&'a [u8]),
     /// Type 33 and above, defined by the application. The bytes extend to the end of the metadata.
     Custom {
         /// The type.
@@ -61,12 +70,17 @@ pub struct Metadata<'a> {
 }
 
 impl Item<'_> {
-    /// As JSON: an object with `kind` (`empty`, `u64`, `custom`, `variant`) and what belongs to it.
+    /// As JSON: an object with `kind` (`empty`, `u64`, `f64`, `text`, `bytes`, `custom`, `variant`) and what belongs to it.
     #[must_use]
     pub fn to_json(&self, dialect: Dialect) -> Json {
         match self {
             Self::Empty => json!({ "kind": "empty" }),
             Self::Number(n) => json!({ "kind": "u64", "value": n }),
+            Self::Float(bits) => {
+                json!({ "kind": "f64", "value": Variant::float(f64::from_bits(*bits)).to_json(dialect) })
+            }
+            Self::Text(text) => json!({ "kind": "text", "value": text }),
+            Self::Bytes(bytes) => json!({ "kind": "bytes", "value": crate::printable::hex(bytes) }),
             Self::Custom { kind, bytes } => json!({ "kind": "custom", "type": kind, "bytes": bytes.len() }),
             Self::Variant(value) => json!({
                 "kind": "variant",
@@ -74,6 +88,12 @@ impl Item<'_> {
                 "value": value.to_json(dialect),
             }),
         }
+    }
+
+    /// Whether it has a type of the Rust port, which the engine does not know.
+    #[must_use]
+    pub const fn is_of_port(&self) -> bool {
+        matches!(self, Self::Float(_) | Self::Text(_) | Self::Bytes(_))
     }
 }
 
@@ -135,7 +155,7 @@ pub(super) fn decode<'a>(
         // `end` is at most the number of bytes left.
         return Metadata { declared, dialect: implied, block: None, voxels: Vec::new(), unread: (field.end, &[]) };
     };
-    let reader = Reader { version, size, declared, limits };
+    let reader = Reader { version, size, declared, port: false, limits };
     let dialects = match (dialect, version) {
         (Some(dialect), _) => [dialect, dialect],
         (None, 2) => [Dialect::Godot3, Dialect::Godot4],
@@ -156,6 +176,8 @@ struct Reader<'l> {
     version: u8,
     size: [u16; 3],
     declared: u32,
+    /// Whether types 40 to 42 are those of the Rust port.
+    port: bool,
     limits: &'l Limits,
 }
 
@@ -166,6 +188,16 @@ impl Reader<'_> {
         let from = damage.len();
         let span = body.span();
         let metadata = self.items(body.clone(), first, damage);
+        if damage.iter().skip(from).any(|d| d.code == Code::MetadataCustom) {
+            let mut other = Vec::new();
+            let port = Reader { port: true, ..*self }.items(body.clone(), first, &mut other);
+            let fits = port.block.is_some() && port.unread.1.is_empty();
+            if fits && other.iter().all(|d| matches!(d.code, Code::MetadataPort | Code::MetadataCustom)) {
+                damage.truncate(from);
+                damage.append(&mut other);
+                return port;
+            }
+        }
         if first == second || damage.len() == from {
             return metadata;
         }
@@ -261,6 +293,15 @@ impl Reader<'_> {
             Ok(0) => Some(Item::Empty),
             Ok(1) => body.u64().map(Item::Number).map_err(|short| damage.push(cut(short))).ok(),
             Ok(32) => variant::decode_into(body, dialect, budget, damage).map(Item::Variant),
+            Ok(kind @ 40..=42) if self.port => {
+                if damage.iter().all(|d| d.code != Code::MetadataPort) {
+                    damage.push(
+                        Damage::new(Code::MetadataPort, Span::sized(start, 1), "metadata type")
+                            .found(Value::Number(u64::from(kind))),
+                    );
+                }
+                item_of_port(kind, body).map_err(|short| damage.push(cut(short))).ok().flatten()
+            }
             Ok(kind @ 33..) => {
                 damage.push(
                     Damage::new(Code::MetadataCustom, Span::new(start, body.span().end), "metadata type")
@@ -278,6 +319,16 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The content of an item of the Rust port; `None` for text that is not UTF-8.
+fn item_of_port<'a>(kind: u8, body: &mut Cursor<'a>) -> Result<Option<Item<'a>>, crate::bytes::Short> {
+    if kind == 40 {
+        return body.u64().map(|bits| Some(Item::Float(bits)));
+    }
+    let len = body.u32()?;
+    let bytes = body.take(index(len.into()))?;
+    Ok(if kind == 42 { Some(Item::Bytes(bytes)) } else { std::str::from_utf8(bytes).ok().map(Item::Text) })
 }
 
 fn position(body: &mut Cursor<'_>) -> Result<[u16; 3], crate::bytes::Short> {
@@ -307,11 +358,21 @@ pub(super) fn encode(metadata: &Metadata<'_>, version: u8, out: &mut Vec<u8>) {
 pub(crate) fn is_item(bytes: &[u8], limits: &Limits) -> bool {
     let mut damage = Vec::new();
     let mut scope = Cursor::new(bytes);
-    let reader = Reader { version: 4, size: [1; 3], declared: 0, limits };
+    let reader = Reader { version: 4, size: [1; 3], declared: 0, port: false, limits };
     let item = reader.item(&mut scope, Dialect::Godot4, &mut Budget::from(limits), &mut damage);
     item.is_some_and(|item| item != Item::Empty)
         && scope.is_empty()
         && damage.iter().all(|d| d.code == Code::MetadataCustom)
+}
+
+/// Whether the stored bytes of one item have a type of the application, so that no item can follow it.
+pub(crate) fn is_endless(bytes: &[u8]) -> bool {
+    let mut body = Cursor::new(bytes);
+    match body.u8() {
+        Ok(kind @ 40..=42) => !matches!(item_of_port(kind, &mut body), Ok(Some(_)) if body.is_empty()),
+        Ok(kind) => kind > 32,
+        Err(_) => false,
+    }
 }
 
 /// Encodes one item and appends it to `out`.
@@ -326,6 +387,12 @@ pub(crate) fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &
             out.push(1);
             out.extend_from_slice(&n.to_le_bytes());
         }
+        (Item::Float(bits), 4..) => {
+            out.push(40);
+            out.extend_from_slice(&bits.to_le_bytes());
+        }
+        (Item::Text(text), 4..) => encode_bytes(41, text.as_bytes(), out),
+        (Item::Bytes(bytes), 4..) => encode_bytes(42, bytes, out),
         (Item::Custom { kind, bytes }, 4..) => {
             out.push(*kind);
             out.extend_from_slice(bytes);
@@ -334,4 +401,11 @@ pub(crate) fn encode_item(item: &Item<'_>, version: u8, dialect: Dialect, out: &
         // Before version 4 there were only Variants; null is the closest to empty.
         _ => Variant::Nil.encode(dialect, out),
     }
+}
+
+/// Encodes bytes of the Rust port with their type and length.
+fn encode_bytes(kind: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(kind);
+    out.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(bytes);
 }

@@ -337,6 +337,48 @@ fn forests_of_the_rust_port_are_read_and_written() {
     assert_eq!(assert_same(&original, &port), blocks);
 }
 
+#[test]
+fn metadata_of_the_rust_port_is_kept_by_every_conversion() {
+    use voxscope::convert::Kind;
+    use voxscope::save::ForestLayout;
+    let dir = tempdir().unwrap();
+    voxscope::demo::write_all(dir.path()).unwrap();
+    let sample = dir.path().join("healthy/port-layout");
+    assert_eq!(trouble(&sample), []);
+    let items = |path: &Path| {
+        let save = open(path);
+        let world = World::only(&save).unwrap();
+        let mut buffer = voxscope::world::Buffer::default();
+        let mut items = Vec::new();
+        for at in &world.index(0).blocks {
+            let view = world.read(at, &mut buffer).unwrap();
+            let Some(metadata) = view.block.and_then(|block| block.metadata) else { continue };
+            let of_port = metadata.block.iter().chain(metadata.voxels.iter().map(|voxel| &voxel.item));
+            items.extend(
+                of_port.filter(|item| item.is_of_port()).map(|item| item.to_json(metadata.dialect).to_string()),
+            );
+        }
+        items.sort();
+        items
+    };
+    let expected = [
+        r#"{"kind":"bytes","value":"cafe"}"#,
+        r#"{"kind":"f64","value":0.25}"#,
+        r#"{"kind":"text","value":"a chest…"}"#,
+    ];
+    assert_eq!(items(&sample), expected);
+    for (layout, block_size, listed) in
+        [(ForestLayout::Port, None, 0), (ForestLayout::Engine, None, 1), (ForestLayout::Engine, Some(8), 1)]
+    {
+        let made = dir.path().join(format!("{layout:?}{block_size:?}"));
+        let save = open(&sample);
+        let target = Target { layout, block_size, ..Target::default() };
+        let report = convert::to_forest(&World::only(&save).unwrap(), &target, &made, &Watch::default()).unwrap();
+        assert_eq!(report.count(Kind::PortItems), listed, "{layout:?}");
+        assert_eq!(items(&made), expected, "{layout:?} {block_size:?}");
+    }
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn streams_have_any_name() {

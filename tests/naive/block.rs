@@ -172,8 +172,15 @@ pub fn read<'a>(all: &'a [u8], layout: Option<([u16; 3], [u8; 8])>, godot_4: Opt
         (None, _) => [version > 2, version > 2],
     };
     let mut deep = false;
+    // Types 40 to 42 are those of the Rust port if everything fits then.
+    if let Ok(positions) = items(metadata, version, dialects[0], true)
+        && positions.iter().all(|position| (0..3).all(|i| position[i] < size[i]))
+    {
+        block.positions = positions;
+        return Ok(block);
+    }
     for godot_4 in dialects {
-        match items(metadata, version, godot_4) {
+        match items(metadata, version, godot_4, false) {
             Ok(positions) => {
                 block.positions = positions;
                 return Ok(block);
@@ -185,25 +192,25 @@ pub fn read<'a>(all: &'a [u8], layout: Option<([u16; 3], [u8; 8])>, godot_4: Opt
 }
 
 /// The positions of all voxels' items, when the metadata is used up exactly.
-fn items(metadata: &[u8], version: u8, godot_4: bool) -> Result<Vec<[u16; 3]>, Option<Stop>> {
+fn items(metadata: &[u8], version: u8, godot_4: bool, port: bool) -> Result<Vec<[u16; 3]>, Option<Stop>> {
     let mut bytes = Bytes::new(metadata);
     if bytes.u32().ok_or(None)? as usize != bytes.left() {
         return Err(None);
     }
     let mut positions = Vec::new();
-    item(&mut bytes, version, godot_4)?;
+    item(&mut bytes, version, godot_4, port)?;
     while bytes.left() > 0 {
         let mut position = [0; 3];
         for n in &mut position {
             *n = bytes.u16().ok_or(None)?;
         }
-        item(&mut bytes, version, godot_4)?;
+        item(&mut bytes, version, godot_4, port)?;
         positions.push(position);
     }
     Ok(positions)
 }
 
-fn item(bytes: &mut Bytes<'_>, version: u8, godot_4: bool) -> Result<(), Option<Stop>> {
+fn item(bytes: &mut Bytes<'_>, version: u8, godot_4: bool, port: bool) -> Result<(), Option<Stop>> {
     let variant = |bytes: &mut Bytes<'_>| walk(bytes, godot_4, &mut Vec::new()).map_err(Some);
     if version < 4 {
         return variant(bytes);
@@ -212,6 +219,12 @@ fn item(bytes: &mut Bytes<'_>, version: u8, godot_4: bool) -> Result<(), Option<
         0 => Ok(()),
         1 => bytes.take(8).map(|_| ()).ok_or(None),
         32 => variant(bytes),
+        40 if port => bytes.take(8).map(|_| ()).ok_or(None),
+        kind @ 41..=42 if port => {
+            let len = bytes.u32().ok_or(None)?;
+            let data = bytes.take(len as usize).ok_or(None)?;
+            if kind == 42 || std::str::from_utf8(data).is_ok() { Ok(()) } else { Err(None) }
+        }
         33.. => bytes.take(bytes.left()).map(|_| ()).ok_or(None),
         _ => Err(None),
     }

@@ -15,12 +15,13 @@ use crate::naive::block as reader;
 use super::{Reach, bytes, damage_inside, limits, worse_than_note};
 
 /// Codes that lose no bytes: such a block is written as it was read.
-const LOSES_NOTHING: [Code; 7] = [
+const LOSES_NOTHING: [Code; 8] = [
     Code::BlockSize,
     Code::BlockDepth,
     Code::MetadataPosition,
     Code::MetadataDialect,
     Code::MetadataCustom,
+    Code::MetadataPort,
     Code::VariantText,
     Code::VariantPadding,
 ];

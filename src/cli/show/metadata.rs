@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use voxscope::godot::metadata::{Item, Metadata};
 use voxscope::godot::variant::{Dialect, Variant};
-use voxscope::printable::{printable, triple};
+use voxscope::printable::{hex, printable, triple};
 
 use crate::cli::output::{BOLD, DIM, count};
 
@@ -47,6 +47,9 @@ pub fn item(out: &mut impl Write, indent: &str, name: &str, item: &Item<'_>, dia
     match item {
         Item::Empty => writeln!(out, "{indent}{name}: nothing"),
         Item::Number(n) => writeln!(out, "{indent}{name}: {n} {DIM}64-bit number{DIM:#}"),
+        Item::Float(bits) => writeln!(out, "{indent}{name}: {} {DIM}64-bit float{DIM:#}", f64::from_bits(*bits)),
+        Item::Text(text) => writeln!(out, "{indent}{name}: \"{}\" {DIM}text{DIM:#}", one_line(text)),
+        Item::Bytes(bytes) => writeln!(out, "{indent}{name}: {} {DIM}bytes{DIM:#}", one_line(&hex(bytes))),
         Item::Custom { kind, bytes } => {
             let bytes = count(bytes.len() as u64, "byte");
             writeln!(out, "{indent}{name}: application-defined type {kind}, {bytes}")

@@ -32,6 +32,12 @@ pub(super) const CUSTOM: Text = Text {
     explanation: "Types from 33 on are defined by the application, and their length is not stored. The item and everything after it are shown as bytes.",
 };
 
+pub(super) const PORT: Text = Text {
+    messages: &[any("metadata item has a type of the Rust port", "{found}")],
+    next: "Nothing to do for the Rust port. The engine does not read such items: before a save moves to the engine, store their values in Variants with the port.",
+    explanation: "The Rust port of Godot Voxel stores metadata in three types of its own: 40 a 64-bit float, 41 text, 42 bytes. The engine knows types from 33 on only if the game registers them, and reads no metadata of such a block. voxscope reads the items; `repair` and `convert` keep them, and `convert` lists them if its result is a save of the engine. Other applications may use these numbers for something else: voxscope takes them for those of the port if all metadata of the block then has exactly its stored size.",
+};
+
 pub(super) const POSITION: Text = Text {
     messages: &[any("metadata belongs to voxel {found}, which is outside the block", "")],
     next: KEEP_CHANNELS,

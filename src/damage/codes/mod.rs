@@ -115,6 +115,7 @@ codes! {
     MetadataSize = "metadata-size", Error, "a metadata size beyond the block", metadata::SIZE;
     MetadataType = "metadata-type", Error, "an unknown type of metadata", metadata::TYPE;
     MetadataCustom = "metadata-custom", Note, "metadata of a type that the application defines", metadata::CUSTOM;
+    MetadataPort = "metadata-port", Note, "metadata of a type of the Rust port", metadata::PORT;
     MetadataPosition = "metadata-position", Error, "metadata for a voxel outside the block", metadata::POSITION;
     MetadataTrailing = "metadata-trailing", Warning, "bytes between the metadata and the epilogue", metadata::TRAILING;
     MetadataDialect = "metadata-dialect", Note, "metadata of the other engine generation", metadata::DIALECT;

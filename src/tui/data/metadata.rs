@@ -126,6 +126,9 @@ impl LineBuilder {
         match item {
             Item::Empty => self.push(depth, name, "empty", String::new(), span),
             Item::Number(n) => self.push(depth, name, "u64", n.to_string(), span),
+            Item::Float(bits) => self.push(depth, name, "f64", f64::from_bits(*bits).to_string(), span),
+            Item::Text(text) => self.push(depth, name, "text", one_line(text), span),
+            Item::Bytes(bytes) => self.push(depth, name, "bytes", one_line(&crate::printable::hex(bytes)), span),
             Item::Custom { kind, bytes } => {
                 self.push(
                     depth,

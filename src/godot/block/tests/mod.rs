@@ -230,6 +230,61 @@ fn metadata_of_the_application_is_kept_to_its_end_and_noted() {
     }
 }
 
+#[test]
+fn types_40_to_42_are_those_of_the_rust_port_where_all_of_them_fit() {
+    let items: [&[u8]; 5] = [
+        // The block's own: the text "hé".
+        &[41, 3, 0, 0, 0, b'h', 0xc3, 0xa9],
+        // (2, 1, 0): 0.5.
+        &[2, 0, 1, 0, 0, 0, 40, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f],
+        // (0, 1, 0): the bytes 7, 40, 9.
+        &[0, 0, 1, 0, 0, 0, 42, 3, 0, 0, 0, 7, 40, 9],
+        // (1, 1, 0): a Variant, true.
+        &[1, 0, 1, 0, 0, 0, 32, 1, 0, 0, 0, 1, 0, 0, 0],
+        // (0, 0, 0): an item of the application up to the end.
+        &[0, 0, 0, 0, 0, 0, 33, 5],
+    ];
+    let encoded = |items: &[u8]| uniform(4, &[&[u8::try_from(items.len()).unwrap(), 0, 0, 0], items, &EPILOGUE_BYTES]);
+    let bytes = encoded(&items[..4].concat());
+    let (block, damage) = read(&bytes);
+    assert_eq!((damage.len(), damage[0].code, damage[0].span), (1, Code::MetadataPort, Span::new(27, 28)));
+    assert_eq!(damage[0].code.level(), Level::Note);
+    let metadata = block.metadata.as_ref().unwrap();
+    assert_eq!(metadata.block, Some(Item::Text("h\u{e9}")));
+    let voxels: Vec<_> = metadata.voxels.iter().map(|voxel| (voxel.position, voxel.item.clone())).collect();
+    assert_eq!(
+        voxels,
+        [
+            ([2, 1, 0], Item::Float(0.5f64.to_bits())),
+            ([0, 1, 0], Item::Bytes(&[7, 40, 9])),
+            ([1, 1, 0], Item::Variant(Variant::bool(true))),
+        ]
+    );
+    assert_eq!(written(&block), bytes);
+    // One of the application may follow them.
+    let bytes = encoded(&items.concat());
+    let (block, damage) = read(&bytes);
+    let codes: Vec<Code> = damage.iter().map(|damage| damage.code).collect();
+    assert_eq!(codes, [Code::MetadataPort, Code::MetadataCustom]);
+    assert_eq!(block.metadata.as_ref().unwrap().voxels.len(), 4);
+    assert_eq!(written(&block), bytes);
+    // Bytes that do not fit are of the application: too short, no UTF-8, a rest that is no item, a voxel outside the block.
+    let of_application: [&[u8]; 5] = [
+        &[40, 1, 2, 3],
+        &[41, 1, 0, 0, 0, 0xff],
+        &[42, 9, 0, 0, 0, 1],
+        &[40, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+        &[40, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 0, 0],
+    ];
+    for item in of_application {
+        let bytes = encoded(item);
+        let (block, damage) = read(&bytes);
+        assert_eq!((damage.len(), damage[0].code), (1, Code::MetadataCustom), "{item:?}");
+        assert_eq!(block.metadata.as_ref().unwrap().block, Some(Item::Custom { kind: item[0], bytes: &item[1..] }));
+        assert_eq!(written(&block), bytes);
+    }
+}
+
 /// No file of the engine with this version is known, so that these bytes stand for it: the header of version 4 with
 /// a 3, and bare Variants of Godot 4 in the metadata.
 #[test]

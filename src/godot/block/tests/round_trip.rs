@@ -78,7 +78,7 @@ fn item_len(item: &Item<'_>, version: u8) -> u64 {
         }
         Item::Number(_) => 8,
         Item::Empty => 0,
-        Item::Custom { .. } => unreachable!(),
+        Item::Float(_) | Item::Text(_) | Item::Bytes(_) | Item::Custom { .. } => unreachable!(),
     }
 }
 

@@ -343,7 +343,7 @@ fn pane_for(finding: &Finding) -> Pane {
         | Code::PakInHeader
         | Code::PakBeyondEnd
         | Code::PakOverlap => Pane::Sectors,
-        Code::MetadataCustom | Code::MetadataDialect | Code::MetadataPosition
+        Code::MetadataCustom | Code::MetadataDialect | Code::MetadataPort | Code::MetadataPosition
             if finding.damage.space == Space::Block =>
         {
             Pane::Meta
