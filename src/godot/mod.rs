@@ -10,6 +10,7 @@
 
 pub mod block;
 pub mod block_files;
+pub mod byte_order;
 pub mod channel;
 pub mod container;
 pub mod forest;

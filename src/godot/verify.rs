@@ -10,7 +10,8 @@
 
 use crate::bytes::{index, len64};
 use crate::godot::block::{BlockLayout, EPILOGUE};
-use crate::godot::channel::{CHANNELS, Depth, Storage};
+use crate::godot::byte_order;
+use crate::godot::channel::{CHANNELS, Depth, SDF, Storage};
 use crate::godot::textures::{INDICES, WEIGHTS};
 
 /// Sequences of one block that are kept at most; a block of more is left to the decoder.
@@ -82,7 +83,7 @@ impl Verifier {
         let volume = size.into_iter().map(u32::from).try_fold(1, u32::checked_mul)?;
         let mut channels = [(Depth::Bits8, Storage::Raw); CHANNELS];
         let mut at = HEADER_BYTES;
-        for (channel, declared) in channels.iter_mut().zip(layout.depths) {
+        for (number, (channel, declared)) in channels.iter_mut().zip(layout.depths).enumerate() {
             let format = byte(at)?;
             let depth = Depth::from_code(format >> 4).filter(|depth| *depth == declared)?;
             let width = u32::from(depth.bits() / 8);
@@ -91,8 +92,19 @@ impl Verifier {
                 1 => (Storage::Uniform, width),
                 _ => return None,
             };
-            at = at.checked_add(1)?.checked_add(bytes)?;
+            let values = at.checked_add(1)?;
+            at = values.checked_add(bytes)?;
             *channel = (depth, storage);
+            if number == SDF && storage == Storage::Raw {
+                // The distances of a big-endian machine are a finding, for which all of them are read.
+                let value = |nth: usize| {
+                    let start = u32::try_from(nth).ok()?.checked_mul(width)?.checked_add(values)?;
+                    (start..start.checked_add(width)?).map(byte).collect::<Option<Vec<u8>>>()
+                };
+                if byte_order::is_suspect(depth, index(volume.into()), value) {
+                    return None;
+                }
+            }
         }
         // The textures of a block may be a finding, for which all of its INDICES are read.
         if may_have_textures(version, &channels) {
@@ -213,7 +225,7 @@ mod tests {
     /// A block of terrain-like TYPE and SDF, its other channels uniform.
     fn sample(seed: u32, version: u8) -> Vec<u8> {
         let types: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(seed) >> 9) as u8 % 5).collect();
-        let sdf: Vec<u8> = (0..4096u32).flat_map(|i| ((i / 3 * seed) as u16).to_le_bytes()).collect();
+        let sdf: Vec<u8> = (0..4096u32).flat_map(|i| ((i / 3 * (seed % 100)) as u16).to_le_bytes()).collect();
         let zeros = [0; 8];
         let channel = |n: usize| {
             let depth = LAYOUT.depths[n];

@@ -6,11 +6,12 @@
 use std::path::Path;
 
 use crate::damage::Damage;
-use crate::godot::block::{self, Block, BlockLayout};
+use crate::godot::block::{Block, BlockLayout};
 use crate::godot::container::{Container, Decoder};
 use crate::godot::instances::Instances;
 use crate::limits::Limits;
 use crate::printable;
+use crate::save::view::decode_either_order;
 use crate::source::{FileSource, OpenError, Source};
 use crate::voxel_map::npy::{Npy, PREFIX_BYTES};
 
@@ -97,6 +98,7 @@ pub fn read<'a>(
     layout: Option<&BlockLayout>,
     limits: &Limits,
     decoder: &'a mut Decoder,
+    reversed: &'a mut Vec<u8>,
 ) -> Bare<'a> {
     let mut bare = Bare { kind, container: None, block: None, instances: None, npy: None, damage: Vec::new() };
     match kind {
@@ -105,23 +107,25 @@ pub fn read<'a>(
             bare.npy = Npy::decode(prefix, bytes.len() as u64).report_to(&mut bare.damage);
         }
         BareKind::Block => {
-            bare.block = Some(block::decode(bytes, layout, None, limits).report_to(&mut bare.damage));
+            let mut plain = bytes;
+            bare.block = Some(decode_either_order(&mut plain, reversed, layout, limits, &mut bare.damage));
         }
         BareKind::Instances => bare.instances = Some(Instances::decode(bytes).report_to(&mut bare.damage)),
         BareKind::Container => {
-            let container = decoder.decode(bytes, limits).report_to(&mut bare.damage);
+            let mut container = decoder.decode(bytes, limits).report_to(&mut bare.damage);
             bare.container = Some(container);
             if container.mode.is_none() || container.plain.is_empty() {
                 return bare;
             }
             let (mut of_block, mut of_instances) = (Vec::new(), Vec::new());
-            let block = block::decode(container.plain, layout, None, limits).report_to(&mut of_block);
             let instances = Instances::decode(container.plain).report_to(&mut of_instances);
+            let block = decode_either_order(&mut container.plain, reversed, layout, limits, &mut of_block);
             // Instance data begins with 0 or 1 like block data of version 1, so the one without damage counts.
             if of_instances.is_empty() && !of_block.is_empty() {
                 bare.instances = Some(instances);
             } else {
                 bare.block = Some(block);
+                bare.container = Some(container);
                 bare.damage.append(&mut of_block);
             }
         }
@@ -158,7 +162,8 @@ pub fn infer(
     let mut tried = Vec::new();
     for kind in BareKind::ALL {
         let mut decoder = Decoder::default();
-        match read(kind, bytes, layout, limits, &mut decoder).refuted() {
+        let mut reversed = Vec::new();
+        match read(kind, bytes, layout, limits, &mut decoder, &mut reversed).refuted() {
             None => return Ok((kind, kind.why())),
             Some(why) => tried.push(Tried { kind, why }),
         }
@@ -310,7 +315,8 @@ mod tests {
         let mut packed = Vec::new();
         container::encode(Mode::Lz4, &instances(), &mut packed);
         let mut decoder = Decoder::default();
-        let bare = read(BareKind::Container, &packed, None, &Limits::DEFAULT, &mut decoder);
+        let mut reversed = Vec::new();
+        let bare = read(BareKind::Container, &packed, None, &Limits::DEFAULT, &mut decoder, &mut reversed);
         assert!(bare.damage.is_empty() && bare.block.is_none() && bare.instances.is_some());
     }
 }

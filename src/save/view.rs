@@ -5,6 +5,8 @@ use std::io;
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::block::{self, Block, BlockLayout};
+use crate::godot::byte_order;
+use crate::godot::channel::{Depth, Storage};
 use crate::godot::container::{Container, Decoder};
 use crate::godot::region::{Entry, Header, sectors_for};
 use crate::limits::Limits;
@@ -21,6 +23,8 @@ pub struct Scratch {
     stored: Vec<u8>,
     stored_at: u64,
     decoder: Decoder,
+    /// Decompressed bytes of a big-endian block, with little-endian channels.
+    reversed: Vec<u8>,
 }
 
 /// Where a block is stored.
@@ -81,9 +85,9 @@ impl Scratch {
 
     /// Decodes the bytes that were read last.
     pub fn interpret<'a>(&'a mut self, header: &Header, entry: Option<Entry>, limits: &Limits) -> View<'a> {
-        let Self { damage, stored, stored_at, decoder } = self;
+        let Self { damage, stored, stored_at, decoder, reversed } = self;
         damage.clear();
-        let parts = interpret(stored, *stored_at, header, entry, decoder, limits, damage);
+        let parts = interpret(stored, *stored_at, header, entry, (decoder, reversed), limits, damage);
         view(parts, stored, damage)
     }
 
@@ -98,16 +102,18 @@ impl Scratch {
         limits: &Limits,
     ) -> View<'a> {
         self.forget_large();
-        let Self { damage, decoder, .. } = self;
+        let Self { damage, decoder, reversed, .. } = self;
         damage.clear();
-        let parts = interpret(bytes, at, header, entry, decoder, limits, damage);
+        let parts = interpret(bytes, at, header, entry, (decoder, reversed), limits, damage);
         view(parts, bytes, damage)
     }
 
     fn forget_large(&mut self) {
         self.decoder.shrink(KEEP);
-        if self.stored.capacity() > KEEP {
-            self.stored = Vec::new();
+        for buffer in [&mut self.stored, &mut self.reversed] {
+            if buffer.capacity() > KEEP {
+                *buffer = Vec::new();
+            }
         }
     }
 }
@@ -123,7 +129,7 @@ fn interpret<'a>(
     at: u64,
     header: &Header,
     entry: Option<Entry>,
-    decoder: &'a mut Decoder,
+    (decoder, reversed): (&'a mut Decoder, &'a mut Vec<u8>),
     limits: &Limits,
     damage: &mut Vec<Damage>,
 ) -> Parts<'a> {
@@ -158,18 +164,42 @@ fn interpret<'a>(
     let packed = rest.get(..index(len)).unwrap_or(rest);
     let stored = Stored { size: Some(size), span: Span::sized(at, len64(packed).saturating_add(4)) };
     let from = damage.len();
-    let container = decoder.decode(packed, &limits).report_to(damage);
+    let mut container = decoder.decode(packed, &limits).report_to(damage);
     for d in damage.iter_mut().skip(from) {
         *d = d.shifted(at.saturating_add(4));
     }
     // If nothing was decompressed, the container's damage is the only finding.
     let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty()))
-        .then(|| block::decode(container.plain, layout.as_ref(), None, &limits).report_to(damage));
+        .then(|| decode_either_order(&mut container.plain, reversed, layout.as_ref(), &limits, damage));
     if overrun {
         // The wrong size is the cause; its consequences are not reported.
         damage.truncate(from);
     }
     (stored, Some(container), block)
+}
+
+/// Decodes block data. A big-endian block is decoded from `reversed`, which `plain` then is as well: whatever reads values
+/// from it gets little-endian ones.
+pub(in crate::save) fn decode_either_order<'a>(
+    plain: &mut &'a [u8],
+    reversed: &'a mut Vec<u8>,
+    layout: Option<&BlockLayout>,
+    limits: &Limits,
+    damage: &mut Vec<Damage>,
+) -> Block<'a> {
+    let from = damage.len();
+    let block = block::decode(plain, layout, None, limits).report_to(damage);
+    if !byte_order::correct(&block, plain, reversed) {
+        return block;
+    }
+    damage.truncate(from);
+    *plain = reversed;
+    let block = block::decode(plain, layout, None, limits).report_to(damage);
+    let raw = block.channels.iter().filter(|c| c.storage == Storage::Raw && c.depth > Depth::Bits8);
+    let span = raw.map(|channel| Span::sized(channel.offset, channel.size)).reduce(|a, b| Span::new(a.start, b.end));
+    let found = Damage::new(Code::BlockByteOrder, span.unwrap_or_default(), "raw values").in_block();
+    damage.push(found.expected(Value::Words("little-endian")).found(Value::Words("big-endian")));
+    block
 }
 
 /// Whether `len` bytes are a container that decodes to a block without errors.

@@ -68,8 +68,9 @@ pub(super) fn show(
             }
         },
     };
+    let mut reversed = Vec::new();
     let mut decoder = Decoder::default();
-    let found = bare::read(kind, &bytes, layout.as_ref(), &options.limits, &mut decoder);
+    let found = bare::read(kind, &bytes, layout.as_ref(), &options.limits, &mut decoder, &mut reversed);
     let file: Arc<str> = name.as_str().into();
     let findings: Vec<Finding> =
         found.damage.iter().map(|damage| Finding::of_file(Arc::clone(&file), *damage, None)).collect();

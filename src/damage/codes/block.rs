@@ -147,6 +147,12 @@ pub(super) const CONTAINER_BYTE_ORDER: Text = Text {
     explanation: "Mode 1 is LZ4 with a big-endian size. From 2025-10-18 to 2026-05-14 VoxelBlockSerializer with COMPRESSION_LZ4 (release 1.6 among others) wrote mode 1 with a little-endian size, and from 2025-10-18 to 2025-12-07 so did streams with the compression set to LZ4. The engine reads the size as big-endian and refuses the data. The data itself is complete, and voxscope reads it.",
 };
 
+pub(super) const BYTE_ORDER: Text = Text {
+    messages: &[any("{field} of the block are {found}", "expected {expected}")],
+    next: "Nothing is lost, but the engine shows noise on a little-endian machine. Run `voxscope repair SAVE --out NEW`: it writes the values as little-endian and keeps the old bytes in lost+found. Do not let the game save over it before.",
+    explanation: "The engine copies raw channels of more than 8 bits from memory, so a big-endian machine writes them in its own byte order; everything else in a block is little-endian on every machine. A block does not name its byte order. voxscope infers it from the distances: as big-endian they are a smooth field, or floats of a sane size, and as little-endian they are noise. It then reads all raw channels of that block as big-endian; the decompressed bytes that it shows are those after the correction. A block whose distances show nothing is read as little-endian.",
+};
+
 pub(super) const CONTAINER_TRAILING: Text = Text {
     messages: &[any("{found|byte follows|bytes follow} the compressed data", "")],
     next: "Nothing is lost. Run `voxscope repair SAVE --out NEW`: it writes the block without the extra bytes and keeps the old bytes in lost+found.",

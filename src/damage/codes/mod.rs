@@ -103,6 +103,7 @@ codes! {
     BlockSizeZero = "block-size-zero", Error, "a block without voxels", block::SIZE_ZERO;
     BlockSize = "block-size", Error, "a block size that is not the region's", block::SIZE;
     BlockDepth = "block-depth", Warning, "a channel depth that is not the region's", block::DEPTH;
+    BlockByteOrder = "block-byte-order", Error, "values in the byte order of a big-endian machine", block::BYTE_ORDER;
     ChannelStorage = "channel-storage", Error, "an unknown channel storage", block::CHANNEL_STORAGE;
     ChannelDepth = "channel-depth", Error, "an unknown channel depth in the block", block::CHANNEL_DEPTH;
     ChannelCut = "channel-cut", Error, "channel data cut short", block::CHANNEL_CUT;
@@ -243,6 +244,7 @@ impl Code {
     /// trouble with.
     #[must_use]
     pub const fn hides_data(self) -> bool {
-        matches!(self.level(), Level::Error) && !matches!(self, Self::ContainerByteOrder | Self::StreamKeyRule)
+        matches!(self.level(), Level::Error)
+            && !matches!(self, Self::BlockByteOrder | Self::ContainerByteOrder | Self::StreamKeyRule)
     }
 }

@@ -11,6 +11,8 @@ use crate::demo::game::Game;
 use crate::demo::owned::{OwnedBlock, OwnedChannel};
 use crate::godot::channel::Depth;
 use crate::godot::slots::{self, SlotFormula};
+use crate::godot::{block, byte_order};
+use crate::limits::Limits;
 
 /// Bytes of a block's version and size.
 const HEADER: usize = 7;
@@ -39,6 +41,18 @@ pub(super) const SAMPLES: &[Sample] = &[
             spec.terrain.block(0, [1, 1, 1], 16, &depths, spec.block_version)
         })
     }),
+    Sample::damaged(
+        "block-byte-order",
+        "A block as a big-endian machine writes it: its raw values have that byte order.",
+        &[Code::BlockByteOrder],
+        |dir| {
+            plain(dir, |data| {
+                let copy = data.clone();
+                let block = block::decode(&copy, None, None, &Limits::DEFAULT).report_to(&mut Vec::new());
+                byte_order::reverse(&block, data);
+            })
+        },
+    ),
     Sample::damaged("channel-storage", "A channel is neither raw nor uniform.", &[Code::ChannelStorage], |dir| {
         plain(dir, |data| data[HEADER + RAW] = 0x15)
     }),

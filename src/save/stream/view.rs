@@ -7,12 +7,11 @@ use super::rows::key_of;
 use super::{Blob, Stream, StreamRow};
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
-use crate::godot::block;
 use crate::godot::container::{Container, Decoder};
 use crate::godot::instances::Instances;
 use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
-use crate::save::view::{Stored, View};
+use crate::save::view::{Stored, View, decode_either_order};
 use crate::source::Source;
 use crate::sqlite::pages::Pages;
 use crate::sqlite::payload::Payload;
@@ -34,6 +33,8 @@ pub struct StreamScratch {
     /// The key as UTF-8, where it is a text in UTF-16.
     text: Option<Vec<u8>>,
     decoder: Decoder,
+    /// Decompressed bytes of a big-endian block, with little-endian channels.
+    reversed: Vec<u8>,
 }
 
 /// The instance data of a row with all that is around it.
@@ -77,6 +78,9 @@ impl StreamScratch {
     /// Gives back what a large row has taken.
     fn shrink(&mut self) {
         self.decoder.shrink(KEEP);
+        if self.reversed.capacity() > KEEP {
+            self.reversed = Vec::new();
+        }
         if self.payload.bytes.capacity() > KEEP {
             self.payload.bytes = Vec::new();
         }
@@ -159,14 +163,14 @@ impl<S: Source> Stream<S> {
 
     /// Decodes the block of the row that was fetched, as far as it goes.
     pub fn block<'a>(&self, scratch: &'a mut StreamScratch) -> View<'a> {
-        let StreamScratch { damage, payload, columns, decoder, .. } = scratch;
+        let StreamScratch { damage, payload, columns, decoder, reversed, .. } = scratch;
         damage.clear();
         let stored = stored(payload, columns.get(1));
-        let container = container(payload, columns.get(1), "vb", decoder, &self.limits, damage);
+        let mut container = container(payload, columns.get(1), "vb", decoder, &self.limits, damage);
         let from = damage.len();
-        let block = container.and_then(|container| {
+        let block = container.as_mut().and_then(|container| {
             let readable = container.mode.is_some() && (container.whole || !container.plain.is_empty());
-            readable.then(|| block::decode(container.plain, None, None, &self.limits).report_to(damage))
+            readable.then(|| decode_either_order(&mut container.plain, reversed, None, &self.limits, damage))
         });
         let size = self.meta.block_size().map(|size| [size; 3]);
         if let (Some(block), Some(size)) = (&block, size)

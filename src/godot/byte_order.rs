@@ -1,0 +1,248 @@
+//! Raw channels that a big-endian machine wrote.
+//!
+//! The engine stores sizes, metadata, uniform values and the epilogue byte by byte in little-endian order, but copies raw
+//! channels from memory: those of more than 8 bits have the byte order of the machine. Source: Godot Voxel's specifications of
+//! the block formats ("the implementation of block channels with depth greater than 8-bit currently doesn't consider this")
+//! and `VoxelBlockSerializer` (`store_buffer` of the channel's bytes).
+//!
+//! Nothing in a block names its byte order, so the distances have to show it: in one order they are a smooth field or floats
+//! of a sane size, in the other they are noise. A block whose distances show nothing is read as little-endian.
+
+use crate::bytes::{index, len64};
+use crate::godot::block::Block;
+use crate::godot::channel::{Channel, Depth, SDF, Storage};
+
+/// Values that must be there before they show anything.
+const FEWEST: usize = 64;
+
+/// How often the distances must have one of so many different upper bytes, and lower bytes, in the big-endian reading: a
+/// field of a few values is as smooth in either order.
+const UPPER: u32 = 4;
+const LOWER: u32 = 32;
+
+/// How much rougher the little-endian reading must be, and how rough on average, in steps of 16 bits. Noise has 16,384.
+const ROUGHER: u64 = 16;
+const ROUGH: u64 = 4096;
+
+/// Values of which a first look takes the difference to the next one; the sum of 16-bit differences, or the number of floats that are no
+/// distances, from which on it finds a block suspect.
+const SAMPLES: usize = 16;
+const SUSPECT: u64 = 16 * 1024;
+const ABSURD: usize = 4;
+
+/// Sizes of distances that no world has.
+const HUGE: f64 = 1e9;
+const TINY: f64 = 1e-9;
+
+/// Whether the distances of a block show that its raw channels are big-endian.
+#[must_use]
+pub fn is_big_endian(block: &Block<'_>) -> bool {
+    let raw = |channel: &&Channel<'_>| channel.storage == Storage::Raw && channel.is_whole();
+    let Some(sdf) = block.channels.get(SDF).filter(raw) else { return false };
+    let width = sdf.depth.bytes();
+    let value = |at: usize| sdf.data.get(at.checked_mul(width)?..)?.get(..width);
+    if !is_suspect(sdf.depth, sdf.data.chunks_exact(width).len(), value) {
+        return false;
+    }
+    match sdf.depth {
+        Depth::Bits8 => false,
+        Depth::Bits16 => is_smooth_reversed(sdf.data),
+        Depth::Bits32 => is_sane_reversed(sdf.data.as_chunks::<4>().0, |bytes| f32::from_le_bytes(bytes).into()),
+        Depth::Bits64 => is_sane_reversed(sdf.data.as_chunks::<8>().0, f64::from_le_bytes),
+    }
+}
+
+/// Whether raw distances may be big-endian, by a few of them; `value` gives the bytes of the value at an index. Most healthy blocks
+/// need no more to be told from big-endian ones.
+#[must_use]
+pub(crate) fn is_suspect<B: AsRef<[u8]>>(depth: Depth, values: usize, value: impl Fn(usize) -> Option<B>) -> bool {
+    if depth == Depth::Bits8 || values < FEWEST {
+        return false;
+    }
+    let raw = |at: usize| depth.value(value(at)?.as_ref());
+    let step = values.checked_div(SAMPLES).unwrap_or(0);
+    let (mut rough, mut absurd) = (0u64, 0usize);
+    for at in (0..values).step_by(step.max(1)).take(SAMPLES) {
+        let (Some(first), Some(second)) = (raw(at), raw(at.saturating_add(1))) else { return true };
+        let float = match depth {
+            Depth::Bits32 => f64::from(f32::from_bits(u32::try_from(first).unwrap_or(0))),
+            _ => f64::from_bits(first),
+        };
+        absurd = absurd.saturating_add(usize::from(is_absurd(float)));
+        let word = |raw: u64| u16::try_from(raw).unwrap_or(0);
+        rough = rough.saturating_add(distance(word(first), word(second)));
+    }
+    match depth {
+        Depth::Bits16 => rough > SUSPECT,
+        _ => absurd >= ABSURD,
+    }
+}
+
+/// The difference of two values, the shorter way around.
+fn distance(a: u16, b: u16) -> u64 {
+    let difference = a.wrapping_sub(b);
+    difference.min(difference.wrapping_neg()).into()
+}
+
+/// Whether a float is no distance.
+fn is_absurd(value: f64) -> bool {
+    !value.is_finite() || value.abs() > HUGE || (value != 0.0 && value.abs() < TINY)
+}
+
+/// Fixed point: whether the field is noise as little-endian and smooth as big-endian.
+fn is_smooth_reversed(data: &[u8]) -> bool {
+    let (values, _) = data.as_chunks::<2>();
+    let mut seen = [[false; 256]; 2];
+    for pair in values {
+        for (seen, byte) in seen.iter_mut().zip(pair) {
+            if let Some(seen) = seen.get_mut(usize::from(*byte)) {
+                *seen = true;
+            }
+        }
+    }
+    let [upper, lower] = seen.map(|seen| seen.iter().fold(0u32, |n, seen| n.saturating_add(u32::from(*seen))));
+    let (little, big) = (roughness(values, u16::from_le_bytes), roughness(values, u16::from_be_bytes));
+    upper >= UPPER
+        && lower >= LOWER
+        && is_rough(little, values.len())
+        && big.checked_mul(ROUGHER).is_some_and(|big| big < little)
+}
+
+fn is_rough(sum: u64, values: usize) -> bool {
+    sum.checked_div(u64::try_from(values).unwrap_or(u64::MAX)).is_some_and(|mean| mean > ROUGH)
+}
+
+/// The sum of the differences of neighbours, the shorter way around.
+fn roughness(values: &[[u8; 2]], read: impl Fn([u8; 2]) -> u16) -> u64 {
+    let pairs = values.iter().zip(values.iter().skip(1));
+    pairs.fold(0u64, |sum, (a, b)| sum.saturating_add(distance(read(*a), read(*b))))
+}
+
+/// Floats: whether most are no distances as little-endian, and nearly all are as big-endian.
+fn is_sane_reversed<const N: usize>(values: &[[u8; N]], read: impl Fn([u8; N]) -> f64) -> bool {
+    let reversed = |mut bytes: [u8; N]| {
+        bytes.reverse();
+        bytes
+    };
+    let present = || values.iter().copied().filter(|bytes| *bytes != [0; N]);
+    let absurd = present().filter(|bytes| is_absurd(read(*bytes))).count();
+    let absurd_reversed = || present().filter(|bytes| is_absurd(read(reversed(*bytes)))).count();
+    absurd >= FEWEST
+        && absurd.saturating_mul(2) > present().count()
+        // A distance of zero may be a rounding error instead.
+        && absurd_reversed().saturating_mul(32) < present().count()
+}
+
+/// Reverses the values of raw channels of more than 8 bits of a block in `plain`, its decompressed bytes.
+pub fn reverse(block: &Block<'_>, plain: &mut [u8]) {
+    for channel in block.channels.iter().filter(|channel| channel.storage == Storage::Raw) {
+        let (start, width) = (index(channel.offset), channel.depth.bytes());
+        let end = start.saturating_add(index(len64(channel.data)));
+        for value in plain.get_mut(start..end).unwrap_or_default().chunks_exact_mut(width) {
+            value.reverse();
+        }
+    }
+}
+
+/// Copies `plain` with little-endian channels to `buffer` if the distances of its block show that they are big-endian; whether
+/// they do.
+#[must_use]
+pub fn correct(block: &Block<'_>, plain: &[u8], buffer: &mut Vec<u8>) -> bool {
+    if !is_big_endian(block) {
+        return false;
+    }
+    buffer.clear();
+    buffer.extend_from_slice(plain);
+    reverse(block, buffer);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::godot::block;
+    use crate::limits::Limits;
+
+    const SIDE: u16 = 16;
+
+    /// A block of version 4 with these raw distances; TYPE has 16 bits too.
+    fn bytes(depth: Depth, values: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![4, 16, 0, 16, 0, 16, 0, 0x10];
+        bytes.extend((0..4096u16).flat_map(|n| (n % 7).to_le_bytes()));
+        bytes.push(depth.code() << 4);
+        bytes.extend_from_slice(values);
+        bytes.extend([0x11, 0x34, 0x12]);
+        bytes.extend([[0x01, 0]; 5].as_flattened());
+        bytes.extend([0x0d, 0xf0, 0x0d, 0x90]);
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Block<'_> {
+        let mut damage = Vec::new();
+        let block = block::decode(bytes, None, None, &Limits::DEFAULT).report_to(&mut damage);
+        assert_eq!(damage, []);
+        block
+    }
+
+    /// Distances to a slope, in the order ZXY.
+    fn slope() -> impl Iterator<Item = f64> {
+        let voxels =
+            (0..SIDE).flat_map(|z| (0..SIDE).flat_map(move |x| (0..SIDE).map(move |y| [x, y, z].map(f64::from))));
+        voxels.map(|[x, y, z]| y - 6.3 - 0.21 * x + 0.13 * z)
+    }
+
+    fn fixed(value: f64) -> i16 {
+        (value / 500.0 * 32767.0).round() as i16
+    }
+
+    #[test]
+    fn slopes_of_either_order_are_told_apart() {
+        let floats: Vec<u8> = slope().flat_map(|d| (d as f32).to_le_bytes()).collect();
+        let doubles: Vec<u8> = slope().flat_map(f64::to_le_bytes).collect();
+        let words: Vec<u8> = slope().flat_map(|d| fixed(d).to_le_bytes()).collect();
+        for (depth, little) in [(Depth::Bits16, words), (Depth::Bits32, floats), (Depth::Bits64, doubles)] {
+            let little = bytes(depth, &little);
+            let block = read(&little);
+            assert!(!is_big_endian(&block), "{depth}");
+            let mut big = little.clone();
+            reverse(&block, &mut big);
+            assert_ne!(big, little);
+            // Sizes, uniform values and the epilogue are little-endian in either.
+            let block = read(&big);
+            assert!(is_big_endian(&block), "{depth}");
+            assert_eq!(block.channels[2].value(0), Some(0x1234));
+            let mut buffer = Vec::new();
+            assert!(correct(&block, &big, &mut buffer));
+            assert_eq!(buffer, little);
+        }
+    }
+
+    #[test]
+    fn what_shows_nothing_is_little_endian() {
+        let noise = |n: u32| n.wrapping_mul(0x9e37_79b9).rotate_left(13).wrapping_mul(0x85eb_ca6b);
+        let of = |value: fn(u32) -> u16| (0..4096).flat_map(|n| value(n).to_le_bytes()).collect::<Vec<u8>>();
+        let fields = [
+            // Inside and outside at the ends of the scale, as either of the engine's generators gives them.
+            of(|n| if n % 16 < 7 { 0x8001 } else { 0x7fff }),
+            of(|n| if n % 16 < 7 { 0x8000 } else { 0x7fff }),
+            of(|n| if n % 3 < 1 { 0x00ff } else { 0xff00 }),
+            // Distances of 8 bits in the upper byte, also with a constant below.
+            of(|n| (n % 200) as u16 * 256),
+            of(|n| (n % 200) as u16 * 256 + 0x7f),
+            // Steep distances.
+            of(|n| (n % 16) as u16 * 4097),
+            of(|_| 0),
+        ];
+        for (nth, field) in fields.iter().enumerate() {
+            assert!(!is_big_endian(&read(&bytes(Depth::Bits16, field))), "{nth}");
+        }
+        for depth in [Depth::Bits16, Depth::Bits32, Depth::Bits64] {
+            let random: Vec<u8> =
+                (0..4096 * 2).flat_map(|n| noise(n).to_le_bytes()).take(4096 * depth.bytes()).collect();
+            assert!(!is_big_endian(&read(&bytes(depth, &random))), "{depth}");
+        }
+        // Floats that no world has, in either order.
+        let huge: Vec<u8> = (0..4096).flat_map(|_| f32::MAX.to_le_bytes()).collect();
+        assert!(!is_big_endian(&read(&bytes(Depth::Bits32, &huge))));
+    }
+}
