@@ -377,6 +377,12 @@ impl Save {
         scan::open(path, options)
     }
 
+    /// A save without files, for a path that is none: the explorer shows the bytes there.
+    #[must_use]
+    pub fn of_nothing(path: &Path, options: &Options) -> Self {
+        Self::empty(path, options)
+    }
+
     /// A save with nothing in it.
     fn empty(path: &Path, options: &Options) -> Self {
         Self {

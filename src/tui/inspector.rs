@@ -188,6 +188,10 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
                 out.push(("depths", "in the upper half of the voxels".into(), Role::Text));
             }
         }
+        Store::Bytes(_) if !index.tried.is_empty() => {
+            out.push(("", "This file is not recognized. What was tried:".into(), Role::Strong));
+            out.extend(index.tried.iter().map(|tried| ("", tried.clone(), Role::Text)));
+        }
         Store::Bytes(_) => out.push(("", "Only bytes: no block can be located by this file.".into(), Role::Text)),
     }
     for damage in opened.damage.iter().take(3) {

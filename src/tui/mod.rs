@@ -230,9 +230,10 @@ impl App {
             JobKind::Save,
             move |worker| {
                 let prepared = prepare.map_or(Ok(()), |prepare| prepare(&path).map_err(|error| error.to_string()));
-                let index = prepared
-                    .and_then(|()| Save::open(&path, &options).map_err(|error| error.to_string()))
-                    .map(Index::new);
+                let index = prepared.and_then(|()| match Save::open(&path, &options) {
+                    Err(crate::save::Error::NotASave(_)) => Index::of_bytes(&path, &options),
+                    opened => opened.map(Index::new).map_err(|error| error.to_string()),
+                });
                 worker.answer(move |app| app.opened(index));
                 if let Some(against) = against {
                     compare::open(&against, worker);
@@ -264,7 +265,12 @@ impl App {
                     }
                 }
                 self.selection.finding = None;
-                check::start(self);
+                if index.tried.is_empty() {
+                    check::start(self);
+                } else {
+                    (self.pane, self.focus) = (Pane::Hex, Focus::Pane);
+                    self.show_message("This file is not recognized; the inspector lists what was tried.".into());
+                }
             }
             Err(why) if self.index.is_none() => self.failure = Some(why),
             Err(why) => self.show_message(why),

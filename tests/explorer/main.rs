@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod blocks;
+mod bytes;
 mod channels;
 mod cut;
 mod difference;

@@ -181,6 +181,10 @@ pub fn bare_file(path: &std::path::Path, options: &target::Options) -> Option<Re
     if !path.is_file() || !matches!(Save::open(path, &library), Err(voxscope::save::Error::NotASave(_))) {
         return None;
     }
+    // On a terminal the explorer shows the bytes of what is not recognized.
+    if crate::cli::explore::has_terminal() && !bare::is_recognized(path, &library) {
+        return None;
+    }
     Some(bare::show(path, None, Format::Text, false, &Palette::default(), &library))
 }
 

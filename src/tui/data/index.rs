@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::printable::printable;
-use crate::save::{File, Forest, Kind, PakDir, Save};
+use crate::save::{File, Forest, Kind, Options, PakDir, Save, bare};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
 
@@ -76,6 +76,8 @@ pub struct Index {
     pub paths: Vec<PathBuf>,
     /// The lines, each before those that belong to it.
     pub nodes: Vec<Node>,
+    /// Of a file that is no save: each kind that it was read as, and why it is not of it.
+    pub tried: Vec<String>,
     node_of: Vec<NodeId>,
     by_name: HashMap<String, ItemId>,
 }
@@ -89,6 +91,7 @@ impl Index {
             items: Vec::new(),
             paths: Vec::new(),
             nodes: Vec::new(),
+            tried: Vec::new(),
             node_of: Vec::new(),
             by_name: HashMap::new(),
             save: Arc::clone(&save),
@@ -132,6 +135,28 @@ impl Index {
         }
         index.close(root);
         index
+    }
+
+    /// Makes the tree of one file that is no save, to look at its bytes.
+    ///
+    /// # Errors
+    /// A sentence, if the file cannot be read.
+    pub fn of_bytes(path: &Path, options: &Options) -> Result<Self, String> {
+        let shown = crate::printable::path(path);
+        let bytes = bare::read_file(path, &options.limits).map_err(|error| format!("{shown}: {error}"))?;
+        let layout = options.format.map(|format| format.layout());
+        let mut index = Self::new(Save::of_nothing(path, options));
+        index.nodes.clear();
+        let name = path.file_name().map_or_else(|| shown.clone(), |name| crate::printable::path(name.as_ref()));
+        index.item_at(None, Item::Plain, path.to_owned(), &name);
+        index.tried.push("no file of a save, by its name and first bytes".to_owned());
+        match bare::infer(&bytes, layout.as_ref(), &options.limits) {
+            Ok((kind, why)) => index.tried.push(format!("{}: {why}; `voxscope show` prints it", kind.name())),
+            Err(tried) => {
+                index.tried.extend(tried.iter().map(|tried| format!("not {}: {}", tried.kind.name(), tried.why)));
+            }
+        }
+        Ok(index)
     }
 
     fn pak_dir(&mut self, root: Option<NodeId>, name: &str, number: usize, pak_dir: &PakDir) {
