@@ -246,7 +246,12 @@ pub const HEALTHY: &[Sample] = &[
     Sample::healthy("stream-version-0", "A stream of former days, without a format of keys.", &[], |dir| {
         stream(dir, &StreamSpec { version: 0, instances: false, ..StreamSpec::small(Format::Int16) })
     }),
-    Sample::healthy("map-sparse", "A voxel map of sparse blocks: a depth map, two finer layers.", &[], maps::sparse),
+    Sample::healthy(
+        "map-sparse",
+        "A voxel map of sparse blocks: a depth map, two layers inside of the global one.",
+        &[],
+        maps::sparse,
+    ),
     Sample::healthy(
         "map-dense",
         "A voxel map of dense layers, as Unity exports them: structures without water, layers of one name.",

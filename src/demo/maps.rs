@@ -224,13 +224,13 @@ impl Draft {
     }
 }
 
-/// A map of sparse blocks with depth maps and two finer layers.
+/// A map of sparse blocks with depth maps and two layers inside of the global one.
 pub(super) fn sparse(dir: &Path) -> io::Result<()> {
     let mut draft = Draft::new();
     draft.add(&Lake::new(1, [40, 12, 28]), [-10.0, 2.0, -7.0], Format::BlockSparse, Arrays::PLAIN, true);
-    for (seed, x) in [(2, -4.0), (3, 3.5)] {
+    for (seed, x) in [(2, -9.0), (3, 1.5)] {
         let lake = Lake::new(seed, [16, 10, 16]);
-        draft.add(&lake, [x, 2.0, 1.25], Format::BlockSparse, Arrays { dtype: Dtype::I32, ..Arrays::PLAIN }, true);
+        draft.add(&lake, [x, 2.0, -1.25], Format::BlockSparse, Arrays { dtype: Dtype::I32, ..Arrays::PLAIN }, true);
     }
     draft.write(dir)
 }
@@ -242,7 +242,7 @@ pub(super) fn dense(dir: &Path) -> io::Result<()> {
     draft.add(&lake, [-8.5, -4.0, 60.25], Format::Dense, Arrays { dtype: Dtype::I32, ..Arrays::PLAIN }, false);
     // Two layers of the same name at different places.
     let lake = Lake { stones: true, ..Lake::new(5, [12, 6, 12]) };
-    for x in [0.0, 6.0] {
+    for x in [0.0, 2.0] {
         draft.add(&lake, [x, -4.0, 61.0], Format::Dense, Arrays { dtype: Dtype::I32, ..Arrays::PLAIN }, false);
     }
     for layer in &mut draft.data.locals {

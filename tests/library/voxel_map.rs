@@ -161,6 +161,18 @@ fn findings(dir: &Path) -> Vec<(Code, Level)> {
     all
 }
 
+/// Real exports have their layers inside of the global one, which they agree with about water.
+#[test]
+fn healthy_maps_have_only_the_notes_they_are_made_for() {
+    for sample in voxscope::demo::samples().filter(|sample| sample.healthy && sample.name.starts_with("map-")) {
+        let dir = tempfile::tempdir().unwrap();
+        (sample.make)(dir.path()).unwrap();
+        let found = findings(dir.path());
+        let layers = [Code::MapLayerOutside, Code::MapLayerDisagrees, Code::MapLayerType];
+        assert!(found.iter().all(|(code, _)| !layers.contains(code)), "{}: {found:?}", sample.name);
+    }
+}
+
 #[test]
 fn names_of_a_map_contradict_only_another_id_or_scene() {
     let odd = [Code::MapName, Code::MapFileUnnamed];
