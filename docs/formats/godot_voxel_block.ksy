@@ -35,7 +35,7 @@ seq:
     contents: [0x0d, 0xf0, 0x0d, 0x90]
 instances:
   volume:
-    value: size_x * size_y * size_z
+    value: size_x.as<s4> * size_y.as<s4> * size_z.as<s4>
 types:
   channel:
     seq:

@@ -41,11 +41,11 @@ seq:
   - id: entries
     type: entry
     repeat: expr
-    repeat-expr: region_size_x * region_size_y * region_size_z
+    repeat-expr: region_size_x.as<s4> * region_size_y.as<s4> * region_size_z.as<s4>
     doc: slot = y + region_size_y * (x + region_size_x * z)
 instances:
   sectors_start:
-    value: '20 + (palette_hint == 0xff ? 1024 : 0) + 4 * region_size_x * region_size_y * region_size_z'
+    value: '20 + (palette_hint == 0xff ? 1024 : 0) + 4 * region_size_x.as<s4> * region_size_y.as<s4> * region_size_z.as<s4>'
 types:
   entry:
     seq:

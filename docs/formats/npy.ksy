@@ -25,6 +25,6 @@ seq:
   - id: header
     type: str
     encoding: ASCII
-    size: 'major == 1 ? len_header_1 : len_header_2'
+    size: 'major == 1 ? len_header_1.as<u4> : len_header_2'
   - id: data
     size-eos: true
