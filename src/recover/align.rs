@@ -121,7 +121,7 @@ impl Pass<'_> {
         let ends: Vec<(usize, f64)> =
             numbers.iter().map(|&(number, weight)| (number, weight.ln() - band.get(&f, n, number))).collect();
         let b = self.backward(&ends, rows, out);
-        for i in 0..n {
+        for (i, out) in out.iter().enumerate() {
             for g in band.range(i).take_while(|g| *g <= most) {
                 let at = band.get(&f, i, g);
                 let kept = (at + rows.at(i, g) + band.get(&b, i + 1, g)).exp();
@@ -134,7 +134,7 @@ impl Pass<'_> {
                     }
                 }
                 if g < most {
-                    posterior.gone[i] += (at + out[i] + band.get(&b, i + 1, g + 1)).exp();
+                    posterior.gone[i] += (at + out + band.get(&b, i + 1, g + 1)).exp();
                 }
             }
         }
