@@ -116,7 +116,7 @@ pub(super) fn find_doubts(save: &Save, options: &Options<'_>, explained: &HashSe
                 .collect();
             let solved = survey::solve(&members, &Weights::default(), 1, &options.watch);
             for ((i, near, header, case, _), solved) in opened.iter().zip(&solved) {
-                if !near && !case.is_intact() && !options.cancelled() {
+                if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
                     let path = forest.dir.join(&files[*i].name);
                     judge(header, case, solved, cap, doubts.by_file.entry(path).or_default());
                 }

@@ -124,16 +124,19 @@ pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, side
     Case::read(region, slots, &save.options.limits, options)
 }
 
-/// Puts regions into clusters. In a small save the regions beside damaged ones are solved with them.
+/// Puts regions into clusters. In a small save the regions beside damaged ones are solved with them; where no table is
+/// damaged, all of them are, since seams may contradict tables that fit their sectors.
 #[must_use]
 pub fn clusters(members: &[Member]) -> Vec<Cluster> {
+    if members.iter().all(|member| !member.broken) {
+        let few = members.iter().map(|member| member.blocks).sum::<u64>() <= FEW;
+        let solved = (0..members.len()).collect();
+        return if few && !members.is_empty() { vec![Cluster { solved, near: Vec::new() }] } else { Vec::new() };
+    }
     let broken: Vec<usize> = (0..members.len()).filter(|&i| members[i].broken).collect();
     let beside = |i: usize, of: &[usize]| of.iter().any(|&b| tell_of_each_other(members[b].at, members[i].at));
     let all: Vec<usize> = (0..members.len()).filter(|&i| beside(i, &broken)).collect();
     let blocks = |of: &[usize]| of.iter().map(|&i| members[i].blocks).sum::<u64>();
-    if broken.is_empty() {
-        return Vec::new();
-    }
     if blocks(&all) <= FEW {
         return vec![Cluster { solved: all, near: Vec::new() }];
     }
@@ -244,7 +247,9 @@ mod tests {
     fn small_saves_are_solved_with_the_neighbours_of_what_is_damaged() {
         let all = [member(0, true, 64), member(1, false, 64), member(2, false, 64)];
         assert_eq!(clusters(&all), [Cluster { solved: vec![0, 1], near: Vec::new() }]);
-        assert_eq!(clusters(&all[1..]), []);
+        let whole = Cluster { solved: vec![0, 1], near: Vec::new() };
+        assert_eq!(clusters(&all[1..]), [whole], "seams may contradict tables that fit");
+        assert_eq!(clusters(&[member(0, false, 4096), member(1, false, 64)]), [], "not in a large save");
     }
 
     #[test]

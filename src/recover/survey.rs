@@ -58,6 +58,15 @@ pub struct Solved {
     pub undecided: usize,
 }
 
+impl Solved {
+    /// Whether seams show beyond doubt that blocks of a table that fits its sectors belong elsewhere.
+    #[must_use]
+    pub fn is_contradicted(&self) -> bool {
+        let moved = |placed: &Placed| placed.certainty == Certainty::Certain && placed.moved;
+        !self.as_listed && self.placed.iter().any(moved)
+    }
+}
+
 /// A region that is solved, or that is next to one.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'c> {

@@ -160,6 +160,9 @@ pub(super) fn solve_all<'s>(
     // A region without a block shows nothing about the others.
     let known: Vec<usize> = (0..files.len()).filter(|&i| !matches!(looks[i], Look::Nothing)).collect();
     let members: Vec<Member> = known.iter().map(|&i| Member::new(files[i].1, looks[i].broken())).collect();
+    let is_healthy = |i: &&usize| matches!(looks[**i], Look::Healthy);
+    let healthy: HashSet<PathBuf> =
+        known.iter().filter(is_healthy).map(|&i| files[i].0.dir.join(&files[i].1.name)).collect();
     let of_known = |all: Vec<usize>| all.into_iter().map(|k| known[k]).collect::<Vec<usize>>();
     let mut clusters: Vec<(Vec<usize>, Vec<usize>)> =
         clusters(&members).into_iter().map(|c| (of_known(c.solved), of_known(c.near))).collect();
@@ -199,7 +202,7 @@ pub(super) fn solve_all<'s>(
         let solved = survey::solve(&members, &Weights::default(), 1, &options.watch.quiet());
         for ((walk, near), solved) in walks.iter().zip(&solved) {
             options.go_on()?;
-            if !near {
+            if !near && (!walk.case.is_intact() || !healthy.contains(&walk.path()) || solved.is_contradicted()) {
                 each(walk, solved)?;
             }
         }
