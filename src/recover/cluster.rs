@@ -18,6 +18,9 @@ use crate::source::Source;
 /// Blocks up to which a save is solved as a whole, and one region is taken with the next.
 const FEW: u64 = 4096;
 
+/// Files that are open at once where all regions of a save are solved together although none is damaged.
+const FEW_FILES: usize = 32;
+
 /// Blocks of a region up to which the sides of all are kept.
 const ALL: usize = 1024;
 
@@ -129,7 +132,7 @@ pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, side
 #[must_use]
 pub fn clusters(members: &[Member]) -> Vec<Cluster> {
     if members.iter().all(|member| !member.broken) {
-        let few = members.iter().map(|member| member.blocks).sum::<u64>() <= FEW;
+        let few = members.len() <= FEW_FILES && members.iter().map(|member| member.blocks).sum::<u64>() <= FEW;
         let solved = (0..members.len()).collect();
         return if few && !members.is_empty() { vec![Cluster { solved, near: Vec::new() }] } else { Vec::new() };
     }

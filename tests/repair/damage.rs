@@ -126,6 +126,18 @@ fn entries_that_are_lost_are_found_by_seams() {
 }
 
 #[test]
+fn exchanged_entries_are_put_right_although_the_table_fits() {
+    for (ground, seed) in [(Ground::Smooth, 51), (Ground::Blocky, 52)] {
+        let world = World::new(ground, seed);
+        let (copy, hit) = world.repaired(|file| TableDamage::Swaps.apply(file, &mut Random::new(seed)));
+        let score = score(&world.truth, &copy, &hit, &[]);
+        // What seams leave open stays where the table has it.
+        assert_eq!((score.lost, score.wrong), (0, score.hit - score.back), "{ground:?}: {score:?}");
+        assert!(score.back * 3 >= score.hit, "{ground:?}: {score:?}");
+    }
+}
+
+#[test]
 fn damage_to_a_file_costs_only_the_blocks_that_it_hits() {
     let world = World::new(Ground::Smooth, 43);
     // A region whose header has another block size or depth is taken for one with settings of its own.
