@@ -60,7 +60,7 @@ pub(super) fn zeroed<S: Source>(region: &Region<S>, report: &mut Report) {
             pages.append(&mut lost);
         }
     }
-    tell(pages, PAGE, report);
+    report_zeroed(pages, PAGE, report);
 }
 
 /// Reports pages of a stream that hold zeros instead of what leads to them says.
@@ -73,11 +73,11 @@ pub(super) fn zeroed_pages<S: Source>(stream: &Stream<S>, report: &mut Report) {
         let read = stream.pages.source.read_into(*at, index(size), &mut bytes);
         read.is_ok() && bytes.len() as u64 == size && bytes.iter().all(|byte| *byte == 0)
     });
-    tell(pages, size, report);
+    report_zeroed(pages, size, report);
 }
 
 /// One finding for each run of pages.
-fn tell(mut pages: Vec<u64>, size: u64, report: &mut Report) {
+fn report_zeroed(mut pages: Vec<u64>, size: u64, report: &mut Report) {
     pages.sort_unstable();
     pages.dedup();
     let mut runs: Vec<Span> = Vec::new();

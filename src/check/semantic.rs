@@ -19,7 +19,7 @@ use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, 
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
 use crate::recover::region::{Case, Listing};
-use crate::recover::slots::{self, Told};
+use crate::recover::slots::{self, FormulaEvidence};
 use crate::recover::survey::{self, Solved};
 use crate::recover::torn_table::Split;
 use crate::recover::walk;
@@ -153,7 +153,10 @@ fn find_broken(
 
 /// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.
 fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(PathBuf, Doubt)> {
-    let Told::Seams { slots, seams, odds } = slots::told(save, forest, &|| options.cancelled()) else { return None };
+    let FormulaEvidence::Seams { slots, seams, odds } = slots::infer_formula(save, forest, &|| options.cancelled())
+    else {
+        return None;
+    };
     let file = forest.regions.iter().find(|file| file.position.iter().any(|&p| p < 0))?;
     let span = file.header.as_ref().map_or_else(Span::default, |header| header.table);
     let words = match slots {

@@ -33,7 +33,7 @@ use crate::godot::stream::loc;
 #[cfg(feature = "sqlite")]
 use crate::godot::stream::loc::KeyRule;
 use crate::printable;
-use crate::recover::slots::{Told, told};
+use crate::recover::slots::{FormulaEvidence, infer_formula};
 use crate::resize;
 use crate::save::{self, ForestLayout, Save};
 use crate::watch::Watch;
@@ -317,14 +317,14 @@ fn slots(world: &World<'_>, watch: &Watch<'_>) -> Option<String> {
     if let Some(given) = world.save.options.slots {
         return Some(format!("read by the formula that was given, {}", formula(given)));
     }
-    Some(match told(world.save, forest, &|| watch.is_cancelled()) {
-        Told::Known => "read by the old formula, which the versions of the blocks imply".to_owned(),
-        Told::Seams { slots, seams, odds } => {
+    Some(match infer_formula(world.save, forest, &|| watch.is_cancelled()) {
+        FormulaEvidence::Known => "read by the old formula, which the versions of the blocks imply".to_owned(),
+        FormulaEvidence::Seams { slots, seams, odds } => {
             world.tell_slots(slots);
             let odds = odds.abs().exp();
             format!("read by {}, as {seams} seams show, with average odds of {odds:.1} to 1 per seam", formula(slots))
         }
-        Told::Nothing => {
+        FormulaEvidence::Nothing => {
             let formula = formula(SlotFormula::Euclidean);
             format!(
                 "read by {formula}, since neither block versions nor seams show which one applies; pass `--slots old` if it is wrong"

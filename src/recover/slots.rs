@@ -29,7 +29,7 @@ const EACH: f64 = 0.15;
 
 /// What tells the formula.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum FormulaEvidence {
     /// It makes no difference, is given, or follows from the version of the blocks.
     Known,
     /// The seams tell.
@@ -45,7 +45,7 @@ pub enum Told {
     Nothing,
 }
 
-impl Told {
+impl FormulaEvidence {
     /// The formula, when the seams tell.
     #[must_use]
     pub const fn slots(&self) -> Option<SlotFormula> {
@@ -71,7 +71,7 @@ struct Lod<'s> {
 
 /// Looks at the seams of a forest, LOD by LOD until one tells. `stop` ends the search.
 #[must_use]
-pub fn told(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sync)) -> Told {
+pub fn infer_formula(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sync)) -> FormulaEvidence {
     let mut open = false;
     let mut lods: Vec<u8> = forest.regions.iter().map(|file| file.lod).collect();
     lods.dedup();
@@ -85,11 +85,11 @@ pub fn told(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sync)) -> T
         if stop() {
             break;
         }
-        if let Some(told) = lod.told() {
-            return told;
+        if let Some(evidence) = lod.evidence() {
+            return evidence;
         }
     }
-    if open { Told::Nothing } else { Told::Known }
+    if open { FormulaEvidence::Nothing } else { FormulaEvidence::Known }
 }
 
 impl<'s> Lod<'s> {
@@ -136,7 +136,7 @@ impl<'s> Lod<'s> {
         pairs.map(thin)
     }
 
-    fn told(&self) -> Option<Told> {
+    fn evidence(&self) -> Option<FormulaEvidence> {
         let [only_old, _] = self.pairs(0);
         let [only_new, both] = self.pairs(1);
         if only_old.len() < SEAMS || only_new.len() < SEAMS {
@@ -169,7 +169,7 @@ impl<'s> Lod<'s> {
         }
         let each = old / n_old as f64 - new / n_new as f64;
         let all = each * n_old.min(n_new) as f64;
-        (all.abs() >= SUM && each.abs() >= EACH).then(|| Told::Seams {
+        (all.abs() >= SUM && each.abs() >= EACH).then(|| FormulaEvidence::Seams {
             slots: if all > 0.0 { SlotFormula::Legacy } else { SlotFormula::Euclidean },
             seams: n_old + n_new,
             odds: each,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::damage::Code;
 use crate::godot::region::Format;
 use crate::godot::slots::SlotFormula;
-use crate::recover::slots::{self, Told};
+use crate::recover::slots::{self, FormulaEvidence};
 use crate::repair::backup::Store;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan, simple};
 use crate::repair::meta::{MetaFile, Target};
@@ -149,8 +149,10 @@ fn by_old_slots(save: &Save, options: &Options<'_>) -> Result<Option<Save>, Erro
     if save.options.slots.is_some() || forest.kind == Kind::BlockFiles {
         return Ok(None);
     }
-    match slots::told(save, forest, &|| options.go_on().is_err()) {
-        Told::Seams { slots: SlotFormula::Legacy, seams, odds } if seams >= OLD_SEAMS && odds >= OLD_ODDS => {
+    match slots::infer_formula(save, forest, &|| options.go_on().is_err()) {
+        FormulaEvidence::Seams { slots: SlotFormula::Legacy, seams, odds }
+            if seams >= OLD_SEAMS && odds >= OLD_ODDS =>
+        {
             let reading = save::Options { slots: Some(SlotFormula::Legacy), ..save.options.clone() };
             Ok(Some(Save::open(&save.path, &reading)?))
         }

@@ -7,7 +7,7 @@ use std::io;
 use crate::bytes::Span;
 use crate::check::{Level, Options, Report};
 use crate::damage::{Code, Damage, Value};
-use crate::recover::pak::{self, Told, Verdict};
+use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::save::Pak;
 use crate::source::Source;
 
@@ -16,7 +16,7 @@ const BUDGET: u64 = 256 << 20;
 
 /// The analysis of one file.
 pub(super) struct Evidence {
-    analysis: Told,
+    analysis: PakAnalysis,
     by_record: HashMap<u32, Verdict>,
 }
 

@@ -141,12 +141,12 @@ impl Growth {
             }
         }
         for (at, node) in placed {
-            self.tell(board, at, node);
+            self.add_links(board, at, node);
         }
     }
 
     /// Adds a placed block to the slots beside it.
-    fn tell(&mut self, board: &Board<'_>, (lod, position): (u8, [i32; 3]), node: Node) {
+    fn add_links(&mut self, board: &Board<'_>, (lod, position): (u8, [i32; 3]), node: Node) {
         for (link, at) in around(lod, position, board.lods) {
             let Some((r, slot)) = board.slot_at(at.0, at.1) else { continue };
             if self.loose[r].is_empty() || self.filled[r].contains(&slot) {
@@ -290,7 +290,7 @@ impl Growth {
         if let Some(at) = board.cases[case].shape.position(slot) {
             let node = (case, self.loose[case][loose].block);
             board.placed.insert((lod, at), node);
-            self.tell(board, (lod, at), node);
+            self.add_links(board, (lod, at), node);
         }
     }
 

@@ -76,7 +76,7 @@ pub struct Orphan {
 
 /// What a pak region is made of.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct PakAnalysis {
     /// The layout that explains it best.
     pub layout: Layout,
     /// Its header as it should be, were the file built anew.
@@ -93,7 +93,7 @@ pub struct Told {
     pub trouble: bool,
 }
 
-impl Told {
+impl PakAnalysis {
     /// Whether the file says all that is in it and has nothing that is damaged. Old chunks in free blocks are normal.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
@@ -115,17 +115,17 @@ pub fn has_leftovers<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Resu
 ///
 /// # Errors
 /// What the operating system says.
-pub fn read<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<Told> {
-    let mut told = read_records(pak, options)?;
+pub fn read<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<PakAnalysis> {
+    let mut analysis = read_records(pak, options)?;
     if !(options.stop)() {
-        let seams = seams::place(pak, &told, options)?;
-        seams::apply(&mut told, seams);
+        let seams = seams::place(pak, &analysis, options)?;
+        seams::apply(&mut analysis, seams);
     }
-    Ok(told)
+    Ok(analysis)
 }
 
 /// What records and streams tell, without their voxels.
-fn read_records<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<Told> {
+fn read_records<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<PakAnalysis> {
     let declared = Layout::declared(pak);
     let records = look(pak, &declared, &HashMap::new(), options)?;
     let header_fits =
@@ -137,13 +137,13 @@ fn read_records<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<To
         let free = unclaimed(pak);
         let walked = streams::walk(&pak.source, &free, &phases, &pak.limits, options.budget, options.stop)?;
         if walked.is_empty() {
-            return Ok(told(pak, declared, records, &[], false));
+            return Ok(analyze(pak, declared, records, &[], false));
         }
         let mut known: Vec<Stream> = records.iter().filter_map(|(_, _, v)| stream_of(v)).chain(walked).collect();
         known.sort_unstable_by_key(|s| s.span.start);
         let chosen = layout::choose(pak, &known)?;
         if chosen == declared && !records.is_empty() {
-            return Ok(told(pak, declared, records, &known, false));
+            return Ok(analyze(pak, declared, records, &known, false));
         }
         return settle(pak, chosen, &known, options);
     }
@@ -153,23 +153,23 @@ fn read_records<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<To
 }
 
 /// The chunks of a layout that is not simply that of the file.
-fn settle<S: Source>(pak: &Pak<S>, layout: Layout, known: &[Stream], options: &Options<'_>) -> io::Result<Told> {
+fn settle<S: Source>(pak: &Pak<S>, layout: Layout, known: &[Stream], options: &Options<'_>) -> io::Result<PakAnalysis> {
     let by_start: HashMap<u64, Stream> = known.iter().map(|s| (s.span.start, *s)).collect();
     let mut records = look(pak, &layout, &by_start, options)?;
     shared(&mut records);
     by_length(&mut records, known);
     cut_to_size(&mut records, known, pak.source.len());
     too_many_blocks(&layout, &mut records);
-    Ok(told(pak, layout, records, known, true))
+    Ok(analyze(pak, layout, records, known, true))
 }
 
-fn told<S: Source>(
+fn analyze<S: Source>(
     pak: &Pak<S>,
     layout: Layout,
     records: Vec<(u32, Record, Verdict)>,
     known: &[Stream],
     trouble: bool,
-) -> Told {
+) -> PakAnalysis {
     let declared = Layout::declared(pak);
     let as_declared = (layout.count, layout.base) == (declared.count, declared.base)
         && pak.damage.iter().all(|d| !matches!(d.code, Code::PakRecordCount | Code::PakFirstBlock));
@@ -189,7 +189,7 @@ fn told<S: Source>(
     }
     let header = layout::header(&pak.header, &layout);
     let trouble = trouble || (records.is_empty() && !orphans.is_empty());
-    Told { header, as_declared, trouble, layout, records, orphans, placed: Vec::new() }
+    PakAnalysis { header, as_declared, trouble, layout, records, orphans, placed: Vec::new() }
 }
 
 const fn stream_of(verdict: &Verdict) -> Option<Stream> {

@@ -1,7 +1,7 @@
 //! What the voxels at the borders of chunks tell of their places.
 //!
 //! A chunk on disk has no position, but the world goes on from chunk to chunk: at the right place its outer voxels are
-//! mostly those of its neighbours. Two things are told by that, both only beyond doubt: a chunk that no record owns and
+//! mostly those of its neighbours. Two things are analysis by that, both only beyond doubt: a chunk that no record owns and
 //! that continues the neighbours of an empty record, and two records whose chunks fit each other's place and not their
 //! own. The order of the voxels is taken that makes most chunks continue their neighbours. [`placing`](super::placing)
 //! puts chunks into places.
@@ -18,7 +18,7 @@ use crate::pak::payload::Decoder;
 use crate::pak::place::Grid;
 use crate::pak::record::Record;
 use crate::recover::pak::placing::{Chunk, Placing};
-use crate::recover::pak::{Options, Orphan, Stream, Told, Verdict};
+use crate::recover::pak::{Options, Orphan, PakAnalysis, Stream, Verdict};
 use crate::save::Pak;
 use crate::source::Source;
 
@@ -141,11 +141,11 @@ pub(super) fn mean(all: &[f64]) -> f64 {
 ///
 /// # Errors
 /// What the operating system says.
-pub(super) fn place<S: Source>(pak: &Pak<S>, told: &Told, options: &Options<'_>) -> io::Result<Seams> {
-    let Some(grid) = Grid::from_record_count(told.layout.count).map(|grid| grid.value) else {
+pub(super) fn place<S: Source>(pak: &Pak<S>, analysis: &PakAnalysis, options: &Options<'_>) -> io::Result<Seams> {
+    let Some(grid) = Grid::from_record_count(analysis.layout.count).map(|grid| grid.value) else {
         return Ok(Seams::default());
     };
-    let owned: Vec<(u32, Stream)> = told
+    let owned: Vec<(u32, Stream)> = analysis
         .records
         .iter()
         .filter_map(|(number, _, verdict)| match verdict {
@@ -186,7 +186,7 @@ pub(super) fn place<S: Source>(pak: &Pak<S>, told: &Told, options: &Options<'_>)
     }
     let good = usual(&borders, &owned);
     // A record whose length was put right may lead to another chunk than its own.
-    let mended: HashSet<u32> = told
+    let mended: HashSet<u32> = analysis
         .records
         .iter()
         .filter(|(number, _, verdict)| matches!(verdict, Verdict::Mended(..)) && is_odd(&borders, *number, good))
@@ -194,7 +194,7 @@ pub(super) fn place<S: Source>(pak: &Pak<S>, told: &Told, options: &Options<'_>)
         .collect();
     let (demoted, owned): (Vec<_>, Vec<_>) = owned.into_iter().partition(|(number, _)| mended.contains(number));
     borders.faces.retain(|number, _| !mended.contains(number));
-    let streams = told.orphans.iter().map(|orphan| orphan.stream).chain(demoted.iter().map(|(_, stream)| *stream));
+    let streams = analysis.orphans.iter().map(|orphan| orphan.stream).chain(demoted.iter().map(|(_, stream)| *stream));
     let streams: Vec<Stream> = streams.filter(|stream| stream.plain == plain).take(MOST).collect();
     let chunks: Vec<Chunk> = streams
         .par_iter()
@@ -205,19 +205,19 @@ pub(super) fn place<S: Source>(pak: &Pak<S>, told: &Told, options: &Options<'_>)
         })
         .collect::<io::Result<_>>()?;
     // Records that are damaged, rather than empty, had a chunk.
-    let damaged: HashSet<u32> = told
+    let damaged: HashSet<u32> = analysis
         .records
         .iter()
         .filter(|(_, _, verdict)| !matches!(verdict, Verdict::Fits(_) | Verdict::Mended(..) | Verdict::Over(_)))
         .map(|(number, ..)| *number)
         .collect();
-    let taken: HashSet<u32> = told
+    let taken: HashSet<u32> = analysis
         .records
         .iter()
         .filter(|(number, _, verdict)| matches!(verdict, Verdict::Over(_)) && !borders.faces.contains_key(number))
         .map(|(number, ..)| *number)
         .collect();
-    let placing = Placing { count: told.layout.count, good, damaged, taken, stop: options.stop };
+    let placing = Placing { count: analysis.layout.count, good, damaged, taken, stop: options.stop };
     let (placed, candidates) = placing.place(borders, &owned, chunks);
     Ok(Seams { placed, demoted, candidates })
 }
@@ -275,24 +275,24 @@ pub(super) fn is_odd(borders: &Borders, number: u32, good: f64) -> bool {
     bad >= 2 && bad * 4 >= around.len() * 3
 }
 
-/// Puts placed chunks into what is told of the file.
-pub(super) fn apply(told: &mut Told, seams: Seams) {
+/// Puts placed chunks into what is analysis of the file.
+pub(super) fn apply(analysis: &mut PakAnalysis, seams: Seams) {
     let Seams { placed, demoted, candidates } = seams;
     let filled: HashSet<u32> = placed.iter().map(|p| p.record).collect();
     let moved: HashSet<u64> = placed.iter().map(|p| p.stream.span.start).collect();
     let lost = "its record leads to the chunk of another place";
     for (record, stream) in demoted {
-        if let Some(record) = told.records.iter_mut().find(|(number, ..)| *number == record) {
+        if let Some(record) = analysis.records.iter_mut().find(|(number, ..)| *number == record) {
             record.2 = Verdict::Lost(lost);
         }
-        told.orphans.push(Orphan { stream, candidates: Vec::new() });
+        analysis.orphans.push(Orphan { stream, candidates: Vec::new() });
     }
-    for (number, _, verdict) in &mut told.records {
+    for (number, _, verdict) in &mut analysis.records {
         let Some(span) = verdict.usable() else { continue };
         if let (true, Verdict::Fits(stream) | Verdict::Mended(stream, _)) = (filled.contains(number), *verdict) {
             // Another chunk takes its place; its own may have none.
             if !moved.contains(&span.start) {
-                told.orphans.push(Orphan { stream, candidates: Vec::new() });
+                analysis.orphans.push(Orphan { stream, candidates: Vec::new() });
             }
         } else if moved.contains(&span.start) {
             *verdict = Verdict::Lost(lost);
@@ -304,22 +304,23 @@ pub(super) fn apply(told: &mut Told, seams: Seams) {
             None => "its record was empty; only this chunk continues its neighbours",
         };
         let verdict = Verdict::Mended(p.stream, why);
-        match told.records.iter_mut().find(|(number, ..)| *number == p.record) {
+        match analysis.records.iter_mut().find(|(number, ..)| *number == p.record) {
             Some(record) => record.2 = verdict,
-            None => told.records.push((p.record, Record::ABSENT, verdict)),
+            None => analysis.records.push((p.record, Record::ABSENT, verdict)),
         }
     }
-    told.orphans.retain(|orphan| !moved.contains(&orphan.stream.span.start));
-    for orphan in &mut told.orphans {
+    analysis.orphans.retain(|orphan| !moved.contains(&orphan.stream.span.start));
+    for orphan in &mut analysis.orphans {
         if let Some(places) = candidates.get(&orphan.stream.span.start)
             && orphan.candidates.is_empty()
         {
             orphan.candidates.clone_from(places);
         }
     }
-    told.orphans.sort_by_key(|orphan| orphan.stream.span);
-    told.records.sort_by_key(|(number, ..)| *number);
+    analysis.orphans.sort_by_key(|orphan| orphan.stream.span);
+    analysis.records.sort_by_key(|(number, ..)| *number);
     // A chunk that fits an empty record better than any place that is taken is no old state.
-    told.trouble |= !placed.is_empty() || told.orphans.iter().any(|o| candidates.contains_key(&o.stream.span.start));
-    told.placed = placed;
+    analysis.trouble |=
+        !placed.is_empty() || analysis.orphans.iter().any(|o| candidates.contains_key(&o.stream.span.start));
+    analysis.placed = placed;
 }

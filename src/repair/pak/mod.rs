@@ -17,7 +17,7 @@ use crate::draft;
 use crate::pak::header::Header;
 use crate::pak::offset::Reading;
 use crate::pak::record::Record;
-use crate::recover::pak::{self, Told, Verdict};
+use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::repair::out::below;
 use crate::repair::{Action, Certainty, Error, Options};
 use crate::save::{Pak, PakDir, PakFile, Save};
@@ -162,40 +162,40 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
     let stop = || options.go_on().is_err();
     let budget = pak.source.len().saturating_mul(EXPANSION).saturating_add(BUDGET);
     let how = pak::Options { budget, stop: &stop };
-    let told = pak::read(&pak, &how).map_err(draft::Error::read(&path))?;
+    let analysis = pak::read(&pak, &how).map_err(draft::Error::read(&path))?;
     options.go_on()?;
     if pak.source.changed().map_err(draft::Error::read(&path))? {
         return Err(draft::Error::Changed(path).into());
     }
     let plan = whole(Action::Copy, "healthy");
-    if told.is_sound() {
+    if analysis.is_sound() {
         return Ok(plan);
     }
-    let mut plan = rebuilt(plan, &pak, &told, options);
+    let mut plan = rebuilt(plan, &pak, &analysis, options);
     plan.reading = save.options.pak.reading;
     plan.rest = rest(&plan, &pak.source).map_err(draft::Error::read(&path))?;
     Ok(plan)
 }
 
-fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, told: &Told, options: &Options<'_>) -> PakPlan {
+fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, analysis: &PakAnalysis, options: &Options<'_>) -> PakPlan {
     let position = |record| {
-        crate::pak::place::Grid::from_record_count(told.layout.count)
+        crate::pak::place::Grid::from_record_count(analysis.layout.count)
             .and_then(|grid| grid.value.chunk(pak.region, record))
     };
     plan.action = Action::Rebuild;
     plan.why =
-        if told.as_declared { "its records do not fit its chunks" } else { "its header does not fit its chunks" };
-    if !told.as_declared {
-        let (old, new) = (&pak.header, &told.header);
+        if analysis.as_declared { "its records do not fit its chunks" } else { "its header does not fit its chunks" };
+    if !analysis.as_declared {
+        let (old, new) = (&pak.header, &analysis.header);
         let fields = [
             ("record_count", old.record_count, new.record_count),
             ("first_block_offset", old.first_block_offset, new.first_block_offset),
         ];
         plan.fields = fields.into_iter().filter(|(_, old, new)| old != new).collect();
     }
-    plan.header = Some(told.header);
-    plan.head = Span::new(0, told.layout.end().min(pak.source.len()));
-    for &(record, listed, verdict) in &told.records {
+    plan.header = Some(analysis.header);
+    plan.head = Span::new(0, analysis.layout.end().min(pak.source.len()));
+    for &(record, listed, verdict) in &analysis.records {
         let chunk = |span, put_right| Chunk {
             record,
             position: position(record),
@@ -233,7 +233,7 @@ fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, told: &Told, options: &Opti
             Verdict::Lost(why) => leave(why),
         }
     }
-    for orphan in &told.orphans {
+    for orphan in &analysis.orphans {
         let candidates = orphan.candidates.iter().map(|(record, p)| (*record, position(*record), *p)).collect();
         let pak::Stream { span, plain, .. } = orphan.stream;
         plan.lost.push(Lost { span, plain, whole: true, record: None, candidates });

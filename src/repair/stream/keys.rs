@@ -65,7 +65,7 @@ fn whole(n: f64) -> Option<i64> {
 
 /// The only possible format: the only one with which nearly all keys are positions, or with which blocks are adjacent
 /// while they are scattered with the other.
-pub(super) fn tell(keys: &[Key<'_>]) -> Option<Format> {
+pub(super) fn infer_key_format(keys: &[Key<'_>]) -> Option<Format> {
     let all = keys.iter().filter(|key| **key != Key::Null).count();
     let read = |format: Format| -> Vec<Option<Place>> { keys.iter().map(|key| format.decode(*key).ok()).collect() };
     let readings: Vec<(Format, Vec<Option<Place>>)> = Format::ALL.into_iter().map(|f| (f, read(f))).collect();
@@ -126,12 +126,12 @@ mod tests {
             for format in Format::ALL {
                 let keys = keys(format, &places);
                 let keys: Vec<Key<'_>> = keys.iter().map(|key| key.as_key()).collect();
-                assert_eq!(tell(&keys), Some(format));
+                assert_eq!(infer_key_format(&keys), Some(format));
             }
         }
         // A block at the origin has the same key in both integer formats.
-        assert_eq!(tell(&[Key::Int(0)]), None);
-        assert_eq!(tell(&[]), None);
+        assert_eq!(infer_key_format(&[Key::Int(0)]), None);
+        assert_eq!(infer_key_format(&[]), None);
     }
 
     #[test]

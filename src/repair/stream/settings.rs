@@ -71,7 +71,7 @@ pub(super) fn settle(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Res
     let readable = seen.iter().filter(|s| s.readable).count();
     // The settings may be wrong only if a key is not a position with them.
     let doubted = said_format.is_none_or(|format| exact(format) < readable);
-    let told_format = doubted.then(|| tell(seen)).flatten();
+    let told_format = doubted.then(|| infer_key_format(seen)).flatten();
     let whole = || seen.iter().filter(|s| s.voxels == State::Whole && s.side > 1);
     let told_size = agreed(whole().map(|s| s.side)).and_then(|side| u8::try_from(side.trailing_zeros()).ok());
     let format = match (said_format, told_format) {
@@ -100,9 +100,9 @@ pub(super) fn settle(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Res
     Ok(settled)
 }
 
-fn tell(seen: &[Seen]) -> Option<Format> {
+fn infer_key_format(seen: &[Seen]) -> Option<Format> {
     let keys: Vec<Key<'_>> = seen.iter().filter(|s| s.readable).map(|s| s.key.as_key()).collect();
-    keys::tell(&keys)
+    keys::infer_key_format(&keys)
 }
 
 impl Settled {

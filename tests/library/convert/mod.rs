@@ -222,7 +222,7 @@ fn no_save_of_the_engine_of_today_is_taken_for_an_old_one() {
             dirs.extend(std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()));
             if dir.join("meta.vxrm").is_file() {
                 let save = open(&dir);
-                let told = voxscope::recover::slots::told(&save, &save.forests[0], &|| false);
+                let told = voxscope::recover::slots::infer_formula(&save, &save.forests[0], &|| false);
                 println!("{}: {told:?}", dir.display());
                 assert_ne!(told.slots(), Some(SlotFormula::Legacy), "{}", dir.display());
             }
