@@ -132,7 +132,7 @@ pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, side
 #[must_use]
 pub fn clusters(members: &[Member]) -> Vec<Cluster> {
     if members.iter().all(|member| !member.broken) {
-        let few = members.len() <= FEW_FILES && members.iter().map(|member| member.blocks).sum::<u64>() <= FEW;
+        let few = members.len() <= FEW_FILES && members.iter().map(|member| member.blocks).sum::<u64>() <= ALL as u64;
         let solved = (0..members.len()).collect();
         return if few && !members.is_empty() { vec![Cluster { solved, near: Vec::new() }] } else { Vec::new() };
     }
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(clusters(&all), [Cluster { solved: vec![0, 1], near: Vec::new() }]);
         let whole = Cluster { solved: vec![0, 1], near: Vec::new() };
         assert_eq!(clusters(&all[1..]), [whole], "seams may contradict tables that fit");
-        assert_eq!(clusters(&[member(0, false, 4096), member(1, false, 64)]), [], "not in a large save");
+        assert_eq!(clusters(&[member(0, false, 1000), member(1, false, 64)]), [], "not in a large save");
     }
 
     #[test]
