@@ -11,12 +11,12 @@ use voxscope::godot::channel::{self, Channel, NAMES, SDF, TYPE};
 use voxscope::godot::container::Container;
 use voxscope::godot::metadata::Metadata;
 use voxscope::picture::palette::Palette;
-use voxscope::printable::triple;
+use voxscope::printable::{self, triple};
 use voxscope::save::{Scratch, View};
 
 use super::{Arguments, Format, FoundBlock, metadata};
 use crate::cli::exit::Failure;
-use crate::cli::output::{Align, BOLD, count, grouped, table, write_table};
+use crate::cli::output::{Align, BOLD, count, grouped, table, wrapped, write_table};
 
 pub fn show(
     out: &mut impl Write,
@@ -43,7 +43,15 @@ pub fn show(
         }
     }
     writeln!(out)?;
-    super::print_findings(out, &findings)?;
+    // A block that decodes can still be in the wrong place, which only the other blocks of its region show.
+    let path = printable::path(&arguments.path);
+    if findings.is_empty() {
+        writeln!(out, "Nothing is wrong with its data.")?;
+    } else {
+        super::print_findings(out, &findings)?;
+    }
+    let line = format!("`voxscope check {path}` finds out whether the block is in the right place.");
+    writeln!(out, "{}", wrapped(&line, ""))?;
     if arguments.hex {
         writeln!(out)?;
         super::print_hex(out, &region.source, &place.file, region.span(place.listed.entry))?;

@@ -92,7 +92,9 @@ fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io
     let chunk = place.pak.chunk(place.number).map_or_else(String::new, |chunk| format!("chunk {} · ", triple(chunk)));
     writeln!(out, "{BOLD}{chunk}record {}{BOLD:#} · {}", place.number, place.file)?;
     let Record { block_offset, block_length, file_length } = place.record;
-    writeln!(out, "  block offset {block_offset} · {block_length} blocks · length {file_length}")?;
+    // Damaged records have negative numbers.
+    let s = if block_length == 1 { "" } else { "s" };
+    writeln!(out, "  block offset {block_offset} · {block_length} block{s} · length {file_length}")?;
     inferred(out, "first block", &place.pak.reading, |reading| reading.name().to_owned())?;
     if let Some(grid) = &place.pak.grid {
         inferred(out, "records", grid, |grid| format!("{} chunks", sizes(grid.size())))?;
