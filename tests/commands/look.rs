@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
+use voxscope::check::CauseKind;
 use voxscope::damage::Code;
 use voxscope::save::{Options, Save, Scratch};
 
@@ -97,6 +98,17 @@ fn show_takes_negative_blocks_with_a_space_and_with_an_equals_sign() {
     assert_eq!(keys(&shown["findings"][0]), FINDING);
 }
 
+/// Both blocks claim one sector: the data of each is right, the place of one is not.
+#[test]
+fn show_does_not_call_a_block_right_whose_place_it_does_not_check() {
+    let demo = Demo::new();
+    let path = demo.path("damaged/two-writers");
+    let shown = output(&["show", &path, "--block", "0,2,0"]);
+    assert!(!shown.contains("Nothing is wrong with it"), "{shown}");
+    let advice = format!("`voxscope check {path}` finds out whether the block is in the right place.");
+    assert!(shown.contains("Nothing is wrong with its data.") && shown.contains(&advice), "{shown}");
+}
+
 /// What `show --voxel` says of a voxel, by channel.
 fn voxel(path: &str, at: [i32; 3], lod: u8) -> Vec<u64> {
     let [x, y, z] = at;
@@ -183,4 +195,16 @@ fn explain_tells_of_every_code() {
         assert!(story.lines().all(|line| line.chars().count() <= 110), "{story}");
     }
     assert_eq!(all.lines().count(), Code::ALL.len() + 1);
+}
+
+#[test]
+fn explain_knows_every_cause_that_check_names() {
+    for kind in CauseKind::ALL {
+        let text = output(&["explain", kind.name()]);
+        assert!(text.contains(&format!("{kind} · cause · {}", kind.sentence())), "{text}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(kind.lost()) && words.contains(kind.comes_back()), "{text}");
+    }
+    // One name is a code and a cause.
+    assert!(output(&["explain", "slots-mixed"]).starts_with("slots-mixed · warning · "));
 }
