@@ -176,6 +176,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         let out = if of_all { arguments.out.clone() } else { arguments.out.join(below) };
         print_report(&out, report)
     });
+    let printed = printed.and_then(|()| advise_repair(&arguments.source, &reports));
     Ok(after_report(&arguments.out, exit, printed))
 }
 
@@ -221,6 +222,18 @@ fn write(form: Form, world: &World<'_>, wanted: &Target, to: &Path, watch: &Watc
         #[cfg(not(feature = "sqlite"))]
         Form::Sqlite => Err(Error::Request("this build cannot write SQLite streams".to_owned())),
     }
+}
+
+/// Names the command that may restore the blocks that are left out.
+fn advise_repair(save: &Path, reports: &[(PathBuf, Report)]) -> Result<(), Failure> {
+    if reports.iter().any(|(_, report)| report.count(Kind::Damaged) > 0) {
+        let command = voxscope::check::repair_command(save);
+        let line = format!("Blocks that cannot be read are missing. {command} may restore them; convert its copy.");
+        let mut out = stdout();
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+        out.flush()?;
+    }
+    Ok(())
 }
 
 /// Entries of one kind that are listed on the terminal; convert.json lists all.

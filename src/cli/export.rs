@@ -465,7 +465,7 @@ fn which(arguments: &Arguments) -> Which {
 
 fn tell_damaged(damaged: &[Odd], where_all_are: &str) {
     for odd in damaged.iter().take(8) {
-        complain(&format_args!("block {}: {}", printable::triple(odd.block), odd.why));
+        complain(&format_args!("block {} is not exported completely: {}", printable::triple(odd.block), odd.why));
     }
     if damaged.len() > 8 {
         complain(&format_args!("and {} more{where_all_are}", damaged.len() - 8));
