@@ -6,6 +6,7 @@ mod strip;
 mod words;
 
 use ratatui::style::Modifier;
+use unicode_width::UnicodeWidthStr;
 
 use super::{Click, marks};
 use crate::save::Owner;
@@ -235,8 +236,13 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 fn line(pieces: &words::TextLine, y: u16, canvas: &mut Canvas<'_>) {
-    let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
-    canvas.line(1, y, &pieces);
+    let end = canvas.width();
+    let mut x = 1;
+    for (role, text) in pieces {
+        // The piece that does not fit ends with a mark.
+        canvas.put_within(x, y, end.saturating_sub(x), text, *role);
+        x = x.saturating_add(u16::try_from(text.width()).unwrap_or(u16::MAX));
+    }
 }
 
 fn cells(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, canvas: &mut Canvas<'_>) {
