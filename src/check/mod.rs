@@ -53,7 +53,7 @@ pub use report::{Counts, Stats};
 pub use row::Row;
 pub use rows::{FileTable, rows, table};
 pub(crate) use stream::batch as row_batch;
-pub use verdict::{Totals, repair_command, verdict};
+pub use verdict::{Totals, repair_command, repaired_path, verdict};
 
 /// Number of files that are checked before their findings are passed on.
 const WINDOW: usize = 64;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::check::cause::{Cause, CauseKind};
+use crate::printable::grouped;
 
 /// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
 /// `salvaged` and `lost`.
@@ -30,6 +31,8 @@ pub struct Totals {
     pub torn: u64,
     /// Of the blocks that are not kept, those that are where the table has them and violate the format.
     pub odd: u64,
+    /// Files that are not copied byte by byte.
+    pub files_changed: u64,
 }
 
 impl Totals {
@@ -51,17 +54,22 @@ impl Totals {
         self.set_aside += other.set_aside;
         self.torn += other.torn;
         self.odd += other.odd;
+        self.files_changed += other.files_changed;
     }
 }
 
 /// The command that repairs a save.
 #[must_use]
 pub fn repair_command(save: &Path) -> String {
-    let out = beside(save);
-    format!("voxscope repair {} --out {}", quoted(save), quoted(&out))
+    format!("voxscope repair {} --out {}", quoted(save), repaired_path(save))
 }
 
-/// Where the command puts its result: beside the save, with a name of its own.
+/// Where the command puts its result, as an argument for a shell: beside the save, with a name of its own.
+#[must_use]
+pub fn repaired_path(save: &Path) -> String {
+    quoted(&beside(save))
+}
+
 fn beside(save: &Path) -> PathBuf {
     let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
         return save.join("..").join("repaired");
@@ -118,25 +126,41 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path) -> Vec<St
         lines.push(format!("Missing: {evidence}. Copy the missing files from the original, then check again."));
     }
     lines.extend(damaged.map(|totals| outlook(totals, save)));
+    let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
+    lines.extend(mended.map(|totals| files_outlook(totals, save)));
     lines
 }
 
 fn figures(totals: &Totals) -> String {
-    let blocks = if totals.source == 1 { "block" } else { "blocks" };
     let right = if totals.kept == 1 { "is right as it is" } else { "are right as they are" };
-    let mut parts = vec![format!("{} {right}", totals.kept)];
+    let mut parts = vec![format!("{} {right}", grouped(totals.kept))];
     for (n, words) in
         [(totals.misplaced(), "in the wrong place"), (totals.odd, "against the format"), (totals.torn, "torn")]
     {
         if n > 0 {
-            parts.push(format!("{n} {} {words}", if n == 1 { "is" } else { "are" }));
+            parts.push(format!("{} {} {words}", grouped(n), if n == 1 { "is" } else { "are" }));
         }
     }
     let text = match parts.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => parts.concat(),
     };
-    format!("of {} {blocks} {text}", totals.source)
+    format!("of {} {text}", counted(totals.source, "block"))
+}
+
+/// What the repair does with a save of which every block is right as it is.
+fn files_outlook(totals: &Totals, save: &Path) -> String {
+    let files = counted(totals.files_changed, "file");
+    let blocks = match totals.source {
+        0 => String::new(),
+        1 => " and keeps the block".to_owned(),
+        n => format!(" and keeps all {} blocks", grouped(n)),
+    };
+    format!("{} mends {files}{blocks}.", repair_command(save))
+}
+
+fn counted(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 fn outlook(totals: &Totals, save: &Path) -> String {
@@ -146,18 +170,21 @@ fn outlook(totals: &Totals, save: &Path) -> String {
             parts.push(words);
         }
     };
-    add(totals.put_right, format!("puts {} right for certain", totals.put_right));
-    let more = if totals.put_right > 0 { " more" } else { "" };
-    let first = if totals.put_right > 0 { "" } else { "puts " };
-    add(totals.likely, format!("{first}{}{more} with --level likely", totals.likely));
-    add(totals.salvaged, format!("salvages {} in part", totals.salvaged));
+    add(totals.put_right, format!("puts {} right for certain", grouped(totals.put_right)));
+    let [puts, right] = if totals.put_right > 0 { ["", "more"] } else { ["puts ", "right"] };
+    add(totals.likely, format!("{puts}{} {right} with --level likely", grouped(totals.likely)));
+    add(totals.salvaged, format!("salvages {} in part", grouped(totals.salvaged)));
     if parts.is_empty() {
-        parts.push(format!("keeps the {} that {} right", totals.kept, if totals.kept == 1 { "is" } else { "are" }));
+        parts.push(format!(
+            "keeps the {} that {} right",
+            grouped(totals.kept),
+            if totals.kept == 1 { "is" } else { "are" }
+        ));
     }
     let lost = match totals.lost {
         0 => "nothing is lost".to_owned(),
         1 => "1 is lost".to_owned(),
-        n => format!("{n} are lost"),
+        n => format!("{} are lost", grouped(n)),
     };
     format!("{} {}; {lost}.", repair_command(save), parts.join(", "))
 }
@@ -177,6 +204,7 @@ mod tests {
         set_aside: 2,
         torn: 3,
         odd: 0,
+        files_changed: 4,
     };
 
     #[test]
@@ -189,6 +217,28 @@ mod tests {
                 "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost.",
             ]
         );
+    }
+
+    #[test]
+    fn a_save_whose_blocks_are_all_right_has_the_command_that_mends_its_files() {
+        let totals = Totals { source: 6, kept: 6, files_changed: 1, ..Totals::default() };
+        assert_eq!(
+            verdict(&[], Some(&totals), Path::new("world")),
+            ["voxscope repair world --out world-repaired mends 1 file and keeps all 6 blocks."]
+        );
+        let map = Totals { files_changed: 2, ..Totals::default() };
+        assert_eq!(
+            verdict(&[], Some(&map), Path::new("map")),
+            ["voxscope repair map --out map-repaired mends 2 files."]
+        );
+    }
+
+    #[test]
+    fn numbers_have_separators_and_blocks_that_are_only_likely_a_verb() {
+        let totals = Totals { source: 13_606, kept: 1_430, likely: 5, lost: 12_171, torn: 12_000, ..Totals::default() };
+        let lines = verdict(&[], Some(&totals), Path::new("world"));
+        assert!(lines[0].contains("of 13,606 blocks 1,430 are right as they are"), "{lines:?}");
+        assert!(lines[1].contains(" puts 5 right with --level likely; 12,171 are lost."), "{lines:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a plan adds up to, block by block.
 
 use crate::check::Totals;
+use crate::printable::grouped;
 use crate::repair::decision::Action;
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, plan_both};
@@ -32,6 +33,11 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| rebuilt(stream.action)).map(|stream| n(stream.lost.len()));
     totals.set_aside += regions.chain(paks).chain(streams).sum::<u64>();
     totals.set_aside += plan.maps.iter().flat_map(|map| &map.layers).map(|layer| n(layer.taken_out.len())).sum::<u64>();
+    let plans = plan.regions.iter().map(|region| region.action).chain(plan.paks.iter().map(|pak| pak.action));
+    let plans = plans.chain(plan.maps.iter().map(|map| map.action));
+    let plans = plans.chain(plan.streams.iter().map(|stream| stream.action));
+    let changed = plans.filter(|action| *action != Action::Copy).count();
+    totals.files_changed = n(changed) + n(plan.metas.len()) + n(plan.strange.len());
     totals
 }
 
@@ -58,12 +64,9 @@ fn n(len: usize) -> u64 {
 /// The totals at the end of a repair, a line a sentence; `done` is false for a plan.
 #[must_use]
 pub fn total_words(totals: &Totals, done: bool) -> Vec<String> {
-    if totals.source == 0 {
-        return Vec::new();
-    }
     let mut parts = Vec::new();
     for (n, words) in [
-        (totals.kept, "kept as they were"),
+        (totals.kept, "kept unchanged"),
         (totals.put_right, "put right"),
         (totals.likely, "written although only likely"),
         (totals.older, "taken from the backup, in an older state"),
@@ -71,15 +74,22 @@ pub fn total_words(totals: &Totals, done: bool) -> Vec<String> {
         (totals.lost, "without a block in the copy"),
     ] {
         if n > 0 {
-            parts.push(format!("{n} {words}"));
+            parts.push(format!("{} {words}", grouped(n)));
         }
     }
-    let blocks = if totals.source == 1 { "block" } else { "blocks" };
-    let mut lines = vec![format!("In the source {} {blocks}: {}.", totals.source, parts.join(", "))];
+    let mut lines = Vec::new();
+    // Blocks of maps are not counted.
+    if totals.source > 0 {
+        let blocks = if totals.source == 1 { "block" } else { "blocks" };
+        lines.push(format!("In the source {} {blocks}: {}.", grouped(totals.source), parts.join(", ")));
+    }
     if totals.set_aside > 0 {
-        let (blocks, kept) = if totals.set_aside == 1 { ("block", "is") } else { ("blocks", "are") };
-        let will = if done { kept.to_owned() } else { "would be".to_owned() };
-        lines.push(format!("{} {blocks} or parts of blocks {will} in lost+found.", totals.set_aside));
+        let (blocks, kept) = match totals.set_aside {
+            1 => ("block or part of a block", "is"),
+            _ => ("blocks or parts of blocks", "are"),
+        };
+        let will = if done { kept } else { "would be" };
+        lines.push(format!("{} {blocks} {will} in lost+found.", grouped(totals.set_aside)));
     }
     if done {
         lines.push("Move the copy to where the save was, and keep the original.".to_owned());

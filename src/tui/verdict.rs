@@ -92,7 +92,7 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
 
 /// Replaces the command of a line by the key of the pane that has it.
 fn shorten_command(app: &App, line: &mut String) {
-    let words = [" puts ", " salvages ", " keeps "];
+    let words = [" puts ", " salvages ", " keeps ", " mends "];
     let at = line.starts_with("voxscope ").then(|| words.iter().filter_map(|word| line.find(word)).min()).flatten();
     if let (Some(at), Some(key)) = (at, app.settings.keymap.keys(Action::Pane(Pane::Repair)).last()) {
         let key = super::keys::short(*key, app.glyphs.ascii);

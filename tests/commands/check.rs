@@ -163,6 +163,59 @@ fn a_crash_has_a_verdict_with_the_command_that_repairs_it() {
     assert!(right > 0 && plan.contains(&format!("{right} put right")), "{plan}");
 }
 
+/// Where every block is right as it is, only files are to be mended.
+#[test]
+fn damage_outside_of_blocks_has_a_command_too() {
+    let demo = Demo::new();
+    for name in ["stream-cut", "pak-shifted", "map-shape", "meta-missing"] {
+        let path = demo.path(&format!("damaged/{name}"));
+        let said = finish(command(&["check", &path])).out;
+        let line = said.lines().find(|line| line.starts_with("voxscope repair ")).unwrap_or_else(|| panic!("{said}"));
+        assert!(line.contains(" mends 1 file"), "{name}: {line}");
+        let to = format!("{path}-mended");
+        let repaired = run(&["repair", &path, "--out", &to]);
+        assert_eq!(repaired.code.unwrap() & 1, 1, "{}", repaired.out);
+        assert!(repaired.out.contains("Move the copy to where the save was"), "{}", repaired.out);
+        assert_eq!(code(&["check", &to]), 0);
+    }
+}
+
+#[test]
+fn advice_is_printed_once() {
+    let demo = Demo::new();
+    let path = demo.path("damaged/crash-torn-table");
+    for arguments in [&["check", &path][..], &["check", "--all", &path]] {
+        let said = finish(command(arguments)).out;
+        let of = |code: &str| said.lines().filter(|line| line.trim_start().starts_with(code)).collect::<Vec<_>>();
+        let (moved, next) = (of("block-moved: "), Code::BlockMoved.next());
+        assert!(moved.len() > 1 && moved[0].ends_with(next), "{said}");
+        assert!(moved[1..].iter().all(|line| line.trim() == "block-moved: see above"), "{said}");
+    }
+}
+
+/// The sentence about what happened has the figures of the whole table.
+#[test]
+fn the_summary_counts_damaged_blocks_once() {
+    let demo = Demo::new();
+    let said = finish(command(&["check", &demo.path("damaged/crash-torn-table")])).out;
+    assert!(said.contains("of 8 blocks 4 are right as they are and 4 are in the wrong place"), "{said}");
+    assert!(said.contains(" · 8 blocks · ") && !said.contains(" damaged · "), "{said}");
+    // Without a plan there is no such sentence.
+    let said = finish(command(&["check", "--no-plan", &demo.path("damaged/crash-torn-table")])).out;
+    assert!(said.contains(" · 8 blocks, 3 damaged · "), "{said}");
+}
+
+#[test]
+fn a_plan_ends_with_what_writes_it() {
+    let demo = Demo::new();
+    let path = demo.path("damaged/crash-grown");
+    let plan = finish(command(&["repair", "--plan", &path])).out;
+    let last = format!("Nothing is written. `--out {path}-repaired` in place of `--plan` writes this copy.");
+    assert_eq!(plan.lines().last(), Some(&*last), "{plan}");
+    let healthy = output(&["repair", "--plan", &demo.path("healthy/current")]);
+    assert_eq!(healthy, "Nothing to repair.\n");
+}
+
 #[test]
 fn a_save_without_a_block_is_not_clean() {
     let demo = Demo::new();

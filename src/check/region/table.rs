@@ -4,7 +4,7 @@ use crate::bytes::Span;
 use crate::check::report::Report;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::slots;
-use crate::printable::triple;
+use crate::printable::{grouped, triple};
 use crate::save::{Listed, Region};
 use crate::source::Source;
 
@@ -64,7 +64,7 @@ fn beyond<S: Source>(region: &Region<S>, listed: &Listed, span: Span, file_end: 
     let missing = if span.start >= file_end {
         "Nothing of the block is in the file.".to_owned()
     } else {
-        format!("{} of its {} bytes are in the file.", file_end - span.start, span.len())
+        format!("{} of its {} bytes are in the file.", grouped(file_end - span.start), grouped(span.len()))
     };
     report.slot(listed.slot, damage, Some(missing));
 }

@@ -1,5 +1,6 @@
 //! `check`: every finding of a save, for people or as JSON lines.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -123,6 +124,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         all: arguments.all,
         saves: Saves::of(&save),
         file: None,
+        advised: HashMap::new(),
         held: Vec::new(),
         hidden: 0,
     };
@@ -242,6 +244,8 @@ pub struct Printer {
     saves: Saves,
     /// The file whose findings are being printed.
     file: Option<Arc<str>>,
+    /// Advice that is printed already, with the code that it was printed for.
+    advised: HashMap<&'static str, Code>,
     /// Findings of that file that are not printed yet.
     held: Vec<Finding>,
     /// Notes that were not printed.
@@ -280,7 +284,7 @@ impl Printer {
             self.held.push(finding.clone());
             return Ok(());
         }
-        Self::print(out, finding)
+        self.print(out, finding)
     }
 
     /// Prints the findings of a file that are held, equal ones of several blocks as one line with a count.
@@ -296,7 +300,7 @@ impl Printer {
             let equal: Vec<&Finding> = held.iter().filter(|finding| finding.code() == code).collect();
             let shown = if equal.len() < FOLDED { equal.len() } else { 1 };
             for finding in equal.iter().take(shown) {
-                Self::print(out, finding)?;
+                self.print(out, finding)?;
             }
             if shown < equal.len() {
                 let rest = &equal[shown..];
@@ -312,13 +316,20 @@ impl Printer {
         Ok(())
     }
 
-    fn print(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    /// Prints a finding and the advice about it, the same advice only once.
+    fn print(&mut self, out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         let level = finding.level();
         let (style, code, place) = (level_style(level), finding.code(), finding.place());
         let colon = if place.is_empty() { "" } else { ": " };
         let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
         writeln!(out, "{}", wrapped(&what, INDENT))?;
-        let next = format!("{INDENT}{DIM}{code}:{DIM:#} {}", code.next());
+        let next = match self.advised.get(code.next()) {
+            None => code.next().to_owned(),
+            Some(first) if *first == code => "see above".to_owned(),
+            Some(first) => format!("see {first} above"),
+        };
+        self.advised.entry(code.next()).or_insert(code);
+        let next = format!("{INDENT}{DIM}{code}:{DIM:#} {next}");
         writeln!(out, "{}", wrapped(&next, INDENT))
     }
 
@@ -326,6 +337,7 @@ impl Printer {
     fn by_save(&mut self, out: &mut impl Write) -> io::Result<()> {
         for (name, findings) in self.saves.take() {
             self.release(out)?;
+            self.advised.clear();
             let gap = if self.file.is_some() { "\n" } else { "" };
             let of = |level| findings.iter().filter(|finding| finding.level() == level).count() as u64;
             let levels = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
@@ -371,7 +383,10 @@ impl Printer {
         let levels = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
         verdict.extend(levels.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| count(n, word)));
         let style = if clean && !end.empty { GOOD } else { level_style(Level::Error) };
-        let damaged = if stats.damaged > 0 { format!(", {} damaged", grouped(stats.damaged)) } else { String::new() };
+        // The sentence about what happened counts the blocks, with those in wrong places.
+        let counted = end.totals.as_ref().is_some_and(|totals| totals.source > totals.kept);
+        let damaged =
+            if stats.damaged > 0 && !counted { format!(", {} damaged", grouped(stats.damaged)) } else { String::new() };
         let line = format!(
             "{style}{}{style:#} · {}{damaged} · {} · {} stored, {} decompressed",
             verdict.join(", "),

@@ -222,7 +222,7 @@ const LEVEL: u16 = 17;
 /// What a repair does, in a sentence: with the whole save, or with the selected file.
 fn summary(app: &App, preview: &Preview) -> String {
     let totals = match (&app.findings.verdict.totals, app.selects_directory()) {
-        (Some(totals), true) => repair::total_words(totals, false).into_iter().next(),
+        (Some(totals), true) if totals.source > 0 => repair::total_words(totals, false).into_iter().next(),
         _ => None,
     };
     totals.unwrap_or_else(|| preview.summary.clone())
