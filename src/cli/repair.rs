@@ -153,6 +153,11 @@ fn report(
     for line in totals.iter().flat_map(|totals| repair::total_words(totals, check.is_some())) {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
+    if check.is_none() && !plan.changes_nothing() {
+        let out_path = check::repaired_path(&arguments.source);
+        let line = format!("Nothing is written. `--out {out_path}` in place of `--plan` writes this copy.");
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
     Ok(out.flush()?)
 }
 

@@ -230,9 +230,9 @@ pub(super) fn whole(action: Action, name: &str, why: &str) -> Option<String> {
 fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     let count = |is: &dyn Fn(&Decision) -> bool| region.blocks.iter().filter(|b| is(b)).count();
     let all = region.blocks.len() + region.missing.len();
-    let mut line = format!("{name}: {} of {all} blocks in place", region.blocks.len());
+    let mut of_them = Vec::new();
     for (n, what) in [
-        (count(&|b| b.listed_at.is_some() && !b.moved), "stood at other sectors than the table says"),
+        (count(&|b| b.listed_at.is_some() && !b.moved), "found at other sectors than the table gives"),
         (count(&|b| b.moved && b.listed_at.is_some()), "had been moved to the end"),
         (count(&|b| b.moved && b.listed_at.is_none()), "had no entry in the table"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
@@ -240,13 +240,20 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         (count(&|b| b.origin == Origin::Salvaged), "damaged, written with what is whole of them"),
         (count(&|b| b.origin == Origin::Found && b.mend.is_some()), "rewritten without what is against the format"),
         (count(&|b| b.origin == Origin::Found && b.certainty < Certainty::Certain), "only likely"),
-        (region.lost.len(), "to lost+found"),
     ] {
         if n > 0 {
-            line.push_str(&format!(", {n} {what}"));
+            of_them.push(format!("{n} {what}"));
         }
     }
-    lines.push(format!("{line}: {}.", region.why));
+    let of_them = if of_them.is_empty() { String::new() } else { format!(" ({})", of_them.join(", ")) };
+    let aside = match region.lost.len() {
+        0 => String::new(),
+        1 => "; 1 goes to lost+found".to_owned(),
+        n => format!("; {n} go to lost+found"),
+    };
+    let blocks = if all == 1 { "block" } else { "blocks" };
+    let kept = region.blocks.len();
+    lines.push(format!("{name}: {}. {kept} of {all} {blocks} in place{of_them}{aside}.", region.why));
     let doubted = || region.blocks.iter().filter_map(|block| Some((block.position, doubt(block)?)));
     for (at, why) in doubted().take(LISTED) {
         lines.push(format!("  {}: only likely: {why}.", triple(at)));

@@ -63,7 +63,7 @@ impl fmt::Display for MissingReason {
         f.write_str(match self {
             Self::Torn => "its block is torn",
             Self::NotFound => "no block was found for it",
-            Self::Uncertain => "its block cannot be told for certain",
+            Self::Uncertain => "no block fits it for certain",
             Self::NoSectors => "its entry has no sectors",
         })
     }
@@ -100,5 +100,5 @@ pub(super) fn likeliest(position: [i32; 3], lost: &[LostBlock]) -> Option<String
         all.next().map(|(_, p)| (lost.sector, *p)).filter(|_| lost.whole)
     };
     let (sector, p) = lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(format!("the likeliest is the one at sector {sector}, with a probability of {p:.3}"))
+    Some(format!("the likeliest is the one at sector {sector} ({:.1} % likely)", 100.0 * p))
 }

@@ -61,7 +61,7 @@ fn the_sectors_stand_before_and_after() {
     // Three that the table has elsewhere, in capitals; behind them what is left out.
     assert!(letters(row("Before") + 1).starts_with("aaabCCCCCDDEEE"), "{screen}");
     assert_eq!(letters(row("After") + 1), "aaabCCCCCDDEEE", "{screen}");
-    assert!(row_with(&driver, "block (-1, -1, 2)").contains("table says 7, stands at 4, goes to 4"), "{screen}");
+    assert!(row_with(&driver, "block (-1, -1, 2)").contains("table says 7, found at 4, goes to 4"), "{screen}");
     assert!(row_with(&driver, "block (-1, -1, 1)").contains("missing: "), "{screen}");
 }
 

@@ -205,8 +205,8 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
         out.after.0.push(SectorFate { first, count, what, number, line: of_line });
         if let Some(subject) = subject {
             let stood = match block.listed_at {
-                Some(listed) => format!("table says {listed}, stands at {}", block.sector),
-                None => format!("stands at {}", block.sector),
+                Some(listed) => format!("table says {listed}, found at {}", block.sector),
+                None => format!("found at {}", block.sector),
             };
             let likely = if subject == Subject::Likely {
                 format!(", {} likely", percent(block.probability))
