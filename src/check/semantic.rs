@@ -212,16 +212,18 @@ fn judge(header: &Header, case: &Case, solved: &Solved, cap: usize, doubts: &mut
 /// Whole blocks to which no entry leads: saved since the table was written and nobody's, or there a second time.
 fn unowned(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, Placed>) -> Vec<Doubt> {
     let blocks = &case.walk.blocks;
-    let likely = || placed.values().filter(|p| p.certainty >= Certainty::Likely);
+    let mut likely: Vec<&Placed> = placed.values().filter(|p| p.certainty >= Certainty::Likely).collect();
+    // Of several owners of the same content, a finding names the one of the lowest slot, not that of the map's order.
+    likely.sort_by_key(|p| p.slot);
     let mut owned: HashMap<u128, Vec<Placed>> = HashMap::new();
-    likely().for_each(|p| owned.entry(case.content(p.block)).or_default().push(*p));
+    likely.iter().for_each(|p| owned.entry(case.content(p.block)).or_default().push(**p));
     let mut copies: HashMap<u128, usize> = HashMap::new();
     blocks.iter().for_each(|block| *copies.entry(block.content).or_default() += 1);
     // The finding of the entry that points to a block suffices, unless the block is a second copy of its own block.
     let listed_by: HashMap<usize, u32> = case.entries.iter().filter_map(|e| Some((listed(case, e)?, e.slot))).collect();
-    let taken: HashSet<usize> = likely().map(|p| p.block).collect();
+    let taken: HashSet<usize> = likely.iter().map(|p| p.block).collect();
     // Copies of blocks after the last owned block are an old tail.
-    let end = likely().filter_map(|p| blocks.get(p.block)).map(walk::Walked::end).max().unwrap_or(0);
+    let end = likely.iter().filter_map(|p| blocks.get(p.block)).map(walk::Walked::end).max().unwrap_or(0);
     let saved = |b: usize| solved.appended.get(b).is_some_and(|p| *p > SAVED_SINCE);
     let doubt = |(b, block): (usize, &walk::Walked)| {
         let owners = owned.get(&block.content).map_or(&[][..], Vec::as_slice);

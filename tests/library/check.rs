@@ -63,6 +63,25 @@ fn findings_are_the_same_whatever_the_number_of_threads() {
     assert_eq!(one.1, many.1);
 }
 
+/// Without the start of the table, several positions own blocks of the same content.
+#[test]
+fn findings_are_the_same_in_every_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = common::golden("crash_random/r3/world");
+    let region = Path::new("regions/lod0/r.0.0.0.vxr");
+    std::fs::create_dir_all(dir.path().join("regions/lod0")).unwrap();
+    std::fs::copy(world.join("meta.vxrm"), dir.path().join("meta.vxrm")).unwrap();
+    let mut bytes = std::fs::read(world.join(region)).unwrap();
+    bytes[60..4156].fill(0);
+    std::fs::write(dir.path().join(region), bytes).unwrap();
+    let findings = || check_at(dir.path(), check::Level::Semantic).0;
+    let first = findings();
+    assert!(first.iter().any(|finding| finding.code() == Code::BlockDoubled));
+    for _ in 0..4 {
+        assert_eq!(findings(), first);
+    }
+}
+
 #[test]
 fn saves_of_the_real_engine_are_healthy() {
     let mut notes = Vec::new();
