@@ -1,6 +1,7 @@
 //! What a repair does with a save: which files are copied as they are, which are built anew, and from which blocks.
 
 use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,6 +43,8 @@ pub struct Plan {
     /// Files and directories with names that the game does not look for, or that are no files: their paths below the
     /// save. They are kept in `lost+found`.
     pub strange: Vec<PathBuf>,
+    /// Pipes, sockets and devices in the place of a file or directory, which are not copied: their paths below the save.
+    pub special: Vec<PathBuf>,
     /// Symbolic links, which are not followed and not copied: their paths below the save.
     pub links: Vec<PathBuf>,
 }
@@ -124,6 +127,9 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
         let named = matches!(fault.damage.code, Code::NameRegion | Code::NotAFile);
         named && forests().any(|forest| fault.path.starts_with(&forest.dir))
     };
+    let special = |fault: &&Fault| {
+        fault.damage.code == Code::NotAFile && !fs::symlink_metadata(&fault.path).is_ok_and(|m| m.is_dir())
+    };
     let renamed = |fault: &&Fault| {
         let is = |forest: &Forest| {
             forest.regions.iter().any(|file| file.is_renamed && forest.dir.join(&file.name) == fault.path)
@@ -132,6 +138,8 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     };
     plan.strange =
         save.faults.iter().filter(strange).filter(|fault| !renamed(fault)).filter_map(|f| below(&f.path)).collect();
+    plan.special = save.faults.iter().filter(strange).filter(special).filter_map(|f| below(&f.path)).collect();
+    plan.strange.retain(|path| !plan.special.contains(path));
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
     plan.strange.retain(|path| !path.as_os_str().is_empty());

@@ -191,6 +191,9 @@ pub fn words(plan: &Plan) -> Vec<String> {
     for path in &plan.strange {
         lines.push(format!("{}: the game does not look for it; kept in lost+found.", printable::path(path)));
     }
+    for path in &plan.special {
+        lines.push(format!("{}: not a regular file; it is not copied.", printable::path(path)));
+    }
     for path in &plan.links {
         lines.push(format!("{}: a symbolic link; it is not followed and not copied.", printable::path(path)));
     }

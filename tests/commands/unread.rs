@@ -115,8 +115,18 @@ fn what_is_not_a_file_of_the_save_is_never_left_out_in_silence() {
 }
 
 #[test]
-fn a_linked_lod_is_reported_by_every_command() {
-    let there = replaced("regions/lod0", |at, apart| symlink(apart, at).unwrap());
+fn what_is_no_directory_in_the_place_of_a_lod_is_reported_by_every_command() {
+    let kinds: [Spoil; 3] = [
+        |at, apart| symlink(apart, at).unwrap(),
+        |at, _| assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
+        |at, _| drop(std::os::unix::net::UnixListener::bind(at).unwrap()),
+    ];
+    for with in kinds {
+        a_lod_is_reported(&replaced("regions/lod0", with));
+    }
+}
+
+fn a_lod_is_reported(there: &Replaced) {
     let save = there.save.as_str();
     let (arrays, table, copy) = (there.out("arrays").1, there.out("table.csv").1, there.out("copy").1);
     for arguments in [
@@ -129,6 +139,7 @@ fn a_linked_lod_is_reported_by_every_command() {
     ] {
         let run = run(arguments);
         assert!(run.code.unwrap() & 8 != 0 && run.err.contains("lod0"), "{arguments:?}: {:?} {}", run.code, run.err);
+        assert!(!run.out.contains("lod0: the game does not look for it"), "{arguments:?}: {}", run.out);
     }
     let run = run(&["diff", save, &there.whole, "--format=jsonl"]);
     let summary = lines(&run.out).pop().unwrap();

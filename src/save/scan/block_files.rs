@@ -71,6 +71,7 @@ impl Scan<'_> {
                     meta = self.block_meta(&path);
                 }
                 What::Link if name == META || name == BLOCKS => self.fault(&path, Code::LinkSkipped, "file", None),
+                What::Other if name == META || name == BLOCKS => self.fault(&path, Code::NotAFile, "file", None),
                 What::Directory if name == BLOCKS => self.block_lods(dir, &path, &mut regions),
                 _ => {}
             }
@@ -104,6 +105,7 @@ impl Scan<'_> {
                     }
                 }
                 (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
+                (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "directory of a LOD", None),
                 _ => self.fault(&path, Code::NameForeign, "name of the file", None),
             }
         }

@@ -298,7 +298,8 @@ impl Scan<'_> {
                 match what {
                     What::Directory => self.lods(dir, &path, &mut regions),
                     What::Link => self.fault(&path, Code::LinkSkipped, "directory of LODs", None),
-                    _ => self.fault(&path, Code::NameRegion, "directory of LODs", None),
+                    What::Other => self.fault(&path, Code::NotAFile, "directory of LODs", None),
+                    What::File => self.fault(&path, Code::NameRegion, "directory of LODs", None),
                 }
             } else if !has_regions && what == What::Directory {
                 if let Some(lod) = parse_lod(name) {
@@ -346,7 +347,8 @@ impl Scan<'_> {
             match (parse_lod(name), what) {
                 (Some(lod), What::Directory) => self.lod(forest, &path, lod, regions),
                 (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
-                (Some(_), _) => self.fault(&path, Code::NameRegion, "directory of a LOD", None),
+                (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "directory of a LOD", None),
+                (Some(_), What::File) => self.fault(&path, Code::NameRegion, "directory of a LOD", None),
                 (None, _) => self.strange(&path, "lod"),
             }
         }
