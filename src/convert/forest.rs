@@ -23,7 +23,7 @@ use crate::watch::Step;
 use crate::world::At;
 
 /// Number of regions that are written before their results are merged.
-const WINDOW: usize = 32;
+const WINDOW: usize = 16;
 
 /// Number of source blocks that are read before the converted blocks are written.
 const BLOCKS: usize = 256;

@@ -189,6 +189,8 @@ pub(super) fn solve_all<'s>(
                 };
                 let (forest, file, format) = &files[i];
                 let walk = open(save, forest, file, format.as_ref(), sides)?;
+                // A cluster may have more regions than a process may have open files.
+                walk.iter().for_each(|walk| walk.region.source.file().close());
                 options.watch.advance(file.len);
                 Ok(walk.map(|walk| (walk, near)))
             })
@@ -204,6 +206,7 @@ pub(super) fn solve_all<'s>(
             options.go_on()?;
             if !near && (!walk.case.is_intact() || !healthy.contains(&walk.path()) || solved.is_contradicted()) {
                 each(walk, solved)?;
+                walk.region.source.file().close();
             }
         }
     }

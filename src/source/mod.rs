@@ -10,8 +10,8 @@ mod transfer;
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::SystemTime;
 
 use crate::damage::Code;
@@ -130,7 +130,9 @@ impl<S: Source + ?Sized> Source for Windowed<'_, S> {
 /// A regular file, open for reading; where a copy changed its bytes, it can be read as it was before.
 #[derive(Debug)]
 pub struct FileSource {
-    file: File,
+    path: PathBuf,
+    /// `None` after [`close`](Self::close), until the next read.
+    file: RwLock<Option<File>>,
     stamp: Stamp,
     restoration: Option<Arc<Restoration>>,
 }
@@ -181,24 +183,35 @@ impl FileSource {
     /// # Errors
     /// See [`OpenError`].
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            use rustix::fs::OFlags;
-            use std::os::unix::fs::OpenOptionsExt;
-            let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-            options.custom_flags(flags.bits().cast_signed());
+        let (file, stamp) = open_regular(path)?;
+        Ok(Self { path: path.to_owned(), file: RwLock::new(Some(file)), stamp, restoration: None })
+    }
+
+    /// Closes the file until it is read again, so that many sources can exist with few open files. Reading opens it again,
+    /// and fails if it changed meanwhile.
+    pub fn close(&self) {
+        *self.file.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Calls `read` with the file, which is opened again if it was closed.
+    fn with_file<T>(&self, read: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        let open: RwLockReadGuard<'_, Option<File>> = self.file.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &*open {
+            return read(file);
         }
-        let file = match options.open(path) {
-            Ok(file) => file,
-            Err(error) => return Err(refused(path, error)),
-        };
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(OpenError::NotAFile(kind(&metadata)));
+        drop(open);
+        let mut closed = self.file.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &*closed {
+            return read(file);
         }
-        Ok(Self { file, stamp: Stamp::from_metadata(&metadata), restoration: None })
+        let (file, stamp) = open_regular(&self.path).map_err(|error| match error {
+            OpenError::Io(error) => error,
+            error => io::Error::other(error),
+        })?;
+        if stamp != self.stamp {
+            return Err(io::Error::other("the file changed while it was read"));
+        }
+        read(closed.insert(file))
     }
 
     /// The same file, read through a restoration from now on.
@@ -225,7 +238,7 @@ impl FileSource {
         while let Some(rest) = buf.get_mut(done..)
             && !rest.is_empty()
         {
-            match read_once(&self.file, rest, offset) {
+            match self.with_file(|file| read_once(file, rest, offset)) {
                 Ok(0) => break,
                 Ok(n) => {
                     done = done.saturating_add(n);
@@ -243,8 +256,35 @@ impl FileSource {
     /// # Errors
     /// I/O errors.
     pub fn changed(&self) -> io::Result<bool> {
-        Ok(Stamp::from_metadata(&self.file.metadata()?) != self.stamp)
+        let open = self.file.read().unwrap_or_else(PoisonError::into_inner);
+        let now = match &*open {
+            Some(file) => file.metadata()?,
+            None => std::fs::symlink_metadata(&self.path)?,
+        };
+        Ok(Stamp::from_metadata(&now) != self.stamp)
     }
+}
+
+/// Opens a regular file, but no symbolic link.
+fn open_regular(path: &Path) -> Result<(File, Stamp), OpenError> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) => return Err(refused(path, error)),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(OpenError::NotAFile(kind(&metadata)));
+    }
+    Ok((file, Stamp::from_metadata(&metadata)))
 }
 
 impl Source for FileSource {
@@ -256,7 +296,8 @@ impl Source for FileSource {
         if self.restoration.is_some() {
             return offset;
         }
-        next_data(&self.file, offset).unwrap_or(offset).clamp(offset, self.len().max(offset))
+        let next = self.with_file(|file| Ok(next_data(file, offset))).ok().flatten();
+        next.unwrap_or(offset).clamp(offset, self.len().max(offset))
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<usize> {

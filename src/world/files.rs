@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::save::open_region;
 use crate::source::{FileSource, OpenError};
 
-/// Files that are kept open.
-const OPEN: usize = 192;
+/// Files that are kept open: with two worlds and the files of a result, fewer than the 64 that some systems allow.
+const OPEN: usize = 16;
 
 /// A cache of open files, by their numbers.
 #[derive(Debug, Default)]

@@ -16,6 +16,7 @@ mod directories;
 mod help;
 mod look;
 mod names;
+mod open_files;
 mod output;
 mod samples;
 mod sizes;
