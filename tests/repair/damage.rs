@@ -131,9 +131,9 @@ fn exchanged_entries_are_put_right_although_the_table_fits() {
         let world = World::new(ground, seed);
         let (copy, hit) = world.repaired(|file| TableDamage::Swaps.apply(file, &mut Random::new(seed)));
         let score = score(&world.truth, &copy, &hit, &[]);
-        // What seams leave open stays where the table has it.
-        assert_eq!((score.lost, score.wrong), (0, score.hit - score.back), "{ground:?}: {score:?}");
-        assert!(score.back * 3 >= score.hit, "{ground:?}: {score:?}");
+        // What seams leave open stays where the table has it, or is left out.
+        assert!(score.lost == 0 && score.wrong <= score.hit - score.back, "{ground:?}: {score:?}");
+        assert!(score.back * 10 >= score.hit * 8, "{ground:?}: {score:?}");
     }
 }
 
