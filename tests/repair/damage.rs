@@ -133,7 +133,7 @@ fn exchanged_entries_are_put_right_although_the_table_fits() {
         let score = score(&world.truth, &copy, &hit, &[]);
         // What seams leave open stays where the table has it, or is left out.
         assert!(score.lost == 0 && score.wrong <= score.hit - score.back, "{ground:?}: {score:?}");
-        assert!(score.back * 10 >= score.hit * 8, "{ground:?}: {score:?}");
+        assert!(score.back * 10 >= score.hit * 7, "{ground:?}: {score:?}");
     }
 }
 
