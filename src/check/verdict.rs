@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::check::cause::{Cause, CauseKind};
-use crate::printable::grouped;
+use crate::printable::{count, grouped};
 
 /// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
 /// `salvaged` and `lost`.
@@ -145,22 +145,18 @@ fn figures(totals: &Totals) -> String {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => parts.concat(),
     };
-    format!("of {} {text}", counted(totals.source, "block"))
+    format!("of {} {text}", count(totals.source, "block"))
 }
 
 /// What the repair does with a save of which every block is right as it is.
 fn files_outlook(totals: &Totals, save: &Path) -> String {
-    let files = counted(totals.files_changed, "file");
+    let files = count(totals.files_changed, "file");
     let blocks = match totals.source {
         0 => String::new(),
         1 => " and keeps the block".to_owned(),
         n => format!(" and keeps all {} blocks", grouped(n)),
     };
     format!("{} mends {files}{blocks}.", repair_command(save))
-}
-
-fn counted(n: u64, thing: &str) -> String {
-    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 fn outlook(totals: &Totals, save: &Path) -> String {

@@ -149,10 +149,7 @@ pub fn grouped(n: u64) -> String {
     indicatif::HumanCount(n).to_string()
 }
 
-/// `1 block`, `2 blocks`.
-pub fn count(n: u64, thing: &str) -> String {
-    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
+pub use voxscope::printable::count;
 
 #[cfg(test)]
 mod tests {

@@ -15,8 +15,8 @@ use crate::godot::channel::{Channel, Depth, SDF, Storage};
 /// Values that must be there before they show anything.
 const FEWEST: usize = 64;
 
-/// How often the distances must have one of so many different upper bytes, and lower bytes, in the big-endian reading: a
-/// field of a few values is as smooth in either order.
+/// The fewest different upper bytes, and lower bytes, that the distances must have in the big-endian reading: a field of a
+/// few values is as smooth in either order.
 const UPPER: u32 = 4;
 const LOWER: u32 = 32;
 
@@ -24,8 +24,8 @@ const LOWER: u32 = 32;
 const ROUGHER: u64 = 16;
 const ROUGH: u64 = 4096;
 
-/// Values of which a first look takes the difference to the next one; the sum of 16-bit differences, or the number of floats that are no
-/// distances, from which on it finds a block suspect.
+/// The first look compares so many values with the next one. A block is suspect if their 16-bit differences sum up to more
+/// than `SUSPECT`, or if at least `ABSURD` floats are no distances.
 const SAMPLES: usize = 16;
 const SUSPECT: u64 = 16 * 1024;
 const ABSURD: usize = 4;
@@ -39,9 +39,7 @@ const TINY: f64 = 1e-9;
 pub fn is_big_endian(block: &Block<'_>) -> bool {
     let raw = |channel: &&Channel<'_>| channel.storage == Storage::Raw && channel.is_whole();
     let Some(sdf) = block.channels.get(SDF).filter(raw) else { return false };
-    let width = sdf.depth.bytes();
-    let value = |at: usize| sdf.data.get(at.checked_mul(width)?..)?.get(..width);
-    if !is_suspect(sdf.depth, sdf.data.chunks_exact(width).len(), value) {
+    if !is_suspect(sdf.depth, sdf.data.chunks_exact(sdf.depth.bytes()).len(), |at| sdf.value(at)) {
         return false;
     }
     match sdf.depth {
@@ -52,14 +50,13 @@ pub fn is_big_endian(block: &Block<'_>) -> bool {
     }
 }
 
-/// Whether raw distances may be big-endian, by a few of them; `value` gives the bytes of the value at an index. Most healthy blocks
-/// need no more to be told from big-endian ones.
+/// Whether raw distances may be big-endian, by a few of them; `raw` gives the value at an index as little-endian. For most
+/// healthy blocks this look is enough.
 #[must_use]
-pub(crate) fn is_suspect<B: AsRef<[u8]>>(depth: Depth, values: usize, value: impl Fn(usize) -> Option<B>) -> bool {
+pub(crate) fn is_suspect(depth: Depth, values: usize, raw: impl Fn(usize) -> Option<u64>) -> bool {
     if depth == Depth::Bits8 || values < FEWEST {
         return false;
     }
-    let raw = |at: usize| depth.value(value(at)?.as_ref());
     let step = values.checked_div(SAMPLES).unwrap_or(0);
     let (mut rough, mut absurd) = (0u64, 0usize);
     for at in (0..values).step_by(step.max(1)).take(SAMPLES) {

@@ -97,11 +97,12 @@ impl Verifier {
             *channel = (depth, storage);
             if number == SDF && storage == Storage::Raw {
                 // The distances of a big-endian machine are a finding, for which all of them are read.
-                let value = |nth: usize| {
+                let raw = |nth: usize| {
                     let start = u32::try_from(nth).ok()?.checked_mul(width)?.checked_add(values)?;
-                    (start..start.checked_add(width)?).map(byte).collect::<Option<Vec<u8>>>()
+                    let bytes = (start..start.checked_add(width)?).rev();
+                    bytes.map(byte).try_fold(0u64, |raw, byte| Some(raw << 8 | u64::from(byte?)))
                 };
-                if byte_order::is_suspect(depth, index(volume.into()), value) {
+                if byte_order::is_suspect(depth, index(volume.into()), raw) {
                     return None;
                 }
             }

@@ -77,6 +77,12 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// A number with its noun: `1 block`, `2 blocks`.
+#[must_use]
+pub fn count(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
 /// A number of bytes for people: `17.3 MiB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {

@@ -49,6 +49,13 @@ const HOPELESS: f64 = -60.0;
 /// Probabilities below this are dropped.
 const LEAST: f64 = 1e-9;
 
+/// Estimates how often entries are gone and how often they shrink. Limits keep a region of few entries from ruling out either.
+pub fn estimate_rates(posterior: &Posterior) -> Rates {
+    let n = posterior.gone.len().max(1) as f64;
+    let share = |expected: f64| ((expected + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4);
+    Rates { gone: share(posterior.gone.iter().sum()), shrunk: share(posterior.shrunk) }
+}
+
 /// Matches the entries (counts of sectors, in the order of their sectors) with all readings.
 #[must_use]
 pub fn align(
@@ -112,7 +119,7 @@ pub fn align(
 }
 
 impl Pass<'_> {
-    /// Adds what numbers of entries gone, each with its probability, say of the entries.
+    /// Adds the probabilities of all matches, given numbers of entries gone, each with its probability.
     fn add(&self, numbers: &[(usize, f64)], out: &[f64], rows: &Rows, posterior: &mut Posterior) {
         let n = self.counts.len();
         let most = numbers.iter().map(|number| number.0).max().unwrap_or(0);
@@ -141,7 +148,7 @@ impl Pass<'_> {
         for &(number, weight) in numbers {
             let tail = self.tail(number, |_, _| {});
             let appended = self.appended(number).unwrap_or_default();
-            // By the live items: those after the last that is live count for none.
+            // For each number of live items its probability; later items are old.
             let mut shares = vec![0.0; appended.len() + 1];
             self.tail(number, |live, odds| {
                 shares[live] = weight * (odds - tail).exp();

@@ -5,7 +5,7 @@
 
 use crate::recover::pass::{NEVER, add_log};
 
-/// How far below the best of its entry a number must be to be dropped.
+/// A number is dropped at a step if its log-odds are so much lower than those of the best number there.
 const BEAM: f64 = 80.0;
 
 /// For each step from 0 to the number of entries, a range of numbers of entries gone.
@@ -22,9 +22,9 @@ pub(super) struct Banded {
 }
 
 impl Band {
-    /// Follows the likeliest ways through the entries. `keep` and `take` are the log-odds that an entry is kept when so many
-    /// are gone before it, and that it is gone. Gives the band, the log-odds of keeping in it, and the log-odds of each number
-    /// of entries gone at the end.
+    /// Follows the likeliest ways through the entries. `keep` gives the log-odds that an entry is kept if a number of entries
+    /// before it is gone, and `take` the log-odds that it is gone. Returns the band, the values of `keep` in it, and for each
+    /// number of entries gone at the end its log-odds.
     pub fn follow(
         entries: usize,
         most: usize,

@@ -1,4 +1,4 @@
-//! What the alignment is given from elsewhere: how often blocks are saved, and how well blocks fit entries.
+//! What the alignment takes from elsewhere: how often blocks are saved, and how well blocks fit entries.
 
 /// How often blocks are saved, and what of it changes their length.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub trait Evidence: Sync {
     /// What is known of an entry.
     fn row(&self, entry: usize) -> Row<'_>;
 
-    /// That an entry has a walked block.
+    /// Log-odds that a walked block belongs to an entry.
     fn place(&self, entry: usize, block: usize) -> f64 {
         let row = self.row(entry);
         match row.seams.binary_search_by_key(&block, |(b, _)| *b) {

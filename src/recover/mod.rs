@@ -1,7 +1,7 @@
-//! What the sectors of a region tell of its table: a walk over all of them, the ways to read it, the table's entries
+//! What the sectors of a region show about its table: a walk over all of them, the ways to read it, the table's entries
 //! matched with it in order, seams between neighbours as further evidence, and the moved blocks assigned.
 //!
-//! Everything here only reads, and only decides what is likely; [`solve`] is the way through it.
+//! Everything here only reads, and only decides what is likely. [`survey`] calls the rest.
 
 pub mod align;
 pub mod assemble;

@@ -15,11 +15,11 @@ const PATIENCE: usize = 6;
 /// Most entries gone that are tried.
 const MOST_GONE: usize = 2048;
 
-/// Entries from which on all numbers of entries gone share the odds that an entry is gone: with many entries gone, one more
-/// or less does not change them.
+/// In a region of more entries, all numbers of entries gone share the odds that an entry is gone: of many, one more or less
+/// does not change them.
 pub(super) const LARGE: usize = 1024;
 
-/// Blocks back in which a copy of a block makes it an old one.
+/// A block is an old one if one of so many blocks before it has the same content.
 const COPIES: usize = 512;
 
 /// What all passes over a walk need to know of its blocks.
@@ -80,7 +80,7 @@ pub(super) struct Pass<'a> {
     pub common: &'a Common,
 }
 
-/// Of what cannot be.
+/// Log-odds of the impossible.
 pub(super) const NEVER: f64 = f64::NEG_INFINITY;
 
 pub(super) fn add_log(a: f64, b: f64) -> f64 {
@@ -114,7 +114,7 @@ impl Pass<'_> {
         Rows { band, odds, ends }
     }
 
-    /// The numbers of entries gone that are worth it.
+    /// The numbers of entries gone that are likely enough to follow.
     pub fn totals(&self, rows: &Rows) -> Vec<Gone> {
         let (least, most) = self.reading.gone;
         let most = most.min(self.counts.len()).min(MOST_GONE);
@@ -284,9 +284,9 @@ impl Pass<'_> {
 /// How likely each entry is gone, by how well its length and its seams fit the appended items.
 struct Takers<'p, 'a> {
     pass: &'p Pass<'a>,
-    /// By the count of an entry, sums over the items from one on up to the one at the number of entries.
+    /// For each count of sectors, sums of [`Pass::grown_to`] over the whole items from each index up to the number of entries.
     sums: HashMap<u32, Vec<f64>>,
-    /// The same over items that are torn.
+    /// The same over torn items.
     torn: HashMap<u32, Vec<f64>>,
     /// The item of each block, if it is among those that may be appended.
     item_of: HashMap<usize, usize>,
@@ -295,7 +295,7 @@ struct Takers<'p, 'a> {
 impl<'p, 'a> Takers<'p, 'a> {
     fn new(pass: &'p Pass<'a>) -> Self {
         let (n, items) = (pass.counts.len(), &pass.reading.items);
-        // However many entries are gone, the item at their number is the last that counts.
+        // However many entries are gone, later items do not count.
         let window = &items[..items.len().min(n + 1)];
         let sums_of = |count: u32, torn: bool| {
             let mut sums = vec![0.0; window.len() + 1];

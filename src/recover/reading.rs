@@ -241,7 +241,7 @@ fn overlaid(walk: &Walk, reading: &Reading) -> Vec<Reading> {
     found.into_iter().map(each).collect()
 }
 
-/// A reading without sectors that occur twice: it ends with an item and goes on with some blocks of the walk.
+/// A reading without sectors that occur twice: the items up to one, and then some blocks of the walk.
 struct Doubled {
     at: usize,
     rest: Range<usize>,

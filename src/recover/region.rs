@@ -7,6 +7,7 @@ use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
 use crate::recover::align::Posterior;
 use crate::recover::evidence::Rates;
+use crate::recover::pass;
 use crate::recover::reading::{Reading, is_doubled};
 use crate::recover::walk::{self, Walk};
 use crate::save::{Listed, Region};
@@ -137,6 +138,12 @@ pub struct State {
 }
 
 impl Case {
+    /// Whether it has so many entries that one or a few of them do not change how likely others are gone.
+    #[must_use]
+    pub const fn is_large(&self) -> bool {
+        self.entries.len() > pass::LARGE
+    }
+
     /// Whether the table explains the walk as it is: every entry a whole block of its length, in a row without gaps,
     /// and nothing behind it but copies.
     #[must_use]

@@ -7,11 +7,10 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::recover::align::{Posterior, align};
+use crate::recover::align::{Posterior, align, estimate_rates};
 use crate::recover::evidence::{Evidence, Nothing, Rates, Seams};
 use crate::recover::joint;
 use crate::recover::moved;
-use crate::recover::pass::LARGE;
 use crate::recover::reading::readings;
 use crate::recover::region::{Case, State};
 use crate::recover::solver::Solver;
@@ -62,8 +61,7 @@ pub fn solve<'c>(cases: &'c [&'c Case], watch: &Watch<'_>) -> Solver<'c> {
 
 impl Solver<'_> {
     fn round(&mut self, n: usize) {
-        let large = |r: usize| self.cases[r].entries.len() > LARGE;
-        let open = |r: usize| !self.states[r].is_solved() && (n < LARGE_ROUNDS || !large(r));
+        let open = |r: usize| !self.states[r].is_solved() && (n < LARGE_ROUNDS || !self.cases[r].is_large());
         let next: Vec<Option<State>> =
             (0..self.cases.len()).into_par_iter().map(|r| open(r).then(|| self.again(r))).collect();
         for (state, next) in self.states.iter_mut().zip(next) {
@@ -75,7 +73,7 @@ impl Solver<'_> {
 
     fn again(&self, r: usize) -> State {
         let (case, old) = (self.cases[r], &self.states[r]);
-        let large = case.entries.len() > LARGE;
+        let large = case.is_large();
         let appended: Vec<usize> = (0..case.walk.blocks.len()).filter(|&b| old.posterior.appended[b] > 1e-3).collect();
         let appended = if old.pairs() > MOST_PAIRS { Vec::new() } else { appended };
         let mut cache = HashMap::new();
@@ -94,22 +92,18 @@ impl Solver<'_> {
             seams.push(row);
             neighbours.push(near.len() as u32);
         }
-        let n = case.entries.len().max(1) as f64;
-        let rates = Rates {
-            gone: ((old.posterior.gone.iter().sum::<f64>() + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
-            shrunk: ((old.posterior.shrunk + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
-        };
+        let rates = estimate_rates(&old.posterior);
         let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
-        let posterior =
-            align(&counts, &case.walk, &old.readings, rates, case.table_end(), &Seams { rows: &seams, by: 1.0 });
-        let options = moved::options(case, &posterior, rates, &Seams { rows: &seams, by: 1.0 });
+        let evidence = Seams { rows: &seams, by: 1.0 };
+        let posterior = align(&counts, &case.walk, &old.readings, rates, case.table_end(), &evidence);
+        let options = moved::options(case, &posterior, rates, &evidence);
         let (readings, order, busy) = (posterior.narrowed(&old.readings), old.order.clone(), Vec::new());
         State { readings, rates, posterior, options, order, busy, seams, neighbours }
     }
 
     /// Compares whole assignments of the regions in which something is left open. Draws are too few for large regions.
     fn compare(&mut self) {
-        let one = |r: usize| if self.cases[r].entries.len() > LARGE { None } else { joint::options(self, r) };
+        let one = |r: usize| if self.cases[r].is_large() { None } else { joint::options(self, r) };
         let next: Vec<_> = (0..self.cases.len()).into_par_iter().map(one).collect();
         for (state, next) in self.states.iter_mut().zip(next) {
             if let Some(next) = next {
@@ -154,10 +148,7 @@ fn first(case: &Case) -> State {
     for _ in 0..4 {
         posterior = align(&counts, &case.walk, &readings, rates, case.table_end(), &Nothing);
         readings = posterior.narrowed(&readings);
-        rates = Rates {
-            gone: ((posterior.gone.iter().sum::<f64>() + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
-            shrunk: ((posterior.shrunk + 0.5) / (n + 1.0)).clamp(0.3 / n, 0.4),
-        };
+        rates = estimate_rates(&posterior);
     }
     let options = moved::options(case, &posterior, rates, &Nothing);
     let none = vec![Vec::new(); counts.len()];

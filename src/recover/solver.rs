@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::recover::pass::LARGE;
 use crate::recover::region::{Case, State};
 use crate::recover::seam::{self, Odds, Seam};
 
@@ -220,7 +219,7 @@ impl<'c> Solver<'c> {
     ) -> f64 {
         let mut odds = 0.0;
         let mut rest = 1.0f64;
-        let least = if self.cases[nr].entries.len() > LARGE { LARGE_LEAST } else { LEAST };
+        let least = if self.cases[nr].is_large() { LARGE_LEAST } else { LEAST };
         for option in self.states[nr].options[ni].iter().filter(|o| o.p > least) {
             // A block is no neighbour of itself.
             if nr == r && option.block == block {

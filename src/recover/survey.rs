@@ -284,9 +284,8 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
         if settled || !owned.insert(b) {
             continue;
         }
-        let appended = order
-            .filter(|order| case.entries.len() > LARGE && !order.as_listed)
-            .and_then(|order| order.appended.get(b));
+        let appended =
+            order.filter(|order| case.is_large() && !order.as_listed).and_then(|order| order.appended.get(b));
         let live = match contents.contains(&block.content) {
             // The engine appended it, or it is an old copy.
             _ if appended.is_some() => {

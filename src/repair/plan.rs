@@ -136,10 +136,9 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
         };
         forests().any(is)
     };
-    plan.strange =
-        save.faults.iter().filter(strange).filter(|fault| !renamed(fault)).filter_map(|f| below(&f.path)).collect();
-    plan.special = save.faults.iter().filter(strange).filter(special).filter_map(|f| below(&f.path)).collect();
-    plan.strange.retain(|path| !plan.special.contains(path));
+    let (other, named): (Vec<&Fault>, Vec<&Fault>) = save.faults.iter().filter(strange).partition(special);
+    plan.special = other.into_iter().filter_map(|fault| below(&fault.path)).collect();
+    plan.strange = named.into_iter().filter(|fault| !renamed(fault)).filter_map(|fault| below(&fault.path)).collect();
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
     plan.strange.retain(|path| !path.as_os_str().is_empty());

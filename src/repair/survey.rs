@@ -160,9 +160,6 @@ pub(super) fn solve_all<'s>(
     // A region without a block shows nothing about the others.
     let known: Vec<usize> = (0..files.len()).filter(|&i| !matches!(looks[i], Look::Nothing)).collect();
     let members: Vec<Member> = known.iter().map(|&i| Member::new(files[i].1, looks[i].broken())).collect();
-    let is_healthy = |i: &&usize| matches!(looks[**i], Look::Healthy);
-    let healthy: HashSet<PathBuf> =
-        known.iter().filter(is_healthy).map(|&i| files[i].0.dir.join(&files[i].1.name)).collect();
     let of_known = |all: Vec<usize>| all.into_iter().map(|k| known[k]).collect::<Vec<usize>>();
     let mut clusters: Vec<(Vec<usize>, Vec<usize>)> =
         clusters(&members).into_iter().map(|c| (of_known(c.solved), of_known(c.near))).collect();
@@ -178,7 +175,7 @@ pub(super) fn solve_all<'s>(
         let alone = matches!((&solved[..], &near[..]), ([i], []) if matches!(looks[*i], Look::Odd));
         let all: Vec<(usize, bool)> =
             solved.iter().map(|&i| (i, false)).chain(near.iter().map(|&i| (i, true))).collect();
-        let walks: Vec<Option<(Walk<'_>, bool)>> = all
+        let walks: Vec<Option<(Walk<'_>, usize, bool)>> = all
             .into_par_iter()
             .map(|(i, near)| {
                 options.go_on()?;
@@ -192,19 +189,20 @@ pub(super) fn solve_all<'s>(
                 // A cluster may have more regions than a process may have open files.
                 walk.iter().for_each(|walk| walk.region.source.file().close());
                 options.watch.advance(file.len);
-                Ok(walk.map(|walk| (walk, near)))
+                Ok(walk.map(|walk| (walk, i, near)))
             })
             .collect::<Result<_, Error>>()?;
-        let mut walks: Vec<(Walk<'_>, bool)> = walks.into_iter().flatten().collect();
-        walks.sort_by_key(|(walk, _)| (walk.file.lod, walk.file.position));
+        let mut walks: Vec<(Walk<'_>, usize, bool)> = walks.into_iter().flatten().collect();
+        walks.sort_by_key(|(walk, ..)| (walk.file.lod, walk.file.position));
         let members: Vec<survey::Member<'_>> = walks
             .iter()
-            .map(|(walk, near)| survey::Member { case: &walk.case, split: walk.split.as_ref(), near: *near })
+            .map(|(walk, _, near)| survey::Member { case: &walk.case, split: walk.split.as_ref(), near: *near })
             .collect();
         let solved = survey::solve(&members, &Weights::default(), 1, &options.watch.quiet());
-        for ((walk, near), solved) in walks.iter().zip(&solved) {
+        for ((walk, i, near), solved) in walks.iter().zip(&solved) {
             options.go_on()?;
-            if !near && (!walk.case.is_intact() || !healthy.contains(&walk.path()) || solved.is_contradicted()) {
+            let healthy = matches!(looks[*i], Look::Healthy) && walk.case.is_intact();
+            if !near && (!healthy || solved.is_contradicted()) {
                 each(walk, solved)?;
                 walk.region.source.file().close();
             }

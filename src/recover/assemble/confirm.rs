@@ -13,12 +13,11 @@ use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::links::Link;
 use crate::recover::cells::FEW;
 use crate::recover::decide::Certainty;
-use crate::recover::pass::LARGE;
 
 /// Blocks that each one is compared with cell by cell.
 const RIVALS: usize = 64;
 
-/// Slots without a block in which each one is compared.
+/// The most slots without a block in which a block is compared.
 const UNFILLED: usize = 16;
 
 /// How far seams with blocks that are only likely are believed.
@@ -88,9 +87,9 @@ impl Growth {
             of_region.filter(|g| g.certainty == Certainty::Certain).for_each(|g| certain[g.loose] = true);
             certain
         };
-        // Slots that hold a block, and none was found: each of them may be the place of a block that is somewhere else now. In
-        // small regions few of them look alike.
-        let large = case.entries.len() > LARGE;
+        // Each slot whose block was not found may be the right place of a block that was placed elsewhere. In small regions few
+        // slots look alike.
+        let large = case.is_large();
         let unfilled: Vec<(u32, Support, Vec<Around>)> = self
             .open
             .range((r, 0)..(r + 1, 0))

@@ -18,7 +18,7 @@ const FULL: usize = 64;
 /// Comparisons of sides by some of their cells, for one save.
 const STEPS: u64 = 400_000_000;
 
-/// How much less likely in use than the likeliest of the same content a copy must be to count as an old one. Chosen.
+/// A copy of a block is an old one if its log-odds of being in use are so much lower than those of the likeliest copy. Chosen.
 const OLD_COPY: f64 = 6.0;
 
 /// The least probability of a place that is listed as a possible one.

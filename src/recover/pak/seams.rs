@@ -1,10 +1,10 @@
-//! What the voxels at the borders of chunks tell of their places.
+//! What the voxels at the borders of chunks show about their places.
 //!
-//! A chunk on disk has no position, but the world goes on from chunk to chunk: at the right place its outer voxels are
-//! mostly those of its neighbours. Two things are analysis by that, both only beyond doubt: a chunk that no record owns and
-//! that continues the neighbours of an empty record, and two records whose chunks fit each other's place and not their
-//! own. The order of the voxels is taken that makes most chunks continue their neighbours. [`placing`](super::placing)
-//! puts chunks into places.
+//! A chunk on disk has no position, but terrain continues from chunk to chunk: at the right place its outer voxels are
+//! mostly those of its neighbours. Borders settle two cases, both only beyond doubt: a chunk that no record owns continues
+//! the neighbours of an empty record, and two records have chunks that fit each other's place and not their own. The order
+//! of the voxels is the one by which most chunks continue their neighbours. [`placing`](super::placing) puts chunks into
+//! places.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -275,7 +275,7 @@ pub(super) fn is_odd(borders: &Borders, number: u32, good: f64) -> bool {
     bad >= 2 && bad * 4 >= around.len() * 3
 }
 
-/// Puts placed chunks into what is analysis of the file.
+/// Adds the placed chunks to the analysis of the file.
 pub(super) fn apply(analysis: &mut PakAnalysis, seams: Seams) {
     let Seams { placed, demoted, candidates } = seams;
     let filled: HashSet<u32> = placed.iter().map(|p| p.record).collect();

@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::groups::{Group, Groups};
 use crate::check::{Cause, Finding};
 use crate::damage::Level;
+use crate::printable::count;
 use crate::printable::triple;
 use crate::tui::App;
 use crate::tui::canvas::Canvas;
@@ -18,10 +19,6 @@ const WIDE: u16 = 60;
 /// Columns of the place.
 const PLACE: u16 = 22;
 
-fn plural(n: u64, thing: &str) -> String {
-    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
 /// The line above: how far the check is, or what it came to.
 pub fn summary(app: &App, filter: &str, shown: usize, files: usize) -> Vec<(Role, String)> {
     let findings = &app.findings;
@@ -29,7 +26,7 @@ pub fn summary(app: &App, filter: &str, shown: usize, files: usize) -> Vec<(Role
     let mut out = Vec::new();
     if !filter.is_empty() {
         let all = findings.list.len() as u64;
-        out.push((Role::Text, format!("{} of {}{dot}filter ", grouped(shown as u64), plural(all, "finding"))));
+        out.push((Role::Text, format!("{} of {}{dot}filter ", grouped(shown as u64), count(all, "finding"))));
         out.push((Role::Key, filter.to_owned()));
         out.push((Role::Dim, format!("{dot}esc clears it")));
     }
@@ -44,10 +41,10 @@ pub fn summary(app: &App, filter: &str, shown: usize, files: usize) -> Vec<(Role
     } else if findings.stopped {
         out.push((Role::Warning, format!("{}the check was stopped, C begins it again", before(&out))));
     } else if filter.is_empty() {
-        let words = format!("{} in {}", plural(shown as u64, "finding"), plural(files as u64, "file"));
+        let words = format!("{} in {}", count(shown as u64, "finding"), count(files as u64, "file"));
         out.push((Role::Text, words));
         if let Some(summary) = &findings.summary {
-            out.push((Role::Dim, format!("{dot}{} checked", plural(summary.files, "file"))));
+            out.push((Role::Dim, format!("{dot}{} checked", count(summary.files, "file"))));
         }
     }
     if findings.dropped > 0 {
@@ -68,8 +65,8 @@ pub fn draw_empty(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
             let y = canvas.wrap(1, 2, &format!("{} Nothing is wrong.", app.glyphs.good), Role::Good);
             let what = format!(
                 "{} with {} were checked: {} stored, {} decompressed.",
-                plural(summary.files, "file"),
-                plural(summary.stats.blocks, "block"),
+                count(summary.files, "file"),
+                count(summary.stats.blocks, "block"),
                 bytes(summary.stats.stored_bytes),
                 bytes(summary.stats.plain_bytes),
             );

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::super::marks::{Marks, SectorKind};
 use super::grid::{Grid, GridCell};
-use crate::printable::triple;
+use crate::printable::{count, triple};
 use crate::save::{Owner, PageKind};
 use crate::tui::App;
 use crate::tui::data::{Opened, Slot};
@@ -75,10 +75,6 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
     }
     line.push((Role::Dim, scale));
     line
-}
-
-fn count(n: u64, thing: &str) -> String {
-    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// What occurs in the map and what it looks like, in lines of a width.
