@@ -23,6 +23,8 @@ pub enum CauseKind {
     CopyCut,
     /// Files of the save were not copied.
     CopyIncomplete,
+    /// Region files have the names of others.
+    Renamed,
     /// A program converted line breaks in a binary file.
     TextConverted,
     /// Files of different saves or times were mixed.
@@ -53,6 +55,7 @@ impl CauseKind {
         Self::DiskFull,
         Self::CopyCut,
         Self::CopyIncomplete,
+        Self::Renamed,
         Self::TextConverted,
         Self::Mixed,
         Self::Migration,
@@ -75,6 +78,7 @@ impl CauseKind {
             Self::DiskFull => "disk-full",
             Self::CopyCut => "copy-cut",
             Self::CopyIncomplete => "copy-incomplete",
+            Self::Renamed => "files-renamed",
             Self::TextConverted => "text-converted",
             Self::Mixed => "files-mixed",
             Self::Migration => "migration-interrupted",
@@ -98,6 +102,7 @@ impl CauseKind {
             Self::DiskFull => "The disk was full while the game saved",
             Self::CopyCut => "The copy of the save was cut off",
             Self::CopyIncomplete => "The copy of the save is incomplete",
+            Self::Renamed => "Region files have the names of others",
             Self::TextConverted => "A program converted line breaks in a binary file",
             Self::Mixed => "Files of different saves or times were mixed",
             Self::Migration => "The engine was interrupted while it migrated region files to a newer version",
@@ -114,7 +119,7 @@ impl CauseKind {
     #[must_use]
     pub const fn lost(self) -> &'static str {
         match self {
-            Self::InUse | Self::Converted | Self::OldStates => "nothing",
+            Self::InUse | Self::Renamed | Self::Converted | Self::OldStates => "nothing",
             Self::Killed => "the block that was being written, and saves that had not reached the file",
             Self::PowerLost => "pages of the file that had not reached the disk",
             Self::TwoWriters => "blocks of one program that the other overwrote",
@@ -141,6 +146,7 @@ impl CauseKind {
             Self::DiskFull => "blocks before the end of the file, and whole channels of the last one",
             Self::CopyCut | Self::TextConverted => "everything, from the original: copy it again, as binary",
             Self::CopyIncomplete => "everything, from the original: copy the missing files",
+            Self::Renamed => "every block, in files with the right names",
             Self::Mixed => "everything, from a backup of one time",
             Self::Migration => "every whole block",
             Self::Conversion => "everything, from the old save beside this one: repair --from-backup",
@@ -162,6 +168,7 @@ impl CauseKind {
             Self::DiskFull => "the game's log has write errors, and the disk has little room left",
             Self::CopyCut => "the original is longer than this file",
             Self::CopyIncomplete => "the original has more files than this copy",
+            Self::Renamed => "files were renamed or exchanged by hand, or by a program that restored them",
             Self::TextConverted => "the copy was made by FTP in text mode, by git, or by an editor",
             Self::Mixed => "the files have dates of different sessions",
             Self::Migration => "the save was opened by a newer engine for the first time",

@@ -91,6 +91,7 @@ impl CauseKind {
             Self::CopyIncomplete => {
                 matches!(code, Code::MetaMissing | Code::MapFileMissing | Code::RegionMissing | Code::CopyName)
             }
+            Self::Renamed => code == Code::RegionMisnamed,
             Self::CopyCut | Self::DiskFull => CUT.contains(&code),
             Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
             Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
@@ -251,6 +252,13 @@ impl Evidence {
         }
         if !evidence.is_empty() {
             causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, &[]));
+        }
+        let misnamed = self.count(&[Code::RegionMisnamed]);
+        if misnamed > 0 {
+            let has = if misnamed == 1 { "has" } else { "have" };
+            let evidence =
+                format!("{} {has} borders that continue those of other places", number(misnamed, "region file"));
+            causes.push(Cause::new(CauseKind::Renamed, 0, vec![evidence], &[]));
         }
         // The engine never truncates, so a file is cut off by something else.
         if self.cut > 0 {

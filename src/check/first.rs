@@ -2,6 +2,7 @@
 //! sectors are walked afterwards; the reports of the others are complete.
 
 use std::collections::{HashMap, HashSet};
+use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,6 +11,7 @@ use rayon::prelude::*;
 use crate::check::report::Report;
 use crate::check::{HELD, Options, WINDOW, check_file, is_large, semantic};
 use crate::recover::quick::{self, Look};
+use crate::recover::screen::Screened;
 use crate::save::{File, Save};
 
 /// The result of the first pass.
@@ -42,38 +44,54 @@ pub(super) fn none() -> First {
 pub(super) fn glance_at_files(save: &Save, files: &[File<'_>], options: &Options<'_>) -> First {
     let mut ready = HashMap::new();
     let held = AtomicUsize::new(0);
-    let explained = glance(save, files, options, |path, report| {
+    let glance = glance(save, files, options, |path, report| {
         // Reports that are not kept are made again.
         if held.fetch_add(report.findings.len(), Ordering::Relaxed) < HELD {
             ready.insert(path, report);
         }
     });
-    let doubts = semantic::find_doubts(save, options, &explained);
+    let doubts = semantic::find_doubts(save, options, &glance);
     ready.retain(|path, _| doubts.in_file(path).is_none());
     First { doubts, ready }
 }
 
-/// Returns the regions whose tables match their sectors, and passes on the reports of all files.
+/// What a first look at all region files shows.
+#[derive(Default)]
+pub(super) struct Glance {
+    /// Files whose tables match their sectors.
+    pub explained: HashSet<PathBuf>,
+    /// The seams of all files.
+    pub screened: HashMap<PathBuf, Screened>,
+}
+
+/// Returns what a first look shows, and passes on the reports of all files.
 pub(super) fn glance(
     save: &Save,
     files: &[File<'_>],
     options: &Options<'_>,
     mut each: impl FnMut(PathBuf, Report),
-) -> HashSet<PathBuf> {
+) -> Glance {
     let none = semantic::Doubts::default();
     let mut looks = Vec::new();
+    let mut screened = HashMap::new();
+    let regions = files.iter().filter(|file| matches!(file, File::Region(..))).count();
     for window in files.chunks(WINDOW) {
         let one = |file: File<'_>| (file.path(), check_file(save, file, options, &none));
         let early: Vec<_> = window.par_iter().map(|file| (!is_large(*file)).then(|| one(*file))).collect();
         for (file, report) in window.iter().zip(early) {
-            let (path, report) = report.unwrap_or_else(|| one(*file));
+            let (path, mut report) = report.unwrap_or_else(|| one(*file));
             if matches!(file, File::Region(..)) {
                 looks.push((path.clone(), report.look.clone()));
+                let mut seams = mem::take(&mut report.screened);
+                seams.shorten(regions);
+                screened.insert(path.clone(), seams);
             }
             each(path, report);
         }
     }
     let of: Vec<&Look> = looks.iter().map(|(_, look)| look).collect();
     let explained = quick::explained(&of);
-    looks.into_iter().zip(explained).filter_map(|((path, _), explained)| explained.then_some(path)).collect()
+    let explained =
+        looks.into_iter().zip(explained).filter_map(|((path, _), explained)| explained.then_some(path)).collect();
+    Glance { explained, screened }
 }

@@ -36,6 +36,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::recover::quick::Look;
+use crate::recover::screen::Screened;
 use crate::save::{File, Region, Save};
 use crate::source::{FileSource, Source};
 use crate::watch::{Step, Watch};
@@ -119,13 +120,14 @@ pub struct Summary {
     pub interrupted: bool,
 }
 
-/// How the table of a region compares with its sectors at a glance; also unclear if the region has a finding above note.
-/// `name` is the name of its file.
-pub(crate) fn look<S: Source>(region: &Region<S>, name: &str, watch: &Watch<'_>) -> Look {
+/// How the table of a region compares with its sectors at a glance, also unclear if the region has a finding above note, and
+/// what its seams show. `name` is the name of its file.
+pub(crate) fn look<S: Source>(region: &Region<S>, name: &str, watch: &Watch<'_>) -> (Look, Screened) {
     let mut report = Report::new(name.into(), region.lod, 0);
     let options = Options { level: Level::Semantic, watch: watch.quiet() };
     region::check(region, &options, &mut report, None);
-    if report.has_trouble() || options.cancelled() { Look::Unclear } else { report.look }
+    let look = if report.has_trouble() || options.cancelled() { Look::Unclear } else { report.look };
+    (look, report.screened)
 }
 
 /// Bytes that a check of a save reports as progress: those of all files that have blocks, and if the
@@ -231,7 +233,7 @@ pub fn walk(
             }
             let mut finding = Finding::of_file(Arc::clone(&name), doubt.damage, doubt.remark.clone());
             // The slot formula is that of the whole forest.
-            if doubt.damage.code != Code::SlotsTold {
+            if !doubt.is_of_file() {
                 finding.block = Some(BlockAt { lod: file.lod(), position: doubt.position });
             }
             counts.add(&finding);
@@ -332,7 +334,7 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, doubts: &seman
         if doubt.weak && errors.contains(&doubt.position) {
             continue;
         }
-        if doubt.damage.code == Code::SlotsTold {
+        if doubt.is_of_file() {
             report.file(doubt.damage, doubt.remark.clone());
         } else {
             report.placed(doubt.position, doubt.damage, doubt.remark.clone());

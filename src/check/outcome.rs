@@ -10,6 +10,7 @@ use crate::godot::container::Mode;
 use crate::godot::textures;
 use crate::godot::verify::Verified;
 use crate::recover::quick::Print;
+use crate::recover::sketch::Sketch;
 use crate::save::View;
 
 /// The result of examining a block.
@@ -37,6 +38,8 @@ pub(super) struct Outcome {
     pub error: Option<io::Error>,
     /// A print of its stored bytes, if it was requested and the block is whole.
     pub print: Option<Print>,
+    /// Some voxels of its sides, if they were requested and the block is whole.
+    pub sketch: Option<Sketch>,
 }
 
 impl Outcome {
@@ -54,6 +57,7 @@ impl Outcome {
                 remark: None,
                 error: None,
                 print: None,
+                sketch: None,
             },
             Err(error) => Self { error: Some(error), ..Self::default() },
         }
@@ -72,12 +76,11 @@ impl Outcome {
         }
     }
 
-    /// The same with a print, if the block is whole and has the length of its entry.
-    pub fn with_print(view: io::Result<View<'_>>, sector_size: u32) -> Self {
-        let print = match &view {
-            Ok(view) if view.damage.is_empty() => Some(Print::of(view.bytes, sector_size)),
-            _ => None,
-        };
-        Self { print, ..Self::from_view(view) }
+    /// The same with a print, if the block is whole and has the length of its entry, and with a sketch on request.
+    pub fn with_print(view: io::Result<View<'_>>, sector_size: u32, has_sketch: bool) -> Self {
+        let whole = view.as_ref().ok().filter(|view| view.damage.is_empty());
+        let print = whole.map(|view| Print::of(view.bytes, sector_size));
+        let block = whole.and_then(|view| view.block.as_ref()).filter(|_| has_sketch);
+        Self { print, sketch: block.and_then(Sketch::of), ..Self::from_view(view) }
     }
 }

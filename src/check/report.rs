@@ -10,6 +10,7 @@ use crate::check::outcome::Outcome;
 use crate::check::row::Row;
 use crate::damage::{Code, Damage, Level, Value};
 use crate::recover::quick::Look;
+use crate::recover::screen::Screened;
 
 /// Findings by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -99,6 +100,8 @@ pub(super) struct Report {
     pub unread: u64,
     /// How the table of the file compares with its sectors.
     pub look: Look,
+    /// What a first look at the seams of a region shows.
+    pub screened: Screened,
     name: Arc<str>,
     lod: u8,
     cap: usize,
@@ -122,6 +125,7 @@ impl Report {
             stats: Stats::default(),
             unread: 0,
             look: Look::default(),
+            screened: Screened::default(),
             name,
             lod,
             cap,

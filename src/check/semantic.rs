@@ -11,13 +11,15 @@ use rayon::prelude::*;
 
 use crate::bytes::Span;
 use crate::check::Options;
+use crate::check::first::Glance;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
 use crate::godot::slots::SlotFormula;
-use crate::printable::triple;
+use crate::printable::{count, triple};
 use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, most_blocks};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
+use crate::recover::names::{self, Misnamed, Named};
 use crate::recover::region::{Case, Listing};
 use crate::recover::slots::{self, FormulaEvidence};
 use crate::recover::survey::{self, Solved};
@@ -58,6 +60,13 @@ pub(super) struct Doubts {
     by_file: HashMap<PathBuf, FileDoubts>,
 }
 
+impl Doubt {
+    /// Whether it is about the file as a whole.
+    pub fn is_of_file(&self) -> bool {
+        matches!(self.damage.code, Code::SlotsTold | Code::RegionMisnamed)
+    }
+}
+
 impl Doubts {
     /// The findings of a file, if there are any.
     pub fn in_file(&self, path: &Path) -> Option<&FileDoubts> {
@@ -80,7 +89,7 @@ impl FileDoubts {
 
 /// Walks the regions of a save, except those whose tables match their sectors, and solves the positions of their blocks.
 /// Regions that cannot be read are skipped: other rules report them.
-pub(super) fn find_doubts(save: &Save, options: &Options<'_>, explained: &HashSet<PathBuf>) -> Doubts {
+pub(super) fn find_doubts(save: &Save, options: &Options<'_>, glance: &Glance) -> Doubts {
     let mut doubts = Doubts::default();
     let cap = save.options.limits.findings_per_file;
     // A file of one block leaves no doubt about its place.
@@ -90,9 +99,16 @@ pub(super) fn find_doubts(save: &Save, options: &Options<'_>, explained: &HashSe
         if let Some((path, doubt)) = slots(save, forest, options) {
             doubts.by_file.entry(path).or_default().listed.push(doubt);
         }
-        let mut broken = find_broken(save, forest, &files, options, explained);
-        let members: Vec<Member> =
-            files.iter().zip(&broken).map(|(file, broken)| Member::new(file, broken.as_ref())).collect();
+        for (path, doubt) in misnamed(forest, &files, glance) {
+            doubts.by_file.entry(path).or_default().listed.push(doubt);
+        }
+        let mut broken = find_broken(save, forest, &files, options, &glance.explained);
+        let has_exchanged = |file: &RegionFile| {
+            glance.screened.get(&forest.dir.join(&file.name)).is_some_and(|seams| seams.has_exchanged)
+        };
+        let member =
+            |(file, broken): (&&RegionFile, &Option<Broken>)| Member::new(file, broken.as_ref(), has_exchanged(file));
+        let members: Vec<Member> = files.iter().zip(&broken).map(member).collect();
         for cluster in clusters(&members) {
             if options.cancelled() {
                 break;
@@ -149,6 +165,29 @@ fn find_broken(
     let small = |file: &RegionFile| most_blocks(file) < LARGE;
     let mut found: Vec<Option<Option<Broken>>> = files.par_iter().map(|file| small(file).then(|| one(file))).collect();
     files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
+}
+
+/// Region files whose blocks are those of another region.
+fn misnamed(forest: &Forest, files: &[&RegionFile], glance: &Glance) -> Vec<(PathBuf, Doubt)> {
+    let path = |file: &RegionFile| forest.dir.join(&file.name);
+    let (named, of): (Vec<Named<'_>>, Vec<&RegionFile>) = files
+        .iter()
+        .filter_map(|file| Some((glance.screened.get(&path(file))?, *file)))
+        .map(|(screened, file)| (Named { lod: file.lod, position: file.position, screened }, file))
+        .unzip();
+    let doubt = |found: Misnamed| {
+        let file = of[found.file];
+        let span = file.header.as_ref().map_or_else(Span::default, |header| header.table);
+        let damage = Damage::new(Code::RegionMisnamed, span, "region of the blocks");
+        let damage = damage.expected(Value::triple(file.position)).found(Value::triple(found.region));
+        let remark = format!(
+            "There {} at its borders continue {}; where its name says, none of its borders continues a neighbour.",
+            count(found.seams.into(), "block"),
+            count(found.neighbours.into(), "neighbouring region"),
+        );
+        (path(file), Doubt { position: None, damage, remark: Some(remark), weak: false })
+    };
+    names::misnamed(&named).into_iter().map(doubt).collect()
 }
 
 /// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.

@@ -64,6 +64,8 @@ pub struct Member {
     pub at: (u8, [i32; 3]),
     /// Whether its table does not fit its sectors.
     pub broken: bool,
+    /// Whether blocks of it seem to be exchanged although its table fits.
+    pub has_exchanged: bool,
     /// Its blocks, at most.
     pub blocks: u64,
 }
@@ -86,12 +88,13 @@ impl Broken {
 }
 
 impl Member {
-    /// A region file; `broken` if its table does not fit its sectors.
+    /// A region file; `broken` if its table does not fit its sectors, `has_exchanged` if blocks of it seem to be exchanged.
     #[must_use]
-    pub fn new(file: &RegionFile, broken: Option<&Broken>) -> Self {
+    pub fn new(file: &RegionFile, broken: Option<&Broken>, has_exchanged: bool) -> Self {
         Self {
             at: (file.lod, file.position),
             broken: broken.is_some(),
+            has_exchanged,
             blocks: broken.map_or_else(|| most_blocks(file), |broken| broken.blocks as u64),
         }
     }
@@ -128,15 +131,20 @@ pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, side
 }
 
 /// Puts regions into clusters. In a small save the regions beside damaged ones are solved with them; where no table is
-/// damaged, all of them are, since seams may contradict tables that fit their sectors.
+/// damaged, all of them are, since seams may contradict tables that fit their sectors. In a large save a first look has to
+/// show that.
 #[must_use]
 pub fn clusters(members: &[Member]) -> Vec<Cluster> {
     if members.iter().all(|member| !member.broken) {
         let few = members.len() <= FEW_FILES && members.iter().map(|member| member.blocks).sum::<u64>() <= ALL as u64;
-        let solved = (0..members.len()).collect();
-        return if few && !members.is_empty() { vec![Cluster { solved, near: Vec::new() }] } else { Vec::new() };
+        if few && !members.is_empty() {
+            return vec![Cluster { solved: (0..members.len()).collect(), near: Vec::new() }];
+        }
     }
-    let broken: Vec<usize> = (0..members.len()).filter(|&i| members[i].broken).collect();
+    let broken: Vec<usize> = (0..members.len()).filter(|&i| members[i].broken || members[i].has_exchanged).collect();
+    if broken.is_empty() {
+        return Vec::new();
+    }
     let beside = |i: usize, of: &[usize]| of.iter().any(|&b| tell_of_each_other(members[b].at, members[i].at));
     let all: Vec<usize> = (0..members.len()).filter(|&i| beside(i, &broken)).collect();
     let blocks = |of: &[usize]| of.iter().map(|&i| members[i].blocks).sum::<u64>();
@@ -243,7 +251,7 @@ mod tests {
     use super::*;
 
     fn member(x: i32, broken: bool, blocks: u64) -> Member {
-        Member { at: (0, [x, 0, 0]), broken, blocks }
+        Member { at: (0, [x, 0, 0]), broken, has_exchanged: false, blocks }
     }
 
     #[test]
@@ -252,7 +260,10 @@ mod tests {
         assert_eq!(clusters(&all), [Cluster { solved: vec![0, 1], near: Vec::new() }]);
         let whole = Cluster { solved: vec![0, 1], near: Vec::new() };
         assert_eq!(clusters(&all[1..]), [whole], "seams may contradict tables that fit");
-        assert_eq!(clusters(&[member(0, false, 1000), member(1, false, 64)]), [], "not in a large save");
+        let mut large = [member(0, false, 1000), member(1, false, 64)];
+        assert_eq!(clusters(&large), [], "not in a large save");
+        large[0].has_exchanged = true;
+        assert_eq!(clusters(&large).len(), 1, "but where a first look shows it");
     }
 
     #[test]

@@ -125,33 +125,72 @@ impl Reader<'_> {
 
     /// How far apart in the order ZXY neighbours along each axis are.
     fn strides(&self) -> [usize; 3] {
-        let [x, y, _] = self.block.size.map(usize::from);
-        [y, 1, x * y]
+        strides(self.block)
     }
 
     fn at(&self, voxels: &Voxels) -> Layer {
+        let values = Values::of(self.block);
+        Layer {
+            kinds: if values.raw.is_empty() {
+                [mixed(values.same)].into()
+            } else {
+                thin(voxels.map(|i| values.kind(i)))
+            },
+            sdf: if values.is_sdf_uniform() { [values.sdf(0)].into() } else { thin(voxels.map(|i| values.sdf(i))) },
+        }
+    }
+}
+
+/// How far apart in the order ZXY neighbours along each axis are.
+pub(super) fn strides(block: &Block<'_>) -> [usize; 3] {
+    let [x, y, _] = block.size.map(usize::from);
+    [y, 1, x * y]
+}
+
+/// The voxels of a block as seams see them: a kind and a signed distance each.
+pub(super) struct Values<'b> {
+    /// What channels of one value add to the kind of every voxel.
+    same: u64,
+    /// Channels of many values, with their factors.
+    raw: Vec<(&'b Channel<'b>, u64)>,
+    sdf: &'b Channel<'b>,
+}
+
+impl<'b> Values<'b> {
+    /// The channels of a block that has all of them.
+    pub fn of(block: &'b Block<'_>) -> Self {
         let (mut same, mut raw) = (0u64, Vec::with_capacity(KINDS.len()));
         for (c, factor) in KINDS {
-            let channel = &self.block.channels[c];
+            let channel = &block.channels[c];
             if channel.data.len() <= channel.depth.bytes() {
                 same = same.wrapping_add(channel.value(0).unwrap_or(0).wrapping_mul(factor));
             } else {
                 raw.push((channel, factor));
             }
         }
-        let kind = |i: usize| {
-            let add = |sum: u64, (c, factor): &(&Channel<'_>, u64)| {
-                sum.wrapping_add(c.value(i).unwrap_or(0).wrapping_mul(*factor))
-            };
-            mixed(raw.iter().fold(same, add))
+        Self { same, raw, sdf: &block.channels[SDF] }
+    }
+
+    /// Whether all voxels have the same kind and the same distance.
+    pub fn is_uniform(&self) -> bool {
+        self.raw.is_empty() && self.is_sdf_uniform()
+    }
+
+    fn is_sdf_uniform(&self) -> bool {
+        self.sdf.data.len() <= self.sdf.depth.bytes()
+    }
+
+    /// The kind of a voxel, by its index in the order ZXY.
+    pub fn kind(&self, i: usize) -> u16 {
+        let add = |sum: u64, (c, factor): &(&Channel<'_>, u64)| {
+            sum.wrapping_add(c.value(i).unwrap_or(0).wrapping_mul(*factor))
         };
-        let sdf = &self.block.channels[SDF];
-        let sdf_uniform = sdf.data.len() <= sdf.depth.bytes();
-        let value = |i: usize| quantized(sdf, sdf.value(i).unwrap_or(0));
-        Layer {
-            kinds: if raw.is_empty() { [mixed(same)].into() } else { thin(voxels.map(kind)) },
-            sdf: if sdf_uniform { [value(0)].into() } else { thin(voxels.map(value)) },
-        }
+        mixed(self.raw.iter().fold(self.same, add))
+    }
+
+    /// The signed distance of a voxel, in 16 bits.
+    pub fn sdf(&self, i: usize) -> i16 {
+        quantized(self.sdf, self.sdf.value(if self.is_sdf_uniform() { 0 } else { i }).unwrap_or(0))
     }
 }
 

@@ -108,6 +108,8 @@ pub struct RegionPlan {
     pub path: PathBuf,
     /// Its LOD.
     pub lod: u8,
+    /// The region of its blocks, if its file has the name of another one.
+    pub region: Option<[i32; 3]>,
     /// The action.
     pub action: Action,
     /// Why, in words.
@@ -141,6 +143,7 @@ pub(super) fn simple(
         name,
         path,
         lod,
+        region: None,
         action,
         why,
         source: None,

@@ -70,11 +70,15 @@ fn of_region<'p>(save: &Save, region: &'p RegionPlan, each: &mut dyn FnMut(Block
     let own = || -> Option<Region<FileSource>> {
         let mut files = save.regions().filter(|(forest, file)| forest.dir.join(&file.name) == region.path);
         let (forest, file) = files.next()?;
-        save.region(forest, file).ok()?
+        let mut own = save.region(forest, file).ok()??;
+        own.position = region.region.unwrap_or(own.position);
+        Some(own)
     };
+    // A block that stays in its file gets to another place if the file does.
+    let kept = if region.region.is_some() { Fate::PutRight } else { Fate::Kept };
     match region.action {
         Action::Copy => {
-            own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, Fate::Kept, false, false))));
+            own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, kept, false, false))));
         }
         Action::SetAside => {
             own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, Fate::Lost, true, false))));
@@ -90,7 +94,7 @@ fn of_region<'p>(save: &Save, region: &'p RegionPlan, each: &mut dyn FnMut(Block
         Action::Rebuild => {
             for block in &region.blocks {
                 let (what, torn, odd) = of_decision(block);
-                each(fate(Some(block.position), what, torn, odd));
+                each(fate(Some(block.position), if what == Fate::Kept { kept } else { what }, torn, odd));
             }
             for (position, why) in &region.missing {
                 each(fate(Some(*position), Fate::Lost, *why == MissingReason::Torn, false));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::damage::Code;
 use crate::godot::region::Format;
 use crate::godot::slots::SlotFormula;
+use crate::recover::names::Misnamed;
 use crate::recover::slots::{self, FormulaEvidence};
 use crate::repair::backup::Store;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan, simple};
@@ -55,7 +56,7 @@ impl Plan {
     pub fn changes_nothing(&self) -> bool {
         self.metas.is_empty()
             && self.strange.is_empty()
-            && self.regions.iter().all(|r| r.action == Action::Copy)
+            && self.regions.iter().all(|r| r.action == Action::Copy && r.region.is_none())
             && self.paks.iter().all(|p| p.action == Action::Copy)
             && self.maps.iter().all(|m| m.action == Action::Copy)
             && self.streams.iter().all(|s| s.action == Action::Copy)
@@ -180,7 +181,11 @@ fn one_forest(
         target.format.filter(|format| is_near(file, format) || survey::has_other_layout(forest, file, format))
     };
     let files: Vec<_> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
-    let looks = survey::look(save, &files, options)?;
+    let (looks, misnamed) = survey::look(save, &files, options)?;
+    // Everything that follows is to see the regions where their blocks belong.
+    let moved = (!misnamed.is_empty()).then(|| rename(forest, &misnamed));
+    let forest = moved.as_ref().unwrap_or(forest);
+    let files: Vec<_> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
     let mut ready: Vec<HashMap<PathBuf, RegionPlan>> = all.iter().map(|_| HashMap::new()).collect();
     survey::solve_all(save, &files, &looks, options, |walk, solved| {
         let format = layout(walk.file);
@@ -191,8 +196,24 @@ fn one_forest(
     })?;
     for (plan, ready) in plans.iter_mut().zip(ready) {
         of_files(save, forest, target, store, &looks, ready, plan);
+        for found in &misnamed {
+            let name = forest.dir.join(&forest.regions[found.file].name);
+            let planned = plan.regions.iter_mut().filter(|region| region.path == name);
+            planned.for_each(|region| region.region = Some(found.region));
+        }
     }
     Ok(())
+}
+
+/// A forest with the files that have the names of others where their blocks belong.
+fn rename(forest: &Forest, misnamed: &[Misnamed]) -> Forest {
+    let mut forest = forest.clone();
+    for found in misnamed {
+        let file = &mut forest.regions[found.file];
+        file.position = found.region;
+        file.is_renamed = true;
+    }
+    forest
 }
 
 /// Adds the plans of all region files of a forest: those that were walked over, and the others.

@@ -1,6 +1,6 @@
 //! What a repair does, as `repair.json` and in words.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -58,6 +58,8 @@ struct RegionReport {
     lod: u8,
     action: &'static str,
     why: &'static str,
+    /// The name that the file has in the save, if it is another one.
+    renamed_from: Option<String>,
     blocks: usize,
     put_right: Vec<BlockReport>,
     salvaged: Vec<SalvagedReport>,
@@ -125,11 +127,13 @@ impl RegionReport {
             b.listed_at.is_some() || b.moved || !sure || b.mend.is_some()
         };
         let salvaged = region.blocks.iter().filter(|b| b.origin == Origin::Salvaged);
+        let renamed = region.path.file_name().filter(|name| Some(*name) != region.name.file_name());
         Self {
             file: printable::path(&region.name),
             lod: region.lod,
             action: region.action.name(),
             why: region.why,
+            renamed_from: renamed.map(|name| printable::path(Path::new(name))),
             blocks: region.blocks.len(),
             put_right: region.blocks.iter().filter(put_right).map(BlockReport::new).collect(),
             salvaged: salvaged.map(SalvagedReport::new).collect(),
@@ -196,6 +200,13 @@ pub fn words(plan: &Plan) -> Vec<String> {
     }
     for path in &plan.links {
         lines.push(format!("{}: a symbolic link; it is not followed and not copied.", printable::path(path)));
+    }
+    for region in plan.regions.iter().filter(|region| region.region.is_some()) {
+        let (name, from) = (printable::path(&region.name), region.path.file_name().unwrap_or_default());
+        let from = printable::path(Path::new(from));
+        lines.push(format!(
+            "{name}: its blocks are in {from}, by the borders with its neighbours; the file is renamed."
+        ));
     }
     for region in plan.regions.iter().filter(|r| r.action != Action::Copy) {
         let name = printable::path(&region.name);

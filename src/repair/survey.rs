@@ -15,8 +15,10 @@ pub(super) use crate::recover::cluster::Sides;
 use crate::recover::cluster::{self, Broken, Extent, Member, clusters, extent_of};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
+use crate::recover::names::{self, Misnamed, Named};
 use crate::recover::quick;
 use crate::recover::region::{Case, Listing};
+use crate::recover::screen::Screened;
 use crate::recover::survey;
 pub(super) use crate::recover::survey::Solved;
 use crate::recover::torn_table::Split;
@@ -50,6 +52,8 @@ pub(super) enum Look {
     Nothing,
     /// Its table explains its sectors, and nothing is odd.
     Healthy,
+    /// The same, but its seams suggest that blocks of it are exchanged.
+    Exchanged,
     /// Its table explains its sectors, but its header or its blocks have to be written anew.
     Odd,
     /// Its table does not explain its sectors.
@@ -104,29 +108,44 @@ impl Walk<'_> {
     }
 }
 
-/// Looks at all region files, without the outer layers of their blocks: most have nothing wrong.
-pub(super) fn look(save: &Save, files: &[Listed<'_>], options: &Options<'_>) -> Result<Vec<Look>, Error> {
+/// Looks at all region files, without the outer layers of their blocks: most have nothing wrong. Also returns the files that
+/// have the names of others.
+pub(super) fn look(
+    save: &Save,
+    files: &[Listed<'_>],
+    options: &Options<'_>,
+) -> Result<(Vec<Look>, Vec<Misnamed>), Error> {
     options.watch.begin(Step::Looking, files.iter().map(|(_, file, _)| file.len).sum());
     let glance = |(forest, file, format): &Listed<'_>| {
         options.go_on()?;
-        let look = glance(save, forest, file, format.as_ref(), options);
+        let (look, mut screened) = glance(save, forest, file, format.as_ref(), options)?;
+        screened.shorten(files.len());
         // The first of two looks.
         options.watch.advance(file.len / 2);
-        look
+        Ok((look, screened))
     };
     let glances = files.par_iter().map(glance).collect::<Result<Vec<_>, Error>>()?;
+    let (glances, screened): (Vec<quick::Look>, Vec<Screened>) = glances.into_iter().unzip();
     let explained = quick::explained(&glances.iter().collect::<Vec<_>>());
-    let one = |((forest, file, format), explained): (&Listed<'_>, &bool)| {
+    let one = |(((forest, file, format), explained), screened): ((&Listed<'_>, &bool), &Screened)| {
         options.go_on()?;
         let walk = if *explained { None } else { open(save, forest, file, format.as_ref(), Sides::None)? };
         options.watch.advance(file.len - file.len / 2);
-        Ok(match walk {
+        let look = match walk {
             _ if *explained => Look::Healthy,
             Some(walk) => walk.look(format.as_ref()),
             None => Look::Nothing,
-        })
+        };
+        let has_exchanged = screened.has_exchanged && matches!(look, Look::Healthy);
+        Ok(if has_exchanged { Look::Exchanged } else { look })
     };
-    files.par_iter().zip(&explained).map(one).collect()
+    let looks = files.par_iter().zip(&explained).zip(&screened).map(one).collect::<Result<Vec<_>, Error>>()?;
+    let named: Vec<Named<'_>> = files
+        .iter()
+        .zip(&screened)
+        .map(|((_, file, _), screened)| Named { lod: file.lod, position: file.position, screened })
+        .collect();
+    Ok((looks, names::misnamed(&named)))
 }
 
 /// What one look says of a region file.
@@ -136,17 +155,17 @@ fn glance(
     file: &RegionFile,
     format: Option<&Format>,
     options: &Options<'_>,
-) -> Result<quick::Look, Error> {
+) -> Result<(quick::Look, Screened), Error> {
     let usual = file.header.as_ref().is_some_and(|header| format.is_none_or(|format| *format == header.format));
     if !usual || !file.damage.is_empty() || save.options.slots.is_some() {
-        return Ok(quick::Look::Unclear);
+        return Ok(Default::default());
     }
     let path = forest.dir.join(&file.name);
     let failed = |source| draft::Error::Open { path: path.clone(), source };
-    let Some(region) = save.region(forest, file).map_err(failed)? else { return Ok(quick::Look::Unclear) };
-    let look = check::look(&region, &save.shown(&path), &options.watch);
+    let Some(region) = save.region(forest, file).map_err(failed)? else { return Ok(Default::default()) };
+    let looked = check::look(&region, &save.shown(&path), &options.watch);
     draft::unchanged(&region.source, &path)?;
-    Ok(look)
+    Ok(looked)
 }
 
 /// Walks over the regions that are not healthy, solves them together with those beside them, and passes each on.
@@ -159,7 +178,10 @@ pub(super) fn solve_all<'s>(
 ) -> Result<(), Error> {
     // A region without a block shows nothing about the others.
     let known: Vec<usize> = (0..files.len()).filter(|&i| !matches!(looks[i], Look::Nothing)).collect();
-    let members: Vec<Member> = known.iter().map(|&i| Member::new(files[i].1, looks[i].broken())).collect();
+    let members: Vec<Member> = known
+        .iter()
+        .map(|&i| Member::new(files[i].1, looks[i].broken(), matches!(looks[i], Look::Exchanged)))
+        .collect();
     let of_known = |all: Vec<usize>| all.into_iter().map(|k| known[k]).collect::<Vec<usize>>();
     let mut clusters: Vec<(Vec<usize>, Vec<usize>)> =
         clusters(&members).into_iter().map(|c| (of_known(c.solved), of_known(c.near))).collect();
@@ -201,7 +223,7 @@ pub(super) fn solve_all<'s>(
         let solved = survey::solve(&members, &Weights::default(), 1, &options.watch.quiet());
         for ((walk, i, near), solved) in walks.iter().zip(&solved) {
             options.go_on()?;
-            let healthy = matches!(looks[*i], Look::Healthy) && walk.case.is_intact();
+            let healthy = matches!(looks[*i], Look::Healthy | Look::Exchanged) && walk.case.is_intact();
             if !near && (!healthy || solved.is_contradicted()) {
                 each(walk, solved)?;
                 walk.region.source.file().close();

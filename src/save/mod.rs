@@ -235,7 +235,7 @@ impl ForestLayout {
 }
 
 /// A forest, or region files without one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Forest {
     /// Forest or loose files.
     pub kind: Kind,
@@ -252,7 +252,7 @@ pub struct Forest {
 }
 
 /// A region file of a save, its header read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RegionFile {
     /// Its path below the forest's directory.
     pub name: Box<Path>,

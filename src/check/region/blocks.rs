@@ -37,14 +37,14 @@ thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-/// Examines blocks and keeps what `verified` makes of a block that is proved healthy without decoding it, and `keep` of
-/// every other one, in the order given (which should be that of the sectors).
+/// Examines blocks and keeps what `verified`, if it is given, makes of a block that is proved healthy without decoding it, and
+/// `keep` of every other one, in the order given (which should be that of the sectors).
 /// `None` for blocks that were not examined because the check was stopped, and for those without sectors in the file.
 pub(super) fn examine<S: Source, T: Send>(
     region: &Region<S>,
     by_sector: &[Listed],
     options: &Options<'_>,
-    verified: impl Fn(&Verified, &[u8], Span) -> T + Sync,
+    verified: Option<impl Fn(&Verified, &[u8], Span) -> T + Sync>,
     keep: impl Fn(io::Result<View<'_>>) -> T + Sync,
 ) -> Vec<Option<T>> {
     let end = region.source.len();
@@ -54,7 +54,7 @@ pub(super) fn examine<S: Source, T: Send>(
         if options.cancelled() {
             return run.blocks.iter().map(|_| None).collect();
         }
-        let kept = BUFFERS.with_borrow_mut(|buffers| examine_run(region, run, buffers, &verified, &keep));
+        let kept = BUFFERS.with_borrow_mut(|buffers| examine_run(region, run, buffers, verified.as_ref(), &keep));
         options.advance(run.span.len());
         kept
     };
@@ -102,7 +102,7 @@ fn examine_run<S: Source, T>(
     region: &Region<S>,
     run: &Run<'_>,
     buffers: &mut Buffers,
-    verified: &impl Fn(&Verified, &[u8], Span) -> T,
+    verified: Option<&impl Fn(&Verified, &[u8], Span) -> T>,
     keep: &impl Fn(io::Result<View<'_>>) -> T,
 ) -> Vec<Option<T>> {
     let Buffers { run: bytes, scratch, verifier } = buffers;
@@ -120,7 +120,7 @@ fn examine_run<S: Source, T>(
             continue;
         }
         let block = run_bytes.of_block(span, &region.limits);
-        let healthy = block.and_then(|block| {
+        let healthy = block.zip(verified).and_then(|(block, verified)| {
             let stored = stored_block(block, listed.entry, region.header.format.sector_size)?;
             let found = verifier.verify(stored.get(4..)?, &layout, most_plain)?;
             Some(verified(&found, stored, Span::sized(span.start, stored.len() as u64)))

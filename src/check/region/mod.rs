@@ -16,9 +16,11 @@ use crate::check::outcome::Outcome;
 use crate::check::{Level, Options, Report, Row, copied, unchanged};
 use crate::damage::{Code, Damage};
 use crate::godot::region::refusal_words;
-use crate::godot::slots::SlotFormula;
+use crate::godot::slots::{self, SlotFormula};
 use crate::godot::verify::Verified;
 use crate::recover::quick::{self, Look, Print};
+use crate::recover::screen::{self, Screened};
+use crate::recover::sketch::Sketch;
 use crate::save::{Forest, Region, RegionFile, SLOT_PROBES, Save, Scratch, View, slots_of_version};
 use crate::source::{OpenError, Source};
 
@@ -100,21 +102,28 @@ pub(super) fn check<S: Source>(
     let mut sizes = Vec::new();
     let (mut versions, mut probed) = (0u8, None);
     let mut prints = Vec::new();
+    // To see whether blocks continue each other, they have to be decoded.
+    let has_sketches = options.level == Level::Semantic && by_sector.len() <= screen::MOST;
+    let mut sketches = Vec::new();
     let sector_size = region.header.format.sector_size;
     let keep = |view: io::Result<View<'_>>| match options.level {
-        Level::Semantic => Outcome::with_print(view, sector_size),
+        Level::Semantic => Outcome::with_print(view, sector_size, has_sketches),
         _ => Outcome::from_view(view),
     };
     let verified = |verified: &Verified, stored: &[u8], span: Span| {
         let print = (options.level == Level::Semantic).then(|| Print::of(stored, sector_size));
         Outcome { print, ..Outcome::from_verified(verified, stored, span) }
     };
-    let blocks = by_sector.chunks(BLOCKS).flat_map(|part| blocks::examine(region, part, options, verified, keep));
+    let blocks = by_sector.chunks(BLOCKS).flat_map(|part| {
+        let verified = (!has_sketches).then_some(verified);
+        blocks::examine(region, part, options, verified, keep)
+    });
     for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
         if let Some(rows) = rows.as_deref_mut() {
             rows.push(Row::new(report.name(), region.lod, *listed, block.as_ref()));
         }
-        let Some(block) = block else { continue };
+        let Some(mut block) = block else { continue };
+        sketches.extend(block.sketch.take().map(|sketch| (listed.slot, sketch)));
         versions |= 1u8.checked_shl(u32::from(block.version)).unwrap_or(0);
         if i < SLOT_PROBES && probed.is_none() && block.version > 0 {
             probed = Some(block.version);
@@ -132,7 +141,19 @@ pub(super) fn check<S: Source>(
     if leftovers {
         leftovers::check(region, &by_sector, sizes, options, report);
     }
+    report.screened = screen(region, probed, sketches);
     name_blocks(region, versions, probed, report, rows);
+}
+
+/// Looks at the seams of a region. Where the slots of the old formula are, blocks next to each other are not those of
+/// neighbouring slots.
+fn screen<S: Source>(region: &Region<S>, probed: Option<u8>, sketches: Vec<(u32, Sketch)>) -> Screened {
+    let size = region.header.format.region_size;
+    if region.known_slots().unwrap_or_else(|| slots_of_version(probed)) == SlotFormula::Legacy {
+        return Screened::default();
+    }
+    let at = |(slot, sketch)| Some((slots::position(size, slot)?, sketch));
+    Screened::of(&sketches.into_iter().filter_map(at).collect::<Vec<_>>(), size)
 }
 
 /// Sets the positions of blocks in findings, once block versions imply the slot formula.

@@ -47,6 +47,7 @@ codes! {
     ConversionLeft = "conversion-left", Note, "the save as it was before a conversion is still there", save::CONVERSION_LEFT;
 
     // The header of a region file.
+    RegionMisnamed = "region-misnamed", Error, "a region file with the name of another", region::MISNAMED;
     RegionMissing = "region-missing", Warning, "a region file that is missing", region::MISSING;
     RegionEmpty = "region-empty", Error, "an empty file", region::EMPTY;
     RegionNotRegion = "region-not-region", Error, "not a region file", region::NOT_REGION;

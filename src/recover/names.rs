@@ -1,0 +1,257 @@
+//! Region files that have the names of others. The coordinates of a region stand only in the name of its file, so that
+//! the borders of its blocks alone show a wrong one.
+//!
+//! A file is in doubt if none of its borders continues a neighbour's, and some do not. The files in doubt are moved to each
+//! other's places, and to empty ones beside other files, as long as more borders continue.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::recover::screen::{Border, Screened, Tally};
+use crate::recover::sketch::CELLS;
+
+/// The most files in doubt of a LOD, and the most empty places, that are tried.
+const FILES: usize = 128;
+const EMPTY: usize = 512;
+
+/// Cells of seams that must have been compared, and by how much the share of those that differ must be larger between
+/// strangers, before borders show anything.
+const LEAST: u64 = 64 * CELLS as u64;
+const TELLING: f64 = 0.1;
+
+/// Where between the seams of neighbours (0) and those of strangers (1) a border counts as continued, and as broken.
+const JOINED: f64 = 0.35;
+const BROKEN: f64 = 0.65;
+
+/// Fewest seams of a border that is counted, and the most that add to its weight.
+const FEWEST: u32 = 3;
+const MOST: u32 = 16;
+
+/// By how much the sum of weighted borders must grow for files to be in each other's places, and seams that must continue.
+const SURE: f64 = 16.0;
+const SEAMS: u32 = 8;
+
+/// A region file with what a first look shows of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'s> {
+    /// Its LOD.
+    pub lod: u8,
+    /// Its region, from its name.
+    pub position: [i32; 3],
+    /// Its seams.
+    pub screened: &'s Screened,
+}
+
+/// A file whose blocks are those of another region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misnamed {
+    /// Its index.
+    pub file: usize,
+    /// The region of its blocks.
+    pub region: [i32; 3],
+    /// Neighbours there that its borders continue.
+    pub neighbours: u32,
+    /// The seams that show it.
+    pub seams: u32,
+}
+
+/// How two borders go together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Joint {
+    /// Seams that were compared.
+    seams: u32,
+    /// From 1, as neighbours do, to -1, as strangers do, times the seams.
+    weight: f64,
+    joined: bool,
+    broken: bool,
+}
+
+/// The files of one LOD in their places.
+struct Table<'s> {
+    files: &'s [Named<'s>],
+    at: HashMap<[i32; 3], usize>,
+    near: f64,
+    telling: f64,
+    known: HashMap<(usize, usize, usize), Joint>,
+}
+
+/// Finds the files that have the names of others.
+#[must_use]
+pub fn misnamed(files: &[Named<'_>]) -> Vec<Misnamed> {
+    let mut lods: Vec<u8> = files.iter().map(|file| file.lod).collect();
+    lods.sort_unstable();
+    lods.dedup();
+    lods.into_iter().flat_map(|lod| of_lod(files, lod)).collect()
+}
+
+fn of_lod(files: &[Named<'_>], lod: u8) -> Vec<Misnamed> {
+    let (mut near, mut random) = (Tally::default(), Tally::default());
+    for file in files.iter().filter(|file| file.lod == lod) {
+        near.merge(file.screened.near);
+        random.merge(file.screened.random);
+    }
+    let telling = random.share() - near.share();
+    if near.cells < LEAST || random.cells < LEAST || telling < TELLING {
+        return Vec::new();
+    }
+    let at: HashMap<[i32; 3], usize> =
+        files.iter().enumerate().filter(|(_, file)| file.lod == lod).map(|(i, file)| (file.position, i)).collect();
+    let mut table = Table { files, at, near: near.share(), telling, known: HashMap::new() };
+    let mut moving = table.doubtful();
+    if moving.is_empty() {
+        return Vec::new();
+    }
+    moving.truncate(FILES);
+    table.arrange(&moving);
+    table.found(&moving)
+}
+
+/// The place beside another one.
+fn beside(mut at: [i32; 3], axis: usize, upper: bool) -> Option<[i32; 3]> {
+    at[axis] = if upper { at[axis].checked_add(1)? } else { at[axis].checked_sub(1)? };
+    Some(at)
+}
+
+/// The six directions: axis, and whether towards larger coordinates.
+fn directions() -> impl Iterator<Item = (usize, bool)> {
+    (0..3).flat_map(|axis| [(axis, false), (axis, true)])
+}
+
+impl Table<'_> {
+    /// Files of which no border continues a neighbour's, in the order of their places.
+    fn doubtful(&mut self) -> Vec<usize> {
+        let mut places: Vec<([i32; 3], usize)> = self.at.iter().map(|(at, file)| (*at, *file)).collect();
+        places.sort_unstable();
+        places.retain(|&(at, file)| !self.joints(file, at).iter().any(|joint| joint.joined));
+        places.into_iter().map(|(_, file)| file).collect()
+    }
+
+    /// How the borders of a file would continue those of the neighbours of a place.
+    fn joints(&mut self, file: usize, at: [i32; 3]) -> Vec<Joint> {
+        let neighbours: Vec<(usize, bool, usize)> = directions()
+            .filter_map(|(axis, upper)| Some((axis, upper, *self.at.get(&beside(at, axis, upper)?)?)))
+            .filter(|(.., other)| *other != file)
+            .collect();
+        let each =
+            |(axis, upper, other)| if upper { self.joint(file, other, axis) } else { self.joint(other, file, axis) };
+        neighbours.into_iter().map(each).collect()
+    }
+
+    fn joint(&mut self, lower: usize, upper: usize, axis: usize) -> Joint {
+        if let Some(known) = self.known.get(&(lower, upper, axis)) {
+            return *known;
+        }
+        let borders = [lower, upper].map(|file| &self.files[file].screened.borders[axis]);
+        let joint = self.compare(&borders[0][1], &borders[1][0]);
+        self.known.insert((lower, upper, axis), joint);
+        joint
+    }
+
+    fn compare(&self, lower: &Border, upper: &Border) -> Joint {
+        let (mut differ, mut common) = (0, 0);
+        let has = |border: &'_ Border, at: &[u16; 2]| border.sides.iter().position(|(other, _)| other == at);
+        for (at, side) in &lower.sides {
+            if let Some(k) = has(upper, at) {
+                differ += side.differ(&upper.sides[k].1);
+                common += 1;
+            }
+        }
+        // Where all sides are known that show something, one without a partner ends at the border.
+        let alone = |own: &Border, other: &Border| {
+            let missing = own.sides.iter().filter(|(at, _)| has(other, at).is_none()).count() as u32;
+            if other.is_complete { missing } else { 0 }
+        };
+        let alone = alone(lower, upper) + alone(upper, lower);
+        let seams = common + alone;
+        if seams < FEWEST {
+            return Joint::default();
+        }
+        let half = f64::from(alone) * CELLS as f64 / 2.0;
+        let share = (f64::from(differ) + half) / (f64::from(seams) * CELLS as f64);
+        let strange = (share - self.near) / self.telling;
+        Joint {
+            seams: common,
+            weight: (1.0 - 2.0 * strange).clamp(-1.0, 1.0) * f64::from(seams.min(MOST)),
+            joined: strange <= JOINED && common >= FEWEST,
+            broken: strange >= BROKEN,
+        }
+    }
+
+    fn weight(&mut self, at: [i32; 3]) -> f64 {
+        let Some(&file) = self.at.get(&at) else { return 0.0 };
+        self.joints(file, at).iter().map(|joint| joint.weight).sum()
+    }
+
+    /// The weight of the borders around two places.
+    fn weight_of_both(&mut self, a: [i32; 3], b: [i32; 3]) -> f64 {
+        let common = directions().find(|&(axis, upper)| beside(a, axis, upper) == Some(b)).and_then(|(axis, upper)| {
+            let (a, b) = (*self.at.get(&a)?, *self.at.get(&b)?);
+            Some(if upper { (a, b, axis) } else { (b, a, axis) })
+        });
+        let twice = common.map_or(0.0, |(lower, upper, axis)| self.joint(lower, upper, axis).weight);
+        self.weight(a) + self.weight(b) - twice
+    }
+
+    /// Exchanges what is in two places; either may be empty.
+    fn exchange(&mut self, a: [i32; 3], b: [i32; 3]) {
+        let [first, second] = [a, b].map(|at| self.at.remove(&at));
+        self.at.extend(first.map(|file| (b, file)));
+        self.at.extend(second.map(|file| (a, file)));
+    }
+
+    /// Moves the files in doubt as long as borders continue better.
+    fn arrange(&mut self, moving: &[usize]) {
+        let own: Vec<[i32; 3]> = moving.iter().map(|&file| self.files[file].position).collect();
+        let still: HashSet<[i32; 3]> = self.at.keys().copied().filter(|at| !own.contains(at)).collect();
+        let mut empty: Vec<[i32; 3]> = still
+            .iter()
+            .flat_map(|at| directions().filter_map(|(axis, upper)| beside(*at, axis, upper)))
+            .filter(|at| !self.at.contains_key(at))
+            .collect();
+        empty.sort_unstable();
+        empty.dedup();
+        empty.truncate(EMPTY);
+        let places: Vec<[i32; 3]> = own.iter().chain(&empty).copied().collect();
+        for _ in 0..moving.len() {
+            let mut best: Option<(f64, [i32; 3], [i32; 3])> = None;
+            for (i, &a) in own.iter().enumerate() {
+                for &b in places.iter().skip(i + 1) {
+                    let before = self.weight_of_both(a, b);
+                    self.exchange(a, b);
+                    let gain = self.weight_of_both(a, b) - before;
+                    self.exchange(a, b);
+                    if gain > best.map_or(0.5, |(most, ..)| most) {
+                        best = Some((gain, a, b));
+                    }
+                }
+            }
+            let Some((_, a, b)) = best else { break };
+            self.exchange(a, b);
+        }
+    }
+
+    /// The files that were moved, if that leaves no doubt.
+    fn found(&mut self, moving: &[usize]) -> Vec<Misnamed> {
+        let mut moved: Vec<(usize, [i32; 3])> = self.at.iter().map(|(at, file)| (*file, *at)).collect();
+        moved.sort_unstable();
+        moved.retain(|&(file, at)| moving.contains(&file) && self.files[file].position != at);
+        let mut after = 0.0;
+        let mut found = Vec::new();
+        for &(file, at) in &moved {
+            let joints = self.joints(file, at);
+            if joints.iter().any(|joint| joint.broken) {
+                return Vec::new();
+            }
+            after += joints.iter().map(|joint| joint.weight).sum::<f64>();
+            let joined = joints.iter().filter(|joint| joint.joined);
+            let (neighbours, seams) = joined.fold((0, 0), |(n, seams), joint| (n + 1, seams + joint.seams));
+            found.push(Misnamed { file, region: at, neighbours, seams });
+        }
+        for (_, at) in &moved {
+            self.at.remove(at);
+        }
+        self.at.extend(moved.iter().map(|&(file, _)| (self.files[file].position, file)));
+        let before: f64 = moved.iter().map(|&(file, _)| self.weight(self.files[file].position)).sum();
+        let sure = after >= before + SURE && found.iter().all(|file| file.seams >= SEAMS);
+        if sure { found } else { Vec::new() }
+    }
+}

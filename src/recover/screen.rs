@@ -1,0 +1,200 @@
+//! A first look at whether the blocks of a region continue each other, although its table fits its sectors.
+//!
+//! It costs little and proves nothing: where two blocks fit each other's places much better than their own, or where the
+//! borders of a region do not continue those of its neighbours, a closer look with whole sides follows.
+
+use std::collections::HashMap;
+
+use crate::recover::sketch::{CELLS, Side, Sketch};
+
+/// Blocks that are compared with each other in the places of each other: those that fit worst.
+const SUSPECTS: usize = 256;
+
+/// The share of cells, beyond that of all blocks, in which a block must differ from its neighbours to be one of them.
+const MISFIT: f64 = 0.2;
+
+/// Two blocks are exchanged if that makes so many fewer cells differ, and leaves at most this share of them.
+const GAIN: u32 = 20;
+const REST: f64 = 0.4;
+
+/// Blocks at each side of a region that are kept to compare it with its neighbours.
+const BORDER: usize = 24;
+
+/// Blocks of a region up to which it is looked at.
+pub const MOST: usize = 1 << 13;
+
+/// Bytes that the borders of all files of a save may take, and the fewest blocks of a side that show anything.
+const BYTES: usize = 16 << 20;
+const FEWEST: usize = 4;
+
+/// How often cells differ that should not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Cells that differ.
+    pub differ: u64,
+    /// Cells that were compared.
+    pub cells: u64,
+}
+
+impl Tally {
+    fn add(&mut self, differ: u32) {
+        self.differ += u64::from(differ);
+        self.cells += CELLS as u64;
+    }
+
+    /// Adds another tally.
+    pub const fn merge(&mut self, other: Self) {
+        self.differ += other.differ;
+        self.cells += other.cells;
+    }
+
+    /// The share of cells that differ.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.differ as f64 / self.cells.max(1) as f64
+    }
+}
+
+/// Blocks at one side of a region that show something, by their two coordinates along it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Border {
+    /// Some of them, in an order that depends on their coordinates alone.
+    pub sides: Vec<([u16; 2], Side)>,
+    /// Whether these are all of them.
+    pub is_complete: bool,
+}
+
+/// What a first look at the seams of a region shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screened {
+    /// Whether two blocks fit each other's places much better than their own.
+    pub has_exchanged: bool,
+    /// Its borders: for each axis the lower and the upper one.
+    pub borders: [[Border; 2]; 3],
+    /// Seams between neighbours in the region.
+    pub near: Tally,
+    /// The same sides against those of other blocks of the same height.
+    pub random: Tally,
+}
+
+/// The blocks of a region, by their positions in it.
+struct Blocks<'s> {
+    at: HashMap<[u16; 3], &'s Sketch>,
+}
+
+impl Screened {
+    /// Looks at the blocks of a region, given with their positions in it, in a region of `size` blocks.
+    #[must_use]
+    pub fn of(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> Self {
+        let all = Blocks { at: blocks.iter().map(|(at, sketch)| (*at, sketch)).collect() };
+        let (near, random) = all.tallies(blocks);
+        Self { has_exchanged: all.has_exchanged(blocks), borders: borders(blocks, size), near, random }
+    }
+
+    /// Drops what of its borders does not fit the memory that the borders of so many files may take.
+    pub fn shorten(&mut self, files: usize) {
+        let most = BYTES / (6 * size_of::<([u16; 2], Side)>() * files.max(1));
+        let most = if most < FEWEST { 0 } else { most };
+        for border in self.borders.iter_mut().flatten().filter(|border| border.sides.len() > most) {
+            border.sides.truncate(most);
+            border.sides.shrink_to_fit();
+            border.is_complete = false;
+        }
+    }
+}
+
+/// The next position along an axis.
+fn step(mut at: [u16; 3], axis: usize, upper: bool) -> Option<[u16; 3]> {
+    at[axis] = if upper { at[axis].checked_add(1)? } else { at[axis].checked_sub(1)? };
+    Some(at)
+}
+
+impl Blocks<'_> {
+    /// The cells that differ between a block at a position and the neighbours there, and how many neighbours there are.
+    /// `but` is a position whose block is not compared.
+    fn misfit(&self, sketch: &Sketch, at: [u16; 3], but: Option<[u16; 3]>) -> (u32, u32) {
+        let (mut differ, mut seams) = (0, 0);
+        for (axis, upper) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
+            let Some(next) = step(at, axis, upper).filter(|next| Some(*next) != but) else { continue };
+            let Some(other) = self.at.get(&next) else { continue };
+            let (own, other) = (sketch.side(axis, upper), other.side(axis, !upper));
+            differ += if upper { own.differ(other) } else { other.differ(own) };
+            seams += 1;
+        }
+        (differ, seams)
+    }
+
+    /// Whether some two blocks fit each other's places much better than their own.
+    fn has_exchanged(&self, blocks: &[([u16; 3], Sketch)]) -> bool {
+        let misfits: Vec<(u32, u32)> = blocks.iter().map(|(at, sketch)| self.misfit(sketch, *at, None)).collect();
+        let (differ, seams) =
+            misfits.iter().fold((0u64, 0u64), |(d, s), &(differ, seams)| (d + u64::from(differ), s + u64::from(seams)));
+        let usual = differ as f64 / (seams.max(1) * CELLS as u64) as f64;
+        let is_odd = |&(differ, seams): &(u32, u32)| {
+            seams >= 2 && f64::from(differ) >= (usual + MISFIT) * f64::from(seams) * CELLS as f64
+        };
+        let mut odd: Vec<(u32, usize)> =
+            misfits.iter().enumerate().filter(|(_, misfit)| is_odd(misfit)).map(|(i, misfit)| (misfit.0, i)).collect();
+        odd.sort_unstable_by(|a, b| b.cmp(a));
+        odd.truncate(SUSPECTS);
+        odd.iter()
+            .enumerate()
+            .any(|(k, &(_, a))| odd.iter().skip(k + 1).any(|&(_, b)| self.is_exchange(&blocks[a], &blocks[b])))
+    }
+
+    /// Whether two blocks fit each other's places much better than their own.
+    fn is_exchange(&self, (at, a): &([u16; 3], Sketch), (bt, b): &([u16; 3], Sketch)) -> bool {
+        let sum = |first: &Sketch, second: &Sketch| {
+            let (first, second) = (self.misfit(first, *at, Some(*bt)), self.misfit(second, *bt, Some(*at)));
+            (first.0 + second.0, first.1.min(second.1))
+        };
+        let ((before, seams), (after, _)) = (sum(a, b), sum(b, a));
+        seams >= 2 && before >= after + GAIN && f64::from(after) <= f64::from(before) * REST
+    }
+
+    /// How often sides that are not plain differ from their neighbours, and from other sides of the same height.
+    fn tallies(&self, blocks: &[([u16; 3], Sketch)]) -> (Tally, Tally) {
+        let (mut near, mut random) = (Tally::default(), Tally::default());
+        for axis in 0..3 {
+            let mut levels: HashMap<u16, Vec<(&Side, &Side)>> = HashMap::new();
+            for (at, sketch) in blocks {
+                let Some(other) = step(*at, axis, true).and_then(|next| self.at.get(&next)) else { continue };
+                let (lower, upper) = (sketch.side(axis, true), other.side(axis, false));
+                if !lower.is_plain() || !upper.is_plain() {
+                    levels.entry(at[1]).or_default().push((lower, upper));
+                }
+            }
+            for level in levels.values() {
+                for (i, (lower, upper)) in level.iter().enumerate() {
+                    near.add(lower.differ(upper));
+                    let (_, other) = level[(i + level.len() / 2) % level.len()];
+                    if level.len() > 1 {
+                        random.add(lower.differ(other));
+                    }
+                }
+            }
+        }
+        (near, random)
+    }
+}
+
+fn borders(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> [[Border; 2]; 3] {
+    let border = |axis: usize, upper: bool| {
+        let edge = if upper { size[axis].saturating_sub(1) } else { 0 };
+        let along = |at: &[u16; 3]| [at[(axis + 1) % 3], at[(axis + 2) % 3]];
+        let here = blocks.iter().filter(|(at, sketch)| at[axis] == edge && !sketch.side(axis, upper).is_plain());
+        let mut sides: Vec<([u16; 2], Side)> =
+            here.map(|(at, sketch)| (along(at), *sketch.side(axis, upper))).collect();
+        // The same choice at both sides of a border.
+        sides.sort_unstable_by_key(|(at, _)| (mix(*at), *at));
+        let is_complete = sides.len() <= BORDER;
+        sides.truncate(BORDER);
+        Border { sides, is_complete }
+    };
+    std::array::from_fn(|axis| [border(axis, false), border(axis, true)])
+}
+
+/// A number that looks random, of two coordinates.
+fn mix([u, v]: [u16; 2]) -> u32 {
+    (u32::from(u) << 16 | u32::from(v)).wrapping_mul(0x9e37_79b1).rotate_left(15).wrapping_mul(0x85eb_ca77)
+}
