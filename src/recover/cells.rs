@@ -40,12 +40,25 @@ const CELL_CLIP: f64 = 6.0;
 pub struct Side {
     /// The numbers of the kinds, one if all are the same.
     kinds: Box<[u8]>,
+    /// The commonest of them.
+    most: u8,
     /// Twice the SDF half a voxel beyond the side, and whether the SDF does not change towards it, as the lowest bit; one
     /// if all are the same.
     sdf: Box<[i32]>,
 }
 
 impl Side {
+    fn new(kinds: Box<[u8]>, sdf: Box<[i32]>) -> Self {
+        let mut counts = [0u32; KINDS];
+        for &kind in &kinds {
+            if let Some(count) = counts.get_mut(usize::from(kind)) {
+                *count += 1;
+            }
+        }
+        let most = (0..KINDS).max_by_key(|&kind| (counts[kind], KINDS - kind)).unwrap_or(0);
+        Self { kinds, most: most as u8, sdf }
+    }
+
     /// Whether all cells are the same.
     #[must_use]
     pub fn is_plain(&self) -> bool {
@@ -56,17 +69,10 @@ impl Side {
     /// and on which side of a surface it lies.
     #[must_use]
     pub fn classify(&self) -> u16 {
-        let mut counts = [0u32; KINDS];
-        for &kind in &self.kinds {
-            if let Some(count) = counts.get_mut(usize::from(kind)) {
-                *count += 1;
-            }
-        }
-        let most = (0..KINDS).max_by_key(|&kind| (counts[kind], KINDS - kind)).unwrap_or(0);
-        let mixed = counts.iter().filter(|count| **count > 0).count() > 1;
+        let mixed = self.kinds.iter().any(|kind| *kind != self.most);
         let inside = self.sdf.iter().any(|&v| v < 0);
         let outside = self.sdf.iter().any(|&v| v >= 0);
-        most as u16
+        u16::from(self.most)
             | u16::from(mixed) << 8
             | u16::from(inside) << 9
             | u16::from(outside) << 10
@@ -123,14 +129,14 @@ impl Vocabulary {
             let (a, b) = (at(&outer.sdf, i), at(&inner.sdf, i));
             (3 * a - b) << 1 | i32::from(a == b)
         });
-        Side { kinds, sdf: sdf.collect() }
+        Side::new(kinds, sdf.collect())
     }
 
     /// What two LODs have in common, as a side.
     #[must_use]
     pub fn samples(&self, layer: &Layer) -> Side {
         let kinds = layer.kinds.iter().map(|kind| self.number(*kind)).collect();
-        Side { kinds, sdf: layer.sdf.iter().map(|&v| i32::from(v) << 2).collect() }
+        Side::new(kinds, layer.sdf.iter().map(|&v| i32::from(v) << 2).collect())
     }
 }
 
@@ -206,8 +212,28 @@ fn each_bin(a: &Side, b: &Side, mut each: impl FnMut(usize)) {
 }
 
 /// What the second layer weighs: by the number of sides that are not plain, whether it is that many, and the mean odds of
-/// the kinds and of the SDF.
-const FEATURES: usize = 9;
+/// the kinds and of the SDF; and if none is plain, how many of the cells that stand out continue.
+const FEATURES: usize = 10;
+
+/// The indices of the last of them.
+const BOTH_KINDS: usize = 7;
+const BOTH_SDF: usize = 8;
+const MARKS: usize = 9;
+
+/// Cells that stand out below which little is concluded from them.
+const FEW_MARKS: f64 = 4.0;
+
+/// Of the cells in which one of two sides is not of the commonest kind, how many continue: 1 for all, -1 for none.
+fn marks(lower: &Side, upper: &Side) -> f64 {
+    let (mut marked, mut same) = (0u32, 0u32);
+    each_kind(lower, upper, |a, b| {
+        if a != usize::from(lower.most) || b != usize::from(lower.most) {
+            marked += 1;
+            same += u32::from(a == b);
+        }
+    });
+    (2.0 * f64::from(same) - f64::from(marked)) / (f64::from(marked) + FEW_MARKS)
+}
 
 /// A pair of sides as the second layer sees it.
 type Features = [f64; FEATURES];
@@ -224,6 +250,9 @@ impl Cells {
         features[class] = 1.0;
         features[3 + 2 * class] = mean(kinds, n);
         features[4 + 2 * class] = mean(sdf, m);
+        if class == 2 {
+            features[MARKS] = marks(lower, upper);
+        }
         features
     }
 }
@@ -292,7 +321,7 @@ impl Model {
             kinds += axis.cells.kinds[usize::from(lower.0[k]) * KINDS + usize::from(upper.0[k])];
             sdf += axis.cells.sdf[bin(lower.1[k], upper.1[k])];
         }
-        let [.., by_kind, by_sdf] = axis.weights;
+        let (by_kind, by_sdf) = (axis.weights[BOTH_KINDS], axis.weights[BOTH_SDF]);
         (kinds * by_kind as f32 + sdf * by_sdf as f32) / FEW as f32
     }
 }

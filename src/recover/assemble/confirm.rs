@@ -4,7 +4,7 @@
 //! have places of their own that fit them well, and what is left to compare is how much worse everything would fit if a
 //! block were exchanged with another one, or taken out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
@@ -20,11 +20,22 @@ const RIVALS: usize = 64;
 /// The most slots without a block in which a block is compared.
 const UNFILLED: usize = 16;
 
-/// How far seams with blocks that are only likely are believed.
+/// How far seams with blocks that are only likely are believed when others become likely. A whole group of blocks may be
+/// beside its right places, so that the borders in it show nothing: certainty grows from what is certain alone.
 const LIKELY: f64 = 0.5;
 
+/// Log-odds of the seam with a neighbour that is certain, if there is only one.
+const FIRM: f64 = 7.0;
+
+/// Log-odds of all seams of a block that is like no other: what it shows has to go on.
+const OWN: f64 = 6.0;
+
+/// The power of the odds that are stated. Measured on hills and caves with damaged tables: exchanges are weighed against
+/// every other place, as if all of them were free.
+const SHARPER: f64 = 2.0;
+
 /// Rounds: what is certain after one helps to be sure of its neighbours in the next.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 32;
 
 /// Blocks of a region above which this is left out: its cost grows with their square.
 const MOST: usize = 8192;
@@ -37,22 +48,39 @@ impl Growth {
     pub fn confirm(&mut self, board: &Board<'_>) {
         for r in 0..board.cases.len() {
             if self.loose[r].len() <= MOST {
-                for _ in 0..ROUNDS {
-                    if !self.confirm_region(board, r) {
-                        break;
+                // Certainty rests on nothing that is only likely.
+                // In small regions too little is certain for that, and few groups look alike.
+                let trust = (!board.cases[r].is_large()).then_some(LIKELY);
+                for (most, trust) in [(Certainty::Certain, trust), (Certainty::Likely, Some(LIKELY))] {
+                    let mut asked = None;
+                    for _ in 0..ROUNDS {
+                        let surer = self.confirm_region(board, r, most, trust, asked.as_ref());
+                        if surer.is_empty() {
+                            break;
+                        }
+                        asked = Some(surer);
                     }
                 }
             }
         }
     }
 
-    fn confirm_region(&mut self, board: &Board<'_>, r: usize) -> bool {
+    /// Judges the places of a region, or of the blocks beside some; none gets surer than `most`. `trust` is how far seams with
+    /// likely blocks are believed. Returns the blocks that are surer than before.
+    fn confirm_region(
+        &mut self,
+        board: &Board<'_>,
+        r: usize,
+        most: Certainty,
+        trust: Option<f64>,
+        beside: Option<&HashSet<Node>>,
+    ) -> HashSet<Node> {
         let case = board.cases[r];
         let open: Vec<usize> = (0..self.grown.len())
             .filter(|&g| self.grown[g].case == r && self.grown[g].certainty < Certainty::Certain)
             .collect();
-        if open.iter().all(|&g| self.grown[g].certainty < Certainty::Likely) {
-            return false;
+        if open.is_empty() {
+            return HashSet::new();
         }
         let levels: HashMap<Node, Certainty> = self
             .grown
@@ -63,7 +91,7 @@ impl Growth {
             let links = case.shape.position(slot).map_or(Vec::new(), |at| board.links(case.lod, at));
             let weigh = |(link, node): (Link, Node)| match levels.get(&node) {
                 None | Some(Certainty::Certain) => Some((link, node, 1.0)),
-                Some(Certainty::Likely) => Some((link, node, LIKELY)),
+                Some(Certainty::Likely) => trust.map(|trust| (link, node, trust)),
                 Some(_) => None,
             };
             links.into_iter().filter_map(weigh).collect()
@@ -120,13 +148,17 @@ impl Growth {
             .collect();
         let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
         let rivals: Vec<usize> = (0..self.loose[r].len()).filter(|&i| !certain[i]).collect();
-        let confirmed: Vec<usize> = (0..slots.len())
+        let judged: Vec<(usize, f64, bool)> = (0..slots.len())
             .into_par_iter()
-            .filter(|&k| {
+            .filter_map(|k| {
                 let (slot, i, support) = &slots[k];
+                if beside.is_some_and(|surer| support.iter().all(|(_, node, _)| !surer.contains(node))) {
+                    return None;
+                }
                 let beside = support.iter().filter(|(link, ..)| matches!(link, Link::Beside(..))).count();
-                if own[k] <= 0.0 || beside < 2 || self.grown[open[k]].certainty < Certainty::Likely {
-                    return false;
+                let fewest = if large && most == Certainty::Certain { 1 } else { 2 };
+                if own[k] <= 0.0 || beside < fewest {
+                    return None;
                 }
                 let occupied = board.occupancy[beside.min(6)].max(0.0);
                 let live = self.loose[r][*i].live;
@@ -152,19 +184,36 @@ impl Growth {
                     };
                     against += (here - own[k] - lost).exp();
                 }
-                1.0 / (1.0 + against) >= board.weights.certain
+                let rests = support.iter().filter(|(.., weight)| *weight >= 1.0);
+                let node = (r, self.loose[r][*i].block);
+                let (firm, seams) = rests
+                    .fold((0, 0.0), |(n, sum), (link, other, _)| (n + 1, sum + board.side_odds(node, *link, *other)));
+                let is_alone = self.copies.get(&(r, content(*i))).is_none_or(|copies| copies.len() == 1);
+                let is_firm = !large || (firm >= 2 && (!is_alone || seams >= OWN)) || (firm == 1 && seams >= FIRM);
+                let sharper = if large { SHARPER } else { 1.0 };
+                Some((k, 1.0 / (1.0 + against.powf(sharper)), is_firm))
             })
             .collect();
-        for &k in &confirmed {
+        let mut surer = HashSet::new();
+        for (k, p, is_firm) in judged {
             let grown = &mut self.grown[open[k]];
-            grown.certainty = Certainty::Certain;
-            grown.p = grown.p.max(board.weights.certain);
+            let certainty = match p {
+                p if p >= board.weights.certain && is_firm => Certainty::Certain,
+                p if p >= board.weights.likely => Certainty::Likely,
+                _ => Certainty::Candidate,
+            };
+            let certainty = certainty.min(most);
+            if certainty > grown.certainty {
+                surer.insert((r, self.loose[r][grown.loose].block));
+            }
+            grown.certainty = grown.certainty.max(certainty);
+            grown.p = grown.p.max(p);
         }
-        !confirmed.is_empty()
+        surer
     }
 
     /// How well a block fits, roughly, from some cells of each side.
-    fn estimate(&self, board: &Board<'_>, r: usize, i: usize, around: &[Around]) -> f64 {
+    pub fn estimate(&self, board: &Board<'_>, r: usize, i: usize, around: &[Around]) -> f64 {
         let Some(few) = self.few[r].get(i) else { return 0.0 };
         let odds = |of: &Around| {
             let own = few.get(of.own)?;
@@ -176,7 +225,7 @@ impl Growth {
 }
 
 /// Some cells of the side of a neighbour that a slot is next to.
-struct Around {
+pub(super) struct Around {
     /// The index of the own side among the few cells of a block.
     own: usize,
     other: ([u8; FEW], [i32; FEW]),
@@ -187,7 +236,7 @@ struct Around {
 }
 
 impl Around {
-    fn new(board: &Board<'_>, &(link, node, weight): &(Link, Node, f64)) -> Option<Self> {
+    pub fn new(board: &Board<'_>, &(link, node, weight): &(Link, Node, f64)) -> Option<Self> {
         let (other, lower, axis) = link.opposite(board.sides_of(node)?);
         Some(Self { own: link.few(), other: other.few(), lower, axis, weight })
     }

@@ -21,6 +21,10 @@ const STEPS: u64 = 400_000_000;
 /// A copy of a block is an old one if its log-odds of being in use are so much lower than those of the likeliest copy. Chosen.
 const OLD_COPY: f64 = 6.0;
 
+/// The least probability of a guess, and the part of all guesses that is placed before the others are made anew. Chosen.
+const GUESS: f64 = 0.05;
+const GUESSED: usize = 8;
+
 /// The least probability of a place that is listed as a possible one.
 const LISTED: f64 = 0.005;
 
@@ -55,9 +59,9 @@ pub(super) struct Growth {
     /// Unowned blocks of each case.
     pub loose: Vec<Vec<Loose>>,
     /// Whether each of them is placed.
-    used: Vec<Vec<bool>>,
+    pub used: Vec<Vec<bool>>,
     pub few: Vec<Vec<Few>>,
-    filled: Vec<HashSet<u32>>,
+    pub filled: Vec<HashSet<u32>>,
     pub damaged: Vec<HashSet<u32>>,
     pub open: BTreeMap<(usize, u32), Open>,
     pub grown: Vec<Grown>,
@@ -65,7 +69,7 @@ pub(super) struct Growth {
     /// Comparisons that are left.
     budget: u64,
     /// Unowned blocks by case and content.
-    copies: HashMap<(usize, u128), Vec<usize>>,
+    pub copies: HashMap<(usize, u128), Vec<usize>>,
     /// For each case the possible places: probability, slot and unowned block; `None` when they have to be found anew.
     possible: Vec<Option<Vec<(f64, u32, usize)>>>,
 }
@@ -129,11 +133,15 @@ impl Growth {
                 })
                 .collect();
         }
-        let placed: Vec<((u8, [i32; 3]), Node)> = {
-            let mut all: Vec<_> = board.placed.iter().map(|(at, node)| (*at, *node)).collect();
-            all.sort_unstable();
-            all
-        };
+        self.reopen(board);
+    }
+
+    /// Finds the slots that may be filled, and what is beside them.
+    pub fn reopen(&mut self, board: &Board<'_>) {
+        self.open.clear();
+        self.possible.iter_mut().for_each(|of| *of = None);
+        let mut placed: Vec<((u8, [i32; 3]), Node)> = board.placed.iter().map(|(at, node)| (*at, *node)).collect();
+        placed.sort_unstable();
         for (r, loose) in self.loose.iter().enumerate() {
             let slots: HashSet<u32> = loose.iter().flat_map(|loose| &loose.hints).map(|(slot, _)| *slot).collect();
             for slot in slots.into_iter().filter(|slot| !self.filled[r].contains(slot)) {
@@ -236,21 +244,33 @@ impl Growth {
     pub fn grow(&mut self, board: &mut Board<'_>, watch: &Watch<'_>) {
         self.prepare(board);
         let weights = board.weights;
-        let levels = [
-            (Certainty::Certain, weights.certain),
-            (Certainty::Likely, weights.likely),
-            (Certainty::Candidate, weights.candidate),
-        ];
+        self.fill(board, &[(Certainty::Certain, weights.certain)], watch);
+        self.restore(board);
+        self.fill(board, &[(Certainty::Likely, weights.likely), (Certainty::Candidate, weights.candidate)], watch);
+    }
+
+    /// Places what is left, down to guesses, all of which are looked at again. Returns whether any was placed.
+    pub fn guess(&mut self, board: &mut Board<'_>, watch: &Watch<'_>) -> bool {
+        let weights = board.weights;
+        let levels = [weights.likely, weights.candidate, GUESS].map(|least| (Certainty::Candidate, least));
+        let before = self.grown.len();
+        self.fill(board, &levels, watch);
+        self.grown.len() > before
+    }
+
+    /// Places blocks, level by level: the certainty that they get, and the least probability.
+    fn fill(&mut self, board: &mut Board<'_>, levels: &[(Certainty, f64)], watch: &Watch<'_>) {
         let mut level = 0;
         while let Some(&(certainty, least)) = levels.get(level).filter(|_| !watch.is_cancelled()) {
             self.refresh(board);
-            let best = self.best(board, least);
+            let mut best = self.best(board, least);
             if best.is_empty() {
-                if level == 0 {
-                    self.restore(board);
-                }
                 level += 1;
                 continue;
+            }
+            if least < board.weights.candidate {
+                // Each makes the next surer.
+                best.truncate(best.len().div_ceil(GUESSED));
             }
             for (p, case, slot, i) in best {
                 if self.filled[case].contains(&slot) {

@@ -2,8 +2,9 @@
 //!
 //! Blocks whose places are known come first. Slots beside them are tried with every unowned block of their region: some
 //! cells of each side at first, all cells of the best. What is certain is placed, and helps to place the next; when
-//! nothing is certain any more, what is likely follows, and then what is at least a candidate. So nothing that is certain
-//! rests on anything that is not. Blocks of equal content are interchangeable.
+//! nothing is certain any more, what is likely follows, what is at least a candidate, and then guesses. After each of these
+//! [`revise`] moves what fits better elsewhere. In the end [`confirm`] finds what is certain after all, beginning beside
+//! what was known: nothing that is certain rests on anything that is not. Blocks of equal content are interchangeable.
 
 mod board;
 mod confirm;
@@ -11,6 +12,7 @@ mod growth;
 mod heights;
 mod links;
 mod matching;
+mod revise;
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,6 +30,9 @@ use crate::watch::Watch;
 
 /// Of so many blocks one in a wrong place spoils what is learned from all.
 const MANY_SUSPECTS: usize = 50;
+
+/// How often the places of all blocks are revised, and the others guessed.
+const REVISIONS: usize = 3;
 
 /// An unowned block.
 #[derive(Clone, Debug)]
@@ -143,6 +148,13 @@ pub fn assemble(
     let mut growth = Growth::new(&board, &starts, effort);
     growth.withdraw(&mut board, suspects);
     growth.grow(&mut board, watch);
+    for _ in 0..REVISIONS {
+        let revised = growth.revise(&mut board);
+        if !growth.guess(&mut board, watch) && !revised {
+            break;
+        }
+    }
+    growth.revise(&mut board);
     growth.confirm(&board);
     growth.finish(&board, &starts)
 }

@@ -1,0 +1,282 @@
+//! Looks again at all places that are not certain, once every block has been tried.
+//!
+//! While blocks are placed one after the other, each sees only the neighbours that were placed before it, and one in a wrong
+//! place keeps the right one out. Afterwards the neighbours are there: blocks move, are exchanged or are taken out as long
+//! as all of them together fit better.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rayon::prelude::*;
+
+use crate::recover::assemble::board::{Board, Node};
+use crate::recover::assemble::confirm::Around;
+use crate::recover::assemble::growth::{Grown, Growth};
+use crate::recover::assemble::links::{Link, around};
+use crate::recover::decide::Certainty;
+
+/// Blocks that are compared cell by cell for each slot.
+const RIVALS: usize = 24;
+
+/// The most rounds. Each changes places that are not beside each other.
+const ROUNDS: usize = 24;
+
+/// The least gain of log-odds for which something is moved. Chosen: above what the few cells of an estimate hide.
+const GAIN: f64 = 1.0;
+
+/// Slots, and blocks, of a region above which this is left out: its cost grows with their product.
+const MOST: usize = 4096;
+
+/// A block out of use is taken before any that has a place.
+const UNUSED: f64 = -1e6;
+
+/// A change: the slot that gets another block, or none, and what everything gains by it.
+struct Move {
+    gain: f64,
+    slot: u32,
+    block: Option<usize>,
+}
+
+/// The places of a region that are not certain, while they are changed.
+struct Places<'g> {
+    growth: &'g Growth,
+    case: usize,
+    /// The blocks in the slots that may change.
+    held: BTreeMap<u32, Option<usize>>,
+    /// The slots of the blocks in them.
+    slot_of: HashMap<usize, u32>,
+    /// Blocks whose places are certain.
+    certain: Vec<bool>,
+    elsewhere: f64,
+}
+
+impl Growth {
+    /// Moves blocks that are not certain as long as all fit better. Returns whether any was moved.
+    pub fn revise(&mut self, board: &mut Board<'_>) -> bool {
+        let mut changed = false;
+        for r in 0..board.cases.len() {
+            changed |= self.revise_region(board, r);
+        }
+        if changed {
+            self.reopen(board);
+        }
+        changed
+    }
+
+    fn revise_region(&mut self, board: &mut Board<'_>, r: usize) -> bool {
+        let open = self.open.range((r, 0)..(r + 1, 0)).map(|((_, slot), _)| (*slot, None));
+        let movable = |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Certain;
+        let grown = self.grown.iter().filter(movable).map(|grown| (grown.slot, Some(grown.loose)));
+        let held: BTreeMap<u32, Option<usize>> = open.chain(grown).collect();
+        let slot_of: HashMap<usize, u32> = held.iter().filter_map(|(slot, block)| Some(((*block)?, *slot))).collect();
+        if slot_of.is_empty() || held.len() > MOST || self.loose[r].len() > MOST {
+            return false;
+        }
+        let elsewhere = self.elsewhere(board, r, held.len() - slot_of.len());
+        let before = held.clone();
+        let certain = (0..self.loose[r].len()).map(|i| self.used[r][i] && !slot_of.contains_key(&i)).collect();
+        let mut places = Places { growth: self, case: r, held, slot_of, certain, elsewhere };
+        places.settle(board);
+        let held = places.held;
+        if held == before {
+            return false;
+        }
+        let old: HashMap<(u32, usize), Grown> =
+            self.grown.iter().filter(movable).map(|grown| ((grown.slot, grown.loose), *grown)).collect();
+        self.grown.retain(|grown| !movable(&grown));
+        for (&slot, &block) in &before {
+            if let Some(i) = block {
+                self.used[r][i] = false;
+                self.filled[r].remove(&slot);
+            }
+        }
+        for (slot, loose) in held.into_iter().filter_map(|(slot, block)| Some((slot, block?))) {
+            self.used[r][loose] = true;
+            self.filled[r].insert(slot);
+            let new = Grown { case: r, slot, loose, certainty: Certainty::Candidate, p: board.weights.candidate };
+            self.grown.push(old.get(&(slot, loose)).copied().unwrap_or(new));
+        }
+        true
+    }
+}
+
+impl Places<'_> {
+    fn settle(&mut self, board: &mut Board<'_>) {
+        let mut asked: Vec<u32> = self.held.keys().copied().collect();
+        for _ in 0..ROUNDS {
+            let moves = self.find_moves(board, &asked);
+            let all = asked.len() == self.held.len();
+            if moves.is_empty() && all {
+                break;
+            }
+            let touched = self.apply(board, moves);
+            // The others may still want a block that was taken out: they are asked when nothing else changes.
+            asked = if touched.is_empty() { self.held.keys().copied().collect() } else { self.around(board, &touched) };
+        }
+    }
+
+    fn position(&self, board: &Board<'_>, slot: u32) -> Option<(u8, [i32; 3])> {
+        let case = board.cases[self.case];
+        Some((case.lod, case.shape.position(slot)?))
+    }
+
+    /// The slots that may change and are beside others, and these.
+    fn around(&self, board: &Board<'_>, slots: &HashSet<u32>) -> Vec<u32> {
+        let mut all: HashSet<u32> = slots.clone();
+        for (lod, position) in slots.iter().filter_map(|slot| self.position(board, *slot)) {
+            let beside = around(lod, position, false).into_iter().filter_map(|(_, (lod, at))| board.slot_at(lod, at));
+            all.extend(beside.filter(|(r, _)| *r == self.case).map(|(_, slot)| slot));
+        }
+        let mut all: Vec<u32> = all.into_iter().filter(|slot| self.held.contains_key(slot)).collect();
+        all.sort_unstable();
+        all
+    }
+
+    fn content(&self, board: &Board<'_>, i: usize) -> u128 {
+        board.cases[self.case].content(self.growth.loose[self.case][i].block)
+    }
+
+    /// Log-odds that a block is somewhere at all.
+    fn needed(&self, i: usize) -> f64 {
+        let live = self.growth.loose[self.case][i].live;
+        -((-live).exp() + self.elsewhere).ln()
+    }
+
+    /// Log-odds of a block in a slot, against an empty slot. `but` is a block that is not compared.
+    fn value(&self, board: &Board<'_>, i: usize, slot: u32, but: Option<usize>) -> f64 {
+        let Some((lod, position)) = self.position(board, slot) else { return f64::NEG_INFINITY };
+        let loose = &self.growth.loose[self.case];
+        let own: Node = (self.case, loose[i].block);
+        let but = but.map(|other| (self.case, loose[other].block));
+        let links = board.links(lod, position);
+        let beside = links.iter().filter(|(link, _)| matches!(link, Link::Beside(..))).count();
+        let others = links.iter().filter(|(_, other)| *other != own && Some(*other) != but);
+        let seams: f64 = others.map(|(link, other)| board.side_odds(own, *link, *other)).sum();
+        let occupied = match self.growth.damaged[self.case].contains(&slot) {
+            true => board.weights.damaged_entry.max(board.occupancy[beside.min(6)]),
+            false => board.occupancy[beside.min(6)],
+        };
+        let hint = loose[i].hints.iter().find(|(of, _)| *of == slot).map_or(0.0, |(_, odds)| *odds);
+        seams + occupied + hint + board.heights.odds(own, lod, position[1])
+    }
+
+    /// The best change of each slot that gains something.
+    fn find_moves(&self, board: &Board<'_>, asked: &[u32]) -> Vec<Move> {
+        let own: HashMap<usize, f64> =
+            self.slot_of.par_iter().map(|(&i, &slot)| (i, self.value(board, i, slot, None))).collect();
+        let rivals = self.rivals(board, &own);
+        let best = |slot: &u32| self.best_move(board, *slot, &own, &rivals);
+        let mut moves: Vec<Move> = asked.par_iter().filter_map(best).collect();
+        moves.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.slot.cmp(&b.slot)));
+        moves
+    }
+
+    /// Of each content the block that is easiest to spare.
+    fn rivals(&self, board: &Board<'_>, own: &HashMap<usize, f64>) -> Vec<usize> {
+        let (loose, certain) = (&self.growth.loose[self.case], &self.certain);
+        let mut of: HashMap<u128, (f64, usize)> = HashMap::new();
+        for i in 0..loose.len() {
+            let cost = match self.slot_of.contains_key(&i) {
+                true => own.get(&i).copied().unwrap_or(0.0),
+                // It has a place that is certain.
+                false if certain[i] => continue,
+                false => UNUSED - loose[i].live,
+            };
+            let best = of.entry(self.content(board, i)).or_insert((cost, i));
+            if (cost, i) < *best {
+                *best = (cost, i);
+            }
+        }
+        let mut rivals: Vec<usize> = of.into_values().map(|(_, i)| i).collect();
+        rivals.sort_unstable();
+        rivals
+    }
+
+    fn best_move(&self, board: &Board<'_>, slot: u32, own: &HashMap<usize, f64>, rivals: &[usize]) -> Option<Move> {
+        let (lod, position) = self.position(board, slot)?;
+        let holds = *self.held.get(&slot)?;
+        let value_of = |i: usize| own.get(&i).copied().unwrap_or(0.0);
+        // What is lost with the block that is there, if it is out of use then.
+        let leaving = holds.map_or(0.0, |i| value_of(i) + self.needed(i));
+        let mut best = Move { gain: -leaving, slot, block: None };
+        let links = board.links(lod, position);
+        let around: Vec<Around> =
+            links.iter().filter_map(|&(link, node)| Around::new(board, &(link, node, 1.0))).collect();
+        let content = holds.map(|i| self.content(board, i));
+        let mut ranked: Vec<(f64, usize)> = rivals
+            .iter()
+            .filter(|&&i| Some(self.content(board, i)) != content)
+            .map(|&i| {
+                let node = (self.case, self.growth.loose[self.case][i].block);
+                let height = board.heights.odds(node, lod, position[1]);
+                (self.growth.estimate(board, self.case, i, &around) + height, i)
+            })
+            .collect();
+        if ranked.len() > RIVALS {
+            ranked.select_nth_unstable_by(RIVALS, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            ranked.truncate(RIVALS);
+        }
+        for (_, i) in ranked {
+            let gain = match (holds, self.slot_of.get(&i)) {
+                (_, None) => self.value(board, i, slot, None) + self.needed(i) - leaving,
+                (None, Some(_)) => self.value(board, i, slot, Some(i)) - value_of(i),
+                (Some(there), Some(&from)) => {
+                    let (first, second) =
+                        (self.value(board, i, slot, Some(there)), self.value(board, there, from, Some(i)));
+                    let before = self.value(board, there, slot, Some(i)) + self.value(board, i, from, Some(there));
+                    first + second - before
+                }
+            };
+            if gain > best.gain {
+                best = Move { gain, slot, block: Some(i) };
+            }
+        }
+        (best.gain > GAIN).then_some(best)
+    }
+
+    /// Carries out changes, the best first, none beside another. Returns the slots that changed.
+    fn apply(&mut self, board: &mut Board<'_>, moves: Vec<Move>) -> HashSet<u32> {
+        let mut touched = HashSet::new();
+        let (mut closed, mut taken) = (HashSet::<u32>::new(), HashSet::<usize>::new());
+        for Move { slot, block, .. } in moves {
+            let from = block.and_then(|i| self.slot_of.get(&i).copied());
+            // Another slot took it in this round.
+            if block.is_some_and(|i| taken.contains(&i)) {
+                continue;
+            }
+            let slots: HashSet<u32> = from.into_iter().chain([slot]).collect();
+            if slots.iter().any(|slot| closed.contains(slot)) {
+                continue;
+            }
+            let there = self.held.get(&slot).copied().flatten();
+            self.put(board, slot, None);
+            if let Some(from) = from {
+                self.put(board, from, there);
+            }
+            self.put(board, slot, block);
+            closed.extend(self.around(board, &slots));
+            taken.extend(block);
+            taken.extend(there);
+            touched.extend(slots);
+        }
+        touched
+    }
+
+    /// Puts a block into a slot, or empties it.
+    fn put(&mut self, board: &mut Board<'_>, slot: u32, block: Option<usize>) {
+        let Some(at) = self.position(board, slot) else { return };
+        if let Some(Some(old)) = self.held.insert(slot, block)
+            && self.slot_of.get(&old) == Some(&slot)
+        {
+            self.slot_of.remove(&old);
+        }
+        match block {
+            Some(i) => {
+                self.slot_of.insert(i, slot);
+                board.placed.insert(at, (self.case, self.growth.loose[self.case][i].block));
+            }
+            None => {
+                board.placed.remove(&at);
+            }
+        }
+    }
+}
