@@ -81,22 +81,26 @@ impl Meta {
             damage.push(wrong.found(Value::Number(lod_count.into())));
         }
         let rest = cursor.span();
-        match (rest.len(), cursor.array::<12>()) {
-            // The file of 2019: the block size as three numbers.
-            (12, Ok([a, b, c, d, y @ .., e, f, g, h])) => {
-                let size = u32::from_le_bytes([a, b, c, d]);
-                let cube = [a, b, c, d] == [e, f, g, h] && y == [a, b, c, d];
-                let po2 = u8::try_from(size.trailing_zeros()).ok().filter(|po2| cube && BLOCK_SIZE_PO2.contains(po2));
-                meta.block_size_po2 = po2.filter(|_| size.is_power_of_two());
-                meta.depths = Some([Depth::Bits8; CHANNELS]);
-                if meta.block_size_po2.is_none() {
-                    let wrong = bad(rest, "block size").expected(Value::Words("three equal powers of two"));
-                    damage.push(wrong.found(Value::Number(size.into())));
-                }
-            }
-            _ => Self::decode_fields(&mut meta, cursor, rest, damage),
+        if rest.len() == 12 {
+            Self::decode_sizes(&mut meta, cursor, damage);
+        } else {
+            Self::decode_fields(&mut meta, cursor, rest, damage);
         }
         Some(meta)
+    }
+
+    /// The file of 2019: the block size as three numbers.
+    fn decode_sizes(meta: &mut Self, mut cursor: Cursor<'_>, damage: &mut Vec<Damage>) {
+        let span = cursor.span();
+        let [size, y, z] = [cursor.u32(), cursor.u32(), cursor.u32()].map(|size| size.unwrap_or(0));
+        meta.depths = Some([Depth::Bits8; CHANNELS]);
+        let po2 = u8::try_from(size.trailing_zeros()).ok().filter(|po2| BLOCK_SIZE_PO2.contains(po2));
+        meta.block_size_po2 = po2.filter(|_| size.is_power_of_two() && y == size && z == size);
+        if meta.block_size_po2.is_none() {
+            let wrong = Damage::new(Code::BlockFilesMeta, span, "block size");
+            let wrong = wrong.expected(Value::Words("three equal powers of two"));
+            damage.push(wrong.found(Value::Number(size.into())));
+        }
     }
 
     fn decode_fields(meta: &mut Self, mut cursor: Cursor<'_>, rest: Span, damage: &mut Vec<Damage>) {

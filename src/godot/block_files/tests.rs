@@ -55,6 +55,10 @@ fn each_field_of_the_meta_file_is_checked() {
     assert_eq!(damage_of(b"VXBM\x01\x01\x04\0\x04\0\0\0\0\0\0"), [("depth of a channel", Span::new(8, 9))]);
     assert_eq!(damage_of(b"VXBM\x01\x01\x04\0\0\0\0\0\0\0\0\0"), [("length", Span::new(15, 16))]);
     assert_eq!(damage_of(b"VXBM\x01\x01\x10\0\0\0\x10\0\0\0\x11\0\0\0"), [("block size", Span::new(6, 18))]);
+    // A byte more than the longest form: its fields are those of the form of 2022.
+    let long = b"VXBM\x01\x01\x05\0\0\0\0\0\0\0\0\0\0\0\x04";
+    assert_eq!(damage_of(long), [("length", Span::new(15, 19))]);
+    assert_eq!(Meta::decode(long).report_to(&mut Vec::new()).unwrap().block_size_po2, Some(5));
 }
 
 #[test]
