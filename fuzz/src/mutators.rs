@@ -10,6 +10,7 @@ use std::ops::Range;
 use voxscope::godot::container::{Decoder, Mode, encode};
 use voxscope::pak::payload;
 
+use crate::oracles::block_files::Files;
 use crate::oracles::limits;
 
 /// Changes the used bytes of a buffer, up to the given length; returns the new length.
@@ -21,6 +22,21 @@ const PLAIN: usize = 1 << 16;
 /// A container.
 pub fn container(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mutate) -> usize {
     changed(data, size, max_size, seed, mutate, |input| repacked(input, seed, mutate))
+}
+
+/// A save of block files: the container of one block, with a size that fits it.
+pub fn block_files(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mutate) -> usize {
+    changed(data, size, max_size, seed, mutate, |input| {
+        let mut files = Files::parse(input);
+        let number = (seed >> 1) as usize % files.blocks.len().max(1);
+        let (_, file) = files.blocks.get_mut(number)?;
+        let packed = repacked(file.get(9..)?, seed, mutate)?;
+        file.truncate(5);
+        file.extend((packed.len() as u32).to_le_bytes());
+        file.extend(packed);
+        // A longer file does not fit its length.
+        (file.len() <= usize::from(u16::MAX)).then(|| files.join())
+    })
 }
 
 /// A region file: the container of one block, in the sectors that it has.

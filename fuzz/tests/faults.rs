@@ -37,8 +37,9 @@ fn every_fault_can_be_planted_and_every_target_has_one() {
     let known: BTreeSet<&str> = ALL.iter().map(|target| target.name).collect();
     let named: BTreeSet<&str> = all.iter().flat_map(|fault| &fault.targets).map(String::as_str).collect();
     assert_eq!(named, known, "targets without a fault, or faults of no target");
+    // `fuzz/prove` runs a target for minutes for each.
     for target in known {
         let count = all.iter().filter(|fault| fault.targets.iter().any(|name| name == target)).count();
-        assert!(count <= 2, "{target} has {count} faults: one or two show that it finds any");
+        assert!(count <= 4, "{target} has {count} faults: one for each form that it reads shows that it finds any");
     }
 }

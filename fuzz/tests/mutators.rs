@@ -13,7 +13,8 @@ fn middle(data: &mut [u8], size: usize, _: usize) -> usize {
 #[test]
 fn changed_inputs_get_past_the_compression() {
     type Mutator = fn(&mut [u8], usize, usize, u32, mutators::Mutate) -> usize;
-    let all: [(&str, Mutator); 4] = [
+    let all: [(&str, Mutator); 5] = [
+        ("block_files", mutators::block_files),
         ("container", mutators::container),
         ("region_v2", mutators::region),
         ("region_v3", mutators::region),

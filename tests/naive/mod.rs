@@ -6,6 +6,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod block;
+pub mod block_files;
 pub mod lz4;
 pub mod region;
 pub mod variant;

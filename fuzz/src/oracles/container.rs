@@ -5,6 +5,7 @@ use voxscope::damage::{Code, Damage, Space, Value};
 use voxscope::godot::container::{self, Container, Decoder, Mode};
 
 use super::{Reach, bytes, damage_inside, limits};
+use crate::naive::lz4;
 
 /// The input is one container.
 pub fn check(data: &[u8]) -> Reach {
@@ -73,6 +74,7 @@ fn words(data: &[u8], found: &Container<'_>, damage: &[Damage]) {
     assert_eq!(wrong_order, damage.iter().any(|d| d.code == Code::ContainerByteOrder), "{damage:?}");
     if wrong_order {
         assert!(found.whole && data[0] == 1, "the wrong order only holds for whole data of mode 1");
+        wrong_order_read_by_others(data, found.plain);
         return;
     }
     let headerless = found.mode == Some(Mode::Headerless);
@@ -80,6 +82,17 @@ fn words(data: &[u8], found: &Container<'_>, damage: &[Damage]) {
     if !headerless && let (Some(mode), Some(first)) = (found.mode, data.first()) {
         assert_eq!(Mode::ALL.get(usize::from(*first)), Some(&mode), "the first byte says another mode");
     }
+}
+
+/// Mode 1 with a little-endian size: the naive decoder reads the same data behind it, and it is healthy as mode 2.
+fn wrong_order_read_by_others(data: &[u8], plain: &[u8]) {
+    let naive = lz4::decode(&data[5..], plain.len());
+    assert_eq!(naive.as_deref(), Ok(plain), "the naive decoder gives something else");
+    let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
+    let readable = container::with_readable_mode(data);
+    let found = decoder.decode(&readable, &limits()).report_to(&mut damage);
+    assert!(damage.is_empty() && found.mode == Some(Mode::Lz4), "not healthy as mode 2: {damage:?}");
+    assert!(found.plain == plain, "mode 2 gives other data");
 }
 
 /// A used decoder gives the same result as a new one.

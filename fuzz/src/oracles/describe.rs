@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use voxscope::bytes::Cursor;
 use voxscope::check;
 use voxscope::damage::Damage;
+use voxscope::godot::block_files::{self, decode_block_file};
 use voxscope::godot::container::Decoder;
 use voxscope::godot::forest::Meta;
 use voxscope::godot::region::{Header, MAX_HEADER_BYTES};
@@ -36,6 +37,25 @@ pub fn block(data: &[u8]) -> String {
     let mut damage = Vec::new();
     let block = voxscope::godot::block::decode(data, layout.as_ref(), dialect, &limits()).report_to(&mut damage);
     let mut out = format!("layout: {layout:?}\ndialect: {dialect:?}\nblock of {} bytes: {block:#?}\n", data.len());
+    listed(&mut out, &damage);
+    out
+}
+
+/// The files of a save of block files.
+pub fn block_files(data: &[u8]) -> String {
+    let files = super::block_files::Files::parse(data);
+    let (mut out, mut damage) = (String::new(), Vec::new());
+    let meta = files.meta.as_deref().and_then(|meta| block_files::Meta::decode(meta).report_to(&mut damage));
+    let _ = writeln!(out, "meta file: {:?}\n{meta:?}", files.meta.as_deref().map(<[u8]>::escape_ascii));
+    for (path, file) in &files.blocks {
+        let start = &file[..file.len().min(9)];
+        let format = meta.and_then(|meta| meta.format());
+        let header = decode_block_file(start, file.len() as u64, format.as_ref()).report_to(&mut damage);
+        let _ = writeln!(out, "{}: {} bytes, {}", path.escape_ascii(), file.len(), start.escape_ascii());
+        if let Some(Ok(region)) = header.map(|h| Region::load(&file[..], h, 0, [0; 3], &Options::default())) {
+            findings(&mut out, &check::region(&region, "block"));
+        }
+    }
     listed(&mut out, &damage);
     out
 }

@@ -16,6 +16,7 @@ use voxscope::tui::prompt::Purpose;
 use voxscope::tui::update::{Event, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use voxscope::tui::{CompareWith, Driver, Settings};
 
+use super::disk::{clean, directory};
 use super::{Reach, limits};
 
 /// The most events of one input: the target limits the cost of an event, not of many.
@@ -109,31 +110,6 @@ fn parts(data: &[u8]) -> Option<Parts<'_>> {
     let (&[kind, number], rest) = data.split_first_chunk::<2>()?;
     let (events, file) = rest.split_at_checked(usize::from(number).min(MOST) * 3)?;
     Some((events.as_chunks().0, file, kind % TWO % 5 + kind / TWO * TWO))
-}
-
-/// The directory for the files of this thread: tests run several inputs at once.
-fn base() -> PathBuf {
-    let thread = format!("{:?}", std::thread::current().id()).replace(['(', ')'], "");
-    std::env::temp_dir().join(format!("voxscope-explorer-{}-{thread}", std::process::id()))
-}
-
-fn directory(name: &str) -> PathBuf {
-    let dir = base().join(name);
-    std::fs::create_dir_all(&dir).expect("the directory for temporary files can be written");
-    dir
-}
-
-/// Removes the files of this thread.
-pub fn clean() {
-    // The system cleans up what cannot be removed.
-    let _ = std::fs::remove_dir_all(base());
-}
-
-/// Writes a file with this name and returns its path.
-pub fn put(name: &str, bytes: &[u8]) -> PathBuf {
-    let path = directory("file").join(name);
-    std::fs::write(&path, bytes).expect("a temporary file can be written");
-    path
 }
 
 /// Writes the files of an input and returns the path to open.

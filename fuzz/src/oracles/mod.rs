@@ -5,9 +5,11 @@
 //! the library), the standard library and `arbitrary`.
 
 pub mod block;
+pub mod block_files;
 pub mod built;
 pub mod container;
 pub mod describe;
+pub mod disk;
 pub mod explorer;
 pub mod forest;
 pub mod instances;
@@ -57,6 +59,8 @@ const fn built<M: Model>(name: &'static str) -> Target {
 
 /// Every target, by name. The tests hold this list against the targets and the corpora there are.
 pub const ALL: &[Target] = &[
+    raw("block_files", block_files::check, describe::block_files),
+    built::<built::block_files::BlockFiles>("block_files_built"),
     raw("block_v1", block::check::<1>, describe::block),
     built::<built::block::Block<1>>("block_v1_built"),
     raw("block_v2", block::check::<2>, describe::block),

@@ -4,6 +4,7 @@
 //! against them.
 
 mod block;
+mod block_files;
 mod built;
 mod container;
 mod explorer;
@@ -33,6 +34,7 @@ pub type Seeds = BTreeMap<String, Vec<u8>>;
 #[must_use]
 pub fn all() -> BTreeMap<&'static str, Seeds> {
     let formats = [
+        ("block_files", block_files::seeds()),
         ("block", block::seeds()),
         ("container", container::seeds()),
         ("explorer", explorer::seeds()),
@@ -50,6 +52,7 @@ pub fn all() -> BTreeMap<&'static str, Seeds> {
         if !(target.kinds)().is_empty() {
             return built::seeds(target);
         }
+        // The first of two that fit is the longer one.
         let format = formats.iter().find(|(format, _)| target.name.starts_with(format));
         let all = format.into_iter().flat_map(|(_, seeds)| seeds);
         all.filter(|(_, data)| (target.check)(data) != Reach::Foreign).map(|(n, d)| (n.clone(), d.clone())).collect()

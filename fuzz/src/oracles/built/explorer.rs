@@ -7,7 +7,7 @@ use voxscope::tui::{Driver, Settings};
 
 use super::region::Region;
 use super::{Case, Dice, Kind, Model, Seen, region_kinds};
-use crate::oracles::{explorer, limits};
+use crate::oracles::{disk, explorer, limits};
 
 /// The most findings that are visited.
 const MOST: usize = 12;
@@ -28,7 +28,7 @@ impl Model for Explorer {
     fn look(&self, bytes: &[u8]) -> Vec<Seen> {
         let file = &self.0.0;
         let [x, y, z] = file.region;
-        let path = explorer::put(&format!("r.{x}.{y}.{z}.vxr"), bytes);
+        let path = disk::write(&disk::directory("file"), format!("r.{x}.{y}.{z}.vxr"), bytes);
         let options = Options::default().limits(limits()).slots(file.slots);
         let mut driver = Driver::new(Settings { path, options, ..Settings::default() }, 80, 24);
         explorer::is_clean(&driver);
@@ -51,7 +51,7 @@ impl Model for Explorer {
                 explorer::is_clean(&driver);
             }
         }
-        explorer::clean();
+        disk::clean();
         findings.iter().map(|finding| Seen::from(&**finding)).collect()
     }
 

@@ -5,6 +5,8 @@
 //! model. So a mutation of one part leaves the others alone, and seeds are simple to make.
 
 pub mod block;
+pub mod block_files;
+mod block_files_kinds;
 mod block_kinds;
 pub mod container;
 pub mod explorer;
