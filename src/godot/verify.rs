@@ -12,7 +12,7 @@ use crate::bytes::{index, len64};
 use crate::godot::block::{BlockLayout, EPILOGUE};
 use crate::godot::byte_order;
 use crate::godot::channel::{CHANNELS, Depth, SDF, Storage};
-use crate::godot::textures::{INDICES, WEIGHTS};
+use crate::godot::textures::{self, INDICES, WEIGHTS};
 
 /// Sequences of one block that are kept at most; a block of more is left to the decoder.
 const MOST_SEQUENCES: usize = 1 << 16;
@@ -82,6 +82,8 @@ impl Verifier {
         }
         let volume = size.into_iter().map(u32::from).try_fold(1, u32::checked_mul)?;
         let mut channels = [(Depth::Bits8, Storage::Raw); CHANNELS];
+        // The texture indices of a block whose INDICES are one value.
+        let mut indices = 0;
         let mut at = HEADER_BYTES;
         for (number, (channel, declared)) in channels.iter_mut().zip(layout.depths).enumerate() {
             let format = byte(at)?;
@@ -95,6 +97,9 @@ impl Verifier {
             let values = at.checked_add(1)?;
             at = values.checked_add(bytes)?;
             *channel = (depth, storage);
+            if number == INDICES && storage == Storage::Uniform && depth == Depth::Bits16 {
+                indices = pair(values)?;
+            }
             if number == SDF && storage == Storage::Raw {
                 // The distances of a big-endian machine are a finding, for which all of them are read.
                 let raw = |nth: usize| {
@@ -107,8 +112,8 @@ impl Verifier {
                 }
             }
         }
-        // The textures of a block may be a finding, for which all of its INDICES are read.
-        if may_have_textures(version, &channels) {
+        // Textures that repeat are a finding, for which all INDICES are read.
+        if may_repeat_textures(version, &channels, indices) {
             return None;
         }
         let epilogue = EPILOGUE.to_le_bytes();
@@ -118,11 +123,13 @@ impl Verifier {
     }
 }
 
-/// Whether a block may have other textures from voxel to voxel: INDICES of Mixel4 that are not one value.
-fn may_have_textures(version: u8, channels: &[(Depth, Storage); CHANNELS]) -> bool {
+/// Whether a block may have a voxel of Mixel4 in which a texture repeats: INDICES that are not one value, or a value in
+/// which one does.
+fn may_repeat_textures(version: u8, channels: &[(Depth, Storage); CHANNELS], uniform: u16) -> bool {
     let wide = |c: usize| channels.get(c).is_some_and(|(depth, _)| *depth == Depth::Bits16);
     let raw = channels.get(INDICES).is_some_and(|(_, storage)| *storage == Storage::Raw);
-    version >= 3 && raw && wide(INDICES) && wide(WEIGHTS)
+    let repeat = raw || (uniform != 0 && textures::repeats(uniform.into()));
+    version >= 3 && repeat && wide(INDICES) && wide(WEIGHTS)
 }
 
 /// Reads all sequences of an LZ4 block that decodes to `plain` bytes. `None` where anything is wrong with it.
@@ -291,6 +298,17 @@ mod tests {
         let mut plain_mode = Vec::new();
         container::encode(Mode::Plain, &plain, &mut plain_mode);
         assert!(verify(&plain_mode).is_none(), "not LZ4");
+    }
+
+    #[test]
+    fn repeated_textures_are_left_to_the_decoder() {
+        let mut plain = sample(7, 4);
+        // Four channels follow, of which WEIGHTS has 16 bits, and the epilogue.
+        let indices = plain.len() - 4 - 3 * 2 - 3 - 2;
+        for (value, is_verified) in [(0u16, true), (0x3210, true), (0x3213, false), (0x0011, false)] {
+            plain[indices..indices + 2].copy_from_slice(&value.to_le_bytes());
+            assert_eq!(verify(&packed(&plain)).is_some(), is_verified, "{value:#x}");
+        }
     }
 
     proptest! {
