@@ -40,6 +40,6 @@ fn every_fault_can_be_planted_and_every_target_has_one() {
     // `fuzz/prove` runs a target for minutes for each.
     for target in known {
         let count = all.iter().filter(|fault| fault.targets.iter().any(|name| name == target)).count();
-        assert!(count <= 4, "{target} has {count} faults: one for each form that it reads shows that it finds any");
+        assert!(count <= 5, "{target} has {count} faults: one for each form that it reads shows that it finds any");
     }
 }

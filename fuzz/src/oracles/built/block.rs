@@ -4,6 +4,7 @@ use arbitrary::{Result, Unstructured};
 use voxscope::damage::Damage;
 use voxscope::godot::block::{self, BlockLayout};
 use voxscope::godot::channel::{CHANNELS, Depth};
+use voxscope::godot::metadata::Item;
 use voxscope::godot::variant::{Dialect, Variant};
 
 use super::{Case, Dice, Kind, Model, Seen};
@@ -41,10 +42,11 @@ impl Plain {
     fn items(u: &mut Unstructured<'_>, version: u8, size: [u16; 3]) -> Result<Items> {
         let block = item(u, version, false)?;
         let mut voxels = Vec::new();
-        for n in 0..u.arbitrary::<u8>()? % 4 {
+        let count = u.arbitrary::<u8>()? % 4;
+        for n in 1..=count {
             let at: [u8; 3] = u.arbitrary()?;
             let position = [0, 1, 2].map(|axis| u16::from(at[axis]) % size[axis]);
-            voxels.push((position, item(u, version, n == 3)?));
+            voxels.push((position, item(u, version, n == count)?));
         }
         Ok(Items { block, voxels })
     }
@@ -70,7 +72,25 @@ impl Plain {
         let voxels = found.metadata.iter().flat_map(|metadata| &metadata.voxels).map(|voxel| voxel.position);
         let planned = self.block.items.iter().flat_map(|items| &items.voxels).map(|voxel| voxel.0);
         assert!(voxels.eq(planned), "other positions of metadata");
+        self.compare_port_item(&found);
         raw::naive(bytes, Some(&layout), None, &found, &damage);
+    }
+}
+
+impl Plain {
+    /// Items of the types of the Rust port are read as these.
+    fn compare_port_item(&self, found: &block::Block<'_>) {
+        let planned = self.block.items.iter().flat_map(|items| &items.voxels).map(|voxel| voxel.1.as_slice());
+        let found = found.metadata.iter().flat_map(|metadata| &metadata.voxels).map(|voxel| &voxel.item);
+        for (planned, found) in planned.zip(found).filter(|_| self.block.version == 4) {
+            let expected = match planned {
+                [40, bits @ ..] => <[u8; 8]>::try_from(bits).ok().map(|bits| Item::Float(u64::from_le_bytes(bits))),
+                [41, _, _, _, _, text @ ..] => std::str::from_utf8(text).ok().map(Item::Text),
+                [42, _, _, _, _, bytes @ ..] => Some(Item::Bytes(bytes)),
+                _ => None,
+            };
+            assert!(expected.is_none_or(|expected| *found == expected), "read as {found:?}: {planned:02x?}");
+        }
     }
 }
 
@@ -82,6 +102,11 @@ fn item(u: &mut Unstructured<'_>, version: u8, last: bool) -> Result<Vec<u8>> {
             0 | 1 => return Ok(vec![0]),
             2 => return Ok([&[1][..], &(u64::from(n) << 33).to_le_bytes()].concat()),
             3 if last => return Ok(vec![33 + n % 200, 1, 2, n]),
+            4 if last => return Ok([&[40][..], &(f64::from(n) / 7.0).to_le_bytes()].concat()),
+            5 | 6 if last => {
+                let content = &b"iron ore"[..usize::from(n % 9)];
+                return Ok([&[36 + (kind >> 4)], &(content.len() as u32).to_le_bytes()[..], content].concat());
+            }
             _ => {}
         }
     }

@@ -6,6 +6,7 @@
 use arbitrary::{Result, Unstructured};
 use voxscope::damage::{Code, Space};
 use voxscope::godot::container::{Decoder, Mode, encode};
+use voxscope::save::bare::{self, BareKind};
 
 use super::block::{Plain, layout};
 use super::{Case, Dice, Kind, Model, Place, Seen, spliced};
@@ -30,6 +31,21 @@ impl Container {
             Mode::Plain => 1,
             Mode::Headerless => 4,
             _ => 5,
+        }
+    }
+}
+
+impl Container {
+    /// In a file of its own, the container is taken for one and its block for a block.
+    fn compare_bare(&self, bytes: &[u8]) {
+        let layout = self.plain.layout();
+        for (kind, bytes) in [(BareKind::Container, bytes), (BareKind::Block, self.plain())] {
+            let inferred = bare::infer(bytes, Some(&layout), &limits());
+            assert_eq!(inferred.as_ref().map(|(kind, _)| *kind), Ok(kind), "{inferred:?}");
+            let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
+            let found = bare::read(kind, bytes, Some(&layout), &limits(), &mut decoder, &mut reversed);
+            let version = found.block.map(|block| block.version);
+            assert_eq!(version, Some(self.plain.block.version), "another block as {}", kind.name());
         }
     }
 }
@@ -78,6 +94,7 @@ impl Model for Container {
             let naive = lz4::decode(&bytes[self.header()..], found.plain.len());
             assert_eq!(naive.as_deref(), Ok(found.plain), "the naive decoder gives something else");
         }
+        self.compare_bare(bytes);
     }
 
     fn any(&self, bytes: &[u8]) {

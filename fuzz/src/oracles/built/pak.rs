@@ -4,6 +4,7 @@ use arbitrary::{Result, Unstructured};
 use voxscope::bytes::Span;
 use voxscope::check;
 use voxscope::pak::build::Builder;
+use voxscope::pak::chunk::{Order, OrderEvidence, Shape, Voxels, infer_order};
 use voxscope::pak::offset::Reading;
 use voxscope::pak::payload::{Decoder, encode};
 use voxscope::save::{Options, Pak as Open, PakOptions, PakScratch};
@@ -84,6 +85,26 @@ impl Pak {
     fn given(&self) -> PakOptions {
         // How it is read is inferred from records that may be damaged.
         PakOptions::default().reading(self.reading)
+    }
+}
+
+/// The voxels of a hilly terrain in a chunk of 16 x `height` x 16 show the order that they are in. A cube shows nothing.
+fn compare_order(height: u32, salt: u8) {
+    let shape = Shape { size: [16, height, 16], voxel_bytes: 1 };
+    let material = |x: u32, y: u32, z: u32| ((y + (x * 3 + z * 5 + u32::from(salt)) / 16) / 4) as u8;
+    for order in [Order::Xyz, Order::Yzx] {
+        let mut data = vec![0; 256 * height as usize];
+        for (x, y, z) in (0..16).flat_map(|x| (0..height).flat_map(move |y| (0..16).map(move |z| (x, y, z)))) {
+            let at = if order == Order::Xyz { (x * height + y) * 16 + z } else { (y * 16 + z) * 16 + x };
+            data[at as usize] = material(x, y, z);
+        }
+        let mut inside = OrderEvidence::default();
+        inside.add_inside(&data, &shape);
+        let found = infer_order(&shape, &inside, &OrderEvidence::default());
+        assert_eq!(found.value, order, "the order of 16 x {height} x 16 voxels");
+        let voxels = Voxels { data: &data, shape, order: found.value };
+        let at = [u32::from(salt) % 16, u32::from(salt) % height, 7];
+        assert_eq!(voxels.get(at), Some(material(at[0], at[1], at[2]).into()), "the voxel {at:?}");
     }
 }
 
@@ -176,6 +197,7 @@ impl Model for Pak {
             assert!(view.payload.is_some_and(|payload| payload.plain == chunk.plain()), "record {number}");
         }
         assert_eq!(open.present().count(), self.chunks.len(), "records that are not there");
+        compare_order(16 * (2 + self.records as u32 % 7), self.chunks.first().map_or(0, |chunk| chunk.salt));
         // Without the option, the same reading or a note that it is uncertain.
         let inferred = voxscope::pak::offset::infer(&open.header, &open.records, bytes.len() as u64);
         let same = inferred.value == self.reading || inferred.alternatives.contains(&self.reading);

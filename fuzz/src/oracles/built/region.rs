@@ -7,13 +7,14 @@ use voxscope::godot::channel::{CHANNELS, Depth};
 use voxscope::godot::container::Mode;
 use voxscope::godot::region::{Builder, Format, Header};
 use voxscope::godot::slots::SlotFormula;
-use voxscope::save::Options;
+use voxscope::godot::textures::{INDICES, WEIGHTS};
+use voxscope::save::{ForestLayout, Options, Save};
 
 use super::block::Plain;
 use super::container::packed;
 use super::{Kind, Model, Seen};
 use crate::naive::region::position;
-use crate::oracles::{limits, region as raw};
+use crate::oracles::{disk, limits, region as raw};
 
 /// A region file of a version.
 #[derive(Debug)]
@@ -51,7 +52,11 @@ impl File {
     fn make(u: &mut Unstructured<'_>, version: u8) -> Result<Self> {
         let bits: u8 = u.arbitrary()?;
         let (sides, sector, codes): ([u8; 3], u16, u16) = u.arbitrary()?;
-        let depths: [Depth; CHANNELS] = std::array::from_fn(|i| Depth::ALL[usize::from(codes >> (2 * i) & 3)]);
+        let mut depths: [Depth; CHANNELS] = std::array::from_fn(|i| Depth::ALL[usize::from(codes >> (2 * i) & 3)]);
+        if bits & 0x20 != 0 {
+            // Textures in the form Mixel4.
+            (depths[INDICES], depths[WEIGHTS]) = (Depth::Bits16, Depth::Bits16);
+        }
         let format = Format {
             block_size_po2: 1 + (bits & 1),
             region_size: sides.map(|n| 1 + u16::from(n) % 3),
@@ -184,7 +189,25 @@ impl File {
             let plain = view.container.map_or(&[][..], |container| container.plain);
             assert!(plain == block.plain.written.bytes, "slot {} holds something else", block.slot);
         }
+        self.compare_in_layouts(bytes);
         self.any(bytes);
+    }
+
+    /// The file is found with its LOD and its position where the engine and where the Rust port put it.
+    fn compare_in_layouts(&self, bytes: &[u8]) {
+        let [x, y, z] = self.region;
+        for (layout, directory) in [(ForestLayout::Engine, "regions/lod3"), (ForestLayout::Port, "lod3")] {
+            disk::clean();
+            let dir = disk::directory("forest");
+            disk::write(&dir, "meta.vxrm", b"{}");
+            disk::write(&dir, format!("{directory}/r.{x}.{y}.{z}.vxr"), bytes);
+            let save = Save::open(&dir, &self.options()).unwrap_or_else(|error| panic!("no save: {error}"));
+            let found = save.forests.iter().map(|forest| {
+                (forest.layout, forest.regions.iter().map(|file| (file.lod, file.position)).collect::<Vec<_>>())
+            });
+            assert_eq!(found.collect::<Vec<_>>(), [(layout, vec![(3, self.region)])], "in {directory}");
+        }
+        disk::clean();
     }
 
     fn any(&self, bytes: &[u8]) {

@@ -8,16 +8,19 @@
 
 use voxscope::bytes::Span;
 use voxscope::damage::{Code, Space};
+use voxscope::godot::channel::{Depth, SDF};
 use voxscope::godot::container::Mode;
+use voxscope::godot::textures::{INDICES, WEIGHTS};
 
 use super::container::{declaring, packed};
 use super::region::{File, Region, Stored};
 use super::{Case, Dice, Expected, Kind, Place, Whose, block_kinds, spliced};
+use crate::naive::block::write;
 
 pub(super) type Apply = fn(&File, Vec<u8>, &mut Dice) -> Option<Case>;
 
 /// All of them, those last that only version 3 has.
-pub(super) const ALL: [(&str, Apply); 31] = [
+pub(super) const ALL: [(&str, Apply); 33] = [
     ("magic_changed", magic_changed),
     ("version_unknown", version_unknown),
     ("file_cut_in_the_header", file_cut_in_the_header),
@@ -43,6 +46,8 @@ pub(super) const ALL: [(&str, Apply); 31] = [
     ("sectors_zeroed", sectors_zeroed),
     ("block_damaged", block_damaged),
     ("block_epilogue_changed", block_epilogue_changed),
+    ("values_in_big_endian_order", values_in_big_endian_order),
+    ("texture_repeated", texture_repeated),
     ("stale_tail", stale_tail),
     ("header_block_size_impossible", header_block_size),
     ("header_region_size_zero", header_region_size),
@@ -53,7 +58,7 @@ pub(super) const ALL: [(&str, Apply); 31] = [
 
 /// How many a version has.
 pub(super) const fn of(version: u8) -> usize {
-    if version == 3 { ALL.len() } else { 26 }
+    if version == 3 { ALL.len() } else { 28 }
 }
 
 /// The kinds of damage of a region file, by number.
@@ -63,7 +68,7 @@ pub(super) const fn kinds<const VERSION: u8>() -> [Kind<Region<VERSION>>; ALL.le
             [$(Kind { name: ALL[$n].0, apply: apply::<VERSION, $n> }),*]
         };
     }
-    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30)
+    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
 }
 
 fn apply<const VERSION: u8, const N: usize>(model: &Region<VERSION>, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
@@ -383,6 +388,41 @@ fn inside(file: &File, _: Vec<u8>, dice: &mut Dice, kind: usize) -> Option<Case>
     let bytes = file.bytes_with(|other| (other == n).then(|| container.clone()));
     let of_block = |expected: Expected| Expected { whose: Some(Whose::Block(block.position)), ..expected };
     Some(Case { bytes, expected: plain.expected.into_iter().map(of_block).collect() })
+}
+
+/// The file with other values in a channel of a block; `None` where the block is too large for an entry then.
+fn with_channel(file: &File, n: usize, index: usize, raw: bool, data: Vec<u8>) -> Option<Vec<u8>> {
+    let stored = file.blocks.get(n)?;
+    let mut block = stored.plain.block.clone();
+    let channel = block.channels.get_mut(index)?;
+    (channel.raw, channel.data) = (raw, data);
+    let container = packed(stored.mode, &write(&block).bytes);
+    let sectors = (container.len() + 4).div_ceil(file.format.sector_size as usize);
+    (sectors < 256).then(|| file.bytes_with(|other| (other == n).then(|| container.clone())))
+}
+
+/// Distances of 16 bits that rise evenly, as a big-endian machine stores them. Fewer than 64 values show nothing.
+fn values_in_big_endian_order(file: &File, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
+    let (n, block) = block(file, dice)?;
+    if file.format.block_size_po2 != 2 || file.format.depths[SDF] != Depth::Bits16 {
+        return None;
+    }
+    let (start, step) = (dice.within(0, 1000), dice.within(33, 60));
+    let distances = (0..64).flat_map(|n| ((start + n * step) as u16).to_be_bytes()).collect();
+    let bytes = with_channel(file, n, SDF, true, distances)?;
+    Some(Case::of(bytes, &[Code::BlockByteOrder], Place::Field("raw values")).of_block(block.position))
+}
+
+/// Four indices of 4 bits, two of which are the same.
+fn texture_repeated(file: &File, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
+    let (n, block) = block(file, dice)?;
+    let is_mixel4 = [INDICES, WEIGHTS].iter().all(|channel| file.format.depths[*channel] == Depth::Bits16);
+    if !is_mixel4 || block.plain.block.version < 3 {
+        return None;
+    }
+    let indices = dice.one(&[0x1233u16, 0x1323, 0x3123, 0x1332, 0x3132, 0x3312])?;
+    let bytes = with_channel(file, n, INDICES, false, indices.to_le_bytes().to_vec())?;
+    Some(Case::of(bytes, &[Code::TexturesRepeat], Place::Field("INDICES")).of_block(block.position))
 }
 
 /// Bytes behind the last block are normal, and said to be there.

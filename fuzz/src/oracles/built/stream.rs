@@ -8,10 +8,10 @@ use voxscope::bytes::Span;
 use voxscope::check;
 use voxscope::godot::stream::loc::{Format, Owned, Place};
 use voxscope::limits::Limits;
-use voxscope::save::{Beside, Options, Stream as Open, StreamScratch};
+use voxscope::save::{Beside, Options, Save, Stream as Open, StreamScratch};
 
 use super::{Kind, Model, Seen};
-use crate::oracles::{limits, stream as raw};
+use crate::oracles::{disk, limits, stream as raw};
 
 /// Pages of the tables, by number.
 pub(super) const SCHEMA: usize = 1;
@@ -194,7 +194,7 @@ impl Stream {
     }
 
     /// The whole file; `None` where the rows do not fit into one page.
-    fn build(&self) -> Option<(Vec<u8>, Map)> {
+    pub(super) fn build(&self) -> Option<(Vec<u8>, Map)> {
         let tables = if self.has_index() { INDEX } else { CHANNELS };
         let mut pages = Pages { size: self.page_size, bytes: vec![0; self.page_size * tables] };
         let kind = match self.format {
@@ -318,6 +318,51 @@ impl Stream {
         Some((pages.bytes, map))
     }
 
+    /// Adds a block of a LOD above 0 and one of LOD 0 that lies below it.
+    fn add_lods(&mut self, lod: u8) {
+        let above = Place { lod, position: [3, -2, 5] };
+        let below = Place { lod: 0, position: above.position.map(|v| v << lod) };
+        for (salt, place) in [(1, above), (2, below)] {
+            self.rows.push(Row { place, voxels: block(self.side(), false, salt), instances: None });
+        }
+    }
+
+    /// The same stream as the engine wrote it in 2021: keys above LOD 0 have the position times 2^LOD. Blocks whose position has
+    /// no such key are left out. `None` if the keys do not show by which rule they are.
+    pub(super) fn by_the_old_rule(&self) -> Option<Self> {
+        let mut old = Self { rows: Vec::new(), ..*self };
+        for row in &self.rows {
+            let scaled = row.place.position.map(|v| v.checked_mul(1 << row.place.lod));
+            let [Some(x), Some(y), Some(z)] = scaled else { continue };
+            let place = Place { position: [x, y, z], ..row.place };
+            if self.key(place).is_some() {
+                old.rows.push(Row { place, ..row.clone() });
+            }
+        }
+        let ground: Vec<[i32; 3]> =
+            old.rows.iter().filter(|row| row.place.lod == 0).map(|row| row.place.position).collect();
+        let is_above = |lod: u8, position: [i32; 3]| ground.iter().any(|below| below.map(|v| v >> lod) == position);
+        let (mut by_old, mut by_new) = (false, false);
+        for Place { lod, position } in old.rows.iter().map(|row| row.place).filter(|place| place.lod > 0) {
+            let fits_old = is_above(lod, position.map(|v| v >> lod));
+            let fits_new = is_above(lod, position);
+            by_old |= fits_old && !fits_new;
+            by_new |= fits_new && !fits_old;
+        }
+        (by_old && !by_new).then_some(old)
+    }
+
+    /// In a directory, the file is a stream under any name.
+    fn compare_under_another_name(&self, bytes: &[u8]) {
+        disk::clean();
+        let dir = disk::directory("any");
+        let path = disk::write(&dir, "maps/save.file", bytes);
+        let save = Save::open(&dir, &Options::default().limits(limits()));
+        let found = save.map(|save| save.streams.into_iter().map(|stream| stream.path).collect::<Vec<_>>());
+        assert!(found.as_ref().is_ok_and(|found| *found == [path]), "not found as a stream: {found:?}");
+        disk::clean();
+    }
+
     /// Where things stand in it.
     pub(super) fn map(&self) -> Map {
         self.build().map(|(_, map)| map).unwrap_or_default()
@@ -352,8 +397,8 @@ fn block(side: u16, raw: bool, salt: u8) -> Vec<u8> {
 
 impl Model for Stream {
     fn make(u: &mut Unstructured<'_>) -> Result<Self> {
-        let (bits, format, po2): (u8, u8, u8) = u.arbitrary()?;
-        let format = Format::ALL[usize::from(format % 4)];
+        let (bits, format_bits, po2): (u8, u8, u8) = u.arbitrary()?;
+        let format = Format::ALL[usize::from(format_bits % 4)];
         let mut stream = Self {
             page_size: [1024, 4096, 32_768][usize::from(bits >> 1) % 3],
             format,
@@ -362,6 +407,9 @@ impl Model for Stream {
             po2: 1 + po2 % 4,
             rows: Vec::new(),
         };
+        if format_bits & 0x80 != 0 {
+            stream.add_lods(1 + (format_bits >> 4 & 7));
+        }
         for _ in 0..u.arbitrary::<u8>()? % 6 {
             let (lod, position, bits, salt): (u8, [i16; 3], u8, u8) = u.arbitrary()?;
             let place = Place { lod: lod % 24, position: position.map(i32::from) };
@@ -394,6 +442,7 @@ impl Model for Stream {
         let Ok(Some(open)) = open else { panic!("it is not read at all") };
         assert_eq!((open.format, open.meta.block_size()), (Some(self.format), Some(self.side())));
         assert_eq!(open.rows.len(), self.rows.len(), "other rows");
+        self.compare_under_another_name(bytes);
         let mut scratch = StreamScratch::default();
         for row in &self.rows {
             let found = open.find(row.place).and_then(|at| open.rows.get(at));

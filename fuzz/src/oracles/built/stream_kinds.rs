@@ -10,7 +10,7 @@ use voxscope::godot::stream::loc::Format;
 use super::stream::{BLOCKS, Cell, META, Row, SCHEMA, Stream};
 use super::{Case, Dice, Kind, Place};
 
-pub(super) const ALL: [Kind<Stream>; 18] = [
+pub(super) const ALL: [Kind<Stream>; 19] = [
     Kind { name: "magic_changed", apply: magic },
     Kind { name: "page_size_impossible", apply: page_size },
     Kind { name: "file_cut", apply: file_cut },
@@ -23,6 +23,7 @@ pub(super) const ALL: [Kind<Stream>; 18] = [
     Kind { name: "block_size_impossible", apply: block_size },
     Kind { name: "key_no_place", apply: key },
     Kind { name: "value_no_blob", apply: value },
+    Kind { name: "keys_by_the_rule_of_2021", apply: key_rule },
     Kind { name: "chain_cut", apply: chain_cut },
     Kind { name: "chain_goes_on", apply: chain_goes_on },
     Kind { name: "chain_in_a_circle", apply: chain_in_a_circle },
@@ -124,6 +125,11 @@ fn key(model: &Stream, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
         Format::Int16 | Format::Int19 => return None,
     };
     touching(bytes, Code::StreamKey, span)
+}
+
+fn key_rule(model: &Stream, _: Vec<u8>, _: &mut Dice) -> Option<Case> {
+    let bytes = model.by_the_old_rule()?.build()?.0;
+    Some(Case::of(bytes, &[Code::StreamKeyRule], Place::Field("keys of rows above LOD 0")))
 }
 
 fn value(model: &Stream, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
