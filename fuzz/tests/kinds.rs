@@ -50,6 +50,16 @@ fn every_kind_of_damage_is_met_and_told() {
 }
 
 #[test]
+fn models_without_damage_are_healthy() {
+    for target in ALL.iter().filter(|target| is_asked_for(target.name) && !(target.kinds)().is_empty()) {
+        for number in 0..models() {
+            let reach = (target.check)(&choices(0, number << 20));
+            assert_eq!(reach, Reach::Healthy, "{}, model {number}", target.name);
+        }
+    }
+}
+
+#[test]
 fn kinds_have_names_of_their_own() {
     for target in ALL {
         let mut names = (target.kinds)();

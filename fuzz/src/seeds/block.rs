@@ -203,6 +203,9 @@ fn version_4_items(set: &mut Set) {
     with("item_variant", Item::Variant(Variant::Nil), vec![]);
     with("item_of_the_game", Item::Custom { kind: 33, bytes: b"anything" }, vec![]);
     with("voxel_item_of_the_game", Item::Empty, vec![([0; 3], Item::Custom { kind: 255, bytes: &[1, 2, 3] })]);
+    // The length of an item of the Rust port decides where the next one begins.
+    let texts = vec![([0, 1, 0], Item::Text("iron")), ([1, 0, 1], Item::Bytes(b"ore")), ([1; 3], Item::Empty)];
+    with("items_of_the_port", Item::Float(2.5f64.to_bits()), texts);
     let empty = with("voxel_items_empty", Item::Empty, vec![([1; 3], Item::Empty); 40]);
     let one = with("item_empty", Item::Empty, vec![]);
     set.add("v4_item_type_2", patched(&one, one.len() - 5, &[2]));
