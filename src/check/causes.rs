@@ -44,6 +44,14 @@ impl Findings {
         }
     }
 
+    /// What was counted of one of several saves in a directory, with the names that its files have when it is opened alone:
+    /// `prefix` is its path below the directory.
+    #[must_use]
+    pub fn below(&self, prefix: &str) -> Self {
+        let inside = |file: &str| Some(Arc::from(file.strip_prefix(prefix)?.strip_prefix('/')?));
+        Self { files: self.files.iter().filter_map(|(file, counts)| Some((inside(file)?, counts.clone()))).collect() }
+    }
+
     /// What happened to the save, the likeliest first; empty when nothing did, or the findings do not show it. Reads the
     /// beginnings of some damaged files.
     #[must_use]

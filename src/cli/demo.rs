@@ -44,12 +44,10 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
     let dir = TemporaryDirectory::new()?;
     #[cfg(feature = "tui")]
     if explore::has_terminal() {
-        let [(_, _, greeting), ..] = demo::TOUR;
         let settings = Settings {
             path: dir.0.clone(),
             prepare: Some(prepare),
             notes: demo::TOUR.iter().map(|(stop, _, words)| (Path::new(stop).to_owned(), *words)).collect(),
-            greeting: Some(greeting.to_owned()),
             ..Settings::default()
         };
         return explore::explore(settings, &arguments.look, color);

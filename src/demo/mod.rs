@@ -85,7 +85,7 @@ pub const TOUR: [(&str, &str, &str); 5] = [
     (
         "1-tour/2-wrong-places",
         "crash-wrong-places",
-        "Killed while it saved: whole blocks in each other's places. p shows the repair.",
+        "Killed while it saved: blocks are in each other's places; p shows the repair.",
     ),
     (
         "1-tour/3-torn-table",

@@ -123,7 +123,7 @@ impl Terrain {
                 });
             }
             for ((y, kind), distance) in axis(oy).zip(types).zip(distances) {
-                *kind = self.material([x, y, z], height, *distance);
+                *kind = self.material([x, y, z], step, height, *distance);
                 let rough = noise::hash(self.seed ^ 5, [x, y, z]) >> 48;
                 let rough = (rough as f64 / 65535.0 - 0.5) * self.grain;
                 *distance = (*distance + rough).clamp(-reach, reach);
@@ -132,19 +132,21 @@ impl Terrain {
         (types, distances)
     }
 
-    fn material(&self, [x, y, z]: [i64; 3], height: f64, distance: f64) -> Material {
+    /// A voxel of a higher LOD is made of what is on top of the voxels that it stands for.
+    fn material(&self, [x, y, z]: [i64; 3], step: i64, height: f64, distance: f64) -> Material {
         let depth = height - y as f64;
+        let top = step as f64;
         if distance > 0.0 {
             return if y < SEA && depth <= 0.0 { Material::Water } else { Material::Air };
         }
-        if depth < 1.0 {
+        if depth < top {
             return match y {
                 ..=3 => Material::Sand,
                 25.. => Material::Snow,
                 _ => Material::Grass,
             };
         }
-        if depth < 4.0 {
+        if depth < top + 3.0 {
             return Material::Dirt;
         }
         match noise::hash(self.seed ^ 6, [x >> 1, y >> 1, z >> 1]) % 97 {

@@ -107,22 +107,20 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
     };
     let summary = run_in_own_pool(check);
     report(None, true);
-    let causes = counted.into_inner().map(|findings| findings.causes(&save)).unwrap_or_default();
+    let counted = counted.into_inner().unwrap_or_default();
+    let causes = counted.causes(&save);
     worker.answer(move |app| {
         if app.generation == generation {
-            finish(app, summary, causes);
+            finish(app, summary, causes, counted);
         }
     });
 }
 
-fn finish(app: &mut App, summary: Summary, causes: Vec<Cause>) {
-    let interrupted = summary.interrupted;
+fn finish(app: &mut App, summary: Summary, causes: Vec<Cause>, counted: crate::check::Findings) {
+    app.findings.shown = verdict::OfShown::new(counted);
     app.findings.verdict = Verdict { causes, totals: None };
     app.findings.running = false;
     app.findings.stopped = summary.interrupted;
     app.findings.summary = Some(summary);
     app.findings.version += 1;
-    if !interrupted {
-        verdict::request_totals(app);
-    }
 }

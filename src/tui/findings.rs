@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::data::{Index, ItemId, NodeId};
-use super::verdict::Verdict;
+use super::verdict::{self, Verdict};
 use crate::check::{Counts, Finding, Summary};
 use crate::damage::Level;
 
@@ -70,6 +70,8 @@ pub struct Findings {
     pub run: u64,
     /// What happened to the save.
     pub verdict: Verdict,
+    /// What happened to the one of several saves that is shown.
+    pub shown: verdict::OfShown,
     by_node: Vec<Tally>,
 }
 

@@ -14,7 +14,7 @@ use super::popup::{self, Popup};
 use super::prompt::{KeyResult, Prompt, Purpose, remember_line};
 use super::theme::Glyphs;
 use super::{App, Effect, Focus};
-use super::{check, go};
+use super::{check, go, verdict};
 
 /// Something that happened outside.
 #[derive(Clone, Debug)]
@@ -63,6 +63,7 @@ pub fn request_missing(app: &mut App) {
     app.select_first_block();
     app.request_block();
     panes::request_missing(app);
+    verdict::request_missing(app);
 }
 
 fn on_key(app: &mut App, event: &KeyEvent) {

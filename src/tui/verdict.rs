@@ -1,13 +1,19 @@
 //! The verdict: what a check ends with, and what a repair brings back, in the sentences of `voxscope check`.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 use super::App;
 use super::action::Action;
 use super::canvas::Canvas;
+use super::data::Loaded;
 use super::jobs::{JobKind, run_in_own_pool};
 use super::pane::Pane;
+use super::panes::world;
 use super::theme::Role;
 use crate::check::{self, Cause, Totals};
 use crate::repair;
+use crate::save::Save;
 
 /// What happened to the save, once the check is through.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,8 +24,77 @@ pub struct Verdict {
     pub totals: Option<Totals>,
 }
 
+/// The verdict of the one of several saves that is shown.
+#[derive(Debug, Default)]
+pub struct OfShown {
+    /// What the check counted in all of them, once it is through.
+    counted: Option<Arc<check::Findings>>,
+    /// The verdict of a directory, by the number of the check.
+    verdict: Loaded<(u64, PathBuf), Verdict>,
+    /// Whether the totals of all of them were asked for.
+    has_asked_all: bool,
+}
+
+impl OfShown {
+    /// What the check counted.
+    #[must_use]
+    pub fn new(counted: check::Findings) -> Self {
+        Self { counted: Some(Arc::new(counted)), ..Self::default() }
+    }
+}
+
+/// The verdict that is shown, and the path that its command names. In a directory of several saves it is of the one on the
+/// World pane.
+fn shown(app: &App) -> Option<(&Verdict, &Path)> {
+    match world::directory(app) {
+        Some(dir) => {
+            let key = (app.findings.run, dir);
+            let verdict = app.findings.shown.verdict.get(&key)?;
+            app.findings.shown.verdict.latest().map(|((_, dir), _)| (&**verdict, dir.as_path()))
+        }
+        None => Some((&app.findings.verdict, &app.settings.path)),
+    }
+}
+
+/// Asks for what the verdict needs, once the check is through.
+pub fn request_missing(app: &mut App) {
+    if app.findings.running || app.findings.stopped {
+        return;
+    }
+    let Some(counted) = app.findings.shown.counted.clone() else { return };
+    match world::directory(app) {
+        None if !app.findings.shown.has_asked_all => {
+            app.findings.shown.has_asked_all = true;
+            request_totals(app);
+        }
+        Some(dir) if shows(app.pane) => request_shown(app, dir, counted),
+        _ => {}
+    }
+}
+
+/// Infers what happened to one of several saves, as if it had been opened alone.
+fn request_shown(app: &mut App, dir: PathBuf, counted: Arc<check::Findings>) {
+    let Some(index) = app.index.clone() else { return };
+    let key = (app.findings.run, dir);
+    if !app.findings.shown.verdict.request(&key) {
+        return;
+    }
+    app.job(
+        JobKind::Totals,
+        move |worker| {
+            let found = Save::open(&key.1, &index.save.options).map_err(|error| error.to_string()).map(|save| {
+                let causes = counted.below(&index.save.shown(&key.1)).causes(&save);
+                let options = repair::Options::default().watch(worker.watch());
+                Verdict { causes, totals: run_in_own_pool(|| repair::expected_totals(&save, &options).ok()) }
+            });
+            worker.answer(move |app| app.findings.shown.verdict.store(key, found));
+        },
+        |app, why| app.findings.shown.verdict.fail(why),
+    );
+}
+
 /// Plans the repair of a damaged save, for what it would bring back.
-pub fn request_totals(app: &mut App) {
+fn request_totals(app: &mut App) {
     let counts = &app.findings.counts;
     let Some(index) = app.index.clone().filter(|_| counts.errors + counts.warnings > 0) else { return };
     let run = app.findings.run;
@@ -47,8 +122,8 @@ pub fn lines(app: &App) -> Vec<String> {
     if app.findings.running || app.findings.summary.is_none() {
         return Vec::new();
     }
-    let Verdict { causes, totals } = &app.findings.verdict;
-    let lines = check::verdict(causes, totals.as_ref(), &app.settings.path);
+    let Some((Verdict { causes, totals }, path)) = shown(app) else { return Vec::new() };
+    let lines = check::verdict(causes, totals.as_ref(), path);
     // What tells causes apart is on the pane of findings.
     lines.into_iter().filter(|line| !line.starts_with("To tell which")).collect()
 }
@@ -87,7 +162,9 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
     {
         *first = format!("{sentence}.");
     }
-    lines.into_iter().flat_map(of_line).collect()
+    // The sentence of the tour comes first, in a row of its own.
+    let note = world::note(app).map(|note| (Role::Focus, note.to_owned()));
+    note.into_iter().chain(lines.into_iter().flat_map(of_line)).collect()
 }
 
 /// Replaces the command of a line by the key of the pane that has it.
@@ -103,7 +180,7 @@ fn shorten_command(app: &App, line: &mut String) {
 /// Rows that the verdict wants.
 #[must_use]
 pub fn rows(app: &App) -> u16 {
-    u16::try_from(wrapped(app, app.size.columns).len()).unwrap_or(u16::MAX).min(4)
+    u16::try_from(wrapped(app, app.size.columns).len()).unwrap_or(u16::MAX).min(5)
 }
 
 /// Draws the verdict; where it has too few rows, its first sentence and the command.

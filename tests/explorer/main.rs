@@ -11,6 +11,7 @@ mod map_files;
 mod repair;
 mod sectors;
 mod selection;
+mod tour;
 mod tree;
 mod world;
 

@@ -107,6 +107,7 @@ fn an_answer_changes_the_theme_and_is_no_key() {
 fn demo_begins_with_the_first_world_of_its_tour() {
     let mut terminal = Terminal::start(&["demo"], &[("COLORTERM", "truecolor")], 120, 40);
     terminal.wait("the tour", |screen| screen.contains("A healthy world") && screen.contains('◆'));
+    assert!(terminal.screen().trim_end().ends_with("q quit"), "{}", terminal.screen());
     terminal.type_keys("q");
     terminal.wait("the end", |screen| !screen.contains("World"));
     assert_eq!(terminal.end(), Some(0));

@@ -9,6 +9,7 @@ mod sheets;
 mod state;
 mod view;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::picture::{Look, Mark, Marks, Part};
@@ -24,15 +25,30 @@ use sheets::Side;
 pub use state::{Ready, WorldState};
 use view::View;
 
-/// What there is to say of the world that is shown.
-fn note(app: &App) -> Option<&'static str> {
+/// The directory of the world that is shown, where it is one below that of several saves.
+pub fn directory(app: &App) -> Option<PathBuf> {
     let save = &app.index.as_ref()?.save;
+    if save.forests.len() + save.pak_dirs.len() + save.streams.len() + save.maps.len() < 2 {
+        return None;
+    }
     let dir = match app.panes.world.part? {
         Part::Forest(forest) => &save.forests.get(forest)?.dir,
-        _ => return None,
+        Part::PakDir(dir) => &save.pak_dirs.get(dir)?.dir,
+        Part::Layer(map, _) => &save.maps.get(map)?.dir,
+        Part::Stream(stream) => save.streams.get(stream)?.path.parent()?,
     };
-    let dir = dir.strip_prefix(&save.path).ok()?;
-    app.settings.notes.iter().find(|(note, _)| dir.starts_with(note)).map(|(_, words)| *words)
+    Some(dir.to_owned()).filter(|dir| *dir != save.path)
+}
+
+/// What the tour says of the world that is shown; of the first one until its tables are there.
+pub fn note(app: &App) -> Option<&'static str> {
+    let notes = &app.settings.notes;
+    let (Some(index), Some(_)) = (&app.index, app.panes.world.part) else {
+        return notes.first().map(|(_, words)| *words);
+    };
+    let dir = directory(app)?;
+    let dir = dir.strip_prefix(&index.save.path).ok()?;
+    notes.iter().find(|(note, _)| dir.starts_with(note)).map(|(_, words)| *words)
 }
 
 /// The tables of the world that is shown, when they are there.
@@ -139,9 +155,6 @@ pub fn request_missing(app: &mut App) {
             health: state.health,
             ..WorldState::default()
         };
-        if let Some(note) = note(app) {
-            app.show_message(note.to_owned());
-        }
     }
     load::request_source(app, part);
     let Some(ready) = ready(app).cloned() else { return };
