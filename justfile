@@ -10,10 +10,12 @@ check:
     cargo fmt --check
     cargo fmt --check --manifest-path fuzz/Cargo.toml
     cargo clippy --all-targets -- -D warnings
+    cargo clippy --all-targets --features graphics -- -D warnings
     cargo clippy --manifest-path fuzz/Cargo.toml --all-targets -- -D warnings
     cargo check --no-default-features --lib
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
     cargo test
+    cargo test --features graphics --lib --test terminal -- pixels query graphics
     cargo test --manifest-path fuzz/Cargo.toml --no-default-features --features reference
 
 # All tests

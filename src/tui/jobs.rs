@@ -38,6 +38,9 @@ pub enum JobKind {
     OtherSource,
     /// Tiles of the picture of a world.
     Picture,
+    /// The picture of a world in pixels of the terminal.
+    #[cfg(feature = "graphics")]
+    Pixels,
     /// The sectors of files in a directory.
     Strips,
     /// Writing rows.

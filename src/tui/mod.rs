@@ -8,7 +8,6 @@
 
 mod able;
 pub mod action;
-mod background;
 mod canvas;
 mod check;
 pub mod compare;
@@ -20,6 +19,7 @@ pub mod driver;
 mod fault;
 pub mod findings;
 mod go;
+pub mod graphics;
 pub mod history;
 mod inspector;
 pub mod jobs;
@@ -31,6 +31,7 @@ pub mod pane;
 mod panes;
 pub mod popup;
 pub mod prompt;
+mod query;
 mod run;
 mod scroll;
 mod selection;
@@ -171,6 +172,8 @@ pub struct App {
     pub history: History,
     /// The size of the terminal.
     pub size: Size,
+    /// How the terminal draws pixels, where it does.
+    pub graphics: Option<graphics::Graphics>,
     /// Requests to the terminal and to the runner of jobs.
     pub effects: Vec<Effect>,
 }
@@ -214,6 +217,7 @@ impl App {
             world_target: None,
             history: History::default(),
             size,
+            graphics: None,
             effects: Vec::new(),
         };
         app.open_save();
@@ -368,6 +372,12 @@ impl App {
     #[must_use]
     pub fn pane_inside(&self) -> Rect {
         layout::inside(self.layout().pane)
+    }
+
+    /// Forgets the picture in pixels, since the terminal forgets it where the screen is cleared.
+    fn redraw_pixels(&mut self) {
+        #[cfg(feature = "graphics")]
+        self.panes.world.forget_pixels();
     }
 
     /// Goes to a block on the map of what differs.

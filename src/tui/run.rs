@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event as TerminalEvent};
 
-use super::background::{self, AnswerParser, Taken};
 use super::data::Index;
+use super::graphics::{Graphics, Protocol};
 use super::jobs::{Jobs, Message};
 use super::layout::Size;
+use super::query::{self, Answer, AnswerParser, Question, Taken};
 use super::terminal::{Screen, copy, restore};
 use super::theme::Theme;
 use super::update::{Event, request_missing, update};
@@ -48,8 +49,8 @@ enum Input {
     Suspend,
     Changed,
     Lost(io::Error),
-    /// The terminal answered: whether its background is light, if it says so.
-    Background(Option<bool>),
+    /// The terminal answered a question.
+    Answer(Answer),
 }
 
 /// Explores a save on the terminal until it is left.
@@ -58,14 +59,20 @@ enum Input {
 /// When the save cannot be opened, or the terminal cannot be used. The terminal is then as it was.
 pub fn run(settings: Settings) -> Result<End, Error> {
     let (sender, receiver) = channel();
-    let detect_background = settings.detect_background;
+    let mut questions = Vec::new();
+    if settings.detect_background {
+        questions.push(Question::Background);
+    }
+    if cfg!(feature = "graphics") {
+        questions.push(Question::Name);
+    }
     let mut screen = Screen::acquire(!settings.no_mouse)?;
     let (columns, rows) = ratatui::crossterm::terminal::size()?;
     let mut app = App::new(settings, Size { columns, rows });
     // Before anything is read, so that the user sees what the program waits for.
     screen.draw(&mut app)?;
     signals(&sender)?;
-    let asked = if detect_background { background::ask()? } else { None };
+    let asked = query::ask(&questions)?;
     keys(sender.clone());
     Loop {
         app,
@@ -76,6 +83,7 @@ pub fn run(settings: Settings) -> Result<End, Error> {
         debounce: Debounce::default(),
         watched: (0, 0),
         paths: Vec::new(),
+        protocol: None,
     }
     .run(&receiver, asked)
 }
@@ -90,13 +98,15 @@ struct Loop {
     /// The readings of the saves whose directories are watched.
     watched: (u64, u64),
     paths: Vec<PathBuf>,
+    /// How the terminal draws pixels, where it does.
+    protocol: Option<Protocol>,
 }
 
 impl Loop {
     /// Runs until the end. An answer that the terminal still owes is awaited until `asked`, so that the shell does not get it.
     fn run(mut self, receiver: &Receiver<Input>, asked: Option<Instant>) -> Result<End, Error> {
         let end = self.until_end(receiver);
-        while background::is_expected()
+        while query::is_expected()
             && let Some(left) = asked.and_then(|until| until.checked_duration_since(Instant::now()))
             && receiver.recv_timeout(left).is_ok()
         {}
@@ -149,6 +159,9 @@ impl Loop {
             Input::Event(event) => {
                 #[cfg(debug_assertions)]
                 super::fault::on_event(&mut self.app, &event);
+                if let Event::Resize(..) = event {
+                    self.measure();
+                }
                 update(&mut self.app, &event);
                 // What the event asked for is started before the next one, so that a key that stops a job finds it.
                 return self.effects();
@@ -164,7 +177,11 @@ impl Loop {
             Input::Suspend => self.suspend()?,
             Input::Changed => self.debounce.touch(),
             Input::Lost(error) => return Err(error.into()),
-            Input::Background(light) => {
+            Input::Answer(Answer::Name(name)) => {
+                self.protocol = Protocol::of_terminal(&name);
+                self.measure();
+            }
+            Input::Answer(Answer::Light(light)) => {
                 // A theme that was chosen since is kept.
                 if light == Some(true) && self.app.settings.theme == Theme::default() {
                     self.app.settings.theme = Theme::Light;
@@ -181,7 +198,10 @@ impl Loop {
                 Effect::Job(job) => self.jobs.start(job, &job_sender(self.sender.clone())),
                 Effect::Cancel(kind) => self.jobs.cancel(kind),
                 Effect::Copy(text) => copy(&text)?,
-                Effect::Redraw => self.screen.force_redraw()?,
+                Effect::Redraw => {
+                    self.app.redraw_pixels();
+                    self.screen.force_redraw()?;
+                }
                 Effect::Suspend => self.suspend()?,
                 Effect::Quit => {
                     self.jobs.cancel_all();
@@ -192,11 +212,20 @@ impl Loop {
         Ok(None)
     }
 
+    /// Learns how large the cells of a terminal are that draws pixels: they change with the size of its letters.
+    fn measure(&mut self) {
+        let size =
+            self.protocol.and_then(|protocol| Some((protocol, ratatui::crossterm::terminal::window_size().ok()?)));
+        self.app.graphics = size
+            .and_then(|(protocol, size)| Graphics::new(protocol, [size.columns, size.rows], [size.width, size.height]));
+    }
+
     /// Restores the terminal and stops until the shell resumes the program.
     fn suspend(&mut self) -> Result<(), Error> {
         #[cfg(unix)]
         {
             restore();
+            self.app.redraw_pixels();
             signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
             self.screen.reacquire()?;
         }
@@ -251,7 +280,7 @@ fn keys(sender: Sender<Input>) {
             let input = match event::read() {
                 Ok(TerminalEvent::Key(key)) => match answers.take(key) {
                     Taken::Part => continue,
-                    Taken::Answer(light) => Input::Background(light),
+                    Taken::Answer(answer) => Input::Answer(answer),
                     Taken::Keys(keys) => {
                         if !keys.into_iter().all(|key| sender.send(Input::Event(Event::Key(key))).is_ok()) {
                             return;

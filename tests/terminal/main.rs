@@ -76,6 +76,49 @@ fn a_terminal_that_answers_no_query_gets_a_screen_and_its_keys_after_that() {
     terminal.is_as_it_was();
 }
 
+/// A terminal that draws pixels, once it said so.
+#[cfg(feature = "graphics")]
+fn drawing(dir: &tempfile::TempDir, answer: &str) -> Terminal {
+    let environment = [("COLORTERM", "truecolor")];
+    let mut terminal = Terminal::with_pixels(&[dir.path().to_str().unwrap()], &environment, 100, 30, [10, 20]);
+    terminal.wait("the picture", |screen| screen.contains("nothing wrong") && screen.contains('◆'));
+    // A key, the answer, a key: both keys are typed.
+    terminal.type_keys(&format!("2{answer}1"));
+    terminal.wait("the picture again", |screen| screen.contains("surface"));
+    terminal
+}
+
+#[cfg(feature = "graphics")]
+#[test]
+fn terminals_that_draw_pixels_get_them_by_their_own_protocol() {
+    let dir = world();
+    let protocols = [("kitty(0.40.0)", "\x1b_G"), ("foot(1.20.2)", "\x1bP"), ("iTerm2 3.5.0", "\x1b]1337;File=")];
+    for (name, begins) in protocols {
+        let mut terminal = drawing(&dir, &format!("\x1bP>|{name}\x1b\\"));
+        terminal.wait_for_output(name, begins);
+        terminal.type_keys("q");
+        assert_eq!(terminal.end(), Some(0));
+        terminal.is_as_it_was();
+    }
+}
+
+#[cfg(feature = "graphics")]
+#[test]
+fn a_terminal_that_draws_no_pixels_or_answers_nothing_keeps_half_blocks() {
+    let dir = world();
+    for answer in ["", "\x1bP>|XTerm(390)\x1b\\"] {
+        let mut terminal = drawing(&dir, answer);
+        terminal.type_keys("+");
+        terminal.wait("the cursor", |screen| screen.contains('◆'));
+        terminal.type_keys("q");
+        assert_eq!(terminal.end(), Some(0));
+        let output = String::from_utf8_lossy(&terminal.output()).into_owned();
+        assert!(output.contains("\x1b[>0q"), "its name is asked for");
+        assert!(!output.contains("\x1b_G") && !output.contains("\x1bP") && !output.contains("1337"));
+        terminal.is_as_it_was();
+    }
+}
+
 #[test]
 fn keys_that_are_typed_before_the_first_frame_are_handled() {
     let dir = world();

@@ -24,17 +24,44 @@ fn size(columns: u16, rows: u16) -> PtySize {
     PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
 }
 
+fn program(arguments: &[&str], environment: &[(&str, &str)]) -> CommandBuilder {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_voxscope"));
+    command.args(arguments);
+    command.env_remove("NO_COLOR");
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
+    for (name, value) in environment {
+        command.env(name, value);
+    }
+    command
+}
+
 impl Terminal {
     /// Starts the program.
     pub fn start(arguments: &[&str], environment: &[(&str, &str)], columns: u16, rows: u16) -> Self {
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_voxscope"));
-        command.args(arguments);
-        command.env_remove("NO_COLOR");
-        command.env("XDG_CONFIG_HOME", "/nonexistent");
-        for (name, value) in environment {
-            command.env(name, value);
+        Self::run(program(arguments, environment), size(columns, rows))
+    }
+
+    /// Starts the program in a terminal that reports the pixels of its cells.
+    #[cfg(feature = "graphics")]
+    pub fn with_pixels(
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+        columns: u16,
+        rows: u16,
+        cell: [u16; 2],
+    ) -> Self {
+        let pixels = PtySize { pixel_width: columns * cell[0], pixel_height: rows * cell[1], ..size(columns, rows) };
+        Self::run(program(arguments, environment), pixels)
+    }
+
+    /// Waits until something was written that no screen shows.
+    #[cfg(feature = "graphics")]
+    pub fn wait_for_output(&mut self, what: &str, bytes: &str) {
+        let since = Instant::now();
+        while !String::from_utf8_lossy(&self.output).contains(bytes) {
+            assert!(since.elapsed() < LONG, "{what}: {bytes:?} was not written:\n{}", self.screen());
+            self.read(Duration::from_millis(20));
         }
-        Self::run(command, columns, rows)
     }
 
     /// Starts a shell with job control.
@@ -43,12 +70,12 @@ impl Terminal {
         command.args(["--norc", "--noprofile", "-i"]);
         command.env("PS1", "$ ");
         command.env("XDG_CONFIG_HOME", "/nonexistent");
-        Self::run(command, columns, rows)
+        Self::run(command, size(columns, rows))
     }
 
-    fn run(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
+    fn run(mut command: CommandBuilder, size: PtySize) -> Self {
         command.env("TERM", "xterm-256color");
-        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
+        let pair = native_pty_system().openpty(size).unwrap();
         let modes = modes(&*pair.master);
         let child = pair.slave.spawn_command(command).unwrap();
         let mut from = pair.master.try_clone_reader().unwrap();
@@ -64,7 +91,7 @@ impl Terminal {
         });
         // The slave stays open until the end, so that the state of the terminal can still be asked for.
         std::mem::forget(pair.slave);
-        let parser = vt100::Parser::new(rows, columns, 0);
+        let parser = vt100::Parser::new(size.rows, size.cols, 0);
         Self { master: pair.master, child, writer, reader, parser, output: Vec::new(), modes }
     }
 

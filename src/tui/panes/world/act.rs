@@ -2,7 +2,7 @@
 
 use super::sheets::{Side, side};
 use super::view::View;
-use super::{image, is_ready, looks, pixels, ready, select};
+use super::{image, is_ready, looks, pixel_size, ready, select};
 use crate::godot::channel::NAMES;
 use crate::picture::{Layer, Look, Matter};
 use crate::tui::App;
@@ -14,7 +14,7 @@ pub fn act(app: &mut App, action: Action) -> bool {
     if repair::act_on_trial(app, action) {
         return true;
     }
-    let pixels = pixels(app);
+    let pixels = pixel_size(app);
     let page = (pixels[1] / 4).max(1);
     if !is_ready(app) {
         return false;
@@ -92,7 +92,7 @@ pub(super) fn fitted(app: &App, everything: bool) -> Option<View> {
     let [low, high] = if everything { ready.source.extent()? } else { ready.bulk? };
     let world = &app.panes.world;
     let axes = world.axes();
-    Some(View::fit([axes.map(|axis| low[axis]), axes.map(|axis| high[axis])], pixels(app), world.rises()))
+    Some(View::fit([axes.map(|axis| low[axis]), axes.map(|axis| high[axis])], pixel_size(app), world.rises()))
 }
 
 fn next_look(app: &mut App) {
@@ -170,7 +170,7 @@ fn next_channel(app: &mut App) {
 
 /// The cursor moved: the view and the selection follow.
 pub(super) fn moved(app: &mut App) {
-    let pixels = pixels(app);
+    let pixels = pixel_size(app);
     if let Some([low, high]) = ready(app).and_then(|ready| ready.source.extent()) {
         let cursor = &mut app.panes.world.cursor;
         for i in 0..3 {
@@ -187,7 +187,7 @@ pub(super) fn moved(app: &mut App) {
 /// Does what the mouse did, at a place inside the frame.
 pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
     let areas = image::Areas::new(app.pane_inside(), app.panes.world.legend_rows);
-    let pixels = pixels(app);
+    let pixels = pixel_size(app);
     let (Some(column), Some(row)) = (x.checked_sub(areas.picture.x), y.checked_sub(areas.picture.y)) else { return };
     if column >= areas.picture.width || row >= areas.picture.height || !is_ready(app) {
         return;

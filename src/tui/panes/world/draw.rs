@@ -27,16 +27,29 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let area = Rect { x: 0, y: 0, width: canvas.width(), height: canvas.height() };
     let areas = Areas::new(area, state.legend_rows);
     let pixels = [i64::from(areas.picture.width), i64::from(areas.picture.height) * 2];
-    picture(app, image, &areas, canvas);
-    cursor(app, view, pixels, &areas, canvas);
-    overview(app, image, &areas, canvas);
-    beyond(app, image, pixels, &areas, canvas);
+    if !draws_pixels(app, &areas, canvas) {
+        picture(app, image, &areas, canvas);
+        cursor(app, view, pixels, &areas, canvas);
+        overview(app, image, &areas, canvas);
+        beyond(app, image, pixels, &areas, canvas);
+    }
     edges(app, view, pixels, &areas, canvas);
     bottom(app, image, view, &areas, canvas);
 }
 
+/// Draws the picture in pixels, where the terminal draws them and they are there; true when it did.
+#[cfg(feature = "graphics")]
+fn draws_pixels(app: &App, areas: &Areas, canvas: &mut Canvas<'_>) -> bool {
+    super::pixels::draw(app, areas.picture, canvas)
+}
+
+#[cfg(not(feature = "graphics"))]
+const fn draws_pixels(_: &App, _: &Areas, _: &mut Canvas<'_>) -> bool {
+    false
+}
+
 /// The colours that are used now.
-fn mode(app: &App) -> ColorMode {
+pub fn mode(app: &App) -> ColorMode {
     if app.settings.theme == Theme::Mono { ColorMode::None } else { app.settings.colors }
 }
 
@@ -49,31 +62,13 @@ fn shown(mode: ColorMode, color: Rgb) -> Color {
     }
 }
 
-/// The colour of a pixel with the mark of its block over it: an outline and a few lines, so that the ground is seen.
-fn marked(image: &Image, at: usize) -> Option<Rgb> {
-    let color = image.colors.get(at).copied().flatten();
-    let Some(mark) = image.marks.get(at).copied().flatten() else { return color };
-    let [x, y] = [at % image.width.max(1), at / image.width.max(1)];
-    let same = |at: Option<usize>| at.and_then(|at| image.marks.get(at)).is_some_and(|other| *other == Some(mark));
-    let left = if x > 0 { at.checked_sub(1) } else { None };
-    let right = (x + 1 < image.width).then_some(at + 1);
-    let is_edge = !(same(left) && same(right) && same(at.checked_sub(image.width)) && same(Some(at + image.width)));
-    let share = match () {
-        () if color.is_none() => 0.5,
-        () if is_edge => 0.85,
-        () if (x + y) % 5 == 0 => 0.5,
-        () => 0.14,
-    };
-    Some(color::mix(color.unwrap_or([30, 32, 36]), mark.color(), share))
-}
-
 fn picture(app: &App, image: &Image, areas: &Areas, canvas: &mut Canvas<'_>) {
     let mode = mode(app);
     let letters = mode == ColorMode::None || app.glyphs.ascii;
     for row in 0..areas.picture.height {
         for column in 0..areas.picture.width {
             let at = usize::from(row) * 2 * image.width + usize::from(column);
-            let (upper, lower) = (marked(image, at), marked(image, at + image.width));
+            let (upper, lower) = (image.marked(at), image.marked(at + image.width));
             let (x, y) = (areas.picture.x + column, areas.picture.y + row);
             if letters {
                 let mark = image.marks.get(at).copied().flatten();
@@ -383,7 +378,7 @@ fn scale_bar(app: &App, view: View) -> String {
 /// A small map of everything in the corner, with the part that is seen.
 fn overview(app: &App, image: &Image, areas: &Areas, canvas: &mut Canvas<'_>) {
     let Some(overview) = &image.overview else { return };
-    let (width, height) = (overview.width, overview.there.len().checked_div(overview.width).unwrap_or(0));
+    let (width, height) = (overview.width, overview.height());
     let rows = height.div_ceil(2);
     let cell = |n: usize| u16::try_from(n).unwrap_or(0);
     let (w, h) = (cell(width) + 2, cell(rows) + 2);
@@ -394,20 +389,9 @@ fn overview(app: &App, image: &Image, areas: &Areas, canvas: &mut Canvas<'_>) {
     part.clear();
     let mut inside = part.frame(&[], false);
     let mode = mode(app);
-    let [low, high] = overview.seen;
-    let color = |x: usize, y: usize| -> Option<Rgb> {
-        let place = [x, y].map(|n| i64::try_from(n).unwrap_or(0));
-        let seen = (0..2).all(|i| (low[i]..=high[i]).contains(&place[i]));
-        match (overview.there.get(y * width + x).copied().unwrap_or(false), seen) {
-            (true, true) => Some([250, 210, 90]),
-            (false, true) => Some([96, 84, 44]),
-            (true, false) => Some([104, 116, 128]),
-            (false, false) => None,
-        }
-    };
     for row in 0..rows {
         for column in 0..width {
-            let (upper, lower) = (color(column, row * 2), color(column, row * 2 + 1));
+            let (upper, lower) = (overview.color(column, row * 2), overview.color(column, row * 2 + 1));
             let (x, y) = (cell(column), cell(row));
             if app.glyphs.ascii || mode == ColorMode::None {
                 let letter = upper.or(lower).map_or(" ", |color| if color[2] == 90 { "#" } else { "." });

@@ -11,6 +11,7 @@ use crate::picture::color::{self, Rgb};
 use crate::picture::difference;
 use crate::picture::legend::Entry;
 use crate::picture::paint::{Style, Window};
+use crate::picture::palette::Palette;
 use crate::picture::{Layer, Look, Mark, Marks, Pixel};
 use crate::tui::App;
 
@@ -53,7 +54,7 @@ impl Areas {
 
 /// What a picture depends on.
 #[derive(Clone, Debug, PartialEq)]
-struct Key {
+pub struct Key {
     view: View,
     pixels: [i64; 2],
     layer: Layer,
@@ -88,6 +89,33 @@ pub struct Image {
     pub beyond: Vec<[i64; 2]>,
 }
 
+impl Image {
+    /// What it was painted for.
+    #[cfg(feature = "graphics")]
+    pub const fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The colour of a pixel with the mark of its block over it: an outline and a few lines, so that the ground is seen.
+    pub fn marked(&self, at: usize) -> Option<Rgb> {
+        let color = self.colors.get(at).copied().flatten();
+        let Some(mark) = self.marks.get(at).copied().flatten() else { return color };
+        let [x, y] = [at % self.width.max(1), at / self.width.max(1)];
+        let same = |at: Option<usize>| at.and_then(|at| self.marks.get(at)).is_some_and(|other| *other == Some(mark));
+        let left = if x > 0 { at.checked_sub(1) } else { None };
+        let right = (x + 1 < self.width).then_some(at + 1);
+        let is_edge = !(same(left) && same(right) && same(at.checked_sub(self.width)) && same(Some(at + self.width)));
+        let fine = usize::try_from(self.key.view.fine).unwrap_or(1).max(1);
+        let share = match () {
+            () if color.is_none() => 0.5,
+            () if is_edge => 0.85,
+            () if ((x + y) / fine) % 5 == 0 => 0.5,
+            () => 0.14,
+        };
+        Some(color::mix(color.unwrap_or([30, 32, 36]), mark.color(), share))
+    }
+}
+
 /// A small map of everything.
 #[derive(Debug)]
 pub struct Overview {
@@ -99,13 +127,35 @@ pub struct Overview {
     pub seen: [[i64; 2]; 2],
 }
 
+impl Overview {
+    /// Rows of pixels.
+    pub fn height(&self) -> usize {
+        self.there.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// The colour of a pixel; `None` where nothing is and nothing is seen.
+    pub fn color(&self, x: usize, y: usize) -> Option<Rgb> {
+        let [low, high] = self.seen;
+        let place = [x, y].map(|n| i64::try_from(n).unwrap_or(0));
+        let seen = (0..2).all(|i| (low[i]..=high[i]).contains(&place[i]));
+        match (self.there.get(y * self.width + x).copied().unwrap_or(false), seen) {
+            (true, true) => Some([250, 210, 90]),
+            (false, true) => Some([96, 84, 44]),
+            (true, false) => Some([104, 116, 128]),
+            (false, false) => None,
+        }
+    }
+}
+
 /// Paints the picture, when something of it changed.
 pub fn update(app: &mut App, shown: &[Sheet], view: View, pixels: [i64; 2], layer: Layer) {
     if pixels.iter().any(|n| *n <= 0) {
         app.panes.world.image = None;
         return;
     }
-    let Some(Sheet { ready, .. }) = shown.first() else { return };
+    if shown.is_empty() {
+        return;
+    }
     let state = &app.panes.world;
     let marks_version = app.findings.version
         + app.comparison.difference().map_or(0, |difference| difference.version)
@@ -127,93 +177,153 @@ pub fn update(app: &mut App, shown: &[Sheet], view: View, pixels: [i64; 2], laye
     if state.image.as_ref().is_some_and(|image| image.key == key) {
         return;
     }
-    let marks = super::marks(app);
-    let (colors, legend) = paint(app, shown, view, pixels, layer);
-    let of_pixels = mark_pixels(app, ready, &marks, view, pixels, layer);
-    let overview = overview(ready, view, pixels, layer);
-    let beyond = beyond(ready, view, pixels, layer);
-    let width = usize::try_from(pixels[0]).unwrap_or(0);
-    app.panes.world.image =
-        Some(Image { key, width, colors, marks: of_pixels, legend, counts: marks.counts(), overview, beyond });
+    app.panes.world.image = Scene::new(app, shown, key).image();
 }
 
-/// The colours of all pixels, and what they mean.
-fn paint(app: &App, shown: &[Sheet], view: View, pixels: [i64; 2], layer: Layer) -> (Vec<Option<Rgb>>, Vec<Entry>) {
-    let state = &app.panes.world;
-    let Some(Sheet { ready, .. }) = shown.first() else { return (Vec::new(), Vec::new()) };
-    let step = view.step();
-    // A voxel that has several pixels is painted once.
-    let times = view.magnified();
-    let low = view.world([0, if view.rises { pixels[1] - 1 } else { 0 }], pixels);
-    let high = view.world([pixels[0] - 1, if view.rises { 0 } else { pixels[1] - 1 }], pixels);
-    let origin = low.map(|n| n.div_euclid(step) - 1);
-    let size = [0, 1].map(|i| usize::try_from(high[i].div_euclid(step) - low[i].div_euclid(step) + 3).unwrap_or(0));
-    let pixels_of = |sheet: &Sheet, layer: Layer| {
-        let grids = super::load::grids(&sheet.ready.source, layer, step);
-        let grids = grids.get(..if layer == Layer::Coverage { 1 } else { grids.len() }).unwrap_or_default();
-        let mut pyramid = sheet.pyramid.lock().unwrap_or_else(PoisonError::into_inner);
-        pyramid.window(grids, step, origin, size)
-    };
-    let window_of = |sheet: &Sheet| Window { width: size[0], pixels: pixels_of(sheet, layer) };
-    let (window, other) = (shown.first().map(window_of).unwrap_or_default(), shown.get(1).map(window_of));
-    let blocks = shown.first().map(|sheet| pixels_of(sheet, Layer::Coverage)).unwrap_or_default();
-    let look = match state.look {
-        // One of two saves alone is seen as it is.
-        Look::Difference if other.is_none() => Look::Surface,
-        look => look,
-    };
-    let mut style = Style {
-        look,
-        layer,
-        is_map: ready.source.layer().is_some(),
-        palette: &app.settings.names,
-        probe: &ready.probe,
-        step,
-        spot: None,
-    };
-    let legend = style.legend(&window);
-    style.spot = state.spot.and_then(|at| legend.iter().filter_map(Entry::key).nth(at));
-    let mut colors = style.paint(&window, 1);
-    let legend = match &other {
-        Some(other) => turns(layer, &mut colors, &window, other),
-        None => legend,
-    };
-    let inner = size[0].saturating_sub(2);
-    let from_above = layer.axes() == [0, 2];
-    let extents: Vec<[[i64; 3]; 2]> = shown.iter().filter_map(|sheet| sheet.ready.source.extent()).collect();
-    // The last blocks of a map are larger than it, and pixels that stand in from farther away reach over the edge.
-    let is_inside = |u: usize, v: usize| {
-        extents.iter().any(|extent| {
-            [u, v].into_iter().zip(layer.axes()).enumerate().all(|(i, (n, axis))| {
-                let at = low[i].div_euclid(step) + i64::try_from(n).unwrap_or(0);
-                let at = at.saturating_mul(step);
-                at.saturating_add(step) > extent[0][axis] && at < extent[1][axis]
+/// All that a picture is painted from, so that a thread in the background can paint it too.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    key: Key,
+    shown: Vec<Sheet>,
+    names: Palette,
+    marks: Marks,
+    cursor: [i64; 3],
+}
+
+impl Scene {
+    fn new(app: &App, shown: &[Sheet], key: Key) -> Self {
+        Self {
+            key,
+            shown: shown.to_vec(),
+            names: app.settings.names.clone(),
+            marks: super::marks(app),
+            cursor: app.panes.world.cursor,
+        }
+    }
+
+    /// The same picture in divided pixels.
+    #[cfg(feature = "graphics")]
+    pub fn divided(app: &App, shown: &[Sheet], key: &Key, view: View, pixels: [i64; 2]) -> Self {
+        Self::new(app, shown, Key { view, pixels, ..key.clone() })
+    }
+
+    /// Paints the picture.
+    pub fn image(&self) -> Option<Image> {
+        let Sheet { ready, .. } = self.shown.first()?;
+        let Key { view, pixels, layer, .. } = self.key;
+        let (colors, legend) = self.paint(ready);
+        let of_pixels = self.mark_pixels(ready);
+        let overview = overview(ready, view, pixels, layer);
+        let beyond = beyond(ready, view, pixels, layer);
+        let width = usize::try_from(pixels[0]).unwrap_or(0);
+        let key = self.key.clone();
+        Some(Image { key, width, colors, marks: of_pixels, legend, counts: self.marks.counts(), overview, beyond })
+    }
+
+    /// The colours of all pixels, and what they mean.
+    fn paint(&self, ready: &Ready) -> (Vec<Option<Rgb>>, Vec<Entry>) {
+        let Key { view, pixels, layer, look, spot, .. } = self.key;
+        let shown = &self.shown;
+        let step = view.step();
+        // A voxel that has several pixels is painted once.
+        let times = view.magnified();
+        let low = view.world([0, if view.rises { pixels[1] - 1 } else { 0 }], pixels);
+        let high = view.world([pixels[0] - 1, if view.rises { 0 } else { pixels[1] - 1 }], pixels);
+        let origin = low.map(|n| n.div_euclid(step) - 1);
+        let size = [0, 1].map(|i| usize::try_from(high[i].div_euclid(step) - low[i].div_euclid(step) + 3).unwrap_or(0));
+        let pixels_of = |sheet: &Sheet, layer: Layer| {
+            let grids = super::load::grids(&sheet.ready.source, layer, step);
+            let grids = grids.get(..if layer == Layer::Coverage { 1 } else { grids.len() }).unwrap_or_default();
+            let mut pyramid = sheet.pyramid.lock().unwrap_or_else(PoisonError::into_inner);
+            pyramid.window(grids, step, origin, size)
+        };
+        let window_of = |sheet: &Sheet| Window { width: size[0], pixels: pixels_of(sheet, layer) };
+        let (window, other) = (shown.first().map(window_of).unwrap_or_default(), shown.get(1).map(window_of));
+        let blocks = shown.first().map(|sheet| pixels_of(sheet, Layer::Coverage)).unwrap_or_default();
+        let look = match look {
+            // One of two saves alone is seen as it is.
+            Look::Difference if other.is_none() => Look::Surface,
+            look => look,
+        };
+        let mut style = Style {
+            look,
+            layer,
+            is_map: ready.source.layer().is_some(),
+            palette: &self.names,
+            probe: &ready.probe,
+            step,
+            spot: None,
+        };
+        let legend = style.legend(&window);
+        style.spot = spot.and_then(|at| legend.iter().filter_map(Entry::key).nth(at));
+        let mut colors = style.paint(&window, 1);
+        let legend = match &other {
+            Some(other) => turns(layer, &mut colors, &window, other),
+            None => legend,
+        };
+        let inner = size[0].saturating_sub(2);
+        let from_above = layer.axes() == [0, 2];
+        let extents: Vec<[[i64; 3]; 2]> = shown.iter().filter_map(|sheet| sheet.ready.source.extent()).collect();
+        // The last blocks of a map are larger than it, and pixels that stand in from farther away reach over the edge.
+        let is_inside = |u: usize, v: usize| {
+            extents.iter().any(|extent| {
+                [u, v].into_iter().zip(layer.axes()).enumerate().all(|(i, (n, axis))| {
+                    let at = low[i].div_euclid(step) + i64::try_from(n).unwrap_or(0);
+                    let at = at.saturating_mul(step);
+                    at.saturating_add(step) > extent[0][axis] && at < extent[1][axis]
+                })
             })
-        })
-    };
-    let color = |u: usize, v: usize| {
-        if !is_inside(u, v) {
-            return None;
+        };
+        let color = |u: usize, v: usize| {
+            if !is_inside(u, v) {
+                return None;
+            }
+            let color = colors.get(v * inner + u).copied().flatten();
+            color.or_else(|| {
+                let there = blocks.get((v + 1) * size[0] + u + 1).is_some_and(Pixel::is_there);
+                (there && from_above).then_some(BLOCK)
+            })
+        };
+        let mut out = Vec::with_capacity(crate::bytes::index((pixels[0] * pixels[1]).unsigned_abs()));
+        for y in 0..pixels[1] {
+            for x in 0..pixels[0] {
+                let at = view.world([x, y], pixels);
+                let [u, v] = [0, 1]
+                    .map(|i| usize::try_from(at[i].div_euclid(step) - low[i].div_euclid(step)).unwrap_or(usize::MAX));
+                out.push(if u < inner { color(u, v) } else { None });
+            }
         }
-        let color = colors.get(v * inner + u).copied().flatten();
-        color.or_else(|| {
-            let there = blocks.get((v + 1) * size[0] + u + 1).is_some_and(Pixel::is_there);
-            (there && from_above).then_some(BLOCK)
-        })
-    };
-    let mut out = Vec::with_capacity(crate::bytes::index((pixels[0] * pixels[1]).unsigned_abs()));
-    for y in 0..pixels[1] {
-        for x in 0..pixels[0] {
-            let at = view.world([x, y], pixels);
-            let [u, v] =
-                [0, 1].map(|i| usize::try_from(at[i].div_euclid(step) - low[i].div_euclid(step)).unwrap_or(usize::MAX));
-            out.push(if u < inner { color(u, v) } else { None });
+        if times >= 6 * view.fine {
+            lines(&mut out, view, pixels);
         }
+        (out, legend)
     }
-    if times >= 6 {
-        lines(&mut out, view, pixels);
+
+    /// The mark of each pixel; nothing where no block has one.
+    fn mark_pixels(&self, ready: &Ready) -> Vec<Option<Mark>> {
+        let Key { view, pixels, layer, .. } = self.key;
+        let marks = &self.marks;
+        if marks.is_empty() {
+            return Vec::new();
+        }
+        let axes = layer.axes();
+        // A cut goes through blocks; from above, the worst of a column is seen.
+        let at = |place: [i64; 2]| match layer {
+            Layer::Cut { .. } => {
+                let mut voxel = self.cursor;
+                (voxel[axes[0]], voxel[axes[1]]) = (place[0], place[1]);
+                marks.at_voxel(&ready.source, voxel)
+            }
+            _ => marks.at(&ready.source, place),
+        };
+        let mut out = Vec::with_capacity(crate::bytes::index((pixels[0] * pixels[1]).unsigned_abs()));
+        for y in 0..pixels[1] {
+            for x in 0..pixels[0] {
+                out.push(at(view.world([x, y], pixels)));
+            }
+        }
+        out
     }
-    (out, legend)
 }
 
 /// Marks what differs, over colours that are dimmed where nothing does.
@@ -241,36 +351,6 @@ fn lines(colors: &mut [Option<Rgb>], view: View, pixels: [i64; 2]) {
             *color = color::light(*color, 0.86);
         }
     }
-}
-
-fn mark_pixels(
-    app: &App,
-    ready: &Ready,
-    marks: &Marks,
-    view: View,
-    pixels: [i64; 2],
-    layer: Layer,
-) -> Vec<Option<Mark>> {
-    if marks.is_empty() {
-        return Vec::new();
-    }
-    let axes = layer.axes();
-    // A cut goes through blocks; from above, the worst of a column is seen.
-    let at = |place: [i64; 2]| match layer {
-        Layer::Cut { .. } => {
-            let mut voxel = app.panes.world.cursor;
-            (voxel[axes[0]], voxel[axes[1]]) = (place[0], place[1]);
-            marks.at_voxel(&ready.source, voxel)
-        }
-        _ => marks.at(&ready.source, place),
-    };
-    let mut out = Vec::with_capacity(crate::bytes::index((pixels[0] * pixels[1]).unsigned_abs()));
-    for y in 0..pixels[1] {
-        for x in 0..pixels[0] {
-            out.push(at(view.world([x, y], pixels)));
-        }
-    }
-    out
 }
 
 /// The places at the edges of the picture that are nearest to blocks far outside of it.

@@ -148,7 +148,8 @@ pub fn request_tiles(app: &mut App, shown: &[Sheet], part: Part, layer: Layer, s
     );
 }
 
-fn load(source: &Source, pyramid: &Mutex<Pyramid>, grids: &[Grid], seen: [[i64; 2]; 2], worker: &Worker<'_>) {
+/// Loads tiles of grids, the nearest first.
+pub fn load(source: &Source, pyramid: &Mutex<Pyramid>, grids: &[Grid], seen: [[i64; 2]; 2], worker: &Worker<'_>) {
     let reader = source.reader();
     let middle = [0, 1].map(|i| i64::midpoint(seen[0][i], seen[1][i]));
     let mut told = Instant::now();

@@ -4,6 +4,8 @@ mod act;
 mod draw;
 mod image;
 mod load;
+#[cfg(feature = "graphics")]
+mod pixels;
 mod select;
 mod sheets;
 mod state;
@@ -67,7 +69,7 @@ pub fn is_cut(app: &App) -> bool {
 }
 
 /// Pixels of the picture, across and down.
-fn pixels(app: &App) -> [i64; 2] {
+fn pixel_size(app: &App) -> [i64; 2] {
     let area = image::Areas::new(app.pane_inside(), app.panes.world.legend_rows);
     [i64::from(area.picture.width), i64::from(area.picture.height) * 2]
 }
@@ -134,7 +136,7 @@ fn finish_pending(app: &mut App, ready: &Ready) {
     let low = axes.map(|axis| corner[axis].saturating_sub(block[axis] / 2));
     let high = axes.map(|axis| corner[axis].saturating_add(block[axis] + block[axis] / 2));
     let rises = app.panes.world.rises();
-    app.panes.world.view = Some(View::fit([low, high], pixels(app), rises));
+    app.panes.world.view = Some(View::fit([low, high], pixel_size(app), rises));
     app.panes.world.selected = app.block_key();
     if matches!(pending, WorldTarget::Change(_, _, Some(_))) {
         select::select_under_cursor(app);
@@ -170,7 +172,7 @@ pub fn request_missing(app: &mut App) {
     sheets::request(app);
     update_marks(app, part);
     let Some(view) = app.panes.world.view else { return };
-    let pixels = pixels(app);
+    let pixels = pixel_size(app);
     let seen = view.seen(pixels);
     let layer = app.panes.world.layer(&ready);
     let shown = sheets::shown(app);
@@ -182,8 +184,12 @@ pub fn request_missing(app: &mut App) {
         app.panes.world.legend_rows = rows;
         refit(app);
         if let Some(view) = app.panes.world.view {
-            image::update(app, &shown, view, self::pixels(app), layer);
+            image::update(app, &shown, view, pixel_size(app), layer);
         }
+    }
+    #[cfg(feature = "graphics")]
+    if let Some(view) = app.panes.world.view {
+        pixels::request(app, &shown, view, layer);
     }
 }
 

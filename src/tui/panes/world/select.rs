@@ -139,7 +139,7 @@ pub fn follow_selection(app: &mut App) {
         app.panes.world.selected = key;
         if !inside(app.panes.world.cursor) {
             app.panes.world.cursor = [0, 1, 2].map(|i| corner[i].saturating_add(block[i] / 2));
-            let (place, pixels) = (app.panes.world.place(), super::pixels(app));
+            let (place, pixels) = (app.panes.world.place(), super::pixel_size(app));
             if let Some(view) = &mut app.panes.world.view {
                 view.follow(place, pixels);
             }
@@ -181,7 +181,7 @@ pub fn go_to(app: &mut App, place: [i64; 3]) -> Result<(), String> {
             shown(last)
         ));
     }
-    let pixels = super::pixels(app);
+    let pixels = super::pixel_size(app);
     app.panes.world.cursor = place;
     let at = app.panes.world.place();
     if let Some(view) = &mut app.panes.world.view {

@@ -75,6 +75,9 @@ pub struct WorldState {
     pub(super) marked: (u64, usize, Option<Part>),
     pub(super) drag: Option<[u16; 2]>,
     pub(super) image: Option<image::Image>,
+    /// The picture in pixels of the terminal.
+    #[cfg(feature = "graphics")]
+    pub(super) drawn: super::pixels::State,
     /// Rows that the legend takes.
     pub(super) legend_rows: u16,
     /// The view of the bulk, as the pane was when it was last drawn.
@@ -109,6 +112,8 @@ impl Default for WorldState {
             marked: (0, 0, None),
             drag: None,
             image: None,
+            #[cfg(feature = "graphics")]
+            drawn: super::pixels::State::default(),
             legend_rows: 1,
             fitted: None,
             sheets: sheets::Sheets::default(),
@@ -120,6 +125,12 @@ impl Default for WorldState {
 }
 
 impl WorldState {
+    /// Forgets the picture in pixels, so that it is made again.
+    #[cfg(feature = "graphics")]
+    pub fn forget_pixels(&mut self) {
+        self.drawn.clear();
+    }
+
     pub(super) fn shows_health(&self) -> bool {
         self.look == Look::Health || self.health.unwrap_or(!self.marks.is_empty())
     }

@@ -18,6 +18,8 @@ pub struct View {
     pub zoom: i32,
     /// Whether the second axis goes upward.
     pub rises: bool,
+    /// Parts into which each pixel is divided along each axis; 1 for half blocks.
+    pub fine: i64,
 }
 
 /// 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, and so on: four steps from each power of two to the next.
@@ -56,38 +58,49 @@ pub fn steps_near(step: i64) -> impl Iterator<Item = i64> {
 impl View {
     /// Whole voxels of the world a pixel; 1 where a voxel has a pixel or more.
     pub fn step(&self) -> i64 {
-        quarters(self.zoom) / 4
+        (quarters(self.zoom) / (4 * self.fine)).max(1)
     }
 
     /// Whole pixels a voxel; 1 where a pixel has a voxel or more.
     pub fn magnified(&self) -> i64 {
-        pixel_quarters(self.zoom) / 4
+        (self.parts() / quarters(self.zoom)).max(1)
+    }
+
+    /// Quarters of a divided pixel a voxel.
+    fn parts(&self) -> i64 {
+        pixel_quarters(self.zoom).saturating_mul(self.fine)
+    }
+
+    /// The same part of the world in pixels that are divided.
+    #[cfg(feature = "graphics")]
+    pub const fn divided(self, fine: i64) -> Self {
+        Self { fine, ..self }
     }
 
     /// Pixels a voxel of the world.
     fn scale(&self) -> f64 {
-        pixel_quarters(self.zoom) as f64 / quarters(self.zoom) as f64
+        self.parts() as f64 / quarters(self.zoom) as f64
     }
 
     /// Voxels of the world that so many pixels cover.
     pub fn voxels(&self, pixels: i64) -> i64 {
-        pixels.saturating_mul(quarters(self.zoom)).div_euclid(pixel_quarters(self.zoom))
+        pixels.saturating_mul(quarters(self.zoom)).div_euclid(self.parts())
     }
 
     /// Pixels that so many voxels of the world take.
     pub fn length(&self, voxels: i64) -> i64 {
-        voxels.saturating_mul(pixel_quarters(self.zoom)).div_euclid(quarters(self.zoom))
+        voxels.saturating_mul(self.parts()).div_euclid(quarters(self.zoom))
     }
 
     /// All of a part of the world, as near as it fits into so many pixels.
     pub fn fit([low, high]: [[i64; 2]; 2], pixels: [i64; 2], rises: bool) -> Self {
         let middle = [0, 1].map(|i| (low[i] as f64 + high[i] as f64) / 2.0);
         let fits = |zoom: &i32| {
-            let view = Self { middle, zoom: *zoom, rises };
+            let view = Self { middle, zoom: *zoom, rises, fine: 1 };
             (0..2).all(|i| (high[i] - low[i]) as f64 * view.scale() <= pixels[i].max(1) as f64)
         };
         let zoom = (NEAREST_FIT..=FARTHEST).find(fits).unwrap_or(FARTHEST);
-        Self { middle, zoom, rises }
+        Self { middle, zoom, rises, fine: 1 }
     }
 
     /// Nearer or farther by one, with a place of the world staying where it is.
@@ -107,6 +120,12 @@ impl View {
 
     /// The pixel of the world's grid that is at the upper left.
     pub fn origin(&self, pixels: [i64; 2]) -> [i64; 2] {
+        if self.fine > 1 {
+            // That of the whole pixels, so that both pictures show the same.
+            let whole = Self { fine: 1, ..*self }.origin(pixels.map(|n| n / self.fine));
+            let down = if self.rises { self.fine - 1 } else { 0 };
+            return [whole[0].saturating_mul(self.fine), whole[1].saturating_mul(self.fine).saturating_add(down)];
+        }
         let scale = self.scale();
         let left = (self.middle[0] * scale - pixels[0] as f64 / 2.0).floor() as i64;
         let top = if self.rises {
@@ -121,7 +140,7 @@ impl View {
     pub fn world(&self, pixel: [i64; 2], pixels: [i64; 2]) -> [i64; 2] {
         let [left, top] = self.origin(pixels);
         let at = [left + pixel[0], if self.rises { top - pixel[1] } else { top + pixel[1] }];
-        let (many, few) = (quarters(self.zoom), pixel_quarters(self.zoom));
+        let (many, few) = (quarters(self.zoom), self.parts());
         at.map(|n| n.saturating_mul(many).div_euclid(few))
     }
 
@@ -204,7 +223,7 @@ mod tests {
     fn pixels_and_the_world_lead_to_each_other() {
         for rises in [false, true] {
             for zoom in NEAREST..20 {
-                let mut view = View { middle: [-37.0, 104.0], zoom, rises };
+                let mut view = View { middle: [-37.0, 104.0], zoom, rises, fine: 1 };
                 let pixels = [80, 40];
                 for world in [[-37, 104], [-36, 103], [-40, 110]] {
                     let at = view.pixel(world, pixels);
@@ -222,6 +241,26 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "graphics")]
+    #[test]
+    fn divided_pixels_show_the_part_of_the_world_that_whole_ones_do() {
+        for rises in [false, true] {
+            for zoom in NEAREST..20 {
+                let view = View { middle: [-37.0, 104.0], zoom, rises, fine: 1 };
+                for fine in [2, 4, 8] {
+                    let divided = view.divided(fine);
+                    for pixel in [[0, 0], [7, 3], [79, 39]] {
+                        let first = if rises { [pixel[0], pixel[1] + 1] } else { pixel };
+                        let first = [first[0] * fine, first[1] * fine - i64::from(rises)];
+                        let [whole, part] = [view.world(pixel, [80, 40]), divided.world(first, [80 * fine, 40 * fine])];
+                        assert_eq!(whole, part, "zoom {zoom}, {fine} parts, rises {rises}");
+                    }
+                    assert!(divided.step() <= view.step() && divided.magnified() >= view.magnified());
+                }
+            }
+        }
+    }
+
     #[test]
     fn all_of_the_world_fits() {
         for size in [1i64, 10, 100, 5000, 1 << 40] {
@@ -233,7 +272,7 @@ mod tests {
 
     #[test]
     fn zooming_keeps_a_place_where_it_is() {
-        let mut view = View { middle: [100.0, 100.0], zoom: 4, rises: false };
+        let mut view = View { middle: [100.0, 100.0], zoom: 4, rises: false, fine: 1 };
         let before = view.pixel([60, 120], [100, 100]);
         view.zoom_by(-2, [60.0, 120.0]);
         let after = view.pixel([60, 120], [100, 100]);
