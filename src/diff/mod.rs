@@ -305,7 +305,11 @@ impl Compared<'_> {
                     Outcome::Skipped => continue,
                     Outcome::Differs(changes, hashes) => (changes, hashes),
                 };
-                moves.note(pair.a, pair.b, hashes);
+                // A block that only one save has and that cannot be read is listed once, as unreadable.
+                let is_alone = pair.a.is_none() || pair.b.is_none();
+                if !(is_alone && changes.iter().any(|what| matches!(what, What::Unreadable { .. }))) {
+                    moves.note(pair.a, pair.b, hashes);
+                }
                 for what in changes {
                     match &what {
                         What::Changed(change) => {

@@ -399,6 +399,12 @@ fn what_cannot_be_read_is_trouble_unless_it_is_the_same() {
     let (changes, summary) = compare(&damaged, &healed, &Options::default());
     assert_eq!((summary.unreadable, summary.changed), (1, 0));
     assert!(matches!(&changes[0].what, What::Unreadable { side: diff::Side::A, why } if why == "block-epilogue"));
+    // Also where the other save has no block there, it is listed once.
+    let at = changes[0].position;
+    let without = dir.path().join("without");
+    edited(&damaged, &without, Mode::Lz4, &|lod, position, _| Some(position).filter(|other| (lod, *other) != (0, at)));
+    let (changes, summary) = compare(&damaged, &without, &Options::default());
+    assert_eq!((changes.len(), summary.unreadable, summary.removed), (1, 1, 0), "{changes:?}");
     let (damaged, healed) = (damaged.to_str().unwrap(), healed.to_str().unwrap());
     assert_eq!(run(&[damaged, healed]).0, Some(2));
 }
