@@ -90,6 +90,8 @@ pub struct Groups {
     by_file: HashMap<(Option<usize>, FileKey), usize>,
     /// Whether each cause is unfolded; none while causes are not known.
     open: Vec<bool>,
+    /// Whether the user chose what is unfolded. Before, the first cause is, so that a finding is seen.
+    is_chosen: bool,
     /// What is shown in this order, with the number of the first line of each.
     order: Vec<(Piece, usize)>,
     lines: usize,
@@ -121,6 +123,10 @@ impl Groups {
         order.sort_by_key(|at| self.groups.get(*at).map(|group| (group.cause, group.worst())));
         self.lines = 0;
         self.order.clear();
+        if !self.is_chosen {
+            let first = order.first().and_then(|at| self.groups.get(*at)?.cause);
+            self.open.iter_mut().enumerate().for_each(|(cause, open)| *open = Some(cause) == first);
+        }
         let mut last = None;
         for at in order {
             let Some(group) = self.groups.get(at) else { continue };
@@ -144,6 +150,7 @@ impl Groups {
 
     /// Folds or unfolds a cause.
     pub fn unfold(&mut self, cause: usize, open: bool) {
+        self.is_chosen = true;
         if let Some(to) = self.open.get_mut(cause) {
             *to = open;
         }
@@ -152,6 +159,7 @@ impl Groups {
 
     /// Unfolds every cause.
     pub fn unfold_all(&mut self) {
+        self.is_chosen = true;
         self.open.fill(true);
         self.sort();
     }
@@ -300,6 +308,9 @@ mod tests {
         groups.add(Some(0), FileKey::Item(5), 1, Level::Note);
         groups.add(Some(0), FileKey::Item(6), 2, Level::Warning);
         groups.sort();
+        assert_eq!(groups.line_of_cause(1), Some(5), "the first cause is unfolded until the user chooses");
+        assert_eq!(groups.finding_from(0, true), Some((2, 2)));
+        groups.unfold(0, false);
         assert_eq!((groups.lines(), groups.files(), groups.findings()), (2, 2, 3));
         assert_eq!(groups.line(1), Some(FindingLine::Cause(1)));
         assert_eq!(groups.finding_from(0, true), None);
