@@ -1,11 +1,12 @@
 //! What the check has found so far, by file and by line of the tree.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::data::{Index, ItemId, NodeId};
 use super::verdict::{self, Verdict};
 use crate::check::{Counts, Finding, Summary};
-use crate::damage::Level;
+use crate::damage::{CodeSet, Level};
 
 /// Findings that are kept; what is beyond is counted. `voxscope check` prints all of them.
 pub const MAX_FINDINGS: usize = 100_000;
@@ -73,7 +74,11 @@ pub struct Findings {
     /// What happened to the one of several saves that is shown.
     pub shown: verdict::OfShown,
     by_node: Vec<Tally>,
+    by_block: HashMap<BlockKey, CodeSet>,
 }
+
+/// A file, a LOD, and a position in blocks of it.
+type BlockKey = (ItemId, u8, [i32; 3]);
 
 impl Findings {
     /// Forgets everything: a check begins.
@@ -107,6 +112,10 @@ impl Findings {
                 }
                 node = index.nodes.get(at).and_then(|node| node.parent);
             }
+            let block = finding.block.and_then(|block| Some((item?, block.lod, block.position?)));
+            if let Some(block) = block {
+                self.by_block.entry(block).or_default().insert(finding.code());
+            }
             if self.list.len() < MAX_FINDINGS {
                 self.list.push(Arc::new(finding));
                 self.items.push(item);
@@ -114,6 +123,12 @@ impl Findings {
                 self.dropped += 1;
             }
         }
+    }
+
+    /// The codes of what the check found about a block of a file, so far.
+    #[must_use]
+    pub fn codes_of(&self, item: ItemId, lod: u8, position: [i32; 3]) -> CodeSet {
+        self.by_block.get(&(item, lod, position)).copied().unwrap_or_default()
     }
 
     /// The first finding worse than a note about a block of a file.

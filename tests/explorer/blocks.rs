@@ -218,3 +218,11 @@ fn a_click_on_a_heading_sorts() {
     let up = column(&driver, "bytes▲");
     assert!(down.len() > 1 && down.first() != up.first(), "{down:?} {up:?}");
 }
+
+#[test]
+fn a_block_in_a_wrong_place_is_called_that_once_the_check_is_through() {
+    let (mut driver, _dir) = on("crash-wrong-places", 120, 40);
+    driver.keys("2");
+    let screen = driver.text_screen();
+    assert!(screen.contains("✗ block-misplaced") || screen.contains("✗ block-moved"), "{screen}");
+}

@@ -5,6 +5,7 @@ mod columns;
 mod order;
 mod table;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::{Click, marks};
@@ -301,6 +302,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let first = scroll::follow(state.first, cursor, parts.seen, shown.len());
     for (line, place) in (first..shown.len()).take(parts.seen).enumerate() {
         let Some((chunk, row)) = shown.number(place).and_then(|number| table.row(number)) else { continue };
+        let row = &with_found(app, chunk, row);
         let y = parts.rows.saturating_add(u16::try_from(line).unwrap_or(u16::MAX));
         for placed in &columns {
             let (text, role) = columns::cell(placed.column, chunk, row, &app.glyphs, table.facts.digits, pages);
@@ -317,6 +319,18 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     }
     let height = u16::try_from(parts.seen).unwrap_or(u16::MAX);
     canvas.part(0, parts.rows, canvas.width(), height).scrollbar(first, parts.seen, shown.len());
+}
+
+/// A row with what the check of the whole save found about its block, where the block alone shows nothing wrong: that it is
+/// in a wrong place, for one.
+fn with_found<'r>(app: &App, chunk: &table::Chunk, row: &'r Row) -> Cow<'r, Row> {
+    let found = row.position.map(|position| app.findings.codes_of(chunk.item, row.lod, position)).unwrap_or_default();
+    if row.level() > Some(Level::Note) || found.iter().all(|code| row.codes.contains(code)) {
+        return Cow::Borrowed(row);
+    }
+    let mut row = row.clone();
+    found.iter().for_each(|code| row.codes.insert(code));
+    Cow::Owned(row)
 }
 
 /// Whether the rows are those of one stream, which are on pages.
