@@ -351,12 +351,9 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
 
 /// Says how many there are of each kind.
 fn append_counts(out: &mut Preview) {
-    for (subject, what) in [
-        (Subject::PutRight, "put right"),
-        (Subject::Likely, "only likely"),
-        (Subject::Missing, "missing"),
-        (Subject::Lost, "lost"),
-    ] {
+    for (subject, what) in
+        [(Subject::PutRight, "put right"), (Subject::Likely, "only likely"), (Subject::Missing, "missing")]
+    {
         let n = out.lines.iter().filter(|line| line.subject == subject).count();
         if n > 0 {
             out.summary.push_str(&format!(", {n} {what}"));

@@ -10,7 +10,9 @@ pub use candidate::{act_on_trial, trial, trial_words, tried};
 use std::sync::Arc;
 
 use super::Click;
+use crate::check::Totals;
 use crate::picture::Marks;
+use crate::printable::{count, grouped};
 use crate::repair::{self, Accepted, Plan};
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
@@ -222,10 +224,24 @@ const LEVEL: u16 = 17;
 /// What a repair does, in a sentence: with the whole save, or with the selected file.
 fn summary(app: &App, preview: &Preview) -> String {
     let totals = match (&app.findings.verdict.totals, app.selects_directory()) {
-        (Some(totals), true) if totals.source > 0 => repair::total_words(totals, false).into_iter().next(),
+        (Some(totals), true) if totals.source > 0 => Some(short_totals(totals)),
         _ => None,
     };
     totals.unwrap_or_else(|| preview.summary.clone())
+}
+
+/// The totals of a repair in one row, in the words that the lines below have.
+fn short_totals(totals: &Totals) -> String {
+    let parts = [
+        (totals.kept, "kept"),
+        (totals.put_right, "put right"),
+        (totals.likely, "only likely"),
+        (totals.older, "older"),
+        (totals.salvaged, "in part"),
+        (totals.lost, "missing"),
+    ];
+    let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{} {words}", grouped(n)));
+    format!("{}: {}", count(totals.source, "block"), parts.collect::<Vec<_>>().join(", "))
 }
 
 /// The areas of the pane.
@@ -371,7 +387,7 @@ fn mark(subject: Subject, glyphs: &Glyphs) -> (&'static str, Role) {
 
 fn list(app: &App, preview: &Preview, parts: &Areas, at: usize, canvas: &mut Canvas<'_>) {
     if preview.lines.is_empty() {
-        let words = if preview.unchanged { "Nothing is changed here." } else { "Nothing is lost." };
+        let words = if preview.unchanged { "Nothing is changed here." } else { "Every block is in the copy." };
         canvas.put(1, parts.list, words, Role::Good);
         return;
     }
