@@ -151,6 +151,12 @@ pub fn damaged(app: &App, items: &[ItemId]) -> HashMap<ItemId, Vec<u64>> {
 /// What the marks of the strips mean.
 pub fn draw_legend(app: &App, y: u16, canvas: &mut Canvas<'_>) {
     let mut x = 1;
+    let strips = || app.panes.sectors.strips.by_item.values().flatten();
+    let occurs = |kind: SectorKind| match kind {
+        SectorKind::Block => true,
+        SectorKind::Damaged => app.findings.counts.errors + app.findings.counts.warnings > 0,
+        kind => strips().any(|strip| strip.bins.contains(&kind)),
+    };
     for kind in [
         SectorKind::Block,
         SectorKind::Damaged,
@@ -159,7 +165,10 @@ pub fn draw_legend(app: &App, y: u16, canvas: &mut Canvas<'_>) {
         SectorKind::Beyond,
         SectorKind::Free,
         SectorKind::Stale,
-    ] {
+    ]
+    .into_iter()
+    .filter(|kind| occurs(*kind))
+    {
         let (mark, role) = glyph(kind, &app.glyphs);
         let (.., words) = kind.appearance(&app.glyphs);
         let words = if kind == SectorKind::Block { "blocks" } else { words };
