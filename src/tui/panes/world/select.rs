@@ -37,11 +37,16 @@ fn block_under_cursor(app: &App) -> Option<(u8, At)> {
 
 /// What is at the cursor in the picture, as far as it is there.
 fn pixel(app: &App) -> Option<Pixel> {
-    pixel_of(app, super::sheets::shown(app).first()?)
+    pixel_of(app, super::sheets::shown(app).first()?).map(|(pixel, _)| pixel)
 }
 
-/// The same of one of the worlds that are shown.
-fn pixel_of(app: &App, sheet: &super::sheets::Sheet) -> Option<Pixel> {
+/// The height of a pixel, with the voxels across of which it is the highest where these are several.
+fn height(pixel: Pixel, step: i64) -> String {
+    if step > 1 { format!("y {}, highest of {step} x {step}", pixel.y) } else { format!("y {}", pixel.y) }
+}
+
+/// The same of one of the worlds that are shown, and the voxels that a pixel has along each axis.
+fn pixel_of(app: &App, sheet: &super::sheets::Sheet) -> Option<(Pixel, i64)> {
     let world = &app.panes.world;
     let layer = world.layer(super::ready(app)?);
     let grids = super::load::grids(&sheet.ready.source, layer, world.view?.step());
@@ -51,7 +56,8 @@ fn pixel_of(app: &App, sheet: &super::sheets::Sheet) -> Option<Pixel> {
         let Some(tile) = pyramid.get(&TileKey { grid, at: grid.tile_at(place) }) else { continue };
         let side = grid.side.max(1);
         let [x, y] = place.map(|n| n.div_euclid(grid.step.max(1)).rem_euclid(side).unsigned_abs());
-        return tile.pixels.get(crate::bytes::index(y * side.unsigned_abs() + x)).copied();
+        let pixel = tile.pixels.get(crate::bytes::index(y * side.unsigned_abs() + x))?;
+        return Some((*pixel, grid.step));
     }
     None
 }
@@ -224,12 +230,13 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     let mut out: InspectorLines = Vec::new();
     out.extend(super::note(app).map(|words| ("", words.to_owned(), Role::Strong)));
     out.extend(crate::tui::panes::repair::trial_words(app));
-    let pixel = pixel(app);
+    let found = super::sheets::shown(app).first().and_then(|sheet| pixel_of(app, sheet));
+    let (pixel, step) = (found.map(|(pixel, _)| pixel), found.map_or(1, |(_, step)| step));
     let there = pixel.filter(Pixel::is_there);
     match world.layer(ready) {
         Layer::Top(matter) => match there {
             Some(pixel) => {
-                out.push(("height", format!("y {}", pixel.y), Role::Text));
+                out.push(("height", height(pixel, step), Role::Text));
                 out.extend(value(app, pixel.value, matter == crate::picture::Matter::Channel(1)));
                 if ready.source.has_depth() && pixel.more.is_finite() {
                     out.push(("depth", format!("{:.2} m", pixel.more), Role::Text));
@@ -255,7 +262,7 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
         Layer::Coverage => {}
     }
     if let Some(other) = super::sheets::shown(app).get(1) {
-        let there = pixel_of(app, other).filter(Pixel::is_there);
+        let there = pixel_of(app, other).map(|(pixel, _)| pixel).filter(Pixel::is_there);
         out.push(("in B", in_words(app, world.layer(ready), there), Role::Text));
     }
     out.extend(crate::tui::panes::diff::says_at(app, world.cursor).map(|text| ("block", text, Role::Warning)));
