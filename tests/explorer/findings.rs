@@ -172,3 +172,13 @@ fn no_size_is_too_small() {
         }
     }
 }
+
+#[test]
+fn the_first_of_many_findings_is_selected_and_shown_in_full() {
+    let mut driver = super::driver(&super::repair::crash("crash_terrain/t1"));
+    driver.keys("7");
+    assert!(driver.text_screen().contains("▾ The game was killed"), "{}", driver.text_screen());
+    let finding = driver.app.findings.list[driver.app.selection.finding.unwrap()].clone();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&super::inspector_text(&driver)).contains(&words(&finding.message())), "{}", driver.text_screen());
+}

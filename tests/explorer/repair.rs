@@ -8,7 +8,7 @@ use voxscope::tui::pane::Pane;
 use super::{on, row_with, select, sized};
 
 /// A save of the real engine that was killed.
-fn crash(name: &str) -> PathBuf {
+pub fn crash(name: &str) -> PathBuf {
     crate::common::committed().join(name).join("world")
 }
 

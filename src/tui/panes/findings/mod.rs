@@ -224,11 +224,9 @@ fn add_findings(app: &mut App, numbers: Vec<u32>, upto: usize) {
     let moved = app.panes.findings.moved;
     let state = &mut app.panes.findings;
     state.groups.sort();
-    // Few findings are seen at once; of many, what happened comes first.
+    // Few findings are seen at once; of many, those of the first cause.
     if state.groups.findings() <= FEW || moved {
         state.groups.unfold_all();
-    } else if state.causes > 0 {
-        state.at_cause = Some(0);
     }
     state.seen = upto;
     if let (true, Some(before), Some(now)) = (selected, before, cursor(app)) {
