@@ -126,7 +126,6 @@ fn show_look(app: &mut App, look: Look) {
     app.panes.world.spot = None;
     app.panes.world.look = look;
     after_turn(app, before);
-    app.show_message(format!("Look: {}. v shows the next one.", look.name()));
 }
 
 /// The picture may have other axes now.

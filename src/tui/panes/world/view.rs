@@ -147,14 +147,14 @@ impl View {
     /// The pixel of a voxel of the world; it may be outside.
     pub fn pixel(&self, world: [i64; 2], pixels: [i64; 2]) -> [i64; 2] {
         let [left, top] = self.origin(pixels);
-        let many = quarters(self.zoom);
+        let (many, few) = (quarters(self.zoom), self.parts());
         let at = world.map(|n| {
-            if self.zoom >= 0 {
+            if few <= many {
                 // The last pixel that begins at the voxel or before it.
-                n.saturating_mul(4).saturating_add(3).div_euclid(many)
+                n.saturating_add(1).saturating_mul(few).saturating_sub(1).div_euclid(many)
             } else {
                 // Its first pixel.
-                n.saturating_mul(pixel_quarters(self.zoom)).saturating_add(3).div_euclid(4)
+                n.saturating_mul(few).saturating_add(many - 1).div_euclid(many)
             }
         });
         [at[0] - left, if self.rises { top - at[1] } else { at[1] - top }]
@@ -256,6 +256,15 @@ mod tests {
                         assert_eq!(whole, part, "zoom {zoom}, {fine} parts, rises {rises}");
                     }
                     assert!(divided.step() <= view.step() && divided.magnified() >= view.magnified());
+                    // The cursor is where the voxel is.
+                    for voxel in [[-37, 104], [-40, 110]] {
+                        let pixels = [80 * fine, 40 * fine];
+                        let at = divided.pixel(voxel, pixels);
+                        let (here, down) = (divided.world(at, pixels), if rises { -1 } else { 1 });
+                        let next = divided.world([at[0] + 1, at[1] + down], pixels);
+                        let is_in = |i: usize| here[i] == voxel[i] || here[i] < voxel[i] && voxel[i] < next[i];
+                        assert!(is_in(0) && is_in(1), "zoom {zoom}, {fine} parts: {voxel:?} from {here:?} to {next:?}");
+                    }
                 }
             }
         }

@@ -150,6 +150,8 @@ fn compose(image: &Image, view: View, pixels: [i64; 2], place: [i64; 2], size: S
     }
     let [column, row] = view.pixel(place, pixels);
     let voxel = view.magnified();
+    // Where the second axis goes upward, the first pixel of a voxel is the lowest one.
+    let row = if view.rises { row - voxel + 1 } else { row };
     out.cursor(spot([column, row]), spot([column + voxel, row + voxel]));
     out.overview(image, cell);
     out.image
