@@ -177,11 +177,10 @@ fn misnamed(forest: &Forest, files: &[&RegionFile], glance: &Glance) -> Vec<(Pat
         .unzip();
     let doubt = |found: Misnamed| {
         let file = of[found.file];
-        let span = file.header.as_ref().map_or_else(Span::default, |header| header.table);
-        let damage = Damage::new(Code::RegionMisnamed, span, "region of the blocks");
+        let damage = Damage::new(Code::RegionMisnamed, Span::default(), "region of the blocks");
         let damage = damage.expected(Value::triple(file.position)).found(Value::triple(found.region));
         let remark = format!(
-            "There {} at its borders continue {}; where its name says, none of its borders continues a neighbour.",
+            "There {} at its borders continue {}. At the place of its name no border continues a neighbour.",
             count(found.seams.into(), "block"),
             count(found.neighbours.into(), "neighbouring region"),
         );

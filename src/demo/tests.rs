@@ -41,6 +41,7 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::BlockDoubled,
     Code::BlockOwnerless,
     Code::PlaceDoubt,
+    Code::RegionMisnamed,
     Code::SlotsOld,
     Code::SlotsMixed,
     Code::SlotsTold,

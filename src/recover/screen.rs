@@ -198,3 +198,61 @@ fn borders(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> [[Border; 2]; 3] {
 fn mix([u, v]: [u16; 2]) -> u32 {
     (u32::from(u) << 16 | u32::from(v)).wrapping_mul(0x9e37_79b1).rotate_left(15).wrapping_mul(0x85eb_ca77)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::{Extent, ForestSpec};
+
+    const SIZE: [u16; 3] = [8, 4, 8];
+
+    /// The blocks of a world of one region around its surface.
+    fn blocks() -> Vec<([u16; 3], Sketch)> {
+        let spec = ForestSpec { lods: vec![Extent { from: [0, -2, 0], to: [8, 2, 8] }], ..ForestSpec::default() };
+        let all = (0..8).flat_map(|x| (0..4).flat_map(move |y| (0..8).map(move |z| [x, y, z])));
+        let sketch = |at: [u16; 3]| {
+            let [x, y, z] = at.map(i32::from);
+            Some((at, Sketch::of(&spec.block(0, [x, y - 2, z]).view())?))
+        };
+        all.filter_map(sketch).collect()
+    }
+
+    fn exchange(blocks: &mut [([u16; 3], Sketch)], a: [u16; 3], b: [u16; 3]) {
+        for block in blocks.iter_mut() {
+            block.0 = match block.0 {
+                at if at == a => b,
+                at if at == b => a,
+                at => at,
+            };
+        }
+    }
+
+    #[test]
+    fn blocks_that_fit_each_others_places_better_are_noticed() {
+        let mut blocks = blocks();
+        assert_eq!(blocks.len(), 256);
+        assert!(!Screened::of(&blocks, SIZE).has_exchanged, "as they belong");
+        exchange(&mut blocks, [2, 2, 2], [5, 1, 4]);
+        assert!(Screened::of(&blocks, SIZE).has_exchanged, "blocks of two heights");
+    }
+
+    #[test]
+    fn a_region_differs_less_from_itself_than_from_others() {
+        let screened = Screened::of(&blocks(), SIZE);
+        assert!(screened.near.cells > 1000 && screened.near.share() < 0.5 * screened.random.share());
+    }
+
+    #[test]
+    fn borders_are_cut_to_what_so_many_files_may_take() {
+        let mut screened = Screened::of(&blocks(), SIZE);
+        let kept =
+            |screened: &Screened| screened.borders.iter().flatten().map(|border| border.sides.len()).sum::<usize>();
+        let before = kept(&screened);
+        screened.shorten(100);
+        assert!(before > 0 && kept(&screened) == before, "few files");
+        screened.shorten(5_000);
+        assert!(kept(&screened) <= 6 * 5 && kept(&screened) > 0, "a few blocks of each side");
+        screened.shorten(1_000_000);
+        assert_eq!(kept(&screened), 0, "too few to show anything");
+    }
+}

@@ -103,3 +103,30 @@ impl Side {
         (0..CELLS).map(|k| u32::from(breaks(k))).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(kind: u16, outer: i16, inner: i16) -> Side {
+        Side { kinds: [kind; CELLS], outer: [outer; CELLS], inner: [inner; CELLS], rounding: FINE }
+    }
+
+    #[test]
+    fn cells_of_another_kind_differ() {
+        assert_eq!(side(3, 0, 0).differ(&side(3, 0, 0)), 0);
+        let mut other = side(3, 0, 0);
+        other.kinds[5] = 4;
+        assert_eq!(side(3, 0, 0).differ(&other), 1);
+        assert!(side(3, 0, 0).is_plain() && !other.is_plain());
+    }
+
+    #[test]
+    fn a_distance_that_goes_on_does_not_differ() {
+        // From 100 by 20 at each voxel: 100, 120 | 140, 160.
+        assert_eq!(side(1, 120, 100).differ(&side(1, 140, 160)), 0);
+        let all = CELLS as u32;
+        assert_eq!(side(1, 120, 100).differ(&side(1, 900, 920)), all, "a jump");
+        assert_eq!(side(1, 900, 900).differ(&side(1, 900, 900)), 0, "clamped on both sides");
+    }
+}

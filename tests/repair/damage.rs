@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
+use voxscope::check;
+use voxscope::damage::Code;
 use voxscope::save::{Options, Save, Scratch};
 
 use crate::common::damage::{FileDamage, TableDamage};
@@ -148,5 +150,54 @@ fn damage_to_a_file_costs_only_the_blocks_that_it_hits() {
         assert_eq!(score.wrong, 0, "{kind:?}: {score:?}");
         // One in a hundred may be at the cut itself.
         assert!(score.lost * 100 <= world.truth.len(), "{kind:?}: {score:?}");
+    }
+}
+
+/// The region files of a save, by name.
+fn region_files(save: &Path) -> BTreeMap<String, Vec<u8>> {
+    let read = |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
+    fs::read_dir(save.join("regions/lod0")).unwrap().map(|entry| read(entry.unwrap())).collect()
+}
+
+/// How many files of a save are found to have the names of others, and the copy that a repair makes of it.
+fn misnamed(save: &Path) -> (usize, BTreeMap<String, Vec<u8>>) {
+    let opened = Save::open(save, &Options::default()).unwrap();
+    let mut found = 0;
+    let options = check::Options::default().level(check::Level::Semantic);
+    check::run(&opened, &options, |finding| found += usize::from(finding.code == Code::RegionMisnamed));
+    let copy = tempfile::tempdir().unwrap();
+    mend(save, &copy.path().join("copy"), false);
+    (found, region_files(&copy.path().join("copy")))
+}
+
+#[test]
+fn region_files_with_the_names_of_others_get_their_own() {
+    let regions = [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1]];
+    for (ground, seed) in [(Ground::Smooth, 61), (Ground::Blocky, 62)] {
+        let dir = tempfile::tempdir().unwrap();
+        let world = dir.path().join("world");
+        Terrain::small(ground, seed).write(&world, &regions);
+        let right = region_files(&world);
+        assert_eq!(misnamed(&world).0, 0, "{ground:?}: as they were written");
+        let path = |[x, y, z]: [i32; 3]| world.join(format!("regions/lod0/r.{x}.{y}.{z}.vxr"));
+        let away = world.join("away");
+        let exchange = |a: &Path, b: &Path| {
+            fs::rename(a, &away).unwrap();
+            fs::rename(b, a).unwrap();
+            fs::rename(&away, b).unwrap();
+        };
+        for (k, a) in regions.iter().enumerate() {
+            for b in &regions[k + 1..] {
+                exchange(&path(*a), &path(*b));
+                let (found, copy) = misnamed(&world);
+                exchange(&path(*a), &path(*b));
+                assert_eq!(found, 2, "{ground:?}: {a:?} and {b:?}");
+                assert!(copy == right, "{ground:?}: {a:?} and {b:?} are not put right");
+            }
+        }
+        let far = path([7, 0, 7]);
+        fs::rename(path([1, 0, 1]), &far).unwrap();
+        let (found, copy) = misnamed(&world);
+        assert!(found == 1 && copy == right, "{ground:?}: one file far away");
     }
 }

@@ -8,6 +8,7 @@ use crate::damage::Code;
 use crate::demo::Sample;
 use crate::demo::draft::{META, REGION, alter, alter_of, meta, put_u32, spec};
 use crate::demo::forest::{Extent, ForestSpec};
+use crate::demo::terrain::Terrain;
 use crate::godot::region::{Entry, HEADER_BYTES};
 
 pub(super) const SAMPLES: &[Sample] = &[
@@ -19,6 +20,15 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("link-skipped", "A region file is a symbolic link.", &[Code::LinkSkipped], |dir| {
         alter(dir, |_| Ok(()))?;
         std::os::unix::fs::symlink("r.0.0.0.vxr", dir.join("regions/lod0/r.1.0.0.vxr"))
+    }),
+    Sample::damaged("region-misnamed", "Two region files have each other's names.", &[Code::RegionMisnamed], |dir| {
+        alter_of(&wide(), dir, |draft| {
+            let [a, b] = ["regions/lod0/r.0.0.0.vxr", "regions/lod0/r.1.0.1.vxr"];
+            let first = std::mem::take(draft.file(a)?);
+            let second = std::mem::replace(draft.file(b)?, first);
+            *draft.file(a)? = second;
+            Ok(())
+        })
     }),
     Sample::damaged("name-region", "A copy of a region file made by hand.", &[Code::NameRegion], |dir| {
         alter(dir, |draft| {
@@ -121,4 +131,10 @@ fn findings_cut(dir: &Path) -> io::Result<()> {
         }
         Ok(())
     })
+}
+
+/// Hills of eight regions, so that their borders show which one is next to which.
+fn wide() -> ForestSpec {
+    let terrain = Terrain { base: 3.0, relief: 12.0, ..Terrain::new(20_480) };
+    ForestSpec { terrain, block_size_po2: 3, lods: vec![Extent { from: [0, -2, 0], to: [8, 2, 8] }], ..spec() }
 }
