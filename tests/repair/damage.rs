@@ -164,7 +164,7 @@ fn misnamed(save: &Path) -> (usize, BTreeMap<String, Vec<u8>>) {
     let opened = Save::open(save, &Options::default()).unwrap();
     let mut found = 0;
     let options = check::Options::default().level(check::Level::Semantic);
-    check::run(&opened, &options, |finding| found += usize::from(finding.code == Code::RegionMisnamed));
+    check::run(&opened, &options, |finding| found += usize::from(finding.code() == Code::RegionMisnamed));
     let copy = tempfile::tempdir().unwrap();
     mend(save, &copy.path().join("copy"), false);
     (found, region_files(&copy.path().join("copy")))

@@ -44,7 +44,7 @@ pub(super) fn examine<S: Source, T: Send>(
     region: &Region<S>,
     by_sector: &[Listed],
     options: &Options<'_>,
-    verified: Option<impl Fn(&Verified, &[u8], Span) -> T + Sync>,
+    verified: Option<&(impl Fn(&Verified, &[u8], Span) -> T + Sync)>,
     keep: impl Fn(io::Result<View<'_>>) -> T + Sync,
 ) -> Vec<Option<T>> {
     let end = region.source.len();
@@ -54,7 +54,7 @@ pub(super) fn examine<S: Source, T: Send>(
         if options.cancelled() {
             return run.blocks.iter().map(|_| None).collect();
         }
-        let kept = BUFFERS.with_borrow_mut(|buffers| examine_run(region, run, buffers, verified.as_ref(), &keep));
+        let kept = BUFFERS.with_borrow_mut(|buffers| examine_run(region, run, buffers, verified, &keep));
         options.advance(run.span.len());
         kept
     };

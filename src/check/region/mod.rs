@@ -115,7 +115,7 @@ pub(super) fn check<S: Source>(
         Outcome { print, ..Outcome::from_verified(verified, stored, span) }
     };
     let blocks = by_sector.chunks(BLOCKS).flat_map(|part| {
-        let verified = (!has_sketches).then_some(verified);
+        let verified = (!has_sketches).then_some(&verified);
         blocks::examine(region, part, options, verified, keep)
     });
     for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
