@@ -128,6 +128,14 @@ pub struct RegionPlan {
     pub missing: Vec<([i32; 3], MissingReason)>,
 }
 
+impl RegionPlan {
+    /// Whether the copy has the same file under the same name.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.action == Action::Copy && self.region.is_none()
+    }
+}
+
 /// The plan for a region file that is handled as a whole.
 pub(super) fn simple(
     save: &Save,

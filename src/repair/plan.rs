@@ -56,7 +56,7 @@ impl Plan {
     pub fn changes_nothing(&self) -> bool {
         self.metas.is_empty()
             && self.strange.is_empty()
-            && self.regions.iter().all(|r| r.action == Action::Copy && r.region.is_none())
+            && self.regions.iter().all(RegionPlan::is_unchanged)
             && self.paks.iter().all(|p| p.action == Action::Copy)
             && self.maps.iter().all(|m| m.action == Action::Copy)
             && self.streams.iter().all(|s| s.action == Action::Copy)
@@ -199,7 +199,12 @@ fn one_forest(
         for found in &misnamed {
             let name = forest.dir.join(&forest.regions[found.file].name);
             let planned = plan.regions.iter_mut().filter(|region| region.path == name);
-            planned.for_each(|region| region.region = Some(found.region));
+            for region in planned {
+                region.region = Some(found.region);
+                if region.action == Action::Copy {
+                    region.why = "the file has the name of another region";
+                }
+            }
         }
     }
     Ok(())

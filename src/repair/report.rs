@@ -25,14 +25,14 @@ pub(super) fn json(
     check: &check::Summary,
 ) -> Value {
     let unread = save.unread().map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
-    let rebuilt = plan.regions.iter().filter(|r| r.action != Action::Copy);
-    let regions: Vec<RegionReport> = rebuilt.map(RegionReport::new).collect();
+    let changed = plan.regions.iter().filter(|r| !r.is_unchanged());
+    let regions: Vec<RegionReport> = changed.map(RegionReport::new).collect();
     let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
     json!({
         "type": "repair",
         "level": if options.likely { "likely" } else { "certain" },
         "backup": options.backup.is_some(),
-        "copied": plan.regions.iter().filter(|r| r.action == Action::Copy).count(),
+        "copied": plan.regions.iter().filter(|r| r.is_unchanged()).count(),
         "regions": regions,
         "paks": pak::reports(&plan.paks),
         "maps": map::reports(&plan.maps),

@@ -33,12 +33,12 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| rebuilt(stream.action)).map(|stream| n(stream.lost.len()));
     totals.set_aside += regions.chain(paks).chain(streams).sum::<u64>();
     totals.set_aside += plan.maps.iter().flat_map(|map| &map.layers).map(|layer| n(layer.taken_out.len())).sum::<u64>();
-    let renamed = plan.regions.iter().filter(|region| region.action == Action::Copy && region.region.is_some()).count();
-    let plans = plan.regions.iter().map(|region| region.action).chain(plan.paks.iter().map(|pak| pak.action));
+    let regions = plan.regions.iter().filter(|region| !region.is_unchanged()).count();
+    let plans = plan.paks.iter().map(|pak| pak.action);
     let plans = plans.chain(plan.maps.iter().map(|map| map.action));
     let plans = plans.chain(plan.streams.iter().map(|stream| stream.action));
     let changed = plans.filter(|action| *action != Action::Copy).count();
-    totals.files_changed = n(changed) + n(renamed) + n(plan.metas.len()) + n(plan.strange.len());
+    totals.files_changed = n(regions) + n(changed) + n(plan.metas.len()) + n(plan.strange.len());
     totals
 }
 

@@ -135,6 +135,6 @@ fn findings_cut(dir: &Path) -> io::Result<()> {
 
 /// Hills of eight regions, so that their borders show which one is next to which.
 fn wide() -> ForestSpec {
-    let terrain = Terrain { base: 3.0, relief: 12.0, ..Terrain::new(20_480) };
-    ForestSpec { terrain, block_size_po2: 3, lods: vec![Extent { from: [0, -2, 0], to: [8, 2, 8] }], ..spec() }
+    let terrain = Terrain { base: 7.0, relief: 30.0, reach: 8.25, ..Terrain::new(20_480) };
+    ForestSpec { terrain, lods: vec![Extent { from: [0, -2, 0], to: [8, 2, 8] }], ..spec() }
 }

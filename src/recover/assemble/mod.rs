@@ -3,8 +3,8 @@
 //! Blocks whose places are known come first. Slots beside them are tried with every unowned block of their region: some
 //! cells of each side at first, all cells of the best. What is certain is placed, and helps to place the next; when
 //! nothing is certain any more, what is likely follows, what is at least a candidate, and then guesses. After each of these
-//! [`revise`] moves what fits better elsewhere. In the end [`confirm`] finds what is certain after all, beginning beside
-//! what was known: nothing that is certain rests on anything that is not. Blocks of equal content are interchangeable.
+//! `revise` moves what fits better elsewhere. In the end `confirm` finds what is certain after all, beginning beside what
+//! was known: nothing that is certain rests on anything that is not. Blocks of equal content are interchangeable.
 
 mod board;
 mod confirm;

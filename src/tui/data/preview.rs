@@ -8,7 +8,7 @@ use crate::godot::region::sectors_for;
 use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
-use crate::printable::triple;
+use crate::printable::{self, triple};
 use crate::repair::{Action, Certainty, LostPart, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
 
 /// What becomes of a part of a file.
@@ -118,12 +118,15 @@ impl Preview {
     pub fn for_save(plan: &Plan) -> Self {
         let all = words(plan);
         let files = plan.regions.len() + plan.paks.len() + plan.maps.len() + plan.streams.len();
-        let copied = plan.regions.iter().filter(|r| r.action == Action::Copy).count()
+        let copied = plan.regions.iter().filter(|r| r.is_unchanged()).count()
             + plan.paks.iter().filter(|p| p.action == Action::Copy).count()
             + plan.maps.iter().filter(|m| m.action == Action::Copy).count()
             + plan.streams.iter().filter(|s| s.action == Action::Copy).count();
         let summary = match files - copied {
             0 => "nothing to repair".to_owned(),
+            n if plan.regions.iter().any(|region| region.region.is_some()) => {
+                format!("{n} of {files} files are rebuilt, renamed or set aside")
+            }
             n => format!("{n} of {files} files are rebuilt or set aside"),
         };
         Self { unchanged: plan.changes_nothing(), summary, ..text_preview(Action::Copy, "", &all) }
@@ -160,6 +163,11 @@ fn percent(p: f64) -> String {
 
 fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     let mut out = Preview { region: Some(at), ..start_preview(region.action, region.why) };
+    out.unchanged = region.is_unchanged();
+    if region.action == Action::Copy && !out.unchanged {
+        let name = region.name.file_name().unwrap_or_default();
+        out.summary = format!("copied as {}: {}", printable::path(Path::new(name)), region.why);
+    }
     let Some(header) = region.header.as_ref().filter(|_| region.action == Action::Rebuild) else { return out };
     let size = u64::from(header.format.sector_size).max(1);
     let sector = |byte: u64| byte.saturating_sub(header.sectors_at()) / size;
