@@ -195,7 +195,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
         out.lines.push(PreviewLine {
             pieces: lost.pieces.clone(),
             candidates: lost.candidates.clone(),
-            place: lost.whole.then(|| (region.lod, crate::printable::path(&region.name), lost.sector)),
+            place: lost.whole.then(|| (region.lod, printable::path(&region.name), lost.sector)),
             ..line(Subject::Lost, format!("sector {}", lost.sector), text)
         });
     }
@@ -340,7 +340,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
     }
     for name in &plan.left_out {
         let text = "not carried over; the whole file is kept".to_owned();
-        out.lines.push(line(Subject::Lost, crate::printable::printable(name), text));
+        out.lines.push(line(Subject::Lost, printable::printable(name), text));
     }
     for row in &plan.rows {
         let likely = row.certainty < Certainty::Certain || row.origin == Origin::Backup;
