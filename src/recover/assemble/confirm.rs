@@ -24,10 +24,11 @@ const UNFILLED: usize = 16;
 /// beside its right places, so that the borders in it show nothing: certainty grows from what is certain alone.
 const LIKELY: f64 = 0.5;
 
-/// Log-odds of the seam with a neighbour that is certain, if there is only one.
+/// Least log-odds of the seam with a certain neighbour if there is only one. Chosen.
 const FIRM: f64 = 7.0;
 
-/// Log-odds of all seams of a block that is like no other: what it shows has to go on.
+/// Least log-odds of the seams with certain neighbours of a block whose content no other block has. Chosen: such a block
+/// shows something that its neighbours continue.
 const OWN: f64 = 6.0;
 
 /// The power of the odds that are stated. Measured on hills and caves with damaged tables: exchanges are weighed against
@@ -48,8 +49,8 @@ impl Growth {
     pub fn confirm(&mut self, board: &Board<'_>) {
         for r in 0..board.cases.len() {
             if self.loose[r].len() <= MOST {
-                // Certainty rests on nothing that is only likely.
-                // In small regions too little is certain for that, and few groups look alike.
+                // In large regions certainty rests on nothing that is only likely. In small ones too little is certain for
+                // that, and few groups look alike.
                 let trust = (!board.cases[r].is_large()).then_some(LIKELY);
                 for (most, trust) in [(Certainty::Certain, trust), (Certainty::Likely, Some(LIKELY))] {
                     let mut asked = None;
