@@ -56,7 +56,6 @@ pub(super) fn glance_at_files(save: &Save, files: &[File<'_>], options: &Options
 }
 
 /// What a first look at all region files shows.
-#[derive(Default)]
 pub(super) struct Glance {
     /// Files whose tables match their sectors.
     pub explained: HashSet<PathBuf>,

@@ -180,7 +180,7 @@ fn misnamed(forest: &Forest, files: &[&RegionFile], glance: &Glance) -> Vec<(Pat
         let damage = Damage::new(Code::RegionMisnamed, Span::default(), "region of the blocks");
         let damage = damage.expected(Value::triple(file.position)).found(Value::triple(found.region));
         let remark = format!(
-            "There {} at its borders continue {}. At the place of its name no border continues a neighbour.",
+            "At that place {} at its borders continue {}; at the place of its name, no border continues a neighbour.",
             count(found.seams.into(), "block"),
             count(found.neighbours.into(), "neighbouring region"),
         );

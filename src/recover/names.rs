@@ -1,32 +1,33 @@
-//! Region files that have the names of others. The coordinates of a region stand only in the name of its file, so that
-//! the borders of its blocks alone show a wrong one.
+//! Finds region files that have the names of others. Only the name of a file gives the coordinates of its region, so only
+//! the seams with neighbouring regions can show that a name is wrong.
 //!
-//! A file is in doubt if none of its borders continues a neighbour's, and some do not. The files in doubt are moved to each
-//! other's places, and to empty ones beside other files, as long as more borders continue.
+//! A file is in doubt if none of its borders continues a neighbour's. The search moves files in doubt to each other's places,
+//! and to empty places beside other files, as long as more borders continue.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::recover::screen::{Border, Screened, Tally};
+use crate::recover::screen::{Border, Screened, Tally, directions};
 use crate::recover::sketch::CELLS;
 
 /// The most files in doubt of a LOD, and the most empty places, that are tried.
 const FILES: usize = 128;
 const EMPTY: usize = 512;
 
-/// Cells of seams that must have been compared, and by how much the share of those that differ must be larger between
-/// strangers, before borders show anything.
+/// The fewest cells of seams to learn from, and the least difference between the shares of cells that differ between
+/// strangers and between neighbours. Below them borders show nothing.
 const LEAST: u64 = 64 * CELLS as u64;
 const TELLING: f64 = 0.1;
 
-/// Where between the seams of neighbours (0) and those of strangers (1) a border counts as continued, and as broken.
+/// A border that differs as much as neighbours do scores 0, one that differs as much as strangers scores 1. The highest score
+/// of a border that continues, and the lowest of a broken one.
 const JOINED: f64 = 0.35;
 const BROKEN: f64 = 0.65;
 
-/// Fewest seams of a border that is counted, and the most that add to its weight.
+/// The fewest seams with which a border counts, and the most that add to its weight.
 const FEWEST: u32 = 3;
 const MOST: u32 = 16;
 
-/// By how much the sum of weighted borders must grow for files to be in each other's places, and seams that must continue.
+/// The least gain in the weight of all borders with which files are reported, and the fewest seams that must continue.
 const SURE: f64 = 16.0;
 const SEAMS: u32 = 8;
 
@@ -59,7 +60,7 @@ pub struct Misnamed {
 struct Joint {
     /// Seams that were compared.
     seams: u32,
-    /// From 1, as neighbours do, to -1, as strangers do, times the seams.
+    /// The number of seams times a value from 1 (like neighbours) to -1 (like strangers).
     weight: f64,
     joined: bool,
     broken: bool,
@@ -111,11 +112,6 @@ fn beside(mut at: [i32; 3], axis: usize, upper: bool) -> Option<[i32; 3]> {
     Some(at)
 }
 
-/// The six directions: axis, and whether towards larger coordinates.
-fn directions() -> impl Iterator<Item = (usize, bool)> {
-    (0..3).flat_map(|axis| [(axis, false), (axis, true)])
-}
-
 impl Table<'_> {
     /// Files of which no border continues a neighbour's, in the order of their places.
     fn doubtful(&mut self) -> Vec<usize> {
@@ -155,7 +151,7 @@ impl Table<'_> {
                 common += 1;
             }
         }
-        // Where all sides are known that show something, one without a partner ends at the border.
+        // If a border has all its telling sides, one without a partner shows that the terrain ends there.
         let alone = |own: &Border, other: &Border| {
             let missing = own.sides.iter().filter(|(at, _)| has(other, at).is_none()).count() as u32;
             if other.is_complete { missing } else { 0 }
@@ -229,7 +225,7 @@ impl Table<'_> {
         }
     }
 
-    /// The files that were moved, if that leaves no doubt.
+    /// The files that were moved, or none if the evidence is too weak.
     fn found(&mut self, moving: &[usize]) -> Vec<Misnamed> {
         let mut moved: Vec<(usize, [i32; 3])> = self.at.iter().map(|(at, file)| (*file, *at)).collect();
         moved.sort_unstable();

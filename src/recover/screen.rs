@@ -1,29 +1,30 @@
 //! A first look at whether the blocks of a region continue each other, although its table fits its sectors.
 //!
-//! It costs little and proves nothing: where two blocks fit each other's places much better than their own, or where the
-//! borders of a region do not continue those of its neighbours, a closer look with whole sides follows.
+//! It costs little. If two blocks fit each other's places much better than their own, the region is solved with whole sides,
+//! which decides. The borders are for [`names`](super::names), which compares regions.
 
 use std::collections::HashMap;
 
 use crate::recover::sketch::{CELLS, Side, Sketch};
 
-/// Blocks that are compared with each other in the places of each other: those that fit worst.
+/// The blocks that fit worst are tried in each other's places: the most of them.
 const SUSPECTS: usize = 256;
 
-/// The share of cells, beyond that of all blocks, in which a block must differ from its neighbours to be one of them.
+/// A block is one of them if its share of cells that differ exceeds the share of all blocks by this much.
 const MISFIT: f64 = 0.2;
 
-/// Two blocks are exchanged if that makes so many fewer cells differ, and leaves at most this share of them.
+/// Two blocks seem exchanged if at least so many fewer cells differ in each other's places, and at most this share of those
+/// that differed before.
 const GAIN: u32 = 20;
 const REST: f64 = 0.4;
 
 /// Blocks at each side of a region that are kept to compare it with its neighbours.
 const BORDER: usize = 24;
 
-/// Blocks of a region up to which it is looked at.
+/// The most blocks of a region that is screened.
 pub const MOST: usize = 1 << 13;
 
-/// Bytes that the borders of all files of a save may take, and the fewest blocks of a side that show anything.
+/// The most bytes of the borders of all files of a save, and the fewest blocks of a side that are worth keeping.
 const BYTES: usize = 16 << 20;
 const FEWEST: usize = 4;
 
@@ -91,7 +92,7 @@ impl Screened {
         Self { has_exchanged: all.has_exchanged(blocks), borders: borders(blocks, size), near, random }
     }
 
-    /// Drops what of its borders does not fit the memory that the borders of so many files may take.
+    /// Drops sides so that the borders of so many files fit the memory that they may take.
     pub fn shorten(&mut self, files: usize) {
         let most = BYTES / (6 * size_of::<([u16; 2], Side)>() * files.max(1));
         let most = if most < FEWEST { 0 } else { most };
@@ -101,6 +102,11 @@ impl Screened {
             border.is_complete = false;
         }
     }
+}
+
+/// The six directions: axis, and whether towards larger coordinates.
+pub(super) fn directions() -> impl Iterator<Item = (usize, bool)> {
+    (0..3).flat_map(|axis| [(axis, false), (axis, true)])
 }
 
 /// The next position along an axis.
@@ -114,7 +120,7 @@ impl Blocks<'_> {
     /// `but` is a position whose block is not compared.
     fn misfit(&self, sketch: &Sketch, at: [u16; 3], but: Option<[u16; 3]>) -> (u32, u32) {
         let (mut differ, mut seams) = (0, 0);
-        for (axis, upper) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
+        for (axis, upper) in directions() {
             let Some(next) = step(at, axis, upper).filter(|next| Some(*next) != but) else { continue };
             let Some(other) = self.at.get(&next) else { continue };
             let (own, other) = (sketch.side(axis, upper), other.side(axis, !upper));

@@ -1,7 +1,6 @@
 //! A few voxels of each side of a block: enough to see that it does not continue its neighbours.
 //!
-//! Every block of a healthy save is sketched, so a sketch has to be small and quick to make. What it finds is looked at
-//! again with whole sides.
+//! The check sketches every block of a healthy save, so a sketch has to be small and quick to make.
 
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Depth, SDF};
@@ -13,7 +12,7 @@ const EDGE: usize = 4;
 /// Voxels of a side.
 pub const CELLS: usize = EDGE * EDGE;
 
-/// Steps of the signed distance by which rounding may change it: those of 8 bits, and of all other depths.
+/// How much rounding may change a signed distance of 8 bits, and one of any other depth.
 const COARSE: i32 = 512;
 const FINE: i32 = 4;
 

@@ -74,7 +74,7 @@ fn of_region<'p>(save: &Save, region: &'p RegionPlan, each: &mut dyn FnMut(Block
         own.position = region.region.unwrap_or(own.position);
         Some(own)
     };
-    // A block that stays in its file gets to another place if the file does.
+    // If the file is renamed, its blocks move with it.
     let kept = if region.region.is_some() { Fate::PutRight } else { Fate::Kept };
     match region.action {
         Action::Copy => {

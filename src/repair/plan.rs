@@ -182,10 +182,10 @@ fn one_forest(
     };
     let files: Vec<_> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
     let (looks, misnamed) = survey::look(save, &files, options)?;
-    // Everything that follows is to see the regions where their blocks belong.
+    // From here on each region has the coordinates that its blocks belong to.
     let moved = (!misnamed.is_empty()).then(|| rename(forest, &misnamed));
     let forest = moved.as_ref().unwrap_or(forest);
-    let files: Vec<_> = forest.regions.iter().map(|file| (forest, file, layout(file))).collect();
+    let files: Vec<_> = forest.regions.iter().zip(files).map(|(file, (.., format))| (forest, file, format)).collect();
     let mut ready: Vec<HashMap<PathBuf, RegionPlan>> = all.iter().map(|_| HashMap::new()).collect();
     survey::solve_all(save, &files, &looks, options, |walk, solved| {
         let format = layout(walk.file);

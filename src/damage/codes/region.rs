@@ -5,7 +5,7 @@ use crate::damage::text::{Text, any, when};
 pub(super) const MISNAMED: Text = Text {
     messages: &[any("blocks of the file belong to another region", "{found}; the name says {expected}")],
     next: "Run `voxscope repair SAVE --out NEW`: it gives the file the name of the region that its blocks belong to.",
-    explanation: "The coordinates of a region stand only in the name of its file. None of the blocks at the borders of this file continues the neighbouring regions, and at another place they do: files were exchanged or renamed, by hand or by a restored backup. The game shows the terrain of the file in the wrong place, with cliffs at its borders. Up to about 6,800 region files are compared; of more of them, none is.",
+    explanation: "Only the name of a file gives the coordinates of its region. None of the blocks at the borders of this file continues the neighbouring regions, and at another place they do: files were exchanged or renamed, by hand or by a restored backup. The game shows the terrain of the file in the wrong place, with cliffs at its borders. Regions of a save are compared if it has at most about 6,800 region files.",
 };
 
 pub(super) const MISSING: Text = Text {

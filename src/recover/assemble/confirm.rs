@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::recover::assemble::board::{Board, Node};
-use crate::recover::assemble::growth::Growth;
+use crate::recover::assemble::growth::{Growth, keep_best};
 use crate::recover::assemble::links::Link;
 use crate::recover::cells::FEW;
 use crate::recover::decide::Certainty;
@@ -31,8 +31,8 @@ const FIRM: f64 = 7.0;
 /// shows something that its neighbours continue.
 const OWN: f64 = 6.0;
 
-/// The power of the odds that are stated. Measured on hills and caves with damaged tables: exchanges are weighed against
-/// every other place, as if all of them were free.
+/// The odds of a place in a large region are raised to this power, since they are too low: each exchange counts as if no other
+/// were possible. Measured on hills and caves with damaged tables.
 const SHARPER: f64 = 2.0;
 
 /// Rounds: what is certain after one helps to be sure of its neighbours in the next.
@@ -66,15 +66,15 @@ impl Growth {
         }
     }
 
-    /// Judges the places of a region, or of the blocks beside some; none gets surer than `most`. `trust` is how far seams with
-    /// likely blocks are believed. Returns the blocks that are surer than before.
+    /// Judges the places of a region, only those beside `changed` blocks if they are given. No place becomes surer than `most`.
+    /// `trust` is the weight of seams with likely blocks. Returns the blocks that became surer.
     fn confirm_region(
         &mut self,
         board: &Board<'_>,
         r: usize,
         most: Certainty,
         trust: Option<f64>,
-        beside: Option<&HashSet<Node>>,
+        changed: Option<&HashSet<Node>>,
     ) -> HashSet<Node> {
         let case = board.cases[r];
         let open: Vec<usize> = (0..self.grown.len())
@@ -153,7 +153,7 @@ impl Growth {
             .into_par_iter()
             .filter_map(|k| {
                 let (slot, i, support) = &slots[k];
-                if beside.is_some_and(|surer| support.iter().all(|(_, node, _)| !surer.contains(node))) {
+                if changed.is_some_and(|changed| support.iter().all(|(_, node, _)| !changed.contains(node))) {
                     return None;
                 }
                 let beside = support.iter().filter(|(link, ..)| matches!(link, Link::Beside(..))).count();
@@ -173,10 +173,7 @@ impl Growth {
                     .filter(|&&other| content(other) != content(*i))
                     .map(|&other| (self.estimate(board, r, other, &around), other))
                     .collect();
-                if ranked.len() > RIVALS {
-                    ranked.select_nth_unstable_by(RIVALS, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-                    ranked.truncate(RIVALS);
-                }
+                keep_best(&mut ranked, RIVALS);
                 for (_, other) in ranked {
                     let here = strength(other, *slot, support);
                     let lost = match place.get(&other) {

@@ -185,10 +185,10 @@ impl Growth {
         }
     }
 
-    /// The log-odds that an open slot holds a block, by the slots beside it alone.
-    fn occupied(&self, board: &Board<'_>, open: &Open) -> f64 {
-        let odds = board.occupancy[open.beside.min(6)];
-        if self.damaged[open.case].contains(&open.slot) { board.weights.damaged_entry.max(odds) } else { odds }
+    /// The log-odds that a slot holds a block, by its entry and how many of the slots beside it do.
+    pub fn occupied(&self, board: &Board<'_>, r: usize, slot: u32, beside: usize) -> f64 {
+        let odds = board.occupancy[beside.min(6)];
+        if self.damaged[r].contains(&slot) { board.weights.damaged_entry.max(odds) } else { odds }
     }
 
     /// Compares the best unowned blocks of slots cell by cell.
@@ -197,7 +197,7 @@ impl Growth {
             .open
             .values()
             .filter(|open| open.stale)
-            .map(|open| ((open.case, open.slot), self.occupied(board, open)))
+            .map(|open| ((open.case, open.slot), self.occupied(board, open.case, open.slot, open.beside)))
             .collect();
         let (loose, used) = (&self.loose, &self.used);
         // Of each content one.
@@ -353,7 +353,7 @@ impl Growth {
                     let live = left.clone().fold(f64::NEG_INFINITY, f64::max);
                     // Old copies are no further blocks to place.
                     let copies = left.filter(|other| *other > live - OLD_COPY).count();
-                    groups.push(Group { copies, needed: -((-live).exp() + elsewhere).ln() });
+                    groups.push(Group { copies, needed: needed(live, elsewhere) });
                     groups.len() - 1
                 });
                 if groups[group].copies == 0 {
@@ -452,6 +452,20 @@ impl Growth {
         let copies = self.copies.get(&(r, board.cases[r].content(block)))?;
         let blocks = copies.iter().filter(|&&i| !self.used[r][i]).map(|&i| self.loose[r][i].block);
         blocks.into_iter().find(|copy| fits.iter().all(|fit| fit.block != *copy))
+    }
+}
+
+/// Log-odds that a block is in an open slot of odds 1 instead of nowhere: `live` are the log-odds that it is in use, and
+/// `elsewhere` the odds that it belongs to another slot.
+pub(super) fn needed(live: f64, elsewhere: f64) -> f64 {
+    -((-live).exp() + elsewhere).ln()
+}
+
+/// Keeps the blocks that rank highest.
+pub(super) fn keep_best(ranked: &mut Vec<(f64, usize)>, most: usize) {
+    if ranked.len() > most {
+        ranked.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        ranked.truncate(most);
     }
 }
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::confirm::Around;
-use crate::recover::assemble::growth::{Grown, Growth};
+use crate::recover::assemble::growth::{self, Grown, Growth};
 use crate::recover::assemble::links::{Link, around};
 use crate::recover::decide::Certainty;
 
@@ -26,7 +26,7 @@ const GAIN: f64 = 1.0;
 /// Slots, and blocks, of a region above which this is left out: its cost grows with their product.
 const MOST: usize = 4096;
 
-/// A block out of use is taken before any that has a place.
+/// The cost of taking a block that has no place: always less than that of taking one that has.
 const UNUSED: f64 = -1e6;
 
 /// A change: the slot that gets another block, or none, and what everything gains by it.
@@ -109,8 +109,12 @@ impl Places<'_> {
                 break;
             }
             let touched = self.apply(board, moves);
-            // The others may still want a block that was taken out: they are asked when nothing else changes.
-            asked = if touched.is_empty() { self.held.keys().copied().collect() } else { self.around(board, &touched) };
+            // A block that was taken out may fit other slots too. They are searched when nothing else changes.
+            asked = if touched.is_empty() {
+                self.held.keys().copied().collect()
+            } else {
+                self.with_neighbours(board, &touched)
+            };
         }
     }
 
@@ -119,8 +123,8 @@ impl Places<'_> {
         Some((case.lod, case.shape.position(slot)?))
     }
 
-    /// The slots that may change and are beside others, and these.
-    fn around(&self, board: &Board<'_>, slots: &HashSet<u32>) -> Vec<u32> {
+    /// Slots and those beside them, as far as they may change.
+    fn with_neighbours(&self, board: &Board<'_>, slots: &HashSet<u32>) -> Vec<u32> {
         let mut all: HashSet<u32> = slots.clone();
         for (lod, position) in slots.iter().filter_map(|slot| self.position(board, *slot)) {
             let beside = around(lod, position, false).into_iter().filter_map(|(_, (lod, at))| board.slot_at(lod, at));
@@ -135,10 +139,9 @@ impl Places<'_> {
         board.cases[self.case].content(self.growth.loose[self.case][i].block)
     }
 
-    /// Log-odds that a block is somewhere at all.
+    /// As [`growth::needed`].
     fn needed(&self, i: usize) -> f64 {
-        let live = self.growth.loose[self.case][i].live;
-        -((-live).exp() + self.elsewhere).ln()
+        growth::needed(self.growth.loose[self.case][i].live, self.elsewhere)
     }
 
     /// Log-odds of a block in a slot, against an empty slot. `but` is a block that is not compared.
@@ -151,10 +154,7 @@ impl Places<'_> {
         let beside = links.iter().filter(|(link, _)| matches!(link, Link::Beside(..))).count();
         let others = links.iter().filter(|(_, other)| *other != own && Some(*other) != but);
         let seams: f64 = others.map(|(link, other)| board.side_odds(own, *link, *other)).sum();
-        let occupied = match self.growth.damaged[self.case].contains(&slot) {
-            true => board.weights.damaged_entry.max(board.occupancy[beside.min(6)]),
-            false => board.occupancy[beside.min(6)],
-        };
+        let occupied = self.growth.occupied(board, self.case, slot, beside);
         let hint = loose[i].hints.iter().find(|(of, _)| *of == slot).map_or(0.0, |(_, odds)| *odds);
         seams + occupied + hint + board.heights.odds(own, lod, position[1])
     }
@@ -195,7 +195,7 @@ impl Places<'_> {
         let (lod, position) = self.position(board, slot)?;
         let holds = *self.held.get(&slot)?;
         let value_of = |i: usize| own.get(&i).copied().unwrap_or(0.0);
-        // What is lost with the block that is there, if it is out of use then.
+        // The loss if the block in the slot gets no other place.
         let leaving = holds.map_or(0.0, |i| value_of(i) + self.needed(i));
         let mut best = Move { gain: -leaving, slot, block: None };
         let links = board.links(lod, position);
@@ -211,10 +211,7 @@ impl Places<'_> {
                 (self.growth.estimate(board, self.case, i, &around) + height, i)
             })
             .collect();
-        if ranked.len() > RIVALS {
-            ranked.select_nth_unstable_by(RIVALS, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            ranked.truncate(RIVALS);
-        }
+        growth::keep_best(&mut ranked, RIVALS);
         for (_, i) in ranked {
             let gain = match (holds, self.slot_of.get(&i)) {
                 (_, None) => self.value(board, i, slot, None) + self.needed(i) - leaving,
@@ -253,7 +250,7 @@ impl Places<'_> {
                 self.put(board, from, there);
             }
             self.put(board, slot, block);
-            closed.extend(self.around(board, &slots));
+            closed.extend(self.with_neighbours(board, &slots));
             taken.extend(block);
             taken.extend(there);
             touched.extend(slots);

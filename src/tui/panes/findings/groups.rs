@@ -90,7 +90,7 @@ pub struct Groups {
     by_file: HashMap<(Option<usize>, FileKey), usize>,
     /// Whether each cause is unfolded; none while causes are not known.
     open: Vec<bool>,
-    /// Whether the user chose what is unfolded. Before, the first cause is, so that a finding is seen.
+    /// Whether the user folded or unfolded something. Until then the first cause is unfolded, so that a finding is visible.
     is_chosen: bool,
     /// What is shown in this order, with the number of the first line of each.
     order: Vec<(Piece, usize)>,

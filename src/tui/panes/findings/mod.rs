@@ -224,7 +224,7 @@ fn add_findings(app: &mut App, numbers: Vec<u32>, upto: usize) {
     let moved = app.panes.findings.moved;
     let state = &mut app.panes.findings;
     state.groups.sort();
-    // Few findings are seen at once; of many, those of the first cause.
+    // If there are many findings, only those of the first cause are unfolded.
     if state.groups.findings() <= FEW || moved {
         state.groups.unfold_all();
     }

@@ -133,7 +133,7 @@ impl Overview {
         self.there.len().checked_div(self.width).unwrap_or(0)
     }
 
-    /// The colour of a pixel; `None` where nothing is and nothing is seen.
+    /// The colour of a pixel; `None` if it is outside the world and the frame of the visible part.
     pub fn color(&self, x: usize, y: usize) -> Option<Rgb> {
         let [low, high] = self.seen;
         let place = [x, y].map(|n| i64::try_from(n).unwrap_or(0));
@@ -241,7 +241,7 @@ impl Scene {
         let (window, other) = (shown.first().map(window_of).unwrap_or_default(), shown.get(1).map(window_of));
         let blocks = shown.first().map(|sheet| pixels_of(sheet, Layer::Coverage)).unwrap_or_default();
         let look = match look {
-            // One of two saves alone is seen as it is.
+            // Without a second save there is no difference to draw.
             Look::Difference if other.is_none() => Look::Surface,
             look => look,
         };

@@ -23,7 +23,7 @@ use crate::tui::graphics::{Graphics, Protocol};
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::theme::ColorMode;
 
-/// Each pixel of half blocks is divided into so many parts at most, along each axis.
+/// The most parts into which a pixel of half blocks is divided along each axis.
 const MOST_PARTS: i64 = 8;
 
 /// The number of the image in a terminal with the protocol of kitty, whose next image then replaces the one before.
@@ -102,7 +102,7 @@ pub fn request(app: &mut App, shown: &[Sheet], view: View, layer: Layer) {
     );
 }
 
-/// Draws the picture where it is there; true when it did.
+/// Draws the picture if it is ready. Returns whether it did.
 pub fn draw(app: &App, area: Rect, canvas: &mut Canvas<'_>) -> bool {
     let Some(Pixels(encoded)) = key(app).and_then(|key| app.panes.world.drawn.get(&key)).map(|drawn| &**drawn) else {
         return false;
@@ -163,7 +163,7 @@ const BEYOND: Rgb = [240, 190, 70];
 /// The least pixels across of the frame that is the cursor.
 const CURSOR: i64 = 10;
 
-/// A picture that is being made.
+/// A picture while it is drawn.
 struct Painting {
     image: RgbaImage,
 }
