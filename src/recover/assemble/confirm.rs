@@ -35,11 +35,24 @@ const OWN: f64 = 6.0;
 /// were possible. Measured on hills and caves with damaged tables.
 const SHARPER: f64 = 2.0;
 
+/// The weight of all seams when everything is in place.
+const ALL: f64 = 1.0;
+
 /// Rounds: what is certain after one helps to be sure of its neighbours in the next.
 const ROUNDS: usize = 32;
 
 /// Blocks of a region above which this is left out: its cost grows with their square.
 const MOST: usize = 8192;
+
+/// How sure a place is.
+#[derive(Clone, Copy, Debug)]
+struct Judged {
+    /// Its index among the blocks that were placed.
+    grown: usize,
+    p: f64,
+    /// Whether enough speaks for it to be certain.
+    is_firm: bool,
+}
 
 /// A slot with its neighbours, each with its weight.
 type Support = Vec<(Link, Node, f64)>;
@@ -55,33 +68,52 @@ impl Growth {
                 for (most, trust) in [(Certainty::Certain, trust), (Certainty::Likely, Some(LIKELY))] {
                     let mut asked = None;
                     for _ in 0..ROUNDS {
-                        let surer = self.confirm_region(board, r, most, trust, asked.as_ref());
+                        let judged = self.judge_region(board, r, most, trust, asked.as_ref());
+                        let surer = self.make_surer(board, &judged, most);
                         if surer.is_empty() {
                             break;
                         }
                         asked = Some(surer);
                     }
                 }
+                if board.cases[r].is_large() {
+                    self.confirm_groups(board, r);
+                }
             }
         }
     }
 
+    /// Makes places likely that are better than every exchange of one block, or of a group, when all others are taken for right.
+    fn confirm_groups(&mut self, board: &Board<'_>, r: usize) {
+        let least = board.weights.likely;
+        let mut judged = self.judge_region(board, r, Certainty::Likely, Some(ALL), None);
+        judged.retain(|of| of.p >= least && self.grown[of.grown].certainty < Certainty::Likely);
+        let asked: HashSet<u32> = judged.iter().map(|of| self.grown[of.grown].slot).collect();
+        let Some(places) = self.places(board, r).filter(|_| !asked.is_empty()) else { return };
+        let groups = places.weigh_groups(board, &asked);
+        for of in &mut judged {
+            let odds = groups.get(&self.grown[of.grown].slot).copied().unwrap_or(0.0);
+            of.p = of.p.min(1.0 / (1.0 + odds));
+        }
+        self.make_surer(board, &judged, Certainty::Likely);
+    }
+
     /// Judges the places of a region, only those beside `changed` blocks if they are given. No place becomes surer than `most`.
-    /// `trust` is the weight of seams with likely blocks. Returns the blocks that became surer.
-    fn confirm_region(
-        &mut self,
+    /// `trust` is the weight of seams with likely blocks; with [`ALL`] those with all others count as well.
+    fn judge_region(
+        &self,
         board: &Board<'_>,
         r: usize,
         most: Certainty,
         trust: Option<f64>,
         changed: Option<&HashSet<Node>>,
-    ) -> HashSet<Node> {
+    ) -> Vec<Judged> {
         let case = board.cases[r];
         let open: Vec<usize> = (0..self.grown.len())
             .filter(|&g| self.grown[g].case == r && self.grown[g].certainty < Certainty::Certain)
             .collect();
         if open.is_empty() {
-            return HashSet::new();
+            return Vec::new();
         }
         let levels: HashMap<Node, Certainty> = self
             .grown
@@ -93,7 +125,7 @@ impl Growth {
             let weigh = |(link, node): (Link, Node)| match levels.get(&node) {
                 None | Some(Certainty::Certain) => Some((link, node, 1.0)),
                 Some(Certainty::Likely) => trust.map(|trust| (link, node, trust)),
-                Some(_) => None,
+                Some(_) => (trust == Some(ALL)).then_some((link, node, ALL)),
             };
             links.into_iter().filter_map(weigh).collect()
         };
@@ -149,7 +181,7 @@ impl Growth {
             .collect();
         let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
         let rivals: Vec<usize> = (0..self.loose[r].len()).filter(|&i| !certain[i]).collect();
-        let judged: Vec<(usize, f64, bool)> = (0..slots.len())
+        (0..slots.len())
             .into_par_iter()
             .filter_map(|k| {
                 let (slot, i, support) = &slots[k];
@@ -189,12 +221,16 @@ impl Growth {
                 let is_alone = self.copies.get(&(r, content(*i))).is_none_or(|copies| copies.len() == 1);
                 let is_firm = !large || (firm >= 2 && (!is_alone || seams >= OWN)) || (firm == 1 && seams >= FIRM);
                 let sharper = if large { SHARPER } else { 1.0 };
-                Some((k, 1.0 / (1.0 + against.powf(sharper)), is_firm))
+                Some(Judged { grown: open[k], p: 1.0 / (1.0 + against.powf(sharper)), is_firm })
             })
-            .collect();
+            .collect()
+    }
+
+    /// Raises the certainty of places, to no more than `most`. Returns the blocks that became surer.
+    fn make_surer(&mut self, board: &Board<'_>, judged: &[Judged], most: Certainty) -> HashSet<Node> {
         let mut surer = HashSet::new();
-        for (k, p, is_firm) in judged {
-            let grown = &mut self.grown[open[k]];
+        for &Judged { grown, p, is_firm } in judged {
+            let grown = &mut self.grown[grown];
             let certainty = match p {
                 p if p >= board.weights.certain && is_firm => Certainty::Certain,
                 p if p >= board.weights.likely => Certainty::Likely,
@@ -202,7 +238,7 @@ impl Growth {
             };
             let certainty = certainty.min(most);
             if certainty > grown.certainty {
-                surer.insert((r, self.loose[r][grown.loose].block));
+                surer.insert((grown.case, self.loose[grown.case][grown.loose].block));
             }
             grown.certainty = grown.certainty.max(certainty);
             grown.p = grown.p.max(p);

@@ -3,15 +3,19 @@
 //! Blocks whose places are known come first. Slots beside them are tried with every unowned block of their region: some
 //! cells of each side at first, all cells of the best. What is certain is placed, and helps to place the next; when
 //! nothing is certain any more, what is likely follows, what is at least a candidate, and then guesses. After each of these
-//! `revise` moves what fits better elsewhere. In the end `confirm` finds what is certain after all, beginning beside what
-//! was known: nothing that is certain rests on anything that is not. Blocks of equal content are interchangeable.
+//! `revise` moves what fits better elsewhere, and at last `renew` takes out what lies at seams that do not fit and places it
+//! anew. In the end `confirm` finds what is certain after all, beginning beside what was known: nothing that is certain rests on
+//! anything that is not. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
+//! Blocks of equal content are interchangeable.
 
 mod board;
 mod confirm;
+mod groups;
 mod growth;
 mod heights;
 mod links;
 mod matching;
+mod renew;
 mod revise;
 
 use std::collections::{HashMap, HashSet};
@@ -155,6 +159,7 @@ pub fn assemble(
         }
     }
     growth.revise(&mut board);
+    growth.renew(&mut board, watch);
     growth.confirm(&board);
     growth.finish(&board, &starts)
 }

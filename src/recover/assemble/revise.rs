@@ -18,7 +18,7 @@ use crate::recover::decide::Certainty;
 const RIVALS: usize = 24;
 
 /// The most rounds. Each changes places that are not beside each other.
-const ROUNDS: usize = 24;
+const ROUNDS: usize = 100;
 
 /// The least gain of log-odds for which something is moved. Chosen: above what the few cells of an estimate hide.
 const GAIN: f64 = 1.0;
@@ -37,13 +37,13 @@ struct Move {
 }
 
 /// The places of a region that are not certain, while they are changed.
-struct Places<'g> {
-    growth: &'g Growth,
-    case: usize,
+pub(super) struct Places<'g> {
+    pub growth: &'g Growth,
+    pub case: usize,
     /// The blocks in the slots that may change.
-    held: BTreeMap<u32, Option<usize>>,
+    pub held: BTreeMap<u32, Option<usize>>,
     /// The slots of the blocks in them.
-    slot_of: HashMap<usize, u32>,
+    pub slot_of: HashMap<usize, u32>,
     /// Blocks whose places are certain.
     certain: Vec<bool>,
     elsewhere: f64,
@@ -52,9 +52,14 @@ struct Places<'g> {
 impl Growth {
     /// Moves blocks that are not certain as long as all fit better. Returns whether any was moved.
     pub fn revise(&mut self, board: &mut Board<'_>) -> bool {
+        self.revise_near(board, None)
+    }
+
+    /// The same, but looks only at some slots and what changes from there on, if they are given.
+    pub fn revise_near(&mut self, board: &mut Board<'_>, near: Option<&HashSet<(usize, u32)>>) -> bool {
         let mut changed = false;
         for r in 0..board.cases.len() {
-            changed |= self.revise_region(board, r);
+            changed |= self.revise_region(board, r, near);
         }
         if changed {
             self.reopen(board);
@@ -62,24 +67,32 @@ impl Growth {
         changed
     }
 
-    fn revise_region(&mut self, board: &mut Board<'_>, r: usize) -> bool {
+    /// The places of a region that are not certain, unless there are none or too many.
+    pub fn places(&self, board: &Board<'_>, r: usize) -> Option<Places<'_>> {
         let open = self.open.range((r, 0)..(r + 1, 0)).map(|((_, slot), _)| (*slot, None));
         let movable = |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Certain;
         let grown = self.grown.iter().filter(movable).map(|grown| (grown.slot, Some(grown.loose)));
         let held: BTreeMap<u32, Option<usize>> = open.chain(grown).collect();
         let slot_of: HashMap<usize, u32> = held.iter().filter_map(|(slot, block)| Some(((*block)?, *slot))).collect();
         if slot_of.is_empty() || held.len() > MOST || self.loose[r].len() > MOST {
-            return false;
+            return None;
         }
         let elsewhere = self.elsewhere(board, r, held.len() - slot_of.len());
-        let before = held.clone();
         let certain = (0..self.loose[r].len()).map(|i| self.used[r][i] && !slot_of.contains_key(&i)).collect();
-        let mut places = Places { growth: self, case: r, held, slot_of, certain, elsewhere };
-        places.settle(board);
+        Some(Places { growth: self, case: r, held, slot_of, certain, elsewhere })
+    }
+
+    fn revise_region(&mut self, board: &mut Board<'_>, r: usize, near: Option<&HashSet<(usize, u32)>>) -> bool {
+        let Some(mut places) = self.places(board, r) else { return false };
+        let before = places.held.clone();
+        let near: Option<HashSet<u32>> =
+            near.map(|near| near.iter().filter(|(of, _)| *of == r).map(|(_, slot)| *slot).collect());
+        places.settle(board, near.as_ref());
         let held = places.held;
         if held == before {
             return false;
         }
+        let movable = |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Certain;
         let old: HashMap<(u32, usize), Grown> =
             self.grown.iter().filter(movable).map(|grown| ((grown.slot, grown.loose), *grown)).collect();
         self.grown.retain(|grown| !movable(&grown));
@@ -100,12 +113,15 @@ impl Growth {
 }
 
 impl Places<'_> {
-    fn settle(&mut self, board: &mut Board<'_>) {
-        let mut asked: Vec<u32> = self.held.keys().copied().collect();
+    fn settle(&mut self, board: &mut Board<'_>, near: Option<&HashSet<u32>>) {
+        let mut asked = match near {
+            Some(near) => self.with_neighbours(board, near),
+            None => self.held.keys().copied().collect(),
+        };
         for _ in 0..ROUNDS {
             let moves = self.find_moves(board, &asked);
-            let all = asked.len() == self.held.len();
-            if moves.is_empty() && all {
+            let is_last = near.is_some() || asked.len() == self.held.len();
+            if moves.is_empty() && is_last {
                 break;
             }
             let touched = self.apply(board, moves);
@@ -118,7 +134,7 @@ impl Places<'_> {
         }
     }
 
-    fn position(&self, board: &Board<'_>, slot: u32) -> Option<(u8, [i32; 3])> {
+    pub fn position(&self, board: &Board<'_>, slot: u32) -> Option<(u8, [i32; 3])> {
         let case = board.cases[self.case];
         Some((case.lod, case.shape.position(slot)?))
     }
@@ -135,7 +151,7 @@ impl Places<'_> {
         all
     }
 
-    fn content(&self, board: &Board<'_>, i: usize) -> u128 {
+    pub fn content(&self, board: &Board<'_>, i: usize) -> u128 {
         board.cases[self.case].content(self.growth.loose[self.case][i].block)
     }
 
@@ -171,7 +187,7 @@ impl Places<'_> {
     }
 
     /// Of each content the block that is easiest to spare.
-    fn rivals(&self, board: &Board<'_>, own: &HashMap<usize, f64>) -> Vec<usize> {
+    pub fn rivals(&self, board: &Board<'_>, own: &HashMap<usize, f64>) -> Vec<usize> {
         let (loose, certain) = (&self.growth.loose[self.case], &self.certain);
         let mut of: HashMap<u128, (f64, usize)> = HashMap::new();
         for i in 0..loose.len() {
