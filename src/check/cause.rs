@@ -39,6 +39,8 @@ pub enum CauseKind {
     OldSlots,
     /// Storage or transfer changed bytes.
     Storage,
+    /// Another program, or another engine, wrote parts of the save.
+    Foreign,
     /// The engine refuses to save with the settings.
     Settings,
     /// The bytes behind the last block are old states, as the engine leaves them: no damage.
@@ -63,6 +65,7 @@ impl CauseKind {
         Self::Converted,
         Self::OldSlots,
         Self::Storage,
+        Self::Foreign,
         Self::Settings,
         Self::OldStates,
     ];
@@ -86,6 +89,7 @@ impl CauseKind {
             Self::Converted => "converted",
             Self::OldSlots => "slots-mixed",
             Self::Storage => "storage-damaged",
+            Self::Foreign => "foreign-data",
             Self::Settings => "settings-refused",
             Self::OldStates => "old-states",
         }
@@ -110,6 +114,7 @@ impl CauseKind {
             Self::Converted => "The engine converted the save to other settings and kept the old one",
             Self::OldSlots => "Engines with different slot formulas wrote the save",
             Self::Storage => "Storage or a transfer changed bytes of the save",
+            Self::Foreign => "Another program or engine wrote parts of the save",
             Self::Settings => "The engine refuses to save blocks with the settings of the save",
             Self::OldStates => "The blocks behind the last listed one are old states, which the engine leaves there",
         }
@@ -131,6 +136,7 @@ impl CauseKind {
             Self::Migration | Self::Conversion => "nothing that the old file or save still has",
             Self::OldSlots => "nothing; some blocks are one slot away from their position",
             Self::Storage => "the blocks whose bytes changed",
+            Self::Foreign => "nothing that the program that wrote it can read",
             Self::Settings => "blocks that the engine could not save",
         }
     }
@@ -152,6 +158,7 @@ impl CauseKind {
             Self::Conversion => "everything, from the old save beside this one: repair --from-backup",
             Self::OldSlots => "every block, with --slots",
             Self::Storage => "whole channels; everything from a backup",
+            Self::Foreign => "what the format allows; the rest stays in lost+found",
             Self::Settings => "every block that a file has, with a sector size that the engine accepts",
             Self::Converted | Self::OldStates => "nothing has to",
         }
@@ -176,6 +183,7 @@ impl CauseKind {
             Self::Converted => "no block is missing",
             Self::OldSlots => "the save was written by engines before and after March 2024",
             Self::Storage => "only a few bytes differ from a backup, and the system log has disk errors",
+            Self::Foreign => "an editor, a script or a newer engine wrote the save",
             Self::Settings => "the game's log has errors about the sector size or the region size",
             Self::OldStates => "the game ended as usual after its last save",
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::check::cause::{Cause, CauseKind};
 use crate::check::finding::Finding;
-use crate::damage::Code;
-use crate::save::{File, Kind, Save};
+use crate::damage::{Code, Level};
+use crate::save::{File, Save};
 use crate::source::{FileSource, Source};
 
 /// Damaged files that are searched for converted line breaks.
@@ -61,11 +61,15 @@ impl Findings {
         causes.extend(evidence.in_use());
         causes.extend(evidence.text());
         let copy = evidence.copy();
-        let whole = evidence.cut == 0 && evidence.converted.is_empty() && evidence.count(&TEXT) == 0;
+        let whole =
+            evidence.cut == 0 && evidence.garbage == 0 && evidence.converted.is_empty() && evidence.count(&TEXT) == 0;
         let writing = if whole { evidence.writing() } else { Vec::new() };
         causes.extend(copy);
         causes.extend(writing);
         causes.extend(evidence.engine());
+        if causes.is_empty() {
+            causes.extend(evidence.unexplained());
+        }
         causes
     }
 }
@@ -97,17 +101,30 @@ impl CauseKind {
             Self::InUse => code == Code::FileChanged,
             Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code),
             Self::CopyIncomplete => {
-                matches!(code, Code::MetaMissing | Code::MapFileMissing | Code::RegionMissing | Code::CopyName)
+                const MISSING: [Code; 6] = [
+                    Code::MetaMissing,
+                    Code::MapFileMissing,
+                    Code::RegionMissing,
+                    Code::CopyName,
+                    Code::ForestEmpty,
+                    Code::LodGap,
+                ];
+                MISSING.contains(&code)
             }
             Self::Renamed => code == Code::RegionMisnamed,
             Self::CopyCut | Self::DiskFull => CUT.contains(&code),
             Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
             Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
-            Self::Killed | Self::PowerLost => WRITING.contains(&code) || BARE.contains(&code),
+            Self::Killed | Self::PowerLost => {
+                WRITING.contains(&code)
+                    || BARE.contains(&code)
+                    || matches!(code, Code::MetaUnreadable | Code::SectorCut)
+            }
             Self::TwoWriters => WRITING.contains(&code),
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
             Self::OldSlots => code == Code::SlotsMixed,
             Self::Storage => UNREADABLE.contains(&code),
+            Self::Foreign => FOREIGN.contains(&code),
             Self::Settings => SETTINGS.contains(&code),
             Self::OldStates => code == Code::BlockUnlisted,
         }
@@ -118,7 +135,26 @@ impl CauseKind {
 const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Code::RegionRefused];
 
 /// Codes of files that were created, and into which nothing was written.
-const BARE: [Code; 1] = [Code::RegionEmpty];
+const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
+
+/// Codes of data that another program or engine writes.
+const FOREIGN: [Code; 12] = [
+    Code::BlockByteOrder,
+    Code::BlockDepth,
+    Code::BlockVersion,
+    Code::ContainerByteOrder,
+    Code::LinkSkipped,
+    Code::MetaVersion,
+    Code::NotAFile,
+    Code::PakPlace,
+    Code::PakShape,
+    Code::PakVersion,
+    Code::RegionVersion,
+    Code::StreamForeign,
+];
+
+/// Entries that lead into each other, and as many that lead beyond the end of the file, from which on a table holds garbage.
+const GARBAGE: u64 = 2;
 
 /// What findings of all files add up to.
 #[derive(Default)]
@@ -132,17 +168,22 @@ struct Evidence {
     torn_in_one: u64,
     /// Damaged blocks in region files of versions 1 and 2.
     old_version: u64,
+    /// Entries of tables that lead into each other and beyond the end of their file, in files that have both.
+    garbage: u64,
+    /// Damaged region files whose length is a multiple of a page of a disk.
+    at_page: u64,
+    /// Findings above note that no rule explains: those of unknown data, and all others.
+    foreign: u64,
+    damaged: u64,
     /// Files that end too early, and those of them whose length is a multiple of a copy buffer.
     cut: u64,
     cut_at_buffer: u64,
-    /// Parts of the save that are missing as a whole, each a clause.
-    missing: Vec<String>,
     /// Files whose line feeds all follow carriage returns: their names.
     converted: Vec<Arc<str>>,
 }
 
 /// Codes of files that end too early.
-const CUT: [Code; 9] = [
+const CUT: [Code; 11] = [
     Code::CopyCut,
     Code::TableBeyondEnd,
     Code::RegionHeaderCut,
@@ -152,6 +193,8 @@ const CUT: [Code; 9] = [
     Code::PakBeyondEnd,
     Code::PakRecordsCut,
     Code::NpyTruncated,
+    Code::NpyCut,
+    Code::PakHeaderCut,
 ];
 
 /// Codes of files that a copy converted as text.
@@ -181,7 +224,7 @@ fn number(n: u64, thing: &str) -> String {
 
 impl Evidence {
     fn gather(findings: &Findings, save: &Save) -> Self {
-        let mut evidence = Self { missing: missing_parts(save), ..Self::default() };
+        let mut evidence = Self::default();
         let files: BTreeMap<String, File<'_>> = save.files().map(|file| (save.shown(&file.path()), file)).collect();
         let mut searched = 0;
         for (name, counts) in &findings.files {
@@ -191,6 +234,12 @@ impl Evidence {
             evidence.displaced += count(counts, &[Code::BlockMisplaced, Code::BlockMoved, Code::BlockHalfMoved]);
             evidence.unowned += count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
             evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
+            evidence.foreign += count(counts, &FOREIGN);
+            let above_note = counts.iter().filter(|(code, _)| code.level() > Level::Note);
+            evidence.damaged += above_note.map(|(_, n)| n).sum::<u64>();
+            let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
+            let garbage = entries.iter().all(|n| *n >= GARBAGE);
+            evidence.garbage += if garbage { entries.iter().sum() } else { 0 };
             let Some(file) = files.get(&**name) else { continue };
             if let File::Region(_, region) = file
                 && region.header.as_ref().is_some_and(|header| header.version < 3)
@@ -198,7 +247,12 @@ impl Evidence {
                 let unreadable = [Code::ContainerCorrupt, Code::ContainerEmpty, Code::ContainerMode, Code::BlockPrefix];
                 evidence.old_version += count(counts, &unreadable);
             }
-            if count(counts, &CUT) > 0 {
+            if let File::Region(_, region) = file {
+                let is = region.len > 0 && region.len.is_multiple_of(COPY_BUFFER);
+                evidence.at_page += u64::from(is && count(counts, &WRITING) > 0);
+            }
+            // Garbage in a table says nothing about the end of its file.
+            if count(counts, &CUT) > 0 && !garbage {
                 evidence.cut += 1;
                 evidence.cut_at_buffer += u64::from(!file.is_empty() && file.len().is_multiple_of(COPY_BUFFER));
             }
@@ -246,7 +300,13 @@ impl Evidence {
     fn copy(&self) -> Vec<Cause> {
         let mut causes = Vec::new();
         let missing = self.count(&[Code::MetaMissing, Code::MapFileMissing]);
-        let mut evidence = self.missing.clone();
+        let mut evidence = Vec::new();
+        if self.has(Code::ForestEmpty) {
+            evidence.push("the forest has no block: it is new, or its region files were not copied".to_owned());
+        }
+        if self.has(Code::LodGap) {
+            evidence.push("a LOD has no region file although a higher one has blocks".to_owned());
+        }
         if missing > 0 {
             evidence.push(format!("{missing} of the files that the save needs {} missing", are(missing)));
         }
@@ -267,6 +327,13 @@ impl Evidence {
             let evidence =
                 format!("{} {has} borders that continue those of other places", number(misnamed, "region file"));
             causes.push(Cause::new(CauseKind::Renamed, 0, vec![evidence], &[]));
+        }
+        if self.garbage > 0 {
+            let evidence = format!(
+                "{} of tables lead into each other or beyond the end of the file",
+                numbered_entries(self.garbage)
+            );
+            causes.push(Cause::new(CauseKind::Storage, 0, vec![evidence], &[CauseKind::PowerLost]));
         }
         // The engine never truncates, so a file is cut off by something else.
         if self.cut > 0 {
@@ -321,7 +388,9 @@ impl Evidence {
             || (!empty && torn > 0 && self.unowned >= MANY_UNOWNED && self.unowned > self.displaced.saturating_mul(2));
         // A killed game loses whole buffers too, so zeros in a file whose blocks moved are no sign of a power loss.
         let zeros = self.has(Code::BlockZeroed) || (self.has(Code::PageZeroed) && self.displaced == 0);
-        let power = zeros || self.torn_in_one >= MANY_TORN;
+        // A killed game tears one block of a file and leaves many behind that are displaced.
+        let torn_alone = torn >= MANY_TORN && torn >= self.displaced;
+        let power = zeros || self.torn_in_one >= MANY_TORN || torn_alone;
         let by_table = empty || self.displaced > 0 || self.unowned > 0 || doubled > 0 || self.has(Code::TableGap);
         let (kind, others): (_, &[CauseKind]) = match () {
             () if self.old_version > 0 && (by_table || torn > 0 || self.has(Code::PlaceDoubt)) => {
@@ -332,6 +401,11 @@ impl Evidence {
             () if second => (CauseKind::TwoWriters, &[CauseKind::Killed]),
             () if power && by_table => (CauseKind::PowerLost, &[CauseKind::Killed]),
             () if power => (CauseKind::PowerLost, &[CauseKind::Killed, CauseKind::Storage]),
+            // What needs no new room works on a full disk; the file ends with the last page that it got.
+            () if by_table && !empty && self.displaced == 0 && torn == 0 && self.at_page > 0 => {
+                evidence.push("the file ends at a page of the disk".to_owned());
+                (CauseKind::DiskFull, &[CauseKind::Killed])
+            }
             () if by_table => (CauseKind::Killed, &[]),
             () if hot > 0 => (CauseKind::Killed, &[CauseKind::InUse]),
             () if torn > 0 => (CauseKind::Killed, &[CauseKind::Storage]),
@@ -342,9 +416,30 @@ impl Evidence {
                 return vec![Cause::new(CauseKind::Killed, n, evidence, &[CauseKind::OldStates])];
             }
             () if bare > 0 => (CauseKind::Killed, &[CauseKind::PowerLost, CauseKind::DiskFull]),
+            () if self.has(Code::MetaUnreadable) => {
+                evidence.push("the meta file is empty or ends too early".to_owned());
+                (CauseKind::Killed, &[CauseKind::DiskFull, CauseKind::Storage])
+            }
+            () if self.has(Code::SectorCut) => {
+                evidence.push("a file ends inside the last sector of a whole block".to_owned());
+                (CauseKind::Killed, &[CauseKind::CopyCut, CauseKind::DiskFull])
+            }
             () => return Vec::new(),
         };
         vec![Cause::new(kind, blocks, evidence, others)]
+    }
+
+    /// What is left when no rule names a cause: bytes that no program writes so, or data of another program.
+    fn unexplained(&self) -> Option<Cause> {
+        let foreign = format!("{} of data that another program or engine writes", number(self.foreign, "finding"));
+        let rest = self.damaged.saturating_sub(self.foreign);
+        let damaged = format!("{} that nothing else explains", number(rest, "finding"));
+        Some(match (self.foreign, rest) {
+            (0, 0) => return None,
+            (0, _) => Cause::new(CauseKind::Storage, 0, vec![damaged], &[CauseKind::Foreign]),
+            (_, 0) => Cause::new(CauseKind::Foreign, 0, vec![foreign], &[CauseKind::Storage]),
+            _ => Cause::new(CauseKind::Storage, 0, vec![damaged, foreign], &[CauseKind::Foreign]),
+        })
     }
 
     /// What an engine left, or did with another formula.
@@ -369,27 +464,6 @@ impl Evidence {
     }
 }
 
-/// Parts of a save that no finding names because no file of them is there.
-fn missing_parts(save: &Save) -> Vec<String> {
-    let mut missing = Vec::new();
-    for forest in save.forests.iter().filter(|forest| forest.kind == Kind::Forest) {
-        let lowest = forest.regions.iter().filter(|file| file.len > 0).map(|file| file.lod).min();
-        match lowest {
-            None if forest.regions.is_empty() => missing.push("the forest has no region file".to_owned()),
-            Some(0) => {
-                let has = |lod: u8| forest.regions.iter().any(|file| file.len > 0 && file.lod == lod);
-                let top = forest.regions.iter().filter(|file| file.len > 0).map(|file| file.lod).max().unwrap_or(0);
-                let count = forest.meta.as_ref().and_then(|meta| meta.lod_count);
-                let gap = (1..top).find(|lod| !has(*lod)).filter(|_| count.is_some());
-                missing.extend(gap.map(|lod| format!("LOD {lod} has no region file although LOD {top} has some")));
-            }
-            Some(lod) if lod > 0 => missing.push(format!("LOD 0 has no region file although LOD {lod} has some")),
-            _ => {}
-        }
-    }
-    missing
-}
-
 fn add_version(evidence: &mut Vec<String>, n: u64) {
     evidence.push(format!("{} in region files of an older version", number(n, "damaged block")));
 }
@@ -404,6 +478,10 @@ const fn ends(n: u64) -> &'static str {
 
 const fn them(n: u64) -> &'static str {
     if n == 1 { "it" } else { "them" }
+}
+
+fn numbered_entries(n: u64) -> String {
+    if n == 1 { "1 entry".to_owned() } else { format!("{n} entries") }
 }
 
 fn verb(n: u64) -> String {

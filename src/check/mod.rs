@@ -35,6 +35,7 @@ use rayon::prelude::*;
 use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
+use crate::recover::effort::Effort;
 use crate::recover::quick::Look;
 use crate::recover::screen::Screened;
 use crate::save::{File, Region, Save};
@@ -75,6 +76,8 @@ const HELD: usize = 20_000;
 pub struct Options<'a> {
     /// How deep to look.
     pub level: Level,
+    /// How much work to spend on places that are hard to decide.
+    pub effort: Effort,
     /// Cancels the check, and receives its progress in bytes of files; the sum is about [`total_bytes`].
     pub watch: Watch<'a>,
 }
@@ -84,6 +87,13 @@ impl<'a> Options<'a> {
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
+        self
+    }
+
+    /// Sets how much work to spend on places that are hard to decide.
+    #[must_use]
+    pub const fn effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
         self
     }
 
@@ -116,6 +126,8 @@ pub struct Summary {
     pub stats: Stats,
     /// Files that could not be read, or changed while they were.
     pub unread: u64,
+    /// Blocks whose places the effort did not suffice to decide.
+    pub undecided: u64,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
 }
@@ -124,7 +136,7 @@ pub struct Summary {
 /// what its seams show. `name` is the name of its file.
 pub(crate) fn look<S: Source>(region: &Region<S>, name: &str, watch: &Watch<'_>) -> (Look, Screened) {
     let mut report = Report::new(name.into(), region.lod, 0);
-    let options = Options { level: Level::Semantic, watch: watch.quiet() };
+    let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
     region::check(region, &options, &mut report, None);
     let look = if report.has_trouble() || options.cancelled() { Look::Unclear } else { report.look };
     (look, report.screened)
@@ -145,7 +157,7 @@ pub fn total_bytes(save: &Save, level: Level) -> u64 {
 pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
     let mut summary = Summary::default();
     options.watch.begin(Step::Checking, total_bytes(save, options.level));
-    for finding in of_save(save) {
+    for finding in of_save(save).chain(region::missing::absent(save)) {
         summary.counts.add(&finding);
         summary.unread += u64::from(finding.is_unread());
         sink(finding);
@@ -159,6 +171,7 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
     // The positions of blocks are solved for all regions together, before any region is reported.
     let mut first =
         if options.level == Level::Semantic { first::glance_at_files(save, &files, options) } else { first::none() };
+    summary.undecided = first.doubts.undecided;
     // The first pass reported the bytes of all files already.
     let again = match options.level {
         Level::Semantic => Options { watch: options.watch.quiet(), ..*options },
@@ -201,16 +214,17 @@ pub fn of_save(save: &Save) -> impl Iterator<Item = Finding> {
 }
 
 /// Passes on the findings that [`Level::Semantic`] adds to [`Level::Decode`], for a save that was checked before:
-/// those about positions of blocks. `known` says whether an error about a block was found before.
+/// those about positions of blocks. `known` says whether an error about a block was found before. Also returns the number of
+/// blocks that the effort did not suffice to decide.
 pub fn walk(
     save: &Save,
     options: &Options<'_>,
     known: impl Fn(&str, Option<[i32; 3]>) -> bool,
     mut sink: impl FnMut(Finding),
-) -> Counts {
+) -> (Counts, u64) {
     let regions: Vec<File<'_>> = save.files().filter(|file| matches!(file, File::Region(..))).collect();
     options.watch.begin(Step::Walking, save.regions().map(|(_, file)| file.len).sum());
-    let glance = Options { level: Level::Semantic, watch: options.watch.quiet() };
+    let glance = Options { level: Level::Semantic, watch: options.watch.quiet(), ..*options };
     let doubts = semantic::find_doubts(save, options, &first::glance(save, &regions, &glance, |_, _| {}));
     let mut counts = Counts::default();
     // Exchanged chunks of pak regions.
@@ -240,7 +254,17 @@ pub fn walk(
             sink(finding);
         }
     }
-    counts
+    (counts, doubts.undecided)
+}
+
+/// Blocks below a path of a save that the table of their region leads to although they belong elsewhere, or may.
+#[must_use]
+pub fn misplaced(save: &Save, below: &std::path::Path, watch: &Watch<'_>) -> u64 {
+    let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
+    let regions: Vec<File<'_>> = save.files().filter(|file| matches!(file, File::Region(..))).collect();
+    let doubts = semantic::find_doubts(save, &options, &first::glance(save, &regions, &options, |_, _| {}));
+    let regions = regions.iter().map(|file| file.path()).filter(|path| path.starts_with(below));
+    regions.filter_map(|path| doubts.in_file(&path).map(semantic::FileDoubts::misplaced)).sum()
 }
 
 /// Checks one open region; `name` is the name of its file in findings.

@@ -8,7 +8,8 @@ use crate::check::Inside;
 use crate::check::outcome::Outcome;
 use crate::damage::{CodeSet, Level};
 use crate::godot::stream::loc::Format;
-use crate::save::Listed;
+use crate::save::{BlockStart, Listed, Region};
+use crate::source::Source;
 use crate::voxel_map::flags::Histogram;
 
 /// One block.
@@ -22,10 +23,12 @@ pub struct Row {
     pub position: Option<[i32; 3]>,
     /// Index in the table.
     pub slot: u32,
-    /// Its first sector.
-    pub sector: u32,
+    /// Its first sector; `None` if it begins at none.
+    pub sector: Option<u32>,
     /// Its sectors.
     pub sectors: u32,
+    /// Its first byte in the file; `None` where the file is read as it was before a conversion of text.
+    pub offset: Option<u64>,
     /// Stored bytes without the size prefix, as far as they are in the file.
     pub bytes: u64,
     /// Decompressed bytes, as far as the block decodes.
@@ -89,14 +92,18 @@ impl Row {
         if self.bytes == 0 { 0.0 } else { self.plain as f64 / self.bytes as f64 }
     }
 
-    pub(super) fn new(file: Arc<str>, lod: u8, listed: Listed, block: Option<&Outcome>) -> Self {
+    pub(super) fn new<S: Source>(file: Arc<str>, region: &Region<S>, listed: Listed, block: Option<&Outcome>) -> Self {
+        let (header, first) = (&region.header, listed.entry.first());
+        let offset = region.source.stored_offset(region.span(listed.entry).start);
+        let lod = region.lod;
         Self {
             file,
             lod,
             position: None,
             slot: listed.slot,
-            sector: listed.entry.first(),
+            sector: sector_at(offset, first, header.sectors_at(), header.format.sector_size.into()),
             sectors: listed.entry.count().into(),
+            offset,
             bytes: block.map_or(0, |block| block.stored.len().saturating_sub(4)),
             plain: block.map_or(0, |block| block.plain),
             version: block.map(|block| block.version).filter(|&version| version > 0),
@@ -108,4 +115,9 @@ impl Row {
             key: None,
         }
     }
+}
+
+/// The sector that a table has, if a block of it begins at one in the file as it is stored.
+pub(super) fn sector_at(offset: Option<u64>, sector: u32, first: u64, size: u64) -> Option<u32> {
+    offset.map_or(Some(sector), |byte| BlockStart::on_grid(byte, first, size).sector())
 }

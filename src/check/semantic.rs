@@ -58,6 +58,8 @@ pub(super) struct FileDoubts {
 #[derive(Default)]
 pub(super) struct Doubts {
     by_file: HashMap<PathBuf, FileDoubts>,
+    /// Blocks that are not decided within the budget of the solver.
+    pub undecided: u64,
 }
 
 impl Doubt {
@@ -75,6 +77,13 @@ impl Doubts {
 }
 
 impl FileDoubts {
+    /// Blocks that the table leads to and that belong elsewhere, or may.
+    pub fn misplaced(&self) -> u64 {
+        const CODES: [Code; 2] = [Code::BlockMisplaced, Code::PlaceDoubt];
+        let listed = self.listed.iter().filter(|doubt| CODES.contains(&doubt.damage.code) && !doubt.weak).count();
+        listed as u64 + CODES.iter().filter_map(|code| self.more.get(code)).sum::<u64>()
+    }
+
     /// Adds findings, of which no more are kept than a file lists.
     fn extend(&mut self, doubts: impl IntoIterator<Item = Doubt>, cap: usize) {
         for doubt in doubts {
@@ -130,8 +139,9 @@ pub(super) fn find_doubts(save: &Save, options: &Options<'_>, glance: &Glance) -
                 .iter()
                 .map(|(_, near, _, case, split)| survey::Member { case, split: split.as_ref(), near: *near })
                 .collect();
-            let solved = survey::solve(&members, &Weights::default(), 1, &options.watch);
+            let solved = survey::solve(&members, &Weights::default(), options.effort.factor(), &options.watch);
             for ((i, near, header, case, _), solved) in opened.iter().zip(&solved) {
+                doubts.undecided += solved.undecided as u64;
                 if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
                     let path = forest.dir.join(&files[*i].name);
                     judge(header, case, solved, cap, doubts.by_file.entry(path).or_default());

@@ -7,9 +7,10 @@ use rayon::prelude::*;
 
 use crate::bytes::{Span, index};
 use crate::check::outcome::Outcome;
+use crate::check::row::sector_at;
 use crate::check::{BlockAt, Level, Options, Report, Row, copied, unchanged};
 use crate::damage::{Code, CodeSet, Damage, Value};
-use crate::godot::stream::loc::{Format, KeyRule};
+use crate::godot::stream::loc::KeyRule;
 use crate::printable::triple;
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::{OpenError, Source, Windowed};
@@ -111,7 +112,7 @@ pub(super) fn check<S: Source>(
                 report.stats.blocks += 1;
                 let Some(row) = stream.rows.get(number as usize) else { continue };
                 if let Some(rows) = rows.as_deref_mut() {
-                    rows.push(block_row(report, stream.format, number, row, examined.as_ref()));
+                    rows.push(block_row(report, stream, number, row, examined.as_ref()));
                 }
                 if let Some(examined) = examined {
                     report_row(stream, number, examined, &mut owners, report);
@@ -277,15 +278,24 @@ fn unused<S: Source>(stream: &Stream<S>, owners: &Owners, report: &mut Report) {
     report.file(damage, Some(format!("The first one is page {first}.")));
 }
 
-fn block_row(report: &Report, key: Option<Format>, number: u32, row: &StreamRow, examined: Option<&Examined>) -> Row {
+fn block_row<S: Source>(
+    report: &Report,
+    stream: &Stream<S>,
+    number: u32,
+    row: &StreamRow,
+    examined: Option<&Examined>,
+) -> Row {
+    let page = stream.pages.span_in_file(row.page);
+    let offset = stream.pages.source.stored_offset(page.start);
     let block = examined.map(|examined| &examined.block);
     Row {
         file: report.name(),
         lod: row.place.map_or(0, |place| place.lod),
         position: row.place.map(|place| place.position),
         slot: number,
-        sector: row.page.saturating_sub(1),
+        sector: sector_at(offset, row.page.saturating_sub(1), 0, stream.pages.header.page_size.into()),
         sectors: examined.map_or(1, |examined| examined.pages.len() as u32 + 1),
+        offset,
         bytes: row.voxels.len().into(),
         plain: block.map_or(0, |block| block.plain),
         version: block.map(|block| block.version).filter(|&version| version > 0),
@@ -294,6 +304,6 @@ fn block_row(report: &Report, key: Option<Format>, number: u32, row: &StreamRow,
         flags: None,
         instances: (!row.instances.is_empty()).then(|| row.instances.len().into()),
         known: block.and_then(|block| block.inside.boxed()),
-        key,
+        key: stream.format,
     }
 }

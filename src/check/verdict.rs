@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::check::cause::{Cause, CauseKind};
 use crate::printable::{count, grouped};
+use crate::recover::effort::Effort;
 
 /// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
 /// `salvaged` and `lost`.
@@ -94,7 +95,7 @@ fn quoted(path: &Path) -> String {
 /// The sentences at the end of a check: each cause, what tells similar ones apart, and with `totals` what is damaged and
 /// what the repair brings back. Empty when there is nothing to say.
 #[must_use]
-pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path) -> Vec<String> {
+pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: Effort) -> Vec<String> {
     let mut lines = Vec::new();
     if causes.iter().any(|cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse)) {
         lines.push(
@@ -109,7 +110,18 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path) -> Vec<St
         Some((first, rest)) => (Some(first), rest),
     };
     match (first, figures) {
-        (Some(first), Some(figures)) => lines.push(format!("{}: {figures}.", first.sentence())),
+        (Some(first), Some(figures)) if first.alternatives.is_empty() => {
+            lines.push(format!("{}: {figures}.", first.sentence()));
+        }
+        // Two sentences are easier to read than a long one.
+        (Some(first), Some(figures)) => {
+            lines.push(format!("{}.", first.sentence()));
+            lines.push(format!(
+                "{}{}.",
+                figures.get(..1).unwrap_or_default().to_uppercase(),
+                figures.get(1..).unwrap_or_default()
+            ));
+        }
         (Some(first), None) => lines.push(format!("{}.", first.sentence())),
         (None, Some(figures)) => {
             lines.push(format!("The findings do not show what happened: {figures}."));
@@ -125,9 +137,9 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path) -> Vec<St
     for evidence in incomplete.flat_map(|cause| &cause.evidence) {
         lines.push(format!("Missing: {evidence}. Copy the missing files from the original, then check again."));
     }
-    lines.extend(damaged.map(|totals| outlook(totals, save)));
+    lines.extend(damaged.map(|totals| outlook(totals, save, effort)));
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
-    lines.extend(mended.map(|totals| files_outlook(totals, save)));
+    lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
     lines
 }
 
@@ -149,17 +161,17 @@ fn figures(totals: &Totals) -> String {
 }
 
 /// What the repair does with a save of which every block is right as it is.
-fn files_outlook(totals: &Totals, save: &Path) -> String {
+fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
     let files = count(totals.files_changed, "file");
     let blocks = match totals.source {
         0 => String::new(),
         1 => " and keeps the block".to_owned(),
         n => format!(" and keeps all {} blocks", grouped(n)),
     };
-    format!("{} mends {files}{blocks}.", repair_command(save))
+    format!("{}{} mends {files}{blocks}.", repair_command(save), effort.argument())
 }
 
-fn outlook(totals: &Totals, save: &Path) -> String {
+fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
     let mut parts = Vec::new();
     let mut add = |n: u64, words: String| {
         if n > 0 {
@@ -182,7 +194,7 @@ fn outlook(totals: &Totals, save: &Path) -> String {
         1 => "1 is lost".to_owned(),
         n => format!("{} are lost", grouped(n)),
     };
-    format!("{} {}; {lost}.", repair_command(save), parts.join(", "))
+    format!("{}{} {}; {lost}.", repair_command(save), effort.argument(), parts.join(", "))
 }
 
 #[cfg(test)]
@@ -207,7 +219,7 @@ mod tests {
     fn a_killed_game_has_its_figures_and_its_command() {
         let cause = Cause::new(CauseKind::Killed, 47, vec!["44 blocks".to_owned()], &[]);
         assert_eq!(
-            verdict(&[cause], Some(&KILLED), Path::new("t6")),
+            verdict(&[cause], Some(&KILLED), Path::new("t6"), Effort::NORMAL),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
                 "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost.",
@@ -219,12 +231,12 @@ mod tests {
     fn a_save_whose_blocks_are_all_right_has_the_command_that_mends_its_files() {
         let totals = Totals { source: 6, kept: 6, files_changed: 1, ..Totals::default() };
         assert_eq!(
-            verdict(&[], Some(&totals), Path::new("world")),
+            verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL),
             ["voxscope repair world --out world-repaired mends 1 file and keeps all 6 blocks."]
         );
         let map = Totals { files_changed: 2, ..Totals::default() };
         assert_eq!(
-            verdict(&[], Some(&map), Path::new("map")),
+            verdict(&[], Some(&map), Path::new("map"), Effort::NORMAL),
             ["voxscope repair map --out map-repaired mends 2 files."]
         );
     }
@@ -232,7 +244,7 @@ mod tests {
     #[test]
     fn numbers_have_separators_and_blocks_that_are_only_likely_a_verb() {
         let totals = Totals { source: 13_606, kept: 1_430, likely: 5, lost: 12_171, torn: 12_000, ..Totals::default() };
-        let lines = verdict(&[], Some(&totals), Path::new("world"));
+        let lines = verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL);
         assert!(lines[0].contains("of 13,606 blocks 1,430 are right as they are"), "{lines:?}");
         assert!(lines[1].contains(" puts 5 right with --level likely; 12,171 are lost."), "{lines:?}");
     }
@@ -240,7 +252,7 @@ mod tests {
     #[test]
     fn two_causes_that_fit_are_both_named_with_what_tells_them_apart() {
         let cause = Cause::new(CauseKind::Killed, 6, vec!["6 whole blocks".to_owned()], &[CauseKind::OldStates]);
-        let lines = verdict(&[cause], None, Path::new("world"));
+        let lines = verdict(&[cause], None, Path::new("world"), Effort::NORMAL);
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].contains("killed") && lines[0].contains("or the blocks behind"), "{lines:?}");
         assert!(lines[1].contains("old-states if the game ended as usual"), "{lines:?}");
@@ -249,13 +261,13 @@ mod tests {
     #[test]
     fn a_save_in_use_is_to_be_closed_first() {
         let cause = Cause::new(CauseKind::InUse, 0, vec!["1 file".to_owned()], &[]);
-        assert!(verdict(&[cause], None, Path::new("world"))[0].starts_with("Close the game"));
+        assert!(verdict(&[cause], None, Path::new("world"), Effort::NORMAL)[0].starts_with("Close the game"));
     }
 
     #[test]
     fn nothing_is_said_of_a_healthy_save() {
         let totals = Totals { source: 9, kept: 9, ..Totals::default() };
-        assert_eq!(verdict(&[], Some(&totals), Path::new("world")), Vec::<String>::new());
+        assert_eq!(verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL), Vec::<String>::new());
     }
 
     #[test]

@@ -195,6 +195,17 @@ fn compare_worlds(
     let mut broken = None;
     // The sink is called by the thread that compares, so that lines come in order.
     let summary = std::thread::scope(|scope| {
+        if pool.is_here() {
+            let mut sink = |change| {
+                if broken.is_none()
+                    && let Err(error) = bar.suspend(|| printer.change(&change))
+                {
+                    broken = Some(error);
+                    cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+                }
+            };
+            return Ok(diff::run(a, b, &options, &mut sink));
+        }
         let (sender, receiver) = std::sync::mpsc::sync_channel(1024);
         let (pool, options) = (&pool, &options);
         let comparer =

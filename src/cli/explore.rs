@@ -9,6 +9,7 @@ use voxscope::tui::config::Config;
 use voxscope::tui::theme::{ColorMode, Theme};
 use voxscope::tui::{self, CompareWith, End, Settings};
 
+use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::scope::{self, Scope};
 use super::{Color, info, target};
@@ -24,6 +25,9 @@ pub struct ThemeArgs {
     /// Names and colours of voxels: TOML, or the JSON of the engine's id map; beside those that the save has
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     names: Option<PathBuf>,
+    /// How much work to spend on blocks whose places are hard to decide
+    #[arg(long, value_name = "EFFORT", default_value = "normal", help_heading = HEADING)]
+    effort: Effort,
     /// Use ASCII characters only, for terminals without Unicode
     #[arg(long, help_heading = HEADING)]
     ascii: bool,
@@ -143,6 +147,7 @@ pub fn explore(settings: Settings, look: &ThemeArgs, color: Color) -> Result<Exi
         (false, _) => ColorMode::of_terminal(said("COLORTERM").as_deref(), said("TERM").as_deref()),
     };
     let settings = Settings {
+        effort: look.effort.to_library(),
         theme: chosen.unwrap_or_default(),
         detect_background: chosen.is_none(),
         no_mouse: look.no_mouse || config.mouse == Some(false),

@@ -157,7 +157,10 @@ impl<W: Write> Table<W> {
             x,
             y,
             z,
-            row.sector.to_string(),
+            row.sector.map_or_else(
+                || row.offset.map_or_else(|| "-".to_owned(), |byte| format!("@{byte}")),
+                |n| n.to_string(),
+            ),
             row.sectors.to_string(),
             grouped(row.bytes),
             grouped(row.plain),

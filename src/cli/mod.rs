@@ -8,6 +8,7 @@ mod convert;
 #[allow(clippy::disallowed_methods)]
 mod demo;
 mod diff;
+mod effort;
 mod exit;
 mod explain;
 #[cfg(feature = "tui")]

@@ -9,6 +9,7 @@ use voxscope::repair::{self, Accepted, Error, Plan};
 use voxscope::save::Save;
 use voxscope::watch::Watch;
 
+use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{BOLD, GOOD, after_report, complain_of_unread, count, level_style, stdout, wrapped};
 use super::progress::{Bar, cancelled_by_signals};
@@ -36,10 +37,14 @@ pub struct Arguments {
     /// How certain the position of a block must be
     #[arg(long, value_name = "LEVEL", default_value = "certain")]
     level: Level,
+    /// How much work to spend on blocks whose places are hard to decide
+    #[arg(long, value_name = "EFFORT", default_value = "normal")]
+    effort: Effort,
     /// A backup of the same save, which is only read: it identifies blocks and supplies older states of lost ones
     #[arg(long, value_name = "PATH")]
     from_backup: Option<PathBuf>,
-    /// Write the block at this sector of a region file to this position, whatever its certainty; may be repeated
+    /// Write the block at this sector of a region file to this position, whatever its certainty; `FILE:@BYTE` for a block
+    /// that begins at no sector; may be repeated
     #[arg(long, value_name = "X,Y,Z@LOD=FILE:SECTOR", allow_hyphen_values = true)]
     accept: Vec<Accepted>,
     /// Number of threads [default: one per core]
@@ -75,9 +80,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .likely(arguments.level == Level::Likely)
         .backup(backup.as_ref())
         .accept(&arguments.accept)
+        .effort(arguments.effort.to_library())
         .watch(Watch::default().cancel(&cancel).progress(&progress));
+    // Blocks that only `--level likely` writes.
+    let mut more = 0;
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
+        // Without and with the likely places: the regions are solved once for both.
+        _ if arguments.level == Level::Certain => repair::plan_both(&save, &options).map(|[certain, likely]| {
+            let [few, many] = [&certain, &likely].map(|plan| repair::totals(&save, plan));
+            more = few.lost.saturating_sub(many.lost);
+            (certain, None)
+        }),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
     });
     bar.clear();
@@ -92,8 +106,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     // A plan that changes nothing leaves what a repair does not mend. The check of a copy counts it.
     let left = match check {
         None if plan.changes_nothing() => {
-            let options =
-                check::Options::default().level(check::Level::Semantic).watch(Watch::default().cancel(&cancel));
+            let options = check::Options::default()
+                .level(check::Level::Semantic)
+                .effort(options.effort)
+                .watch(Watch::default().cancel(&cancel));
             let summary = pool.install(|| check::run(&save, &options, drop));
             if summary.interrupted {
                 return Ok(Exit::INTERRUPTED);
@@ -110,7 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         exit = exit.and(Exit::DAMAGED.when(damaged)).and(Exit::FAILED.when(check.unread > 0));
     }
     let exit = exit.and(unread);
-    let printed = report(arguments, &save, &plan, check.as_ref(), left.as_ref());
+    let printed = report(arguments, &save, &plan, more, check.as_ref(), left.as_ref());
     match &arguments.out {
         Some(out) if check.is_some() => Ok(after_report(out, exit, printed)),
         _ => printed.map(|()| exit),
@@ -127,6 +143,7 @@ fn report(
     arguments: &Arguments,
     save: &Save,
     plan: &Plan,
+    more: u64,
     check: Option<&Summary>,
     left: Option<&Summary>,
 ) -> Result<(), Failure> {
@@ -151,6 +168,10 @@ fn report(
     }
     let totals = (!plan.changes_nothing()).then(|| repair::totals(save, plan));
     for line in totals.iter().flat_map(|totals| repair::total_words(totals, check.is_some())) {
+        writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
+    if more > 0 {
+        let line = format!("`--level likely` would also write {} whose place is only likely.", count(more, "block"));
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     if check.is_none() && !plan.changes_nothing() {

@@ -88,6 +88,7 @@ pub struct Source {
 impl Source {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
+        can_start_threads();
         let Self { from_block_size, from_region_size, from_sector_size, from_depths, slots, stale_rows, key_rule } =
             self.clone();
         let options = Options {
@@ -140,6 +141,7 @@ pub enum SlotsArgument {
 impl Options {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
+        can_start_threads();
         let options = self.to_library()?;
         // What a killed command left is beside the save, or in the directory that is opened.
         let above = path.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
@@ -228,11 +230,51 @@ fn parse_depths(bits: &[u8]) -> Option<[Depth; CHANNELS]> {
 const MOST_JOBS: usize = 256;
 
 /// The thread pool of a command.
-pub fn pool(jobs: Option<usize>) -> Result<rayon::ThreadPool, Failure> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs.unwrap_or(0).min(MOST_JOBS))
-        .build()
-        .map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))
+pub fn pool(jobs: Option<usize>) -> Result<Pool, Failure> {
+    if !can_start_threads() {
+        return Ok(Pool::Here);
+    }
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0).min(MOST_JOBS)).build();
+    threads.map(Pool::Threads).map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))
+}
+
+/// The threads that work on a save.
+pub enum Pool {
+    /// Threads of their own.
+    Threads(rayon::ThreadPool),
+    /// The calling thread, where the system starts no more.
+    Here,
+}
+
+impl Pool {
+    /// Does work with these threads.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match self {
+            Self::Threads(threads) => threads.install(work),
+            Self::Here => work(),
+        }
+    }
+
+    /// Whether work is done by the calling thread.
+    pub const fn is_here(&self) -> bool {
+        matches!(self, Self::Here)
+    }
+}
+
+/// Whether the system starts threads. If it does not, the calling thread does all work: this has to be known before the first
+/// parallel loop, which would end the program.
+pub fn can_start_threads() -> bool {
+    static CAN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *CAN.get_or_init(|| {
+        if rayon::ThreadPoolBuilder::new().build().is_ok() {
+            return true;
+        }
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+        if alone.is_ok() {
+            complain(&format_args!("the system starts no more threads: one does all work"));
+        }
+        alone.is_err()
+    })
 }
 
 fn usage<T>(text: &str) -> Result<T, Failure> {

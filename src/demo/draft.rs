@@ -67,6 +67,11 @@ impl Draft {
         self.files.remove(Path::new(name));
     }
 
+    /// Removes the files of a directory.
+    pub fn remove_all(&mut self, dir: &str) {
+        self.files.retain(|path, _| !path.starts_with(dir));
+    }
+
     /// The same files at other paths.
     pub fn moved(self, path: impl Fn(&Path) -> &Path) -> Self {
         let files = self.files.into_iter().map(|(from, bytes)| (path(&from).to_owned(), bytes)).collect();

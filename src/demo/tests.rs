@@ -21,6 +21,8 @@ const OF_THE_CHECKER: &[Code] = &[
     Code::FindingsCut,
     Code::CopyCut,
     Code::RegionMissing,
+    Code::ForestEmpty,
+    Code::LodGap,
     Code::PakMisplaced,
     Code::PageZeroed,
     Code::MetaDiffers,

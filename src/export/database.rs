@@ -15,7 +15,8 @@ const SCHEMA: &str = "BEGIN;
     CREATE TABLE blocks (id INTEGER PRIMARY KEY, file TEXT, lod INTEGER, x INTEGER, y INTEGER, z INTEGER,
         slot INTEGER, sector INTEGER, sectors INTEGER, bytes INTEGER, plain INTEGER, version INTEGER,
         container TEXT, state TEXT, flags TEXT, instances INTEGER, size_x INTEGER, size_y INTEGER, size_z INTEGER,
-        metadata_bytes INTEGER, metadata_items INTEGER, coordinate_format INTEGER);
+        metadata_bytes INTEGER, metadata_items INTEGER, coordinate_format INTEGER,
+        \"offset\" INTEGER);
     CREATE TABLE channels (block INTEGER REFERENCES blocks (id), channel INTEGER, name TEXT, depth INTEGER,
         storage TEXT, PRIMARY KEY (block, channel)) WITHOUT ROWID;
     CREATE TABLE types (id INTEGER PRIMARY KEY, name TEXT);
@@ -67,7 +68,7 @@ impl Database {
         let flags = super::flags(row, "=", " ");
         self.0
             .prepare_cached(
-                "INSERT INTO blocks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO blocks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?
             .execute(params![
                 &*row.file,
@@ -91,6 +92,7 @@ impl Database {
                 row.inside().metadata_bytes,
                 row.inside().metadata_items,
                 row.key.map(Format::code),
+                row.offset.map(whole),
             ])?;
         let id = self.0.last_insert_rowid();
         let mut channel = self.0.prepare_cached("INSERT INTO channels VALUES (?, ?, ?, ?, ?)")?;

@@ -33,6 +33,7 @@ impl Record for Row {
         "metadata_bytes",
         "metadata_items",
         "coordinate_format",
+        "offset",
     ];
 
     fn cells(&self) -> Vec<Cow<'_, str>> {
@@ -46,7 +47,7 @@ impl Record for Row {
             y.into(),
             z.into(),
             self.slot.to_string().into(),
-            self.sector.to_string().into(),
+            self.sector.map_or_else(String::new, |n| n.to_string()).into(),
             self.sectors.to_string().into(),
             self.bytes.to_string().into(),
             self.plain.to_string().into(),
@@ -65,6 +66,7 @@ impl Record for Row {
             self.inside().metadata_bytes.to_string().into(),
             self.inside().metadata_items.to_string().into(),
             self.key.map_or_else(String::new, |key| key.code().to_string()).into(),
+            self.offset.map_or_else(String::new, |n| n.to_string()).into(),
         ]
     }
 }

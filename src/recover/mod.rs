@@ -9,6 +9,7 @@ mod band;
 pub mod cells;
 pub mod cluster;
 pub mod decide;
+pub mod effort;
 pub mod evidence;
 pub mod explained;
 pub mod faces;

@@ -3,13 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::bytes::Span;
 use crate::godot::region::Header;
 use crate::godot::slots::{self, SlotFormula};
 use crate::printable;
 use crate::repair::decision::{Decision, LostBlock, Origin, RegionPlan};
 use crate::repair::{Certainty, Error, KeptReason};
+use crate::save::{BlockStart, first_byte};
 
-/// A block, by its first sector, and the position that it was accepted for.
+/// A block, by where it begins, and the position that it was accepted for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Accepted {
     /// The position, in blocks of the LOD.
@@ -18,14 +20,14 @@ pub struct Accepted {
     pub lod: u8,
     /// The printable path of the region file, relative to the save.
     pub file: String,
-    /// The first sector of the block.
-    pub sector: u32,
+    /// Where the block begins in it.
+    pub start: BlockStart,
 }
 
 impl fmt::Display for Accepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.position;
-        write!(f, "{x},{y},{z}@{}={}:{}", self.lod, self.file, self.sector)
+        write!(f, "{x},{y},{z}@{}={}:{}", self.lod, self.file, self.start.argument())
     }
 }
 
@@ -33,14 +35,15 @@ impl FromStr for Accepted {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const FORM: &str = "it has the form X,Y,Z@LOD=FILE:SECTOR, such as 3,0,12@0=regions/lod0/r.0.0.0.vxr:41";
+        const FORM: &str = "it has the form X,Y,Z@LOD=FILE:SECTOR, or FILE:@BYTE for a block off the grid of sectors, such as \
+            3,0,12@0=regions/lod0/r.0.0.0.vxr:41";
         let (place, block) = text.split_once('=').ok_or(FORM)?;
         let (position, lod) = place.split_once('@').ok_or(FORM)?;
-        let (file, sector) = block.rsplit_once(':').ok_or(FORM)?;
+        let (file, start) = block.rsplit_once(':').ok_or(FORM)?;
         let numbers: Vec<i32> = position.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| FORM)?;
         let [x, y, z] = numbers[..] else { return Err(FORM) };
-        let (lod, sector) = (lod.parse().map_err(|_| FORM)?, sector.parse().map_err(|_| FORM)?);
-        if file.is_empty() { Err(FORM) } else { Ok(Self { position: [x, y, z], lod, file: file.to_owned(), sector }) }
+        let (lod, start) = (lod.parse().map_err(|_| FORM)?, BlockStart::from_argument(start).ok_or(FORM)?);
+        if file.is_empty() { Err(FORM) } else { Ok(Self { position: [x, y, z], lod, file: file.to_owned(), start }) }
     }
 }
 
@@ -62,11 +65,16 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     let header = region.header.clone().ok_or("nothing has to be placed in this file")?;
     let slot = slot_of(&header, region, one.position).ok_or("the position is none of this file")?;
     let taken = region.blocks.iter().position(|block| block.slot == slot);
-    if taken.is_some_and(|at| region.blocks[at].sector == one.sector) {
+    let is_it = |start: BlockStart, pieces: &[Span]| match one.start {
+        BlockStart::Sector(_) => start == one.start,
+        BlockStart::Byte(byte) => first_byte(pieces) == byte,
+    };
+    let written = |block: &Decision| block.backup.is_none() && is_it(region.start(block), &block.pieces);
+    if taken.is_some_and(|at| written(&region.blocks[at])) {
         return Ok(());
     }
-    let found = region.lost.iter().position(|lost| lost.sector == one.sector && lost.whole);
-    let found = found.ok_or("no whole block without an owner stands at that sector")?;
+    let found = |lost: &LostBlock| lost.whole && is_it(region.start_of(&lost.pieces), &lost.pieces);
+    let found = region.lost.iter().position(found).ok_or("no unowned whole block begins there")?;
     let lost = region.lost.remove(found);
     if let Some(at) = taken {
         let other = region.blocks.remove(at);
@@ -126,10 +134,14 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let one = Accepted { position: [3, -1, 12], lod: 2, file: "a=b@1/r.0:1.vxr".into(), sector: 41 };
+        let one =
+            Accepted { position: [3, -1, 12], lod: 2, file: "a=b@1/r.0:1.vxr".into(), start: BlockStart::Sector(41) };
         assert_eq!(one.to_string().parse(), Ok(one.clone()), "names may hold the signs");
         let one = Accepted { file: "regions/lod2/r.0.-1.0.vxr".into(), ..one };
         assert_eq!(one.to_string(), "3,-1,12@2=regions/lod2/r.0.-1.0.vxr:41");
+        assert_eq!(one.to_string().parse(), Ok(one.clone()));
+        let one = Accepted { start: BlockStart::Byte(16_411), ..one };
+        assert_eq!(one.to_string(), "3,-1,12@2=regions/lod2/r.0.-1.0.vxr:@16411");
         assert_eq!(one.to_string().parse(), Ok(one));
         for text in
             ["", "1,2,3", "1,2@0=f:1", "1,2,3,4@0=f:1", "1,2,3@0=:1", "1,2,3@0=f:", "1,2,3@256=f:1", "a,b,c@0=f:1"]

@@ -9,7 +9,7 @@ use crate::recover::decide::Certainty;
 use crate::repair::mend::Mend;
 use crate::repair::out::below;
 use crate::repair::why::{KeptReason, MissingReason};
-use crate::save::{Forest, Save};
+use crate::save::{BlockStart, Forest, Save, first_byte};
 
 /// What is done with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,8 @@ pub struct Decision {
     pub position: [i32; 3],
     /// Its bytes in the source, or in the file of the backup: the size and the container, in one or more pieces.
     pub pieces: Vec<Span>,
-    /// First sector there.
+    /// Its first sector in the file as it is read, without bytes that were inserted; [`RegionPlan::start`] has the one in
+    /// the file as it is stored.
     pub sector: u32,
     /// Where the table had it, when that was elsewhere.
     pub listed_at: Option<u32>,
@@ -86,7 +87,7 @@ pub struct Decision {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LostBlock {
-    /// First sector in the source.
+    /// Its first sector in the file as it is read; [`RegionPlan::start_of`] has the one in the file as it is stored.
     pub sector: u32,
     /// Its bytes in the source.
     pub pieces: Vec<Span>,
@@ -126,6 +127,8 @@ pub struct RegionPlan {
     pub lost: Vec<LostBlock>,
     /// Positions that the table has and that are left out, with what is known of each.
     pub missing: Vec<([i32; 3], MissingReason)>,
+    /// Blocks whose places the effort did not suffice to decide.
+    pub undecided: u64,
 }
 
 impl RegionPlan {
@@ -133,6 +136,22 @@ impl RegionPlan {
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.action == Action::Copy && self.region.is_none()
+    }
+
+    /// Where a block of its file with these bytes begins.
+    #[must_use]
+    pub fn start_of(&self, pieces: &[Span]) -> BlockStart {
+        let byte = BlockStart::Byte(first_byte(pieces));
+        self.source.as_ref().map_or(byte, |header| BlockStart::new(header, pieces))
+    }
+
+    /// Where a block that is written begins in the file that it is read from.
+    #[must_use]
+    pub fn start(&self, block: &Decision) -> BlockStart {
+        match &block.backup {
+            Some(backup) => BlockStart::new(&backup.1, &block.pieces),
+            None => self.start_of(&block.pieces),
+        }
     }
 }
 
@@ -160,5 +179,6 @@ pub(super) fn simple(
         blocks: Vec::new(),
         lost: Vec::new(),
         missing: Vec::new(),
+        undecided: 0,
     }
 }

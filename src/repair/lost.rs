@@ -8,7 +8,7 @@ use crate::godot::region::Header;
 use crate::limits::Limits;
 use crate::repair::decision::LostBlock;
 use crate::repair::{KeptReason, out};
-use crate::save::Scratch;
+use crate::save::{BlockStart, Scratch, first_byte};
 use crate::voxel_map::npy;
 
 /// An array of a channel that was cut off is filled up to this many times what is there, or to so many bytes.
@@ -22,7 +22,8 @@ pub(super) const AXES: &str = "z, x, y";
 #[derive(Serialize)]
 struct LostReport<'r> {
     region: &'r str,
-    sector: u32,
+    sector: Option<u32>,
+    offset: u64,
     bytes: Vec<[u64; 2]>,
     whole: bool,
     why: KeptReason,
@@ -74,7 +75,8 @@ pub(super) fn files(
     files.extend(arrays);
     let about = LostReport {
         region,
-        sector: block.sector,
+        sector: BlockStart::new(header, &block.pieces).sector(),
+        offset: first_byte(&block.pieces),
         bytes: block.pieces.iter().map(|p| [p.start, p.end]).collect(),
         whole: block.whole,
         why: block.why,

@@ -36,6 +36,7 @@ use std::path::{Path, PathBuf};
 
 use crate::check;
 use crate::draft;
+use crate::recover::effort::Effort;
 use crate::save::{self, Save};
 use crate::watch::Watch;
 
@@ -78,6 +79,8 @@ pub struct Options<'a> {
     pub backup: Option<&'a Save>,
     /// Blocks that the user accepted for a position, independent of the level.
     pub accept: &'a [Accepted],
+    /// How much work to spend on places that are hard to decide.
+    pub effort: Effort,
     /// Cancels the repair, and receives its progress in bytes of files, step by step.
     pub watch: Watch<'a>,
 }
@@ -101,6 +104,13 @@ impl<'a> Options<'a> {
     #[must_use]
     pub fn accept(mut self, accept: &'a [Accepted]) -> Self {
         self.accept = accept;
+        self
+    }
+
+    /// Sets how much work to spend on places that are hard to decide.
+    #[must_use]
+    pub const fn effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
         self
     }
 

@@ -43,6 +43,7 @@ pub(super) fn region_plan(
     options: &Options<'_>,
 ) -> Result<RegionPlan, Error> {
     let mut plan = simple(save, walk.forest, &walk.file.name, walk.file.lod, Action::Copy, "healthy");
+    plan.undecided = solved.undecided as u64;
     let own = walk.region.header.format;
     let format = format.copied().unwrap_or(own);
     let sound = walk.is_sound() && format == own && !walk.is_displaced();

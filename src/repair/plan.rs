@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::damage::Code;
 use crate::godot::region::Format;
 use crate::godot::slots::SlotFormula;
+use crate::recover::effort::Effort;
 use crate::recover::names::Misnamed;
 use crate::recover::slots::{self, FormulaEvidence};
 use crate::repair::backup::Store;
@@ -48,6 +49,8 @@ pub struct Plan {
     pub special: Vec<PathBuf>,
     /// Symbolic links, which are not followed and not copied: their paths below the save.
     pub links: Vec<PathBuf>,
+    /// The effort that was made for it.
+    pub effort: Effort,
 }
 
 impl Plan {
@@ -115,6 +118,7 @@ fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) 
         plans.iter_mut().for_each(|plan| plan.metas.extend(target.meta.clone()));
     }
     for (plan, options) in plans.iter_mut().zip(&all) {
+        plan.effort = options.effort;
         finish(save, plan, options)?;
     }
     Ok(plans)

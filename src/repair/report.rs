@@ -9,12 +9,12 @@ use crate::check;
 use crate::godot::channel::NAMES;
 use crate::printable::{self, triple};
 use crate::recover::decide::Certainty;
-use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlan};
+use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
 use crate::repair::lost::rounded;
 use crate::repair::plan::Plan;
 use crate::repair::why::{doubt, likeliest};
 use crate::repair::{MissingReason, Options, map, pak, stream};
-use crate::save::Save;
+use crate::save::{Save, first_byte};
 
 /// `repair.json`: see OUTPUT.md.
 pub(super) fn json(
@@ -64,6 +64,7 @@ struct RegionReport {
     put_right: Vec<BlockReport>,
     salvaged: Vec<SalvagedReport>,
     missing: Vec<MissingReport>,
+    undecided: u64,
     lost_and_found: usize,
 }
 
@@ -72,7 +73,9 @@ struct RegionReport {
 struct BlockReport {
     position: [i32; 3],
     slot: u32,
-    sector: u32,
+    /// `None` if it begins at none.
+    sector: Option<u32>,
+    offset: u64,
     listed_sector: Option<u32>,
     moved: bool,
     certainty: &'static str,
@@ -88,7 +91,8 @@ struct BlockReport {
 #[derive(Serialize)]
 struct SalvagedReport {
     position: [i32; 3],
-    sector: u32,
+    sector: Option<u32>,
+    offset: u64,
     kept: Vec<&'static str>,
     filled: Vec<FilledChannel>,
     metadata: bool,
@@ -135,27 +139,29 @@ impl RegionReport {
             why: region.why,
             renamed_from: renamed.map(|name| printable::path(Path::new(name))),
             blocks: region.blocks.len(),
-            put_right: region.blocks.iter().filter(put_right).map(BlockReport::new).collect(),
-            salvaged: salvaged.map(SalvagedReport::new).collect(),
-            missing: region.missing.iter().map(|missing| MissingReport::new(missing, &region.lost)).collect(),
+            put_right: region.blocks.iter().filter(put_right).map(|b| BlockReport::new(region, b)).collect(),
+            salvaged: salvaged.map(|b| SalvagedReport::new(region, b)).collect(),
+            missing: region.missing.iter().map(|missing| MissingReport::new(missing, region)).collect(),
+            undecided: region.undecided,
             lost_and_found: region.lost.len(),
         }
     }
 }
 
 impl MissingReport {
-    fn new(&(position, why): &([i32; 3], MissingReason), lost: &[LostBlock]) -> Self {
+    fn new(&(position, why): &([i32; 3], MissingReason), region: &RegionPlan) -> Self {
         let open = matches!(why, MissingReason::Uncertain | MissingReason::NotFound);
-        Self { position, why, likeliest: open.then(|| likeliest(position, lost)).flatten() }
+        Self { position, why, likeliest: open.then(|| likeliest(position, region)).flatten() }
     }
 }
 
 impl BlockReport {
-    fn new(b: &Decision) -> Self {
+    fn new(region: &RegionPlan, b: &Decision) -> Self {
         Self {
             position: b.position,
             slot: b.slot,
-            sector: b.sector,
+            sector: region.start(b).sector(),
+            offset: first_byte(&b.pieces),
             listed_sector: b.listed_at,
             moved: b.moved,
             certainty: certainty(b.origin, b.certainty),
@@ -169,12 +175,13 @@ impl BlockReport {
 }
 
 impl SalvagedReport {
-    fn new(b: &Decision) -> Self {
+    fn new(region: &RegionPlan, b: &Decision) -> Self {
         let filled: &[(usize, u64)] = b.mend.as_ref().map_or(&[], |mend| &mend.filled);
         let is_filled = |i: &usize| filled.iter().any(|(channel, _)| channel == i);
         Self {
             position: b.position,
-            sector: b.sector,
+            sector: region.start(b).sector(),
+            offset: first_byte(&b.pieces),
             kept: (0..NAMES.len()).filter(|i| !is_filled(i)).map(channel_name).collect(),
             filled: FilledChannel::all(filled),
             metadata: b.mend.as_ref().is_some_and(|mend| mend.metadata),
@@ -214,6 +221,10 @@ pub fn words(plan: &Plan) -> Vec<String> {
             Some(line) => lines.push(line),
             None => rebuilt(region, &name, &mut lines),
         }
+    }
+    for region in &plan.regions {
+        let undecided = plan.effort.undecided_words(region.undecided);
+        lines.extend(undecided.map(|words| format!("{}: {words}.", printable::path(&region.name))));
     }
     lines.extend(pak::words(&plan.paks));
     lines.extend(map::words(&plan.maps));
@@ -277,7 +288,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         lines.push(format!("  and {more} more that are only likely; repair.json lists them."));
     }
     for missing in region.missing.iter().take(LISTED) {
-        let MissingReport { position, why, likeliest } = MissingReport::new(missing, &region.lost);
+        let MissingReport { position, why, likeliest } = MissingReport::new(missing, region);
         let likeliest = likeliest.map_or_else(String::new, |text| format!("; {text}"));
         lines.push(format!("  {}: {why}{likeliest}.", triple(position)));
     }

@@ -220,7 +220,7 @@ pub(super) fn solve_all<'s>(
             .iter()
             .map(|(walk, _, near)| survey::Member { case: &walk.case, split: walk.split.as_ref(), near: *near })
             .collect();
-        let solved = survey::solve(&members, &Weights::default(), 1, &options.watch.quiet());
+        let solved = survey::solve(&members, &Weights::default(), options.effort.factor(), &options.watch.quiet());
         for ((walk, i, near), solved) in walks.iter().zip(&solved) {
             options.go_on()?;
             let healthy = matches!(looks[*i], Look::Healthy | Look::Exchanged) && walk.case.is_intact();

@@ -10,7 +10,7 @@ use crate::draft::{self, Draft};
 use crate::godot::region::{Format, Header};
 use crate::printable::write_json_pretty;
 use crate::repair::{Error, Options, lost, plan};
-use crate::save::{Forest, LOST, Save, Scratch};
+use crate::save::{Forest, LOST, Save, Scratch, first_byte};
 use crate::source::Source;
 use crate::watch::Watch;
 
@@ -62,7 +62,8 @@ struct UnownedReport<'r, F> {
 #[derive(Serialize)]
 struct FoundReport<'r> {
     region: &'r str,
-    sector: u32,
+    sector: Option<u32>,
+    offset: u64,
     candidates: Vec<lost::Candidate>,
 }
 
@@ -116,9 +117,11 @@ impl Writing<'_> {
                 let source = draft::open(&region.path)?;
                 let stored = read(&source, &block.pieces).map_err(draft::Error::read(&region.path))?;
                 let kind = if block.whole { "" } else { ".torn" };
-                let stem = format!("{}.sector-{:06}{kind}", shown.replace(['/', '\\'], "_"), block.sector);
+                let start = region.start_of(&block.pieces);
+                let stem = format!("{}.{}{kind}", shown.replace(['/', '\\'], "_"), start.suffix());
                 let candidates = lost::Candidate::all(&block.candidates);
-                let about = FoundReport { region: &shown, sector: block.sector, candidates };
+                let offset = first_byte(&block.pieces);
+                let about = FoundReport { region: &shown, sector: start.sector(), offset, candidates };
                 self.block(&stem, &stored, header.as_ref(), &about)?;
             }
         }

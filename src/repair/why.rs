@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::recover::decide::Certainty;
-use crate::repair::decision::{Decision, LostBlock, Origin};
+use crate::repair::decision::{Decision, LostBlock, Origin, RegionPlan};
 
 /// Why bytes are kept in `lost+found`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,11 +94,11 @@ pub(super) fn doubt(block: &Decision) -> Option<String> {
 }
 
 /// The likeliest block for a position without one, as a clause with the reason why it is not written.
-pub(super) fn likeliest(position: [i32; 3], lost: &[LostBlock]) -> Option<String> {
+pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<String> {
     let fits = |lost: &LostBlock| {
         let mut all = lost.candidates.iter().filter(|(at, _)| *at == position);
-        all.next().map(|(_, p)| (lost.sector, *p)).filter(|_| lost.whole)
+        all.next().map(|(_, p)| (region.start_of(&lost.pieces), *p)).filter(|_| lost.whole)
     };
-    let (sector, p) = lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(format!("the likeliest is the one at sector {sector} ({:.1} % likely)", 100.0 * p))
+    let (start, p) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!("the likeliest is the one at {start} ({:.1} % likely)", 100.0 * p))
 }

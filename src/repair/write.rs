@@ -164,9 +164,9 @@ fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), dra
                 pack::read(&input.source, &block.pieces, &mut stored).map_err(draft::Error::read(&region.path))?;
                 for (ending, bytes) in lost::files(from, block, &stored, &shown, &save.options.limits) {
                     let kind = if block.whole { "" } else { ".torn" };
-                    let sector = block.sector;
                     let flat = PathBuf::from(shown.replace(['/', '\\'], "_"));
-                    let name = out::lost_name(draft, &flat, &format!(".sector-{sector:06}{kind}{ending}"));
+                    let start = region.start_of(&block.pieces).suffix();
+                    let name = out::lost_name(draft, &flat, &format!(".{start}{kind}{ending}"));
                     draft.file(&name, &bytes)?;
                 }
             }

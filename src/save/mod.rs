@@ -12,6 +12,7 @@ mod pak_moved;
 mod region;
 mod scan;
 mod sectors;
+mod start;
 mod stream;
 mod transfer;
 mod view;
@@ -36,6 +37,8 @@ pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
 pub(crate) use scan::{LOST, META, REPORT, region_of_path};
 pub use sectors::{Owner, Run, SectorMap};
+pub use start::BlockStart;
+pub(crate) use start::first_byte;
 #[cfg(feature = "sqlite")]
 pub(crate) use stream::Layout as StreamLayout;
 pub(crate) use stream::OwnedKey;

@@ -39,6 +39,11 @@ pub trait Source: Sync {
         offset
     }
 
+    /// Where a byte is in the file as it is stored; `None` where the file does not have it as such a byte.
+    fn stored_offset(&self, offset: u64) -> Option<u64> {
+        Some(offset)
+    }
+
     /// Makes `buf` the `len` bytes at `offset`, or as many of them as there are.
     ///
     /// # Errors
@@ -96,6 +101,10 @@ impl<S: Source + ?Sized> Source for &S {
     fn next_data(&self, offset: u64) -> u64 {
         (**self).next_data(offset)
     }
+
+    fn stored_offset(&self, offset: u64) -> Option<u64> {
+        (**self).stored_offset(offset)
+    }
 }
 
 /// A source with a part that was already read; reads inside that part need no system call.
@@ -124,6 +133,10 @@ impl<S: Source + ?Sized> Source for Windowed<'_, S> {
             }
             None => self.source.read_at(offset, buf),
         }
+    }
+
+    fn stored_offset(&self, offset: u64) -> Option<u64> {
+        self.source.stored_offset(offset)
     }
 }
 
@@ -290,6 +303,10 @@ fn open_regular(path: &Path) -> Result<(File, Stamp), OpenError> {
 impl Source for FileSource {
     fn len(&self) -> u64 {
         self.restoration.as_ref().map_or(self.stamp.len, |restoration| restoration.len(self.stamp.len))
+    }
+
+    fn stored_offset(&self, offset: u64) -> Option<u64> {
+        self.restoration.as_ref().map_or(Some(offset), |restoration| restoration.stored_offset(offset))
     }
 
     fn next_data(&self, offset: u64) -> u64 {

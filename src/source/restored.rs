@@ -125,6 +125,18 @@ impl Restoration {
         Ok(true)
     }
 
+    /// Where a restored byte is in the file; `None` where the file does not have it, or has text for it.
+    #[must_use]
+    pub fn stored_offset(&self, mut offset: u64) -> Option<u64> {
+        for step in self.steps.iter().rev() {
+            let Step::Pieces { pieces, .. } = step else { return None };
+            let piece = pieces.get(pieces.partition_point(|piece| piece.start <= offset).checked_sub(1)?)?;
+            let PieceFrom::At(from) = piece.from else { return None };
+            offset = from.saturating_add(offset - piece.start);
+        }
+        Some(offset)
+    }
+
     /// Reads restored bytes; fewer than asked for only at the end.
     ///
     /// # Errors

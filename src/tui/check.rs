@@ -12,6 +12,7 @@ use super::verdict::{self, Verdict};
 use super::{App, Effect};
 use crate::check::{Cause, Finding, Options, Summary, run, total_bytes, walk};
 use crate::damage::Level;
+use crate::recover::effort::Effort;
 use crate::watch::Progress;
 
 /// Time between two reports: short enough to show that it moves, long enough for a slow line.
@@ -22,10 +23,10 @@ pub fn start(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
     app.findings.begin(&index, 0);
     app.selection.finding = None;
-    let generation = app.generation;
+    let (generation, effort) = (app.generation, app.settings.effort);
     app.job(
         JobKind::Check,
-        move |worker| check(&index, generation, worker),
+        move |worker| check(&index, generation, effort, worker),
         |app, why| {
             app.findings.running = false;
             app.findings.stopped = true;
@@ -44,7 +45,7 @@ struct PendingFindings {
     waiting: Vec<Finding>,
 }
 
-fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
+fn check(index: &Arc<Index>, generation: u64, effort: Effort, worker: &Worker<'_>) {
     let save = Arc::clone(&index.save);
     let total = total_bytes(&save, crate::check::Level::Semantic);
     worker.answer(move |app| {
@@ -87,7 +88,7 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
             report(None, false);
         }
     };
-    let options = Options::default().watch(worker.watch().progress(&progress));
+    let options = Options::default().effort(effort).watch(worker.watch().progress(&progress));
     let check = || {
         // First every block, so that plain damage is seen soon; then what only the sectors of all regions show.
         let mut errors = HashSet::new();
@@ -99,8 +100,9 @@ fn check(index: &Arc<Index>, generation: u64, worker: &Worker<'_>) {
         });
         if !summary.interrupted {
             let known = |file: &str, position| errors.contains(&(Arc::from(file), position));
-            let counts = walk(&save, &options, known, |finding| report(Some(finding), false));
+            let (counts, undecided) = walk(&save, &options, known, |finding| report(Some(finding), false));
             summary.counts.merge(&counts);
+            summary.undecided = undecided;
             summary.interrupted = worker.is_cancelled();
         }
         summary

@@ -50,6 +50,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::picture::palette::Palette;
+use crate::recover::effort::Effort;
 use crate::save::{Options, Save};
 use action::{Action, Keymap};
 use compare::Comparison;
@@ -74,6 +75,8 @@ pub struct Settings {
     pub path: PathBuf,
     /// How.
     pub options: Options,
+    /// How much work to spend on places that are hard to decide.
+    pub effort: Effort,
     /// Colours.
     pub theme: Theme,
     /// Whether the terminal is asked for its background, which then chooses between dark and light.

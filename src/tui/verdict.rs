@@ -79,12 +79,13 @@ fn request_shown(app: &mut App, dir: PathBuf, counted: Arc<check::Findings>) {
     if !app.findings.shown.verdict.request(&key) {
         return;
     }
+    let effort = app.settings.effort;
     app.job(
         JobKind::Totals,
         move |worker| {
             let found = Save::open(&key.1, &index.save.options).map_err(|error| error.to_string()).map(|save| {
                 let causes = counted.below(&index.save.shown(&key.1)).causes(&save);
-                let options = repair::Options::default().watch(worker.watch());
+                let options = repair::Options::default().effort(effort).watch(worker.watch());
                 Verdict { causes, totals: run_in_own_pool(|| repair::expected_totals(&save, &options).ok()) }
             });
             worker.answer(move |app| app.findings.shown.verdict.store(key, found));
@@ -98,12 +99,13 @@ fn request_totals(app: &mut App) {
     let counts = &app.findings.counts;
     let Some(index) = app.index.clone().filter(|_| counts.errors + counts.warnings > 0) else { return };
     let run = app.findings.run;
+    let effort = app.settings.effort;
     app.job(
         JobKind::Totals,
         move |worker| {
             let save = &index.save;
             let totals = run_in_own_pool(|| {
-                let options = repair::Options::default().watch(worker.watch());
+                let options = repair::Options::default().effort(effort).watch(worker.watch());
                 repair::expected_totals(save, &options).ok()
             });
             worker.answer(move |app| {
@@ -123,7 +125,10 @@ pub fn lines(app: &App) -> Vec<String> {
         return Vec::new();
     }
     let Some((Verdict { causes, totals }, path)) = shown(app) else { return Vec::new() };
-    let lines = check::verdict(causes, totals.as_ref(), path);
+    let effort = app.settings.effort;
+    let undecided = app.findings.summary.as_ref().map_or(0, |summary| summary.undecided);
+    let mut lines = check::verdict(causes, totals.as_ref(), path, effort);
+    lines.extend(effort.undecided_words(undecided).map(|words| format!("{words}.")));
     // What tells causes apart is on the pane of findings.
     lines.into_iter().filter(|line| !line.starts_with("To tell which")).collect()
 }

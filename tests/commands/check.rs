@@ -278,7 +278,7 @@ fn the_explorer_counts_what_check_counts() {
             in_two.push(finding);
         });
         let known = |file: &str, position| errors.contains(&(file.to_owned(), position));
-        let more = check::walk(&save, &check::Options::default(), known, |finding| in_two.push(finding));
+        let (more, _) = check::walk(&save, &check::Options::default(), known, |finding| in_two.push(finding));
         let mut counts = first.counts;
         counts.merge(&more);
         let sorted = |findings: &[check::Finding]| {

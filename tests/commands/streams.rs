@@ -72,7 +72,7 @@ fn ls_lists_rows_in_the_order_of_their_places() {
     assert!(rows[0]["instances"].as_u64().unwrap() > 0 && rows[7].get("instances").is_none());
     let (_, out, _) = run(&["ls", &path, "lod=1", "--format", "csv"]);
     let header: Vec<&str> = out.lines().next().unwrap().split(',').collect();
-    assert_eq!((header[16], header.last(), out.lines().count()), ("instances", Some(&"coordinate_format"), 3));
+    assert_eq!((header[16], header.last(), out.lines().count()), ("instances", Some(&"offset"), 3));
 }
 
 #[test]

@@ -173,9 +173,10 @@ fn a_table_says_what_is_inside_of_blocks() {
     export::table(&open(&out.path().join("healthy/stream-texts")), &path, &Palette::default(), &quiet()).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
-    let columns = "instances size_x size_y size_z depths storage metadata_bytes metadata_items coordinate_format";
+    let columns =
+        "instances size_x size_y size_z depths storage metadata_bytes metadata_items coordinate_format offset";
     assert_eq!(lines[0][16..].join(" "), columns, "new columns stand at the end");
-    assert!(lines.iter().all(|line| line.len() == 25));
+    assert!(lines.iter().all(|line| line.len() == 26));
     assert_eq!(lines[1][17..20], ["8", "8", "8"]);
     assert_eq!(lines[1][20].split(' ').count(), 8);
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use voxscope::check::{self, Cause, CauseKind, Findings, Level};
+use voxscope::recover::effort::Effort;
 use voxscope::repair::{self, Fate};
 use voxscope::save::{File, Options, Save};
 use voxscope::{damage, demo};
@@ -197,6 +198,14 @@ fn samples_of_crashes_have_their_causes() {
         ("copy-cut", CauseKind::CopyCut),
         ("copy-name", CauseKind::CopyIncomplete),
         ("region-missing", CauseKind::CopyIncomplete),
+        ("forest-empty", CauseKind::CopyIncomplete),
+        ("lod-gap", CauseKind::CopyIncomplete),
+        ("meta-empty", CauseKind::Killed),
+        ("sector-cut", CauseKind::Killed),
+        ("stream-empty", CauseKind::Killed),
+        ("table-garbage", CauseKind::Storage),
+        ("pak-shifted", CauseKind::Storage),
+        ("block-depth", CauseKind::Foreign),
     ] {
         let mut path = root.join("damaged").join(sample);
         if sample == "conversion-left" && path.join("world").is_dir() {
@@ -252,4 +261,63 @@ fn converted_line_breaks_are_recognized() {
     fs::write(&file, converted).unwrap();
     let causes = causes(&open(&root));
     assert_eq!(causes.first().map(|cause| cause.kind), Some(CauseKind::TextConverted), "{causes:?}");
+}
+
+#[test]
+fn every_sample_with_damage_has_a_cause_and_one_with_notes_only_has_none_but_old_states() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    demo::write_all(&root).unwrap();
+    for path in entries(&root.join("damaged")) {
+        let save = open(&path);
+        let mut findings = Findings::default();
+        let options = check::Options::default().level(Level::Semantic);
+        let summary = check::run(&save, &options, |finding| findings.add(&finding));
+        let damaged = summary.counts.errors + summary.counts.warnings > 0;
+        let causes = findings.causes(&save);
+        assert!(!damaged || !causes.is_empty(), "{}: no cause", path.display());
+        for cause in &causes {
+            assert_eq!(cause.alternatives.is_empty(), cause.tell_apart().is_none());
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_and_a_loss_of_power_are_named() {
+    for (case, kind) in [("disk_full/f1", CauseKind::DiskFull), ("power_loss/c6", CauseKind::PowerLost)] {
+        let world = golden().join(case).join("world");
+        if !world.is_dir() {
+            continue;
+        }
+        let causes = causes(&open(&world));
+        let named = |cause: &Cause| cause.kind == kind || cause.alternatives.contains(&kind);
+        assert!(causes.iter().any(|cause| named(cause) && cause.tell_apart().is_some()), "{case}: {causes:?}");
+    }
+}
+
+#[test]
+fn a_budget_that_runs_out_is_reported_and_ends_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    demo::write_all(&root).unwrap();
+    let save = open(&root.join("damaged/table-gap"));
+    let run = |effort| {
+        let options = check::Options::default().level(Level::Semantic).effort(effort);
+        let summary = check::run(&save, &options, drop);
+        let plan = repair::plan(&save, &repair::Options::default().effort(effort)).unwrap();
+        (summary, plan)
+    };
+    let (summary, plan) = run(Effort::NONE);
+    assert!(summary.undecided > 0 && !summary.interrupted);
+    let undecided: u64 = plan.regions.iter().map(|region| region.undecided).sum();
+    assert_eq!(undecided, summary.undecided);
+    let words = repair::words(&plan).join("\n");
+    assert!(words.contains("not decided within the budget of steps; `--effort high`"), "{words}");
+    let kept = repair::totals(&save, &plan).kept;
+    for effort in [Effort::NORMAL, Effort::HIGH] {
+        let (summary, plan) = run(effort);
+        assert_eq!(summary.undecided, 0);
+        assert!(!repair::words(&plan).join("\n").contains("budget"));
+        assert!(repair::totals(&save, &plan).kept >= kept, "what the table has stays without any effort");
+    }
 }

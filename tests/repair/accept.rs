@@ -4,9 +4,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::common;
+use crate::common::terrain::{Ground, Terrain};
 use crate::common::trees::{mend, trouble};
-use voxscope::repair::{LostBlock, RegionPlan};
-use voxscope::save::{Options, Save, Scratch};
+use voxscope::godot::region::{Header, MAX_HEADER_BYTES};
+use voxscope::repair::{Action, LostBlock, RegionPlan};
+use voxscope::save::{BlockStart, Options, Save, Scratch};
 
 fn repair(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_voxscope")).arg("repair").args(arguments).output().unwrap()
@@ -41,7 +43,8 @@ fn accepts(case: &Path) -> bool {
     let file = origin.as_str();
 
     let place = format!("{},{},{}", position[0], position[1], position[2]);
-    let accept = format!("{place}@{lod}={file}:{}", lost.sector);
+    let start = region.start_of(&lost.pieces).argument();
+    let accept = format!("{place}@{lod}={file}:{start}");
     let [source, out] = [&world, &to].map(|path| path.to_str().unwrap());
     let done = repair(&[source, "--out", out, "--accept", &accept]);
     assert!(done.status.code().is_some_and(|code| code & 1 == 1), "{done:?}");
@@ -71,9 +74,10 @@ fn accepts(case: &Path) -> bool {
     let next = dir.path().join("next");
     for wrong in [
         format!("{place}@{lod}={file}:7777"),
+        format!("{place}@{lod}={file}:@7"),
         format!("{place}@0=regions/lod0/r.9.9.9.vxr:1"),
-        format!("{place}@7={file}:{}", lost.sector),
-        format!("99999,0,0@{lod}={file}:{}", lost.sector),
+        format!("{place}@7={file}:{start}"),
+        format!("99999,0,0@{lod}={file}:{start}"),
         "nonsense".to_owned(),
     ] {
         let refused = repair(&[source, "--out", next.to_str().unwrap(), "--accept", &wrong]);
@@ -81,4 +85,56 @@ fn accepts(case: &Path) -> bool {
         assert!(String::from_utf8_lossy(&refused.stderr).contains(&wrong) && !next.exists(), "{refused:?}");
     }
     true
+}
+
+#[test]
+fn a_block_off_the_grid_has_its_byte_and_is_accepted_by_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let [world, to] = ["world", "copy"].map(|name| dir.path().join(name));
+    let terrain = Terrain::small(Ground::Smooth, 7);
+    terrain.write(&world, &[[0, 0, 0]]);
+    let file = "regions/lod0/r.0.0.0.vxr";
+    let path = world.join(file);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let header = Header::decode(&bytes[..MAX_HEADER_BYTES], bytes.len() as u64, None).value.unwrap();
+    let (table, sector) = (header.table, u64::from(header.format.sector_size));
+    // The last entry is lost, and bytes are inserted into a block in the middle.
+    let entries = bytes[table.start as usize..table.end as usize].chunks(4);
+    let mut entries: Vec<(u32, usize)> = entries
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+        .zip(0..)
+        .filter(|(entry, _)| *entry != 0)
+        .collect();
+    entries.sort_unstable();
+    let (last, slot) = *entries.last().unwrap();
+    let middle = header.sectors_at() + u64::from(entries[entries.len() / 2].0 >> 8) * sector + 100;
+    let first = header.sectors_at() + u64::from(last >> 8) * sector + 7;
+    bytes[table.start as usize + 4 * slot..][..4].fill(0);
+    bytes.splice(middle as usize..middle as usize, *b"garbage");
+    std::fs::write(&path, bytes).unwrap();
+
+    let plan = mend(&world, &dir.path().join("plain"), false).plan;
+    let region = plan.regions.iter().find(|region| region.action == Action::Rebuild).unwrap();
+    let starts = region.lost.iter().map(|lost| region.start_of(&lost.pieces));
+    let blocks = region.blocks.iter().map(|block| region.start(block));
+    assert!(starts.chain(blocks).any(|start| start == BlockStart::Byte(first)), "{:?}", region.lost);
+    let place = terrain_position(slot as u32, header.format.region_size);
+    let accept = format!("{place}@0={file}:@{first}");
+    let [source, out] = [&world, &to].map(|path| path.to_str().unwrap());
+    let done = repair(&[source, "--out", out, "--accept", &accept]);
+    assert!(done.status.code().is_some_and(|code| code & 1 == 1), "{done:?}");
+    assert_eq!(trouble(&to), []);
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(to.join("repair.json")).unwrap()).unwrap();
+    let put = report["regions"][0]["put_right"].as_array().unwrap();
+    let block = put.iter().find(|block| block["offset"] == first).unwrap_or_else(|| panic!("{report}"));
+    assert_eq!(block["sector"], serde_json::Value::Null);
+    let named = std::fs::read_dir(to.join("lost+found")).unwrap().map(|entry| entry.unwrap().file_name());
+    let named: Vec<String> = named.map(|name| name.into_string().unwrap()).collect();
+    assert!(named.iter().all(|name| name.contains(".sector-") || name.contains(".byte-")), "{named:?}");
+}
+
+/// The position of a slot in the region at the origin, as an argument.
+fn terrain_position(slot: u32, size: [u16; 3]) -> String {
+    let [x, y, _] = size.map(u32::from);
+    format!("{},{},{}", slot / y % x, slot % y, slot / y / x)
 }

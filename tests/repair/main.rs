@@ -66,9 +66,11 @@ fn a_healthy_save_is_copied_byte_by_byte() {
 }
 
 /// Damaged forests whose copy is not clean, and why.
-const NOT_CLEAN: [(&str, &str); 6] = [
+const NOT_CLEAN: [(&str, &str); 8] = [
     ("block-file-name", "nothing in a file of one block says which one it is"),
     ("block-file-trailing", "files of whole blocks are copied as they are"),
+    ("forest-empty", "a repair makes no blocks"),
+    ("lod-gap", "a LOD that is gone cannot be rebuilt without a backup"),
     ("region-format-unknown", "nothing says how the regions are laid out: the user has to, or a backup"),
     ("region-missing", "a file that is gone cannot be rebuilt without a backup"),
     ("region-refused", "the settings stay as they are: `convert` chooses others"),

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use self::evidence::Evidence;
 use crate::bytes::Span;
 use crate::check::outcome::Outcome;
+use crate::check::row::sector_at;
 use crate::check::{Inside, Level, Options, Report, Row, copied, unchanged};
 use crate::damage::{Code, CodeSet, Damage, Level as Severity, Value};
 use crate::limits::Limits;
@@ -226,13 +227,15 @@ fn outcome<S: Source>(view: io::Result<PakView<'_>>, pak: &Pak<S>, claim: &Claim
 
 fn row<S: Source>(pak: &Pak<S>, report: &Report, claim: &Claim, outcome: Option<&Outcome>) -> Row {
     let block = |n: u64| u32::try_from(n / crate::pak::BLOCK_BYTES).unwrap_or(u32::MAX);
+    let offset = pak.source.stored_offset(claim.blocks.start);
     Row {
         file: report.name(),
         lod: 0,
         position: pak.chunk(claim.number),
         slot: claim.number,
-        sector: block(claim.blocks.start),
+        sector: sector_at(offset, block(claim.blocks.start), 0, crate::pak::BLOCK_BYTES),
         sectors: block(claim.blocks.len()),
+        offset,
         bytes: outcome.map_or(0, |outcome| outcome.stored.len()),
         plain: outcome.map_or(0, |outcome| outcome.plain),
         version: u8::try_from(pak.header.version).ok(),

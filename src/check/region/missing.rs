@@ -1,20 +1,58 @@
-//! Region files that are missing: a coarser LOD has blocks where a finer one has no file.
+//! Blocks, LODs and region files that are missing as a whole.
+//!
+//! A region file is missing if a coarser LOD has blocks where a finer one has no file.
 //!
 //! The engine makes the blocks of a LOD from those of the next finer one, so each of them has children. A game that stores
 //! what its generator makes may keep far blocks in coarse LODs only; so a file is called missing only where every
 //! coarse block whose children would be in a file that is there has one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::bytes::Span;
 use crate::check::Finding;
 use crate::damage::{Code, Damage, Value};
-use crate::save::{Forest, Kind, Save, Scratch};
+use crate::save::{Forest, Kind, RegionFile, Save, Scratch};
 
 /// Coarse blocks with children that must be there before a file can be called missing, and coarse blocks without
 /// children that such a file leaves.
 const LEAST: usize = 4;
+
+/// Forests without a block, and LODs without a region file below one that has blocks.
+pub(crate) fn absent(save: &Save) -> Vec<Finding> {
+    save.forests
+        .iter()
+        .filter(|forest| forest.kind == Kind::Forest)
+        .flat_map(|forest| absent_in(save, forest))
+        .collect()
+}
+
+fn absent_in(save: &Save, forest: &Forest) -> Vec<Finding> {
+    let finding = |path: &Path, damage| Finding::of_file(Arc::from(save.shown(path)), damage, None);
+    // A file that is cut off, or has bytes behind its table, holds or held blocks.
+    let may_have = |file: &RegionFile| match &file.header {
+        None => true,
+        Some(header) => file.len != header.table.end || !file.damage.is_empty(),
+    };
+    if !forest.regions.iter().any(may_have) {
+        let damage = Damage::new(Code::ForestEmpty, Span::default(), "blocks of the save");
+        return vec![finding(&forest.dir, damage.found(Value::Number(forest.regions.len() as u64)))];
+    }
+    let lods: BTreeSet<u8> = forest.regions.iter().filter(|file| file.len > 0).map(|file| file.lod).collect();
+    let Some(top) = lods.last().copied() else { return Vec::new() };
+    // Engines that count LODs save all of them; others may have saved none between two.
+    let counted = forest.meta.as_ref().is_some_and(|meta| meta.lod_count.is_some());
+    let gap = (0..top).filter(|lod| !lods.contains(lod)).find(|lod| *lod == 0 || counted);
+    let gap = gap.and_then(|lod| Some((lod, lods.range(lod..).next()?)));
+    let found = |(lod, above): (u8, &u8)| {
+        let damage = Damage::new(Code::LodGap, Span::default(), "region files of the LOD")
+            .expected(Value::Number(u64::from(*above)))
+            .found(Value::Number(lod.into()));
+        finding(&forest.dir.join(format!("regions/lod{lod}")), damage)
+    };
+    gap.map(found).into_iter().collect()
+}
 
 /// The region files of a save that are missing.
 pub(crate) fn missing(save: &Save) -> Vec<Finding> {
@@ -53,7 +91,9 @@ fn of_forest(save: &Save, forest: &Forest) -> Vec<Finding> {
     if without > 0 || with < LEAST {
         return Vec::new();
     }
-    let mut missing: Vec<_> = missing.into_iter().filter(|(_, count)| *count >= LEAST).collect();
+    // A hole of few blocks says something if it is all that the region can have.
+    let all = size.iter().map(|n| usize::try_from(n / 2).unwrap_or(usize::MAX)).fold(1, usize::saturating_mul);
+    let mut missing: Vec<_> = missing.into_iter().filter(|(_, count)| *count >= LEAST || *count == all).collect();
     missing.sort_unstable();
     let finding = |((lod, [x, y, z]), count): ((u8, [i32; 3]), usize)| {
         let path = forest.dir.join(format!("regions/lod{lod}/r.{x}.{y}.{z}.vxr"));

@@ -120,7 +120,7 @@ pub(super) fn check<S: Source>(
     });
     for (i, (listed, block)) in by_sector.iter().zip(blocks).enumerate() {
         if let Some(rows) = rows.as_deref_mut() {
-            rows.push(Row::new(report.name(), region.lod, *listed, block.as_ref()));
+            rows.push(Row::new(report.name(), region, *listed, block.as_ref()));
         }
         let Some(mut block) = block else { continue };
         sketches.extend(block.sketch.take().map(|sketch| (listed.slot, sketch)));

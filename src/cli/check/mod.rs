@@ -16,6 +16,7 @@ use voxscope::watch::Watch;
 mod baseline;
 mod saves;
 
+use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{BOLD, DIM, GOOD, count, grouped, level_style, size, stdout, wrapped, write_json};
 use super::progress::{Bar, cancelled_by_signals};
@@ -43,6 +44,9 @@ pub struct Arguments {
     /// How much to check: `decode` is faster and does not find blocks in wrong places
     #[arg(long, value_name = "LEVEL", default_value = "semantic")]
     level: Deep,
+    /// How much work to spend on blocks whose places are hard to decide
+    #[arg(long, value_name = "EFFORT", default_value = "normal")]
+    effort: Effort,
     /// Hide findings of an earlier check, and do not count them (a file written by `--format jsonl`)
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -130,7 +134,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     let mut findings = check::Findings::default();
     let level = arguments.level.level();
-    let mut summary = run_to(&save, arguments.jobs, level, &cancel, &mut |finding| {
+    let options = check::Options::default().level(level).effort(arguments.effort.to_library());
+    let mut summary = run_to(&save, arguments.jobs, options, &cancel, &mut |finding| {
         if baseline.hides(finding) {
             return Ok(());
         }
@@ -141,9 +146,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let causes = findings.causes(&save);
     let wanted = level == check::Level::Semantic && !arguments.no_plan && !summary.interrupted;
     let damaged = summary.counts.errors + summary.counts.warnings > 0;
-    let totals = if wanted && damaged { totals(&save, arguments.jobs, &cancel) } else { None };
-    let end =
-        End { summary: &summary, causes: &causes, totals, save: &save, empty: is_empty(&save, &summary, level), level };
+    let totals = if wanted && damaged { totals(&save, arguments.jobs, options.effort, &cancel) } else { None };
+    let end = End {
+        summary: &summary,
+        causes: &causes,
+        totals,
+        save: &save,
+        empty: is_empty(&save, &summary, level),
+        level,
+        effort: options.effort,
+    };
     printer.end(&mut out, &end, baseline.count())?;
     out.flush()?;
     // Parts of the save are not there, so that no finding can name them.
@@ -163,6 +175,8 @@ struct End<'e> {
     empty: bool,
     /// How deep it looked.
     level: check::Level,
+    /// How much work it spent.
+    effort: voxscope::recover::effort::Effort,
 }
 
 /// Whether a save has no block that could have been checked.
@@ -173,9 +187,14 @@ fn is_empty(save: &Save, summary: &Summary, level: check::Level) -> bool {
 }
 
 /// What a repair would bring back; `None` when that cannot be planned.
-fn totals(save: &Save, jobs: Option<usize>, cancel: &AtomicBool) -> Option<Totals> {
+fn totals(
+    save: &Save,
+    jobs: Option<usize>,
+    effort: voxscope::recover::effort::Effort,
+    cancel: &AtomicBool,
+) -> Option<Totals> {
     let pool = target::pool(jobs).ok()?;
-    let options = repair::Options::default().watch(Watch::default().cancel(cancel));
+    let options = repair::Options::default().effort(effort).watch(Watch::default().cancel(cancel));
     pool.install(|| repair::expected_totals(save, &options)).ok()
 }
 
@@ -183,7 +202,7 @@ fn totals(save: &Save, jobs: Option<usize>, cancel: &AtomicBool) -> Option<Total
 pub fn run_to(
     save: &Save,
     jobs: Option<usize>,
-    level: check::Level,
+    options: check::Options<'_>,
     cancel: &AtomicBool,
     print: &mut dyn FnMut(&Finding) -> io::Result<()>,
 ) -> Result<Summary, Failure> {
@@ -194,10 +213,26 @@ pub fn run_to(
         // Findings come through a channel, so that writing them holds no thread of the pool.
         let (sender, receiver) = sync_channel(1024);
         let bar = &bar;
+        if pool.is_here() {
+            drop(sender);
+            let progress = |progress| bar.show(progress);
+            let watch = Watch::default().cancel(cancel).progress(&progress);
+            let options = check::Options::default().level(options.level).effort(options.effort).watch(watch);
+            let mut sink = |finding: Finding| {
+                if broken.is_none()
+                    && let Err(error) = bar.suspend(|| print(&finding))
+                {
+                    broken = Some(error);
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            };
+            return Ok(check::run(save, &options, &mut sink));
+        }
+        let pool = &pool;
         let checker = scope.spawn(move || {
             let progress = |progress| bar.show(progress);
             let watch = Watch::default().cancel(cancel).progress(&progress);
-            let options = check::Options::default().level(level).watch(watch);
+            let options = check::Options::default().level(options.level).effort(options.effort).watch(watch);
             // The receiver stays until this sender is gone.
             pool.install(|| check::run(save, &options, |finding| drop(sender.send(finding))))
         });
@@ -375,7 +410,7 @@ impl Printer {
         let mut verdict: Vec<String> = Vec::new();
         if *interrupted {
             verdict.push("interrupted before its end".to_owned());
-        } else if clean && end.empty {
+        } else if end.empty {
             verdict.push("nothing to check".to_owned());
         } else if clean {
             verdict.push(if known > 0 { "nothing new" } else { "clean" }.to_owned());
@@ -400,8 +435,19 @@ impl Printer {
             let was = if known == 1 { "was" } else { "were" };
             writeln!(out, "{} {was} known before and hidden.", count(known, "finding"))?;
         }
-        for line in check::verdict(end.causes, end.totals.as_ref(), &end.save.path) {
+        if let Some(totals) = end.totals.filter(|totals| counted && totals.source != stats.blocks) {
+            let line = format!(
+                "{} are the entries of all tables; the sentence below counts the {} of a repair: each position once, without voxel maps.",
+                count(stats.blocks, "block"),
+                grouped(totals.source)
+            );
             writeln!(out, "{}", wrapped(&line, ""))?;
+        }
+        for line in check::verdict(end.causes, end.totals.as_ref(), &end.save.path, end.effort) {
+            writeln!(out, "{}", wrapped(&line, ""))?;
+        }
+        if let Some(words) = end.effort.undecided_words(summary.undecided) {
+            writeln!(out, "{}", wrapped(&format!("{words}."), ""))?;
         }
         let deeper = end.level < check::Level::Semantic
             && counts.errors + counts.warnings > 0
@@ -421,7 +467,7 @@ impl Printer {
 
 /// The last line of `--format jsonl`; see OUTPUT.md.
 fn summary_json(end: &End<'_>, known: u64) -> serde_json::Value {
-    let Summary { counts, files, stats, unread, interrupted } = end.summary;
+    let Summary { counts, files, stats, unread, undecided, interrupted } = end.summary;
     serde_json::json!({
         "type": "summary",
         "errors": counts.errors,
@@ -433,6 +479,7 @@ fn summary_json(end: &End<'_>, known: u64) -> serde_json::Value {
         "blocks_damaged": stats.damaged,
         "stored_bytes": stats.stored_bytes,
         "plain_bytes": stats.plain_bytes,
+        "undecided": undecided,
         "interrupted": interrupted,
         "known": known,
         "empty": end.empty,

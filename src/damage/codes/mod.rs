@@ -43,6 +43,8 @@ codes! {
     BlockFileName = "block-file-name", Warning, "a block file whose name is no position", save::BLOCK_FILE_NAME;
     BlockFileHeader = "block-file-header", Error, "a block file without a valid header", save::BLOCK_FILE_HEADER;
     BlockFileTrailing = "block-file-trailing", Warning, "bytes after the block in its file", save::BLOCK_FILE_TRAILING;
+    ForestEmpty = "forest-empty", Warning, "a forest without a block", save::FOREST_EMPTY;
+    LodGap = "lod-gap", Warning, "a LOD without a region file below one that has blocks", save::LOD_GAP;
     LayoutPort = "layout-port", Note, "region files where the Rust port has them", save::LAYOUT_PORT;
     ConversionLeft = "conversion-left", Note, "the save as it was before a conversion is still there", save::CONVERSION_LEFT;
 

@@ -157,6 +157,18 @@ pub(super) const LOD_MISSING: Text = Text {
     explanation: "Older engines wrote the number of LODs into the meta file. A LOD without a region file may never have been saved, or a copy lacks its directory.",
 };
 
+pub(super) const FOREST_EMPTY: Text = Text {
+    messages: &[any("forest has no block", "{found|region file|region files}")],
+    next: "Compare the save with the one it was copied from: if that has region files in `regions`, copy the whole directory again. Nothing to do for a world that was never saved.",
+    explanation: "The meta file describes a save, and no region file has a block. A new world looks like this until the game saves it for the first time; so does a copy of which the directory `regions` was left out. There is nothing to check, so the check does not call the save clean.",
+};
+
+pub(super) const LOD_GAP: Text = Text {
+    messages: &[any("LOD {found} has no region file although LOD {expected} has blocks", "")],
+    next: "Compare the save with the one it was copied from: if that has the directory, copy it again. Otherwise run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the region files of the LOD from the backup.",
+    explanation: "The engine makes the blocks of a LOD from those of the next finer one, so the finer LOD existed, and a copy or a cleanup left it out. The game shows the coarse blocks from a distance and new terrain nearby; what players built there is gone from the copy.",
+};
+
 pub(super) const LAYOUT_PORT: Text = Text {
     messages: &[any("region files lie beside the meta file, as the Rust port has them", "")],
     next: "Nothing to do for the Rust port. For the engine, run `voxscope convert SAVE --out NEW`: it writes the directories that the engine looks for.",

@@ -109,6 +109,24 @@ pub(super) const SAMPLES: &[Sample] = &[
             })
         },
     ),
+    Sample::damaged(
+        "forest-empty",
+        "There is a meta file, and nothing of the directory `regions` was copied.",
+        &[Code::ForestEmpty],
+        |dir| {
+            alter_of(&spec(), dir, |draft| {
+                draft.remove_all("regions");
+                Ok(())
+            })
+        },
+    ),
+    Sample::damaged("lod-gap", "The region files of LOD 0 were not copied.", &[Code::LodGap], |dir| {
+        let lods = vec![Extent { from: [-4, 0, 0], to: [4, 2, 4] }, Extent { from: [-2, 0, 0], to: [2, 1, 2] }];
+        alter_of(&ForestSpec { lods, ..spec() }, dir, |draft| {
+            draft.remove_all("regions/lod0");
+            Ok(())
+        })
+    }),
     Sample::damaged("meta-lods", "There is a LOD that the meta file does not count.", &[Code::MetaLods], |dir| {
         let mut lods = spec().lods;
         lods.push(Extent { from: [0; 3], to: [1; 3] });

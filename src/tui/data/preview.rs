@@ -10,6 +10,7 @@ use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
 use crate::printable::{self, triple};
 use crate::repair::{Action, Certainty, LostPart, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
+use crate::save::BlockStart;
 
 /// What becomes of a part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,8 +70,8 @@ pub struct PreviewLine {
     pub text: String,
     /// Where its bytes are, when it can be looked at.
     pub pieces: Vec<Span>,
-    /// LOD, file and first sector of a block without an owner, by which it can be put in a place by hand.
-    pub place: Option<(u8, String, u32)>,
+    /// LOD, file and start of an unowned block, by which it can be put in a place by hand.
+    pub place: Option<(u8, String, BlockStart)>,
     /// The positions that it may belong to, with their probabilities.
     pub candidates: Vec<([i32; 3], f64)>,
 }
@@ -192,11 +193,12 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
             _ => format!("may be {}", places.join(" or ")),
         };
         put(&lost.pieces, Fate::Lost, 0, Some(out.lines.len()));
+        let start = region.start_of(&lost.pieces);
         out.lines.push(PreviewLine {
             pieces: lost.pieces.clone(),
             candidates: lost.candidates.clone(),
-            place: lost.whole.then(|| (region.lod, printable::path(&region.name), lost.sector)),
-            ..line(Subject::Lost, format!("sector {}", lost.sector), text)
+            place: lost.whole.then(|| (region.lod, printable::path(&region.name), start)),
+            ..line(Subject::Lost, start.to_string(), text)
         });
     }
     let mut first = 0;
@@ -212,9 +214,13 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
         put(&block.pieces, what, number, of_line);
         out.after.0.push(SectorFate { first, count, what, number, line: of_line });
         if let Some(subject) = subject {
+            let start = match region.start(block) {
+                BlockStart::Sector(sector) => sector.to_string(),
+                start @ BlockStart::Byte(_) => start.to_string(),
+            };
             let stood = match block.listed_at {
-                Some(listed) => format!("table says {listed}, found at {}", block.sector),
-                None => format!("found at {}", block.sector),
+                Some(listed) => format!("table says {listed}, found at {start}"),
+                None => format!("found at {start}"),
             };
             let likely = if subject == Subject::Likely {
                 format!(", {} likely", percent(block.probability))

@@ -187,7 +187,7 @@ fn a_region_of_today() {
     assert_eq!(runs, [(0, 3, Owner::Header), (3, 2, Owner::Block(0)), (5, 2, Owner::Block(33))]);
 
     let rows = check::rows(&save, save.files().next().unwrap(), &check::Options::default()).unwrap();
-    let listed = |i: usize| (rows[i].position, rows[i].slot, rows[i].sector, rows[i].sectors, rows[i].bytes);
+    let listed = |i: usize| (rows[i].position, rows[i].slot, rows[i].sector.unwrap(), rows[i].sectors, rows[i].bytes);
     assert_eq!((rows.len(), listed(0), listed(1)), (2, (Some(A), 0, 3, 2, 4107), (Some(B), 33, 5, 2, 4107)));
     assert_eq!(
         (rows[0].plain, rows[0].version, rows[0].container, rows[0].state()),

@@ -209,7 +209,11 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
                 None => return ("?".into(), Role::Dim),
             }
         }
-        Column::Sector => grouped(u64::from(row.sector) + u64::from(pages)),
+        Column::Sector => match row.sector {
+            Some(sector) => grouped(u64::from(sector) + u64::from(pages)),
+            // No sector begins there: the byte, as `--accept` has it.
+            None => row.offset.map_or_else(|| "-".to_owned(), |byte| format!("@{}", grouped(byte))),
+        },
         Column::Count => row.sectors.to_string(),
         _ if unread => return (glyphs.more.to_owned(), Role::Dim),
         Column::Bytes => grouped(row.bytes),

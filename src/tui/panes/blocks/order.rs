@@ -194,7 +194,9 @@ fn key(row: &Row, item: usize, sort: Option<Sort>) -> u128 {
             let up = |n: i32| u128::from(n.cast_unsigned() ^ (1 << 31));
             up(x) << 64 | up(y) << 32 | up(z)
         }),
-        Column::Sector => row.sector.into(),
+        Column::Sector => {
+            row.sector.map_or_else(|| u128::from(u32::MAX) + u128::from(row.offset.unwrap_or(0)), u128::from)
+        }
         Column::Count => row.sectors.into(),
         Column::Bytes => row.bytes.into(),
         Column::Plain => row.plain.into(),

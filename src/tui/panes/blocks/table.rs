@@ -44,6 +44,8 @@ pub struct TableFacts {
     pub states: bool,
     /// Whether rows have sectors.
     pub sectors: bool,
+    /// Whether a block begins at no sector.
+    pub off_grid: bool,
     /// Digits of the longest coordinate.
     pub digits: u8,
     /// Columns that the longest name of a file takes.
@@ -73,7 +75,8 @@ impl TableFacts {
             facts.flags |= row.flags.is_some();
             facts.states |= row.flags.is_none();
             facts.sectors |= row.sectors > 0;
-            sector = sector.max(row.sector);
+            facts.off_grid |= row.sector.is_none();
+            sector = sector.max(row.sector.map_or_else(|| row.offset.unwrap_or(0), u64::from));
             bytes = bytes.max(row.bytes);
             plain = plain.max(row.plain);
             let codes = row.codes.iter().map(|code| columns(code.name()));
@@ -84,7 +87,7 @@ impl TableFacts {
                 most = most.max(n);
             }
         }
-        facts.sector = columns(&grouped(sector.into()));
+        facts.sector = columns(&grouped(sector)).saturating_add(u16::from(facts.off_grid));
         facts.bytes = columns(&grouped(bytes));
         facts.plain = columns(&grouped(plain));
         facts.digits = u8::try_from(least.to_string().len().max(most.to_string().len())).unwrap_or(11);
@@ -99,6 +102,7 @@ impl TableFacts {
             flags: self.flags || other.flags,
             states: self.states || other.states,
             sectors: self.sectors || other.sectors,
+            off_grid: self.off_grid || other.off_grid,
             digits: self.digits.max(other.digits),
             name: self.name.max(other.name),
             code: self.code.max(other.code),
@@ -336,8 +340,9 @@ fn provisional(index: &Index, opened: &Opened) -> Chunk {
         lod,
         position: slot.position,
         slot: slot.slot,
-        sector: narrow(slot.first),
+        sector: Some(narrow(slot.first)),
         sectors: narrow(slot.count),
+        offset: None,
         bytes: 0,
         plain: 0,
         version: None,

@@ -62,7 +62,12 @@ pub fn draw_empty(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
     }
     match &findings.summary {
         Some(summary) if !findings.running && !summary.interrupted => {
-            let y = canvas.wrap(1, 2, &format!("{} Nothing is wrong.", app.glyphs.good), Role::Good);
+            let has_maps = app.index.as_ref().is_some_and(|index| !index.save.maps.is_empty());
+            let y = if summary.stats.blocks == 0 && !has_maps {
+                canvas.wrap(1, 2, "Nothing to check: there is no block.", Role::Warning)
+            } else {
+                canvas.wrap(1, 2, &format!("{} Nothing is wrong.", app.glyphs.good), Role::Good)
+            };
             let what = format!(
                 "{} with {} were checked: {} stored, {} decompressed.",
                 count(summary.files, "file"),

@@ -93,8 +93,8 @@ pub fn act_on_trial(app: &mut App, action: Action) -> bool {
 
 /// The block and the candidate that are looked at, as they are given to `repair`.
 fn choice(app: &App) -> Option<Accepted> {
-    let (lod, file, sector) = state(app)?.line.place.clone()?;
-    Some(Accepted { position: tried(app)?.1, lod, file, sector })
+    let (lod, file, start) = state(app)?.line.place.clone()?;
+    Some(Accepted { position: tried(app)?.1, lod, file, start })
 }
 
 /// Whether the block that is looked at can be put in a place by hand.
@@ -111,7 +111,7 @@ fn accept(app: &mut App) {
     let list = &mut app.panes.repair.accepted;
     let had = list.contains(&choice);
     // A block has one place, and a place one block.
-    let other = |a: &Accepted| (a.lod, &a.file, a.sector) != (choice.lod, &choice.file, choice.sector);
+    let other = |a: &Accepted| (a.lod, &a.file, a.start) != (choice.lod, &choice.file, choice.start);
     list.retain(|a| other(a) && (a.lod, a.position) != (choice.lod, choice.position));
     if had {
         app.show_message("Taken back.".into());

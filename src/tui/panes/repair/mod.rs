@@ -164,7 +164,7 @@ pub fn can_look(app: &App) -> bool {
 /// Asks for the plan, if it is not there or on its way.
 pub fn request_plan(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
-    let wanted = key(app);
+    let (wanted, effort) = (key(app), app.settings.effort);
     if app.panes.repair.plan.request(&wanted) {
         let save = Arc::clone(&index.save);
         app.panes.repair.progress = None;
@@ -173,7 +173,7 @@ pub fn request_plan(app: &mut App) {
             move |worker| {
                 let progress = wait::report_progress(worker);
                 let watch = worker.watch().progress(&progress);
-                let options = repair::Options::default().likely(wanted.1).watch(watch);
+                let options = repair::Options::default().likely(wanted.1).effort(effort).watch(watch);
                 let plan = run_in_own_pool(|| repair::plan(&save, &options).map_err(|error| error.to_string()));
                 worker.answer(move |app| app.panes.repair.plan.store(wanted, plan));
             },
@@ -303,7 +303,12 @@ pub fn command(app: &App) -> String {
     let level = if app.panes.repair.likely { "likely" } else { "certain" };
     let path = quoted(&crate::printable::path(&app.settings.path));
     let accepted = app.panes.repair.accepted.iter().map(|one| format!(" --accept {}", quoted(&one.to_string())));
-    format!("voxscope repair {path} --out {} --level {level}{}", quoted(&beside(app)), accepted.collect::<String>())
+    let effort = app.settings.effort.argument();
+    format!(
+        "voxscope repair {path} --out {} --level {level}{effort}{}",
+        quoted(&beside(app)),
+        accepted.collect::<String>()
+    )
 }
 
 /// A name beside the save.
@@ -441,8 +446,8 @@ fn capital(text: &str) -> String {
 /// Whether the block of a line was put in a place by hand.
 fn is_accepted(app: &App, line: &PreviewLine) -> bool {
     let place = line.place.as_ref();
-    place.is_some_and(|(lod, file, sector)| {
-        app.panes.repair.accepted.iter().any(|a| (a.lod, &a.file, a.sector) == (*lod, file, *sector))
+    place.is_some_and(|(lod, file, start)| {
+        app.panes.repair.accepted.iter().any(|a| (a.lod, &a.file, a.start) == (*lod, file, *start))
     })
 }
 
