@@ -14,7 +14,7 @@ use voxscope::watch::Watch;
 use voxscope::world::World;
 
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, GOOD, after_report, complain, count, grouped, stdout, wrapped};
+use super::output::{BOLD, GOOD, after_report, complain, count, grouped, stdout, warn_of_misplaced, wrapped};
 use super::progress::{Bar, cancelled_by_signals};
 use super::target;
 
@@ -59,6 +59,9 @@ pub struct Arguments {
     /// Compression of blocks
     #[arg(long, value_name = "MODE", default_value = "lz4")]
     container: Container,
+    /// Write the result even if it has more than 4 GiB
+    #[arg(long)]
+    yes: bool,
     /// Number of threads [default: one per core]
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
@@ -139,6 +142,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             Layout::Port => ForestLayout::Port,
         },
         change: change(arguments)?,
+        large: arguments.yes,
     };
     let form = arguments.to.unwrap_or_else(|| Form::of_name(&arguments.out));
     if form == Form::Forest && arguments.coordinates.is_some() {
@@ -244,6 +248,7 @@ fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
     for fault in &report.faults {
         complain(&format_args!("{}: {}", fault.file, fault.why));
     }
+    warn_of_misplaced(report.misplaced, "converted");
     for (kind, what) in [
         (Kind::Damaged, "cannot be read and is left out"),
         (Kind::TooLarge, "does not fit and is left out"),

@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
 }
 
 fn write(dir: &Path) -> Result<Exit, Failure> {
-    let samples = write_beside(dir)?;
+    let Some(samples) = write_beside(dir)? else { return Ok(Exit::INTERRUPTED) };
     let shown = voxscope::printable::path(dir);
     let mut out = stdout();
     writeln!(out, "{} in {shown}. Try:", count(samples.len() as u64, "save"))?;
@@ -99,23 +99,29 @@ fn write_samples(dir: &Path) -> Result<Vec<&'static Sample>, Failure> {
 }
 
 /// Writes the samples under a temporary name beside `dir`, so that there are all of them under its name, or none.
-fn write_beside(dir: &Path) -> Result<Vec<&'static Sample>, Failure> {
+/// `None` if it was interrupted.
+fn write_beside(dir: &Path) -> Result<Option<Vec<&'static Sample>>, Failure> {
     let failed = |error: voxscope::draft::Error| Failure::Failed(error.to_string());
     // An empty directory makes room for the result; one that cannot be removed, such as a mounted disk, is filled directly.
     let had = dir.is_dir();
     if had && std::fs::remove_dir(dir).is_err() {
-        return write_samples(dir);
+        return write_samples(dir).map(Some);
     }
     if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         let failed = |error| Failure::Failed(format!("{}: {error}", voxscope::printable::path(parent)));
         std::fs::create_dir_all(parent).map_err(failed)?;
     }
+    let cancel = super::progress::cancelled_by_signals();
     let written = Draft::new(&[], dir, &Watch::default()).map_err(failed).and_then(|draft| {
         let samples = write_samples(draft.root())?;
+        if cancel.load(std::sync::atomic::Ordering::Relaxed) {
+            // Dropping the draft removes what was written.
+            return Ok(None);
+        }
         draft.finish().map_err(failed)?;
-        Ok(samples)
+        Ok(Some(samples))
     });
-    if written.is_err() && had {
+    if !matches!(written, Ok(Some(_))) && had {
         // As it was before.
         let _ = std::fs::create_dir(dir);
     }

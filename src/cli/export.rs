@@ -16,7 +16,7 @@ use voxscope::watch::Watch;
 use voxscope::world::{self, Fault, World};
 
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, after_report, complain, complain_of_unread, count, stdout, wrapped};
+use super::output::{BOLD, after_report, complain, complain_of_unread, count, stdout, warn_of_misplaced, wrapped};
 use super::progress::{Bar, cancelled_by_signals};
 use super::target::{self, parse_triple, read_names};
 
@@ -426,6 +426,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
         names: names.clone(),
     };
     let summary = voxels::export(world, &request, arguments.out(), watch)?;
+    warn_of_misplaced(summary.misplaced, "exported");
     warn_about_faults(&summary.faults);
     tell_damaged(&summary.damaged, "; export.json lists them");
     let exit = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(!summary.faults.is_empty()));

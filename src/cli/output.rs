@@ -37,6 +37,17 @@ pub fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }
 
+/// Says on standard error that blocks are used where the tables have them although they belong elsewhere, or may.
+pub fn warn_of_misplaced(blocks: u64, used: &str) {
+    if blocks > 0 {
+        let (are, it) = if blocks == 1 { ("is", "it") } else { ("are", "them") };
+        complain(&format_args!(
+            "{} {are} in the wrong place, or may be, and {are} {used} where the table has {it}; run `voxscope repair` first and use its copy",
+            count(blocks, "block")
+        ));
+    }
+}
+
 /// Says on standard error which parts of a save were not read, and returns the exit code for that.
 pub fn complain_of_unread(save: &Save) -> Exit {
     let mut exit = Exit::CLEAN;

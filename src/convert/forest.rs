@@ -146,7 +146,15 @@ fn sync(files: &[(File, PathBuf)]) -> Result<(), draft::Error> {
     std::thread::scope(|scope| {
         let parts = files.chunks(files.len().div_ceil(SYNCS).max(1));
         let sync = |(file, path): &(File, PathBuf)| file.sync_all().map_err(draft::Error::write(path));
-        let threads: Vec<_> = parts.map(|part| scope.spawn(move || part.iter().try_for_each(sync))).collect();
+        let mut threads = Vec::new();
+        for part in parts {
+            let work = move || part.iter().try_for_each(sync);
+            match std::thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(thread) => threads.push(thread),
+                // Without another thread, this one syncs.
+                Err(_) => part.iter().try_for_each(sync)?,
+            }
+        }
         // The threads do not panic; if one did, its file counts as not synced.
         threads.into_iter().try_for_each(|thread| thread.join().unwrap_or(Err(draft::Error::Interrupted)))
     })

@@ -22,6 +22,7 @@ mod verify;
 
 use std::path::{Path, PathBuf};
 
+use crate::check;
 use crate::diff;
 use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth};
@@ -59,7 +60,12 @@ pub struct Target {
     pub layout: ForestLayout,
     /// Channels that get another form.
     pub change: VoxelChange,
+    /// Whether the result may have more than [`LARGE`] bytes.
+    pub large: bool,
 }
+
+/// Bytes of a result beyond which a conversion asks first.
+pub const LARGE: u64 = 4 << 30;
 
 /// Channels that a conversion gives another form; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +80,16 @@ impl Default for Target {
     fn default() -> Self {
         let layout = ForestLayout::Engine;
         let change = VoxelChange::default();
-        Self { block_size: None, region_size: None, sector_size: None, mode: Mode::Lz4, keys: None, layout, change }
+        Self {
+            block_size: None,
+            region_size: None,
+            sector_size: None,
+            mode: Mode::Lz4,
+            keys: None,
+            layout,
+            change,
+            large: false,
+        }
     }
 }
 
@@ -168,7 +183,9 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
     draft::check_destination(&[world.path()], to)?;
     let wanted = layout(world, target)?;
     let mut layout = accepted(wanted, target)?;
+    check_size(world, target, to)?;
     let slots = slots(world, watch);
+    let misplaced = check::misplaced(world.save, world.path(), watch);
     if let Some(lod) = world.lods().iter().find(|&&lod| lod >= MAX_LODS) {
         return Err(Error::Request(format!("LOD {lod} is more than a forest has: at most {MAX_LODS}")));
     }
@@ -176,6 +193,7 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
         let draft = Draft::new(&[world.path()], to, watch)?;
         let work = Work { world, layout: &layout, watch };
         let mut report = Report::new(world, &layout, slots.clone());
+        report.misplaced = misplaced;
         if let Some(sector) = forest::write(&work, &draft, &mut report)?
             && target.sector_size.is_none()
             && sector > layout.sector
@@ -195,6 +213,19 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
         draft.finish()?;
         return Ok(report);
     }
+}
+
+/// Refuses results that are larger than anybody may want unless they are asked for, and those that do not fit on the disk. The
+/// result has about as many bytes as the files of the source have on the disk; Zstandard makes them half as many.
+fn check_size(world: &World<'_>, target: &Target, to: &Path) -> Result<(), Error> {
+    let files = world.save.files().filter(|file| file.path().starts_with(world.path()));
+    let bytes: u64 = files.map(|file| draft::bytes_on_disk(&file.path(), file.len())).sum();
+    let least = if target.mode == Mode::Zstd { bytes / 2 } else { bytes };
+    if least > LARGE && !target.large {
+        let size = printable::size(least);
+        return Err(Error::Request(format!("the result would have about {size}: give --yes to write it")));
+    }
+    Ok(draft::check_space(to, least)?)
 }
 
 /// The layout with a sector size with which the engine saves into regions, and if none is large enough with smaller regions,
@@ -226,12 +257,14 @@ pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
     let beside_it = report::report_of(to, false);
     draft::check_database(&sources, to)?;
     draft::check_beside(&beside_it)?;
+    check_size(world, target, to)?;
     let draft = Draft::new(&sources, to, watch)?;
     let mut layout = layout(world, target)?;
     let slots = slots(world, watch);
     layout.keys = Some(target.keys.unwrap_or_else(|| stream::keys(world, &layout)));
     let work = Work { world, layout: &layout, watch };
     let mut report = Report::new(world, &layout, slots);
+    report.misplaced = check::misplaced(world.save, world.path(), watch);
     let path = stream::write(&work, &draft, &mut report)?;
     let result = Save::open(&path, &save::Options::default().key_rule(KeyRule::New))?;
     verify::verify(&work, &World::only(&result)?, &report)?;
@@ -315,19 +348,22 @@ fn slots(world: &World<'_>, watch: &Watch<'_>) -> Option<String> {
         return None;
     }
     if let Some(given) = world.save.options.slots {
-        return Some(format!("read by the formula that was given, {}", formula(given)));
+        return Some(format!("placed by {}, as given", formula(given)));
     }
     Some(match infer_formula(world.save, forest, &|| watch.is_cancelled()) {
-        FormulaEvidence::Known => "read by the old formula, which the versions of the blocks imply".to_owned(),
+        FormulaEvidence::Known => "placed by the old formula, which the version of the blocks implies".to_owned(),
         FormulaEvidence::Seams { slots, seams, odds } => {
             world.tell_slots(slots);
             let odds = odds.abs().exp();
-            format!("read by {}, as {seams} seams show, with average odds of {odds:.1} to 1 per seam", formula(slots))
+            format!(
+                "placed by {}: {seams} borders between blocks fit it better than the other one ({odds:.1} to 1 on average)",
+                formula(slots)
+            )
         }
         FormulaEvidence::Nothing => {
             let formula = formula(SlotFormula::Euclidean);
             format!(
-                "read by {formula}, since neither block versions nor seams show which one applies; pass `--slots old` if it is wrong"
+                "placed by {formula}, because neither the version nor the borders of the blocks show which one applies; if the terrain is shifted there, convert again with `--slots old`"
             )
         }
     })

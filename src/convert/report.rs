@@ -135,6 +135,7 @@ struct ReportJson<'r> {
     filling_left_out: u64,
     listed: Vec<ListedJson>,
     positions_twice: u64,
+    misplaced: u64,
     files_unread: &'r [Fault],
 }
 
@@ -209,6 +210,8 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// Table entries that were left out because another one has their position.
     pub twice: u64,
+    /// Blocks that the tables lead to although they belong elsewhere, or may: they are converted where the tables have them.
+    pub misplaced: u64,
 }
 
 impl Report {
@@ -293,6 +296,7 @@ impl Report {
             filling_left_out: self.emptied,
             listed: self.listed.iter().map(listed).collect(),
             positions_twice: self.twice,
+            misplaced: self.misplaced,
             files_unread: &self.faults,
         };
         let mut text = Vec::new();

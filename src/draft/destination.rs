@@ -114,6 +114,17 @@ fn is_beside(file: &Path, path: &Path) -> bool {
     file.is_file() && with.any(|name| name == path.as_os_str())
 }
 
+/// Bytes that a file of a length takes on the disk: holes of a sparse file take none.
+#[must_use]
+pub fn bytes_on_disk(path: &Path, len: u64) -> u64 {
+    #[cfg(unix)]
+    if let Ok(metadata) = fs::symlink_metadata(path) {
+        use std::os::unix::fs::MetadataExt;
+        return len.min(metadata.blocks().saturating_mul(512));
+    }
+    len
+}
+
 /// Checks that a result of at least so many bytes fits on the disk of its destination.
 ///
 /// # Errors

@@ -15,7 +15,9 @@ use crate::watch::Watch;
 mod destination;
 mod files;
 
-pub use destination::{check_beside, check_database, check_destination, check_space, leftovers, leftovers_in};
+pub use destination::{
+    bytes_on_disk, check_beside, check_database, check_destination, check_space, leftovers, leftovers_in,
+};
 pub use files::{Input, Writer};
 
 pub(crate) use destination::parent;

@@ -95,6 +95,9 @@ pub fn map(
     let drawing = Drawing::new(save, part, request, watch)?;
     let [width, height] = [0, 1].map(|i| u32::try_from(drawing.high[i] - drawing.low[i]).unwrap_or(u32::MAX));
     let mut summary = MapSummary { size: [width, height], matter: drawing.matter_name(), description: None };
+    // A picture is compressed: less than a thousandth of its pixels is none.
+    let pixels = u64::from(width).saturating_mul(u64::from(height));
+    draft::check_space(to, if is_array { pixels.saturating_mul(4) } else { pixels / 1000 })?;
     let name = Path::new("picture");
     if is_array {
         drawing.write_array(&draft, name, watch)?;

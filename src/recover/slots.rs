@@ -108,6 +108,8 @@ impl<'s> Lod<'s> {
                 let place = |formula| region.block_position(listed.slot, known.unwrap_or(formula));
                 Some((number, listed.entry, [place(SlotFormula::Legacy)?, place(SlotFormula::Euclidean)?]))
             }));
+            // A LOD may have more region files than a process may have open.
+            region.source.close();
             lod.regions.push(region);
             if lod.members.len() > BLOCKS {
                 break;

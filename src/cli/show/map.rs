@@ -67,6 +67,18 @@ fn print(out: &mut impl Write, arguments: &Arguments, map: &Map, hits: &[Hit<'_>
     writeln!(out, "{BOLD}{}{BOLD:#} · {}", asked(arguments), voxscope::printable::path(&map.dir))?;
     if hits.is_empty() {
         writeln!(out, "  outside of every layer")?;
+        for layer in map.layers() {
+            let Some(frame) = layer.frame() else { continue };
+            let name = printable(layer.name.as_deref().unwrap_or("a layer without a name"));
+            match arguments.at {
+                Some(_) => {
+                    let ends =
+                        [[0; 3], frame.dim].map(|corner| frame.corner(corner).map(|n| format!("{n}")).join(", "));
+                    writeln!(out, "  {name} goes from ({}) to ({}), in metres", ends[0], ends[1])?;
+                }
+                None => writeln!(out, "  {name} has {} cells", frame.dim.map(|n| n.to_string()).join(" x "))?,
+            }
+        }
     }
     for Hit { layer, cell, voxel } in hits {
         writeln!(out)?;

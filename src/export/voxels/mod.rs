@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use crate::check;
 use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
 use crate::godot::textures::{INDICES, Textures, WEIGHTS};
@@ -104,6 +105,8 @@ pub struct Summary {
     pub damaged: Vec<Odd>,
     /// Files that could not be read.
     pub faults: Vec<world::Fault>,
+    /// Blocks of the save that the tables lead to although they belong elsewhere, or may.
+    pub misplaced: u64,
     /// The arrays: channel, and file or the one value of all voxels.
     pub arrays: Vec<Written>,
 }
@@ -210,6 +213,7 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, watch: &Watch<'_>
                     return Err(draft::Error::Changed(PathBuf::from(file)).into());
                 }
                 summary.faults.clone_from(&index.faults);
+                summary.misplaced = check::misplaced(world.save, world.path(), watch);
                 report::write(&draft, world, request, &summary, side)?;
                 draft.finish()?;
                 return Ok(summary);

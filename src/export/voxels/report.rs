@@ -87,6 +87,7 @@ struct ExportReport<'s> {
     holes: u64,
     damaged: &'s [Odd],
     files_unread: &'s [Fault],
+    misplaced: u64,
 }
 
 /// Writes `export.json`.
@@ -111,6 +112,7 @@ pub(super) fn write(
         holes: summary.holes,
         damaged: &summary.damaged,
         files_unread: &summary.faults,
+        misplaced: summary.misplaced,
     };
     let mut text = Vec::new();
     // Writing to memory cannot fail.

@@ -198,7 +198,7 @@ fn the_seams_tell_which_formula_placed_blocks_of_version_4() {
             let words = report.slots.clone().unwrap();
             let expected = if slots == SlotFormula::Legacy { "the old formula" } else { "the new formula" };
             assert!(words.contains(expected), "{seed} {slots:?}: {words}");
-            told += usize::from(words.contains("seams show, "));
+            told += usize::from(words.contains("borders between blocks fit it"));
             assert_same(&truth, &to);
             // The checker says the same, and nothing else.
             let save = open(&from);
