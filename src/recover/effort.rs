@@ -42,3 +42,17 @@ impl Default for Effort {
         Self::NORMAL
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_undecided_is_said_with_the_option_that_may_decide_it() {
+        assert_eq!(Effort::NORMAL.undecided_words(0), None);
+        let words = Effort::NORMAL.undecided_words(12).unwrap();
+        assert_eq!(words, "12 blocks not decided within the budget of steps; `--effort high` may decide them");
+        assert_eq!(Effort::HIGH.undecided_words(1).unwrap(), "1 block not decided within the budget of steps");
+        assert_eq!((Effort::HIGH.argument(), Effort::default().argument()), (" --effort high", ""));
+    }
+}
