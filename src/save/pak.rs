@@ -76,6 +76,8 @@ pub struct Pak<S> {
     inferred_order: OnceLock<[OrderEvidence; 2]>,
 }
 
+/// Chunks that are read to find one that has a shape.
+const SHAPE_CHUNKS: usize = 64;
 /// Chunks that are read to infer the order of voxels, and the most bytes of one.
 const ORDER_CHUNKS: usize = 24;
 const ORDER_BYTES: u64 = 1 << 20;
@@ -223,6 +225,11 @@ impl<S: Source> Pak<S> {
         }
         let shape = chunk::infer(len64(payload.plain), payload.complete, self.shape).report_to(damage);
         Ok(PakView { located, payload: Some(payload), shape, damage })
+    }
+
+    /// The shape of the first of the leading chunks that has one.
+    pub fn first_shape(&self, scratch: &mut PakScratch) -> Option<Inferred<Shape>> {
+        self.present().take(SHAPE_CHUNKS).find_map(|(number, record)| self.view(number, record, scratch).ok()?.shape)
     }
 
     /// The order of the voxels of chunks of this shape: as given, or as the first chunks of the file show it.

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use voxscope::pak::Inferred;
+use voxscope::pak::chunk::{Order, Shape};
 use voxscope::pak::offset::Reading;
 use voxscope::pak::place::Grid;
 use voxscope::printable::triple;
-use voxscope::save::{Owner, PakDir, Save};
+use voxscope::save::{Owner, PakDir, PakScratch, Save};
 
 use crate::cli::output::{Align, BOLD, DIM, count, grouped, size, table, write_table};
 
@@ -37,6 +38,10 @@ struct HeaderInfo {
     chunks: usize,
     reading: Inferred<Reading>,
     grid: Option<Inferred<Grid>>,
+    /// The shape of the first chunk that implies one.
+    shape: Option<Inferred<Shape>>,
+    /// The order of the voxels of chunks of that shape.
+    order: Option<Inferred<Order>>,
     /// Blocks of 4,096 bytes.
     blocks: Blocks,
 }
@@ -57,6 +62,7 @@ pub fn gather(save: &Save, pak_dir: &PakDir) -> PakDirInfo {
         let pak = save.pak(pak_dir, file, &mut Vec::new()).ok().flatten();
         let header = pak.map(|pak| {
             let map = pak.sector_map();
+            let shape = pak.first_shape(&mut PakScratch::default());
             HeaderInfo {
                 tag: pak.header.tag.escape_ascii().to_string(),
                 version: pak.header.version,
@@ -70,6 +76,8 @@ pub fn gather(save: &Save, pak_dir: &PakDir) -> PakDirInfo {
                     free: map.count(|owner| owner == Owner::Free),
                     beyond_end: map.count(|owner| matches!(owner, Owner::BeyondEnd(_))),
                 },
+                order: shape.as_ref().map(|shape| pak.order(&shape.value)),
+                shape,
                 reading: pak.reading,
                 grid: pak.grid,
             }
@@ -113,8 +121,38 @@ pub fn print(out: &mut impl Write, pak_dir: &PakDirInfo) -> io::Result<()> {
         ]);
     }
     write_table(out, &rows)?;
+    let headers = || pak_dir.files.iter().filter_map(|file| file.header.as_ref());
+    let shapes = headers().filter_map(|header| header.shape.as_ref());
+    write_inferred(out, "shape of chunks", shapes, |shape| {
+        let [x, y, z] = shape.size;
+        format!("{x} x {y} x {z} voxels of {}", count(shape.voxel_bytes.into(), "byte"))
+    })?;
+    let orders = headers().filter_map(|header| header.order.as_ref());
+    write_inferred(out, "order of voxels, the last axis fastest", orders, |order| order.name().to_owned())?;
     if pak_dir.files.len() > FILES {
         writeln!(out, "  {DIM}and {} more{DIM:#}", count((pak_dir.files.len() - FILES) as u64, "file"))?;
+    }
+    Ok(())
+}
+
+/// Writes each distinct value once, with how it is known and the number of regions that have it if they differ.
+fn write_inferred<'a, T: PartialEq + 'a>(
+    out: &mut impl Write,
+    what: &str,
+    values: impl Iterator<Item = &'a Inferred<T>>,
+    words: impl Fn(&T) -> String,
+) -> io::Result<()> {
+    let mut distinct: Vec<(&Inferred<T>, u64)> = Vec::new();
+    for value in values {
+        match distinct.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, n)) => *n += 1,
+            None => distinct.push((value, 1)),
+        }
+    }
+    for (value, n) in &distinct {
+        let regions = if distinct.len() > 1 { format!(" in {}", count(*n, "region")) } else { String::new() };
+        let (value, how, why) = (words(&value.value), value.how.name(), value.why);
+        writeln!(out, "  {what}: {value}{regions} {DIM}· {how}: {why}{DIM:#}")?;
     }
     Ok(())
 }

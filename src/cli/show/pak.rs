@@ -73,7 +73,7 @@ fn wanted(
     let (chunk, voxel) = match arguments.voxel {
         None => (arguments.block?, None),
         Some(voxel) => {
-            let size = shape_of_first(pak, scratch)?.size.map(|n| i32::try_from(n).unwrap_or(i32::MAX).max(1));
+            let size = pak.first_shape(scratch)?.value.size.map(|n| i32::try_from(n).unwrap_or(i32::MAX).max(1));
             let chunk = [0, 1, 2].map(|i| voxel[i].div_euclid(size[i]));
             let inside = [0, 1, 2].map(|i| voxel[i].rem_euclid(size[i]).unsigned_abs());
             (chunk, Some((voxel, inside)))
@@ -81,11 +81,6 @@ fn wanted(
     };
     let (region, record) = grid.find(chunk);
     Some((record.filter(|_| region == pak.region)?, voxel))
-}
-
-/// The shape of the first chunk that has one; the chunk of a voxel depends on it.
-fn shape_of_first(pak: &Pak<FileSource>, scratch: &mut PakScratch) -> Option<Shape> {
-    pak.present().take(64).find_map(|(number, record)| Some(pak.view(number, record, scratch).ok()?.shape?.value))
 }
 
 fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io::Result<()> {
@@ -111,12 +106,12 @@ fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io
     }
     if let (Some(shape), Some(payload)) = (&view.shape, view.payload) {
         inferred(out, "shape", shape, shape_words)?;
+        let order = place.pak.order(&shape.value);
+        inferred(out, "order of voxels, the last axis fastest", &order, |order| order.name().to_owned())?;
         if let Some((world, inside)) = place.voxel {
-            let order = place.pak.order(&shape.value);
             let voxels = Voxels { data: payload.plain, shape: shape.value, order: order.value };
             let value = voxels.get(inside).map_or_else(|| "not there".to_owned(), |n| format!("{n} (0x{n:x})"));
             writeln!(out, "  voxel {} · {} in the chunk: {value}", triple(world), triple(inside))?;
-            inferred(out, "order of voxels, the last axis fastest", &order, |order| order.name().to_owned())?;
         }
     }
     if let Some(payload) = view.payload.filter(|_| place.pak.header.version >= 7 && place.voxel.is_none()) {

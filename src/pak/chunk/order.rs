@@ -70,9 +70,9 @@ impl Order {
     #[must_use]
     pub const fn of_shape(shape: &Shape) -> Inferred<Self> {
         if let [16, _, 16] = shape.size {
-            Inferred::assumed(Self::Xyz, "chunks of 16 x n x 16 are indexed x, y, z by the notes on the format")
+            Inferred::documented(Self::Xyz, "the notes on the format declare Voxel [16][n][16]")
         } else {
-            Inferred::assumed(Self::Yzx, "it is that of the records")
+            Inferred::assumed(Self::Yzx, "records have the same order")
         }
     }
 }
@@ -161,8 +161,8 @@ pub fn infer(shape: &Shape, inside: &Evidence, seams: &Evidence) -> Inferred<Ord
     let usual = Order::of_shape(shape);
     match (inside.order(), seams.order()) {
         (Some(a), Some(b)) if a != b => usual,
-        (Some(order), _) => Inferred::deduced(order, "neighbouring voxels inside of chunks differ least by it"),
-        (None, Some(order)) => Inferred::deduced(order, "voxels differ least by it where chunks meet"),
+        (Some(order), _) => Inferred::deduced(order, "fewer neighbouring voxels differ inside chunks"),
+        (None, Some(order)) => Inferred::deduced(order, "fewer voxels differ where two chunks meet"),
         (None, None) => usual,
     }
 }

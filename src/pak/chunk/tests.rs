@@ -132,7 +132,7 @@ fn columns_show_the_order_of_their_voxels() {
     // Without evidence it is that of the notes.
     let none = OrderEvidence::default();
     let inferred = infer_order(&columns, &none, &none);
-    assert_eq!((inferred.value, inferred.how), (Order::Xyz, How::Assumed));
+    assert_eq!((inferred.value, inferred.how), (Order::Xyz, How::Documented));
     let mut empty = OrderEvidence::default();
     empty.add_inside(&[0; 16 * 64 * 16 * 2], &columns);
     empty.add_inside(&[1, 2, 3], &columns);

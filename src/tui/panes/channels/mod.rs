@@ -405,7 +405,7 @@ fn details(block: &BlockData, channel: &ChannelData, names: &Palette) -> Vec<(Ro
     }
     if let Some(order) = &block.chunk_order {
         let (name, how, why) = (order.value.name(), order.how.name(), order.why);
-        out.push((Role::Text, format!("Order {name}, the last axis fastest: {how}, {why}.")));
+        out.push((Role::Text, format!("Order of voxels {name}, the last axis fastest: {how}, {why}.")));
     }
     out
 }
