@@ -1,6 +1,9 @@
 //! What a plan adds up to, block by block.
 
+use std::path::Path;
+
 use crate::check::Totals;
+use crate::damage::Code;
 use crate::printable::grouped;
 use crate::repair::decision::Action;
 use crate::repair::fate::{Fate, fates};
@@ -33,7 +36,15 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| rebuilt(stream.action)).map(|stream| n(stream.lost.len()));
     totals.set_aside += regions.chain(paks).chain(streams).sum::<u64>();
     totals.set_aside += plan.maps.iter().flat_map(|map| &map.layers).map(|layer| n(layer.taken_out.len())).sum::<u64>();
-    let regions = plan.regions.iter().filter(|region| !region.is_unchanged()).count();
+    // Files of other programs are moved away, which mends nothing.
+    let foreign = |path: &Path| {
+        save.forests.iter().any(|forest| {
+            let mut damaged =
+                forest.regions.iter().filter(|file| file.damage.iter().any(|d| d.code == Code::RegionVoxedit));
+            damaged.any(|file| forest.dir.join(&file.name) == path)
+        })
+    };
+    let regions = plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign(&region.path)).count();
     let plans = plan.paks.iter().map(|pak| pak.action);
     let plans = plans.chain(plan.maps.iter().map(|map| map.action));
     let plans = plans.chain(plan.streams.iter().map(|stream| stream.action));

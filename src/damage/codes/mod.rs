@@ -53,6 +53,7 @@ codes! {
     RegionMissing = "region-missing", Warning, "a region file that is missing", region::MISSING;
     RegionEmpty = "region-empty", Error, "an empty file", region::EMPTY;
     RegionNotRegion = "region-not-region", Error, "not a region file", region::NOT_REGION;
+    RegionVoxedit = "region-voxedit", Error, "a file of another program", region::VOXEDIT;
     RegionVersion = "region-version", Error, "unknown version of the region file", region::VERSION;
     RegionHeaderCut = "region-header-cut", Error, "the header is cut short", region::HEADER_CUT;
     RegionNeverStored = "region-never-stored", Warning, "a header and nothing else", region::NEVER_STORED;

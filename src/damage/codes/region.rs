@@ -26,6 +26,12 @@ pub(super) const NOT_REGION: Text = Text {
     explanation: "A region file begins with the four bytes `VXR_`. This file is of another kind, or its first sector was overwritten or lost. Zero bytes indicate a power loss. The blocks after the header may still be whole.",
 };
 
+pub(super) const VOXEDIT: Text = Text {
+    messages: &[any("file is a rig of Sandbox's VoxEdit and not a region file", "it begins with VXR{found}")],
+    next: "Move the file out of the save: VoxEdit opens it, and there is no block in it to repair. If it replaced a region file, run `voxscope repair SAVE --out NEW --from-backup OLD`.",
+    explanation: "VoxEdit of The Sandbox stores rigs in files that end in `.vxr` too. They begin with `VXR` and a digit, the version, where a region file begins with `VXR_`. Somebody put the file here by mistake. The game cannot open it as a region, so the blocks of a region of that name are not loaded, and new ones cannot be saved.",
+};
+
 pub(super) const VERSION: Text = Text {
     messages: &[any("version of the region file is unknown", "{found}; expected {expected}")],
     next: "If a newer engine wrote the save, use a newer voxscope. Otherwise run `voxscope repair SAVE --out NEW`: it writes the header of the other region files in front of the blocks.",

@@ -13,6 +13,17 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("region-not-region", "The start of a region file is zero.", &[Code::RegionNotRegion], |dir| {
         set(dir, 0, &[0; 16])
     }),
+    Sample::damaged(
+        "region-voxedit",
+        "A rig of VoxEdit was put in the place of a region file.",
+        &[Code::RegionVoxedit],
+        |dir| {
+            region(dir, |bytes, _, _| {
+                bytes.clear();
+                bytes.extend_from_slice(b"VXR9\x04\x00\x00\x00walk\x01\x00\x00\x00body.vxm\x00");
+            })
+        },
+    ),
     Sample::damaged("region-version", "A region file has version 7.", &[Code::RegionVersion], |dir| set(dir, 4, &[7])),
     Sample::damaged("region-header-cut", "A region file ends in its header.", &[Code::RegionHeaderCut], |dir| {
         cut(dir, 12)

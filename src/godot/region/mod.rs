@@ -33,22 +33,19 @@ impl From<Unfit> for std::io::Error {
     }
 }
 
-/// What begins with `VXR` and a digit: files of Sandbox's VoxEdit have the same ending.
-const VOXEDIT: [&str; 10] = [
-    "VXR0: a rig of VoxEdit",
-    "VXR1: a rig of VoxEdit",
-    "VXR2: a rig of VoxEdit",
-    "VXR3: a rig of VoxEdit",
-    "VXR4: a rig of VoxEdit",
-    "VXR5: a rig of VoxEdit",
-    "VXR6: a rig of VoxEdit",
-    "VXR7: a rig of VoxEdit",
-    "VXR8: a rig of VoxEdit",
-    "VXR9: a rig of VoxEdit",
-];
-
 /// The first four bytes.
 pub const MAGIC: [u8; 4] = *b"VXR_";
+
+/// The version of a rig of Sandbox's VoxEdit, whose files have the same ending: they begin with `VXR` and a digit. `None` for
+/// other files, and for a region file of which only the fourth byte is damaged.
+#[must_use]
+pub fn voxedit_version(prefix: &[u8], file_len: u64, outside: Option<&Format>) -> Option<u8> {
+    let (b"VXR", [digit @ b'0'..=b'9', rest @ ..]) = prefix.split_at_checked(3)? else { return None };
+    let region = [&MAGIC[..], rest].concat();
+    let mut damage = Vec::new();
+    let header = Header::decode(&region, file_len, outside).report_to(&mut damage);
+    (header.is_none() || !damage.is_empty()).then(|| digit.saturating_sub(b'0'))
+}
 
 /// Bytes of the header of version 3 before the palette.
 pub const HEADER_BYTES: u64 = 20;
@@ -163,13 +160,10 @@ impl Header {
             );
             return None;
         };
-        if let [b'V', b'X', b'R', digit @ b'0'..=b'9'] = magic {
+        if let Some(digit) = voxedit_version(prefix, file_len, outside) {
             damage.push(
-                Damage::new(Code::RegionNotRegion, Span::new(0, 4), "first four bytes")
-                    .expected(Value::Words("VXR_ (0x5658525f)"))
-                    .found(Value::Words(
-                        VOXEDIT.get(usize::from(digit.saturating_sub(b'0'))).copied().unwrap_or_default(),
-                    )),
+                Damage::new(Code::RegionVoxedit, Span::new(0, 4), "first four bytes")
+                    .found(Value::Number(digit.into())),
             );
             return None;
         }

@@ -8,10 +8,22 @@ fn a_rig_of_voxedit_is_named() {
     for digit in b'0'..=b'9' {
         let mut damage = Vec::new();
         assert!(Header::decode(&[b'V', b'X', b'R', digit, 0, 0, 0, 0], 8, None).report_to(&mut damage).is_none());
-        assert_eq!((damage[0].code, damage[0].span), (Code::RegionNotRegion, Span::new(0, 4)));
+        assert_eq!((damage[0].code, damage[0].span), (Code::RegionVoxedit, Span::new(0, 4)));
         let text = damage[0].to_string();
-        assert!(text.contains(&format!("VXR{}: a rig of VoxEdit", digit - b'0')), "{text}");
+        assert!(text.contains(&format!("VXR{}", digit - b'0')), "{text}");
+        assert!(!damage[0].code.next().starts_with("Run `voxscope repair"), "there is nothing to repair");
     }
+}
+
+#[test]
+fn a_region_with_one_damaged_byte_is_no_rig() {
+    let mut file = V3.to_vec();
+    file.resize(20 + 3 * 2 * 255 * 4, 0);
+    let len = file.len() as u64;
+    file[3] = b'7';
+    let mut damage = Vec::new();
+    assert!(Header::decode(&file, len, None).report_to(&mut damage).is_none());
+    assert_eq!(damage[0].code, Code::RegionNotRegion);
 }
 
 use crate::damage::Space;

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::forest::{MAX_LODS, Meta};
-use crate::godot::region::{Format, Header, MAGIC, MAX_HEADER_BYTES};
+use crate::godot::region::{self, Format, Header, MAGIC, MAX_HEADER_BYTES};
 use crate::save::transfer::open_region;
 use crate::save::{Error, Fault, Forest, ForestLayout, Kind, Options, PakDir, RegionFile, Save, StreamFile};
 use crate::source::{FileSource, OpenError, Source};
@@ -35,6 +35,15 @@ pub(crate) const REPORT: &str = "repair.json";
 const ENDING: &str = "vxr";
 /// Directories above a region file in which its meta file is searched: `regions/lodN` is two levels down.
 const META_ABOVE: usize = 3;
+
+/// The version of a rig of VoxEdit; `None` for other files.
+fn voxedit_version(path: &Path) -> Option<u8> {
+    let file =
+        fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file).and_then(|_| FileSource::open(path).ok())?;
+    let mut prefix = Vec::new();
+    file.read_into(0, MAX_HEADER_BYTES, &mut prefix).ok()?;
+    region::voxedit_version(&prefix, file.len(), None)
+}
 
 pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     let metadata = match fs::metadata(path) {
@@ -271,7 +280,8 @@ impl Scan<'_> {
         for path in paths {
             let Some(name) = path.file_name() else { continue };
             let position = parse_region(name);
-            if position.is_none() {
+            // The code of a rig of VoxEdit says more than its name.
+            if position.is_none() && voxedit_version(path).is_none() {
                 self.fault(path, Code::NameRegion, "name of the file", None);
             }
             regions.push(RegionFile::named(Path::new(name), lod, position.unwrap_or_default()));
@@ -400,7 +410,10 @@ impl Scan<'_> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let close = name.starts_with(like) || name.contains(".vxr");
         let code = if close { Code::NameRegion } else { Code::NameForeign };
-        self.fault(path, code, "name of the file", None);
+        let rig = if close { voxedit_version(path) } else { None };
+        let rig =
+            rig.map(|version| format!("It is a rig of Sandbox's VoxEdit (VXR{version}): move it out of the save"));
+        self.fault(path, code, "name of the file", rig);
     }
 
     fn meta(&mut self, path: &Path) -> Option<Meta> {
