@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::voxels::{Area, Error, Which};
 use crate::draft::{self, Draft};
+use crate::picture::paint::texture;
 
 /// The most pixels of a picture, which is built in memory.
 const PIXELS: i64 = 1 << 24;
@@ -43,6 +44,17 @@ pub struct Picture {
     pub size: [u32; 2],
     /// The smallest and the largest value, distances for the SDF; `None` if there is no block.
     pub range: Option<[f64; 2]>,
+}
+
+/// What the values of a picture are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Numbers, each in a colour of its own.
+    Kinds,
+    /// Distances.
+    Distances,
+    /// Textures or their weights, in the colours of maps.
+    Textures,
 }
 
 /// A value in a picture: raw, and its meaning.
@@ -117,11 +129,11 @@ impl Canvas {
         draft: &Draft<'_>,
         name: &Path,
         slice: &Slice,
-        (what, signed): (&str, bool),
+        (what, values): (&str, Values),
         palette: Option<&[u8]>,
     ) -> Result<Picture, Error> {
         let range = range(&self.values);
-        let pixels = paint(&self.values, slice.look, signed, palette);
+        let pixels = paint(&self.values, slice, values, palette);
         let (file, path) = draft.create(name)?;
         let size = [self.width, self.height].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         let axis = ["x", "y", "z"][slice.axis];
@@ -142,7 +154,7 @@ fn range(values: &[Option<Value>]) -> Option<[f64; 2]> {
     })
 }
 
-fn paint(values: &[Option<Value>], look: Look, signed: bool, palette: Option<&[u8]>) -> Vec<u8> {
+fn paint(values: &[Option<Value>], slice: &Slice, kind: Values, palette: Option<&[u8]>) -> Vec<u8> {
     let [low, high] = range(values).unwrap_or_default();
     // Limit distances to the range of most of them, so that the surface is visible.
     let reach = low.abs().max(high.abs()).clamp(f64::MIN_POSITIVE, 10.0);
@@ -150,14 +162,18 @@ fn paint(values: &[Option<Value>], look: Look, signed: bool, palette: Option<&[u
     for value in values {
         let rgba = match value {
             None => [0; 4],
-            Some(Value(_, value)) if look == Look::Scale => {
+            Some(Value(_, value)) if slice.look == Look::Scale => {
                 let n = grey(*value, low, high);
                 [n, n, n, 255]
             }
-            Some(Value(_, value)) if signed => {
+            Some(Value(_, value)) if kind == Values::Distances => {
                 let n = (255.0 * (1.0 - (value.abs() / reach).min(1.0))) as u8;
                 // The inside of the ground is brown to black, the outside white to blue.
                 if *value < 0.0 { [n.max(40), n / 2 + 20, n / 4, 255] } else { [n, n, 255, 255] }
+            }
+            Some(Value(raw, _)) if kind == Values::Textures => {
+                let [r, g, b] = texture(slice.channel, u32::try_from(*raw).unwrap_or(u32::MAX));
+                [r, g, b, 255]
             }
             Some(Value(raw, _)) => colour(*raw, palette),
         };

@@ -8,7 +8,7 @@ use crate::godot::textures::{INDICES, Textures, WEIGHTS, pictured};
 use crate::watch::{Step, Watch};
 use crate::world::{Buffer, World};
 
-use super::canvas::{Canvas, Picture, Slice};
+use super::canvas::{Canvas, Picture, Slice, Values};
 use super::voxels::{self, Area, Error, Which};
 use super::{chunks, layer};
 use crate::pak::chunk::Voxels;
@@ -35,7 +35,7 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
     let mut canvas = Canvas::new(slice, voxels::area(&index, slice.lod, slice.which, side)?)?;
     let area = canvas.area();
     let mut buffer = Buffer::default();
-    let mut mixel4 = false;
+    let mut textures = None;
     let all = voxels::blocks_in(&index, area, side).count() as u64;
     watch.begin(Step::Exporting, all);
     for at in voxels::blocks_in(&index, area, side) {
@@ -46,8 +46,8 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
         let Some(channel) = block.channels.get(slice.channel) else { continue };
         let corner = at.position.map(|n| i64::from(n) * i64::from(side));
         let far = corner.map(|n| n + i64::from(side));
-        let of_block = Textures::of_block(block).filter(|_| slice.channel == INDICES || slice.channel == WEIGHTS);
-        mixel4 |= of_block == Some(Textures::Mixel4);
+        let of_block = Textures::of_block(block).filter(|textures| textures.is_in(slice.channel));
+        textures = textures.or(of_block);
         canvas.fill([corner, far], |voxel| {
             let inside = [0, 1, 2].map(|i| u16::try_from(voxel[i] - corner[i]).unwrap_or(u16::MAX));
             let index = index_zxy(block.size, inside)?;
@@ -60,13 +60,19 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
         forest.regions.iter().find_map(|file| file.header.as_ref().and_then(|header| header.palette.clone()))
     });
     let palette = palette.filter(|_| slice.channel == ChannelId::Color.index());
-    let what = match (slice.channel, mixel4) {
-        (INDICES, true) => "texture of the largest weight (INDICES, WEIGHTS)",
-        (WEIGHTS, true) => "largest weight of a texture (WEIGHTS)",
+    let what = match (slice.channel, textures) {
+        (INDICES, Some(Textures::Mixel4)) => "texture of the largest weight (INDICES, WEIGHTS)",
+        (INDICES, Some(Textures::Single)) => "texture (INDICES)",
+        (WEIGHTS, Some(_)) => "largest weight of a texture (WEIGHTS)",
         (channel, _) => NAMES[channel],
     };
     let what = format!("{what} of LOD {}", slice.lod);
-    let what = (what.as_str(), slice.channel == SDF);
+    let values = match textures {
+        Some(_) => Values::Textures,
+        None if slice.channel == SDF => Values::Distances,
+        None => Values::Kinds,
+    };
+    let what = (what.as_str(), values);
     let picture = canvas.write(&draft, Path::new(NAME), slice, what, palette.as_deref())?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
     Ok(picture)
@@ -102,7 +108,7 @@ pub fn slice_of_layer(save: &Save, name: &str, slice: &Slice, to: &Path, watch: 
             return Err(draft::Error::read(&map.dir)(error).into());
         }
     }
-    let picture = canvas.write(&draft, Path::new(NAME), slice, ("flags", false), None)?;
+    let picture = canvas.write(&draft, Path::new(NAME), slice, ("flags", Values::Kinds), None)?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
     Ok(picture)
 }
@@ -168,7 +174,7 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
             });
         }
     }
-    let picture = canvas.write(&draft, Path::new(NAME), slice, ("voxels", false), None)?;
+    let picture = canvas.write(&draft, Path::new(NAME), slice, ("voxels", Values::Kinds), None)?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
     Ok(picture)
 }

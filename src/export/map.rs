@@ -60,7 +60,7 @@ pub struct MapSummary {
     /// Width and height in pixels.
     pub size: [u32; 2],
     /// What matter went by.
-    pub matter: &'static str,
+    pub matter: String,
     /// The second file, of an array.
     pub description: Option<PathBuf>,
 }
@@ -205,15 +205,20 @@ impl<'r> Drawing<'r> {
         Ok(Self { request, source, other, grid, probe, marks, low, high })
     }
 
-    const fn matter_name(&self) -> &'static str {
+    fn matter_name(&self) -> String {
+        let channel = |channel: usize| {
+            let name = crate::godot::channel::NAMES.get(channel).filter(|_| self.source.has_channels());
+            name.map_or_else(|| "values".to_owned(), |name| (*name).to_owned())
+        };
         match self.grid.layer {
-            Layer::Top(Matter::Channel(channel)) if channel < crate::godot::channel::CHANNELS => {
-                crate::godot::channel::NAMES[channel]
+            Layer::Top(Matter::Channel(number)) => channel(number),
+            Layer::Top(Matter::Value) => channel(usize::MAX),
+            Layer::Cut { axis, at, channel: number } => {
+                let axis = ["x", "y", "z"].get(usize::from(axis)).copied().unwrap_or("y");
+                format!("{} at {axis}={at}", channel(number.into()))
             }
-            Layer::Top(_) => "values",
-            Layer::Cut { .. } => "a cut",
-            Layer::Size => "stored bytes",
-            Layer::Coverage => "LODs",
+            Layer::Size => "stored bytes".to_owned(),
+            Layer::Coverage => "LODs".to_owned(),
         }
     }
 
@@ -313,8 +318,9 @@ impl<'r> Drawing<'r> {
         let mut encoder = png::Encoder::new(BufWriter::new(&file), width, height);
         encoder.set_color(png::ColorType::Rgba);
         encoder.set_compression(png::Compression::Fast);
-        let about =
-            format!("{} of LOD {}, {} voxels a pixel", self.request.look.name(), self.request.lod, self.grid.step);
+        let (look, matter, lod) = (self.request.look.name(), self.matter_name(), self.request.lod);
+        let s = if self.grid.step == 1 { "" } else { "s" };
+        let about = format!("{look} of LOD {lod}, {matter}, {} voxel{s} a pixel", self.grid.step);
         encoder.add_text_chunk("Description".to_owned(), about).map_err(failed)?;
         let mut writer = encoder.write_header().map_err(failed)?;
         let mut stream = writer.stream_writer().map_err(failed)?;

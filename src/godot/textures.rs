@@ -55,6 +55,12 @@ impl Textures {
         }
     }
 
+    /// Whether a channel holds textures or their weights: INDICES of either, and WEIGHTS of Mixel4.
+    #[must_use]
+    pub const fn is_in(self, channel: usize) -> bool {
+        channel == INDICES || (channel == WEIGHTS && matches!(self, Self::Mixel4))
+    }
+
     /// A value of INDICES or WEIGHTS in words; `None` for other channels, and for the unused WEIGHTS of Single.
     #[must_use]
     pub fn describe(self, channel: usize, raw: u64) -> Option<String> {

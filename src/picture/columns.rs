@@ -5,7 +5,7 @@ use super::source::Voxels;
 use super::tile::Pixel;
 use crate::godot::block::Block;
 use crate::godot::channel::{Channel, Depth, SDF, Storage, index_zxy, sdf};
-use crate::godot::textures::pictured;
+use crate::godot::textures::{Textures, pictured};
 
 /// Columns of a block column whose highest matter is sought from the highest block downward.
 pub struct Columns {
@@ -73,13 +73,18 @@ impl Columns {
     pub fn look(&mut self, voxels: Voxels<'_>, reading: Reading<'_>, rise: Rise) {
         match (voxels, reading.matter) {
             (Voxels::Block(block), Matter::Channel(number)) => {
-                if let Some(channel) = block.channels.get(number) {
-                    self.look_in_channel(block, channel, number, reading, rise);
+                // Textures are everywhere: where there is matter, the distances show.
+                let on_ground = Textures::of_block(block).is_some_and(|textures| textures.is_in(number));
+                let matter = if on_ground { SDF } else { number };
+                if let Some(channel) = block.channels.get(matter) {
+                    let pictured = |index: usize| fold(pictured(block, number, index).unwrap_or(0));
+                    let value = on_ground.then_some(&pictured as &dyn Fn(usize) -> u32);
+                    self.look_in_channel(block, channel, matter, value, reading, rise);
                 }
             }
             (Voxels::Block(block), Matter::Value) => {
                 if let Some(channel) = block.channels.first() {
-                    self.look_in_channel(block, channel, 0, reading, rise);
+                    self.look_in_channel(block, channel, 0, None, reading, rise);
                 }
             }
             (Voxels::Chunk(chunk), _) => {
@@ -122,22 +127,30 @@ impl Columns {
         }
     }
 
+    /// Looks for matter in a channel. `value` gives what the picture shows of a voxel by its index, where that is not the
+    /// value of the channel.
     fn look_in_channel(
         &mut self,
         block: &Block<'_>,
         channel: &Channel<'_>,
         number: usize,
+        value: Option<&dyn Fn(usize) -> u32>,
         reading: Reading<'_>,
         rise: Rise,
     ) {
         let sy = usize::from(block.size[1]);
         let solid = solid(number, block.version, channel.depth, reading.palette);
-        let mean = |raw: u64| if number == SDF { 0 } else { meaning(number, channel.depth, raw, reading.palette) };
+        let mean = |raw: u64, index: usize| match value {
+            Some(value) => value(index),
+            None if number == SDF => 0,
+            None => meaning(number, channel.depth, raw, reading.palette),
+        };
         if channel.storage == Storage::Uniform {
             let Some(raw) = channel.value(0).filter(|raw| solid(*raw)) else { return };
             for at in 0..self.found.len() {
                 if self.is_open(at) {
-                    self.set(at, rise, sy.saturating_sub(1), mean(raw), 0.5);
+                    let y = sy.saturating_sub(1);
+                    self.set(at, rise, y, mean(raw, at.saturating_mul(sy).saturating_add(y)), 0.5);
                 }
             }
             return;
@@ -158,17 +171,17 @@ impl Columns {
             };
             let Some(y) = top else { continue };
             let raw = |y: usize| column.get(y * width..).and_then(|bytes| channel.depth.value(bytes));
-            let Some(value) = raw(y) else { continue };
+            let Some(here) = raw(y) else { continue };
             let mut more = 0.5;
             if number == SDF
                 && let Some(above) = raw(y + 1)
             {
                 // The surface is where the distance goes through 0.
-                let [inside, outside] = [value, above].map(|raw| sdf(block.version, channel.depth, raw));
+                let [inside, outside] = [here, above].map(|raw| sdf(block.version, channel.depth, raw));
                 let share = inside / (inside - outside);
                 more = if share.is_finite() { share.clamp(0.0, 1.0) as f32 } else { 0.5 };
             }
-            self.set(at, rise, y, mean(value), more);
+            self.set(at, rise, y, mean(here, at.saturating_mul(sy).saturating_add(y)), more);
         }
     }
 }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::color::{self, CIVIDIS, Rgb, Scale, VIRIDIS};
 use super::look::{COLOR, Layer, Look, Matter};
-use super::paint::{AIR, DRY, Style, Window, coverage, structure};
+use super::paint::{AIR, DRY, Style, Window, coverage, structure, texture};
 use super::tile::LAND;
 use crate::godot::channel::SDF;
+use crate::godot::textures::WEIGHTS;
 use crate::printable::grouped;
 use crate::voxel_map::flags;
 
@@ -86,7 +87,12 @@ impl Style<'_> {
             }
             (Look::Size, _) => {
                 let [low, high] = self.probe.sizes.unwrap_or([16, 64]);
-                vec![Entry::Scale(CIVIDIS, grouped(low.into()), format!("{} bytes a column", grouped(high.into())))]
+                let most = format!("{} bytes a column", grouped(high.into()));
+                // Layers of dense maps are one block.
+                vec![match low == high {
+                    true => Entry::plain(CIVIDIS.at(0.5), most),
+                    false => Entry::Scale(CIVIDIS, grouped(low.into()), most),
+                }]
             }
             (Look::Coverage, _) => lods(window),
             // The marks of findings come before.
@@ -105,19 +111,37 @@ impl Style<'_> {
                 vec![Entry::Scale(color::GROUND, format!("y {low}"), high.to_string())]
             }
             _ if self.is_map => self.water(window),
+            (_, Layer::Top(Matter::Channel(channel))) if self.shows_textures(channel) => self.textures(window, channel),
+            (_, Layer::Cut { channel, .. }) if self.shows_textures(channel.into()) => {
+                self.textures(window, channel.into())
+            }
             _ => self.values(window),
         }
     }
 
+    fn textures(&self, window: &Window, channel: usize) -> Vec<Entry> {
+        if channel == WEIGHTS {
+            return vec![Entry::Scale(VIRIDIS, "weight 0".into(), "15".into())];
+        }
+        Self::kinds(window, |value| (texture(channel, value), format!("texture {value}")))
+    }
+
     fn values(&self, window: &Window) -> Vec<Entry> {
+        Self::kinds(window, |value| {
+            let value = u64::from(value);
+            let name = self.palette.name(value).map_or_else(|| value.to_string(), |name| format!("{value} {name}"));
+            (if value == 0 { AIR } else { self.palette.color(value) }, name)
+        })
+    }
+
+    /// The most frequent values, with their colours and names.
+    fn kinds(window: &Window, describe: impl Fn(u32) -> (Rgb, String)) -> Vec<Entry> {
         let there = window.pixels.iter().filter(|pixel| pixel.is_there());
         let count = count(there.map(|pixel| pixel.value));
         let all: usize = count.iter().map(|(_, n)| n).sum();
         let named = count.iter().take(VALUES).map(|(value, n)| {
-            let (key, value) = (Some(*value), u64::from(*value));
-            let name = self.palette.name(value).map_or_else(|| value.to_string(), |name| format!("{value} {name}"));
-            let color = if value == 0 { AIR } else { self.palette.color(value) };
-            Entry::Color { color, text: name, share: Some(*n as f32 / all.max(1) as f32), key }
+            let (color, text) = describe(*value);
+            Entry::Color { color, text, share: Some(*n as f32 / all.max(1) as f32), key: Some(*value) }
         });
         let mut out: Vec<Entry> = named.collect();
         if count.len() > VALUES {

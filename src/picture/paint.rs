@@ -6,6 +6,7 @@ use super::palette::Palette;
 use super::probe::Probe;
 use super::tile::{LAND, Pixel};
 use crate::godot::channel::SDF;
+use crate::godot::textures::WEIGHTS;
 use crate::voxel_map::flags;
 
 /// Pixels in rows.
@@ -151,6 +152,7 @@ impl Style<'_> {
                 GROUND.at(share(pixel.y as f32, low as f32, high as f32))
             }
             Layer::Top(Matter::Channel(COLOR)) => rgb(pixel.value),
+            Layer::Top(Matter::Channel(channel)) if self.shows_textures(channel) => texture(channel, pixel.value),
             _ => self.palette.color(pixel.value.into()),
         }
     }
@@ -201,9 +203,15 @@ impl Style<'_> {
             }
             COLOR if pixel.value & 0xff == 0 => Some(AIR),
             COLOR => Some(rgb(pixel.value)),
+            channel if self.shows_textures(channel) => Some(texture(channel, pixel.value)),
             _ if pixel.value == 0 => Some(AIR),
             _ => Some(self.palette.color(pixel.value.into())),
         }
+    }
+
+    /// Whether a channel has textures, or weights of them.
+    pub(super) fn shows_textures(&self, channel: usize) -> bool {
+        self.probe.textures.is_some_and(|textures| textures.is_in(channel))
     }
 
     /// How high the ground is for the light.
@@ -250,6 +258,19 @@ pub const fn rgb(rgba: u32) -> Rgb {
     let [r, g, b, _] = rgba.to_be_bytes();
     [r, g, b]
 }
+
+/// The colour of a texture, or of the weight of one.
+#[must_use]
+pub fn texture(channel: usize, value: u32) -> Rgb {
+    match channel {
+        WEIGHTS => VIRIDIS.at(share(value as f32, 0.0, HEAVIEST)),
+        // Number 0 is a texture like the others.
+        _ => color::kind(u64::from(value) + 1),
+    }
+}
+
+/// The largest weight of a texture.
+const HEAVIEST: f32 = 15.0;
 
 /// The colour of a flag of a map, by its bit.
 #[must_use]

@@ -4,6 +4,7 @@ use super::columns::{Columns, Reading, Rise};
 use super::look::{Matter, SOLID};
 use super::source::{Reader, Scratch, Source, Voxels};
 use crate::godot::channel::Storage;
+use crate::godot::textures::Textures;
 use crate::watch::Watch;
 use crate::world::At;
 
@@ -22,12 +23,15 @@ pub struct Probe {
     pub depths: Option<[f32; 2]>,
     /// Stored bytes of a column, few and many: most columns have something between the two.
     pub sizes: Option<[u32; 2]>,
+    /// What INDICES and WEIGHTS mean, by the first block.
+    pub textures: Option<Textures>,
 }
 
 impl Probe {
     /// Takes the channels of a block in.
     pub fn see(&mut self, voxels: Voxels<'_>) {
         let Voxels::Block(block) = voxels else { return };
+        self.textures = self.textures.or_else(|| Textures::of_block(block));
         for (at, channel) in SOLID.into_iter().enumerate() {
             let Some(channel) = block.channels.get(channel).filter(|_| !self.differs[at]) else { continue };
             let Some(first) = channel.value(0) else { continue };

@@ -207,3 +207,43 @@ fn explain_knows_every_cause_that_check_names() {
     // One name is a code and a cause.
     assert!(output(&["explain", "slots-mixed"]).starts_with("slots-mixed · warning · "));
 }
+
+#[test]
+fn chunks_and_pak_directories_say_how_their_order_is_known() {
+    let demo = Demo::new();
+    for (save, known) in [
+        ("healthy/pak-room", "yzx · inferred: fewer voxels differ where two chunks meet"),
+        ("healthy/pak-version-6", "xyz · inferred: fewer neighbouring voxels differ inside chunks"),
+        ("healthy/pak-numbers", "yzx · assumed: records have the same order"),
+    ] {
+        let path = demo.path(save);
+        let record = output(&["ls", &path, "--format=jsonl"]);
+        let record = lines(&record)[0]["slot"].to_string();
+        for text in [output(&["info", &path]), output(&["show", &path, "--record", &record])] {
+            assert!(text.contains(&format!("order of voxels, the last axis fastest: {known}")), "{save}: {text}");
+        }
+    }
+    let given = output(&["show", &demo.path("healthy/pak-room"), "--block=0,0,0", "--chunk-order=xyz"]);
+    assert!(given.contains("xyz · given: by an option"), "{given}");
+    let info: serde_json::Value =
+        serde_json::from_str(&output(&["info", &demo.path("healthy/pak-numbers"), "--format=json"])).unwrap();
+    let order = &info["rooms"][0]["files"][0]["header"]["order"];
+    assert_eq!((&order["value"], &order["how"]), (&"yzx".into(), &"assumed".into()), "{info}");
+}
+
+#[test]
+fn a_rig_of_voxedit_is_to_be_moved_out_and_nothing_is_repaired() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/region-voxedit");
+    let done = run(&["check", &save]);
+    assert_eq!(done.code, Some(4));
+    assert!(done.out.contains("Sandbox's VoxEdit") && done.out.contains("Move the file out"), "{}", done.out);
+    assert!(!done.out.contains(" mends "), "{}", done.out);
+    // Under a name that no region has.
+    let stray = format!("{}/regions/lod0/knight.vxr", demo.path("healthy/current"));
+    std::fs::copy(format!("{save}/regions/lod0/r.0.0.0.vxr"), &stray).unwrap();
+    let found = run(&["check", &demo.path("healthy/current")]).out;
+    assert!(found.contains("It is a rig of Sandbox's VoxEdit (VXR9): move it out"), "{found}");
+    let alone = run(&["check", &stray]).out;
+    assert!(alone.contains("region-voxedit") && !alone.contains("name-region"), "{alone}");
+}

@@ -115,6 +115,43 @@ fn png(path: &str) -> (Vec<u8>, String) {
 }
 
 #[test]
+fn maps_and_slices_show_textures_in_the_same_colours() {
+    let demo = Demo::new();
+    let (save, single) = (demo.path("healthy/textures"), new(&demo, "single"));
+    let done = run(&["convert", &save, "--textures=single", "--out", &single]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let pixels = |save: &str, channel: &str, how: &[&str], name: &str| {
+        let picture = new(&demo, name);
+        let channel = format!("--channel={channel}");
+        let done = run(&[&["export", save, &channel][..], how, &[&picture]].concat());
+        assert_eq!(done.code, Some(0), "{}", done.err);
+        png(&picture)
+    };
+    for channel in ["INDICES", "WEIGHTS"] {
+        let (slice, _) = pixels(&save, channel, &["--slice=y=4", "--out"], &format!("{channel}-slice.png"));
+        let cut = ["--look=cut", "--slice=y=4", "--map"];
+        let (map, about) = pixels(&save, channel, &cut, &format!("{channel}-cut.png"));
+        assert!(slice == map, "{channel}");
+        assert!(about.contains(&format!("{channel} at y=4")) && about.contains("1 voxel a pixel"), "{about}");
+    }
+    // The texture of the largest weight is that of Single.
+    let (mixel4, _) = pixels(&save, "INDICES", &["--map"], "mixel4.png");
+    let (one, about) = pixels(&single, "INDICES", &["--map"], "one.png");
+    assert!(mixel4 == one && about.contains("surface"), "{about}");
+    // The ground has the slopes of the distances: the first texture alone has many shades.
+    let shades: std::collections::HashSet<&[u8; 4]> = mixel4.as_chunks::<4>().0.iter().collect();
+    assert!(shades.len() > 40, "{}", shades.len());
+}
+
+#[test]
+fn a_block_lists_its_textures() {
+    let demo = Demo::new();
+    let text = output(&["show", &demo.path("healthy/textures"), "--block=0,0,0"]);
+    assert!(text.contains("mixel4: textures 0, 1, 2, 3, 4, 5, 6"), "{text}");
+    assert!(text.contains("mixel4: weights 0 to 15 of 15"), "{text}");
+}
+
+#[test]
 fn arrays_say_how_their_textures_are_packed() {
     let demo = Demo::new();
     let (save, single) = (demo.path("healthy/textures"), new(&demo, "single"));

@@ -10,6 +10,7 @@ use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF, TYPE};
 use voxscope::godot::container::Container;
 use voxscope::godot::metadata::Metadata;
+use voxscope::godot::textures::{Textures, WEIGHTS, unpack};
 use voxscope::picture::palette::Palette;
 use voxscope::printable::{self, triple};
 use voxscope::save::{Scratch, View};
@@ -116,6 +117,9 @@ pub fn channels(out: &mut impl Write, block: &Block<'_>, names: &Palette) -> io:
             let more = names.len().checked_sub(NAMES_SHOWN + 1).map(|n| format!(" and {} more", n + 1));
             remark = first.join(", ") + &more.unwrap_or_default();
         }
+        if let Some(words) = textures_of(block, i).filter(|_| channel.is_whole()) {
+            remark = words;
+        }
         if !channel.is_whole() {
             let there = count(channel.data.len() as u64, "byte");
             remark = format!("cut short: {there} of {}", grouped(channel.size));
@@ -136,6 +140,29 @@ pub fn channels(out: &mut impl Write, block: &Block<'_>, names: &Palette) -> io:
 
 /// Names in the table of channels, at most.
 const NAMES_SHOWN: usize = 6;
+
+/// Which textures INDICES holds, or which weights WEIGHTS, in words; `None` for other channels.
+fn textures_of(block: &Block<'_>, channel: usize) -> Option<String> {
+    let textures = Textures::of_block(block).filter(|textures| textures.is_in(channel))?;
+    let values = block.channels.get(channel)?.values();
+    let mut found: Vec<u8> = match textures {
+        Textures::Mixel4 => values.flat_map(unpack).collect(),
+        Textures::Single => values.filter_map(|value| u8::try_from(value).ok()).collect(),
+    };
+    found.sort_unstable();
+    found.dedup();
+    let (first, last) = (found.first()?, found.last()?);
+    if channel == WEIGHTS {
+        return Some(format!("{}: weights {first} to {last} of 15", textures.name()));
+    }
+    let listed: Vec<String> = found.iter().take(TEXTURES_SHOWN).map(u8::to_string).collect();
+    let more = found.len().checked_sub(TEXTURES_SHOWN + 1).map(|n| format!(" and {} more", n + 1)).unwrap_or_default();
+    let s = if found.len() == 1 { "" } else { "s" };
+    Some(format!("{}: texture{s} {}{more}", textures.name(), listed.join(", ")))
+}
+
+/// Textures in the table of channels, at most: all of Mixel4.
+const TEXTURES_SHOWN: usize = 16;
 
 /// The types in a channel that have names, by id.
 fn names_of<'n>(channel: &Channel<'_>, names: &'n Palette) -> BTreeMap<u64, &'n str> {

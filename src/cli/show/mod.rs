@@ -165,6 +165,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 fn bare_data(arguments: &Arguments) -> Result<Exit, Failure> {
     let options = arguments.options.to_library()?;
     let is_save = || !matches!(Save::open(&arguments.path, &options), Err(voxscope::save::Error::NotASave(_)));
+    if arguments.kind.is_none() && !arguments.path.is_file() {
+        // What lies in a directory without a save says more than the options.
+        Save::open(&arguments.path, &options)?;
+    }
     if arguments.kind.is_none() && (!arguments.path.is_file() || is_save()) {
         let path = voxscope::printable::path(&arguments.path);
         return Err(Failure::Usage(format!(

@@ -40,7 +40,7 @@ impl Areas {
         let Rect { width, height, .. } = pane;
         let gutter = if width >= 40 { GUTTER } else { 0 };
         let top = u16::from(height >= 8);
-        let bottom = if height >= 6 { legend.min(height / 9).max(1) } else { 0 };
+        let bottom = if height >= 6 { legend.min(height / 8).max(1) } else { 0 };
         let wide = width.saturating_sub(gutter);
         let high = height.saturating_sub(top + bottom);
         Self {

@@ -125,8 +125,28 @@ fn voxel(cell: [i64; 3]) -> Option<[u32; 3]> {
     Some([x?, y?, z?])
 }
 
+/// Moves the cursor to the place of the selected finding, if its block is unowned and no table entry selects it.
+fn follow_finding(app: &mut App) {
+    let finding = app.selection.finding.filter(|_| app.selection.slot.is_none() && app.pending_target.is_none());
+    if finding == app.panes.world.followed {
+        return;
+    }
+    app.panes.world.followed = finding;
+    let block = finding.and_then(|number| app.findings.list.get(number)?.block);
+    let place = block.and_then(|block| Some((block.lod, block.position?)));
+    let (Some((lod, position)), Some(ready)) = (place, super::ready(app).cloned()) else { return };
+    let (corner, block) = (ready.source.corner(lod, position), ready.source.block(lod));
+    app.panes.world.cursor = [0, 1, 2].map(|i| corner[i].saturating_add(block[i] / 2));
+    let (at, pixels) = (app.panes.world.place(), super::pixel_size(app));
+    if let Some(view) = &mut app.panes.world.view {
+        view.follow(at, pixels);
+    }
+    app.panes.world.selected = None;
+}
+
 /// Moves the cursor to what was selected elsewhere, and names the voxel of the selected block.
 pub fn follow_selection(app: &mut App) {
+    follow_finding(app);
     let key = app.block_key();
     let (Some((lod, position)), Some(ready)) = (selected_block(app), super::ready(app).cloned()) else { return };
     let block = ready.source.block(lod);
@@ -237,7 +257,14 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
         Layer::Top(matter) => match there {
             Some(pixel) => {
                 out.push(("height", height(pixel, step), Role::Text));
-                out.extend(value(app, pixel.value, matter == crate::picture::Matter::Channel(1)));
+                let textures = match matter {
+                    crate::picture::Matter::Channel(channel) => textures(app, channel),
+                    crate::picture::Matter::Value => None,
+                };
+                match textures {
+                    Some(words) => out.extend(words),
+                    None => out.extend(value(app, pixel.value, matter == crate::picture::Matter::Channel(1))),
+                }
                 if ready.source.has_depth() && pixel.more.is_finite() {
                     out.push(("depth", format!("{:.2} m", pixel.more), Role::Text));
                 }

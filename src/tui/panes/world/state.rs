@@ -68,6 +68,8 @@ pub struct WorldState {
     pub(super) cursor: [i64; 3],
     /// What was selected when the pane last looked: what is selected elsewhere moves the cursor.
     pub(super) selected: Option<(crate::tui::ItemKey, u32)>,
+    /// The finding about an unowned block that the cursor went to.
+    pub(super) followed: Option<usize>,
     /// Whether blocks with findings are marked; by whether there are some, when nobody chose.
     pub(super) health: Option<bool>,
     pub(super) marks: Marks,
@@ -107,6 +109,7 @@ impl Default for WorldState {
             view: None,
             cursor: [0; 3],
             selected: None,
+            followed: None,
             health: None,
             marks: Marks::default(),
             marked: (0, 0, None),
