@@ -1,7 +1,11 @@
 //! The block table of a file: a row for each entry of its table.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use crate::check::row::Row;
-use crate::check::{Finding, Options, Report, check_into, map, pak, region, stream};
+use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
+use crate::damage::{Code, CodeSet};
 use crate::save::{File, Save};
 use crate::source::OpenError;
 
@@ -54,4 +58,40 @@ pub fn table(save: &Save, file: File<'_>, options: &Options<'_>) -> FileTable {
     }
     report.finish();
     FileTable { rows, findings: report.with_slots() }
+}
+
+/// Findings about blocks that only the other blocks of the save show: a block decodes, but belongs elsewhere.
+#[derive(Debug, Default)]
+pub struct Compared {
+    codes: HashMap<(Arc<str>, u8, [i32; 3]), CodeSet>,
+}
+
+impl Compared {
+    /// Checks the whole save at the level `semantic`.
+    #[must_use]
+    pub fn of(save: &Save, options: &Options<'_>) -> Self {
+        let mut codes: HashMap<_, CodeSet> = HashMap::new();
+        run(save, &options.level(Level::Semantic), |finding| {
+            // An unowned block is in no row, whatever position it belongs to.
+            let unowned = matches!(
+                finding.code(),
+                Code::BlockOrphan | Code::BlockOwnerless | Code::PakOrphan | Code::StreamRowLost
+            );
+            let block = finding.block.filter(|_| !unowned);
+            if let Some((lod, position)) = block.and_then(|block| Some((block.lod, block.position?))) {
+                codes.entry((Arc::clone(&finding.file), lod, position)).or_default().insert(finding.code());
+            }
+        });
+        Self { codes }
+    }
+
+    /// Adds the codes to the rows of a file.
+    pub fn add_to(&self, rows: &mut [Row]) {
+        for row in rows {
+            let key = row.position.map(|position| (Arc::clone(&row.file), row.lod, position));
+            if let Some(codes) = key.and_then(|key| self.codes.get(&key)) {
+                codes.iter().for_each(|code| row.codes.insert(code));
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use voxscope::check::{self, Filter, Row};
+use voxscope::check::{self, Compared, Filter, Row};
 use voxscope::export::{self, Lines, codes, flags};
 
 use super::exit::{Exit, Failure};
@@ -34,8 +34,19 @@ pub struct Arguments {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+    /// How deep to look
+    #[arg(long, value_name = "LEVEL", default_value = "semantic")]
+    level: Level,
     #[command(flatten)]
     options: target::Options,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Level {
+    /// Each block by itself: faster
+    Decode,
+    /// Also blocks that are in wrong places
+    Semantic,
 }
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -73,9 +84,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(&arguments.path)?;
     let mut printer = Printer::new(stdout(), arguments.format)?;
     let mut exit = complain_of_unread(&save);
+    let compared = match arguments.level {
+        Level::Decode => Compared::default(),
+        Level::Semantic => Compared::of(&save, &check::Options::default()),
+    };
     for file in save.files() {
         match check::rows(&save, file, &check::Options::default()) {
-            Ok(rows) => {
+            Ok(mut rows) => {
+                compared.add_to(&mut rows);
                 for row in rows.iter().filter(|row| filter.matches(row)) {
                     printer.row(row)?;
                 }
