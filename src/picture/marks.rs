@@ -42,6 +42,7 @@ impl Mark {
         Some(match code {
             Code::BlockMisplaced
             | Code::BlockMoved
+            | Code::PlaceDoubt
             | Code::TableOverlap
             | Code::StreamKeyTwice
             | Code::PakMisplaced
