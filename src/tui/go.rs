@@ -58,6 +58,14 @@ pub fn to_block(app: &mut App, lod: u8, position: [i32; 3]) -> bool {
     true
 }
 
+/// Selects the block at a position of a LOD of a file; a directory that is selected in the tree stays selected.
+pub fn to_block_of(app: &mut App, item: ItemId, lod: u8, position: [i32; 3]) {
+    app.select_item(item);
+    app.pending_target = Some(PendingTarget { item, slot: None, block: Some((lod, position)), bytes: None });
+    app.request_item();
+    finish_navigation(app);
+}
+
 /// Goes to a finding, by its number: the line of the tree, the block, the bytes.
 pub fn to_finding(app: &mut App, number: usize) {
     let item = app.findings.items.get(number).copied().flatten();

@@ -38,9 +38,15 @@ impl Model for Explorer {
             explorer::is_clean(&driver);
             let gone_to = driver.app.selection.finding.and_then(|number| findings.get(number));
             if let Some(finding) = gone_to {
-                let position = finding.block.and_then(|block| block.position);
-                let selected = driver.app.selected_slot().and_then(|slot| slot.position);
-                assert!(position.is_none() || selected == position, "{finding}, but {selected:?} is selected");
+                let place = finding.block.and_then(|block| Some((block.lod, block.position?)));
+                let selected = driver.app.selected_slot();
+                let opened = driver.app.opened_item();
+                match place.and_then(|(lod, position)| opened?.at(lod, position)) {
+                    Some(slot) => assert_eq!(selected.map(|slot| slot.slot), Some(slot.slot), "{finding}"),
+                    // No entry has the place of an unowned block: its bytes are selected.
+                    None if place.is_some() => assert!(driver.app.selection.bytes.is_some(), "{finding}"),
+                    None => {}
+                }
             }
             assert!(gone_to.is_some() || findings.is_empty(), "n goes to no finding of {}", findings.len());
             // Every pane shows the same place; `n` does not leave the last of them.

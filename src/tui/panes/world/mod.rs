@@ -283,7 +283,12 @@ fn marks(app: &App) -> Marks {
 fn words(app: &App) -> Option<String> {
     let Some(part) = app.panes.world.part else { return Some("There is no world in this save.".into()) };
     match app.panes.world.source.state(&(app.generation, part)) {
-        LoadState::Ready(ready) if ready.source.blocks() == 0 => Some("There are no blocks here.".into()),
+        LoadState::Ready(ready) if ready.source.blocks() == 0 => Some(match part {
+            Part::PakDir(_) if app.opened_item().is_some_and(|opened| !opened.slots.is_empty()) => {
+                "The chunks have numbers and no positions: the pane of blocks lists them.".into()
+            }
+            _ => "There are no blocks here.".into(),
+        }),
         LoadState::Ready(_) => None,
         LoadState::Failed(why) => Some(why.to_owned()),
         _ => Some("Reading the tables.".into()),

@@ -125,6 +125,25 @@ fn voxel(cell: [i64; 3]) -> Option<[u32; 3]> {
     Some([x?, y?, z?])
 }
 
+/// Moves the cursor of the first view to the surface, once the picture has it, unless it was moved before.
+fn settle(app: &mut App) {
+    let Some(at) = app.panes.world.unsettled else { return };
+    if app.panes.world.cursor != at || app.selection.finding.is_some() || app.panes.world.look == Look::Cut {
+        app.panes.world.unsettled = None;
+    } else if let Some(pixel) = pixel(app).filter(Pixel::is_there)
+        && matches!(super::ready(app).map(|ready| app.panes.world.layer(ready)), Some(Layer::Top(_)))
+    {
+        app.panes.world.unsettled = None;
+        app.panes.world.cursor[1] = i64::from(pixel.y);
+        let found = block_under_cursor(app).and_then(|(lod, block)| Some((lod, block.position, item(app, &block)?)));
+        // The directory stays selected in the tree.
+        if let Some((lod, position, item)) = found.filter(|_| app.selects_directory()) {
+            go::to_block_of(app, item, lod, position);
+            app.panes.world.selected = app.block_key();
+        }
+    }
+}
+
 /// Moves the cursor to the place of the selected finding, if its block is unowned and no table entry selects it.
 fn follow_finding(app: &mut App) {
     let finding = app.selection.finding.filter(|_| app.selection.slot.is_none() && app.pending_target.is_none());
@@ -147,6 +166,7 @@ fn follow_finding(app: &mut App) {
 /// Moves the cursor to what was selected elsewhere, and names the voxel of the selected block.
 pub fn follow_selection(app: &mut App) {
     follow_finding(app);
+    settle(app);
     let key = app.block_key();
     let (Some((lod, position)), Some(ready)) = (selected_block(app), super::ready(app).cloned()) else { return };
     let block = ready.source.block(lod);
@@ -162,6 +182,8 @@ pub fn follow_selection(app: &mut App) {
         return;
     }
     if app.panes.world.selected != key {
+        let is_first = key.is_some_and(|(item, _)| app.first_selected == Some(item));
+        let is_new = app.panes.world.selected.is_none() && app.selection.finding.is_none();
         app.panes.world.selected = key;
         if !inside(app.panes.world.cursor) {
             app.panes.world.cursor = [0, 1, 2].map(|i| corner[i].saturating_add(block[i] / 2));
@@ -170,6 +192,8 @@ pub fn follow_selection(app: &mut App) {
                 view.follow(place, pixels);
             }
         }
+        let nobody_chose = is_first && is_new && app.selects_directory();
+        app.panes.world.unsettled = nobody_chose.then_some(app.panes.world.cursor);
     }
     if app.pane == Pane::World && inside(app.panes.world.cursor) {
         let local = voxel([0, 1, 2].map(|i| (app.panes.world.cursor[i] - corner[i]) >> lod.min(40)));
@@ -248,7 +272,6 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     let world = &app.panes.world;
     let [x, y, z] = world.cursor;
     let mut out: InspectorLines = Vec::new();
-    out.extend(super::note(app).map(|words| ("", words.to_owned(), Role::Strong)));
     out.extend(crate::tui::panes::repair::trial_words(app));
     let found = super::sheets::shown(app).first().and_then(|sheet| pixel_of(app, sheet));
     let (pixel, step) = (found.map(|(pixel, _)| pixel), found.map_or(1, |(_, step)| step));

@@ -68,6 +68,8 @@ pub struct WorldState {
     pub(super) cursor: [i64; 3],
     /// What was selected when the pane last looked: what is selected elsewhere moves the cursor.
     pub(super) selected: Option<(crate::tui::ItemKey, u32)>,
+    /// Where the cursor of the first view is, until it is on the surface.
+    pub(super) unsettled: Option<[i64; 3]>,
     /// The finding about an unowned block that the cursor went to.
     pub(super) followed: Option<usize>,
     /// Whether blocks with findings are marked; by whether there are some, when nobody chose.
@@ -110,6 +112,7 @@ impl Default for WorldState {
             cursor: [0; 3],
             selected: None,
             followed: None,
+            unsettled: None,
             health: None,
             marks: Marks::default(),
             marked: (0, 0, None),
