@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::recover::assemble::board::{Board, Node};
-use crate::recover::assemble::growth::{Growth, keep_best};
-use crate::recover::assemble::links::Link;
+use crate::recover::assemble::growth::{Grown, Growth, keep_best};
+use crate::recover::assemble::links::{Link, around};
 use crate::recover::cells::FEW;
 use crate::recover::decide::Certainty;
 
@@ -37,6 +37,9 @@ const SHARPER: f64 = 2.0;
 
 /// The weight of all seams when everything is in place.
 const ALL: f64 = 1.0;
+
+/// The probability from which on a place casts no doubt on those around it. Chosen.
+const SURE: f64 = 0.9;
 
 /// Rounds: what is certain after one helps to be sure of its neighbours in the next.
 const ROUNDS: usize = 32;
@@ -84,6 +87,7 @@ impl Growth {
     }
 
     /// Makes places likely that are better than every exchange of one block, or of a group, when all others are taken for right.
+    /// At heights where no seam says much, whole layers of look-alikes may be permuted, and doubt spreads to what is near.
     fn confirm_groups(&mut self, board: &Board<'_>, r: usize) {
         let least = board.weights.likely;
         let mut judged = self.judge_region(board, r, Certainty::Likely, Some(ALL), None);
@@ -95,7 +99,34 @@ impl Growth {
             let odds = groups.get(&self.grown[of.grown].slot).copied().unwrap_or(0.0);
             of.p = of.p.min(1.0 / (1.0 + odds));
         }
+        let strong = board.heights_with_strong_seams(board.cases[r].lod);
+        let sure: HashSet<u32> = judged.iter().filter(|of| of.p >= SURE).map(|of| self.grown[of.grown].slot).collect();
+        let doubts = self.find_doubts(board, r, &sure);
+        let height = |slot: u32| board.cases[r].shape.position(slot).map_or(0, |at| at[1]);
+        judged.retain(|of| {
+            let slot = self.grown[of.grown].slot;
+            strong.contains(&height(slot)) || !doubts.contains(&slot)
+        });
         self.make_surer(board, &judged, Certainty::Likely);
+    }
+
+    /// The slots of a region within two steps of blocks that are neither likely nor among those that are `sure`.
+    fn find_doubts(&self, board: &Board<'_>, r: usize, sure: &HashSet<u32>) -> HashSet<u32> {
+        let case = board.cases[r];
+        let in_doubt =
+            |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Likely && !sure.contains(&grown.slot);
+        let mut doubts: HashSet<u32> = self.grown.iter().filter(in_doubt).map(|grown| grown.slot).collect();
+        for _ in 0..2 {
+            let positions = doubts.iter().filter_map(|slot| case.shape.position(*slot));
+            let beside: Vec<u32> = positions
+                .flat_map(|at| around(case.lod, at, false))
+                .filter_map(|(_, (lod, at))| board.slot_at(lod, at))
+                .filter(|(of, _)| *of == r)
+                .map(|(_, slot)| slot)
+                .collect();
+            doubts.extend(beside);
+        }
+        doubts
     }
 
     /// Judges the places of a region, only those beside `changed` blocks if they are given. No place becomes surer than `most`.
