@@ -49,7 +49,7 @@ pub use finding::{BlockAt, Finding};
 pub use inside::Inside;
 pub use level::Level;
 pub use map::layer_rows;
-pub(crate) use region::missing::missing;
+pub(crate) use region::missing::{absent, missing};
 use report::Report;
 pub use report::{Counts, Stats};
 pub use row::Row;
@@ -157,7 +157,7 @@ pub fn total_bytes(save: &Save, level: Level) -> u64 {
 pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
     let mut summary = Summary::default();
     options.watch.begin(Step::Checking, total_bytes(save, options.level));
-    for finding in of_save(save).chain(region::missing::absent(save)) {
+    for finding in of_save(save).chain(absent(save)) {
         summary.counts.add(&finding);
         summary.unread += u64::from(finding.is_unread());
         sink(finding);

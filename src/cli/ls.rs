@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
     /// How deep to look
-    #[arg(long, value_name = "LEVEL", default_value = "semantic")]
+    #[arg(long, value_name = "LEVEL", default_value = "decode")]
     level: Level,
     #[command(flatten)]
     options: target::Options,

@@ -285,7 +285,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     }
     let more = doubted().count().saturating_sub(LISTED);
     if more > 0 {
-        lines.push(format!("  and {more} more that are only likely; repair.json lists them."));
+        lines.push(format!("  and {more} more that are only likely; repair.json of the copy lists them."));
     }
     for missing in region.missing.iter().take(LISTED) {
         let MissingReport { position, why, likeliest } = MissingReport::new(missing, region);
@@ -293,6 +293,6 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         lines.push(format!("  {}: {why}{likeliest}.", triple(position)));
     }
     if region.missing.len() > LISTED {
-        lines.push(format!("  and {} more; repair.json lists them.", region.missing.len() - LISTED));
+        lines.push(format!("  and {} more; repair.json of the copy lists them.", region.missing.len() - LISTED));
     }
 }

@@ -60,7 +60,14 @@ impl BlockStart {
     #[must_use]
     pub fn from_argument(text: &str) -> Option<Self> {
         match text.strip_prefix('@') {
-            Some(byte) => byte.parse().ok().map(Self::Byte),
+            Some(byte) => match byte.strip_prefix("0x") {
+                // Digits alone: the parser would take a sign as well.
+                Some(hex) if hex.starts_with(|c: char| c.is_ascii_hexdigit()) => {
+                    u64::from_str_radix(hex, 16).ok().map(Self::Byte)
+                }
+                Some(_) => None,
+                None => byte.parse().ok().map(Self::Byte),
+            },
             None => text.parse().ok().map(Self::Sector),
         }
     }
@@ -101,7 +108,8 @@ mod tests {
         for start in [at(first + 512), at(first + 7)] {
             assert_eq!(BlockStart::from_argument(&start.argument()), Some(start));
         }
-        for text in ["", "@", "-1", "@-1", "1@", "@@1"] {
+        assert_eq!(BlockStart::from_argument("@0x14614"), Some(BlockStart::Byte(83476)));
+        for text in ["", "@", "-1", "@-1", "1@", "@@1", "@0x", "@0x+1", "0x10"] {
             assert_eq!(BlockStart::from_argument(text), None, "{text}");
         }
     }

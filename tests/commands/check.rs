@@ -11,7 +11,7 @@ use voxscope::save::{Options, Save};
 
 use crate::{Demo, FINDING, code, command, finish, keys, lines, output, run};
 
-const SUMMARY: [&str; 14] = [
+const SUMMARY: [&str; 15] = [
     "type",
     "errors",
     "warnings",
@@ -22,6 +22,7 @@ const SUMMARY: [&str; 14] = [
     "blocks_damaged",
     "stored_bytes",
     "plain_bytes",
+    "undecided",
     "interrupted",
     "known",
     "empty",

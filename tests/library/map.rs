@@ -418,7 +418,7 @@ fn info_and_ls_in_every_form() {
     let csv = output(&["ls", path, "--format=csv"]);
     assert_eq!(
         csv.lines().nth(2).unwrap(),
-        "d.npy,0,1,0,0,1,0,0,32768,32768,1.000,,,ok,,WATER=1024 OPEN_WATER=1024,,16,16,16,,,0,0,"
+        "d.npy,0,1,0,0,1,0,0,32768,32768,1.000,,,ok,,WATER=1024 OPEN_WATER=1024,,16,16,16,,,0,0,,32848"
     );
     let table = output(&["ls", path]);
     assert!(table.contains("WATER 1024 · OPEN_WATER 1024") && table.contains("2 blocks"), "{table}");

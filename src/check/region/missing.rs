@@ -93,7 +93,8 @@ fn of_forest(save: &Save, forest: &Forest) -> Vec<Finding> {
     }
     // A hole of few blocks says something if it is all that the region can have.
     let all = size.iter().map(|n| usize::try_from(n / 2).unwrap_or(usize::MAX)).fold(1, usize::saturating_mul);
-    let mut missing: Vec<_> = missing.into_iter().filter(|(_, count)| *count >= LEAST || *count == all).collect();
+    let mut missing: Vec<_> =
+        missing.into_iter().filter(|(_, count)| *count >= LEAST || (all > 1 && *count == all)).collect();
     missing.sort_unstable();
     let finding = |((lod, [x, y, z]), count): ((u8, [i32; 3]), usize)| {
         let path = forest.dir.join(format!("regions/lod{lod}/r.{x}.{y}.{z}.vxr"));

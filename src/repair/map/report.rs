@@ -115,7 +115,7 @@ pub(in crate::repair) fn words(plans: &[MapPlan]) -> Vec<String> {
                 lines.push(format!("  row {}{place}: {}.", t.row, t.why));
             }
             if layer.taken_out.len() > 8 {
-                lines.push(format!("  and {} more; repair.json lists them.", layer.taken_out.len() - 8));
+                lines.push(format!("  and {} more; repair.json of the copy lists them.", layer.taken_out.len() - 8));
             }
         }
         if plan.action == Action::Rebuild {

@@ -113,7 +113,7 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
             lines.push(format!("  record {}{place}: {}.", missing.record, missing.why));
         }
         if plan.missing.len() > 8 {
-            lines.push(format!("  and {} more; repair.json lists them.", plan.missing.len() - 8));
+            lines.push(format!("  and {} more; repair.json of the copy lists them.", plan.missing.len() - 8));
         }
     }
     lines

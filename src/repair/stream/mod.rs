@@ -249,23 +249,12 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     if sound && plan.through.is_none() && !plan.changes_rows(seen.len()) {
         return Ok(StreamPlan::new(save, file));
     }
-    // Settings that nothing shows are no reason to write the same rows anew.
-    let settings_only =
-        stream.damage.iter().filter(|d| d.code.level() >= Level::Warning).all(|d| is_of_settings(d.code));
-    let kept = plan.pages.is_empty() && plan.left_out.is_empty() && !has_unused(&stream, &owners);
-    if plan.unsettled.is_some() && settings_only && kept && plan.through.is_none() && !plan.changes_rows(seen.len()) {
-        return Ok(StreamPlan { unsettled: plan.unsettled, ..StreamPlan::new(save, file) });
-    }
     plan.action = Action::Rebuild;
     plan.why = why(&stream, sound, &plan);
     plan.handle(save);
     let settings = settled.rows;
     plan.work = Some(Arc::new(Work { stream, meta: settled.meta, settings, depths: usual.depths }));
     Ok(plan)
-}
-
-const fn is_of_settings(code: Code) -> bool {
-    matches!(code, Code::StreamMetaMissing | Code::StreamMetaTwice | Code::StreamMetaField)
 }
 
 fn why(stream: &Stream<FileSource>, sound: bool, plan: &StreamPlan) -> &'static str {

@@ -200,6 +200,6 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
         lines.push(format!("  {}: {why}.", place_name(*place)));
     }
     if plan.missing.len() > LISTED {
-        lines.push(format!("  and {} more; repair.json lists them.", plan.missing.len() - LISTED));
+        lines.push(format!("  and {} more; repair.json of the copy lists them.", plan.missing.len() - LISTED));
     }
 }
