@@ -329,10 +329,9 @@ impl Evidence {
             causes.push(Cause::new(CauseKind::Renamed, 0, vec![evidence], &[]));
         }
         if self.garbage > 0 {
-            let evidence = format!(
-                "{} of tables lead into each other or beyond the end of the file",
-                numbered_entries(self.garbage)
-            );
+            // There are at least twice as many as [`GARBAGE`].
+            let evidence =
+                format!("{} entries of tables lead into each other or beyond the end of the file", self.garbage);
             causes.push(Cause::new(CauseKind::Storage, 0, vec![evidence], &[CauseKind::PowerLost]));
         }
         // The engine never truncates, so a file is cut off by something else.
@@ -478,10 +477,6 @@ const fn ends(n: u64) -> &'static str {
 
 const fn them(n: u64) -> &'static str {
     if n == 1 { "it" } else { "them" }
-}
-
-fn numbered_entries(n: u64) -> String {
-    if n == 1 { "1 entry".to_owned() } else { format!("{n} entries") }
 }
 
 fn verb(n: u64) -> String {

@@ -49,7 +49,7 @@ pub use finding::{BlockAt, Finding};
 pub use inside::Inside;
 pub use level::Level;
 pub use map::layer_rows;
-pub(crate) use region::missing::{absent, missing};
+pub(crate) use region::missing::missing;
 use report::Report;
 pub use report::{Counts, Stats};
 pub use row::Row;
@@ -157,7 +157,7 @@ pub fn total_bytes(save: &Save, level: Level) -> u64 {
 pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
     let mut summary = Summary::default();
     options.watch.begin(Step::Checking, total_bytes(save, options.level));
-    for finding in of_save(save).chain(absent(save)) {
+    for finding in of_save(save) {
         summary.counts.add(&finding);
         summary.unread += u64::from(finding.is_unread());
         sink(finding);
@@ -205,12 +205,13 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
     summary
 }
 
-/// Findings about a save as such: files that could not be opened, saves that a conversion left, and settings that the
-/// engine refuses.
+/// Findings about a save as such: files that could not be opened, saves that a conversion left, settings that the engine
+/// refuses, and blocks and LODs that are missing as a whole.
 pub fn of_save(save: &Save) -> impl Iterator<Item = Finding> {
     let faults = save.faults.iter();
     let faults = faults.map(|f| Finding::of_file(save.shown(&f.path).into(), f.damage, f.detail.clone()));
-    faults.chain(region::conversion::left(save)).chain(region::conversion::refused(save))
+    let conversions = region::conversion::left(save).into_iter().chain(region::conversion::refused(save));
+    faults.chain(conversions).chain(region::missing::absent(save))
 }
 
 /// Passes on the findings that [`Level::Semantic`] adds to [`Level::Decode`], for a save that was checked before:
@@ -222,12 +223,11 @@ pub fn walk(
     known: impl Fn(&str, Option<[i32; 3]>) -> bool,
     mut sink: impl FnMut(Finding),
 ) -> (Counts, u64) {
-    let regions: Vec<File<'_>> = save.files().filter(|file| matches!(file, File::Region(..))).collect();
     options.watch.begin(Step::Walking, save.regions().map(|(_, file)| file.len).sum());
-    let glance = Options { level: Level::Semantic, watch: options.watch.quiet(), ..*options };
-    let doubts = semantic::find_doubts(save, options, &first::glance(save, &regions, &glance, |_, _| {}));
+    let (_, doubts) = find_doubts(save, options);
     let mut counts = Counts::default();
     // Exchanged chunks of pak regions.
+    let glance = Options { level: Level::Semantic, watch: options.watch.quiet(), ..*options };
     for file in save.files().filter(|file| matches!(file, File::Pak(..))) {
         let plain = Options { level: Level::Decode, ..glance };
         let before = check_file(save, file, &plain, &semantic::Doubts::default());
@@ -260,11 +260,17 @@ pub fn walk(
 /// Blocks below a path of a save that the table of their region leads to although they belong elsewhere, or may.
 #[must_use]
 pub fn misplaced(save: &Save, below: &std::path::Path, watch: &Watch<'_>) -> u64 {
-    let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
-    let regions: Vec<File<'_>> = save.files().filter(|file| matches!(file, File::Region(..))).collect();
-    let doubts = semantic::find_doubts(save, &options, &first::glance(save, &regions, &options, |_, _| {}));
+    let (regions, doubts) = find_doubts(save, &Options::default().watch(watch.quiet()));
     let regions = regions.iter().map(|file| file.path()).filter(|path| path.starts_with(below));
     regions.filter_map(|path| doubts.in_file(&path).map(semantic::FileDoubts::misplaced)).sum()
+}
+
+/// The region files of a save, and what is in doubt about the places of their blocks.
+fn find_doubts<'s>(save: &'s Save, options: &Options<'_>) -> (Vec<File<'s>>, semantic::Doubts) {
+    let regions: Vec<File<'_>> = save.files().filter(|file| matches!(file, File::Region(..))).collect();
+    let glance = Options { level: Level::Semantic, watch: options.watch.quiet(), ..*options };
+    let doubts = semantic::find_doubts(save, options, &first::glance(save, &regions, &glance, |_, _| {}));
+    (regions, doubts)
 }
 
 /// Checks one open region; `name` is the name of its file in findings.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
-use crate::damage::{Code, CodeSet};
+use crate::damage::CodeSet;
 use crate::save::{File, Save};
 use crate::source::OpenError;
 
@@ -73,11 +73,7 @@ impl Compared {
         let mut codes: HashMap<_, CodeSet> = HashMap::new();
         run(save, &options.level(Level::Semantic), |finding| {
             // An unowned block is in no row, whatever position it belongs to.
-            let unowned = matches!(
-                finding.code(),
-                Code::BlockOrphan | Code::BlockOwnerless | Code::PakOrphan | Code::StreamRowLost
-            );
-            let block = finding.block.filter(|_| !unowned);
+            let block = finding.block.filter(|_| !finding.code().is_unowned());
             if let Some((lod, position)) = block.and_then(|block| Some((block.lod, block.position?))) {
                 codes.entry((Arc::clone(&finding.file), lod, position)).or_default().insert(finding.code());
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::check::cause::{Cause, CauseKind};
-use crate::printable::{count, grouped};
+use crate::printable::{capitalize, count, grouped};
 use crate::recover::effort::Effort;
 
 /// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
@@ -116,11 +116,7 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
         // Two sentences are easier to read than a long one.
         (Some(first), Some(figures)) => {
             lines.push(format!("{}.", first.sentence()));
-            lines.push(format!(
-                "{}{}.",
-                figures.get(..1).unwrap_or_default().to_uppercase(),
-                figures.get(1..).unwrap_or_default()
-            ));
+            lines.push(format!("{}.", capitalize(&figures)));
         }
         (Some(first), None) => lines.push(format!("{}.", first.sentence())),
         (None, Some(figures)) => {

@@ -15,6 +15,7 @@ use voxscope::world::World;
 
 use super::exit::{Exit, Failure};
 use super::output::{BOLD, GOOD, after_report, complain, count, grouped, stdout, warn_of_misplaced, wrapped};
+use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
 use super::target;
 
@@ -158,7 +159,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
     let watch = Watch::default().cancel(&cancel).progress(&progress);
-    let pool = target::pool(arguments.jobs)?;
+    let pool = pool::start(arguments.jobs)?;
     let done = pool.install(|| match &world {
         None => write_all(form, &save, &wanted, &arguments.out, &watch),
         Some(world) => write(form, world, &wanted, &arguments.out, &watch).map(|report| vec![(PathBuf::new(), report)]),

@@ -13,6 +13,7 @@ use voxscope::world::World;
 use super::Color;
 use super::exit::{Exit, Failure};
 use super::output::{BOLD, DIM, complain, count, grouped, stdout, wrapped, write_json};
+use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
 use super::scope::Scope;
 use super::target;
@@ -180,7 +181,7 @@ fn compare_worlds(
         .channels(arguments.scope.channels.clone())
         .list(arguments.list.into())
         .watch(Watch::default().cancel(&cancel).progress(&progress));
-    let pool = target::pool(arguments.jobs)?;
+    let pool = pool::start(arguments.jobs)?;
     let mut printer = Printer {
         out: stdout(),
         format: arguments.format,
@@ -192,39 +193,10 @@ fn compare_worlds(
     if let (Some(name), Format::Text) = (name, arguments.format) {
         writeln!(printer.out, "{BOLD}{name}{BOLD:#}")?;
     }
-    let mut broken = None;
-    // The sink is called by the thread that compares, so that lines come in order.
-    let summary = std::thread::scope(|scope| {
-        if pool.is_here() {
-            let mut sink = |change| {
-                if broken.is_none()
-                    && let Err(error) = bar.suspend(|| printer.change(&change))
-                {
-                    broken = Some(error);
-                    cancel.store(true, std::sync::atomic::Ordering::Relaxed);
-                }
-            };
-            return Ok(diff::run(a, b, &options, &mut sink));
-        }
-        let (sender, receiver) = std::sync::mpsc::sync_channel(1024);
-        let (pool, options) = (&pool, &options);
-        let comparer =
-            scope.spawn(move || pool.install(|| diff::run(a, b, options, |change| drop(sender.send(change)))));
-        for change in receiver {
-            if broken.is_none()
-                && let Err(error) = bar.suspend(|| printer.change(&change))
-            {
-                broken = Some(error);
-                cancel.store(true, std::sync::atomic::Ordering::Relaxed);
-            }
-        }
-        comparer.join()
-    });
+    let work = |found: &mut dyn FnMut(Change)| diff::run(a, b, &options, found);
+    let summary = pool.stream(&cancel, work, |change| bar.suspend(|| printer.change(&change)));
     bar.clear();
-    if let Some(error) = broken {
-        return Err(error.into());
-    }
-    let summary = summary
+    let summary = summary?
         .map_err(|_| Failure::Failed("the comparison ended unexpectedly; please report it".to_owned()))?
         .map_err(|error| Failure::Failed(error.to_string()))?;
     for (side, fault) in &summary.faults {

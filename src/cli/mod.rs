@@ -18,6 +18,7 @@ mod info;
 mod ls;
 mod output;
 mod plain;
+mod pool;
 mod progress;
 mod repair;
 mod scope;

@@ -12,6 +12,7 @@ use voxscope::watch::Watch;
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{BOLD, GOOD, after_report, complain_of_unread, count, level_style, stdout, wrapped};
+use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
 use super::target;
 
@@ -73,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
     }
     let cancel = cancelled_by_signals();
-    let pool = target::pool(arguments.jobs)?;
+    let pool = pool::start(arguments.jobs)?;
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
     let options = repair::Options::default()

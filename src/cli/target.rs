@@ -13,6 +13,7 @@ use voxscope::save::{self, PakOptions, Save};
 
 use super::exit::Failure;
 use super::output::complain;
+use super::pool;
 
 const HEADING: &str = "Layout of old region files";
 const PAK: &str = "Pak regions";
@@ -88,7 +89,7 @@ pub struct Source {
 impl Source {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
-        can_start_threads();
+        pool::can_start_threads();
         let Self { from_block_size, from_region_size, from_sector_size, from_depths, slots, stale_rows, key_rule } =
             self.clone();
         let options = Options {
@@ -141,7 +142,7 @@ pub enum SlotsArgument {
 impl Options {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
-        can_start_threads();
+        pool::can_start_threads();
         let options = self.to_library()?;
         // What a killed command left is beside the save, or in the directory that is opened.
         let above = path.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
@@ -224,57 +225,6 @@ impl Options {
 fn parse_depths(bits: &[u8]) -> Option<[Depth; CHANNELS]> {
     let find = |bits: &u8| Depth::ALL.into_iter().find(|depth| depth.bits() == *bits);
     bits.iter().map(find).collect::<Option<Vec<_>>>()?.try_into().ok()
-}
-
-/// Threads that `--jobs` can ask for; more only cost memory.
-const MOST_JOBS: usize = 256;
-
-/// The thread pool of a command.
-pub fn pool(jobs: Option<usize>) -> Result<Pool, Failure> {
-    if !can_start_threads() {
-        return Ok(Pool::Here);
-    }
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0).min(MOST_JOBS)).build();
-    threads.map(Pool::Threads).map_err(|error| Failure::Failed(format!("cannot start the threads: {error}")))
-}
-
-/// The threads that work on a save.
-pub enum Pool {
-    /// Threads of their own.
-    Threads(rayon::ThreadPool),
-    /// The calling thread, where the system starts no more.
-    Here,
-}
-
-impl Pool {
-    /// Does work with these threads.
-    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match self {
-            Self::Threads(threads) => threads.install(work),
-            Self::Here => work(),
-        }
-    }
-
-    /// Whether work is done by the calling thread.
-    pub const fn is_here(&self) -> bool {
-        matches!(self, Self::Here)
-    }
-}
-
-/// Whether the system starts threads. If it does not, the calling thread does all work: this has to be known before the first
-/// parallel loop, which would end the program.
-pub fn can_start_threads() -> bool {
-    static CAN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    *CAN.get_or_init(|| {
-        if rayon::ThreadPoolBuilder::new().build().is_ok() {
-            return true;
-        }
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
-        if alone.is_ok() {
-            complain(&format_args!("the system starts no more threads: one does all work"));
-        }
-        alone.is_err()
-    })
 }
 
 fn usage<T>(text: &str) -> Result<T, Failure> {

@@ -91,7 +91,7 @@ fn database(
     let database = super::database::Database::create(&path).map_err(failed)?;
     database.types(names).map_err(failed)?;
     let (mut count, mut faults) = (0, Vec::new());
-    for finding in check::of_save(save).chain(check::absent(save)).chain(check::missing(save)) {
+    for finding in check::of_save(save).chain(check::missing(save)) {
         database.finding(None, &finding).map_err(failed)?;
     }
     for of in save.files() {

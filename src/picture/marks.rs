@@ -48,7 +48,7 @@ impl Mark {
             | Code::PakMisplaced
             | Code::PakOverlap => Self::Misplaced,
             Code::BlockTorn | Code::BlockHalfMoved => Self::Torn,
-            Code::BlockOrphan | Code::BlockOwnerless | Code::PakOrphan | Code::StreamRowLost => Self::Unowned,
+            code if code.is_unowned() => Self::Unowned,
             code if code.hides_data() => Self::Unreadable,
             code if code.level() >= Level::Warning => Self::Warning,
             _ => return None,

@@ -83,6 +83,13 @@ pub fn count(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
+/// A text that begins with a capital letter.
+#[must_use]
+pub fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// A number of bytes for people: `17.3 MiB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {

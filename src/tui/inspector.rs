@@ -129,9 +129,7 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
             out.push(("owner", words.into(), role));
         }
         out.push(("file", opened.sector_span(sector, 1).to_string(), Role::Text));
-        let name = opened.sector_name(sector);
-        let (first, rest) = name.split_at_checked(1).unwrap_or_default();
-        return format!("{}{rest}", first.to_uppercase());
+        return crate::printable::capitalize(&opened.sector_name(sector));
     }
     out.push(("size", bytes(opened.len(super::data::Part::Data)), Role::Text));
     match &opened.store {

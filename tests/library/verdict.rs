@@ -282,17 +282,22 @@ fn every_sample_with_damage_has_a_cause_and_one_with_notes_only_has_none_but_old
     }
 }
 
+/// A kind is a cause of a golden save, or one that it may be, and the evidence that tells them apart is named.
+fn assert_named(case: &str, kind: CauseKind) {
+    let causes = causes(&open(&golden().join(case).join("world")));
+    let named = |cause: &Cause| cause.kind == kind || cause.alternatives.contains(&kind);
+    assert!(causes.iter().any(|cause| named(cause) && cause.tell_apart().is_some()), "{case}: {causes:?}");
+}
+
 #[test]
-fn a_full_disk_and_a_loss_of_power_are_named() {
-    for (case, kind) in [("disk_full/f1", CauseKind::DiskFull), ("power_loss/c6", CauseKind::PowerLost)] {
-        let world = golden().join(case).join("world");
-        if !world.is_dir() {
-            continue;
-        }
-        let causes = causes(&open(&world));
-        let named = |cause: &Cause| cause.kind == kind || cause.alternatives.contains(&kind);
-        assert!(causes.iter().any(|cause| named(cause) && cause.tell_apart().is_some()), "{case}: {causes:?}");
-    }
+fn a_full_disk_is_named() {
+    assert_named("disk_full/f1", CauseKind::DiskFull);
+}
+
+#[test]
+#[ignore = "reads the full set, which VOXSCOPE_GOLDEN names"]
+fn a_loss_of_power_is_named() {
+    assert_named("power_loss/c6", CauseKind::PowerLost);
 }
 
 #[test]

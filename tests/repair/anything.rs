@@ -10,7 +10,7 @@ use voxscope::repair;
 use voxscope::save::{Options, Save, Scratch};
 
 use crate::common::writer::Random;
-use crate::{content, findings, mend, nothing_lost, tree, worded};
+use crate::{ABSENT, content, findings, mend, nothing_lost, tree, worded};
 
 fn spoil(bytes: &mut Vec<u8>, random: &mut Random) {
     if bytes.is_empty() {
@@ -121,9 +121,7 @@ fn anything_at_all() {
         // Regions of version 2 cannot be read without their meta file.
         let readable = Save::open(&to, &Options::default()).is_ok_and(|s| s.forests.iter().any(|f| f.format.is_some()));
         // A copy says that it has no block, or none of a LOD, if all were lost.
-        let absent = ["forest has no block", "has no region file although"];
-        let left = worded(&to).into_iter().filter(|text| absent.iter().all(|part| !text.contains(part)));
-        let left: Vec<String> = left.collect();
+        let left = worded(&to, &ABSENT);
         if readable && !left.is_empty() {
             failures.push(format!("{seed}: {words:?} {left:?}"));
         }

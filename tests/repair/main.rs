@@ -22,7 +22,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use voxscope::damage::Level;
+use voxscope::damage::{Code, Level};
 use voxscope::godot::container::Decoder;
 use voxscope::limits::Limits;
 use voxscope::recover::walk;
@@ -39,12 +39,15 @@ fn findings(path: &Path) -> (u64, u64) {
     (summary.counts.errors, summary.counts.warnings)
 }
 
-/// What a check finds above a note, in words.
-fn worded(path: &Path) -> Vec<String> {
+/// Codes by which a copy says that it has no block, or none of a LOD, because all were lost.
+const ABSENT: [Code; 2] = [Code::ForestEmpty, Code::LodGap];
+
+/// What a check finds above a note but for some codes, in words.
+fn worded(path: &Path, but: &[Code]) -> Vec<String> {
     let mut all = Vec::new();
     let save = Save::open(path, &Options::default()).unwrap();
     check::run(&save, &check::Options::default(), |finding| all.push(finding));
-    all.retain(|finding| finding.level() > Level::Note);
+    all.retain(|finding| finding.level() > Level::Note && !but.contains(&finding.code()));
     all.iter().map(ToString::to_string).collect()
 }
 

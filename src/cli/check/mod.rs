@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::atomic::AtomicBool;
 
 use voxscope::check::{self, Cause, CauseKind, Finding, Summary, Totals};
 use voxscope::damage::{Code, Level};
@@ -19,6 +18,7 @@ mod saves;
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{BOLD, DIM, GOOD, count, grouped, level_style, size, stdout, wrapped, write_json};
+use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
 use super::target;
 use baseline::Baseline;
@@ -193,7 +193,7 @@ fn totals(
     effort: voxscope::recover::effort::Effort,
     cancel: &AtomicBool,
 ) -> Option<Totals> {
-    let pool = target::pool(jobs).ok()?;
+    let pool = pool::start(jobs).ok()?;
     let options = repair::Options::default().effort(effort).watch(Watch::default().cancel(cancel));
     pool.install(|| repair::expected_totals(save, &options)).ok()
 }
@@ -206,51 +206,14 @@ pub fn run_to(
     cancel: &AtomicBool,
     print: &mut dyn FnMut(&Finding) -> io::Result<()>,
 ) -> Result<Summary, Failure> {
-    let pool = target::pool(jobs)?;
+    let pool = pool::start(jobs)?;
     let bar = Bar::new();
-    let mut broken = None;
-    let summary = std::thread::scope(|scope| {
-        // Findings come through a channel, so that writing them holds no thread of the pool.
-        let (sender, receiver) = sync_channel(1024);
-        let bar = &bar;
-        if pool.is_here() {
-            drop(sender);
-            let progress = |progress| bar.show(progress);
-            let watch = Watch::default().cancel(cancel).progress(&progress);
-            let options = check::Options::default().level(options.level).effort(options.effort).watch(watch);
-            let mut sink = |finding: Finding| {
-                if broken.is_none()
-                    && let Err(error) = bar.suspend(|| print(&finding))
-                {
-                    broken = Some(error);
-                    cancel.store(true, Ordering::Relaxed);
-                }
-            };
-            return Ok(check::run(save, &options, &mut sink));
-        }
-        let pool = &pool;
-        let checker = scope.spawn(move || {
-            let progress = |progress| bar.show(progress);
-            let watch = Watch::default().cancel(cancel).progress(&progress);
-            let options = check::Options::default().level(options.level).effort(options.effort).watch(watch);
-            // The receiver stays until this sender is gone.
-            pool.install(|| check::run(save, &options, |finding| drop(sender.send(finding))))
-        });
-        for finding in receiver {
-            if broken.is_none()
-                && let Err(error) = bar.suspend(|| print(&finding))
-            {
-                broken = Some(error);
-                cancel.store(true, Ordering::Relaxed);
-            }
-        }
-        checker.join()
-    });
+    let progress = |progress| bar.show(progress);
+    let options = options.watch(Watch::default().cancel(cancel).progress(&progress));
+    let work = |found: &mut dyn FnMut(Finding)| check::run(save, &options, found);
+    let summary = pool.stream(cancel, work, |finding| bar.suspend(|| print(&finding)));
     bar.clear();
-    if let Some(error) = broken {
-        return Err(error.into());
-    }
-    summary.map_err(|_| Failure::Failed("the check ended unexpectedly; please report it with the file".to_owned()))
+    summary?.map_err(|_| Failure::Failed("the check ended unexpectedly; please report it with the file".to_owned()))
 }
 
 fn exit(summary: &Summary, fail_on: Level) -> Exit {

@@ -244,6 +244,12 @@ codes! {
 }
 
 impl Code {
+    /// Whether it is about a block that no table entry, record or key leads to.
+    #[must_use]
+    pub const fn is_unowned(self) -> bool {
+        matches!(self, Self::BlockOrphan | Self::BlockOwnerless | Self::PakOrphan | Self::StreamRowLost)
+    }
+
     /// Whether data with this damage cannot be read completely: true for errors, except those that only the engine has
     /// trouble with.
     #[must_use]

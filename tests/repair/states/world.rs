@@ -13,6 +13,7 @@ use voxscope::repair::{self, Action, Plan};
 use voxscope::save::{Options, Region, Save, Scratch};
 use voxscope::{check, limits::Limits};
 
+use crate::ABSENT;
 use crate::common::trees::{content, tree};
 use crate::common::writer::{Content, Random, Voxels, World};
 
@@ -205,7 +206,7 @@ pub fn mend(source: &Path, options: &repair::Options<'_>, reading: &Options) -> 
     let outcome = repair::run(&save, &to, options).unwrap();
     assert_eq!(tree(source, true), before, "the source was altered");
     // Settings that the engine refuses stay as they are, and a copy without blocks says that it has none.
-    let kept = [Code::RegionRefused, Code::ForestEmpty, Code::LodGap];
+    let kept = [&[Code::RegionRefused][..], &ABSENT].concat();
     let (refused, left): (Vec<_>, Vec<_>) = all_codes(&to)
         .into_iter()
         .filter(|(code, _)| code.level() > Level::Note)

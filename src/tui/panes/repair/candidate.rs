@@ -127,7 +127,7 @@ pub fn trial_words(app: &App) -> InspectorLines {
     let (Some(state), Some((_, position))) = (state(app), tried(app)) else { return Vec::new() };
     let p = state.line.candidates.get(state.number).map_or(0.0, |(_, p)| *p);
     let block = format!("block {}", triple(position));
-    let name = super::capital(&state.line.name);
+    let name = crate::printable::capitalize(&state.line.name);
     let head = if state.line.name == block { format!("{name} in its place") } else { format!("{name} as {block}") };
     let mut out = vec![("", head, Role::Strong)];
     let accepted = choice(app).is_some_and(|choice| app.panes.repair.accepted.contains(&choice));

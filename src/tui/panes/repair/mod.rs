@@ -434,13 +434,8 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
             out.push(("may be", format!("{}, {:.1} % likely", crate::printable::triple(*at), (p * 100.0).min(99.9))));
         }
     }
-    let title = if line.name.is_empty() { "Repair".to_owned() } else { capital(&line.name) };
+    let title = if line.name.is_empty() { "Repair".to_owned() } else { crate::printable::capitalize(&line.name) };
     Some((title, out))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Whether the block of a line was put in a place by hand.
