@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::bytes::index;
+use crate::damage::{Code, Damage};
 use crate::draft;
 use crate::godot::forest::Meta;
 use crate::godot::region::Format;
@@ -42,7 +43,8 @@ impl Target {
     pub fn of(save: &Save, forest: &Forest, backup: Option<&Store>) -> Result<Self, draft::Error> {
         let (votes, all) = votes(forest);
         let most = votes.iter().max_by_key(|(_, n)| *n).map(|(format, _)| *format);
-        let said = forest.meta.as_ref().and_then(Meta::format);
+        let readable = forest.meta.as_ref().or(forest.salvaged.as_ref());
+        let said = readable.and_then(Meta::format);
         let usable = said.is_some_and(|f| f.sector_size < 1 << 16)
             && forest.meta.as_ref().is_some_and(|meta| matches!(meta.version, Some(1..=3)));
         let share = |format: &Format| votes.iter().find(|(f, _)| f == format).map_or(0, |(_, n)| *n);
@@ -57,7 +59,7 @@ impl Target {
         let format = format.or(forest.format);
         let mut target = Self { format, meta: None };
         let lods = forest.regions.iter().map(|file| file.lod.saturating_add(1)).max().unwrap_or(0);
-        let counted = forest.meta.as_ref().and_then(|meta| meta.lod_count);
+        let counted = readable.and_then(|meta| meta.lod_count);
         let short = counted.is_some_and(|n| n < lods);
         if forest.kind != Kind::Forest || (usable && said == format && !short) {
             return Ok(target);
@@ -82,7 +84,7 @@ impl Target {
             return Ok(target);
         }
         // Without the version, only the files' own versions show version 1.
-        let version = forest.meta.as_ref().and_then(|meta| meta.version).filter(|v| matches!(v, 1..=3));
+        let version = readable.and_then(|meta| meta.version).filter(|v| matches!(v, 1..=3));
         let version = version.unwrap_or(if all > 0 && forest.regions.iter().all(is_old) { 2 } else { 3 });
         let meta = Meta {
             version: Some(version),
@@ -93,7 +95,11 @@ impl Target {
             lod_count: counted.map(|n| n.max(lods)),
             extra: Vec::new(),
         };
-        let from = if most.is_some() { "written anew from the headers of the region files" } else { "corrected" };
+        let from = match (most.is_some(), forest.meta.is_some()) {
+            (true, _) => "written anew from the headers of the region files",
+            (false, true) => "corrected",
+            (false, false) => "written anew from what is left of it",
+        };
         target.meta = file(meta.encode(), from);
         Ok(target)
     }
@@ -103,10 +109,18 @@ fn is_old(file: &crate::save::RegionFile) -> bool {
     file.header.as_ref().is_some_and(|h| h.version < 3)
 }
 
-/// The layouts that undamaged headers of version 3 have, with the number of files of each, and the number of all files.
+/// The layouts that undamaged headers of version 3 have, with the number of files of each, and the number of all files. Where
+/// no file is undamaged, those that are cut off after the layout count.
 fn votes(forest: &Forest) -> (Vec<(Format, usize)>, usize) {
+    let whole = votes_of(forest, |damage| damage.is_empty());
+    let cut = |damage: &[Damage]| damage.iter().all(|damage| damage.code == Code::RegionTableCut);
+    let votes = if whole.is_empty() { votes_of(forest, cut) } else { whole };
+    (votes, forest.regions.len())
+}
+
+fn votes_of(forest: &Forest, counts: impl Fn(&[Damage]) -> bool) -> Vec<(Format, usize)> {
     let mut votes: BTreeMap<Vec<u8>, (Format, usize)> = BTreeMap::new();
-    let sound = forest.regions.iter().filter(|file| file.damage.is_empty()).filter_map(|file| file.header.as_ref());
+    let sound = forest.regions.iter().filter(|file| counts(&file.damage)).filter_map(|file| file.header.as_ref());
     for header in sound.filter(|h| h.version == 3) {
         let mut key = Vec::new();
         // What was decoded fits.
@@ -116,5 +130,5 @@ fn votes(forest: &Forest) -> (Vec<(Format, usize)>, usize) {
         key.truncate(19);
         votes.entry(key).or_insert((header.format, 0)).1 += 1;
     }
-    (votes.into_values().collect(), forest.regions.len())
+    votes.into_values().collect()
 }

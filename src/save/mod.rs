@@ -248,7 +248,9 @@ pub struct Forest {
     pub layout: ForestLayout,
     /// The meta file, if it exists and can be read.
     pub meta: Option<Meta>,
-    /// The layout, from an option or the meta file.
+    /// What is left of a meta file that is not readable JSON.
+    pub salvaged: Option<Meta>,
+    /// The layout, from an option or the meta file, also from what is left of it.
     pub format: Option<Format>,
     /// The region files, by LOD and then by position.
     pub regions: Vec<RegionFile>,

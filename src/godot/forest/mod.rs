@@ -9,6 +9,8 @@
 //! Source: Godot Voxel's page "Region forest format", which requires `lod_count`; the engine of today does not write it.
 //! Numbers may be written as `4` or as `4.0`.
 
+mod salvage;
+
 use serde_json::Value as Json;
 
 use crate::bytes::{Span, len64};
@@ -81,28 +83,33 @@ impl Meta {
             }
         };
         let mut fields = Fields { object: &object, all, damage };
+        let meta = Self::of_fields(&mut fields);
+        for _ in &meta.extra {
+            damage.push(Damage::new(Code::MetaExtra, all, "meta file"));
+        }
+        Some(meta)
+    }
+
+    /// Reads the fields of the object.
+    fn of_fields(fields: &mut Fields<'_, '_>) -> Self {
         let version = fields.number("version", 0..=u64::from(u8::MAX), true).and_then(|n| u8::try_from(n).ok());
         if let Some(found @ (0 | 4..)) = version {
             fields.damage.push(
-                Damage::new(Code::MetaVersion, all, "version")
+                Damage::new(Code::MetaVersion, fields.all, "version")
                     .expected(Value::Range(1, 3))
                     .found(Value::Number(u64::from(found))),
             );
         }
         let po2 = u64::from(*BLOCK_SIZE_PO2.start())..=u64::from(*BLOCK_SIZE_PO2.end());
-        let meta = Self {
+        Self {
             version,
             block_size_po2: fields.number("block_size_po2", po2, true).and_then(|n| u8::try_from(n).ok()),
             region_size_po2: fields.number("region_size_po2", REGION_SIZE_PO2, true).and_then(|n| u8::try_from(n).ok()),
             sector_size: fields.sector_size(),
             depths: fields.depths(version),
             lod_count: fields.number("lod_count", 1..=u64::from(MAX_LODS), false).and_then(|n| u8::try_from(n).ok()),
-            extra: object.keys().filter(|k| !KNOWN.contains(&k.as_str())).cloned().collect(),
-        };
-        for _ in &meta.extra {
-            damage.push(Damage::new(Code::MetaExtra, all, "meta file"));
+            extra: fields.object.keys().filter(|k| !KNOWN.contains(&k.as_str())).cloned().collect(),
         }
-        Some(meta)
     }
 
     /// Encodes as the engine does: keys in order, tabs. Fields that are `None` are left out.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::{META_ABOVE, Scan, What, canonical};
+use super::{META_ABOVE, MetaRead, Scan, What, canonical};
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::block_files::{
@@ -93,7 +93,7 @@ impl Scan<'_> {
             });
         }
         self.fault(&dir.join(META), Code::BlockFilesRemoved, "format", None);
-        self.push(Kind::BlockFiles, dir, ForestLayout::Engine, meta, regions);
+        self.push(Kind::BlockFiles, dir, ForestLayout::Engine, MetaRead { whole: meta, salvaged: None }, regions);
     }
 
     fn block_lods(&mut self, save: &Path, dir: &Path, regions: &mut Vec<RegionFile>) {
@@ -142,7 +142,7 @@ impl Scan<'_> {
             regions.push(RegionFile::named(Path::new(name), lod, position.unwrap_or_default()));
         }
         self.fault(dir, Code::BlockFilesRemoved, "format", None);
-        self.push(Kind::BlockFiles, dir, ForestLayout::Engine, meta, regions);
+        self.push(Kind::BlockFiles, dir, ForestLayout::Engine, MetaRead { whole: meta, salvaged: None }, regions);
     }
 
     fn block_meta(&mut self, path: &Path) -> Option<forest::Meta> {

@@ -101,6 +101,15 @@ struct Scan<'o> {
     over: bool,
 }
 
+/// What a meta file has.
+#[derive(Default)]
+struct MetaRead {
+    /// All of it, if it is readable.
+    whole: Option<Meta>,
+    /// What is left of it if not.
+    salvaged: Option<Meta>,
+}
+
 /// The kind of a directory entry, without following links.
 #[derive(PartialEq)]
 enum What {
@@ -275,7 +284,7 @@ impl Scan<'_> {
         let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
         let lod = real.file_name().and_then(parse_lod).unwrap_or(0);
         let meta = real.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file());
-        let meta = meta.and_then(|path| self.meta(&path));
+        let meta = meta.map(|path| self.meta(&path)).unwrap_or_default();
         let mut regions = Vec::new();
         for path in paths {
             let Some(name) = path.file_name() else { continue };
@@ -290,7 +299,7 @@ impl Scan<'_> {
     }
 
     fn forest(&mut self, dir: &Path) {
-        let mut meta = None;
+        let mut meta = MetaRead::default();
         let mut regions = Vec::new();
         let (mut found, mut layout) = (false, ForestLayout::Engine);
         let entries = self.entries(dir);
@@ -331,7 +340,7 @@ impl Scan<'_> {
             let path = dir.join(META);
             self.fault(&path, Code::MetaMissing, "meta file", None);
         }
-        if let Some(count) = meta.as_ref().and_then(|meta| meta.lod_count) {
+        if let Some(count) = meta.whole.as_ref().and_then(|meta| meta.lod_count) {
             let mut beyond: Vec<u8> = regions.iter().map(|file| file.lod).filter(|&lod| lod >= count).collect();
             beyond.sort_unstable();
             beyond.dedup();
@@ -416,7 +425,7 @@ impl Scan<'_> {
         self.fault(path, code, "name of the file", rig);
     }
 
-    fn meta(&mut self, path: &Path) -> Option<Meta> {
+    fn meta(&mut self, path: &Path) -> MetaRead {
         let limit = self.options.limits.meta_bytes;
         let mut data = Vec::new();
         let read = FileSource::open(path).and_then(|file| {
@@ -432,12 +441,12 @@ impl Scan<'_> {
                     .expected(Value::AtMost(limit))
                     .found(Value::Number(len));
                 self.faults.push(Fault { path: path.to_owned(), damage, detail: None });
-                return None;
+                return MetaRead::default();
             }
             Ok(_) => Meta::decode(&data).report_to(&mut damage),
             Err(error) => {
                 self.fault(path, error.code(), "meta file", Some(error.to_string()));
-                return None;
+                return MetaRead::default();
             }
         };
         let mut extra = meta.iter().flat_map(|meta| &meta.extra);
@@ -446,14 +455,16 @@ impl Scan<'_> {
             let detail = detail.map(|name| format!("It is `{}`.", crate::printable::printable(name)));
             self.faults.push(Fault { path: path.to_owned(), damage, detail });
         }
-        meta
+        let salvaged = if meta.is_none() { Meta::salvage(&data) } else { None };
+        MetaRead { whole: meta, salvaged }
     }
 
-    fn push(&mut self, kind: Kind, dir: &Path, layout: ForestLayout, meta: Option<Meta>, mut regions: Vec<RegionFile>) {
+    fn push(&mut self, kind: Kind, dir: &Path, layout: ForestLayout, meta: MetaRead, mut regions: Vec<RegionFile>) {
+        let MetaRead { whole: meta, salvaged } = meta;
         regions.sort_by_key(|file| (file.lod, file.position[2], file.position[1], file.position[0]));
         let of_meta = if kind == Kind::BlockFiles { block_files::format_of } else { Meta::format };
-        let format = self.options.format.or_else(|| meta.as_ref().and_then(of_meta));
-        self.forests.push(Forest { kind, dir: dir.to_owned(), layout, meta, format, regions });
+        let format = self.options.format.or_else(|| meta.as_ref().or(salvaged.as_ref()).and_then(of_meta));
+        self.forests.push(Forest { kind, dir: dir.to_owned(), layout, meta, salvaged, format, regions });
     }
 }
 

@@ -124,6 +124,33 @@ fn a_meta_file_from_the_backup() {
     assert_eq!(fs::read(mended.path.join("meta.vxrm")).unwrap(), meta(&format(), 2));
 }
 
+/// 12: no table is whole, but the headers before them are.
+#[test]
+fn a_meta_file_from_the_headers_of_files_that_are_cut_off() {
+    let land = Land::full();
+    let source = land.write("world");
+    let bytes = fs::read(source.join(REGION)).unwrap();
+    put(&source.join(REGION), &bytes[..50]);
+    put(&source.join("meta.vxrm"), b"");
+    let mended = plain(&source);
+    assert_eq!(fs::read(mended.path.join("meta.vxrm")).unwrap(), meta(&format(), 3));
+}
+
+/// 12: one byte of the meta file is wrong, and regions of version 2 do not say what it said.
+#[test]
+fn a_meta_file_from_what_is_left_of_it() {
+    let land = Land::full();
+    let source = land.write("world");
+    let bytes = version_2(&fs::read(source.join(REGION)).unwrap());
+    put(&source.join(REGION), &bytes);
+    let right = meta(&format(), 2);
+    put(&source.join("meta.vxrm"), &[b"#", &right[1..]].concat());
+    assert!(codes(&source).contains(&Code::MetaUnreadable));
+    let mended = plain(&source);
+    assert_eq!(mended.blocks, land.truth);
+    assert_eq!(fs::read(mended.path.join("meta.vxrm")).unwrap(), right);
+}
+
 /// 14: the game was killed while it made room for the header of version 3.
 #[test]
 fn an_interrupted_migration() {
