@@ -64,9 +64,18 @@ impl Finding {
         self.damage.code.level()
     }
 
-    /// Whether something could not be read, or not reliably.
+    /// Whether a part of the save was not read, or not reliably.
     #[must_use]
     pub const fn is_unread(&self) -> bool {
+        matches!(
+            self.damage.code,
+            Code::FileUnreadable | Code::FileChanged | Code::LinkSkipped | Code::NotAFile | Code::StreamJournalUnusable
+        )
+    }
+
+    /// Whether reading failed, which says nothing about damage.
+    #[must_use]
+    pub const fn is_failure(&self) -> bool {
         matches!(self.damage.code, Code::FileUnreadable | Code::FileChanged)
     }
 

@@ -21,8 +21,8 @@ pub struct Counts {
     pub warnings: u64,
     /// Notes.
     pub notes: u64,
-    /// Those of the errors that say that something could not be read, or not reliably.
-    pub unread: u64,
+    /// Those of the errors that say that reading failed.
+    pub failures: u64,
 }
 
 impl Counts {
@@ -32,7 +32,7 @@ impl Counts {
             Level::Warning => self.warnings += 1,
             Level::Note => self.notes += 1,
         }
-        self.unread += u64::from(finding.is_unread());
+        self.failures += u64::from(finding.is_failure());
     }
 
     /// Adds findings of one code about blocks.
@@ -49,13 +49,13 @@ impl Counts {
         self.errors += other.errors;
         self.warnings += other.warnings;
         self.notes += other.notes;
-        self.unread += other.unread;
+        self.failures += other.failures;
     }
 
-    /// How many are of `level` or above, without those that say that something could not be read, which is not damage.
+    /// How many are of `level` or above, without failures to read, which are no damage.
     #[must_use]
     pub const fn damage_at_least(&self, level: Level) -> u64 {
-        let errors = self.errors - self.unread;
+        let errors = self.errors - self.failures;
         match level {
             Level::Error => errors,
             Level::Warning => errors + self.warnings,

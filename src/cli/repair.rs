@@ -168,7 +168,8 @@ fn report(
         writeln!(out, "{BOLD}{at}{BOLD:#}: {style}{verdict}{style:#} · {}", count(check.stats.blocks, "block"))?;
     }
     let totals = (!plan.changes_nothing()).then(|| repair::totals(save, plan));
-    for line in totals.iter().flat_map(|totals| repair::total_words(totals, check.is_some())) {
+    for line in totals.iter().flat_map(|totals| repair::total_words(totals, check.map(|check| !is_empty(check, save))))
+    {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     if more > 0 {

@@ -43,7 +43,7 @@ pub(super) struct Store {
     pub files: Vec<File>,
     pub blocks: HashMap<(u8, [i32; 3]), Held>,
     /// The only position with a content; `None` if several positions have it.
-    owners: HashMap<u128, Option<(u8, [i32; 3])>>,
+    pub owners: HashMap<u128, Option<(u8, [i32; 3])>>,
     /// The bytes of its meta file.
     pub meta: Option<PathBuf>,
     pub format: Option<Format>,

@@ -18,7 +18,9 @@ use crate::repair::out::below;
 use crate::repair::place::region_plan;
 use crate::repair::survey::{self, Look};
 use crate::repair::why::KeptReason;
-use crate::repair::{Accepted, Error, MapPlan, Options, PakPlan, StreamPlan, accept, block_files, map, pak, stream};
+use crate::repair::{
+    Accepted, Compared, Error, MapPlan, Options, PakPlan, StreamPlan, accept, block_files, map, pak, stream,
+};
 use crate::save::{self, Fault, Forest, Kind, RegionFile, Save};
 
 /// Seams, and odds of each as logarithms, from which on blocks are moved out of the slots of the old formula: all of a
@@ -42,13 +44,17 @@ pub struct Plan {
     pub maps: Vec<MapPlan>,
     /// The SQLite streams.
     pub streams: Vec<StreamPlan>,
-    /// Files and directories with names that the game does not look for, or that are no files: their paths below the
-    /// save. They are kept in `lost+found`.
+    /// Files and directories with names that the game does not look for: their paths below the save. They are kept in
+    /// `lost+found`.
     pub strange: Vec<PathBuf>,
+    /// Directories in the place of a file: their paths below the save. They are kept in `lost+found`.
+    pub no_files: Vec<PathBuf>,
     /// Pipes, sockets and devices in the place of a file or directory, which are not copied: their paths below the save.
     pub special: Vec<PathBuf>,
     /// Symbolic links, which are not followed and not copied: their paths below the save.
     pub links: Vec<PathBuf>,
+    /// What the backup has of the save; `None` without a backup.
+    pub compared: Option<Compared>,
     /// The effort that was made for it.
     pub effort: Effort,
 }
@@ -59,6 +65,7 @@ impl Plan {
     pub fn changes_nothing(&self) -> bool {
         self.metas.is_empty()
             && self.strange.is_empty()
+            && self.no_files.is_empty()
             && self.regions.iter().all(RegionPlan::is_unchanged)
             && self.paks.iter().all(|p| p.action == Action::Copy)
             && self.maps.iter().all(|m| m.action == Action::Copy)
@@ -113,6 +120,10 @@ fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) 
             Some(backup) => Store::read(save, forest, backup, options)?,
             None => None,
         };
+        if let Some(store) = &store {
+            let compared = Compared::of(save, forest, store);
+            plans.iter_mut().for_each(|plan| plan.compared.get_or_insert_default().add(compared));
+        }
         let target = Target::of(save, forest, store.as_ref())?;
         one_forest(save, forest, &target, store.as_ref(), &all, &mut plans)?;
         plans.iter_mut().for_each(|plan| plan.metas.extend(target.meta.clone()));
@@ -143,10 +154,14 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     };
     let (other, named): (Vec<&Fault>, Vec<&Fault>) = save.faults.iter().filter(strange).partition(special);
     plan.special = other.into_iter().filter_map(|fault| below(&fault.path)).collect();
-    plan.strange = named.into_iter().filter(|fault| !renamed(fault)).filter_map(|fault| below(&fault.path)).collect();
+    let kept = named.into_iter().filter(|fault| !renamed(fault));
+    let kept = kept.filter_map(|fault| Some((fault.damage.code, below(&fault.path)?)));
+    for (code, path) in kept.filter(|(_, path)| !path.as_os_str().is_empty()) {
+        let list = if code == Code::NotAFile { &mut plan.no_files } else { &mut plan.strange };
+        list.push(path);
+    }
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
-    plan.strange.retain(|path| !path.as_os_str().is_empty());
     accept::apply(&mut plan.regions, options.accept)?;
     plan.accepted = options.accept.to_vec();
     plan.paks = pak::plan(save, options)?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::check;
 use crate::godot::channel::NAMES;
-use crate::printable::{self, triple};
+use crate::printable::{self, grouped, triple};
 use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
 use crate::repair::lost::rounded;
@@ -32,13 +32,14 @@ pub(super) fn json(
         "type": "repair",
         "level": if options.likely { "likely" } else { "certain" },
         "backup": options.backup.is_some(),
+        "backup_compared": plan.compared,
         "copied": plan.regions.iter().filter(|r| r.is_unchanged()).count(),
         "regions": regions,
         "paks": pak::reports(&plan.paks),
         "maps": map::reports(&plan.maps),
         "streams": stream::reports(&plan.streams),
         "meta_files": plan.metas.iter().map(|meta| printable::path(&meta.name)).collect::<Vec<_>>(),
-        "set_aside": paths(&plan.strange),
+        "set_aside": paths(&[&plan.strange[..], &plan.no_files].concat()),
         "links": paths(&plan.links),
         "files_unread": unread.collect::<Vec<_>>(),
         "totals": totals,
@@ -196,11 +197,20 @@ const LISTED: usize = 8;
 #[must_use]
 pub fn words(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
+    if let Some(compared) = plan.compared.filter(|compared| compared.is_strange()) {
+        let (same, of) = (grouped(compared.same as u64), grouped(compared.blocks as u64));
+        lines.push(format!(
+            "The backup has {same} of {of} blocks of the save that were looked for in it. It may be of another world: what is taken from it does not belong into this one then."
+        ));
+    }
     for meta in &plan.metas {
         lines.push(format!("{}: {}.", printable::path(&meta.name), meta.from));
     }
     for path in &plan.strange {
         lines.push(format!("{}: the game does not look for it; kept in lost+found.", printable::path(path)));
+    }
+    for path in &plan.no_files {
+        lines.push(format!("{}: a directory in the place of a file; kept in lost+found.", printable::path(path)));
     }
     for path in &plan.special {
         lines.push(format!("{}: not a regular file; it is not copied.", printable::path(path)));

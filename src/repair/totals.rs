@@ -49,7 +49,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let plans = plans.chain(plan.maps.iter().map(|map| map.action));
     let plans = plans.chain(plan.streams.iter().map(|stream| stream.action));
     let changed = plans.filter(|action| *action != Action::Copy).count();
-    totals.files_changed = n(regions) + n(changed) + n(plan.metas.len()) + n(plan.strange.len());
+    totals.files_changed =
+        n(regions) + n(changed) + n(plan.metas.len()) + n(plan.strange.len()) + n(plan.no_files.len());
     totals
 }
 
@@ -73,9 +74,10 @@ fn n(len: usize) -> u64 {
     len as u64
 }
 
-/// The totals at the end of a repair, a line a sentence; `done` is false for a plan.
+/// The totals at the end of a repair, a line a sentence; `done` is `None` for a plan, and
+/// otherwise says whether the copy has blocks.
 #[must_use]
-pub fn total_words(totals: &Totals, done: bool) -> Vec<String> {
+pub fn total_words(totals: &Totals, done: Option<bool>) -> Vec<String> {
     let mut parts = Vec::new();
     for (n, words) in [
         (totals.kept, "kept unchanged"),
@@ -100,10 +102,14 @@ pub fn total_words(totals: &Totals, done: bool) -> Vec<String> {
             1 => ("block or part of a block", "is"),
             _ => ("blocks or parts of blocks", "are"),
         };
-        let will = if done { kept } else { "would be" };
+        let will = if done.is_some() { kept } else { "would be" };
         lines.push(format!("{} {blocks} {will} in lost+found.", grouped(totals.set_aside)));
     }
-    if done {
+    if done == Some(false) {
+        lines.push(
+            "The copy has no block. Leave the save where it is, and look for a backup for `--from-backup`.".to_owned(),
+        );
+    } else if done == Some(true) {
         lines.push("Move the copy to where the save was, and keep the original.".to_owned());
     }
     lines

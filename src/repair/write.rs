@@ -191,7 +191,7 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), draft::Erro
         .chain(plan.streams.iter().map(|s| s.name.as_path()))
         .chain([Path::new(REPORT)])
         .collect();
-    let strange: HashSet<&Path> = plan.strange.iter().map(PathBuf::as_path).collect();
+    let strange: HashSet<&Path> = plan.strange.iter().chain(&plan.no_files).map(PathBuf::as_path).collect();
     let mut dirs = vec![PathBuf::new()];
     let mut apart = Vec::new();
     while let Some(dir) = dirs.pop() {

@@ -94,6 +94,9 @@ fn what_is_not_a_file_of_the_save_is_never_left_out_in_silence() {
         says(&["export", save, "--map", &there.out("map.png").1], 8);
         says(&["ls", save], 8);
         says(&["info", save], 8);
+        let checked = run(&["check", save, "--format", "json"]);
+        let summary = serde_json::from_str::<Json>(&checked.out).unwrap()["summary"].clone();
+        assert_eq!((&summary["files_unread"], checked.code.unwrap() & 8), (&1.into(), 8), "{kind}: {summary}");
         let (copy, to) = there.out("copy");
         let repaired = says(&["repair", save, "--out", &to], 8);
         assert!(!repaired.out.contains("checked, clean"), "{kind}: {}", repaired.out);

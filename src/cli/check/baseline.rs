@@ -39,6 +39,8 @@ pub struct Baseline {
     known: HashMap<Key, u64>,
     /// Findings that were hidden, by level.
     pub hidden: Counts,
+    /// Those of them that say that a part of the save was not read.
+    unread: u64,
 }
 
 impl Baseline {
@@ -70,7 +72,7 @@ impl Baseline {
     /// Whether a finding was known before and is hidden. A file that cannot be read is never hidden, because its present
     /// state is unknown.
     pub fn hides(&mut self, finding: &Finding) -> bool {
-        if self.known.is_empty() || finding.is_unread() {
+        if self.known.is_empty() || finding.is_failure() {
             return false;
         }
         let key = Key {
@@ -82,12 +84,18 @@ impl Baseline {
         };
         let Some(left) = self.known.get_mut(&key).filter(|left| **left > 0) else { return false };
         *left -= 1;
+        self.unread += u64::from(finding.is_unread());
         match finding.level() {
             Level::Error => self.hidden.errors += 1,
             Level::Warning => self.hidden.warnings += 1,
             Level::Note => self.hidden.notes += 1,
         }
         true
+    }
+
+    /// Parts of the save that were not read, of which that was known.
+    pub const fn unread(&self) -> u64 {
+        self.unread
     }
 
     /// How many findings were hidden.
@@ -101,7 +109,7 @@ impl Baseline {
             errors: all.errors.saturating_sub(self.hidden.errors),
             warnings: all.warnings.saturating_sub(self.hidden.warnings),
             notes: all.notes.saturating_sub(self.hidden.notes),
-            unread: all.unread,
+            failures: all.failures,
         }
     }
 }

@@ -143,6 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         printer.finding(&mut out, finding)
     })?;
     summary.counts = baseline.new_of(summary.counts);
+    summary.unread = summary.unread.saturating_sub(baseline.unread());
     let causes = findings.causes(&save);
     let wanted = level == check::Level::Semantic && !arguments.no_plan && !summary.interrupted;
     let damaged = summary.counts.errors + summary.counts.warnings > 0;

@@ -2,16 +2,18 @@
 //! said to know is right, and what it fills in is its own.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use voxscope::godot::forest::Meta;
 use voxscope::repair::{self, Origin};
 use voxscope::save::{Options, Save};
 
 use super::world::{blocks, put};
+use crate::common::terrain::{Ground, Terrain};
 use crate::common::trees::tree;
 use crate::common::writer::{Content, History, Random};
 
-fn write(dir: &std::path::Path, history: &History, disks: &[Vec<u8>]) {
+fn write(dir: &Path, history: &History, disks: &[Vec<u8>]) {
     let format = history.world.files[0].header.format;
     let meta = Meta {
         version: Some(3),
@@ -88,4 +90,24 @@ fn a_backup_tells_nothing_wrong() {
     println!("{matched} matched, {filled} filled in");
     assert!(wrong.is_empty(), "{wrong:?}");
     assert!(matched > 15 && filled > 20, "{matched} {filled}");
+}
+
+#[test]
+fn a_backup_of_another_world_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let [one, other, older] = ["one", "other", "older"].map(|name| dir.path().join(name));
+    for (path, seed) in [(&one, 1), (&other, 2), (&older, 1)] {
+        Terrain::small(Ground::Smooth, seed).write(path, &[[0; 3]]);
+    }
+    let save = Save::open(&one, &Options::default()).unwrap();
+    let compared = |path: &Path| {
+        let old = Save::open(path, &Options::default()).unwrap();
+        let plan = repair::plan(&save, &repair::Options::default().backup(&old)).unwrap();
+        let told = repair::words(&plan).iter().any(|line| line.contains("of another world"));
+        (plan.compared.unwrap(), told)
+    };
+    let (all, told) = compared(&older);
+    assert!(all.blocks >= 8 && all.same == all.blocks && !told, "{all:?}");
+    let (none, told) = compared(&other);
+    assert!(none.same == 0 && told, "{none:?}");
 }

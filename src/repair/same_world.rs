@@ -1,0 +1,71 @@
+//! Whether a backup is of the same world: it has contents that the save has too.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::repair::backup::Store;
+use crate::save::{Forest, Save, Scratch};
+
+/// Blocks of a forest that are looked for in the backup.
+const MOST: usize = 256;
+
+/// Blocks below which nothing is said.
+const LEAST: usize = 8;
+
+/// A backup of the same world has at least one of so many blocks.
+const ONE_OF: usize = 20;
+
+/// Blocks of a save, no two of one content, that were looked for in its backup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Compared {
+    /// Blocks that were looked for.
+    pub blocks: usize,
+    /// Those of them that the backup has, wherever.
+    pub same: usize,
+}
+
+impl Compared {
+    /// Whether the backup may be of another world.
+    #[must_use]
+    pub const fn is_strange(self) -> bool {
+        self.blocks >= LEAST && self.same * ONE_OF < self.blocks
+    }
+
+    pub(super) const fn add(&mut self, other: Self) {
+        self.blocks = self.blocks.saturating_add(other.blocks);
+        self.same = self.same.saturating_add(other.same);
+    }
+
+    /// Looks for blocks of all region files of a forest in its backup. Contents that the backup has several times, as air,
+    /// are those of any world.
+    pub(super) fn of(save: &Save, forest: &Forest, store: &Store) -> Self {
+        let mut scratch = Scratch::default();
+        let mut contents = HashSet::new();
+        let each = MOST.div_ceil(forest.regions.len().max(1));
+        let step = forest.regions.len().div_ceil(MOST).max(1);
+        for file in forest.regions.iter().step_by(step) {
+            // What cannot be read is reported where it is repaired.
+            let Ok(Some(region)) = save.region(forest, file) else { continue };
+            let step = region.entries.len().div_ceil(each).max(1);
+            for listed in region.entries.iter().step_by(step) {
+                let Ok(view) = region.view(listed.entry, &mut scratch) else { continue };
+                let whole = view.block.is_some() && view.damage.iter().all(|damage| !damage.code.hides_data());
+                if let Some(container) = view.container.filter(|container| whole && container.whole) {
+                    contents.insert(xxh3_128(container.plain));
+                }
+            }
+        }
+        let mut compared = Self::default();
+        for content in contents {
+            match store.owners.get(&content) {
+                Some(None) => continue,
+                Some(Some(_)) => compared.same += 1,
+                None => {}
+            }
+            compared.blocks += 1;
+        }
+        compared
+    }
+}
