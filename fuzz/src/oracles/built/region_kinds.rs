@@ -20,7 +20,7 @@ use crate::naive::block::write;
 pub(super) type Apply = fn(&File, Vec<u8>, &mut Dice) -> Option<Case>;
 
 /// All of them, those last that only version 3 has.
-pub(super) const ALL: [(&str, Apply); 33] = [
+pub(super) const ALL: [(&str, Apply); 34] = [
     ("magic_changed", magic_changed),
     ("version_unknown", version_unknown),
     ("file_cut_in_the_header", file_cut_in_the_header),
@@ -47,6 +47,7 @@ pub(super) const ALL: [(&str, Apply); 33] = [
     ("block_damaged", block_damaged),
     ("block_epilogue_changed", block_epilogue_changed),
     ("values_in_big_endian_order", values_in_big_endian_order),
+    ("floats_in_big_endian_order", floats_in_big_endian_order),
     ("texture_repeated", texture_repeated),
     ("stale_tail", stale_tail),
     ("header_block_size_impossible", header_block_size),
@@ -58,7 +59,7 @@ pub(super) const ALL: [(&str, Apply); 33] = [
 
 /// How many a version has.
 pub(super) const fn of(version: u8) -> usize {
-    if version == 3 { ALL.len() } else { 28 }
+    if version == 3 { ALL.len() } else { 29 }
 }
 
 /// The kinds of damage of a region file, by number.
@@ -68,7 +69,7 @@ pub(super) const fn kinds<const VERSION: u8>() -> [Kind<Region<VERSION>>; ALL.le
             [$(Kind { name: ALL[$n].0, apply: apply::<VERSION, $n> }),*]
         };
     }
-    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32)
+    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33)
 }
 
 fn apply<const VERSION: u8, const N: usize>(model: &Region<VERSION>, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
@@ -409,6 +410,24 @@ fn values_in_big_endian_order(file: &File, _: Vec<u8>, dice: &mut Dice) -> Optio
     }
     let (start, step) = (dice.within(0, 1000), dice.within(33, 60));
     let distances = (0..64).flat_map(|n| ((start + n * step) as u16).to_be_bytes()).collect();
+    let bytes = with_channel(file, n, SDF, true, distances)?;
+    Some(Case::of(bytes, &[Code::BlockByteOrder], Place::Field("raw values")).of_block(block.position))
+}
+
+/// Floats that rise evenly, as a big-endian machine stores them. As little-endian floats they are huge or tiny, by their last byte.
+fn floats_in_big_endian_order(file: &File, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
+    let (n, block) = block(file, dice)?;
+    let step = dice.within(1, 60) as f64 / 16.0;
+    let last = dice.one(&[0x10u8, 0x20, 0x60, 0x7e, 0x90, 0xe0])?;
+    let values = (0..64).map(|n| (f64::from(n) - 20.5) * step);
+    let distances = match file.format.depths[SDF] {
+        _ if file.format.block_size_po2 != 2 => return None,
+        Depth::Bits32 => {
+            values.flat_map(|value| ((value as f32).to_bits() & !0xff | u32::from(last)).to_be_bytes()).collect()
+        }
+        Depth::Bits64 => values.flat_map(|value| (value.to_bits() & !0xff | u64::from(last)).to_be_bytes()).collect(),
+        _ => return None,
+    };
     let bytes = with_channel(file, n, SDF, true, distances)?;
     Some(Case::of(bytes, &[Code::BlockByteOrder], Place::Field("raw values")).of_block(block.position))
 }
