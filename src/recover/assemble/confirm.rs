@@ -279,9 +279,8 @@ impl Growth {
 
     /// How well a block fits, roughly, from some cells of each side.
     pub fn estimate(&self, board: &Board<'_>, r: usize, i: usize, around: &[Around]) -> f64 {
-        let Some(few) = self.few[r].get(i) else { return 0.0 };
         let odds = |of: &Around| {
-            let own = few.get(of.own)?;
+            let own = self.few[r].get(of.own)?.get(i)?.as_ref()?;
             let (lower, upper) = if of.lower { (own, &of.other) } else { (&of.other, own) };
             Some(of.weight * f64::from(board.model.few(lower, upper, of.axis)))
         };

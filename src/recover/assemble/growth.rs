@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::recover::assemble::board::{Board, Node, Suspect};
-use crate::recover::assemble::links::{Few, Link, around};
+use crate::recover::assemble::links::{Few, Link, SIDES, around};
 use crate::recover::assemble::matching::{self, Edge, Group};
 use crate::recover::assemble::{Assembled, Fit, Loose, Start};
-use crate::recover::cells::Side;
 use crate::recover::decide::Certainty;
 use crate::watch::Watch;
 
@@ -60,6 +59,7 @@ pub(super) struct Growth {
     pub loose: Vec<Vec<Loose>>,
     /// Whether each of them is placed.
     pub used: Vec<Vec<bool>>,
+    /// For each case and side some cells of each unowned block.
     pub few: Vec<Vec<Few>>,
     pub filled: Vec<HashSet<u32>>,
     pub damaged: Vec<HashSet<u32>>,
@@ -122,16 +122,10 @@ impl Growth {
             copies.sort_by(|&a, &b| live(b).total_cmp(&live(a)).then(a.cmp(&b)));
         }
         for (r, loose) in self.loose.iter().enumerate() {
-            self.few[r] = loose
-                .par_iter()
-                .map(|loose| match board.sides[r].get(loose.block).and_then(Option::as_ref) {
-                    None => Vec::new(),
-                    Some(sides) => {
-                        let outer = sides.outer.iter().flatten();
-                        outer.chain([&sides.small]).chain(&sides.octants).map(Side::few).collect()
-                    }
-                })
-                .collect();
+            let of_side = |side: usize| {
+                loose.par_iter().map(move |loose| Some(board.sides_of((r, loose.block))?.few(side))).collect()
+            };
+            self.few[r] = (0..SIDES).map(of_side).collect();
         }
         self.reopen(board);
     }
@@ -178,8 +172,10 @@ impl Growth {
             // Seen from the slot, the other side is that of the placed block.
             let (other, lower, axis) = link.opposite(sides);
             let other = other.few();
-            for (sum, few) in open.few.iter_mut().zip(&self.few[r]) {
-                let Some(own) = few.get(link.few()) else { continue };
+            // What is placed is asked for again only after all slots were found anew.
+            let few = self.few[r].get(link.few()).map_or(&[][..], Vec::as_slice);
+            for ((sum, few), _) in open.few.iter_mut().zip(few).zip(&self.used[r]).filter(|(_, used)| !**used) {
+                let Some(own) = few else { continue };
                 *sum += if lower { board.model.few(own, &other, axis) } else { board.model.few(&other, own, axis) };
             }
         }

@@ -34,6 +34,13 @@ impl Sides {
             octants: std::array::from_fn(|o| words.samples(&faces.octants[o])),
         }
     }
+
+    /// Some cells of the side with a number, which is that of [`Link::few`].
+    pub fn few(&self, side: usize) -> ([u8; FEW], [i32; FEW]) {
+        let outer = self.outer.iter().flatten();
+        let mut all = outer.chain([&self.small]).chain(&self.octants);
+        all.nth(side).unwrap_or(&self.small).few()
+    }
 }
 
 impl Link {
@@ -75,8 +82,11 @@ impl Link {
     }
 }
 
-/// Some cells of all sides of a block.
-pub(super) type Few = Vec<([u8; FEW], [i32; FEW])>;
+/// Sides of a block: six beside it, the one of the next LOD, and eight octants.
+pub(super) const SIDES: usize = 15;
+
+/// Some cells of one side of each block; `None` if its sides were not kept.
+pub(super) type Few = Vec<Option<([u8; FEW], [i32; FEW])>>;
 
 /// The positions beside one, with how they lie to it.
 pub(super) fn around(lod: u8, position: [i32; 3], lods: bool) -> Vec<(Link, (u8, [i32; 3]))> {

@@ -11,6 +11,9 @@ const ROUNDS: usize = 40;
 /// The change of all messages below which they are taken for settled.
 const SETTLED: f64 = 1e-3;
 
+/// The difference of logarithms from which on the smaller number adds nothing to the larger one.
+const NOTHING: f64 = 45.0;
+
 /// The power of the odds that are stated. Measured on hills, caves and small saves with damaged tables: of what would be
 /// stated at 0.9 to 0.95 without it, 0.99 is right; of 0.99 to 0.999, 0.9994.
 const SHARPER: f64 = 1.3;
@@ -42,14 +45,16 @@ pub(super) fn probabilities(edges: &[Edge], groups: &[Group]) -> Vec<f64> {
     // What a group says to a slot: how well it can spare a block. What a slot says to a group: how well it can take one.
     let mut spare: Vec<f64> = edges.iter().map(|edge| groups[edge.group].needed).collect();
     let mut take = vec![0.0; edges.len()];
+    let sums = &mut Sums::default();
     for round in 0..ROUNDS {
-        ask_slots(edges, &spare, &mut take);
-        let changed = ask_groups(groups, &of, &take, &mut spare, if round == 0 { 1.0 } else { 0.6 });
+        ask_slots(edges, &spare, &mut take, sums);
+        let by = if round == 0 { 1.0 } else { 0.6 };
+        let changed = ask_groups(groups, &mut of, &take, &mut spare, by, sums);
         if changed < SETTLED {
             break;
         }
     }
-    ask_slots(edges, &spare, &mut take);
+    ask_slots(edges, &spare, &mut take, sums);
     let mut found: Vec<f64> =
         take.iter().zip(&spare).map(|(take, spare)| 1.0 / (1.0 + (-take - spare).exp())).collect();
     weigh_exchanges(edges, groups.len(), &mut found);
@@ -92,52 +97,104 @@ fn weigh_exchanges(edges: &[Edge], groups: usize, found: &mut [f64]) {
     }
 }
 
-fn ask_slots(edges: &[Edge], spare: &[f64], take: &mut [f64]) {
+/// Of numbers that are given by their logarithms, the logarithm of the sum of all but one.
+#[derive(Default)]
+struct Sums {
+    /// Each number as a share of the largest.
+    shares: Vec<f64>,
+    largest: f64,
+    /// Where the largest is.
+    at: usize,
+    /// The sum of the shares of all others.
+    rest: f64,
+    /// The logarithms of the sum of all, and of all but the largest.
+    all: f64,
+    others: f64,
+}
+
+impl Sums {
+    /// Takes numbers, and `more`, which is always a part of the sum.
+    fn take(&mut self, more: f64, values: impl Iterator<Item = f64>) {
+        self.shares.clear();
+        self.shares.extend(values);
+        // Behind all others, where nothing asks for the sum without it.
+        self.shares.push(more);
+        let order = |a: &(usize, &f64), b: &(usize, &f64)| a.1.total_cmp(b.1).then(b.0.cmp(&a.0));
+        let (at, largest) = self.shares.iter().enumerate().max_by(order).map_or((0, 0.0), |(at, value)| (at, *value));
+        (self.at, self.largest) = (at, largest);
+        let others = self.shares.iter().enumerate().filter(|(i, _)| *i != at);
+        let second = others.map(|(_, value)| *value).fold(f64::NEG_INFINITY, f64::max);
+        // What is far smaller than the second adds nothing to either sum.
+        let mut rest = 0.0;
+        for (i, share) in self.shares.iter_mut().enumerate() {
+            let value = *share;
+            let counts = i != at && second.is_finite() && value >= second - NOTHING;
+            *share = if counts { (value - second).exp() } else { 0.0 };
+            rest += *share;
+        }
+        self.others = if second == f64::NEG_INFINITY { second } else { second + rest.ln() };
+        let scale = if second == f64::NEG_INFINITY { 0.0 } else { (second - largest).exp() };
+        self.shares.iter_mut().for_each(|share| *share *= scale);
+        self.shares[at] = 1.0;
+        self.rest = rest * scale;
+        self.all = largest + self.rest.ln_1p();
+    }
+
+    /// The logarithm of the sum without one of the numbers.
+    fn without(&self, i: usize) -> f64 {
+        match self.shares.get(i) {
+            _ if i == self.at => self.others,
+            Some(share) if *share > 1e-17 => self.largest + (self.rest - share).max(0.0).ln_1p(),
+            _ => self.all,
+        }
+    }
+}
+
+fn ask_slots(edges: &[Edge], spare: &[f64], take: &mut [f64], sums: &mut Sums) {
     let mut from = 0;
-    let mut after = Vec::new();
     while let Some(first) = edges.get(from) {
         let end = from + edges[from..].iter().take_while(|edge| edge.slot == first.slot).count();
-        let value = |e: usize| edges[e].odds + spare[e];
-        // The sum of an empty slot and all edges but one, from sums of those before and after it.
-        after.clear();
-        after.resize(end - from + 1, f64::NEG_INFINITY);
-        for e in (from..end).rev() {
-            after[e - from] = add(after[e - from + 1], value(e));
-        }
-        let mut before = 0.0;
+        // An empty slot has odds 1.
+        sums.take(0.0, (from..end).map(|e| edges[e].odds + spare[e]));
         for e in from..end {
-            take[e] = edges[e].odds - add(before, after[e - from + 1]);
-            before = add(before, value(e));
+            take[e] = edges[e].odds - sums.without(e - from);
         }
         from = end;
     }
 }
 
 /// Gives the largest change.
-fn ask_groups(groups: &[Group], of: &[Vec<usize>], take: &[f64], spare: &mut [f64], by: f64) -> f64 {
+fn ask_groups(
+    groups: &[Group],
+    of: &mut [Vec<usize>],
+    take: &[f64],
+    spare: &mut [f64],
+    by: f64,
+    sums: &mut Sums,
+) -> f64 {
     let mut changed = 0.0f64;
-    let (mut order, mut after) = (Vec::new(), Vec::new());
+    let mut answer = |e: usize, new: f64| {
+        changed = changed.max((new - spare[e]).abs());
+        spare[e] += (new - spare[e]) * by;
+    };
     for (group, own) in groups.iter().zip(of) {
-        order.clear();
-        order.extend_from_slice(own);
-        order.sort_unstable_by(|a, b| take[*b].total_cmp(&take[*a]).then(a.cmp(b)));
-        after.clear();
-        after.resize(order.len() + 1, f64::NEG_INFINITY);
-        for (rank, &e) in order.iter().enumerate().rev() {
-            after[rank] = add(after[rank + 1], take[e]);
+        // The best slots keep their copies; one of the others would have this one.
+        let best = group.copies.max(1).min(own.len());
+        if best < own.len() {
+            own.select_nth_unstable_by(best, |a, b| take[*b].total_cmp(&take[*a]).then(a.cmp(b)));
         }
-        let sum_from = |rank: usize| after.get(rank).copied().unwrap_or(f64::NEG_INFINITY);
-        let k = group.copies.max(1);
-        let mut before = f64::NEG_INFINITY;
-        for (rank, &e) in order.iter().enumerate() {
-            // The best slots keep their copies; one of the others would have this one.
-            let others = if rank < k { sum_from(k) } else { add(before, sum_from(rank + 1)) };
-            if rank + 1 >= k {
-                before = add(before, take[e]);
-            }
-            let new = -add(-group.needed, others);
-            changed = changed.max((new - spare[e]).abs());
-            spare[e] += (new - spare[e]) * by;
+        let (best, rest) = own.split_at(best);
+        sums.take(-group.needed, rest.iter().map(|&e| take[e]));
+        let of_best = -sums.all;
+        best.iter().for_each(|&e| answer(e, of_best));
+        // For one of the others the last of the best, which is above it, would have it as well.
+        let last = best.iter().map(|&e| take[e]).fold(f64::INFINITY, f64::min);
+        let most = last.max(sums.all);
+        let all = (last - most).exp() + (sums.all - most).exp();
+        let (scale, of_all) = ((sums.largest - most).exp(), -most - all.ln());
+        for (share, &e) in sums.shares.iter().zip(rest) {
+            let share = share * scale;
+            answer(e, if share > 1e-17 { -most - (all - share).ln() } else { of_all });
         }
     }
     changed
