@@ -434,7 +434,7 @@ impl Run<'_> {
         }
         done.odd.sort_by_key(|odd| order(odd.block));
         metadata.sort_by_key(|(place, _)| *place);
-        done.metadata = report::lines(metadata.iter().map(|(_, line)| line));
+        done.metadata = metadata.into_iter().flat_map(|(_, line): (_, Vec<u8>)| line).collect();
         tile.write(arrays, self.area)?;
         Ok(done)
     }

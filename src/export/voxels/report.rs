@@ -6,10 +6,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::{Value as Json, json};
 
 use crate::draft::{Draft, Error};
 use crate::godot::block::Block;
+use crate::godot::metadata::ItemAsJson;
 use crate::printable::{self, write_json, write_json_pretty};
 use crate::world::{Fault, World};
 
@@ -19,36 +19,41 @@ use super::{Area, Odd, Request, Summary, Written};
 const METADATA: &str = "metadata.jsonl";
 const REPORT: &str = "export.json";
 
-/// The metadata of a block, as far as it is in the box; voxels have their position in the world.
-pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], area: Area) -> Option<Json> {
+/// A line of the metadata file.
+#[derive(Serialize)]
+struct Line<'m> {
+    block: [i32; 3],
+    item: Option<ItemAsJson<'m>>,
+    voxels: Vec<VoxelLine<'m>>,
+    unread_bytes: usize,
+}
+
+#[derive(Serialize)]
+struct VoxelLine<'m> {
+    voxel: [i64; 3],
+    item: ItemAsJson<'m>,
+}
+
+/// The metadata of a block as a line, as far as it is in the box; voxels have their position in the world.
+pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], area: Area) -> Option<Vec<u8>> {
     let metadata = block.metadata.as_ref()?;
     let mut voxels = Vec::new();
     for voxel in &metadata.voxels {
         let at = [0, 1, 2].map(|i| corner[i].saturating_add(i64::from(voxel.position[i])));
         if (0..3).all(|i| (area[0][i]..area[1][i]).contains(&at[i])) {
-            voxels.push(json!({ "voxel": at, "item": voxel.item.to_json(metadata.dialect) }));
+            voxels.push(VoxelLine { voxel: at, item: voxel.item.as_json(metadata.dialect) });
         }
     }
-    Some(json!({
-        "block": position,
-        "item": metadata.block.as_ref().map(|item| item.to_json(metadata.dialect)),
-        "voxels": voxels,
-        "unread_bytes": metadata.unread.1.len(),
-    }))
+    let item = metadata.block.as_ref().map(|item| item.as_json(metadata.dialect));
+    let line = Line { block: position, item, voxels, unread_bytes: metadata.unread.1.len() };
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write_json(&mut text, &line);
+    Some(text)
 }
 
 /// The metadata file, once there is metadata.
 pub(super) type Lines = Option<(BufWriter<File>, PathBuf)>;
-
-/// Metadata as lines.
-pub(super) fn lines<'j>(of: impl Iterator<Item = &'j Json>) -> Vec<u8> {
-    let mut text = Vec::new();
-    for line in of {
-        // Writing to memory cannot fail.
-        let _ = write_json(&mut text, line);
-    }
-    text
-}
 
 pub(super) fn metadata(draft: &Draft<'_>, lines: &mut Lines, of: &[u8]) -> Result<(), Error> {
     if of.is_empty() {
