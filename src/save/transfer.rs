@@ -16,6 +16,10 @@ use crate::source::{FileSource, OpenError, Piece, PieceFrom, Restoration, Source
 const AHEAD: u64 = 4;
 /// Entries of a table that are read to look for lost carriage returns.
 const ENTRIES: u64 = 1 << 18;
+/// Of so many carriage returns that were taken one may be left: there were two of them before a line feed.
+const LEFT: u64 = 4;
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 16;
 /// Line feeds of a block that are tried two at a time.
 const PAIRS: usize = 96;
 
@@ -144,7 +148,25 @@ impl<S: Source> Blocks<'_, S> {
         }
         // More of them than noise has is another kind of damage.
         let likely = missing > 0 && missing <= self.source.len() / 4096 + 1 && whole > 0;
-        Ok(likely.then_some((pieces, missing)))
+        // A copy that takes carriage returns takes all of them: where others are left, bytes were cut out.
+        Ok((likely && self.returns_left()? * LEFT < missing).then_some((pieces, missing)))
+    }
+
+    /// Carriage returns before line feeds that are in the file.
+    fn returns_left(&mut self) -> io::Result<u64> {
+        let (mut at, mut count, mut last) = (0u64, 0u64, 0u8);
+        while at < self.source.len() {
+            self.source.read_into(at, CHUNK, &mut self.bytes)?;
+            if self.bytes.is_empty() {
+                break;
+            }
+            for &byte in &self.bytes {
+                count += u64::from(last == b'\r' && byte == b'\n');
+                last = byte;
+            }
+            at += self.bytes.len() as u64;
+        }
+        Ok(count)
     }
 
     /// Bytes by which the file ends before the last sector of its table.
