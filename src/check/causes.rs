@@ -138,7 +138,7 @@ const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Co
 const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
 
 /// Codes of data that another program or engine writes.
-const FOREIGN: [Code; 12] = [
+const FOREIGN: [Code; 13] = [
     Code::BlockByteOrder,
     Code::BlockDepth,
     Code::BlockVersion,
@@ -150,6 +150,7 @@ const FOREIGN: [Code; 12] = [
     Code::PakShape,
     Code::PakVersion,
     Code::RegionVersion,
+    Code::RegionVoxedit,
     Code::StreamForeign,
 ];
 

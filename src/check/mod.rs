@@ -38,7 +38,7 @@ use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::recover::effort::Effort;
 use crate::recover::quick::Look;
 use crate::recover::screen::Screened;
-use crate::save::{File, Region, Save};
+use crate::save::{Fault, File, Region, Save};
 use crate::source::{FileSource, Source};
 use crate::watch::{Step, Watch};
 
@@ -208,7 +208,9 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
 /// Findings about a save as such: files that could not be opened, saves that a conversion left, settings that the engine
 /// refuses, and blocks and LODs that are missing as a whole.
 pub fn of_save(save: &Save) -> impl Iterator<Item = Finding> {
-    let faults = save.faults.iter();
+    // What a journal has is reported with its stream.
+    let journal = |fault: &Fault| fault.damage.code == Code::StreamJournalUnusable && fault.detail.is_none();
+    let faults = save.faults.iter().filter(move |fault| !journal(fault));
     let faults = faults.map(|f| Finding::of_file(save.shown(&f.path).into(), f.damage, f.detail.clone()));
     let conversions = region::conversion::left(save).into_iter().chain(region::conversion::refused(save));
     faults.chain(conversions).chain(region::missing::absent(save))

@@ -160,11 +160,21 @@ fn figures(totals: &Totals) -> String {
 fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
     let files = count(totals.files_changed, "file");
     let blocks = match totals.source {
-        0 => String::new(),
+        // Of a map this may be only the parts that are left.
+        0 => return format!("{}{} changes {files}.", repair_command(save), effort.argument()),
         1 => " and keeps the block".to_owned(),
         n => format!(" and keeps all {} blocks", grouped(n)),
     };
-    format!("{}{} mends {files}{blocks}.", repair_command(save), effort.argument())
+    format!("{}{} mends {files}{blocks}{}.", repair_command(save), effort.argument(), set_aside(totals))
+}
+
+/// What goes to `lost+found`.
+fn set_aside(totals: &Totals) -> String {
+    match totals.set_aside {
+        0 => String::new(),
+        1 => "; 1 block or part of a block goes to lost+found".to_owned(),
+        n => format!("; {} blocks or parts of blocks go to lost+found", grouped(n)),
+    }
 }
 
 fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
@@ -190,7 +200,7 @@ fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
         1 => "1 is lost".to_owned(),
         n => format!("{} are lost", grouped(n)),
     };
-    format!("{}{} {}; {lost}.", repair_command(save), effort.argument(), parts.join(", "))
+    format!("{}{} {}; {lost}{}.", repair_command(save), effort.argument(), parts.join(", "), set_aside(totals))
 }
 
 #[cfg(test)]
@@ -218,7 +228,7 @@ mod tests {
             verdict(&[cause], Some(&KILLED), Path::new("t6"), Effort::NORMAL),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
-                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost.",
+                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost; 2 blocks or parts of blocks go to lost+found.",
             ]
         );
     }
@@ -233,7 +243,7 @@ mod tests {
         let map = Totals { files_changed: 2, ..Totals::default() };
         assert_eq!(
             verdict(&[], Some(&map), Path::new("map"), Effort::NORMAL),
-            ["voxscope repair map --out map-repaired mends 2 files."]
+            ["voxscope repair map --out map-repaired changes 2 files."]
         );
     }
 

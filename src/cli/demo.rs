@@ -102,6 +102,16 @@ fn write_samples(dir: &Path) -> Result<Vec<&'static Sample>, Failure> {
 /// `None` if it was interrupted.
 fn write_beside(dir: &Path) -> Result<Option<Vec<&'static Sample>>, Failure> {
     let failed = |error: voxscope::draft::Error| Failure::Failed(error.to_string());
+    // The names of files that make a directory a save.
+    const SAVES: [&str; 4] = ["meta.vxrm", "meta.vxbm", "map_data.json", "regions"];
+    let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let above = absolute.ancestors().skip(1);
+    if let Some(save) = above.into_iter().find(|above| SAVES.iter().any(|name| above.join(name).exists())) {
+        let (dir, save) = (voxscope::printable::path(dir), voxscope::printable::path(save));
+        return Err(Failure::Usage(format!(
+            "{dir}: it lies inside the save {save}; nothing is ever written into a save"
+        )));
+    }
     // An empty directory makes room for the result; one that cannot be removed, such as a mounted disk, is filled directly.
     let had = dir.is_dir();
     if had && std::fs::remove_dir(dir).is_err() {

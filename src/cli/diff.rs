@@ -108,8 +108,8 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
 }
 
 fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
-    let first = arguments.options.open(&arguments.a)?;
-    let second = arguments.scope.second(&arguments.options).open(&arguments.b)?;
+    let first = arguments.options.open_as_placed(&arguments.a)?;
+    let second = arguments.scope.second(&arguments.options).open_as_placed(&arguments.b)?;
     if [&first, &second].iter().all(|save| save.forests.len() + save.streams.len() > 1) {
         let (all_a, all_b) = (World::all(&first)?, World::all(&second)?);
         return compare_all(arguments, &all_a, &all_b);

@@ -82,7 +82,7 @@ impl LookArgument {
 pub struct Arguments {
     /// The save, which is only read
     source: PathBuf,
-    /// Write the result here, a new directory, or a new file for --slice and --table
+    /// Write the result here, a new directory, or a new file for --slice, --table and --instances
     #[arg(long, value_name = "DST", required_unless_present = "map")]
     out: Option<PathBuf>,
     /// A picture of the whole world: OUT ends in .png, or in .npy for the numbers of --look height, depth, size, coverage
@@ -156,7 +156,7 @@ impl Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     check_look(arguments)?;
     arguments.map.as_deref().map_or(Ok(()), check_ending)?;
-    let save = arguments.options.open(&arguments.source)?;
+    let save = arguments.options.open_as_placed(&arguments.source)?;
     if let Some(to) = &arguments.map {
         return map(arguments, save, to);
     }
@@ -195,6 +195,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Ok(_) => complain_of_unread(&save),
         Err(_) => Exit::CLEAN,
     };
+    let done = done.map_err(|error| named(error, &arguments.source));
     Ok(report(arguments.out(), done)?.and(unread))
 }
 
@@ -242,6 +243,22 @@ fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_
     let left =
         if without > 0 { format!(" · {} without what was asked for", count(without, "save")) } else { String::new() };
     Ok((format!("{}{left}", count(exported, "save")), exit))
+}
+
+/// An error with the name of the save.
+fn named(error: Error, save: &Path) -> Error {
+    let name = printable::path(save);
+    let short = format!("{}: ", printable::path(Path::new(save.file_name().unwrap_or_default())));
+    let with_name = |why: String| match why.strip_prefix(&short) {
+        Some(why) => format!("{name}: {why}"),
+        None if why.starts_with(&name) => why,
+        None => format!("{name}: {why}"),
+    };
+    match error {
+        Error::Request(why) => Error::Request(with_name(why)),
+        Error::Missing(why) => Error::Missing(with_name(why)),
+        error => error,
+    }
 }
 
 /// Says what was written, or why not.
@@ -318,7 +335,7 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
         let words = format!("{width} x {height} pixels, look {}, {}", request.look.name(), summary.matter);
         (words + &beside.unwrap_or_default(), complain_of_unread(&save))
     });
-    report(to, done)
+    report(to, done.map_err(|error| named(error, &arguments.source)))
 }
 
 /// The world of a save that a picture is made of.
@@ -332,7 +349,13 @@ fn part(arguments: &Arguments, save: &Save) -> Result<Part, Failure> {
         };
         let named = layers().find(|(_, layer)| layer.name.as_deref() == Some(name.as_str()));
         let numbered = || name.parse().ok().and_then(|n: usize| layers().nth(n));
-        let none = || Failure::Failed(format!("there is no layer {}", printable::printable(name)));
+        let none = || {
+            Failure::Failed(format!(
+                "{}: there is no layer {}",
+                printable::path(&save.path),
+                printable::printable(name)
+            ))
+        };
         return named.or_else(numbered).map(|(part, _)| part).ok_or_else(none);
     }
     let saves = save.forests.len() + save.streams.len() + save.pak_dirs.len() + save.maps.len();

@@ -7,7 +7,7 @@ use voxscope::check::{self, Compared, Filter, Row};
 use voxscope::export::{self, Lines, codes, flags};
 
 use super::exit::{Exit, Failure};
-use super::output::{Align, DIM, complain, complain_of_unread, count, grouped, stdout, write_json};
+use super::output::{Align, DIM, complain, complain_of_unread_files, count, grouped, stdout, write_json};
 use super::target;
 
 const AFTER_HELP: &str = "\
@@ -81,9 +81,9 @@ const COLUMNS: [(&str, usize, Align); 12] = [
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let filter = Filter::parse(&arguments.filter.join(" ")).map_err(Failure::Usage)?;
-    let save = arguments.options.open(&arguments.path)?;
+    let save = arguments.options.open_as_placed(&arguments.path)?;
     let mut printer = Printer::new(stdout(), arguments.format)?;
-    let mut exit = complain_of_unread(&save);
+    let mut exit = complain_of_unread_files(&save);
     let compared = match arguments.level {
         Level::Decode => Compared::default(),
         Level::Semantic => Compared::of(&save, &check::Options::default()),
@@ -165,7 +165,9 @@ impl<W: Write> Table<W> {
             writeln!(self.out, "{DIM}{}{DIM:#}", line(&heads))?;
             self.file = Some(std::sync::Arc::clone(&row.file));
         }
-        let [x, y, z] = row.position.map_or_else(|| ["?"; 3].map(str::to_owned), |p| p.map(|n| n.to_string()));
+        // Where the place is not known, the index in the table tells blocks apart.
+        let entry = || ["", "entry", &row.slot.to_string()].map(str::to_owned);
+        let [x, y, z] = row.position.map_or_else(entry, |p| p.map(|n| n.to_string()));
         let instances =
             row.instances.map(|n| format!("{}instances {}", gap(row), count(n, "byte"))).unwrap_or_default();
         let cells = [

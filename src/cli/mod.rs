@@ -116,6 +116,7 @@ pub fn main() -> ExitCode {
             return end(exit.and(Exit::FAILED.when(error.print().is_err())));
         }
     };
+    progress::ignore_file_size_signal();
     let color = arguments.color;
     match color {
         Color::Auto => {}

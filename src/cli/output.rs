@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use voxscope::damage::Level;
+use voxscope::damage::{Code, Level};
 pub use voxscope::printable::{size, write_json, write_json_pretty};
 use voxscope::save::Save;
 
@@ -54,6 +54,19 @@ pub fn complain_of_unread(save: &Save) -> Exit {
     for fault in save.unread() {
         complain(&format_args!("{}: {}", save.shown(&fault.path), fault.why()));
         exit = Exit::FAILED;
+    }
+    exit
+}
+
+/// The same, also of region files that could not be opened, for commands that do not report these themselves.
+pub fn complain_of_unread_files(save: &Save) -> Exit {
+    let mut exit = complain_of_unread(save);
+    for (forest, file) in save.regions() {
+        if let Some(damage) = file.damage.iter().find(|damage| damage.code == Code::FileUnreadable) {
+            let why = file.detail.as_ref().map_or_else(|| damage.to_string(), |detail| format!("{damage}: {detail}"));
+            complain(&format_args!("{}: {}", save.shown(&forest.dir.join(&file.name)), why.trim_end_matches('.')));
+            exit = Exit::FAILED;
+        }
     }
     exit
 }

@@ -42,6 +42,15 @@ impl Bar {
     }
 }
 
+/// Makes a write beyond the largest size that the system allows for a file an error, which a command reports, in place of a
+/// signal that ends the program.
+pub fn ignore_file_size_signal() {
+    #[cfg(unix)]
+    {
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    }
+}
+
 /// Set by the first SIGINT or SIGTERM, on Unix also by SIGHUP; the second one ends the program.
 pub fn cancelled_by_signals() -> Arc<AtomicBool> {
     use signal_hook::consts;

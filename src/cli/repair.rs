@@ -73,6 +73,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if backup.as_ref().is_some_and(|backup| backup.forests.is_empty() && backup.streams.is_empty()) {
         return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
     }
+    if let (Some(backup), Some(path)) = (&backup, &arguments.from_backup) {
+        let has_same = (!save.forests.is_empty() && !backup.forests.is_empty())
+            || (!save.streams.is_empty() && !backup.streams.is_empty());
+        if !has_same {
+            let (of, path) = (kind_of(&save), voxscope::printable::path(path));
+            let why = format!("--from-backup {path}: it is {}, and the save is {of}", kind_of(backup));
+            return Err(Failure::Usage(why));
+        }
+    }
     let cancel = cancelled_by_signals();
     let pool = pool::start(arguments.jobs)?;
     let bar = Bar::new();
@@ -131,6 +140,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match &arguments.out {
         Some(out) if check.is_some() => Ok(after_report(out, exit, printed)),
         _ => printed.map(|()| exit),
+    }
+}
+
+/// What a save is, in words.
+fn kind_of(save: &Save) -> &'static str {
+    match () {
+        () if !save.forests.is_empty() => "a forest or region files",
+        () if !save.streams.is_empty() => "a stream",
+        () if !save.pak_dirs.is_empty() => "a room of pak regions",
+        () => "a voxel map",
     }
 }
 

@@ -144,11 +144,11 @@ impl<'r> Drawing<'r> {
         let shown = crate::printable::path(&save.path);
         if source.table(request.lod).is_none() {
             let lods: Vec<String> = source.lods().iter().map(u8::to_string).collect();
-            return Err(Error::Missing(format!(
-                "{shown}: there is no block of LOD {}; LODs: {}",
-                request.lod,
-                lods.join(", ")
-            )));
+            let lods = match lods.join(", ") {
+                lods if lods.is_empty() => "its blocks have no known positions".to_owned(),
+                lods => format!("LODs: {lods}"),
+            };
+            return Err(Error::Missing(format!("{shown}: there is no block of LOD {}; {lods}", request.lod)));
         }
         if request.look == Look::Depth && !source.has_depth() {
             return Err(wrong(format!("{shown}: only layers of voxel maps have depths: choose another --look")));

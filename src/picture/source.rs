@@ -489,8 +489,16 @@ impl Reader<'_> {
             }
             Store::Layer(grid, _) => {
                 let width = grid.data.as_ref().map_or(0, |data| data.npy.dtype.size());
-                let cells = self.source.side.into_iter().map(u64::from).fold(1u64, u64::saturating_mul);
-                cells.saturating_mul(width)
+                let side = self.source.side;
+                // The last pieces of a dense layer have fewer cells.
+                let have = |i: usize| match grid.dim {
+                    Some(dim) if grid.index.is_empty() => {
+                        let from = u32::try_from(at.position[i]).unwrap_or(0).saturating_mul(side[i]);
+                        dim[i].saturating_sub(from).min(side[i])
+                    }
+                    _ => side[i],
+                };
+                (0..3).map(|i| u64::from(have(i))).fold(width, u64::saturating_mul)
             }
         }
     }

@@ -41,7 +41,7 @@ pub enum Error {
     #[error(transparent)]
     Open(#[from] Arc<save::Error>),
     /// The save contains no blocks of Godot Voxel.
-    #[error("{0}: there is no forest, region file or stream here")]
+    #[error("{0}: only saves of Godot Voxel can be used here: a forest, region files (.vxr), block files or a stream")]
     Nothing(String),
     /// The save contains several worlds.
     #[error("{0}: there are several saves here: name one of them, such as {1}")]

@@ -58,7 +58,8 @@ fn each_level_is_counted() {
 fn json_lines_are_what_is_promised() {
     let demo = Demo::new();
     let run = run(&["check", "--format=jsonl", &demo.path("")]);
-    assert_eq!((run.code, run.err.as_str()), (Some(4), ""));
+    // One of the samples has a link, which is not read.
+    assert_eq!((run.code, run.err.as_str()), (Some(4 | 8), ""));
     let mut lines = lines(&run.out);
     let summary = lines.pop().unwrap();
     assert_eq!(keys(&summary), SUMMARY);
@@ -172,7 +173,8 @@ fn damage_outside_of_blocks_has_a_command_too() {
         let path = demo.path(&format!("damaged/{name}"));
         let said = finish(command(&["check", &path])).out;
         let line = said.lines().find(|line| line.starts_with("voxscope repair ")).unwrap_or_else(|| panic!("{said}"));
-        assert!(line.contains(" mends 1 file"), "{name}: {line}");
+        let does = if name == "map-shape" { " changes 1 file" } else { " mends 1 file" };
+        assert!(line.contains(does), "{name}: {line}");
         let to = format!("{path}-mended");
         let repaired = run(&["repair", &path, "--out", &to]);
         assert_eq!(repaired.code.unwrap() & 1, 1, "{}", repaired.out);

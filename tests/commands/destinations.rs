@@ -209,3 +209,41 @@ fn a_save_of_many_files_needs_few_open_files() {
     limited(&["repair", text(&healthy), "--out", text(&to("repaired"))]);
     limited(&["diff", text(&healthy), text(&damaged)]);
 }
+
+#[test]
+fn samples_are_not_written_into_a_save() {
+    let demo = Demo::new();
+    let inside = format!("{}/regions/samples", demo.path("healthy/current"));
+    let ran = run(&["demo", "--write", &inside]);
+    assert_eq!(ran.code, Some(16), "{}", ran.err);
+    assert!(ran.err.contains("lies inside the save") && !Path::new(&inside).exists(), "{}", ran.err);
+}
+
+#[test]
+fn a_backup_of_another_kind_is_refused() {
+    let demo = Demo::new();
+    let (save, backup) = (demo.path("healthy/plain"), demo.path("healthy/pak-room"));
+    let ran = run(&["repair", &save, "--plan", "--from-backup", &backup]);
+    assert_eq!(ran.code, Some(16), "{}", ran.err);
+    #[cfg(feature = "sqlite")]
+    {
+        let ran = run(&["repair", &save, "--plan", "--from-backup", &demo.path("healthy/stream")]);
+        assert_eq!(ran.code, Some(16), "{}", ran.err);
+        assert!(ran.err.contains("healthy/stream: it is a stream"), "{}", ran.err);
+    }
+}
+
+/// The shell's limit counts in 512 or 1024 bytes: 8 KiB at most, less than a region file of the copy.
+#[test]
+fn a_file_that_becomes_larger_than_the_system_allows_is_an_error_and_leaves_nothing() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let (save, copy) = (demo.path("damaged/crash-torn-table"), dir.path().join("copy"));
+    let command =
+        format!("ulimit -f 8; exec '{}' repair '{save}' --out '{}'", env!("CARGO_BIN_EXE_voxscope"), copy.display());
+    let ran = Command::new("sh").args(["-c", &command]).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(8), "{said}");
+    assert!(said.contains("cannot be written"), "{said}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "something is left");
+}

@@ -167,7 +167,7 @@ fn info_says_what_a_save_is_made_of() {
     let info: Json = serde_json::from_str(&output(&["info", &path, "--format=json"])).unwrap();
     assert_eq!(keys(&info), ["path", "forests", "rooms", "streams", "maps", "faults"]);
     let forest = &info["forests"][0];
-    assert_eq!(keys(forest), ["path", "kind", "meta_version", "lod_count", "layout", "lods", "sectors"]);
+    assert_eq!(keys(forest), ["path", "kind", "folders", "meta_version", "lod_count", "layout", "lods", "sectors"]);
     assert_eq!((&forest["kind"], &forest["meta_version"], &info["faults"]), (&"forest".into(), &3.into(), &0.into()));
     assert_eq!(forest["layout"]["block_size"], 16);
     let blocks: u64 = forest["lods"].as_array().unwrap().iter().map(|lod| lod["blocks"].as_u64().unwrap()).sum();

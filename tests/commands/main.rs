@@ -18,6 +18,7 @@ mod look;
 mod names;
 mod open_files;
 mod output;
+mod placed;
 mod samples;
 mod sizes;
 #[cfg(feature = "sqlite")]

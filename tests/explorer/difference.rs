@@ -182,7 +182,7 @@ fn what_cannot_be_compared_is_a_sentence() {
         driver.text_screen()
     };
     let map = crate::sample("map-dense");
-    assert!(run(map.path()).contains("there is no forest, region file or stream here"));
+    assert!(run(map.path()).contains("only saves of Godot Voxel can be used here"));
     assert!(run(&dir.path().join("nowhere")).contains("R tries again"));
 }
 

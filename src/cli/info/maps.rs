@@ -85,19 +85,20 @@ pub fn print(out: &mut impl Write, map: &MapInfo) -> io::Result<()> {
     if let Some(level) = map.water_surface_level {
         writeln!(out, "  water surface at {level}")?;
     }
-    for layer in &map.layers {
+    for (number, layer) in map.layers.iter().enumerate() {
         writeln!(out)?;
-        print_layer(out, layer)?;
+        print_layer(out, number, layer)?;
     }
     Ok(())
 }
 
-fn print_layer(out: &mut impl Write, layer: &LayerInfo) -> io::Result<()> {
+/// A layer; `export --layer` takes its number where several have its name.
+fn print_layer(out: &mut impl Write, number: usize, layer: &LayerInfo) -> io::Result<()> {
     let name = printable(layer.name.as_deref().unwrap_or("a layer without a name"));
     let blocks = layer.blocks.map_or_else(String::new, |n| format!(" · {}", count(n.into(), "block")));
     let words = [layer.kind.as_deref().map(printable), layer.format.map(str::to_owned), layer.dtype.map(str::to_owned)];
     let words = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    writeln!(out, "  {BOLD}{name}{BOLD:#} {DIM}· {words}{blocks}{DIM:#}")?;
+    writeln!(out, "  {BOLD}{name}{BOLD:#} {DIM}· layer {number} · {words}{blocks}{DIM:#}")?;
     if let (Some([x, y, z]), Some([sx, sy, sz])) = (layer.dim, layer.step) {
         writeln!(out, "    {x} x {y} x {z} cells of {sx} x {sy} x {sz}")?;
     }

@@ -8,14 +8,15 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use serde::Serialize;
+use voxscope::damage::{Code, Damage};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::SlotFormula;
 use voxscope::printable::triple;
-use voxscope::save::{Error, Forest, Kind, Owner, RegionFile, Save, Scratch};
+use voxscope::save::{Error, Forest, ForestLayout, Kind, Owner, RegionFile, Save, Scratch};
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    Align, BOLD, DIM, complain_of_unread, count, grouped, size, stdout, table, write_json, write_json_pretty,
+    Align, BOLD, DIM, complain_of_unread_files, count, grouped, size, stdout, table, write_json, write_json_pretty,
     write_table,
 };
 use super::target;
@@ -66,6 +67,8 @@ struct Info {
 struct ForestInfo {
     path: String,
     kind: &'static str,
+    /// Whose folders it has.
+    folders: &'static str,
     meta_version: Option<u8>,
     lod_count: Option<u8>,
     layout: Option<RegionLayout>,
@@ -92,6 +95,8 @@ struct LodInfo {
     extent: Option<[[i32; 3]; 2]>,
     /// Files whose header is damaged or that cannot be read.
     damaged_files: usize,
+    /// Those of them that are of other programs.
+    foreign_files: usize,
     /// Versions of the region files.
     versions: Vec<u8>,
 }
@@ -118,7 +123,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         OutputFormat::Text => print(&mut out, &info)?,
     }
     out.flush()?;
-    Ok(complain_of_unread(&save))
+    Ok(complain_of_unread_files(&save))
 }
 
 /// `voxscope [PATH]`: what `info` prints, until there is an explorer.
@@ -173,6 +178,7 @@ fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInf
                 blocks: 0,
                 extent: None,
                 damaged_files: 0,
+                foreign_files: 0,
                 versions: Vec::new(),
             });
         }
@@ -190,6 +196,10 @@ fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInf
             Kind::Forest => "forest",
             Kind::Loose => "region files",
             Kind::BlockFiles => BLOCK_FILES,
+        },
+        folders: match forest.layout {
+            ForestLayout::Engine => "engine",
+            ForestLayout::Port => "port",
         },
         meta_version: forest.meta.as_ref().and_then(|meta| meta.version),
         lod_count: forest.meta.as_ref().and_then(|meta| meta.lod_count),
@@ -218,6 +228,8 @@ fn add_file(
 ) {
     lod.files += 1;
     lod.bytes += file.len;
+    let foreign = |damage: &Damage| matches!(damage.code, Code::RegionNotRegion | Code::RegionVoxedit);
+    lod.foreign_files += usize::from(file.damage.iter().any(foreign));
     let Ok(Some(mut region)) = save.region(forest, file) else {
         lod.damaged_files += 1;
         return;
@@ -278,7 +290,7 @@ fn print(out: &mut impl Write, info: &Info) -> io::Result<()> {
     if info.faults > 0 {
         writeln!(out)?;
         let faults = count(info.faults as u64, "odd thing");
-        writeln!(out, "{faults} about its files and names: `voxscope check` lists them.")?;
+        writeln!(out, "{faults} about its files and names: `voxscope check --notes` lists them.")?;
     }
     Ok(())
 }
@@ -286,8 +298,9 @@ fn print(out: &mut impl Write, info: &Info) -> io::Result<()> {
 fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::Result<()> {
     let name = if info.forests.len() == 1 { &info.path } else { &forest.path };
     let version = forest.meta_version.map_or_else(String::new, |version| format!(" of version {version}"));
-    let lods = forest.lod_count.map_or_else(String::new, |n| format!(" · {n} LODs by the meta file"));
-    writeln!(out, "{BOLD}{name}{BOLD:#} · {}{version}{lods}", forest.kind)?;
+    let lods = forest.lod_count.map_or_else(String::new, |n| format!(" · {} by the meta file", count(n.into(), "LOD")));
+    let folders = if forest.folders == "port" { " · folders of the Rust port" } else { "" };
+    writeln!(out, "{BOLD}{name}{BOLD:#} · {}{version}{folders}{lods}", forest.kind)?;
     match &forest.layout {
         None => writeln!(out, "  The layout is unknown: there is neither a meta file nor a readable header.")?,
         Some(layout) => {
@@ -319,8 +332,9 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
     let mut rows = table(&columns);
     for lod in &forest.lods {
         let [low, high] = lod.extent.map_or(["-".to_owned(), "-".to_owned()], |extent| extent.map(triple));
-        let damaged =
-            if lod.damaged_files > 0 { format!("{} with a damaged header", lod.damaged_files) } else { String::new() };
+        let damaged = lod.damaged_files - lod.foreign_files;
+        let notes = [(damaged, "with a damaged header"), (lod.foreign_files, "of another program")];
+        let notes = notes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
         rows.add_row([
             lod.lod.to_string(),
             grouped(lod.files as u64),
@@ -329,7 +343,7 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
             lod.versions.iter().map(u8::to_string).collect::<Vec<_>>().join(", "),
             low,
             high,
-            damaged,
+            notes.collect::<Vec<_>>().join(", "),
         ]);
     }
     write_table(out, &rows)?;

@@ -16,7 +16,7 @@ use voxscope::check::Finding;
 use voxscope::godot::slots;
 use voxscope::picture::palette::Palette;
 use voxscope::printable::triple;
-use voxscope::save::{Forest, Listed, Region, Save, Scratch};
+use voxscope::save::{Forest, Kind, Listed, Region, Save, Scratch};
 use voxscope::source::{FileSource, Source};
 
 use super::exit::{Exit, Failure};
@@ -30,7 +30,7 @@ Examples:
   voxscope show block.bin --as container    a block in a file of its own";
 
 /// Arguments of `show`.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// The save: its directory, one of its files, or a directory that contains several saves
@@ -110,9 +110,12 @@ struct Which<'a> {
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let nothing = arguments.block.is_none() && arguments.voxel.is_none() && arguments.record.is_none();
     if nothing && arguments.at.is_none() {
-        return bare_data(arguments);
+        return match only_block(arguments) {
+            Some(only) => run(&only),
+            None => bare_data(arguments),
+        };
     }
-    let save = arguments.options.open(&arguments.path)?;
+    let save = arguments.options.open_as_placed(&arguments.path)?;
     let names = read_names(&arguments.path, arguments.names.as_deref())?;
     let mut out = stdout();
     let mut scratch = Scratch::default();
@@ -159,6 +162,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         None if shown == 0 => Err(Failure::Failed(not_there(arguments, &save))),
         None => Ok(Exit::CLEAN),
     }
+}
+
+/// The arguments with the position of the only block, if the path is a file with one block.
+fn only_block(arguments: &Arguments) -> Option<Arguments> {
+    let save = Save::open(&arguments.path, &arguments.options.to_library().ok()?).ok()?;
+    let [forest] = &save.forests[..] else { return None };
+    let [file] = &forest.regions[..] else { return None };
+    let only = arguments.kind.is_none() && forest.kind == Kind::BlockFiles && arguments.path.is_file();
+    only.then(|| Arguments { block: Some(file.position), lod: file.lod, ..arguments.clone() })
 }
 
 /// Shows bare data, if no position is given and the path is a file.
@@ -237,6 +249,9 @@ fn find<'s>(
 fn not_there(arguments: &Arguments, save: &Save) -> String {
     let path = voxscope::printable::path(&arguments.path);
     let lod = arguments.lod;
+    if arguments.block.is_some() && !save.maps.is_empty() && save.forests.is_empty() {
+        return format!("{path}: a voxel map is shown by its cells: give --voxel, or --at for a position in the world");
+    }
     match (arguments.voxel, arguments.block) {
         (Some(voxel), _) => {
             let block = save.forests.first().and_then(|forest| wanted_block(arguments, forest));

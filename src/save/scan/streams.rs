@@ -3,10 +3,10 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::Scan;
+use super::{Fault, Scan};
 use crate::damage::Code;
 use crate::save::StreamFile;
-use crate::save::stream::has_stream_tables;
+use crate::save::stream::{has_stream_tables, unusable_beside};
 use crate::source::{FileSource, Source};
 use crate::sqlite::header::MAGIC;
 
@@ -70,8 +70,13 @@ impl Scan<'_> {
         // If a journal cannot be opened, the pages it would restore are unknown.
         for ending in ["-journal", "-wal"] {
             let beside = with_ending(path, ending);
-            if let Err(error) = super::super::open_beside(&beside) {
-                self.fault(&beside, Code::StreamJournalUnusable, "file", Some(error.to_string()));
+            match super::super::open_beside(&beside) {
+                Err(error) => self.fault(&beside, Code::StreamJournalUnusable, "file", Some(error.to_string())),
+                Ok(Some(file)) => {
+                    let damage = unusable_beside(file, ending);
+                    self.faults.extend(damage.map(|damage| Fault { path: beside, damage, detail: None }));
+                }
+                Ok(None) => {}
             }
         }
     }

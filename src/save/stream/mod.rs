@@ -355,6 +355,15 @@ fn beside_of<S: Source>(beside: Beside<S>, damage: &mut Vec<Damage>) -> io::Resu
     Ok(None)
 }
 
+/// Why a journal or log cannot be used, if it cannot; a read error shows when the stream is read.
+pub(in crate::save) fn unusable_beside<S: Source>(file: S, ending: &str) -> Option<Damage> {
+    let found = if ending == "-wal" { wal::read(file) } else { journal::read(file) };
+    match found {
+        Ok(Found::Unusable(why)) => Some(unusable(why)),
+        _ => None,
+    }
+}
+
 fn unusable(why: &'static str) -> Damage {
     Damage::new(Code::StreamJournalUnusable, Span::default(), "journal beside the database").found(Value::Words(why))
 }
