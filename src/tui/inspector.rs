@@ -9,7 +9,7 @@ use super::{App, Focus};
 use crate::damage::Level;
 use crate::printable::triple;
 use crate::save::{Kind, Owner};
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Draws the inspector.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
@@ -52,7 +52,9 @@ fn draw_flowing(app: &App, title: &str, lines: &InspectorLines, canvas: &mut Can
         let label = if label.is_empty() { String::new() } else { format!("{label} ") };
         let wide = |text: &str| u16::try_from(text.width()).unwrap_or(u16::MAX);
         let all = wide(&label).saturating_add(wide(text));
-        if x.saturating_add(2).saturating_add(all) > width.saturating_sub(1) && x > 1 {
+        // What no row has room for begins where there is room, and goes on below.
+        let is_long = all > width.saturating_sub(2) && y + 1 < rows && x.saturating_add(20) < width;
+        if x.saturating_add(2).saturating_add(all) > width.saturating_sub(1) && x > 1 && !is_long {
             if y + 1 >= rows {
                 // A long text that begins here is cut; a short one would have had room.
                 let room = width.saturating_sub(x + 3 + wide(&label));
@@ -69,11 +71,31 @@ fn draw_flowing(app: &App, title: &str, lines: &InspectorLines, canvas: &mut Can
             x = if x > 1 { x + 2 } else { x };
         }
         x = canvas.put(x, y, &label, Role::Dim);
-        let room = width.saturating_sub(x + 1);
+        let mut text = text.as_str();
+        let mut room = width.saturating_sub(x + 1);
+        while wide(text) > room && y + 1 < rows {
+            let (head, tail) = split(text, room);
+            canvas.put(x, y, head, *role);
+            (x, y, text) = (1, y + 1, tail);
+            room = width.saturating_sub(x + 1);
+        }
         canvas.put_within(x, y, room, text, *role);
         is_cut = wide(text) > room;
         x = x.saturating_add(wide(text).min(room));
     }
+}
+
+/// The words of a text that fit into so many columns, and the others.
+fn split(text: &str, columns: u16) -> (&str, &str) {
+    let mut used = 0u16;
+    let fits = |c: &char| {
+        used = used.saturating_add(u16::try_from(c.width().unwrap_or(0)).unwrap_or(0));
+        used <= columns
+    };
+    let end: usize = text.chars().take_while(fits).map(char::len_utf8).sum();
+    let head = text.get(..end).unwrap_or(text);
+    let at = head.rfind(' ').filter(|at| *at > 0).unwrap_or(end);
+    (text.get(..at).unwrap_or(text), text.get(at..).unwrap_or_default().trim_start())
 }
 
 fn lines(app: &App) -> (String, InspectorLines) {
@@ -246,10 +268,7 @@ fn describe_block(app: &App, slot: super::data::Slot, out: &mut InspectorLines) 
     let Some(block) = app.selected_block() else { return };
     let packed = block.container.unwrap_or("as it is");
     let plain = crate::bytes::len64(&block.plain);
-    // A blob can be stored in several places; the row has its size.
-    let of_row = app.opened_item().and_then(|opened| opened.stream()).and(block.prefix);
-    let stored = of_row.map_or(block.stored.len(), u64::from);
-    out.push(("stored", format!("{}, {packed}", bytes(stored)), Role::Text));
+    out.push(("stored", format!("{}, {packed}", bytes(block.stored_bytes())), Role::Text));
     out.push(("holds", bytes(plain), Role::Text));
     if block.version > 0 {
         out.push(("version", block.version.to_string(), Role::Text));

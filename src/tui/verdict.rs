@@ -174,8 +174,14 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
 
 /// Replaces the command of a line by the key of the pane that has it.
 fn shorten_command(app: &App, line: &mut String) {
-    let words = [" puts ", " salvages ", " keeps ", " mends "];
+    let words = [" puts ", " salvages ", " keeps ", " mends ", " changes "];
     let at = line.starts_with("voxscope ").then(|| words.iter().filter_map(|word| line.find(word)).min()).flatten();
+    // The pane has what goes to `lost+found`.
+    if line.ends_with("lost+found.")
+        && let Some((rest, _)) = line.rsplit_once("; ")
+    {
+        *line = format!("{rest}.");
+    }
     if let (Some(at), Some(key)) = (at, app.settings.keymap.keys(Action::Pane(Pane::Repair)).last()) {
         let key = super::keys::short(*key, app.glyphs.ascii);
         *line = format!("{key} shows a repair that{}", line.get(at..).unwrap_or_default());

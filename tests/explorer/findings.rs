@@ -129,7 +129,7 @@ fn a_healthy_save_is_said_to_be_one() {
     assert!(driver.text_screen().lines().next().unwrap().contains("nothing wrong"), "{}", driver.text_screen());
     driver.keys("7");
     let screen = driver.text_screen();
-    assert!(screen.contains("Nothing is wrong.") && screen.contains("were checked"), "{screen}");
+    assert!(screen.contains("Nothing is wrong.") && screen.contains("Checked: 4 files"), "{screen}");
     // A note is nothing wrong either.
     let (driver, _dir) = on("current", 80, 24);
     assert!(driver.text_screen().contains("nothing wrong"), "{}", driver.text_screen());

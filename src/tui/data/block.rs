@@ -62,8 +62,8 @@ pub struct BlockData {
     pub slot: Slot,
     /// Its bytes in the file, with the size prefix.
     pub stored: Span,
-    /// Its size prefix.
-    pub prefix: Option<u32>,
+    /// Its stored bytes, if they are others than those of `stored`.
+    own_bytes: Option<u64>,
     /// How it is packed.
     pub container: Option<&'static str>,
     /// The packed data in the file, behind the container's own fields.
@@ -113,11 +113,16 @@ impl BlockData {
         }
     }
 
+    /// Its stored bytes, without a size prefix.
+    pub fn stored_bytes(&self) -> u64 {
+        self.own_bytes.unwrap_or_else(|| self.stored.len())
+    }
+
     fn new(slot: Slot, order_of_voxels: VoxelOrder) -> Self {
         Self {
             slot,
             stored: Span::default(),
-            prefix: None,
+            own_bytes: None,
             container: None,
             body: Span::default(),
             declared: None,
@@ -170,7 +175,9 @@ impl BlockData {
     pub(super) fn from_view(slot: Slot, view: &View<'_>, before: u64, depths: Option<[Depth; CHANNELS]>) -> Self {
         let mut out = Self::new(slot, VoxelOrder::Zxy);
         out.stored = view.stored.span;
-        out.prefix = view.stored.size;
+        // A row of a stream can lie in several pages, of which `stored` is the first.
+        let of_row = view.stored.size.map(u64::from);
+        out.own_bytes = if before > 0 { Some(out.stored.len().saturating_sub(before)) } else { of_row };
         out.damage = view.damage.to_vec();
         if let Some(container) = &view.container {
             out.container = container.mode.map(|mode| mode.name());

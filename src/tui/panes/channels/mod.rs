@@ -148,7 +148,7 @@ fn summary(block: &BlockData, glyphs: &Glyphs) -> Vec<(Role, String)> {
         });
     }
     let arrow = if glyphs.ascii { "->" } else { "→" };
-    let (stored, plain) = (grouped(block.stored.len()), grouped(len64(&block.plain)));
+    let (stored, plain) = (grouped(block.stored_bytes()), grouped(len64(&block.plain)));
     let container = block.container.unwrap_or("container not known");
     out.push((Role::Text, format!("{container}, {stored} {arrow} {plain} bytes")));
     if !block.whole {
@@ -392,8 +392,8 @@ fn details(block: &BlockData, channel: &ChannelData, names: &Palette) -> Vec<(Ro
     if let Some(shape) = &block.shape {
         let [x, y, z] = shape.value.size;
         let text = format!(
-            "Shape {x} x {y} x {z}, voxels of {} bytes: {}, {}.",
-            shape.value.voxel_bytes,
+            "Shape {x} x {y} x {z}, voxels of {}: {}, {}.",
+            crate::printable::count(shape.value.voxel_bytes.into(), "byte"),
             shape.how.name(),
             shape.why
         );

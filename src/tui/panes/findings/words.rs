@@ -69,7 +69,7 @@ pub fn draw_empty(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
                 canvas.wrap(1, 2, &format!("{} Nothing is wrong.", app.glyphs.good), Role::Good)
             };
             let what = format!(
-                "{} with {} were checked: {} stored, {} decompressed.",
+                "Checked: {} with {}; {} stored, {} decompressed.",
                 count(summary.files, "file"),
                 count(summary.stats.blocks, "block"),
                 bytes(summary.stats.stored_bytes),

@@ -315,7 +315,7 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
         let there = pixel_of(app, other).map(|(pixel, _)| pixel).filter(Pixel::is_there);
         out.push(("in B", in_words(app, world.layer(ready), there), Role::Text));
     }
-    out.extend(crate::tui::panes::diff::says_at(app, world.cursor).map(|text| ("block", text, Role::Warning)));
+    out.extend(crate::tui::panes::diff::says_at(app, world.cursor).map(|text| ("change", text, Role::Warning)));
     if let Some((lod, block)) = block_under_cursor(app) {
         let of = if lod > 0 { format!(" of LOD {lod}") } else { String::new() };
         out.push(("block", format!("{}{of}", triple(block.position)), Role::Text));
