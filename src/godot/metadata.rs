@@ -12,7 +12,6 @@
 //! Types 40 to 42 are those of `godot_voxel_rust`. They belong to any application, so they are read as the port's only where
 //! all metadata of the block then fits its size exactly.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
 use crate::bytes::{Cursor, Span, index, len64};
@@ -74,53 +73,41 @@ impl Item<'_> {
     /// As JSON: an object with `kind` (`empty`, `u64`, `f64`, `text`, `bytes`, `custom`, `variant`) and what belongs to it.
     #[must_use]
     pub fn to_json(&self, dialect: Dialect) -> Json {
-        // What can be written can be a value.
-        serde_json::to_value(self.as_json(dialect)).unwrap_or_default()
+        match self {
+            Self::Empty => json!({ "kind": "empty" }),
+            Self::Number(n) => json!({ "kind": "u64", "value": n }),
+            Self::Float(bits) => {
+                json!({ "kind": "f64", "value": Variant::float(f64::from_bits(*bits)).to_json(dialect) })
+            }
+            Self::Text(text) => json!({ "kind": "text", "value": text }),
+            Self::Bytes(bytes) => json!({ "kind": "bytes", "value": crate::printable::hex(bytes) }),
+            Self::Custom { kind, bytes } => json!({ "kind": "custom", "type": kind, "bytes": bytes.len() }),
+            Self::Variant(value) => json!({
+                "kind": "variant",
+                "type": value.type_().name(dialect),
+                "value": value.to_json(dialect),
+            }),
+        }
     }
 
-    /// What [`Item::to_json`] gives, to be written without a value of all of it in memory.
-    #[must_use]
-    pub const fn as_json(&self, dialect: Dialect) -> ItemAsJson<'_> {
-        ItemAsJson { item: self, dialect }
+    /// Writes what [`Item::to_json`] gives, without a value of all of it in memory.
+    pub fn write_json(&self, dialect: Dialect, out: &mut Vec<u8>) {
+        let Self::Variant(value) = self else {
+            // Writing to memory cannot fail.
+            let _ = serde_json::to_writer(out, &self.to_json(dialect));
+            return;
+        };
+        out.extend_from_slice(b"{\"kind\":\"variant\",\"type\":");
+        let _ = serde_json::to_writer(&mut *out, value.type_().name(dialect));
+        out.extend_from_slice(b",\"value\":");
+        value.write_json(dialect, out);
+        out.push(b'}');
     }
 
     /// Whether it has a type of the Rust port, which the engine does not know.
     #[must_use]
     pub const fn is_of_port(&self) -> bool {
         matches!(self, Self::Float(_) | Self::Text(_) | Self::Bytes(_))
-    }
-}
-
-/// An item that is written as JSON.
-#[derive(Clone, Copy, Debug)]
-pub struct ItemAsJson<'i> {
-    item: &'i Item<'i>,
-    dialect: Dialect,
-}
-
-impl Serialize for ItemAsJson<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let dialect = self.dialect;
-        match self.item {
-            Item::Empty => json!({ "kind": "empty" }).serialize(to),
-            Item::Number(n) => json!({ "kind": "u64", "value": n }).serialize(to),
-            Item::Float(bits) => {
-                let value = Variant::float(f64::from_bits(*bits)).to_json(dialect);
-                json!({ "kind": "f64", "value": value }).serialize(to)
-            }
-            Item::Text(text) => json!({ "kind": "text", "value": text }).serialize(to),
-            Item::Bytes(bytes) => json!({ "kind": "bytes", "value": crate::printable::hex(bytes) }).serialize(to),
-            Item::Custom { kind, bytes } => {
-                json!({ "kind": "custom", "type": kind, "bytes": bytes.len() }).serialize(to)
-            }
-            Item::Variant(value) => {
-                let mut map = to.serialize_map(None)?;
-                map.serialize_entry("kind", "variant")?;
-                map.serialize_entry("type", value.type_().name(dialect))?;
-                map.serialize_entry("value", &value.as_json(dialect))?;
-                map.end()
-            }
-        }
     }
 }
 

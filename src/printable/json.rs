@@ -22,7 +22,7 @@ pub fn write_json_pretty(out: &mut impl Write, value: &impl serde::Serialize) ->
 }
 
 /// JSON escapes control characters below 0x20 only; the others that a terminal acts on are escaped here, as JSON does.
-fn escape_json(text: &str) -> String {
+pub(crate) fn escape_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c == '\n' || crate::printable::is_plain(c) {

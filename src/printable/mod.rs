@@ -7,6 +7,7 @@ mod json;
 use std::fmt::{self, Write};
 use std::path::Path;
 
+pub(crate) use json::escape_json;
 pub use json::{write_json, write_json_pretty};
 
 /// Bytes as hexadecimal digits, two each.

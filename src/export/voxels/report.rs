@@ -6,11 +6,11 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::draft::{Draft, Error};
 use crate::godot::block::Block;
-use crate::godot::metadata::ItemAsJson;
-use crate::printable::{self, write_json, write_json_pretty};
+use crate::printable::{self, write_json_pretty};
 use crate::world::{Fault, World};
 
 use super::{Area, Odd, Request, Summary, Written};
@@ -19,36 +19,30 @@ use super::{Area, Odd, Request, Summary, Written};
 const METADATA: &str = "metadata.jsonl";
 const REPORT: &str = "export.json";
 
-/// A line of the metadata file.
-#[derive(Serialize)]
-struct Line<'m> {
-    block: [i32; 3],
-    item: Option<ItemAsJson<'m>>,
-    voxels: Vec<VoxelLine<'m>>,
-    unread_bytes: usize,
-}
-
-#[derive(Serialize)]
-struct VoxelLine<'m> {
-    voxel: [i64; 3],
-    item: ItemAsJson<'m>,
-}
-
 /// The metadata of a block as a line, as far as it is in the box; voxels have their position in the world.
 pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], area: Area) -> Option<Vec<u8>> {
     let metadata = block.metadata.as_ref()?;
-    let mut voxels = Vec::new();
+    let mut line = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = write!(line, "{{\"block\":{},\"item\":", json!(position));
+    match &metadata.block {
+        Some(item) => item.write_json(metadata.dialect, &mut line),
+        None => line.extend_from_slice(b"null"),
+    }
+    line.extend_from_slice(b",\"voxels\":[");
+    let mut is_first = true;
     for voxel in &metadata.voxels {
         let at = [0, 1, 2].map(|i| corner[i].saturating_add(i64::from(voxel.position[i])));
         if (0..3).all(|i| (area[0][i]..area[1][i]).contains(&at[i])) {
-            voxels.push(VoxelLine { voxel: at, item: voxel.item.as_json(metadata.dialect) });
+            let _ = write!(line, "{}{{\"voxel\":{},\"item\":", if is_first { "" } else { "," }, json!(at));
+            voxel.item.write_json(metadata.dialect, &mut line);
+            line.push(b'}');
+            is_first = false;
         }
     }
-    let item = metadata.block.as_ref().map(|item| item.as_json(metadata.dialect));
-    let line = Line { block: position, item, voxels, unread_bytes: metadata.unread.1.len() };
-    let mut text = Vec::new();
-    // Writing to memory cannot fail.
-    let _ = write_json(&mut text, &line);
+    let _ = write!(line, "],\"unread_bytes\":{}}}", metadata.unread.1.len());
+    let mut text = printable::escape_json(&String::from_utf8_lossy(&line)).into_bytes();
+    text.push(b'\n');
     Some(text)
 }
 

@@ -1,10 +1,9 @@
 //! A compact JSON form, for programs.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::text::{kind, number};
-use super::{Array, Component, Dialect, Dictionary, Float, Kind, Object, Packed, Text, Type, Variant};
+use super::{Array, Component, Dialect, Dictionary, Float, Kind, Object, Packed, Type, Variant};
 
 impl Variant<'_> {
     /// The value as JSON.
@@ -24,14 +23,60 @@ impl Variant<'_> {
     ///     for each vector or colour, `[[1.0,2.0],[3.0,4.0]]`.
     #[must_use]
     pub fn to_json(&self, dialect: Dialect) -> Value {
-        // What can be written can be a value.
-        serde_json::to_value(self.as_json(dialect)).unwrap_or_default()
+        match self {
+            Self::Array(array) => array_json(array, dialect),
+            Self::Dictionary(dictionary) => dictionary_json(dictionary, dialect),
+            Self::Object(Object::Whole { class, properties }) => {
+                let mut values = Vec::new();
+                for (name, value) in properties {
+                    values.push(pair(text(name), value.to_json(dialect)));
+                }
+                whole_json(text(class), Value::Array(values))
+            }
+            _ => self.plain_json(dialect),
+        }
     }
 
-    /// What [`Variant::to_json`] gives, to be written without a value of all of it in memory.
-    #[must_use]
-    pub const fn as_json(&self, dialect: Dialect) -> AsJson<'_> {
-        AsJson { value: self, dialect }
+    /// Writes what [`Variant::to_json`] gives, without a value of all of it in memory.
+    pub fn write_json(&self, dialect: Dialect, out: &mut Vec<u8>) {
+        match self {
+            Self::Array(array) => {
+                begin_array(&array.kind, dialect, out);
+                for (n, item) in array.items.iter().enumerate() {
+                    separate(n, out);
+                    item.write_json(dialect, out);
+                }
+                out.extend_from_slice(if matches!(array.kind, Kind::Untyped) { b"]" } else { b"]}" });
+            }
+            Self::Dictionary(dictionary) => {
+                begin_dictionary(dictionary, dialect, out);
+                for (n, (key, value)) in dictionary.pairs.iter().enumerate() {
+                    separate(n, out);
+                    out.push(b'[');
+                    key.write_json(dialect, out);
+                    out.push(b',');
+                    value.write_json(dialect, out);
+                    out.push(b']');
+                }
+                out.extend_from_slice(b"]}");
+            }
+            Self::Object(Object::Whole { class, properties }) => {
+                begin_object(class, out);
+                for (n, (name, value)) in properties.iter().enumerate() {
+                    separate(n, out);
+                    out.push(b'[');
+                    put(&text(name), out);
+                    out.push(b',');
+                    value.write_json(dialect, out);
+                    out.push(b']');
+                }
+                out.extend_from_slice(b"]}}");
+            }
+            Self::Packed(packed) if packed.ty != Type::PackedByteArray => {
+                write_packed(packed, self.type_().name(dialect), out);
+            }
+            _ => put(&self.plain_json(dialect), out),
+        }
     }
 
     #[inline(never)]
@@ -49,10 +94,91 @@ impl Variant<'_> {
             Self::Object(Object::Id(id)) => object([("id", Value::from(*id))]),
             Self::Object(_) | Self::Callable => Value::Null,
             Self::Signal { name, object: id } => object([("name", text(name)), ("object", Value::from(*id))]),
-            Self::Nil | Self::Packed(_) | Self::Array(_) | Self::Dictionary(_) => return Value::Null,
+            Self::Packed(packed) => packed_json(packed),
+            Self::Nil | Self::Array(_) | Self::Dictionary(_) => return Value::Null,
         };
         wrap(self.type_().name(dialect), value)
     }
+}
+
+/// Writes a value that is small.
+#[inline(never)]
+fn put(value: &Value, out: &mut Vec<u8>) {
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(out, value);
+}
+
+fn separate(n: usize, out: &mut Vec<u8>) {
+    if n > 0 {
+        out.push(b',');
+    }
+}
+
+/// Begins `{"type":T,"of":OF,"value":`; without `of` if that is null.
+#[inline(never)]
+fn begin(ty: &str, of: &Value, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"type\":");
+    put(&ty.into(), out);
+    if !of.is_null() {
+        out.extend_from_slice(b",\"of\":");
+        put(of, out);
+    }
+    out.extend_from_slice(b",\"value\":");
+}
+
+#[inline(never)]
+fn begin_array(declared: &Kind<'_>, dialect: Dialect, out: &mut Vec<u8>) {
+    if !matches!(declared, Kind::Untyped) {
+        begin("Array", &kind(declared, dialect, "").into(), out);
+    }
+    out.push(b'[');
+}
+
+#[inline(never)]
+fn begin_dictionary(dictionary: &Dictionary<'_>, dialect: Dialect, out: &mut Vec<u8>) {
+    let of = match (&dictionary.key, &dictionary.value) {
+        (Kind::Untyped, Kind::Untyped) => Value::Null,
+        (key, value) => pair(kind(key, dialect, "Variant").into(), kind(value, dialect, "Variant").into()),
+    };
+    begin("Dictionary", &of, out);
+    out.push(b'[');
+}
+
+#[inline(never)]
+fn begin_object(class: &super::Text<'_>, out: &mut Vec<u8>) {
+    begin("Object", &Value::Null, out);
+    out.extend_from_slice(b"{\"class\":");
+    put(&text(class), out);
+    out.extend_from_slice(b",\"properties\":[");
+}
+
+#[inline(never)]
+fn write_packed(packed: &Packed<'_>, ty: &str, out: &mut Vec<u8>) {
+    begin(ty, &Value::Null, out);
+    out.push(b'[');
+    let width = packed.width();
+    if packed.ty == Type::PackedStringArray {
+        for (n, string) in packed.strings().enumerate() {
+            separate(n, out);
+            put(&text(&string), out);
+        }
+    } else if width <= 1 {
+        for (n, number) in packed.components().enumerate() {
+            separate(n, out);
+            put(&component(number), out);
+        }
+    } else {
+        let mut components = packed.components();
+        for n in 0.. {
+            let element: Vec<Value> = components.by_ref().take(width).map(component).collect();
+            if element.is_empty() {
+                break;
+            }
+            separate(n, out);
+            put(&Value::Array(element), out);
+        }
+    }
+    out.extend_from_slice(b"]}");
 }
 
 /// An object of these fields; they are moved, not copied as `json!` does.
@@ -61,116 +187,61 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// A Variant that is written as JSON.
-#[derive(Clone, Copy, Debug)]
-pub struct AsJson<'v> {
-    value: &'v Variant<'v>,
-    dialect: Dialect,
-}
+// The functions that recurse are plain loops: chains of iterators take much more stack for every level.
 
-impl Serialize for AsJson<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let dialect = self.dialect;
-        match self.value {
-            Variant::Array(Array { kind: Kind::Untyped, items, .. }) => Items(items, dialect).serialize(to),
-            Variant::Array(Array { kind: of, items, .. }) => {
-                typed(to, "Array", Some(&kind(of, dialect, "")), &Items(items, dialect))
-            }
-            Variant::Dictionary(Dictionary { key: Kind::Untyped, value: Kind::Untyped, pairs, .. }) => {
-                typed(to, "Dictionary", None::<&()>, &Pairs(pairs, dialect))
-            }
-            Variant::Dictionary(Dictionary { key, value, pairs, .. }) => {
-                let of = [kind(key, dialect, "Variant"), kind(value, dialect, "Variant")];
-                typed(to, "Dictionary", Some(&of), &Pairs(pairs, dialect))
-            }
-            Variant::Object(Object::Whole { class, properties }) => {
-                typed(to, "Object", None::<&()>, &Whole(class, properties, dialect))
-            }
-            Variant::Packed(packed) => typed(to, self.value.type_().name(dialect), None::<&()>, &Elements(packed)),
-            _ => self.value.plain_json(dialect).serialize(to),
-        }
+fn array_json(array: &Array<'_>, dialect: Dialect) -> Value {
+    let mut items = Vec::new();
+    for item in &array.items {
+        items.push(item.to_json(dialect));
     }
+    declared_array(&array.kind, Value::Array(items), dialect)
 }
 
-/// `{"type":T,"of":OF,"value":V}`, without `of` if there is none.
+fn dictionary_json(dictionary: &Dictionary<'_>, dialect: Dialect) -> Value {
+    let mut pairs = Vec::new();
+    for (key, value) in &dictionary.pairs {
+        pairs.push(pair(key.to_json(dialect), value.to_json(dialect)));
+    }
+    declared_dictionary(&dictionary.key, &dictionary.value, Value::Array(pairs), dialect)
+}
+
 #[inline(never)]
-fn typed<S: Serializer>(
-    to: S,
-    ty: &str,
-    of: Option<&impl Serialize>,
-    value: &impl Serialize,
-) -> Result<S::Ok, S::Error> {
-    let mut map = to.serialize_map(None)?;
-    map.serialize_entry("type", ty)?;
-    if let Some(of) = of {
-        map.serialize_entry("of", of)?;
-    }
-    map.serialize_entry("value", value)?;
-    map.end()
-}
-
-struct Items<'v>(&'v [Variant<'v>], Dialect);
-
-impl Serialize for Items<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(|item| item.as_json(self.1)))
+fn declared_array(declared: &Kind<'_>, items: Value, dialect: Dialect) -> Value {
+    match declared {
+        Kind::Untyped => items,
+        typed => wrap_typed("Array", kind(typed, dialect, "").into(), items),
     }
 }
 
-struct Pairs<'v>(&'v [(Variant<'v>, Variant<'v>)], Dialect);
-
-impl Serialize for Pairs<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(|(key, value)| (key.as_json(self.1), value.as_json(self.1))))
-    }
-}
-
-struct Whole<'v>(&'v Text<'v>, &'v [(Text<'v>, Variant<'v>)], Dialect);
-
-impl Serialize for Whole<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("class", &text(self.0))?;
-        map.serialize_entry("properties", &Properties(self.1, self.2))?;
-        map.end()
-    }
-}
-
-struct Properties<'v>(&'v [(Text<'v>, Variant<'v>)], Dialect);
-
-impl Serialize for Properties<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.iter().map(|(name, value)| (text(name), value.as_json(self.1))))
-    }
-}
-
-/// The elements of a packed array.
-struct Elements<'v>(&'v Packed<'v>);
-
-impl Serialize for Elements<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let packed = self.0;
-        match packed.ty {
-            Type::PackedByteArray => to.serialize_str(&crate::printable::hex(packed.raw())),
-            Type::PackedStringArray => to.collect_seq(packed.strings().map(|string| text(&string))),
-            _ if packed.width() <= 1 => to.collect_seq(packed.components().map(component)),
-            _ => {
-                let mut components = packed.components();
-                let next = || {
-                    let element: Vec<Value> = components.by_ref().take(packed.width()).map(component).collect();
-                    (!element.is_empty()).then_some(element)
-                };
-                to.collect_seq(std::iter::from_fn(next))
-            }
+#[inline(never)]
+fn declared_dictionary(key: &Kind<'_>, value: &Kind<'_>, pairs: Value, dialect: Dialect) -> Value {
+    match (key, value) {
+        (Kind::Untyped, Kind::Untyped) => wrap("Dictionary", pairs),
+        _ => {
+            let of = pair(kind(key, dialect, "Variant").into(), kind(value, dialect, "Variant").into());
+            wrap_typed("Dictionary", of, pairs)
         }
     }
+}
+
+#[inline(never)]
+fn whole_json(class: Value, properties: Value) -> Value {
+    wrap("Object", object([("class", class), ("properties", properties)]))
 }
 
 fn wrap(ty: &str, value: Value) -> Value {
     object([("type", ty.into()), ("value", value)])
 }
 
-fn text(text: &Text<'_>) -> Value {
+fn wrap_typed(ty: &str, of: Value, value: Value) -> Value {
+    object([("type", ty.into()), ("of", of), ("value", value)])
+}
+
+fn pair(key: Value, value: Value) -> Value {
+    Value::Array(vec![key, value])
+}
+
+fn text(text: &super::Text<'_>) -> Value {
     text.lossy().into()
 }
 
@@ -190,5 +261,35 @@ fn component(component: Component) -> Value {
         Component::Int(n) => n.into(),
         Component::Single(n) => float(f64::from(n)),
         Component::Double(n) => float(n),
+    }
+}
+
+fn packed_json(packed: &Packed<'_>) -> Value {
+    match packed.ty {
+        Type::PackedByteArray => {
+            let mut hex = String::new();
+            for byte in packed.raw() {
+                for digit in [byte >> 4, byte & 15] {
+                    hex.extend(char::from_digit(u32::from(digit), 16));
+                }
+            }
+            hex.into()
+        }
+        Type::PackedStringArray => packed.strings().map(|string| text(&string)).collect(),
+        _ => {
+            let mut components = packed.components();
+            let width = packed.width();
+            if width <= 1 {
+                return components.map(component).collect();
+            }
+            let mut elements = Vec::new();
+            loop {
+                let element: Vec<Value> = components.by_ref().take(width).map(component).collect();
+                if element.is_empty() {
+                    return Value::Array(elements);
+                }
+                elements.push(Value::Array(element));
+            }
+        }
     }
 }

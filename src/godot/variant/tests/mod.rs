@@ -122,7 +122,7 @@ fn every_type_is_read_and_written_again() {
             assert_eq!(value.type_().number(dialect), Some(u32::from(bytes[0])));
             seen.insert(value.type_());
             assert!(!value.text(dialect).is_empty());
-            let _ = value.to_json(dialect);
+            assert_eq!(written(&value, dialect), value.to_json(dialect).to_string());
         }
         assert_eq!(seen.len(), Type::all(dialect).len(), "{dialect:?}");
     }
@@ -275,17 +275,25 @@ fn a_hundred_thousand_deep() {
     assert_eq!(refused(&object, Godot4).0, Code::VariantDepth);
 }
 
+/// The text that is written without a value in memory.
+fn written(value: &Variant<'_>, dialect: Dialect) -> String {
+    let mut out = Vec::new();
+    value.write_json(dialect, &mut out);
+    String::from_utf8(out).unwrap()
+}
+
 #[test]
 fn as_deep_as_allowed_in_a_small_stack() {
     // Keys, values, items and properties, 1,024 deep, in the stack that a worker thread has.
     let array = cat(&[&words(&[28, 1]).repeat(1024), &words(&[0])]);
     let key = cat(&[&words(&[27, 1]).repeat(1024), &words(&[0]).repeat(1025)]);
     let object = cat(&[&cat(&[&words(&[24, 1]), b"a\0\0\0", &words(&[1, 0])]).repeat(1024), &words(&[0])]);
-    let works: [fn(&Variant<'_>); 5] = [
+    let works: [fn(&Variant<'_>); 6] = [
         |value| assert_eq!(*value, value.clone()),
         |value| assert!(value.text(Godot4).len() > 1024),
         |value| drop(value.to_json(Godot4)),
         |value| assert!(value.to_json(Godot4).to_string().len() > 1024),
+        |value| assert!(written(value, Godot4).len() > 1024),
         |value| assert!(format!("{value:?}").len() > 1024),
     ];
     for bytes in [array, key, object] {
@@ -368,6 +376,7 @@ fn the_json_form() {
         r#"[{"type":"Array","of":"int","value":[4]},{"type":"Dictionary","of":["String","Variant"],"value":[]}]]}"#,
     );
     assert_eq!(value.to_json(Godot4).to_string(), expected);
+    assert_eq!(written(&value, Godot4), expected);
     let Variant::Dictionary(dictionary) = &value else { panic!() };
     assert_eq!(dictionary.get("n").map(Variant::type_), Some(Type::PackedByteArray));
 }

@@ -86,7 +86,9 @@ fn check(value: &Variant<'_>, dialect: Dialect) -> Result<(), TestCaseError> {
     prop_assert_eq!(damage, vec![]);
     prop_assert_eq!(back.as_ref(), Some(value));
     prop_assert!(!value.text(dialect).chars().any(|c| c.is_control() && c != '\n'));
-    let _ = value.to_json(dialect);
+    let mut text = Vec::new();
+    value.write_json(dialect, &mut text);
+    prop_assert_eq!(String::from_utf8(text).unwrap(), value.to_json(dialect).to_string());
     Ok(())
 }
 
