@@ -2,12 +2,11 @@
 //!
 //! Takes text from a file; gives text and JSON that are safe to print. It knows neither formats nor terminals.
 
-mod json;
+pub(crate) mod json;
 
 use std::fmt::{self, Write};
 use std::path::Path;
 
-pub(crate) use json::escape_json;
 pub use json::{write_json, write_json_pretty};
 
 /// Bytes as hexadecimal digits, two each.

@@ -41,7 +41,7 @@ pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], 
         }
     }
     let _ = write!(line, "],\"unread_bytes\":{}}}", metadata.unread.1.len());
-    let mut text = printable::escape_json(&String::from_utf8_lossy(&line)).into_bytes();
+    let mut text = printable::json::escape_json(&String::from_utf8_lossy(&line)).into_bytes();
     text.push(b'\n');
     Some(text)
 }
