@@ -208,7 +208,7 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
 /// Findings about a save as such: files that could not be opened, saves that a conversion left, settings that the engine
 /// refuses, and blocks and LODs that are missing as a whole.
 pub fn of_save(save: &Save) -> impl Iterator<Item = Finding> {
-    // What a journal has is reported with its stream.
+    // The check of a stream reports a journal that it cannot use.
     let journal = |fault: &Fault| fault.damage.code == Code::StreamJournalUnusable && fault.detail.is_none();
     let faults = save.faults.iter().filter(move |fault| !journal(fault));
     let faults = faults.map(|f| Finding::of_file(save.shown(&f.path).into(), f.damage, f.detail.clone()));

@@ -38,8 +38,8 @@ impl Compared {
         self.same = self.same.saturating_add(other.same);
     }
 
-    /// Looks for blocks of all region files of a forest in its backup. Contents that the backup has several times, as air,
-    /// are those of any world.
+    /// Looks for blocks of all region files of a forest in its backup. Ignores contents that the backup has several times,
+    /// such as air: any world has them.
     pub(super) fn of(save: &Save, forest: &Forest, store: &Store) -> Self {
         let mut scratch = Scratch::default();
         let mut contents = HashSet::new();

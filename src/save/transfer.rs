@@ -148,7 +148,7 @@ impl<S: Source> Blocks<'_, S> {
         }
         // More of them than noise has is another kind of damage.
         let likely = missing > 0 && missing <= self.source.len() / 4096 + 1 && whole > 0;
-        // A copy that takes carriage returns takes all of them: where others are left, bytes were cut out.
+        // A conversion of line ends removes all carriage returns: if others are left, bytes were cut out.
         Ok((likely && self.returns_left()? * LEFT < missing).then_some((pieces, missing)))
     }
 

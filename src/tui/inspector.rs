@@ -52,7 +52,7 @@ fn draw_flowing(app: &App, title: &str, lines: &InspectorLines, canvas: &mut Can
         let label = if label.is_empty() { String::new() } else { format!("{label} ") };
         let wide = |text: &str| u16::try_from(text.width()).unwrap_or(u16::MAX);
         let all = wide(&label).saturating_add(wide(text));
-        // What no row has room for begins where there is room, and goes on below.
+        // A text that is longer than a row starts in the rest of this row and continues in the next one.
         let is_long = all > width.saturating_sub(2) && y + 1 < rows && x.saturating_add(20) < width;
         if x.saturating_add(2).saturating_add(all) > width.saturating_sub(1) && x > 1 && !is_long {
             if y + 1 >= rows {
@@ -85,7 +85,7 @@ fn draw_flowing(app: &App, title: &str, lines: &InspectorLines, canvas: &mut Can
     }
 }
 
-/// The words of a text that fit into so many columns, and the others.
+/// Splits a text into the words that fit into a number of columns, and the rest.
 fn split(text: &str, columns: u16) -> (&str, &str) {
     let mut used = 0u16;
     let fits = |c: &char| {

@@ -176,7 +176,7 @@ fn wrapped(app: &App, width: u16) -> Vec<(Role, String)> {
 fn shorten_command(app: &App, line: &mut String) {
     let words = [" puts ", " salvages ", " keeps ", " mends ", " changes "];
     let at = line.starts_with("voxscope ").then(|| words.iter().filter_map(|word| line.find(word)).min()).flatten();
-    // The pane has what goes to `lost+found`.
+    // The Repair pane shows what goes to `lost+found`.
     if line.ends_with("lost+found.")
         && let Some((rest, _)) = line.rsplit_once("; ")
     {

@@ -172,7 +172,7 @@ impl Growth {
             // Seen from the slot, the other side is that of the placed block.
             let (other, lower, axis) = link.opposite(sides);
             let other = other.few();
-            // What is placed is asked for again only after all slots were found anew.
+            // Placed blocks need no estimate until `reopen` finds all slots again.
             let few = self.few[r].get(link.few()).map_or(&[][..], Vec::as_slice);
             for ((sum, few), _) in open.few.iter_mut().zip(few).zip(&self.used[r]).filter(|(_, used)| !**used) {
                 let Some(own) = few else { continue };

@@ -187,7 +187,7 @@ fn ask_groups(
         sums.take(-group.needed, rest.iter().map(|&e| take[e]));
         let of_best = -sums.all;
         best.iter().for_each(|&e| answer(e, of_best));
-        // For one of the others the last of the best, which is above it, would have it as well.
+        // A slot below the best also competes with the last of the best.
         let last = best.iter().map(|&e| take[e]).fold(f64::INFINITY, f64::min);
         let most = last.max(sums.all);
         let all = (last - most).exp() + (sums.all - most).exp();

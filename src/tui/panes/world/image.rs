@@ -405,7 +405,7 @@ fn overview(ready: &Ready, view: View, pixels: [i64; 2], layer: Layer) -> Option
     let (top, bottom) = (row(a[1]).min(row(b[1])), row(a[1]).max(row(b[1])));
     let seen =
         [[a[0].clamp(0, width - 1), top.clamp(0, height - 1)], [b[0].clamp(0, width - 1), bottom.clamp(0, height - 1)]];
-    // What is outside is less than a pixel of the overview.
+    // Less than a pixel of the overview is outside of the view.
     let is_all = seen == [[0, 0], [width - 1, height - 1]];
     (!is_all).then(|| Overview { width: crate::bytes::index(width.unsigned_abs()), there, seen })
 }
