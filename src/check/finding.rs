@@ -64,21 +64,6 @@ impl Finding {
         self.damage.code.level()
     }
 
-    /// Whether a part of the save was not read, or not reliably.
-    #[must_use]
-    pub const fn is_unread(&self) -> bool {
-        matches!(
-            self.damage.code,
-            Code::FileUnreadable | Code::FileChanged | Code::LinkSkipped | Code::NotAFile | Code::StreamJournalUnusable
-        )
-    }
-
-    /// Whether reading failed, which says nothing about damage.
-    #[must_use]
-    pub const fn is_failure(&self) -> bool {
-        matches!(self.damage.code, Code::FileUnreadable | Code::FileChanged)
-    }
-
     /// What is wrong, without where: `epilogue of the block is wrong (0x00000000; expected 0x900df00d).`
     #[must_use]
     pub fn message(&self) -> String {

@@ -159,7 +159,7 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
     options.watch.begin(Step::Checking, total_bytes(save, options.level));
     for finding in of_save(save) {
         summary.counts.add(&finding);
-        summary.unread += u64::from(finding.is_unread());
+        summary.unread += u64::from(finding.code().is_unread());
         sink(finding);
     }
     let missing = if options.level > Level::Header { missing(save) } else { Vec::new() };

@@ -32,7 +32,7 @@ impl Counts {
             Level::Warning => self.warnings += 1,
             Level::Note => self.notes += 1,
         }
-        self.failures += u64::from(finding.is_failure());
+        self.failures += u64::from(finding.code().is_failure());
     }
 
     /// Adds findings of one code about blocks.
@@ -262,7 +262,7 @@ impl Report {
     fn push(&mut self, mut finding: Finding, slot: Option<u32>) {
         self.zeroed = 0;
         self.counts.add(&finding);
-        if finding.is_unread() {
+        if finding.code().is_unread() {
             self.unread = 1;
         }
         if let Some(slot) = slot {

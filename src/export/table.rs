@@ -98,7 +98,7 @@ fn database(
         draft.go_on()?;
         let table = check::table(save, of, options);
         count += table.rows.len() as u64;
-        let unread = table.findings.iter().find(|(slot, finding)| slot.is_none() && finding.is_unread());
+        let unread = table.findings.iter().find(|(slot, finding)| slot.is_none() && finding.code().is_unread());
         faults.extend(unread.map(|(_, finding)| Fault { file: finding.file.to_string(), why: finding.message() }));
         database.file(&table).map_err(failed)?;
     }

@@ -177,10 +177,7 @@ impl Fault {
     /// Whether a part of the save was not read because of it: blocks may be in there.
     #[must_use]
     pub const fn is_unread(&self) -> bool {
-        matches!(
-            self.damage.code,
-            Code::FileUnreadable | Code::LinkSkipped | Code::NotAFile | Code::OverLimit | Code::StreamJournalUnusable
-        )
+        self.damage.code.is_unread() || matches!(self.damage.code, Code::OverLimit)
     }
 
     /// Why, in words without a full stop.

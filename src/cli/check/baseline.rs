@@ -72,7 +72,7 @@ impl Baseline {
     /// Whether a finding was known before and is hidden. A file that cannot be read is never hidden, because its present
     /// state is unknown.
     pub fn hides(&mut self, finding: &Finding) -> bool {
-        if self.known.is_empty() || finding.is_failure() {
+        if self.known.is_empty() || finding.code().is_failure() {
             return false;
         }
         let key = Key {
@@ -84,7 +84,7 @@ impl Baseline {
         };
         let Some(left) = self.known.get_mut(&key).filter(|left| **left > 0) else { return false };
         *left -= 1;
-        self.unread += u64::from(finding.is_unread());
+        self.unread += u64::from(finding.code().is_unread());
         match finding.level() {
             Level::Error => self.hidden.errors += 1,
             Level::Warning => self.hidden.warnings += 1,

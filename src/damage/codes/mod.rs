@@ -257,4 +257,16 @@ impl Code {
         matches!(self.level(), Level::Error)
             && !matches!(self, Self::BlockByteOrder | Self::ContainerByteOrder | Self::StreamKeyRule)
     }
+
+    /// Whether it says that a part of the save was not read, or not reliably: blocks may be in there.
+    #[must_use]
+    pub const fn is_unread(self) -> bool {
+        self.is_failure() || matches!(self, Self::LinkSkipped | Self::NotAFile | Self::StreamJournalUnusable)
+    }
+
+    /// Whether it says that reading failed, which says nothing about damage.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::FileUnreadable | Self::FileChanged)
+    }
 }
