@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use crate::recover::assemble::board::{Board, Node};
+use crate::recover::assemble::board::Board;
 use crate::recover::assemble::confirm::Around;
 use crate::recover::assemble::growth;
 use crate::recover::assemble::links::{Link, around};
@@ -186,9 +186,5 @@ impl Places<'_> {
                 + board.heights.odds(node, lod, position[1]);
         }
         sum
-    }
-
-    fn node(&self, i: usize) -> Node {
-        (self.case, self.growth.loose[self.case][i].block)
     }
 }

@@ -47,6 +47,8 @@ pub(super) struct Places<'g> {
     /// Blocks whose places are certain.
     certain: Vec<bool>,
     elsewhere: f64,
+    /// Log-odds of each of these blocks in its slot, against an empty slot.
+    values: HashMap<usize, f64>,
 }
 
 impl Growth {
@@ -79,7 +81,7 @@ impl Growth {
         }
         let elsewhere = self.elsewhere(board, r, held.len() - slot_of.len());
         let certain = (0..self.loose[r].len()).map(|i| self.used[r][i] && !slot_of.contains_key(&i)).collect();
-        Some(Places { growth: self, case: r, held, slot_of, certain, elsewhere })
+        Some(Places { growth: self, case: r, held, slot_of, certain, elsewhere, values: HashMap::new() })
     }
 
     fn revise_region(&mut self, board: &mut Board<'_>, r: usize, near: Option<&HashSet<(usize, u32)>>) -> bool {
@@ -118,6 +120,8 @@ impl Places<'_> {
             Some(near) => self.with_neighbours(board, near),
             None => self.held.keys().copied().collect(),
         };
+        let all: Vec<u32> = self.slot_of.values().copied().collect();
+        self.weigh(board, &all);
         for _ in 0..ROUNDS {
             let moves = self.find_moves(board, &asked);
             let is_last = near.is_some() || asked.len() == self.held.len();
@@ -131,7 +135,25 @@ impl Places<'_> {
             } else {
                 self.with_neighbours(board, &touched)
             };
+            if !touched.is_empty() {
+                self.weigh(board, &asked);
+            }
         }
+    }
+
+    /// Computes the values of the blocks in these slots anew. Those of blocks that are not beside a change stay as they are.
+    fn weigh(&mut self, board: &Board<'_>, slots: &[u32]) {
+        let value = |slot: &u32| {
+            let i = (*self.held.get(slot)?)?;
+            Some((i, self.value(board, i, *slot, None)))
+        };
+        let values: Vec<(usize, f64)> = slots.par_iter().filter_map(value).collect();
+        self.values.extend(values);
+    }
+
+    /// The value of a block in its slot.
+    fn value_of(&self, i: usize) -> f64 {
+        self.values.get(&i).copied().unwrap_or(0.0)
     }
 
     pub fn position(&self, board: &Board<'_>, slot: u32) -> Option<(u8, [i32; 3])> {
@@ -163,10 +185,15 @@ impl Places<'_> {
     /// Log-odds of a block in a slot, against an empty slot. `but` is a block that is not compared.
     fn value(&self, board: &Board<'_>, i: usize, slot: u32, but: Option<usize>) -> f64 {
         let Some((lod, position)) = self.position(board, slot) else { return f64::NEG_INFINITY };
+        self.value_among(board, i, slot, &board.links(lod, position), but)
+    }
+
+    /// The same, with what the slot is linked to.
+    fn value_among(&self, board: &Board<'_>, i: usize, slot: u32, links: &[(Link, Node)], but: Option<usize>) -> f64 {
+        let Some((lod, position)) = self.position(board, slot) else { return f64::NEG_INFINITY };
         let loose = &self.growth.loose[self.case];
-        let own: Node = (self.case, loose[i].block);
-        let but = but.map(|other| (self.case, loose[other].block));
-        let links = board.links(lod, position);
+        let own = self.node(i);
+        let but = but.map(|other| self.node(other));
         let beside = links.iter().filter(|(link, _)| matches!(link, Link::Beside(..))).count();
         let others = links.iter().filter(|(_, other)| *other != own && Some(*other) != but);
         let seams: f64 = others.map(|(link, other)| board.side_odds(own, *link, *other)).sum();
@@ -175,24 +202,26 @@ impl Places<'_> {
         seams + occupied + hint + board.heights.odds(own, lod, position[1])
     }
 
+    pub fn node(&self, i: usize) -> Node {
+        (self.case, self.growth.loose[self.case][i].block)
+    }
+
     /// The best change of each slot that gains something.
     fn find_moves(&self, board: &Board<'_>, asked: &[u32]) -> Vec<Move> {
-        let own: HashMap<usize, f64> =
-            self.slot_of.par_iter().map(|(&i, &slot)| (i, self.value(board, i, slot, None))).collect();
-        let rivals = self.rivals(board, &own);
-        let best = |slot: &u32| self.best_move(board, *slot, &own, &rivals);
+        let rivals = self.rivals(board);
+        let best = |slot: &u32| self.best_move(board, *slot, &rivals);
         let mut moves: Vec<Move> = asked.par_iter().filter_map(best).collect();
         moves.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.slot.cmp(&b.slot)));
         moves
     }
 
     /// Of each content the block that is easiest to spare.
-    pub fn rivals(&self, board: &Board<'_>, own: &HashMap<usize, f64>) -> Vec<usize> {
+    fn rivals(&self, board: &Board<'_>) -> Vec<usize> {
         let (loose, certain) = (&self.growth.loose[self.case], &self.certain);
         let mut of: HashMap<u128, (f64, usize)> = HashMap::new();
         for i in 0..loose.len() {
             let cost = match self.slot_of.contains_key(&i) {
-                true => own.get(&i).copied().unwrap_or(0.0),
+                true => self.value_of(i),
                 // It has a place that is certain.
                 false if certain[i] => continue,
                 false => UNUSED - loose[i].live,
@@ -207,12 +236,11 @@ impl Places<'_> {
         rivals
     }
 
-    fn best_move(&self, board: &Board<'_>, slot: u32, own: &HashMap<usize, f64>, rivals: &[usize]) -> Option<Move> {
+    fn best_move(&self, board: &Board<'_>, slot: u32, rivals: &[usize]) -> Option<Move> {
         let (lod, position) = self.position(board, slot)?;
         let holds = *self.held.get(&slot)?;
-        let value_of = |i: usize| own.get(&i).copied().unwrap_or(0.0);
         // The loss if the block in the slot gets no other place.
-        let leaving = holds.map_or(0.0, |i| value_of(i) + self.needed(i));
+        let leaving = holds.map_or(0.0, |i| self.value_of(i) + self.needed(i));
         let mut best = Move { gain: -leaving, slot, block: None };
         let links = board.links(lod, position);
         let around: Vec<Around> =
@@ -222,21 +250,25 @@ impl Places<'_> {
             .iter()
             .filter(|&&i| Some(self.content(board, i)) != content)
             .map(|&i| {
-                let node = (self.case, self.growth.loose[self.case][i].block);
-                let height = board.heights.odds(node, lod, position[1]);
+                let height = board.heights.odds(self.node(i), lod, position[1]);
                 (self.growth.estimate(board, self.case, i, &around) + height, i)
             })
             .collect();
         growth::keep_best(&mut ranked, RIVALS);
         for (_, i) in ranked {
+            let value_here = |but| self.value_among(board, i, slot, &links, but);
             let gain = match (holds, self.slot_of.get(&i)) {
-                (_, None) => self.value(board, i, slot, None) + self.needed(i) - leaving,
-                (None, Some(_)) => self.value(board, i, slot, Some(i)) - value_of(i),
+                (_, None) => value_here(None) + self.needed(i) - leaving,
+                (None, Some(_)) => value_here(Some(i)) - self.value_of(i),
                 (Some(there), Some(&from)) => {
-                    let (first, second) =
-                        (self.value(board, i, slot, Some(there)), self.value(board, there, from, Some(i)));
-                    let before = self.value(board, there, slot, Some(i)) + self.value(board, i, from, Some(there));
-                    first + second - before
+                    let after = value_here(Some(there)) + self.value(board, there, from, Some(i));
+                    // Side by side, their seam with each other counts for neither.
+                    let before = if links.iter().any(|(_, node)| *node == self.node(i)) {
+                        self.value(board, there, slot, Some(i)) + self.value(board, i, from, Some(there))
+                    } else {
+                        self.value_of(there) + self.value_of(i)
+                    };
+                    after - before
                 }
             };
             if gain > best.gain {
@@ -285,7 +317,7 @@ impl Places<'_> {
         match block {
             Some(i) => {
                 self.slot_of.insert(i, slot);
-                board.placed.insert(at, (self.case, self.growth.loose[self.case][i].block));
+                board.placed.insert(at, self.node(i));
             }
             None => {
                 board.placed.remove(&at);
