@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use crate::damage::Code;
 use crate::godot::region::Format;
-use crate::godot::slots::SlotFormula;
 use crate::recover::effort::Effort;
 use crate::recover::names::Misnamed;
-use crate::recover::slots::{self, FormulaEvidence};
+use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::Store;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan, simple};
 use crate::repair::meta::{MetaFile, Target};
@@ -21,12 +20,7 @@ use crate::repair::why::KeptReason;
 use crate::repair::{
     Accepted, Compared, Error, MapPlan, Options, PakPlan, StreamPlan, accept, block_files, map, pak, stream,
 };
-use crate::save::{self, Fault, Forest, Kind, RegionFile, Save};
-
-/// Seams, and odds of each as logarithms, from which on blocks are moved out of the slots of the old formula: all of a
-/// save would be in wrong places if that was wrong.
-const OLD_SEAMS: usize = 16;
-const OLD_ODDS: f64 = 0.5;
+use crate::save::{Fault, Forest, Kind, RegionFile, Save};
 
 /// What is done with a save.
 #[derive(Debug, Default)]
@@ -106,7 +100,7 @@ pub fn plan_both(save: &Save, options: &Options<'_>) -> Result<[Plan; 2], Error>
 }
 
 fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) -> Result<[Plan; N], Error> {
-    let displaced = by_old_slots(save, options)?;
+    let displaced = by_old_formula(save, Purpose::Moving, &|| options.go_on().is_err())?;
     let save = displaced.as_ref().unwrap_or(save);
     let all = likely.map(|likely| Options { likely, ..*options });
     let mut plans: [Plan; N] = std::array::from_fn(|_| Plan::default());
@@ -168,23 +162,6 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     plan.maps = map::plan(save, options)?;
     plan.streams = stream::plan(save, options)?;
     Ok(())
-}
-
-/// The save as it is read by the old formula of slots, when its seams leave no doubt that this one placed its blocks.
-fn by_old_slots(save: &Save, options: &Options<'_>) -> Result<Option<Save>, Error> {
-    let [forest] = &save.forests[..] else { return Ok(None) };
-    if save.options.slots.is_some() || forest.kind == Kind::BlockFiles {
-        return Ok(None);
-    }
-    match slots::infer_formula(save, forest, &|| options.go_on().is_err()) {
-        FormulaEvidence::Seams { slots: SlotFormula::Legacy, seams, odds }
-            if seams >= OLD_SEAMS && odds >= OLD_ODDS =>
-        {
-            let reading = save::Options { slots: Some(SlotFormula::Legacy), ..save.options.clone() };
-            Ok(Some(Save::open(&save.path, &reading)?))
-        }
-        _ => Ok(None),
-    }
 }
 
 fn one_forest(

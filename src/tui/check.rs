@@ -46,7 +46,7 @@ struct PendingFindings {
 }
 
 fn check(index: &Arc<Index>, generation: u64, effort: Effort, worker: &Worker<'_>) {
-    let save = Arc::clone(&index.save);
+    let save = Arc::clone(&index.checked);
     let total = total_bytes(&save, crate::check::Level::Semantic);
     worker.answer(move |app| {
         if app.generation == generation {

@@ -51,13 +51,14 @@ use std::sync::Arc;
 
 use crate::picture::palette::Palette;
 use crate::recover::effort::Effort;
+use crate::recover::slots::{Purpose, by_old_formula};
 use crate::save::{Options, Save};
 use action::{Action, Keymap};
 use compare::Comparison;
 use data::{BlockData, Counts, Index, ItemId, Loaded, Opened};
 use findings::Findings;
 use history::History;
-use jobs::{Job, JobKind};
+use jobs::{Job, JobKind, Worker};
 use layout::{ScreenAreas, Size};
 use pane::Pane;
 use panes::Panes;
@@ -241,7 +242,11 @@ impl App {
                     Err(crate::save::Error::NotASave(_)) => Index::of_bytes(&path, &options),
                     opened => opened.map(Index::new).map_err(|error| error.to_string()),
                 });
+                let first = index.as_ref().ok().map(|index| Arc::clone(&index.save));
                 worker.answer(move |app| app.opened(index));
+                if let Some(save) = first {
+                    open_as_placed(&save, worker);
+                }
                 if let Some(against) = against {
                     compare::open(&against, worker);
                 }
@@ -293,7 +298,7 @@ impl App {
     pub fn job(
         &mut self,
         kind: JobKind,
-        work: impl FnOnce(&jobs::Worker<'_>) + Send + 'static,
+        work: impl FnOnce(&Worker<'_>) + Send + 'static,
         failed: fn(&mut Self, String),
     ) {
         self.effects.push(Effect::Job(Job { kind, work: Box::new(work), failed }));
@@ -390,4 +395,15 @@ impl App {
     pub fn go_to_difference(&mut self, position: [i32; 3]) -> Result<(), String> {
         panes::diff::to_block(self, position)
     }
+}
+
+/// Reads the save again by the slot formula that the borders of its blocks show, where that is the old one.
+fn open_as_placed(save: &Arc<Save>, worker: &Worker<'_>) {
+    let placed = by_old_formula(save, Purpose::Reading, &|| worker.is_cancelled());
+    let Ok(Some(placed)) = placed else { return };
+    let index = Index::read_as(placed, Arc::clone(save));
+    worker.answer(move |app| {
+        app.opened(Ok(index));
+        app.show_message("It is read by the old slot formula, as the borders of its blocks show.".into());
+    });
 }

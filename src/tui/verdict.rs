@@ -83,7 +83,7 @@ fn request_shown(app: &mut App, dir: PathBuf, counted: Arc<check::Findings>) {
     app.job(
         JobKind::Totals,
         move |worker| {
-            let found = Save::open(&key.1, &index.save.options).map_err(|error| error.to_string()).map(|save| {
+            let found = Save::open(&key.1, &index.checked.options).map_err(|error| error.to_string()).map(|save| {
                 let causes = counted.below(&index.save.shown(&key.1)).causes(&save);
                 let options = repair::Options::default().effort(effort).watch(worker.watch());
                 Verdict { causes, totals: run_in_own_pool(|| repair::expected_totals(&save, &options).ok()) }
@@ -103,7 +103,7 @@ fn request_totals(app: &mut App) {
     app.job(
         JobKind::Totals,
         move |worker| {
-            let save = &index.save;
+            let save = &index.checked;
             let totals = run_in_own_pool(|| {
                 let options = repair::Options::default().effort(effort).watch(worker.watch());
                 repair::expected_totals(save, &options).ok()

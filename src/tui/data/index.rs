@@ -68,8 +68,10 @@ pub struct Node {
 /// The tree of a save.
 #[derive(Debug)]
 pub struct Index {
-    /// The save.
+    /// The save, as its voxels are read.
     pub save: Arc<Save>,
+    /// The save as its options read it, which check and repair go by: another reading is one of their findings.
+    pub checked: Arc<Save>,
     /// What can be opened, in the order of the tree.
     pub items: Vec<Item>,
     /// Their paths.
@@ -83,6 +85,12 @@ pub struct Index {
 }
 
 impl Index {
+    /// The tree of a save that is read otherwise than check and repair read it.
+    #[must_use]
+    pub fn read_as(save: Save, checked: Arc<Save>) -> Self {
+        Self { checked, ..Self::new(save) }
+    }
+
     /// Makes the tree of a save.
     #[must_use]
     pub fn new(save: Save) -> Self {
@@ -95,6 +103,7 @@ impl Index {
             node_of: Vec::new(),
             by_name: HashMap::new(),
             save: Arc::clone(&save),
+            checked: Arc::clone(&save),
         };
         let name = save
             .path

@@ -166,7 +166,7 @@ pub fn request_plan(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
     let (wanted, effort) = (key(app), app.settings.effort);
     if app.panes.repair.plan.request(&wanted) {
-        let save = Arc::clone(&index.save);
+        let save = Arc::clone(&index.checked);
         app.panes.repair.progress = None;
         app.job(
             JobKind::Plan,
