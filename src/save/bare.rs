@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use crate::bytes::Span;
 use crate::damage::Damage;
 use crate::godot::block::{Block, BlockLayout};
 use crate::godot::container::{Container, Decoder};
@@ -112,7 +113,18 @@ pub fn read<'a>(
         }
         BareKind::Instances => bare.instances = Some(Instances::decode(bytes).report_to(&mut bare.damage)),
         BareKind::Container => {
-            let mut container = decoder.decode(bytes, limits).report_to(&mut bare.damage);
+            let mut packed = bytes;
+            if let Some(rest) = after_size(bytes)
+                && !decoder.decode(bytes, limits).report_to(&mut Vec::new()).whole
+            {
+                packed = rest;
+            }
+            let mut container = decoder.decode(packed, limits).report_to(&mut bare.damage);
+            if packed.len() < bytes.len() {
+                let Span { start, end } = container.body;
+                container.body = Span::new(start.saturating_add(SIZE_BYTES), end.saturating_add(SIZE_BYTES));
+                bare.damage.iter_mut().for_each(|damage| *damage = damage.shifted(SIZE_BYTES));
+            }
             bare.container = Some(container);
             if container.mode.is_none() || container.plain.is_empty() {
                 return bare;
@@ -131,6 +143,17 @@ pub fn read<'a>(
         }
     }
     bare
+}
+
+/// Bytes of the size before a container in a region file.
+const SIZE_BYTES: u64 = 4;
+
+/// The container behind its size, when the file is a block as it lies in the sectors of a region, zeros to their end included:
+/// `repair` leaves such files in `lost+found`.
+fn after_size(bytes: &[u8]) -> Option<&[u8]> {
+    let (size, rest) = bytes.split_first_chunk::<4>()?;
+    let (packed, padding) = rest.split_at_checked(crate::bytes::index(u32::from_le_bytes(*size).into()))?;
+    padding.iter().all(|byte| *byte == 0).then_some(packed)
 }
 
 impl Bare<'_> {
@@ -298,6 +321,29 @@ mod tests {
         for other in [&b""[..], b"text", &[2, 0, 0, 0, 0, 0], &block()[..20]] {
             let tried = infer(other, None, &Limits::DEFAULT).unwrap_err();
             assert_eq!(tried.len(), BareKind::ALL.len(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_container_may_have_its_size_before_it() {
+        for mode in [Mode::Plain, Mode::Lz4BigEndian, Mode::Lz4, Mode::Zstd] {
+            let mut packed = Vec::new();
+            container::encode(mode, &block(), &mut packed);
+            let size = u32::try_from(packed.len()).unwrap().to_le_bytes();
+            for padding in [0, 300] {
+                let stored = [&size[..], &packed, &vec![0; padding]].concat();
+                assert_eq!(kind(&stored), Some(BareKind::Container), "{mode:?}, {padding} zeros");
+            }
+            // The declared size of the container, one byte behind its mode.
+            if mode != Mode::Plain {
+                let mut stored = [&size[..], &packed].concat();
+                stored[5..9].copy_from_slice(&[0xff; 4]);
+                let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
+                let bare =
+                    read(BareKind::Container, &stored, None, &Limits::DEFAULT, &mut decoder, &mut reversed);
+                let span = bare.damage.first().unwrap().span;
+                assert!(span.start >= 4 && span.end <= stored.len() as u64, "{mode:?}: {span}");
+            }
         }
     }
 
