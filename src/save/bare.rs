@@ -339,8 +339,7 @@ mod tests {
                 let mut stored = [&size[..], &packed].concat();
                 stored[5..9].copy_from_slice(&[0xff; 4]);
                 let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
-                let bare =
-                    read(BareKind::Container, &stored, None, &Limits::DEFAULT, &mut decoder, &mut reversed);
+                let bare = read(BareKind::Container, &stored, None, &Limits::DEFAULT, &mut decoder, &mut reversed);
                 let span = bare.damage.first().unwrap().span;
                 assert!(span.start >= 4 && span.end <= stored.len() as u64, "{mode:?}: {span}");
             }
