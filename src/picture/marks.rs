@@ -95,7 +95,9 @@ impl Mark {
     pub const fn color(self) -> Rgb {
         match self {
             Self::Added | Self::Placed => [70, 190, 110],
-            Self::Removed | Self::Unreadable => [232, 64, 60],
+            // Not red: side by side with what was added, few would tell red from green.
+            Self::Removed => [96, 140, 240],
+            Self::Unreadable => [232, 64, 60],
             Self::Changed | Self::Likely => [240, 180, 60],
             Self::Missing => [200, 70, 160],
             Self::Warning => [226, 200, 70],

@@ -27,10 +27,16 @@ const MAX_WIDTH: u16 = 112;
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let Some(popup) = &app.popup else { return };
     let (width, height) = (canvas.width(), canvas.height());
-    let most = if matches!(popup, Popup::Help { .. }) { width } else { MAX_WIDTH };
+    let is_help = matches!(popup, Popup::Help { .. });
+    let most = if is_help { width } else { MAX_WIDTH };
     let w = width.saturating_sub(4).min(most);
     let h = height.saturating_sub(4).max(height.min(3));
-    let mut top = canvas.part((width - w) / 2, (height.saturating_sub(h)) / 2, w, h);
+    let y = height.saturating_sub(h) / 2;
+    // What little is left beside the help would only be single letters.
+    if is_help {
+        canvas.part(0, y, width, h).clear();
+    }
+    let mut top = canvas.part((width - w) / 2, y, w, h);
     top.clear();
     match popup {
         Popup::Help { line, search } => help(app, *line, search, &mut top),

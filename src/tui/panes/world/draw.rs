@@ -8,6 +8,7 @@ use super::image::{Areas, Image};
 use super::view::View;
 use crate::picture::color::{self, Rgb};
 use crate::picture::legend::Entry;
+use crate::picture::marks::Mark;
 use crate::picture::{Layer, Look, Matter};
 use crate::tui::App;
 use crate::tui::canvas::Canvas;
@@ -232,7 +233,10 @@ fn title(app: &App, view: View) -> String {
 /// What the legend lists: the marks that are seen, then what the colours mean.
 fn entries(image: &Image) -> Vec<Entry> {
     let counts = image.counts.iter().filter(|_| !image.marks.is_empty());
-    let marks = counts.map(|(mark, n)| Entry::plain(mark.color(), format!("{} {} {n}", mark.letter(), mark.words())));
+    // The colours of a difference are those of voxels.
+    let blocks = if image.look() == Look::Difference { "blocks " } else { "" };
+    let words = |mark: &Mark, n| format!("{} {blocks}{} {n}", mark.letter(), mark.words());
+    let marks = counts.map(|(mark, n)| Entry::plain(mark.color(), words(mark, n)));
     marks.chain(image.legend.iter().cloned()).collect()
 }
 

@@ -90,6 +90,11 @@ pub struct Image {
 }
 
 impl Image {
+    /// The look that it was painted in.
+    pub const fn look(&self) -> Look {
+        self.key.look
+    }
+
     /// What it was painted for.
     #[cfg(feature = "graphics")]
     pub const fn key(&self) -> &Key {
@@ -332,7 +337,7 @@ fn turns(layer: Layer, colors: &mut [Option<Rgb>], a: &Window, b: &Window) -> Ve
         *color = color::mix(*color, [36, 38, 42], 0.45);
     }
     let counts = difference::paint(layer, colors, a, b, 1);
-    let entry = |(mark, _): (Mark, usize)| Entry::plain(mark.color(), format!("{} in B", mark.words()));
+    let entry = |(mark, _): (Mark, usize)| Entry::plain(mark.color(), format!("voxels {} in B", mark.words()));
     if counts.is_empty() {
         return vec![Entry::Words("nothing that is seen here differs".into())];
     }
