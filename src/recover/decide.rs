@@ -1,5 +1,6 @@
 //! What is sure enough to be written, and what is only likely.
 
+use crate::recover::explained::{is_explained_but_for_damage, listed};
 use crate::recover::region::{Candidate, Case, State};
 use crate::recover::solver::Solver;
 
@@ -18,6 +19,9 @@ const LIKELY_NOISE: f64 = 0.95;
 
 /// How much better than a block without an owner the seams of another one must be.
 const CLEAR: f64 = 6.0;
+
+/// The seams at which a block is not believed to be where the table has it, although nothing else speaks against that.
+const CONTRADICTED: f64 = -3.0;
 
 /// How sure a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,6 +62,7 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     let least = if many || solver.trust() > 0.0 { BUSY } else { BUSY_NOISE };
     let likely = if solver.trust() >= 0.5 { LIKELY } else { LIKELY_NOISE };
     let unowned = unowned(case, state);
+    let only_damaged = is_explained_but_for_damage(case);
     for (i, entry) in case.entries.iter().enumerate() {
         let Some((block, p)) = state.best(case, i) else { continue };
         let share = |moved| -> f64 {
@@ -76,7 +81,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
             true => p >= 0.97 && seam >= 3.0,
             false => (p >= enough && seam >= -6.0) || (many && p >= 0.99 && by_order >= 0.99 && seam >= -3.0),
         };
-        let certainty = if sure && busy >= least && !claimed(state, &unowned, i, block, seam) {
+        let as_listed = only_damaged && p >= LIKELY && seam >= CONTRADICTED && listed(case, entry) == Some(block);
+        let certainty = if as_listed || sure && busy >= least && !claimed(state, &unowned, i, block, seam) {
             Certainty::Certain
         } else if p >= likely {
             Certainty::Likely

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::region::{Case, Listing};
+use crate::recover::walk::Walked;
 
 /// The least probability of every place in a region that counts as explained by its table although something, such as
 /// old bytes behind its blocks, is left over.
@@ -41,6 +42,23 @@ pub fn is_explained(case: &Case, placed: &HashMap<u32, Placed>) -> bool {
         };
         in_row && block.is_some_and(here)
     })
+}
+
+/// Whether the table explains every whole block and the length of the file, so that only bytes of single blocks were
+/// damaged: its entries stand in a row up to the end of the file, and each whole block has an entry of its length.
+///
+/// A game that is killed after it moved blocks leaves a file of another length, or blocks across the borders of entries.
+#[must_use]
+pub fn is_explained_but_for_damage(case: &Case) -> bool {
+    let in_row = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count));
+    let by_first = |block: &Walked| {
+        let at = case.entries.binary_search_by_key(&block.first, |entry| entry.first).ok();
+        at.and_then(|at| case.entries.get(at)).is_some_and(|entry| entry.count == block.count)
+    };
+    let twice = || case.walk.blocks.windows(2).any(|pair| pair[0].content == pair[1].content && pair[0].size > PLAIN);
+    in_row == Some(case.walk.sectors)
+        && case.walk.blocks.iter().all(|block| block.splice.is_none() && by_first(block))
+        && !twice()
 }
 
 /// Whether the entries lead to all blocks in a row, each of its own length.
