@@ -23,6 +23,9 @@ const CLEAR: f64 = 6.0;
 /// The seams at which a block is not believed to be where the table has it, although nothing else speaks against that.
 const CONTRADICTED: f64 = -3.0;
 
+/// How likely such a block is where the table has it. Chosen: the least of what counts as certain.
+const AS_LISTED: f64 = 0.9999;
+
 /// How sure a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
@@ -64,12 +67,24 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     let unowned = unowned(case, state);
     let only_damaged = is_explained_but_for_damage(case);
     for (i, entry) in case.entries.iter().enumerate() {
-        let Some((block, p)) = state.best(case, i) else { continue };
+        let seam_of = |block: usize| {
+            let seams = state.seams.get(i).into_iter().flatten();
+            seams.into_iter().find(|(b, _)| *b == block).map_or(0.0, |(_, odds)| *odds)
+        };
+        let here = listed(case, entry).filter(|&block| only_damaged && seam_of(block) >= CONTRADICTED);
+        let best = state.best(case, i);
+        let same = |block| best.filter(|(b, _)| case.content(*b) == case.content(block)).map_or(AS_LISTED, |(_, p)| p);
+        if let Some(block) = here {
+            let (slot, position, p) = (entry.slot, entry.position, same(block).max(AS_LISTED));
+            placed.push(Placed { slot, position, block, certainty: Certainty::Certain, p, moved: false });
+            continue;
+        }
+        let Some((block, p)) = best else { continue };
         let share = |moved| -> f64 {
             state.options[i].iter().filter(|o| o.block == block && o.moved == moved).map(|o| o.p).sum()
         };
         let moved = share(true) > share(false);
-        let seam = state.seams[i].iter().find(|(b, _)| *b == block).map_or(0.0, |(_, odds)| *odds);
+        let seam = seam_of(block);
         // A moved block is told by its seams alone; one that stayed by the order too, which no seam may contradict.
         let content = case.content(block);
         let of_content = |options: &[Candidate]| -> f64 {
@@ -81,8 +96,7 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
             true => p >= 0.97 && seam >= 3.0,
             false => (p >= enough && seam >= -6.0) || (many && p >= 0.99 && by_order >= 0.99 && seam >= -3.0),
         };
-        let as_listed = only_damaged && p >= LIKELY && seam >= CONTRADICTED && listed(case, entry) == Some(block);
-        let certainty = if as_listed || sure && busy >= least && !claimed(state, &unowned, i, block, seam) {
+        let certainty = if sure && busy >= least && !claimed(state, &unowned, i, block, seam) {
             Certainty::Certain
         } else if p >= likely {
             Certainty::Likely
