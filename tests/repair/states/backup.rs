@@ -34,7 +34,7 @@ fn write(dir: &Path, history: &History, disks: &[Vec<u8>]) {
 #[test]
 fn a_backup_tells_nothing_wrong() {
     let (mut matched, mut filled, mut missing, mut wrong) = (0, 0, 0, Vec::new());
-    let seeds: u64 = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(24);
+    let seeds: u64 = std::env::var("SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(120);
     for seed in 0..seeds {
         let content =
             [Content::Terrain { smooth: true }, Content::Terrain { smooth: false }, Content::Noise][seed as usize % 3];
@@ -67,7 +67,7 @@ fn a_backup_tells_nothing_wrong() {
         }
         let copy = blocks(&to);
         for region in &outcome.plan.regions {
-            missing += region.missing.len();
+            missing += region.missing.iter().filter(|(at, _)| history.before.contains_key(at)).count();
             for decision in &region.blocks {
                 let plain = &copy[&decision.position];
                 match decision.origin {
@@ -89,7 +89,7 @@ fn a_backup_tells_nothing_wrong() {
     }
     println!("{matched} matched, {filled} filled in");
     assert!(wrong.is_empty(), "{wrong:?}");
-    assert!(matched > 15 && filled > 20, "{matched} {filled}");
+    assert!(matched > 15 && filled > 100, "{matched} {filled}");
 }
 
 #[test]
