@@ -112,7 +112,8 @@ fn is_old(file: &crate::save::RegionFile) -> bool {
 /// The layouts that undamaged headers of version 3 have, with the number of files of each, and the number of all files. Where
 /// no file is undamaged, those that are cut off after the layout count.
 fn votes(forest: &Forest) -> (Vec<(Format, usize)>, usize) {
-    let whole = votes_of(forest, |damage| damage.is_empty());
+    // What the blocks of a file contradicted is theirs now.
+    let whole = votes_of(forest, |damage| damage.iter().all(|damage| damage.code == Code::RegionLayout));
     let cut = |damage: &[Damage]| damage.iter().all(|damage| damage.code == Code::RegionTableCut);
     let votes = if whole.is_empty() { votes_of(forest, cut) } else { whole };
     (votes, forest.regions.len())

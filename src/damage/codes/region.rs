@@ -80,6 +80,22 @@ pub(super) const DEPTH: Text = Text {
     explanation: "The header stores a depth code for each of the eight channels: 0, 1, 2 or 3 for 8, 16, 32 or 64 bits. Any other number is damage. Blocks of version 2 and later store their own depths.",
 };
 
+pub(super) const LAYOUT: Text = Text {
+    messages: &[
+        when(
+            "block size (power of two)",
+            "block size of the header differs from that of its blocks",
+            "exponent {found}; the blocks have {expected}",
+        ),
+        any(
+            "depth code of a channel in the header differs from that of its blocks",
+            "{found}; the blocks have {expected}",
+        ),
+    ],
+    next: "Run `voxscope repair SAVE --out NEW`: it writes the header anew from what the blocks have, and keeps every block.",
+    explanation: "Blocks of version 2 and later store their own size and depths. Here the header and the meta file disagree, or there is no meta file, and at least three quarters of up to eight blocks of the file have another layout than the header: a byte of the header was damaged. The blocks are whole and are read by what they store. The engine compares the header with its settings and refuses the file.",
+};
+
 pub(super) const PALETTE: Text = Text {
     messages: &[any("palette byte is not valid", "{found}; expected {expected}")],
     next: "Run `voxscope repair SAVE --out NEW`: it writes the header from `meta.vxrm` and keeps every block.",

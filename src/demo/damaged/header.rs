@@ -50,6 +50,12 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("region-depth", "A header has an impossible depth.", &[Code::RegionDepth], |dir| {
         set(dir, 11, &[9])
     }),
+    Sample::damaged(
+        "region-layout",
+        "A header has another block size than its blocks.",
+        &[Code::RegionLayout],
+        |dir| set(dir, 5, &[6]),
+    ),
     Sample::damaged("region-palette", "A header has an impossible palette byte.", &[Code::RegionPalette], |dir| {
         set(dir, 19, &[0x7f])
     }),

@@ -1,6 +1,7 @@
 //! Recognises the format of a path and finds the files of a save.
 
 mod block_files;
+mod blocks_layout;
 mod pak_dirs;
 mod streams;
 
@@ -69,7 +70,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     for forest in &mut forests {
         match forest.kind {
             Kind::BlockFiles => block_files::read_headers(forest, options),
-            Kind::Forest | Kind::Loose => read_headers(forest),
+            Kind::Forest | Kind::Loose => read_headers(forest, options),
         }
     }
     pak_dirs.iter_mut().for_each(pak_dirs::read_record_counts);
@@ -497,9 +498,12 @@ impl RegionFile {
     }
 }
 
-fn read_headers(forest: &mut Forest) {
+fn read_headers(forest: &mut Forest, options: &Options) {
     let Forest { dir, format, regions, .. } = forest;
-    regions.par_iter_mut().for_each(|file| file.read_header(dir, format.as_ref()));
+    regions.par_iter_mut().for_each(|file| {
+        file.read_header(dir, format.as_ref());
+        blocks_layout::correct(file, dir, format.as_ref(), options);
+    });
 }
 
 /// `lodN`, N from 0 to 23 as the engine writes it.
