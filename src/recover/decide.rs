@@ -1,6 +1,6 @@
 //! What is sure enough to be written, and what is only likely.
 
-use crate::recover::explained::{is_explained_but_for_damage, listed};
+use crate::recover::explained::{explained_entries, listed};
 use crate::recover::region::{Candidate, Case, State};
 use crate::recover::solver::Solver;
 
@@ -65,13 +65,13 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     let least = if many || solver.trust() > 0.0 { BUSY } else { BUSY_NOISE };
     let likely = if solver.trust() >= 0.5 { LIKELY } else { LIKELY_NOISE };
     let unowned = unowned(case, state);
-    let only_damaged = is_explained_but_for_damage(case);
+    let explained = explained_entries(case);
     for (i, entry) in case.entries.iter().enumerate() {
         let seam_of = |block: usize| {
             let seams = state.seams.get(i).into_iter().flatten();
             seams.into_iter().find(|(b, _)| *b == block).map_or(0.0, |(_, odds)| *odds)
         };
-        let here = listed(case, entry).filter(|&block| only_damaged && seam_of(block) >= CONTRADICTED);
+        let here = listed(case, entry).filter(|&block| i < explained && seam_of(block) >= CONTRADICTED);
         let best = state.best(case, i);
         let same = |block| best.filter(|(b, _)| case.content(*b) == case.content(block)).map_or(AS_LISTED, |(_, p)| p);
         if let Some(block) = here {

@@ -44,21 +44,37 @@ pub fn is_explained(case: &Case, placed: &HashMap<u32, Placed>) -> bool {
     })
 }
 
-/// Whether the table explains every whole block and the length of the file, so that only bytes of single blocks were
-/// damaged: its entries stand in a row up to the end of the file, and each whole block has an entry of its length.
+/// How many entries, in the order of their sectors, are explained by damage to bytes of single blocks: all of them where
+/// they stand in a row up to the end of the file and each whole block has an entry of its length, and otherwise those
+/// before the first one that does not fit.
 ///
 /// A game that is killed after it moved blocks leaves a file of another length, or blocks across the borders of entries.
 #[must_use]
-pub fn is_explained_but_for_damage(case: &Case) -> bool {
+pub fn explained_entries(case: &Case) -> usize {
     let in_row = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count));
     let by_first = |block: &Walked| {
         let at = case.entries.binary_search_by_key(&block.first, |entry| entry.first).ok();
         at.and_then(|at| case.entries.get(at)).is_some_and(|entry| entry.count == block.count)
     };
     let twice = || case.walk.blocks.windows(2).any(|pair| pair[0].content == pair[1].content && pair[0].size > PLAIN);
-    in_row == Some(case.walk.sectors)
+    let all = in_row == Some(case.walk.sectors)
         && case.walk.blocks.iter().all(|block| block.splice.is_none() && by_first(block))
-        && !twice()
+        && !twice();
+    if all { case.entries.len() } else { before_the_first_misfit(case) }
+}
+
+/// The entries in a row from the first sector on that lead to whole blocks of their length, without those at the end of
+/// them that would fit as well if one of these blocks had been taken out.
+fn before_the_first_misfit(case: &Case) -> usize {
+    let mut at = 0;
+    let fits = case.entries.iter().zip(&case.walk.blocks).take_while(|(entry, block)| {
+        let fits = entry.first == at && (block.first, block.count) == (entry.first, entry.count);
+        at = entry.first + entry.count;
+        fits && block.splice.is_none()
+    });
+    let fitting: Vec<u32> = fits.map(|(entry, _)| entry.count).collect();
+    let same = fitting.iter().rev().take_while(|count| Some(*count) == fitting.last()).count();
+    fitting.len() - same
 }
 
 /// Whether the entries lead to all blocks in a row, each of its own length.

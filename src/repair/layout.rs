@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use crate::bytes::index;
 use crate::godot::region::{Format, Header, MAX_HEADER_BYTES, sectors_for};
 use crate::recover::walk::is_container;
 use crate::repair::parts::Parts;
@@ -241,10 +242,12 @@ fn beginnings(source: &impl Source, from: u64, sector: u32, asked: impl Fn(u64) 
         let offset = usize::try_from(at - from).unwrap_or(usize::MAX);
         let Some(head) = bytes.get(offset..).filter(|rest| rest.len() >= 16) else { break };
         let rest = head.get(..16).unwrap_or(head);
-        // Where a block begins the next one does behind its sectors.
+        // Where a block begins the next one does behind its sectors, or the file ends in the last of them.
         let next = |count: u32| {
-            let next = offset + count as usize * sector as usize;
-            bytes.get(next..next + 16).is_none_or(|head| sectors_at(head, sector).is_some())
+            let len = u64::from(count) * u64::from(sector);
+            let next = offset + index(len);
+            let fits = at + len < source.len() + u64::from(sector);
+            fits && bytes.get(next..next + 16).is_none_or(|head| sectors_at(head, sector).is_some())
         };
         match sectors_at(rest, sector).filter(|count| next(*count)) {
             Some(count) => {
