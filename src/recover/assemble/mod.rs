@@ -133,11 +133,14 @@ pub fn assemble(
     let inside = inside(cases, &words);
     board.learn(&inside);
     let mut starts = starts.to_vec();
-    let mut moved = false;
-    for (r, start) in starts.iter_mut().enumerate() {
-        moved |= board.move_back(r, start);
-    }
-    if moved {
+    // Seams are learned from what stands in wrong places too, so each region that is put right tells more of the others.
+    let mut repeated: Vec<usize> = (0..starts.len()).filter(|&r| !starts[r].repeated.is_empty()).collect();
+    loop {
+        let before = repeated.len();
+        repeated.retain(|&r| !board.move_back(r, &mut starts[r]));
+        if repeated.len() == before {
+            break;
+        }
         board.learn(&inside);
     }
     let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
