@@ -144,10 +144,13 @@ impl<S: Source> Region<S> {
         let mut version = None;
         for listed in self.by_sector().into_iter().take(SLOT_PROBES) {
             let view = self.view(listed.entry, scratch)?;
-            version = view.block.map(|block| block.version).filter(|&v| v > 0);
-            if version.is_some() {
+            let Some(block) = view.block.filter(|block| block.version > 0) else { continue };
+            // An entry that leads somewhere else may find a number there too; the end of a block is no chance.
+            if block.epilogue.is_some() {
+                version = Some(block.version);
                 break;
             }
+            version = version.or(Some(block.version));
         }
         self.slots = (slots_of_version(version) == SlotFormula::Legacy).then_some(SlotFormula::Legacy);
         Ok(self.slots)
