@@ -8,14 +8,12 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::bytes::{Span, index};
 use crate::damage::Level;
+use crate::godot::container::{LEAST, is_container};
 use crate::godot::region::{Header, sectors_for};
 use crate::limits::Limits;
 use crate::recover::faces::Faces;
 use crate::save::Scratch;
 use crate::source::Source;
-
-/// The least bytes of a block's container: eight uniform channels and the epilogue, compressed.
-pub(crate) const LEAST: u32 = 8;
 
 /// Bytes that are read at once.
 const READ: usize = 1 << 20;
@@ -388,22 +386,4 @@ pub fn pieces(header: &Header, block: &Walked) -> Vec<Span> {
             vec![head, Span::sized(tail, len.saturating_sub(head.len()))]
         }
     }
-}
-
-/// Whether the first bytes look like a container: a mode and a block version, or a declared size that LZ4 can give.
-pub(crate) fn is_container(head: &[u8], size: u32) -> bool {
-    let Some((&mode, rest)) = head.split_first() else { return false };
-    let can_give = |declared: Option<u32>| {
-        declared.is_some_and(|n| (LEAST..=1 << 26).contains(&n) && u64::from(n) <= u64::from(size) * 255)
-    };
-    let little = rest.first_chunk::<4>().map(|b| u32::from_le_bytes(*b));
-    let by_mode = match mode {
-        0 => rest.first().is_some_and(|&version| version <= 4),
-        // Some programs wrote the size little-endian.
-        1 => can_give(rest.first_chunk::<4>().map(|b| u32::from_be_bytes(*b))) || can_give(little),
-        2 => can_give(little),
-        3 => little.is_some_and(|n| (LEAST..=1 << 26).contains(&n)),
-        _ => false,
-    };
-    by_mode || can_give(head.first_chunk::<4>().map(|b| u32::from_le_bytes(*b)))
 }

@@ -14,6 +14,7 @@ mod scan;
 mod sectors;
 mod start;
 mod stream;
+pub(crate) mod table_fits;
 mod transfer;
 mod view;
 

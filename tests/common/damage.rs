@@ -204,7 +204,7 @@ pub fn header(file: &[u8]) -> Header {
 }
 
 /// Bytes of the table.
-fn table_at(file: &[u8]) -> Range<usize> {
+pub fn table_at(file: &[u8]) -> Range<usize> {
     let table = header(file).table;
     table.start as usize..table.end as usize
 }

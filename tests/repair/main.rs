@@ -9,6 +9,7 @@ mod anything;
 mod damage;
 mod flat;
 mod golden;
+mod least;
 mod maps;
 mod paks;
 mod states;

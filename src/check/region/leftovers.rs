@@ -11,8 +11,8 @@ use crate::bytes::{Span, index};
 use crate::check::Options;
 use crate::check::report::Report;
 use crate::damage::{Code, Damage, Value};
+use crate::godot::container::{LEAST, is_container};
 use crate::godot::region::sectors_for;
-use crate::recover::walk::{LEAST, is_container};
 use crate::save::{Listed, Owner, Region, Run, Scratch};
 use crate::source::Source;
 

@@ -87,13 +87,23 @@ pub(super) const LAYOUT: Text = Text {
             "block size of the header differs from that of its blocks",
             "exponent {found}; the blocks have {expected}",
         ),
+        when(
+            "region size in blocks",
+            "table fits the sectors with another region size than the header has",
+            "{found}; it fits with {expected}",
+        ),
+        when(
+            "sector size",
+            "table fits the sectors with another sector size than the header has",
+            "{found|byte}; it fits with {expected|byte}",
+        ),
         any(
             "depth code of a channel in the header differs from that of its blocks",
             "{found}; the blocks have {expected}",
         ),
     ],
-    next: "Run `voxscope repair SAVE --out NEW`: it writes the header anew from what the blocks have, and keeps every block.",
-    explanation: "Blocks of version 2 and later store their own size and depths. Here the header and the meta file disagree, or there is no meta file, and at least three quarters of up to eight blocks of the file have another layout than the header: a byte of the header was damaged. The blocks are whole and are read by what they store. The engine compares the header with its settings and refuses the file.",
+    next: "Run `voxscope repair SAVE --out NEW`: it writes the header anew and keeps every block.",
+    explanation: "Here the header of a region file and the meta file disagree, or there is no meta file, and the file itself shows that the header is wrong. Blocks of version 2 and later store their own size and depths: at least three quarters of up to eight blocks of the file have another layout than the header. Or the table leads to whole blocks of the right length only with the region size or the sector size of the meta file. A byte of the header was damaged; the blocks are whole, and are read with the right values. The engine compares the header with its settings and refuses the file.",
 };
 
 pub(super) const PALETTE: Text = Text {

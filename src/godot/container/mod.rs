@@ -299,6 +299,28 @@ pub fn with_readable_mode(container: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// The least bytes of a block's container: eight uniform channels and the epilogue, compressed.
+pub(crate) const LEAST: u32 = 8;
+
+/// Whether the first bytes of something of `size` bytes look like a container: a mode and a block version, or a declared size that LZ4 can give.
+#[must_use]
+pub(crate) fn is_container(head: &[u8], size: u32) -> bool {
+    let Some((&mode, rest)) = head.split_first() else { return false };
+    let can_give = |declared: Option<u32>| {
+        declared.is_some_and(|n| (LEAST..=1 << 26).contains(&n) && u64::from(n) <= u64::from(size) * 255)
+    };
+    let little = rest.first_chunk::<4>().map(|b| u32::from_le_bytes(*b));
+    let by_mode = match mode {
+        0 => rest.first().is_some_and(|&version| version <= 4),
+        // Some programs wrote the size little-endian.
+        1 => can_give(rest.first_chunk::<4>().map(|b| u32::from_be_bytes(*b))) || can_give(little),
+        2 => can_give(little),
+        3 => little.is_some_and(|n| (LEAST..=1 << 26).contains(&n)),
+        _ => false,
+    };
+    by_mode || can_give(head.first_chunk::<4>().map(|b| u32::from_le_bytes(*b)))
+}
+
 /// Packs `plain` and appends the container to `out`. `plain` may have at most 4 GiB.
 pub fn encode(mode: Mode, plain: &[u8], out: &mut Vec<u8>) {
     let size = u32::try_from(plain.len()).unwrap_or(u32::MAX);

@@ -239,6 +239,12 @@ impl Header {
         Self { version, format, palette: None, table: table(start, &format) }
     }
 
+    /// The same header for another format, with the table where that has it.
+    #[must_use]
+    pub fn with_format(&self, format: Format) -> Self {
+        Self { format, table: table(self.table.start, &format), ..self.clone() }
+    }
+
     /// A header of version 3 with a palette of 256 x RGBA8.
     #[must_use]
     pub fn with_palette(format: Format, palette: [u8; 1024]) -> Self {

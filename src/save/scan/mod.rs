@@ -1,7 +1,7 @@
 //! Recognises the format of a path and finds the files of a save.
 
 mod block_files;
-mod blocks_layout;
+mod header_correction;
 mod pak_dirs;
 mod streams;
 
@@ -502,7 +502,7 @@ fn read_headers(forest: &mut Forest, options: &Options) {
     let Forest { dir, format, regions, .. } = forest;
     regions.par_iter_mut().for_each(|file| {
         file.read_header(dir, format.as_ref());
-        blocks_layout::correct(file, dir, format.as_ref(), options);
+        header_correction::correct(file, dir, format.as_ref(), options);
     });
 }
 

@@ -1,0 +1,82 @@
+//! How well a table fits its sectors under a header: the size prefix of each block asks for just the sectors that its entry
+//! has. No block has to be decoded for that.
+
+use std::io;
+
+use crate::godot::container::is_container;
+use crate::godot::region::{Header, sectors_for};
+use crate::source::Source;
+
+/// Entries of a table that are looked at.
+const ENTRIES: usize = 4096;
+
+/// Entries that must fit before a header or a shift is believed.
+const LEAST: usize = 2;
+
+/// How many entries of a table lead to a size prefix that asks for just their sectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fits {
+    pub fitting: usize,
+    pub used: usize,
+}
+
+impl Fits {
+    /// Whether most entries fit.
+    pub const fn most(self) -> bool {
+        self.fitting * 2 > self.used
+    }
+
+    /// Whether so many entries fit that it is no chance.
+    pub const fn some(self) -> bool {
+        self.fitting >= LEAST || self.fitting == self.used && self.fitting > 0
+    }
+}
+
+/// An entry of the table, by its first byte as the header has it, and its sectors.
+pub(crate) type Place = (u64, u32);
+
+pub(crate) fn places(source: &impl Source, header: &Header) -> io::Result<Vec<Place>> {
+    let mut table = Vec::new();
+    let len = usize::try_from(header.table.len()).unwrap_or(usize::MAX).min(1 << 24);
+    source.read_into(header.table.start, len, &mut table)?;
+    let entries = table.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).filter(|entry| *entry != 0);
+    let place = |entry: u32| (header.sector_span(u64::from(entry >> 8), 0).start, entry & 255);
+    let mut places: Vec<Place> = entries.take(ENTRIES).map(place).collect();
+    places.sort_unstable();
+    Ok(places)
+}
+
+/// Whether a block of so many sectors seems to begin at a byte.
+pub(crate) fn begins(source: &impl Source, at: u64, count: u32, sector: u32) -> io::Result<bool> {
+    let mut head = Vec::new();
+    source.read_into(at, 16, &mut head)?;
+    Ok(sectors_at(&head, sector) == Some(count))
+}
+
+/// The sectors of the block that seems to begin with some bytes.
+pub(crate) fn sectors_at(head: &[u8], sector: u32) -> Option<u32> {
+    let (prefix, container) = head.split_first_chunk::<4>()?;
+    let size = u32::from_le_bytes(*prefix);
+    let count = sectors_for(size.into(), sector);
+    // The mode of a container with a header; without one nearly anything looks like a block.
+    let mode = match container {
+        [0, version, ..] => (2..=4).contains(version),
+        [mode, ..] => (1..=3).contains(mode),
+        [] => false,
+    };
+    let is = size >= 8 && (1..=255).contains(&count) && mode && is_container(container, size);
+    is.then_some(u32::try_from(count).ok()?)
+}
+
+pub(crate) fn fits(source: &impl Source, header: &Header) -> io::Result<Fits> {
+    let places = places(source, header)?;
+    let mut fits = Fits { fitting: 0, used: places.len() };
+    let step = places.len().div_ceil(512).max(1);
+    if step > 1 {
+        fits.used = places.iter().step_by(step).count();
+    }
+    for &(at, count) in places.iter().step_by(step) {
+        fits.fitting += usize::from(begins(source, at, count, header.format.sector_size)?);
+    }
+    Ok(fits)
+}
