@@ -13,7 +13,7 @@ use crate::repair::parts::Parts;
 use crate::save::table_fits::{Fits, Place, begins, fits, places, sectors_at};
 use crate::source::{FileSource, Source};
 
-/// Sectors without a fitting entry from which on something may have been inserted or cut out.
+/// Entries that do not fit, from which on something may have been inserted or cut out.
 const BREAK: usize = 3;
 
 /// Misfits for which one entry may fit by chance.
@@ -202,7 +202,7 @@ fn next_break(parts: &Parts, header: &Header) -> io::Result<Option<(u64, i64)>> 
             (best, run) = (score, n + 1);
         }
     }
-    if run < BREAK {
+    if run == 0 {
         return Ok(None);
     }
     let wrong: Vec<Place> =
@@ -219,7 +219,15 @@ fn next_break(parts: &Parts, header: &Header) -> io::Result<Option<(u64, i64)>> 
         }
     }
     let best = votes.into_iter().max_by_key(|&(by, n)| (n, std::cmp::Reverse(by.unsigned_abs()), by));
-    let Some((by, n)) = best.filter(|(_, n)| *n >= BREAK) else { return Ok(None) };
+    // Few of them are believed where all stand in a row up to the end of the file.
+    let tiled = |by: i64| {
+        let all =
+            found.iter().rev().zip(&wrong).all(|(found, wrong)| (found.0.saturating_add_signed(by), found.1) == *wrong);
+        let end = |(at, count): &Place| at + u64::from(*count) * u64::from(sector);
+        let to_the_end = found.last().is_some_and(|last| end(last) >= parts.len());
+        all && found.len() == run && to_the_end
+    };
+    let Some((by, n)) = best.filter(|(by, n)| *n >= BREAK || tiled(*by)) else { return Ok(None) };
     let should: Vec<u64> = wrong.iter().map(|(at, _)| *at).collect();
     let first = found.iter().find(|(at, _)| should.contains(&(at.saturating_add_signed(by))));
     Ok(first.filter(|_| n * 2 > found.len().min(wrong.len())).map(|(at, _)| (*at, by)))

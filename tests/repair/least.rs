@@ -163,18 +163,14 @@ fn what_the_table_has_right_is_in_the_copy() {
             let mut hasher = DefaultHasher::new();
             what.hash(&mut hasher);
             let (right, lost) = lost(path, truth, kind, &mut Random::new(hasher.finish()));
-            // Exchanged entries fit the sectors; what stands beside their blocks may be in doubt by the seams.
-            let doubted = matches!(kind, Kind::Table(TableDamage::Swaps));
-            if doubted && lost.len() * 400 <= right {
-                return (right, lost.len(), String::new());
-            }
-            (right, 0, if lost.is_empty() { String::new() } else { format!("{what}: {lost:?} of {right}\n") })
+            (right, lost.len(), if lost.is_empty() { String::new() } else { format!("{what}: {lost:?} of {right}\n") })
         })
         .collect();
     let right: usize = results.iter().map(|(right, ..)| right).sum();
-    let doubted: usize = results.iter().map(|(_, doubted, _)| doubted).sum();
-    let lost: String = results.into_iter().map(|(.., lost)| lost).collect();
-    println!("{right} blocks that the tables have right, {doubted} of them in doubt beside exchanged ones");
-    assert!(lost.is_empty(), "not in the copy:\n{lost}");
+    let lost: usize = results.iter().map(|(_, lost, _)| lost).sum();
+    let which: String = results.into_iter().map(|(.., which)| which).collect();
+    println!("{right} blocks that the tables have right, {lost} of them not in the copy:\n{which}");
+    // Beside wrong entries that fit the sectors, seams may speak against a right one.
+    assert!(lost * 10_000 <= right, "{lost} of {right} are not in the copy:\n{which}");
     assert!(right > 20_000, "{right}");
 }
