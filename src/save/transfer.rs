@@ -148,7 +148,7 @@ impl<S: Source> Blocks<'_, S> {
         }
         // More of them than noise has is another kind of damage, and so are blocks of which few are whole: a wrong sector
         // size looks as if each had lost some.
-        let likely = missing > 0 && missing <= self.source.len() / 4096 + 1 && whole * 2 >= entries.len();
+        let likely = missing > 0 && missing <= self.source.len() / 4096 + 1 && whole * 8 >= entries.len();
         // A conversion of line ends removes all carriage returns: if others are left, bytes were cut out.
         Ok((likely && self.returns_left()? * LEFT < missing).then_some((pieces, missing)))
     }
