@@ -273,7 +273,7 @@ pub(super) fn open<'s>(
         let split = Split::of(&region, &case);
         Ok(Some(Walk { forest, file, region, slots, case, remark: None, split }))
     };
-    let open = || FileSource::open(&path).map_err(std::io::Error::other);
+    let open = || open_region(&path).map(|(source, _)| source).map_err(std::io::Error::other);
     let found = match &file.header {
         Some(header) if may_be_moving(header) => None,
         header => layout::find(open, header.as_ref(), format).map_err(draft::Error::read(&path))?,
@@ -339,7 +339,11 @@ pub(super) fn open<'s>(
 pub(super) fn has_other_layout(forest: &Forest, file: &RegionFile, format: &Format) -> bool {
     let path = forest.dir.join(&file.name);
     let Some(header) = file.header.as_ref().filter(|header| !may_be_moving(header)) else { return true };
-    let found = layout::find(|| FileSource::open(&path).map_err(std::io::Error::other), Some(header), Some(format));
+    let found = layout::find(
+        || open_region(&path).map(|(source, _)| source).map_err(std::io::Error::other),
+        Some(header),
+        Some(format),
+    );
     found.is_ok_and(|found| found.is_some_and(|found| found.header.format == *format))
 }
 
