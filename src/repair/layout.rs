@@ -164,18 +164,19 @@ fn beginnings(source: &impl Source, from: u64, sector: u32, asked: impl Fn(u64) 
     let mut found = Vec::new();
     let mut at = from;
     source.read_into(at, REACH, &mut bytes)?;
-    while found.len() < FOUND {
-        let offset = usize::try_from(at - from).unwrap_or(usize::MAX);
-        let Some(head) = bytes.get(offset..).filter(|rest| rest.len() >= 16) else { break };
-        let rest = head.get(..16).unwrap_or(head);
-        // Where a block begins the next one does behind its sectors, or the file ends in the last of them.
-        let next = |count: u32| {
-            let len = u64::from(count) * u64::from(sector);
-            let next = offset + index(len);
-            let fits = at + len < source.len() + u64::from(sector);
-            fits && bytes.get(next..next + 16).is_none_or(|head| sectors_at(head, sector).is_some())
-        };
-        match sectors_at(rest, sector).filter(|count| next(*count)) {
+    // Where a block begins the next one does behind its sectors, or the file ends in the last of them.
+    let begins = |at: u64| {
+        let offset = usize::try_from(at - from).ok()?;
+        let count = sectors_at(bytes.get(offset..offset + 16)?, sector)?;
+        let len = u64::from(count) * u64::from(sector);
+        let next = offset + index(len);
+        let fits = at + len < source.len() + u64::from(sector);
+        let goes_on = bytes.get(next..next + 16).is_none_or(|head| sectors_at(head, sector).is_some());
+        (fits && goes_on).then_some(count)
+    };
+    while found.len() < FOUND && index(at - from) + 16 <= bytes.len() {
+        // A zero before a block looks as if a much longer one began there.
+        match begins(at).filter(|_| (1..4).all(|more| begins(at + more).is_none())) {
             Some(count) => {
                 if asked(at) {
                     found.push((at, count));
