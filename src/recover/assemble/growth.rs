@@ -240,8 +240,13 @@ impl Growth {
     pub fn grow(&mut self, board: &mut Board<'_>, watch: &Watch<'_>) {
         self.prepare(board);
         let weights = board.weights;
-        self.fill(board, &[(Certainty::Certain, weights.certain)], watch);
-        self.restore(board);
+        // Each block that is back in its place tells more of the others.
+        loop {
+            self.fill(board, &[(Certainty::Certain, weights.certain)], watch);
+            if !self.restore(board) {
+                break;
+            }
+        }
         self.fill(board, &[(Certainty::Likely, weights.likely), (Certainty::Candidate, weights.candidate)], watch);
     }
 
@@ -282,17 +287,25 @@ impl Growth {
         }
     }
 
-    /// Puts back blocks that were taken out and have no place that is better beyond doubt.
-    fn restore(&mut self, board: &mut Board<'_>) {
-        for case in 0..self.withdrawn.len() {
-            for (slot, block) in self.withdrawn[case].clone() {
-                let found = self.loose[case].iter().rposition(|loose| loose.block == block);
-                let Some(loose) = found.filter(|&i| !self.used[case][i] && !self.filled[case].contains(&slot)) else {
+    /// Puts back blocks that were taken out and have no place that is better beyond doubt, unless what stands beside them by
+    /// now speaks against that more than an entry speaks for it. Returns whether there was one.
+    fn restore(&mut self, board: &mut Board<'_>) -> bool {
+        let mut any = false;
+        for (r, case) in board.cases.iter().enumerate() {
+            for (slot, block) in self.withdrawn[r].clone() {
+                let found = self.loose[r].iter().rposition(|loose| loose.block == block);
+                let Some(loose) = found.filter(|&i| !self.used[r][i] && !self.filled[r].contains(&slot)) else {
                     continue;
                 };
-                self.place(board, Grown { case, slot, loose, certainty: Certainty::Certain, p: 1.0 });
+                let links = case.shape.position(slot).map(|at| board.links(case.lod, at)).unwrap_or_default();
+                let (sum, _) = board.seams((r, block), &links);
+                if sum + board.weights.entry_right > 0.0 {
+                    self.place(board, Grown { case: r, slot, loose, certainty: Certainty::Certain, p: 1.0 });
+                    any = true;
+                }
             }
         }
+        any
     }
 
     fn place(&mut self, board: &mut Board<'_>, grown: Grown) {
