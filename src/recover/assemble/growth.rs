@@ -240,11 +240,13 @@ impl Growth {
     pub fn grow(&mut self, board: &mut Board<'_>, watch: &Watch<'_>) {
         self.prepare(board);
         let weights = board.weights;
-        // Each block that is back in its place tells more of the others.
-        loop {
-            self.fill(board, &[(Certainty::Certain, weights.certain)], watch);
-            if !self.restore(board) {
-                break;
+        // Each block that is back in its place tells more of the others, so the surest come first.
+        for least in [weights.entry_right, 0.0, -weights.entry_right] {
+            loop {
+                self.fill(board, &[(Certainty::Certain, weights.certain)], watch);
+                if !self.restore(board, least) {
+                    break;
+                }
             }
         }
         self.fill(board, &[(Certainty::Likely, weights.likely), (Certainty::Candidate, weights.candidate)], watch);
@@ -287,9 +289,9 @@ impl Growth {
         }
     }
 
-    /// Puts back blocks that were taken out and have no place that is better beyond doubt, unless what stands beside them by
-    /// now speaks against that more than an entry speaks for it. Returns whether there was one.
-    fn restore(&mut self, board: &mut Board<'_>) -> bool {
+    /// Puts back blocks that were taken out and have no place that is better beyond doubt, where the seams with what stands
+    /// beside them by now are more than `least`. Returns whether there was one.
+    fn restore(&mut self, board: &mut Board<'_>, least: f64) -> bool {
         let mut any = false;
         for (r, case) in board.cases.iter().enumerate() {
             for (slot, block) in self.withdrawn[r].clone() {
@@ -299,7 +301,7 @@ impl Growth {
                 };
                 let links = case.shape.position(slot).map(|at| board.links(case.lod, at)).unwrap_or_default();
                 let (sum, _) = board.seams((r, block), &links);
-                if sum + board.weights.entry_right > 0.0 {
+                if sum > least {
                     self.place(board, Grown { case: r, slot, loose, certainty: Certainty::Certain, p: 1.0 });
                     any = true;
                 }
