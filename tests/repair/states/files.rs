@@ -3,11 +3,12 @@
 use std::fs;
 
 use voxscope::damage::Code;
+use voxscope::godot::channel::Depth;
 use voxscope::godot::region::{Format, Header};
 use voxscope::repair::{self, Action};
 use voxscope::save::{Options, Save};
 
-use super::world::{Land, REGION, all_codes, assert_right, codes, format, mend, meta, plain, put};
+use super::world::{Land, REGION, all_codes, assert_right, blocks, codes, format, mend, meta, plain, put};
 
 /// 10: an empty file, and one that ends in its header.
 #[test]
@@ -96,6 +97,40 @@ fn a_meta_file_from_the_headers() {
         assert_eq!(mended.blocks, land.truth);
         assert_eq!(fs::read(mended.path.join("meta.vxrm")).unwrap(), right, "{name}");
         assert!(!mended.plan.leaves_damage());
+    }
+}
+
+/// A byte of a header is damaged, and the meta file, the table and the blocks say otherwise.
+#[test]
+fn a_header_that_the_rest_contradicts() {
+    let land = Land::full();
+    // The block size, the region size along x, the depth of TYPE, and the sector size.
+    for (at, mask) in [(5, 1), (5, 2), (6, 0x10), (9, 1), (9, 2), (17, 2), (18, 1)] {
+        let source = land.write(&format!("world-{at}-{mask}"));
+        let mut bytes = fs::read(source.join(REGION)).unwrap();
+        bytes[at] ^= mask;
+        fs::write(source.join(REGION), &bytes).unwrap();
+        assert_eq!(Vec::from_iter(codes(&source)), [Code::RegionLayout], "byte {at} ^ {mask}");
+        assert_eq!(blocks(&source), land.truth, "byte {at} ^ {mask}: it is read as it was");
+        let mended = plain(&source);
+        assert_eq!(mended.blocks, land.truth, "byte {at} ^ {mask}");
+        assert_eq!(fs::read(mended.path.join("meta.vxrm")).unwrap(), meta(&format(), 3), "byte {at} ^ {mask}");
+    }
+}
+
+/// The meta file is wrong, and header and blocks agree.
+#[test]
+fn a_meta_file_that_the_blocks_contradict() {
+    let land = Land::full();
+    let mut wrong = format();
+    wrong.depths[0] = Depth::Bits64;
+    for (name, other) in [("depth", wrong), ("size", Format { block_size_po2: 2, ..format() })] {
+        let source = land.write(name);
+        put(&source.join("meta.vxrm"), &meta(&other, 3));
+        assert_eq!(Vec::from_iter(codes(&source)), [Code::MetaDiffers], "{name}");
+        let mended = plain(&source);
+        assert_eq!(mended.blocks, land.truth, "{name}");
+        assert_eq!(fs::read(mended.path.join("meta.vxrm")).unwrap(), meta(&format(), 3), "{name}");
     }
 }
 
