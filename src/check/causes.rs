@@ -123,7 +123,7 @@ impl CauseKind {
             Self::TwoWriters => WRITING.contains(&code),
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
             Self::OldSlots => code == Code::SlotsMixed,
-            Self::Storage => UNREADABLE.contains(&code),
+            Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code),
             Self::Foreign => FOREIGN.contains(&code),
             Self::Settings => SETTINGS.contains(&code),
             Self::OldStates => code == Code::BlockUnlisted,
@@ -200,6 +200,10 @@ const CUT: [Code; 11] = [
 
 /// Codes of files that a copy converted as text.
 const TEXT: [Code; 3] = [Code::CopyCrlf, Code::CopyLf, Code::CopyEncoding];
+
+/// Codes of damaged bytes in the header of a region file.
+const HEADER: [Code; 5] =
+    [Code::RegionBlockSize, Code::RegionDepth, Code::RegionLayout, Code::RegionPalette, Code::RegionSize];
 
 /// Codes that converted line breaks cause.
 const UNREADABLE: [Code; 9] = [
@@ -434,8 +438,13 @@ impl Evidence {
         let foreign = format!("{} of data that another program or engine writes", number(self.foreign, "finding"));
         let rest = self.damaged.saturating_sub(self.foreign);
         let damaged = format!("{} that nothing else explains", number(rest, "finding"));
+        let header = self.count(&HEADER);
         Some(match (self.foreign, rest) {
             (0, 0) => return None,
+            (0, n) if n == header => {
+                let evidence = format!("{} in headers of region files, and none elsewhere", number(n, "finding"));
+                Cause::new(CauseKind::Storage, 0, vec![evidence], &[])
+            }
             (0, _) => Cause::new(CauseKind::Storage, 0, vec![damaged], &[CauseKind::Foreign]),
             (_, 0) => Cause::new(CauseKind::Foreign, 0, vec![foreign], &[CauseKind::Storage]),
             _ => Cause::new(CauseKind::Storage, 0, vec![damaged, foreign], &[CauseKind::Foreign]),

@@ -85,7 +85,7 @@ pub(super) fn region_plan(
         None if sound => "the table does not fit the sectors",
         None if walk.is_displaced() => "its blocks stood in the slots of the old formula",
         None if walk.is_sound() => "its layout was not that of the other files",
-        None => "its header, an entry without sectors, or its last sector is damaged",
+        None => walk.fault(),
     };
     placing.torn()?;
     placing.older_states()?;

@@ -84,6 +84,17 @@ impl Walk<'_> {
         self.file.damage.iter().all(unknown) && self.remark.is_none() && whole && listed
     }
 
+    /// What is wrong with a file that is not sound.
+    pub fn fault(&self) -> &'static str {
+        let copied = |damage: &Damage| matches!(damage.code, Code::CopyCrlf | Code::CopyLf | Code::CopyEncoding);
+        match () {
+            () if self.case.entries.len() != self.region.entries.len() => "an entry of its table has no sectors",
+            () if self.file.damage.iter().any(copied) => "a copy converted it as text, which is undone",
+            () if !self.file.damage.is_empty() => "its header was damaged",
+            () => "its last sector is cut off",
+        }
+    }
+
     pub fn look(&self, format: Option<&Format>) -> Look {
         let other = format.is_some_and(|format| *format != self.region.header.format);
         if !self.case.is_intact() {
