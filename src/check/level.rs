@@ -13,3 +13,16 @@ pub enum Level {
     /// Also the walk of a region's sectors, compared with its table: blocks that decode but belong elsewhere.
     Semantic,
 }
+
+impl Level {
+    /// Its name, as an argument has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Header => "header",
+            Self::Structure => "structure",
+            Self::Decode => "decode",
+            Self::Semantic => "semantic",
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! The end of a check: what happened, what is damaged, and which command to run next.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -7,6 +8,7 @@ use serde::Serialize;
 use crate::check::cause::{Cause, CauseKind};
 use crate::printable::{capitalize, count, grouped};
 use crate::recover::effort::Effort;
+use crate::save::META;
 
 /// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
 /// `salvaged` and `lost`.
@@ -59,6 +61,9 @@ impl Totals {
     }
 }
 
+/// Directories above a region file in which its forest may be.
+const ABOVE: usize = 3;
+
 /// The command that repairs a save.
 #[must_use]
 pub fn repair_command(save: &Path) -> String {
@@ -73,9 +78,21 @@ pub fn repaired_path(save: &Path) -> String {
 
 fn beside(save: &Path) -> PathBuf {
     let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
-        return save.join("..").join("repaired");
+        let real = std::fs::canonicalize(save).ok();
+        let mut out = real.as_deref().and_then(Path::file_name).map_or_else(|| OsString::from("save"), OsStr::to_owned);
+        out.push("-repaired");
+        return Path::new("..").join(out);
     };
     let is_file = save.is_file();
+    // Nothing is written into the forest that a single region file is part of.
+    let real = std::fs::canonicalize(save).ok().filter(|_| is_file);
+    let forest =
+        real.as_deref().and_then(|real| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()));
+    if let Some(forest) = forest.filter(|forest| forest.file_name().is_some()) {
+        return beside(forest);
+    }
+    // The repair of a region file is a directory.
+    let is_file = is_file && save.extension().is_none_or(|ending| ending != "vxr");
     let mut out = if is_file { name.to_owned() } else { save.file_name().unwrap_or(name).to_owned() };
     out.push("-repaired");
     if is_file && let Some(ending) = save.extension() {

@@ -151,7 +151,7 @@ impl<'r> Drawing<'r> {
             return Err(Error::Missing(format!("{shown}: there is no block of LOD {}; {lods}", request.lod)));
         }
         if request.look == Look::Depth && !source.has_depth() {
-            return Err(wrong(format!("{shown}: only layers of voxel maps have depths: choose another --look")));
+            return Err(wrong(format!("{shown}: no layer of it has depths: choose another --look")));
         }
         let matter = match request.channel {
             Some(channel) if source.has_channels() => Matter::Channel(channel),

@@ -100,5 +100,5 @@ pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<Strin
         all.next().map(|(_, p)| (region.start_of(&lost.pieces), *p)).filter(|_| lost.whole)
     };
     let (start, p) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(format!("the likeliest is the one at {start} ({:.1} % likely)", 100.0 * p))
+    Some(format!("the likeliest is the one at {start} ({:.1} % likely)", (100.0 * p).min(99.9)))
 }

@@ -144,7 +144,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     })?;
     summary.counts = baseline.new_of(summary.counts);
     summary.unread = summary.unread.saturating_sub(baseline.unread());
-    let causes = findings.causes(&save);
+    let mut causes = findings.causes(&save);
+    // What no rule explains may have its cause in what the deeper levels find.
+    if level < check::Level::Semantic && save.regions().next().is_some() {
+        causes.retain(|cause| !matches!(cause.kind, CauseKind::Storage | CauseKind::Foreign));
+    }
     let wanted = level == check::Level::Semantic && !arguments.no_plan && !summary.interrupted;
     let damaged = summary.counts.errors + summary.counts.warnings > 0;
     let totals = if wanted && damaged { totals(&save, arguments.jobs, options.effort, &cancel) } else { None };
@@ -377,7 +381,13 @@ impl Printer {
         } else if end.empty {
             verdict.push("nothing to check".to_owned());
         } else if clean {
-            verdict.push(if known > 0 { "nothing new" } else { "clean" }.to_owned());
+            verdict.push(match end.level {
+                _ if known > 0 => "nothing new".to_owned(),
+                // Only what was checked as a whole is clean.
+                check::Level::Semantic => "clean".to_owned(),
+                _ if end.save.regions().next().is_none() => "clean".to_owned(),
+                level => format!("nothing found at the level {}", level.name()),
+            });
         }
         let levels = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
         verdict.extend(levels.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| count(n, word)));
@@ -413,9 +423,7 @@ impl Printer {
         if let Some(words) = end.effort.undecided_words(summary.undecided) {
             writeln!(out, "{}", wrapped(&format!("{words}."), ""))?;
         }
-        let deeper = end.level < check::Level::Semantic
-            && counts.errors + counts.warnings > 0
-            && end.save.regions().next().is_some();
+        let deeper = end.level < check::Level::Semantic && end.save.regions().next().is_some();
         let hints = [
             (deeper, "--level semantic finds out what happened, and what repair brings back"),
             (self.hidden > 0, "--notes lists the notes"),

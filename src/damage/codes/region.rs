@@ -172,7 +172,7 @@ pub(super) const TABLE_COUNT: Text = Text {
         "sector count of the table entry does not match the block's size",
         "{found|sector}; expected {expected|sector}",
     )],
-    next: "Run `voxscope check SAVE` to see whether blocks are in wrong places, then `voxscope repair SAVE --out NEW`: it writes a table that matches the blocks whose position is certain.",
+    next: "Run `voxscope repair SAVE --out NEW`: it writes a table that matches the blocks whose position is certain.",
     explanation: "An entry's sector count is ceil((4 + size) / sector size), where size is the block's size prefix. This entry claims more sectors than its block needs. Either the entry is damaged, or the table is older than the sectors: the game was killed after a save and before it wrote the table. In that case other blocks of the region may be in the wrong place although they decode.",
 };
 

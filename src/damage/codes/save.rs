@@ -82,7 +82,7 @@ pub(super) const OVER_LIMIT: Text = Text {
         when("meta file", "meta file exceeds voxscope's limit", "{found|byte}; {expected|byte}"),
         any("limit of voxscope exceeded: {field}", "{found}; {expected}"),
     ],
-    next: "Run `voxscope repair SAVE --out NEW`: it leaves out what cannot be read and keeps its bytes in lost+found. If the file is valid, report the limit as a bug.",
+    next: "Run `voxscope repair SAVE --out NEW`: it keeps what is within the limit, and the file as it is where nothing in it can be changed. If the file is valid, report the limit as a bug.",
     explanation: "A size, count or depth that the file declares exceeds one of the caps in `Limits`, which are well above what the engine writes. The data may still be valid. It is refused so that no file can make the program use more memory or time than its size justifies.",
 };
 

@@ -265,7 +265,7 @@ fn why(stream: &Stream<FileSource>, sound: bool, plan: &StreamPlan) -> &'static 
     {
         "pages of it are damaged"
     } else if plan.through.is_some() {
-        "a part of it stands in another file"
+        "a part of it is still in its -wal or -journal file"
     } else if has(&[Code::StreamMetaMissing, Code::StreamMetaTwice, Code::StreamMetaField]) || !plan.settings.is_empty()
     {
         "its settings are damaged"

@@ -306,25 +306,9 @@ pub fn command(app: &App) -> String {
     let effort = app.settings.effort.argument();
     format!(
         "voxscope repair {path} --out {} --level {level}{effort}{}",
-        quoted(&beside(app)),
+        crate::check::repaired_path(&app.settings.path),
         accepted.collect::<String>()
     )
-}
-
-/// A name beside the save.
-fn beside(app: &App) -> String {
-    let path = &app.settings.path;
-    let name = path.file_name().map_or_else(|| "save".into(), |name| crate::printable::path(name.as_ref()));
-    // The copy of one stream is a file, and has the ending of one.
-    let stream = app.index.as_ref().is_some_and(|index| repair::is_stream(&index.save));
-    let copy = match name.rsplit_once('.').filter(|(stem, _)| stream && !stem.is_empty()) {
-        Some((stem, ending)) => format!("{stem}-repaired.{ending}"),
-        None => format!("{name}-repaired"),
-    };
-    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        Some(parent) => crate::printable::path(&parent.join(copy)),
-        None => copy,
-    }
 }
 
 /// A word as a shell takes it.
