@@ -360,6 +360,7 @@ fn evidence(placed: &Placed) -> String {
     } else {
         "from the order of the blocks in the file and the borders with the neighbours"
     };
-    // Never print more than the solver can know.
-    format!("{:.1} % likely: {by}", (placed.p * 100.0).min(99.9))
+    // Never print more than the solver can know; what counts as likely begins at 98 %.
+    let most = if placed.certainty < Certainty::Likely { 97.9 } else { 99.9 };
+    format!("{:.1} % likely: {by}", (placed.p * 100.0).min(most))
 }

@@ -78,7 +78,7 @@ pub struct Findings {
 }
 
 /// A file, a LOD, and a position in blocks of it.
-type BlockKey = (ItemId, u8, [i32; 3]);
+pub type BlockKey = (ItemId, u8, [i32; 3]);
 
 impl Findings {
     /// Forgets everything: a check begins.
@@ -129,6 +129,11 @@ impl Findings {
     #[must_use]
     pub fn codes_of(&self, item: ItemId, lod: u8, position: [i32; 3]) -> CodeSet {
         self.by_block.get(&(item, lod, position)).copied().unwrap_or_default()
+    }
+
+    /// The codes of what the check found about blocks, so far.
+    pub const fn all_codes(&self) -> &HashMap<BlockKey, CodeSet> {
+        &self.by_block
     }
 
     /// The first finding worse than a note about a block of a file.

@@ -424,8 +424,10 @@ impl Printer {
             writeln!(out, "{}", wrapped(&format!("{words}."), ""))?;
         }
         let deeper = end.level < check::Level::Semantic && end.save.regions().next().is_some();
+        let found = counts.errors + counts.warnings > 0;
         let hints = [
-            (deeper, "--level semantic finds out what happened, and what repair brings back"),
+            (deeper && found, "--level semantic finds out what happened, and what repair brings back"),
+            (deeper && !found, "--level semantic checks every block and its place"),
             (self.hidden > 0, "--notes lists the notes"),
             (self.file.is_some(), "voxscope explain CODE tells more"),
         ];

@@ -82,7 +82,7 @@ pub(super) const OWNERLESS: Text = Text {
 
 pub(super) const PLACE_DOUBT: Text = Text {
     messages: &[any("position of the block is in doubt", "sector {found}")],
-    next: "Run `voxscope repair SAVE --out NEW --level likely`: it writes the block if its position is likely, and marks it in repair.json. Without `--level likely` the block is kept in lost+found. `--from-backup OLD` settles more.",
+    next: "Run `voxscope repair SAVE --out NEW --level likely`: it writes the block if its position is at least 98 % likely, and marks it in repair.json. Without `--level likely` the block is kept in lost+found. `--from-backup OLD` settles more.",
     explanation: "The table of this region is older than its sectors, and the block that this entry points to may or may not belong here: the order of the blocks and the borders with the neighbours do not decide it. It may be right, or it may be the block of another position. `check --level decode` does not find it.",
 };
 

@@ -321,16 +321,10 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     canvas.part(0, parts.rows, canvas.width(), height).scrollbar(first, parts.seen, shown.len());
 }
 
-/// A row with what the check of the whole save found about its block, where the block alone shows nothing wrong: that it is
-/// in a wrong place, for one.
+/// A row with what the check found about its block.
 fn with_found<'r>(app: &App, chunk: &table::Chunk, row: &'r Row) -> Cow<'r, Row> {
-    let found = row.position.map(|position| app.findings.codes_of(chunk.item, row.lod, position)).unwrap_or_default();
-    if row.level() > Some(Level::Note) || found.iter().all(|code| row.codes.contains(code)) {
-        return Cow::Borrowed(row);
-    }
-    let mut row = row.clone();
-    found.iter().for_each(|code| row.codes.insert(code));
-    Cow::Owned(row)
+    let found = row.position.map(|position| app.findings.codes_of(chunk.item, row.lod, position));
+    order::with_codes(row, found.unwrap_or_default())
 }
 
 /// Whether the rows are those of one stream, which are on pages.

@@ -1,5 +1,7 @@
 //! Which rows are shown, and in which order: by the filter and by a column.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -7,7 +9,9 @@ use rayon::prelude::*;
 use super::columns::Column;
 use super::table::{Chunk, Table};
 use crate::check::{Filter, Row};
+use crate::damage::{CodeSet, Level};
 use crate::tui::App;
+use crate::tui::findings::BlockKey;
 use crate::tui::jobs::{JobKind, Worker};
 
 /// A column to sort by, and whether the largest comes first.
@@ -28,6 +32,8 @@ pub struct OrderRequest {
     version: u64,
     sort: Option<Sort>,
     filter: String,
+    /// What the check found; 0 while it runs.
+    found: u64,
 }
 
 impl OrderRequest {
@@ -98,6 +104,7 @@ fn wanted(app: &App, table: &Table) -> Option<OrderRequest> {
         version: table.version,
         sort,
         filter: filter.clone(),
+        found: if app.findings.running { 0 } else { app.findings.version },
     })
 }
 
@@ -140,11 +147,12 @@ pub fn request_missing(app: &mut App) {
         return;
     }
     let chunks = table.chunks.clone();
+    let found = if wanted.found > 0 { app.findings.all_codes().clone() } else { HashMap::new() };
     app.panes.blocks.ordering = Some(wanted.clone());
     app.job(
         JobKind::Order,
         move |worker| {
-            let Some(numbers) = compute(&chunks, &wanted, worker) else { return };
+            let Some(numbers) = compute(&chunks, &wanted, &found, worker) else { return };
             worker.answer(move |app| {
                 let state = &mut app.panes.blocks;
                 if state.ordering.as_ref() == Some(&wanted) {
@@ -162,7 +170,23 @@ pub fn request_missing(app: &mut App) {
     );
 }
 
-fn compute(chunks: &[Arc<Chunk>], wanted: &OrderRequest, worker: &Worker<'_>) -> Option<Vec<u32>> {
+/// A row with what the check of the whole save found about its block, where the block alone shows nothing wrong: that it is
+/// in a wrong place, for one.
+pub fn with_codes(row: &Row, found: CodeSet) -> Cow<'_, Row> {
+    if row.level() > Some(Level::Note) || found.iter().all(|code| row.codes.contains(code)) {
+        return Cow::Borrowed(row);
+    }
+    let mut row = row.clone();
+    found.iter().for_each(|code| row.codes.insert(code));
+    Cow::Owned(row)
+}
+
+fn compute(
+    chunks: &[Arc<Chunk>],
+    wanted: &OrderRequest,
+    found: &HashMap<BlockKey, CodeSet>,
+    worker: &Worker<'_>,
+) -> Option<Vec<u32>> {
     // It was parsed when it was typed.
     let filter = Filter::parse(&wanted.filter).unwrap_or_default();
     let mut from = 0u32;
@@ -171,8 +195,10 @@ fn compute(chunks: &[Arc<Chunk>], wanted: &OrderRequest, worker: &Worker<'_>) ->
         if worker.is_cancelled() {
             return None;
         }
-        let rows = chunk.rows.par_iter().zip(from..u32::MAX).filter(|(row, _)| filter.matches(row));
-        all.par_extend(rows.map(|(row, number)| (key(row, chunk.item, wanted.sort), number)));
+        let codes = |row: &Row| found.get(&(chunk.item, row.lod, row.position?)).copied();
+        let rows = chunk.rows.par_iter().map(|row| with_codes(row, codes(row).unwrap_or_default())).zip(from..u32::MAX);
+        let rows = rows.filter(|(row, _)| filter.matches(row));
+        all.par_extend(rows.map(|(row, number)| (key(&row, chunk.item, wanted.sort), number)));
         from = from.saturating_add(u32::try_from(chunk.rows.len()).unwrap_or(u32::MAX));
     }
     if wanted.sort.is_some() {
