@@ -413,7 +413,8 @@ fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
             .collect();
         sure.insert(fit.slot, order.placed.len());
         let (slot, block, certainty, p) = (fit.slot, fit.block, fit.certainty, fit.p);
-        order.placed.push(Placed { slot, position, block, certainty, p, moved: true });
+        let is_listed = case.entries.iter().any(|e| e.slot == slot && listed(case, e) == Some(block));
+        order.placed.push(Placed { slot, position, block, certainty, p, moved: !is_listed });
     }
     order.placed.sort_by_key(|p| p.slot);
     order.candidates = candidates(case, made);
