@@ -25,6 +25,9 @@ const BREAKS: usize = 8;
 /// Beginnings of blocks that are looked for behind a break.
 const FOUND: usize = 48;
 
+/// Blocks that have to follow each other where one is believed to begin.
+const IN_A_ROW: usize = 4;
+
 /// Bytes behind a break in which they are looked for.
 const REACH: usize = 4 << 20;
 
@@ -164,15 +167,18 @@ fn beginnings(source: &impl Source, from: u64, sector: u32, asked: impl Fn(u64) 
     let mut found = Vec::new();
     let mut at = from;
     source.read_into(at, REACH, &mut bytes)?;
-    // Where a block begins the next one does behind its sectors, or the file ends in the last of them.
+    // Where a block begins the next ones do behind its sectors, or the file ends in the last of them.
     let begins = |at: u64| {
-        let offset = usize::try_from(at - from).ok()?;
-        let count = sectors_at(bytes.get(offset..offset + 16)?, sector)?;
-        let len = u64::from(count) * u64::from(sector);
-        let next = offset + index(len);
-        let fits = at + len < source.len() + u64::from(sector);
-        let goes_on = bytes.get(next..next + 16).is_none_or(|head| sectors_at(head, sector).is_some());
-        (fits && goes_on).then_some(count)
+        let (mut first, mut next) = (None, at);
+        for _ in 0..IN_A_ROW {
+            let head = usize::try_from(next - from).ok().and_then(|offset| bytes.get(offset..offset + 16));
+            let Some(head) = head.filter(|_| first.is_none() || next < source.len()) else { break };
+            let count = sectors_at(head, sector)?;
+            next += u64::from(count) * u64::from(sector);
+            first = first.or(Some(count)).filter(|_| next < source.len() + u64::from(sector));
+            first?;
+        }
+        first
     };
     while found.len() < FOUND && index(at - from) + 16 <= bytes.len() {
         // A zero before a block looks as if a much longer one began there.
