@@ -26,6 +26,17 @@ impl Fits {
         self.fitting * 2 > self.used
     }
 
+    /// Whether the table fits so much better than under another header that this one is right. In a row of blocks of one
+    /// sector, most entries fit a header whose table is some sectors longer or shorter.
+    pub const fn is_better_than(self, other: Self) -> bool {
+        let (misfits, of_other) = (self.used - self.fitting, other.used - other.fitting);
+        if other.most() {
+            of_other >= LEAST && of_other * self.used > 2 * misfits * other.used
+        } else {
+            self.fitting > other.fitting
+        }
+    }
+
     /// Whether so many entries fit that it is no chance.
     pub const fn some(self) -> bool {
         self.fitting >= LEAST || self.fitting == self.used && self.fitting > 0

@@ -7,6 +7,7 @@ pub mod damage;
 pub mod deep;
 pub mod edit;
 pub mod npy;
+pub mod reliability;
 pub mod terrain;
 pub mod trees;
 pub mod truth;

@@ -6,9 +6,11 @@ mod common;
 
 mod lods;
 mod models;
+mod reliability;
 
 use std::collections::{HashMap, HashSet};
 
+use common::reliability::Reliability;
 use common::writer::{Content, History};
 use rayon::prelude::*;
 use voxscope::limits::Limits;
@@ -29,6 +31,8 @@ pub struct Score {
     unsaved_right: u64,
     invented: u64,
     torn: u64,
+    stated: Reliability,
+    stated_moved: Reliability,
 }
 
 impl std::ops::AddAssign for Score {
@@ -42,6 +46,8 @@ impl std::ops::AddAssign for Score {
         self.unsaved_right += o.unsaved_right;
         self.invented += o.invented;
         self.torn += o.torn;
+        self.stated += o.stated;
+        self.stated_moved += o.stated_moved;
     }
 }
 
@@ -107,6 +113,15 @@ fn score(history: &History, disks: &[Vec<u8>], saves: usize, scores: &mut [Score
                 score.unsaved += u64::from(unsaved);
                 let Some(put) = placed.get(p) else { continue };
                 let got = &plains[r][put.block];
+                // Half of the old, half of the new, and it decodes: that is no question of its place.
+                if level == Certainty::Likely && saved.contains(got) {
+                    let right = states.contains(&got);
+                    score.stated.add(put.p, right);
+                    let listed = cases[r].entries.iter().find(|entry| entry.position == *p).map(|entry| entry.first);
+                    if listed != Some(cases[r].walk.blocks[put.block].first) {
+                        score.stated_moved.add(put.p, right);
+                    }
+                }
                 if got == newest {
                     score.right += 1;
                     score.unsaved_right += u64::from(unsaved);
@@ -178,6 +193,8 @@ fn killed_after_every_write() {
                 1000.0 * s.wrong as f64 / s.present.max(1) as f64
             );
         }
+        println!("{content:?}, all placements:\n{}", total[1].stated);
+        println!("{content:?}, not as the table has it:\n{}", total[1].stated_moved);
         wrong.push((content, total[0].wrong, total[0].invented));
     }
     assert!(wrong.iter().all(|(_, wrong, invented)| (*wrong, *invented) == (0, 0)), "{wrong:?}");

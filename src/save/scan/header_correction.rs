@@ -62,14 +62,11 @@ fn with_right_sizes(file: &RegionFile, dir: &Path, header: &Header, outside: Opt
     }
     let (source, _) = open_region(&dir.join(&file.name)).ok()?;
     let before = fits(&source, header).ok()?;
-    if before.most() {
-        return None;
-    }
     let others =
         [Format { sector_size, ..own }, Format { region_size, ..own }, Format { region_size, sector_size, ..own }];
     let fitting = others.into_iter().filter(|other| *other != own).filter_map(|other| {
         let fits = fits(&source, &header.with_format(other)).ok()?;
-        (fits.some() && fits.most() && fits.fitting > before.fitting).then_some((fits.fitting, other))
+        (fits.some() && fits.most() && fits.is_better_than(before)).then_some((fits.fitting, other))
     });
     fitting.rev().max_by_key(|(fitting, _)| *fitting).map(|(_, format)| format)
 }
