@@ -235,7 +235,26 @@ fn next_break(parts: &Parts, header: &Header) -> io::Result<Option<(u64, i64)>> 
         all && found.len() == run && to_the_end
     };
     let Some((by, n)) = best.filter(|(by, n)| *n >= BREAK || tiled(*by)) else { return Ok(None) };
-    let should: Vec<u64> = wrong.iter().map(|(at, _)| *at).collect();
-    let first = found.iter().find(|(at, _)| should.contains(&(at.saturating_add_signed(by))));
-    Ok(first.filter(|_| n * 2 > found.len().min(wrong.len())).map(|(at, _)| (*at, by)))
+    if n * 2 <= found.len().min(wrong.len()) {
+        return Ok(None);
+    }
+    Ok(first_moved(parts, &places, by, sector)?.map(|at| (at, by)))
+}
+
+/// The byte where the first block of those begins that have to move by so many bytes: where before it as many entries
+/// as possible fit as they are, and behind it moved.
+fn first_moved(parts: &Parts, places: &[Place], by: i64, sector: u32) -> io::Result<Option<u64>> {
+    let (mut score, mut best, mut first) = (0i64, 0i64, None);
+    let behind = places.iter().rev().filter(|(at, count)| *at < parts.len().saturating_add_signed(by) && *count > 0);
+    for &(at, count) in behind {
+        let now = at.saturating_add_signed(-by);
+        score -= i64::from(begins(parts, at, count, sector)?);
+        if begins(parts, now, count, sector)? {
+            score += 1;
+            if score > best {
+                (best, first) = (score, Some(now));
+            }
+        }
+    }
+    Ok(first)
 }
