@@ -123,7 +123,7 @@ impl CauseKind {
             Self::TwoWriters => WRITING.contains(&code),
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
             Self::OldSlots => code == Code::SlotsMixed,
-            Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code),
+            Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code) || SHIFTED.contains(&code),
             Self::Foreign => FOREIGN.contains(&code),
             Self::Settings => SETTINGS.contains(&code),
             Self::OldStates => code == Code::BlockUnlisted,
@@ -165,6 +165,8 @@ struct Evidence {
     displaced: u64,
     /// Whole blocks that no entry points to, in files with other trouble.
     unowned: u64,
+    /// Blocks that are torn because bytes were inserted into them or cut out of them.
+    torn_by_shift: u64,
     /// The most torn blocks in one file.
     torn_in_one: u64,
     /// Damaged blocks in region files of versions 1 and 2.
@@ -200,6 +202,9 @@ const CUT: [Code; 11] = [
 
 /// Codes of files that a copy converted as text.
 const TEXT: [Code; 3] = [Code::CopyCrlf, Code::CopyLf, Code::CopyEncoding];
+
+/// Codes of bytes that were inserted or cut out.
+const SHIFTED: [Code; 3] = [Code::PakShifted, Code::RegionShifted, Code::StreamShifted];
 
 /// Codes of damaged bytes in the header of a region file.
 const HEADER: [Code; 5] =
@@ -239,6 +244,7 @@ impl Evidence {
             evidence.displaced += count(counts, &[Code::BlockMisplaced, Code::BlockMoved, Code::BlockHalfMoved]);
             evidence.unowned += count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
             evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
+            evidence.torn_by_shift += count(counts, &SHIFTED).min(count(counts, &[Code::BlockTorn]));
             evidence.foreign += count(counts, &FOREIGN);
             let above_note = counts.iter().filter(|(code, _)| code.level() > Level::Note);
             evidence.damaged += above_note.map(|(_, n)| n).sum::<u64>();
@@ -333,6 +339,11 @@ impl Evidence {
                 format!("{} {has} borders that continue those of other places", number(misnamed, "region file"));
             causes.push(Cause::new(CauseKind::Renamed, 0, vec![evidence], &[]));
         }
+        let shifted = self.count(&SHIFTED);
+        if shifted > 0 {
+            let evidence = format!("bytes were inserted or cut out at {}", number(shifted, "place"));
+            causes.push(Cause::new(CauseKind::Storage, self.torn_by_shift, vec![evidence], &[]));
+        }
         if self.garbage > 0 {
             // There are at least twice as many as [`GARBAGE`].
             let evidence =
@@ -364,7 +375,7 @@ impl Evidence {
 
     /// What happened while a game saved.
     fn writing(&self) -> Vec<Cause> {
-        let torn = self.count(&[Code::BlockTorn]);
+        let torn = self.count(&[Code::BlockTorn]).saturating_sub(self.torn_by_shift);
         let zeroed = self.count(&[Code::BlockZeroed, Code::PageZeroed]);
         let empty = self.has(Code::TableEmpty);
         let mut evidence = Vec::new();

@@ -90,6 +90,11 @@ impl Walk<'_> {
         match () {
             () if self.case.entries.len() != self.region.entries.len() => "an entry of its table has no sectors",
             () if self.file.damage.iter().any(copied) => "a copy converted it as text, which is undone",
+            () if self.file.damage.iter().all(|damage| damage.code == Code::RegionShifted)
+                && !self.file.damage.is_empty() =>
+            {
+                "bytes were inserted into it or cut out of it"
+            }
             () if !self.file.damage.is_empty() => "its header was damaged",
             () => "its last sector is cut off",
         }

@@ -10,6 +10,7 @@ pub mod bare;
 mod pak;
 mod pak_moved;
 mod region;
+pub(crate) mod region_moved;
 mod scan;
 mod sectors;
 mod start;

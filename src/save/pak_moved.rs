@@ -92,7 +92,7 @@ pub(crate) fn open_pak(
         for b in &moved.breaks {
             let field =
                 if b.change > 0 { "bytes inserted before this offset" } else { "bytes missing before this offset" };
-            let damaged = Damage::new(Code::PakShifted, Span::new(b.at, b.at), field);
+            let damaged = Damage::new(Code::PakShifted, Span::sized(b.at, 1), field);
             damage.push(damaged.found(Value::Number(b.change.unsigned_abs())));
         }
     }

@@ -8,7 +8,7 @@ use crate::godot::region::{Header, sectors_for};
 use crate::source::Source;
 
 /// Entries of a table that are looked at.
-const ENTRIES: usize = 4096;
+const ENTRIES: usize = 1 << 18;
 
 /// Entries that must fit before a header or a shift is believed.
 const LEAST: usize = 2;

@@ -1,5 +1,6 @@
 //! Region files out of which a copy took carriage returns: each line feed behind one lost it, and all later bytes stand
-//! one byte further in front. The table, the sizes of blocks and their ends tell where.
+//! one byte further in front. The table, the sizes of blocks and their ends tell where. Other bytes that were inserted or cut
+//! out are put back or left out by [`region_moved`].
 
 use std::io;
 use std::path::Path;
@@ -9,7 +10,7 @@ use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Entry, Header, MAX_HEADER_BYTES, sectors_for};
 use crate::limits::Limits;
-use crate::save::Scratch;
+use crate::save::{Scratch, region_moved};
 use crate::source::{FileSource, OpenError, Piece, PieceFrom, Restoration, Source};
 
 /// Carriage returns that one block, and what lies before it, can have lost.
@@ -30,7 +31,11 @@ const PAIRS: usize = 96;
 pub(crate) fn open_region(path: &Path) -> Result<(FileSource, Vec<Damage>), OpenError> {
     let (source, mut damage) = FileSource::open_restored(path)?;
     let mut restoration = source.restoration().map(|restoration| Restoration::clone(restoration)).unwrap_or_default();
-    let Some((pieces, count)) = lost_returns(&source)? else { return Ok((source, damage)) };
+    let Some((pieces, count)) = lost_returns(&source)? else {
+        let (source, moved) = region_moved::put_back(source)?;
+        damage.extend(moved);
+        return Ok((source, damage));
+    };
     let len = source.len().saturating_add(count);
     restoration.take_pieces(pieces, len);
     if damage.iter().all(|d| d.code != Code::CopyCrlf) {

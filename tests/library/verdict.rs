@@ -205,6 +205,8 @@ fn samples_of_crashes_have_their_causes() {
         ("stream-empty", CauseKind::Killed),
         ("table-garbage", CauseKind::Storage),
         ("pak-shifted", CauseKind::Storage),
+        ("region-shifted", CauseKind::Storage),
+        ("stream-shifted", CauseKind::Storage),
         ("block-depth", CauseKind::Foreign),
     ] {
         let mut path = root.join("damaged").join(sample);

@@ -63,6 +63,7 @@ codes! {
     RegionSectorSize = "region-sector-size", Error, "a sector size of zero", region::SECTOR_SIZE;
     RegionDepth = "region-depth", Error, "a channel depth out of range", region::DEPTH;
     RegionLayout = "region-layout", Error, "a header that its blocks contradict", region::LAYOUT;
+    RegionShifted = "region-shifted", Error, "bytes inserted into a region file or cut out of it", region::SHIFTED;
     RegionPalette = "region-palette", Error, "an invalid palette byte", region::PALETTE;
     RegionFormatUnknown = "region-format-unknown", Error, "the layout of the region is unknown", region::FORMAT_UNKNOWN;
     RegionTableCut = "region-table-cut", Error, "the table of blocks is cut short", region::TABLE_CUT;

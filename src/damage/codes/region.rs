@@ -106,6 +106,16 @@ pub(super) const LAYOUT: Text = Text {
     explanation: "Here the header of a region file and the meta file disagree, or there is no meta file, and the file itself shows that the header is wrong. Blocks of version 2 and later store their own size and depths: at least three quarters of up to eight blocks of the file have another layout than the header. Or the table leads to whole blocks of the right length only with the region size or the sector size of the meta file. A byte of the header was damaged; the blocks are whole, and are read with the right values. The engine compares the header with its settings and refuses the file.",
 };
 
+pub(super) const SHIFTED: Text = Text {
+    messages: &[
+        when("bytes inserted before this offset", "{found|byte was|bytes were} inserted before this offset", ""),
+        when("bytes missing before this offset", "{found|byte is|bytes are} missing before this offset", ""),
+        any("blocks of the file are shifted", "{found|byte}"),
+    ],
+    next: "Run `voxscope repair SAVE --out NEW`: it reads every block at its present place and writes the file anew.",
+    explanation: "From some byte on, the blocks are a number of bytes away from where the table says, with the sizes that the table says. Bytes were put into the file or cut out of it: a damaged disk, a program that treats the file as text, or an interrupted download. voxscope reads the file as it was; offsets in findings count bytes of the file as it was. Only the block in which the change is can be damaged. The game cannot read the blocks that are shifted, and writes new ones over them.",
+};
+
 pub(super) const PALETTE: Text = Text {
     messages: &[any("palette byte is not valid", "{found}; expected {expected}")],
     next: "Run `voxscope repair SAVE --out NEW`: it writes the header from `meta.vxrm` and keeps every block.",

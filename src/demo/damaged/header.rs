@@ -56,6 +56,12 @@ pub(super) const SAMPLES: &[Sample] = &[
         &[Code::RegionLayout],
         |dir| set(dir, 5, &[6]),
     ),
+    Sample::damaged("region-shifted", "Seven bytes were put into a region file.", &[Code::RegionShifted], |dir| {
+        region(dir, |bytes, _, _| {
+            let at = bytes.len() / 2;
+            bytes.splice(at..at, *b"garbage").for_each(drop);
+        })
+    }),
     Sample::damaged("region-palette", "A header has an impossible palette byte.", &[Code::RegionPalette], |dir| {
         set(dir, 19, &[0x7f])
     }),

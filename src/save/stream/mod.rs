@@ -277,7 +277,7 @@ impl Layout {
         layout.page_size = Some(survey.page_size);
         let Some((restoration, breaks)) = survey.restored.filter(|_| !has_overlay) else { return Ok((layout, None)) };
         for broken in breaks {
-            let at = Span::new(broken.at, broken.at);
+            let at = Span::sized(broken.at, 1);
             let field = if broken.change > 0 {
                 "bytes inserted before this offset"
             } else {

@@ -118,6 +118,73 @@ fn a_header_that_the_rest_contradicts() {
     }
 }
 
+/// Bytes were inserted or cut out between two blocks, before the header, and at two places.
+#[test]
+fn blocks_at_another_byte() {
+    let land = Land::full();
+    let healthy = fs::read(land.write("healthy").join(REGION)).unwrap();
+    let mut starts: Vec<usize> = healthy[20..20 + 4 * 64]
+        .chunks_exact(4)
+        .map(|entry| u32::from_le_bytes(entry.try_into().unwrap()))
+        .filter(|entry| *entry != 0)
+        .map(|entry| 20 + 4 * 64 + (entry >> 8) as usize * usize::from(format().sector_size as u16))
+        .collect();
+    starts.sort_unstable();
+    let third = starts[starts.len() / 3];
+    let last = starts[starts.len() - 4];
+    let insert = |at: usize, n: usize| move |bytes: &mut Vec<u8>| drop(bytes.splice(at..at, vec![0x5a; n]));
+    let cases: [(&str, Box<dyn Fn(&mut Vec<u8>)>, usize); 5] = [
+        ("one", Box::new(insert(third, 1)), 1),
+        ("many", Box::new(insert(third, 5000)), 1),
+        ("late", Box::new(insert(last, 7)), 1),
+        ("header", Box::new(insert(0, 100)), 1),
+        (
+            "two",
+            Box::new(|bytes| {
+                insert(last, 7)(bytes);
+                insert(third, 3)(bytes);
+            }),
+            2,
+        ),
+    ];
+    for (name, change, breaks) in cases {
+        let source = land.write(name);
+        let mut bytes = healthy.clone();
+        change(&mut bytes);
+        put(&source.join(REGION), &bytes);
+        let codes: Vec<Code> = all_codes(&source).into_iter().map(|(code, _)| code).collect();
+        assert_eq!(codes, vec![Code::RegionShifted; breaks], "{name}");
+        assert_eq!(blocks(&source), land.truth, "{name}: it is read as it was");
+        assert_eq!(plain(&source).blocks, land.truth, "{name}");
+    }
+}
+
+/// Bytes were cut out of a block or put into one: it alone is lost.
+#[test]
+fn bytes_cut_out_of_a_block_or_put_into_one() {
+    let land = Land::full();
+    let healthy = fs::read(land.write("healthy").join(REGION)).unwrap();
+    let first = 20 + 4 * 64 + 30;
+    for (name, at, cut) in [
+        ("cut", healthy.len() / 2, true),
+        ("put", healthy.len() / 2, false),
+        ("cut-first", first, true),
+        ("put-first", first, false),
+    ] {
+        let source = land.write(name);
+        let mut bytes = healthy.clone();
+        if cut {
+            drop(bytes.drain(at..at + 3))
+        } else {
+            drop(bytes.splice(at..at, *b"garbage"))
+        }
+        put(&source.join(REGION), &bytes);
+        assert!(codes(&source).contains(&Code::RegionShifted), "{name}: {:?}", codes(&source));
+        assert!(all_codes(&source).len() <= 5, "{name}: only one block is damaged: {:?}", all_codes(&source));
+        assert!(plain(&source).blocks.len() + 1 >= land.truth.len(), "{name}");
+    }
+}
+
 /// The meta file is wrong, and header and blocks agree.
 #[test]
 fn a_meta_file_that_the_blocks_contradict() {
