@@ -62,7 +62,8 @@ pub struct Decision {
     pub slot: u32,
     /// Its position in the world, in blocks of its LOD.
     pub position: [i32; 3],
-    /// Its bytes in the source, or in the file of the backup: the size and the container, in one or more pieces.
+    /// Its bytes in the source, or in the file of the backup, as [`Save::region`](crate::save::Save::region) reads it: the
+    /// size and the container, in one or more pieces.
     pub pieces: Vec<Span>,
     /// Its first sector in the file as it is read, without bytes that were inserted; [`RegionPlan::start`] has the one in
     /// the file as it is stored.

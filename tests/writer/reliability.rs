@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use voxscope::limits::Limits;
 use voxscope::repair;
 use voxscope::save::{Options, Save, Scratch};
+use voxscope::source::Source;
 
 use crate::common::damage::{FileDamage, TableDamage};
 use crate::common::reliability::{Reliability, at_most};
@@ -17,6 +18,15 @@ use crate::common::writer::Random;
 /// What a repair says of one damaged save: all placements, and those that the table does not have.
 type Tables = [Reliability; 2];
 
+/// The bytes of a file as they were before some were inserted or cut out; `None` where its header cannot be read.
+fn as_it_was(save: &Save, path: &Path) -> Option<Vec<u8>> {
+    let (forest, file) = save.regions().find(|(forest, file)| forest.dir.join(&file.name) == path)?;
+    let source = save.region(forest, file).unwrap()?.source;
+    let mut bytes = Vec::new();
+    source.read_into(0, source.len() as usize, &mut bytes).unwrap();
+    Some(bytes)
+}
+
 fn judge(truth: &HashMap<[i32; 3], Vec<u8>>, dir: &Path) -> Tables {
     let contents: HashSet<&Vec<u8>> = truth.values().collect();
     let save = Save::open(dir, &Options::default()).unwrap();
@@ -24,7 +34,7 @@ fn judge(truth: &HashMap<[i32; 3], Vec<u8>>, dir: &Path) -> Tables {
     let mut tables = Tables::default();
     for region in &plan.regions {
         let Some(header) = &region.source else { continue };
-        let bytes = fs::read(&region.path).unwrap();
+        let bytes = as_it_was(&save, &region.path).unwrap_or_else(|| fs::read(&region.path).unwrap());
         let mut scratch = Scratch::default();
         for block in &region.blocks {
             let stored: Vec<u8> =
