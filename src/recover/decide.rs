@@ -1,5 +1,7 @@
 //! What is sure enough to be written, and what is only likely.
 
+use std::collections::HashSet;
+
 use crate::recover::explained::{explained_entries, listed};
 use crate::recover::region::{Candidate, Case, State};
 use crate::recover::solver::Solver;
@@ -66,25 +68,30 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
     let likely = if solver.trust() >= 0.5 { LIKELY } else { LIKELY_NOISE };
     let unowned = unowned(case, state);
     let explained = explained_entries(case);
+    let seam_of = |i: usize, block: usize| {
+        let seams = state.seams.get(i).into_iter().flatten();
+        seams.into_iter().find(|(b, _)| *b == block).map_or(0.0, |(_, odds)| *odds)
+    };
+    let by_table = |i: usize| case.entries.get(i).filter(|_| i < explained).and_then(|entry| listed(case, entry));
+    let here = |i: usize| by_table(i).filter(|&block| seam_of(i, block) >= CONTRADICTED);
+    let taken: HashSet<usize> = (0..case.entries.len()).filter_map(here).collect();
     for (i, entry) in case.entries.iter().enumerate() {
-        let seam_of = |block: usize| {
-            let seams = state.seams.get(i).into_iter().flatten();
-            seams.into_iter().find(|(b, _)| *b == block).map_or(0.0, |(_, odds)| *odds)
-        };
-        let here = listed(case, entry).filter(|&block| i < explained && seam_of(block) >= CONTRADICTED);
         let best = state.best(case, i);
+        // What is a block's place by another entry cannot be its place by the order. The seams are those of that order.
+        let is_taken = best.is_some_and(|(block, _)| taken.contains(&block) && Some(block) != by_table(i));
+        let here = here(i).or_else(|| by_table(i).filter(|block| is_taken && !taken.contains(block)));
         let same = |block| best.filter(|(b, _)| case.content(*b) == case.content(block)).map_or(AS_LISTED, |(_, p)| p);
         if let Some(block) = here {
             let (slot, position, p) = (entry.slot, entry.position, same(block).max(AS_LISTED));
             placed.push(Placed { slot, position, block, certainty: Certainty::Certain, p, moved: false });
             continue;
         }
-        let Some((block, p)) = best else { continue };
+        let Some((block, p)) = best.filter(|_| !is_taken) else { continue };
         let share = |moved| -> f64 {
             state.options[i].iter().filter(|o| o.block == block && o.moved == moved).map(|o| o.p).sum()
         };
         let moved = share(true) > share(false);
-        let seam = seam_of(block);
+        let seam = seam_of(i, block);
         // A moved block is told by its seams alone; one that stayed by the order too, which no seam may contradict.
         let content = case.content(block);
         let of_content = |options: &[Candidate]| -> f64 {
@@ -103,6 +110,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
         } else {
             Certainty::Candidate
         };
+        // What is not certain is no likelier than the less favourable story has it.
+        let p = if certainty == Certainty::Certain { p } else { p.min(busy) };
         placed.push(Placed { slot: entry.slot, position: entry.position, block, certainty, p, moved });
     }
     placed.sort_by_key(|p| p.slot);
