@@ -241,13 +241,10 @@ fn judge(header: &Header, case: &Case, solved: &Solved, cap: usize, doubts: &mut
         return;
     }
     let placed: HashMap<u32, Placed> = solved.placed.iter().map(|p| (p.slot, *p)).collect();
-    // Where each content belongs.
-    let mut owners: HashMap<u128, Placed> = HashMap::new();
-    for p in placed.values().filter(|p| p.p >= REPORTED) {
-        let owner = owners.entry(case.content(p.block)).or_insert(*p);
-        if (p.p, p.slot) > (owner.p, owner.slot) {
-            *owner = *p;
-        }
+    // Where each content belongs, by slot.
+    let mut owners: HashMap<u128, Vec<Placed>> = HashMap::new();
+    for p in solved.placed.iter().filter(|p| p.p >= REPORTED) {
+        owners.entry(case.content(p.block)).or_default().push(*p);
     }
     let torn = |i: usize| solved.torn.get(i).is_some_and(|p| *p > 0.5);
     let entries = case.entries.iter().enumerate();
@@ -304,7 +301,7 @@ fn doubt(
     entry: &Listing,
     placed: Option<&Placed>,
     torn: bool,
-    owners: &HashMap<u128, Placed>,
+    owners: &HashMap<u128, Vec<Placed>>,
 ) -> Option<Doubt> {
     let here = listed(case, entry);
     let likely = placed.filter(|p| p.p >= REPORTED);
@@ -318,13 +315,20 @@ fn doubt(
             (Code::PlaceDoubt, Some(format!("It is the likeliest block for this position ({}).", evidence(p))))
         }
         (Some((_, block)), _) if block.splice.is_some() => (Code::BlockHalfMoved, stands),
-        (stood, Some(b)) => match owners.get(&case.content(b)).filter(|owner| owner.slot != entry.slot) {
-            Some(owner) => {
-                let own = format!("It belongs to {} ({}).", triple(owner.position), evidence(owner));
-                (Code::BlockMisplaced, Some([Some(own), stands].into_iter().flatten().collect::<Vec<_>>().join(" ")))
+        (stood, Some(b)) => match owners.get(&case.content(b)).map(Vec::as_slice).unwrap_or_default() {
+            all if all.iter().any(|owner| owner.slot != entry.slot) => {
+                // Where several have the same content, it belongs to one of them only if that is this very block.
+                let alone = match all {
+                    [owner] => Some(owner),
+                    _ => all.iter().find(|owner| owner.block == b),
+                };
+                let own = alone.filter(|owner| owner.slot != entry.slot);
+                let own = own.map(|owner| format!("It belongs to {} ({}).", triple(owner.position), evidence(owner)));
+                let remark = [own, stands].into_iter().flatten().collect::<Vec<_>>().join(" ");
+                (Code::BlockMisplaced, Some(remark).filter(|remark| !remark.is_empty()))
             }
-            None if stood.is_some() => (Code::BlockMisplaced, stands),
-            None => (Code::PlaceDoubt, None),
+            _ if stood.is_some() => (Code::BlockMisplaced, stands),
+            _ => (Code::PlaceDoubt, None),
         },
         (Some(_), None) => (Code::BlockMoved, stands),
         (None, None) if torn => (Code::BlockTorn, None),
