@@ -5,6 +5,9 @@ use std::fmt;
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 
+use crate::damage::Code;
+use crate::save::Save;
+
 /// A kind of event that damages saves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -202,10 +205,35 @@ impl Serialize for CauseKind {
     }
 }
 
+/// Whether a file is that of a save, both by their printable paths: the save itself, in it, or beside a database.
+#[must_use]
+pub fn is_of(file: &str, save: &str) -> bool {
+    file.strip_prefix(save).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\', '-']))
+}
+
+/// The saves of a directory, by their printable paths, sorted; none if the path is one save.
+#[must_use]
+pub fn saves_of(save: &Save) -> Vec<String> {
+    let forests = save.forests.iter().map(|forest| &forest.dir);
+    let paks = save.pak_dirs.iter().map(|pak_dir| &pak_dir.dir);
+    let dirs = forests.chain(paks).chain(save.maps.iter().map(|map| &map.dir));
+    let streams = save.streams.iter().map(|stream| &stream.path);
+    let mut all: Vec<String> = dirs.chain(streams).map(|path| save.shown(path)).collect();
+    all.sort();
+    all.dedup();
+    if all.len() < 2 {
+        all.clear();
+    }
+    all
+}
+
 /// What happened to a save, inferred from findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cause {
+    /// The printable path of the save that it happened to, in a directory of several; `None` for one save, and for what
+    /// is in none of them.
+    pub save: Option<String>,
     /// What happened.
     pub kind: CauseKind,
     /// What shows it, each a clause with its numbers.
@@ -218,7 +246,23 @@ pub struct Cause {
 
 impl Cause {
     pub(super) fn new(kind: CauseKind, blocks: u64, evidence: Vec<String>, alternatives: &[CauseKind]) -> Self {
-        Self { kind, evidence, blocks, alternatives: alternatives.to_vec() }
+        Self { save: None, kind, evidence, blocks, alternatives: alternatives.to_vec() }
+    }
+
+    /// Whether it may explain a finding of a file.
+    #[must_use]
+    pub fn explains(&self, file: &str, code: Code) -> bool {
+        self.kind.explains(code) && self.save.as_deref().is_none_or(|save| is_of(file, save))
+    }
+
+    /// What happened, as a sentence without its full stop, with the save that it happened to; causes that fit as well are
+    /// named.
+    #[must_use]
+    pub fn sentence_with_save(&self) -> String {
+        match &self.save {
+            Some(save) => format!("{save}: {}", self.sentence()),
+            None => self.sentence(),
+        }
     }
 
     /// What happened, as a sentence without its full stop; causes that fit as well are named.
@@ -248,8 +292,9 @@ impl Cause {
 /// The form of `--format jsonl`; see OUTPUT.md.
 impl Serialize for Cause {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut s = serializer.serialize_struct("cause", 9)?;
+        let mut s = serializer.serialize_struct("cause", 10)?;
         s.serialize_field("type", "cause")?;
+        s.serialize_field("save", &self.save)?;
         s.serialize_field("cause", &self.kind)?;
         s.serialize_field("message", &self.sentence())?;
         s.serialize_field("evidence", &self.evidence)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::check::cause::{Cause, CauseKind};
+use crate::check::cause::{Cause, CauseKind, is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::damage::{Code, Level};
 use crate::save::{File, Save};
@@ -52,10 +52,28 @@ impl Findings {
         Self { files: self.files.iter().filter_map(|(file, counts)| Some((inside(file)?, counts.clone()))).collect() }
     }
 
-    /// What happened to the save, the likeliest first; empty when nothing did, or the findings do not show it. Reads the
+    /// What happened to the save, or to each save of a directory, the likeliest first; empty when nothing did, or the findings do not show it. Reads the
     /// beginnings of some damaged files.
     #[must_use]
     pub fn causes(&self, save: &Save) -> Vec<Cause> {
+        let names = saves_of(save);
+        if names.is_empty() {
+            return self.causes_of_one(save);
+        }
+        // Of a save within another one the name is longer, and comes later.
+        let owner = |file: &str| names.iter().rposition(|name| is_of(file, name)).unwrap_or(names.len());
+        let mut by_save: BTreeMap<usize, Self> = BTreeMap::new();
+        for (file, counts) in &self.files {
+            by_save.entry(owner(file)).or_default().files.push((Arc::clone(file), counts.clone()));
+        }
+        let named = |(n, findings): (usize, Self)| {
+            let of = names.get(n).cloned();
+            findings.causes_of_one(save).into_iter().map(move |cause| Cause { save: of.clone(), ..cause })
+        };
+        by_save.into_iter().flat_map(named).collect()
+    }
+
+    fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
         let evidence = Evidence::gather(self, save);
         let mut causes = Vec::new();
         causes.extend(evidence.in_use());

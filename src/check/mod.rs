@@ -42,7 +42,7 @@ use crate::save::{Fault, File, Region, Save};
 use crate::source::{FileSource, Source};
 use crate::watch::{Step, Watch};
 
-pub use cause::{Cause, CauseKind};
+pub use cause::{Cause, CauseKind, is_of, saves_of};
 pub use causes::Findings;
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};

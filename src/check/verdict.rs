@@ -1,5 +1,6 @@
 //! The end of a check: what happened, what is damaged, and which command to run next.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,9 @@ impl Totals {
         self.files_changed += other.files_changed;
     }
 }
+
+/// Causes that are told of a directory of several saves, behind the first one.
+const MOST_SAVES: usize = 15;
 
 /// Directories above a region file in which its forest may be.
 const ABOVE: usize = 3;
@@ -126,26 +130,44 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
         None => (None, causes),
         Some((first, rest)) => (Some(first), rest),
     };
+    // The figures of several saves follow what happened to each.
+    let mut of_all = None;
     match (first, figures) {
-        (Some(first), Some(figures)) if first.alternatives.is_empty() => {
+        (Some(first), Some(figures)) if first.alternatives.is_empty() && first.save.is_none() => {
             lines.push(format!("{}: {figures}.", first.sentence()));
         }
         // Two sentences are easier to read than a long one.
         (Some(first), Some(figures)) => {
-            lines.push(format!("{}.", first.sentence()));
-            lines.push(format!("{}.", capitalize(&figures)));
+            lines.push(format!("{}.", first.sentence_with_save()));
+            let figures = format!("{}.", capitalize(&figures));
+            if first.save.is_none() {
+                lines.push(figures);
+            } else {
+                of_all = Some(figures);
+            }
         }
-        (Some(first), None) => lines.push(format!("{}.", first.sentence())),
+        (Some(first), None) => lines.push(format!("{}.", first.sentence_with_save())),
         (None, Some(figures)) => {
             lines.push(format!("The findings do not show what happened: {figures}."));
         }
         (None, None) => {}
     }
-    lines.extend(first.and_then(Cause::tell_apart).map(|text| format!("{text}.")));
-    for cause in rest {
-        lines.push(format!("{}.", cause.sentence()));
-        lines.extend(cause.tell_apart().map(|text| format!("{text}.")));
+    let mut told: HashSet<String> = HashSet::new();
+    let mut tell_apart = |cause: &Cause| {
+        let text = cause.tell_apart().filter(|text| told.insert(text.clone()));
+        text.map(|text| format!("{text}."))
+    };
+    lines.extend(first.and_then(&mut tell_apart));
+    let shown = if first.is_some_and(|first| first.save.is_some()) { MOST_SAVES } else { usize::MAX };
+    for cause in rest.iter().take(shown) {
+        lines.push(format!("{}.", cause.sentence_with_save()));
+        lines.extend(tell_apart(cause));
     }
+    if rest.len() > shown {
+        let more = count((rest.len() - shown) as u64, "more cause");
+        lines.push(format!("And {more}; --format jsonl has all, and a check of one save those of it."));
+    }
+    lines.extend(of_all);
     let incomplete = causes.iter().filter(|cause| cause.kind == CauseKind::CopyIncomplete);
     for evidence in incomplete.flat_map(|cause| &cause.evidence) {
         lines.push(format!("Missing: {evidence}. Copy the missing files from the original, then check again."));

@@ -29,8 +29,8 @@ const SUMMARY: [&str; 15] = [
     "totals",
 ];
 
-const CAUSE: [&str; 9] =
-    ["type", "cause", "message", "evidence", "blocks", "lost", "comes_back", "alternatives", "tell_apart"];
+const CAUSE: [&str; 10] =
+    ["type", "save", "cause", "message", "evidence", "blocks", "lost", "comes_back", "alternatives", "tell_apart"];
 
 /// A number in words.
 fn number(json: &Json) -> u64 {
@@ -181,6 +181,39 @@ fn damage_outside_of_blocks_has_a_command_too() {
         assert!(repaired.out.contains("Move the copy to where the save was"), "{}", repaired.out);
         assert_eq!(code(&["check", &to]), 0);
     }
+}
+
+/// Each save of a directory has its own story.
+#[test]
+fn what_happened_is_told_of_each_save() {
+    let demo = Demo::new();
+    let dir = tempfile::tempdir().unwrap();
+    for (name, sample) in [("one", "crash-grown"), ("two", "region-shifted"), ("three", "crash-grown")] {
+        let copied = std::process::Command::new("cp")
+            .args(["-r", &demo.path(&format!("damaged/{sample}")), dir.path().join(name).to_str().unwrap()])
+            .status();
+        assert!(copied.unwrap().success());
+    }
+    let path = dir.path().to_str().unwrap();
+    let said = finish(command(&["check", path])).out;
+    let killed = "The game was killed while it saved.";
+    for line in [
+        &format!("one: {killed}"),
+        &format!("three: {killed}"),
+        "two: Storage or a transfer changed bytes of the save.",
+    ] {
+        assert!(said.lines().any(|said| said == line), "{line}: {said}");
+    }
+    let rows = lines(&finish(command(&["check", "--format=jsonl", path])).out);
+    let causes: Vec<(&str, &str)> = rows
+        .iter()
+        .filter(|row| row["type"] == "cause")
+        .map(|row| (row["save"].as_str().unwrap(), row["cause"].as_str().unwrap()))
+        .collect();
+    let killed = "killed-while-saving";
+    assert_eq!(causes, [("one", killed), ("three", killed), ("two", "storage-damaged")]);
+    let alone = lines(&finish(command(&["check", "--format=jsonl", &demo.path("damaged/crash-grown")])).out);
+    assert!(alone.iter().any(|row| row["type"] == "cause" && row["save"].is_null()));
 }
 
 #[test]

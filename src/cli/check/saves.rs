@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use voxscope::check::Finding;
+use voxscope::check::{self, Finding};
 use voxscope::save::Save;
 
 /// Findings that are held; those after them are printed as they come.
@@ -20,15 +20,9 @@ pub struct Saves {
 impl Saves {
     /// Those of a path; none if it is one save.
     pub fn of(save: &Save) -> Self {
-        let forests = save.forests.iter().map(|forest| &forest.dir);
-        let paks = save.pak_dirs.iter().map(|pak_dir| &pak_dir.dir);
-        let dirs = forests.chain(paks).chain(save.maps.iter().map(|map| &map.dir));
-        let streams = save.streams.iter().map(|stream| &stream.path);
         let mut all: Vec<(String, Vec<Finding>)> =
-            dirs.chain(streams).map(|path| (save.shown(path), Vec::new())).collect();
-        all.sort_by(|a, b| a.0.cmp(&b.0));
-        all.dedup_by(|a, b| a.0 == b.0);
-        if all.len() < 2 {
+            check::saves_of(save).into_iter().map(|name| (name, Vec::new())).collect();
+        if all.is_empty() {
             return Self::default();
         }
         all.push(("in no save".to_owned(), Vec::new()));
@@ -38,11 +32,8 @@ impl Saves {
     /// Holds a finding; `false` if it is to be printed at once.
     pub fn hold(&mut self, finding: &Finding) -> bool {
         let Some(last) = self.all.len().checked_sub(1).filter(|_| self.held < MOST) else { return false };
-        let is_in = |name: &str| {
-            finding.file.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\', '-']))
-        };
         // A save within another one has the longer name.
-        let of = self.all.iter().take(last).rposition(|(name, _)| is_in(name)).unwrap_or(last);
+        let of = self.all.iter().take(last).rposition(|(name, _)| check::is_of(&finding.file, name)).unwrap_or(last);
         if let Some((_, findings)) = self.all.get_mut(of) {
             findings.push(finding.clone());
             self.held += 1;

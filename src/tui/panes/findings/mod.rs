@@ -110,7 +110,7 @@ fn cause_of(app: &App, finding: &Finding) -> Option<usize> {
         return None;
     }
     let causes = &app.findings.verdict.causes;
-    let number = causes.iter().position(|cause| cause.kind.explains(finding.code()));
+    let number = causes.iter().position(|cause| cause.explains(&finding.file, finding.code()));
     let number = number.or_else(|| state.of_blocks.get(&block_key(finding)?).copied());
     Some(number.unwrap_or(causes.len()))
 }
@@ -119,7 +119,7 @@ fn cause_of(app: &App, finding: &Finding) -> Option<usize> {
 fn causes_of_blocks(findings: &Findings) -> HashMap<BlockKey, usize> {
     let causes = &findings.verdict.causes;
     let explained = findings.list.iter().filter_map(|finding| {
-        let number = causes.iter().position(|cause| cause.kind.explains(finding.code()))?;
+        let number = causes.iter().position(|cause| cause.explains(&finding.file, finding.code()))?;
         Some((block_key(finding)?, number))
     });
     explained.collect()

@@ -121,7 +121,7 @@ pub fn draw_cause(app: &App, groups: &Groups, number: usize, y: u16, canvas: &mu
 
 /// What there is to say of a cause.
 fn cause_words(cause: &Cause) -> Vec<(Role, String)> {
-    let mut out = vec![(Role::Strong, format!("{}.", cause.sentence()))];
+    let mut out = vec![(Role::Strong, format!("{}.", cause.sentence_with_save()))];
     out.push((Role::Text, format!("Evidence: {}.", cause.evidence.join("; "))));
     out.push((Role::Text, format!("Lost: {}.", cause.kind.lost())));
     out.push((Role::Text, format!("What can come back: {}.", cause.kind.comes_back())));
