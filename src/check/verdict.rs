@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn every_cause_has_a_name_of_its_own_and_sentences() {
-        let names: std::collections::HashSet<&str> = CauseKind::ALL.iter().map(|kind| kind.name()).collect();
+        let names: HashSet<&str> = CauseKind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), CauseKind::ALL.len());
         for kind in CauseKind::ALL {
             assert!(kind.sentence().starts_with(char::is_uppercase) && !kind.sentence().ends_with('.'), "{kind}");

@@ -187,7 +187,7 @@ fn damage_outside_of_blocks_has_a_command_too() {
 #[test]
 fn what_happened_is_told_of_each_save() {
     let demo = Demo::new();
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir().unwrap();
     for (name, sample) in [("one", "crash-grown"), ("two", "region-shifted"), ("three", "crash-grown")] {
         let copied = std::process::Command::new("cp")
             .args(["-r", &demo.path(&format!("damaged/{sample}")), dir.path().join(name).to_str().unwrap()])

@@ -118,7 +118,10 @@ fn a_header_that_the_rest_contradicts() {
     }
 }
 
-/// Bytes were inserted or cut out between two blocks, before the header, and at two places.
+/// What happens to the bytes of a file.
+type Change = Box<dyn Fn(&mut Vec<u8>)>;
+
+/// Bytes were inserted between two blocks, before the header, and at two places.
 #[test]
 fn blocks_at_another_byte() {
     let land = Land::full();
@@ -133,14 +136,14 @@ fn blocks_at_another_byte() {
     let third = starts[starts.len() / 3];
     let last = starts[starts.len() - 4];
     let insert = |at: usize, n: usize| move |bytes: &mut Vec<u8>| drop(bytes.splice(at..at, vec![0x5a; n]));
-    let cases: [(&str, Box<dyn Fn(&mut Vec<u8>)>, usize); 5] = [
+    let cases: [(&str, Change, usize); 5] = [
         ("one", Box::new(insert(third, 1)), 1),
         ("many", Box::new(insert(third, 5000)), 1),
         ("late", Box::new(insert(last, 7)), 1),
         ("header", Box::new(insert(0, 100)), 1),
         (
             "two",
-            Box::new(|bytes| {
+            Box::new(move |bytes| {
                 insert(last, 7)(bytes);
                 insert(third, 3)(bytes);
             }),
@@ -174,9 +177,9 @@ fn bytes_cut_out_of_a_block_or_put_into_one() {
         let source = land.write(name);
         let mut bytes = healthy.clone();
         if cut {
-            drop(bytes.drain(at..at + 3))
+            drop(bytes.drain(at..at + 3));
         } else {
-            drop(bytes.splice(at..at, *b"garbage"))
+            drop(bytes.splice(at..at, *b"garbage"));
         }
         put(&source.join(REGION), &bytes);
         assert!(codes(&source).contains(&Code::RegionShifted), "{name}: {:?}", codes(&source));
