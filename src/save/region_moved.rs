@@ -9,6 +9,7 @@ use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::save::table_fits::{Place, begins, fits, places, sectors_at};
+use crate::save::transfer::is_whole;
 use crate::source::{FileSource, Piece, PieceFrom, Restoration, Source};
 
 /// The first bytes of a region file.
@@ -93,7 +94,9 @@ fn ends_right(source: &FileSource, header: &Header) -> io::Result<bool> {
     let places = places(source, header)?;
     for &(at, count) in places.iter().rev().filter(|(at, count)| *at < source.len() && *count > 0).take(BREAK) {
         last += 1;
-        fitting += usize::from(begins(source, at, count, header.format.sector_size)?);
+        // A container without a header does not look like one.
+        let fits = begins(source, at, count, header.format.sector_size)? || is_whole(source, header, (at, count))?;
+        fitting += usize::from(fits);
     }
     Ok(fitting * 2 > last || last == 0)
 }
@@ -159,7 +162,7 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
         }
     }
     let best = votes.into_iter().max_by_key(|&(by, n)| (n, std::cmp::Reverse(by.unsigned_abs()), by));
-    // Few of them are believed where all stand in a row up to the end of the file.
+    // Few of them are believed where they are in a row up to the end of the file, and each is whole.
     let tiled = |by: i64| {
         let all =
             found.iter().rev().zip(&wrong).all(|(found, wrong)| (found.0.saturating_add_signed(by), found.1) == *wrong);
@@ -168,6 +171,13 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
         all && found.len() == run && to_the_end
     };
     let Some((by, n)) = best.filter(|(by, n)| *n >= BREAK || tiled(*by)) else { return Ok(None) };
+    if n < BREAK {
+        for place in &found {
+            if !is_whole(parts, header, *place)? {
+                return Ok(None);
+            }
+        }
+    }
     if n * 2 <= found.len().min(wrong.len()) {
         return Ok(None);
     }

@@ -10,6 +10,7 @@ use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Entry, Header, MAX_HEADER_BYTES, sectors_for};
 use crate::limits::Limits;
+use crate::save::table_fits::Place;
 use crate::save::{Scratch, region_moved};
 use crate::source::{FileSource, OpenError, Piece, PieceFrom, Restoration, Source};
 
@@ -45,6 +46,11 @@ pub(crate) fn open_region(path: &Path) -> Result<(FileSource, Vec<Damage>), Open
         );
     }
     Ok((source.restored(Some(Arc::new(restoration))), damage))
+}
+
+/// Whether a whole block with so many sectors begins at a byte. The block is decoded.
+pub(super) fn is_whole<S: Source>(source: &S, header: &Header, place: Place) -> io::Result<bool> {
+    Blocks { source, header, scratch: Scratch::default(), bytes: Vec::new() }.is_whole_at(place)
 }
 
 /// The pieces that put lost carriage returns back, and how many those are; `None` where none is missing.
@@ -94,18 +100,26 @@ impl<S: Source> Blocks<'_, S> {
 
     /// Whether the size before a block fits the sectors of its entry.
     fn prefix_fits(&mut self, entry: Entry, missing: u64) -> io::Result<bool> {
-        self.source.read_into(self.at(entry, missing), 4, &mut self.bytes)?;
-        let size = self.bytes.first_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        Ok(size > 0 && sectors_for(size.into(), self.header.format.sector_size) == u64::from(entry.count()))
+        self.prefix_fits_at((self.at(entry, missing), entry.count().into()))
     }
 
     /// Whether a whole block of the length that its entry says stands there.
     fn is_whole(&mut self, entry: Entry, missing: u64) -> io::Result<bool> {
-        if !self.prefix_fits(entry, missing)? {
+        self.is_whole_at((self.at(entry, missing), entry.count().into()))
+    }
+
+    fn prefix_fits_at(&mut self, (at, count): Place) -> io::Result<bool> {
+        self.source.read_into(at, 4, &mut self.bytes)?;
+        let size = self.bytes.first_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        Ok(size > 0 && sectors_for(size.into(), self.header.format.sector_size) == u64::from(count))
+    }
+
+    fn is_whole_at(&mut self, (at, count): Place) -> io::Result<bool> {
+        if !self.prefix_fits_at((at, count))? {
             return Ok(false);
         }
-        let len = self.header.sector_span(0, entry.count().into()).len();
-        self.source.read_into(self.at(entry, missing), index(len), &mut self.bytes)?;
+        let len = self.header.sector_span(0, count.into()).len();
+        self.source.read_into(at, index(len), &mut self.bytes)?;
         let bytes = std::mem::take(&mut self.bytes);
         let whole = self.decodes(&bytes);
         self.bytes = bytes;
