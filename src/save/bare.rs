@@ -148,7 +148,7 @@ pub fn read<'a>(
 /// Bytes of the size before a container in a region file.
 const SIZE_BYTES: u64 = 4;
 
-/// The container behind its size, when the file is a block as it lies in the sectors of a region, zeros to their end included:
+/// The container behind its size, when the file is a block as it is in the sectors of a region, zeros to their end included:
 /// `repair` leaves such files in `lost+found`.
 fn after_size(bytes: &[u8]) -> Option<&[u8]> {
     let (size, rest) = bytes.split_first_chunk::<4>()?;
@@ -197,7 +197,7 @@ pub fn infer(
 /// Entries of a directory that are described.
 const ENTRIES: usize = 24;
 
-/// What lies in a directory that has no save, and why each entry is not one: a line for each.
+/// What is in a directory that has no save, and why each entry is not one: a line for each.
 #[must_use]
 pub fn describe_directory(dir: &Path, limits: &Limits) -> Vec<String> {
     let Ok(list) = std::fs::read_dir(dir) else { return Vec::new() };

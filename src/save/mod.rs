@@ -13,6 +13,7 @@ mod region;
 pub(crate) mod region_moved;
 mod scan;
 mod sectors;
+mod single_block;
 mod start;
 mod stream;
 pub(crate) mod table_fits;

@@ -179,7 +179,7 @@ impl<S: Source> Pak<S> {
         self.grid.as_ref().and_then(|grid| grid.value.chunk(self.region, record))
     }
 
-    /// Where the data of a record lies.
+    /// Where the data of a record is.
     pub fn locate(&self, number: u32, record: Record, damage: &mut Vec<Damage>) -> Option<Located> {
         record.locate(number, &self.header, self.reading.value, self.source.len(), damage)
     }

@@ -232,7 +232,7 @@ fn leads_astray<S: Source>(source: &S, records: &[Listed]) -> io::Result<bool> {
             return Ok(true);
         }
     }
-    // Where bytes were cut out, a chunk can lie before the end, and the last ones behind it.
+    // Where bytes were cut out, a chunk can be before the end, and the last ones behind it.
     let beyond = records.iter().filter(|record| record.start + record.len > source.len()).count();
     Ok(beyond > 0 && !source.len().is_multiple_of(BLOCK_BYTES))
 }

@@ -1,5 +1,5 @@
 //! Region files into which bytes were inserted, or out of which bytes were cut: behind them, no block begins at a sector.
-//! The table and the size prefixes of the blocks tell where, and how many bytes.
+//! The table and the size prefixes of the blocks show where, and how many bytes.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
+use crate::save::single_block::SingleBlock;
 use crate::save::table_fits::{Place, begins, fits, places, sectors_at};
-use crate::save::transfer::is_whole;
 use crate::source::{FileSource, Piece, PieceFrom, Restoration, Source};
 
 /// The first bytes of a region file.
@@ -91,11 +91,12 @@ fn with_header(mut source: FileSource, damage: &mut Vec<Damage>) -> io::Result<(
 /// Whether most of the last blocks of a file are where its table has them.
 fn ends_right(source: &FileSource, header: &Header) -> io::Result<bool> {
     let (mut last, mut fitting) = (0, 0);
+    let mut single = SingleBlock::new(source, header);
     let places = places(source, header)?;
     for &(at, count) in places.iter().rev().filter(|(at, count)| *at < source.len() && *count > 0).take(BREAK) {
         last += 1;
         // A container without a header does not look like one.
-        let fits = begins(source, at, count, header.format.sector_size)? || is_whole(source, header, (at, count))?;
+        let fits = begins(source, at, count, header.format.sector_size)? || single.is_whole((at, count))?;
         fitting += usize::from(fits);
     }
     Ok(fitting * 2 > last || last == 0)
@@ -172,8 +173,9 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
     };
     let Some((by, n)) = best.filter(|(by, n)| *n >= BREAK || tiled(*by)) else { return Ok(None) };
     if n < BREAK {
+        let mut single = SingleBlock::new(parts, header);
         for place in &found {
-            if !is_whole(parts, header, *place)? {
+            if !single.is_whole(*place)? {
                 return Ok(None);
             }
         }

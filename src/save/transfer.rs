@@ -1,5 +1,5 @@
-//! Region files out of which a copy took carriage returns: each line feed behind one lost it, and all later bytes stand
-//! one byte further in front. The table, the sizes of blocks and their ends tell where. Other bytes that were inserted or cut
+//! Region files out of which a copy took carriage returns: each line feed behind one lost it, and all later bytes are
+//! one byte further in front. The table, the sizes of blocks and their ends show where. Other bytes that were inserted or cut
 //! out are put back or left out by [`region_moved`].
 
 use std::io;
@@ -9,12 +9,11 @@ use std::sync::Arc;
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Entry, Header, MAX_HEADER_BYTES, sectors_for};
-use crate::limits::Limits;
-use crate::save::table_fits::Place;
-use crate::save::{Scratch, region_moved};
+use crate::save::region_moved;
+use crate::save::single_block::SingleBlock;
 use crate::source::{FileSource, OpenError, Piece, PieceFrom, Restoration, Source};
 
-/// Carriage returns that one block, and what lies before it, can have lost.
+/// Carriage returns that one block, and what is before it, can have lost.
 const AHEAD: u64 = 4;
 /// Entries of a table that are read to look for lost carriage returns.
 const ENTRIES: u64 = 1 << 18;
@@ -48,11 +47,6 @@ pub(crate) fn open_region(path: &Path) -> Result<(FileSource, Vec<Damage>), Open
     Ok((source.restored(Some(Arc::new(restoration))), damage))
 }
 
-/// Whether a whole block with so many sectors begins at a byte. The block is decoded.
-pub(super) fn is_whole<S: Source>(source: &S, header: &Header, place: Place) -> io::Result<bool> {
-    Blocks { source, header, scratch: Scratch::default(), bytes: Vec::new() }.is_whole_at(place)
-}
-
 /// The pieces that put lost carriage returns back, and how many those are; `None` where none is missing.
 fn lost_returns<S: Source>(source: &S) -> io::Result<Option<(Vec<Piece>, u64)>> {
     let mut prefix = Vec::new();
@@ -67,9 +61,10 @@ fn lost_returns<S: Source>(source: &S) -> io::Result<Option<(Vec<Piece>, u64)>> 
     let entries = words.iter().map(|word| Entry(u32::from_le_bytes(*word))).filter(|entry| entry.count() > 0);
     let mut entries: Vec<Entry> = entries.collect();
     entries.sort_unstable_by_key(|entry| (entry.first(), entry.count()));
-    // What stands where the last entry says is right in a file that lost nothing.
+    // What is where the last entry says is right in a file that lost nothing.
     let Some(last) = entries.last() else { return Ok(None) };
-    let mut blocks = Blocks { source, header: &header, scratch: Scratch::default(), bytes: Vec::new() };
+    let single = SingleBlock::new(source, &header);
+    let mut blocks = Blocks { source, header: &header, single, bytes: Vec::new() };
     if blocks.prefix_fits(*last, 0)? && !(1..=AHEAD).contains(&blocks.shortage(&entries, 0)) {
         return Ok(None);
     }
@@ -88,7 +83,7 @@ fn put_back(pieces: &mut Vec<Piece>, lost: Vec<u64>, missing: u64) {
 struct Blocks<'b, S> {
     source: &'b S,
     header: &'b Header,
-    scratch: Scratch,
+    single: SingleBlock<'b, S>,
     bytes: Vec<u8>,
 }
 
@@ -100,37 +95,14 @@ impl<S: Source> Blocks<'_, S> {
 
     /// Whether the size before a block fits the sectors of its entry.
     fn prefix_fits(&mut self, entry: Entry, missing: u64) -> io::Result<bool> {
-        self.prefix_fits_at((self.at(entry, missing), entry.count().into()))
+        let place = (self.at(entry, missing), entry.count().into());
+        self.single.prefix_fits(place)
     }
 
-    /// Whether a whole block of the length that its entry says stands there.
+    /// Whether a whole block of the length that its entry says is there.
     fn is_whole(&mut self, entry: Entry, missing: u64) -> io::Result<bool> {
-        self.is_whole_at((self.at(entry, missing), entry.count().into()))
-    }
-
-    fn prefix_fits_at(&mut self, (at, count): Place) -> io::Result<bool> {
-        self.source.read_into(at, 4, &mut self.bytes)?;
-        let size = self.bytes.first_chunk::<4>().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        Ok(size > 0 && sectors_for(size.into(), self.header.format.sector_size) == u64::from(count))
-    }
-
-    fn is_whole_at(&mut self, (at, count): Place) -> io::Result<bool> {
-        if !self.prefix_fits_at((at, count))? {
-            return Ok(false);
-        }
-        let len = self.header.sector_span(0, count.into()).len();
-        self.source.read_into(at, index(len), &mut self.bytes)?;
-        let bytes = std::mem::take(&mut self.bytes);
-        let whole = self.decodes(&bytes);
-        self.bytes = bytes;
-        Ok(whole)
-    }
-
-    fn decodes(&mut self, bytes: &[u8]) -> bool {
-        let view = self.scratch.interpret_bytes(bytes, 0, self.header, None, &Limits::DEFAULT);
-        view.container.is_some_and(|container| container.whole)
-            && view.block.as_ref().is_some_and(|block| block.epilogue.is_some() && block.whole_channels() == 8)
-            && view.damage.is_empty()
+        let place = (self.at(entry, missing), entry.count().into());
+        self.single.is_whole(place)
     }
 
     /// Goes from entry to entry with the number of bytes that are missing before it.
@@ -149,7 +121,7 @@ impl<S: Source> Blocks<'_, S> {
                 Some(more) => {
                     whole += 1;
                     let mut lost = self.find(std::mem::take(&mut broken), missing, more)?;
-                    // Where it is not known from which block one is missing, the later ones stand right all the same.
+                    // Where it is not known from which block one is missing, the later ones are right all the same.
                     lost.resize(index(more), self.at(*entry, missing + more));
                     put_back(&mut pieces, lost, missing);
                     missing += more;
@@ -225,7 +197,7 @@ impl<S: Source> Blocks<'_, S> {
             let fits = size > 0 && sectors_for(size.into(), this.header.format.sector_size) == u64::from(entry.count());
             // A carriage return behind the block's own bytes changes nothing of it.
             let inside = way.last().is_none_or(|at| *at < index(u64::from(size) + 4));
-            if fits && inside && this.decodes(&with) {
+            if fits && inside && this.single.decodes(&with) {
                 ways.push(way);
             }
             ways.len()

@@ -1,5 +1,5 @@
 //! The header of a region file, corrected by what is in the file. Where it differs from the meta file, the table and the
-//! blocks tell which of the two is right: the sizes of sectors and regions are right if the table fits the sectors, and
+//! blocks show which of the two is right: the sizes of sectors and regions are right if the table fits the sectors, and
 //! blocks store their own size and depths.
 
 use std::path::Path;

@@ -311,7 +311,7 @@ fn guess_page_size<S: Source>(source: &S) -> io::Result<Option<u32>> {
     }
 }
 
-/// Treats a number of reserved bytes as 0 if the cells of the schema would lie outside of their page with it.
+/// Treats a number of reserved bytes as 0 if the cells of the schema would be outside of their page with it.
 fn mend_reserved<S: Source>(pages: &mut Pages<S>) -> io::Result<Option<Damage>> {
     let reserved = pages.header.reserved;
     let usable = index(pages.header.usable().into());

@@ -1,8 +1,8 @@
-//! Where the pages of a database stand when bytes were put into its file or cut out of it.
+//! Where the pages of a database are if bytes were put into its file or cut out of it.
 //!
 //! Pages of b-trees fill their area of cells to the byte, which hardly any other bytes do, so they are found at any offset
 //! and of any size. Where the pages behind a byte go on at another phase, bytes were inserted or removed there; pages that
-//! lead to others tell how many.
+//! lead to others show how many.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -26,7 +26,7 @@ const FAR: i64 = 256;
 /// The same where the phase changes at more than a few places.
 const NEAR: i64 = 2;
 const FEW: usize = 16;
-/// Rows that are put together to tell which of two shifts is right.
+/// Rows that are put together to show which of two shifts is right.
 const ROWS: usize = 2048;
 /// Places where pages change their phase; above that, the file is not one database with a few cuts.
 const BREAKS: usize = 4096;
@@ -34,13 +34,13 @@ const BREAKS: usize = 4096;
 /// Bytes that were put in or cut out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Break {
-    /// The offset in the file from which on pages stand elsewhere; the change is in the page before it.
+    /// The offset in the file from which on pages are elsewhere; the change is in the page before it.
     pub at: u64,
-    /// By how many bytes they stand further on; fewer than 0 where bytes are missing.
+    /// By how many bytes they are further on; below 0 where bytes are missing.
     pub change: i64,
 }
 
-/// What the pages of a file say of where they stand.
+/// What the pages of a file say of where they are.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// Bytes of a page.
@@ -56,7 +56,7 @@ struct Found {
     kind: Kind,
 }
 
-/// Pages in a row that stand by the same number of bytes further on than they should.
+/// Pages in a row that are the same number of bytes further on than they should be.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     /// Where its first page is.
@@ -147,7 +147,7 @@ fn find_magic<S: Source>(source: &S) -> io::Result<Option<u64>> {
     Ok(bytes.windows(MAGIC.len()).position(|window| window == MAGIC).map(|at| at as u64))
 }
 
-/// The parts of the file by their shifts; `None` where all pages stand where they should.
+/// The parts of the file by their shifts; `None` where all pages are where they should be.
 fn runs<S: Source>(source: &S, found: &[Found], magic: Option<u64>, header: &Header) -> io::Result<Option<Vec<Run>>> {
     let size = i64::from(header.page_size);
     let phase = |at: u64| (at % u64::from(header.page_size)) as i64;
@@ -191,7 +191,7 @@ fn runs<S: Source>(source: &S, found: &[Found], magic: Option<u64>, header: &Hea
         let forced = net.filter(|net| i == last && (net - before).rem_euclid(size) == step);
         let best = (-far..=far).map(|k| before + step + k * size).max_by_key(|shift| {
             let fits = usize::from(forced == Some(*shift));
-            (votes.of(*shift, low, high, size) + fits, -(shift - before).abs(), *shift)
+            (votes.supporting(*shift, low, high, size) + fits, -(shift - before).abs(), *shift)
         });
         run.shift = best.unwrap_or(before + step);
         before = run.shift;
@@ -206,7 +206,7 @@ fn runs<S: Source>(source: &S, found: &[Found], magic: Option<u64>, header: &Hea
     Ok(moved.then_some(kept))
 }
 
-/// Shifts that pages speak for.
+/// Shifts that pages support.
 struct Votes {
     /// Overflow pages that lead to the page after them: where they are, by the shift that this means.
     chains: HashMap<i64, Vec<i64>>,
@@ -227,7 +227,7 @@ impl Votes {
                     votes.children.extend(page.all().flatten().filter_map(|cell| cell.child).chain(page.right));
                 }
             }
-            // What stands between this page and the next one of a tree.
+            // What is between this page and the next one of a tree.
             let end = found.get(i + 1).map_or(source.len(), |next| next.at);
             let mut at = page.at + size;
             while at + size <= end {
@@ -245,8 +245,8 @@ impl Votes {
         Ok(votes)
     }
 
-    /// How many speak for a shift of the pages from `low` to `high`.
-    fn of(&self, shift: i64, low: i64, high: i64, size: i64) -> usize {
+    /// How many support a shift of the pages from `low` to `high`.
+    fn supporting(&self, shift: i64, low: i64, high: i64, size: i64) -> usize {
         let inside = |at: i64| (low..=high).contains(&at);
         let chains = self.chains.get(&shift).map_or(0, |all| all.iter().filter(|at| inside(**at)).count());
         let at = |child: &u32| (i64::from(*child) - 1) * size + shift;
@@ -307,7 +307,7 @@ fn split_by_rows<S: Source>(
     Ok(Some((place(before, shifts[0]), place(after, shifts[1]))))
 }
 
-/// A source whose bytes stand further on.
+/// A source whose bytes are further on.
 struct Shifted<'s, S> {
     source: &'s S,
     shift: i64,

@@ -57,7 +57,7 @@ impl StreamScratch {
         &self.payload.pages
     }
 
-    /// Where the parts of the row that was fetched last stand in the file: that in its page, then an overflow page each.
+    /// Where the parts of the row that was fetched last are in the file: that in its page, then an overflow page each.
     #[must_use]
     pub fn parts(&self) -> &[Span] {
         &self.payload.parts
