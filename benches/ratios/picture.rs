@@ -27,7 +27,7 @@ pub fn measure() {
     let shown = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
     report("tables of a first picture", &shown(tables), "under 50 ms", tables < Duration::from_millis(50));
 
-    let matter = Probe::of(&source, None).matter(&source);
+    let matter = Probe::new(&source, None).matter(&source);
     let highest = source.lods().last().copied().unwrap();
     let draw = |lod: u8, step: i64| {
         let grid = Grid::new(&source, Layer::Top(matter), lod, step, false);

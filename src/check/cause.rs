@@ -167,7 +167,7 @@ impl CauseKind {
         }
     }
 
-    /// How to tell it from another cause with the same evidence.
+    /// What distinguishes it from another cause with the same evidence.
     #[must_use]
     pub const fn tell_apart(self) -> &'static str {
         match self {
@@ -280,7 +280,7 @@ impl Cause {
         text
     }
 
-    /// What tells the causes apart that fit, as a sentence without its full stop; `None` when there is one only.
+    /// What distinguishes the causes that fit, as a sentence without its full stop; `None` when there is one only.
     #[must_use]
     pub fn tell_apart(&self) -> Option<String> {
         let all = std::iter::once(&self.kind).chain(&self.alternatives);

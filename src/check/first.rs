@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::check::report::Report;
 use crate::check::{HELD, Options, WINDOW, check_file, is_large, semantic};
-use crate::recover::quick::{self, Look};
+use crate::recover::quick;
 use crate::recover::screen::Screened;
 use crate::save::{File, Save};
 
@@ -88,8 +88,8 @@ pub(super) fn glance(
             each(path, report);
         }
     }
-    let of: Vec<&Look> = looks.iter().map(|(_, look)| look).collect();
-    let explained = quick::explained(&of);
+    let of: Vec<&quick::Glance> = looks.iter().map(|(_, look)| look).collect();
+    let explained = quick::tables_match(&of);
     let explained =
         looks.into_iter().zip(explained).filter_map(|((path, _), explained)| explained.then_some(path)).collect();
     Glance { explained, screened }

@@ -36,7 +36,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::recover::effort::Effort;
-use crate::recover::quick::Look;
+use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
 use crate::save::{Fault, File, Region, Save};
 use crate::source::{FileSource, Source};
@@ -134,11 +134,11 @@ pub struct Summary {
 
 /// How the table of a region compares with its sectors at a glance, also unclear if the region has a finding above note, and
 /// what its seams show. `name` is the name of its file.
-pub(crate) fn look<S: Source>(region: &Region<S>, name: &str, watch: &Watch<'_>) -> (Look, Screened) {
+pub(crate) fn look<S: Source>(region: &Region<S>, name: &str, watch: &Watch<'_>) -> (Glance, Screened) {
     let mut report = Report::new(name.into(), region.lod, 0);
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
     region::check(region, &options, &mut report, None);
-    let look = if report.has_trouble() || options.cancelled() { Look::Unclear } else { report.look };
+    let look = if report.has_trouble() || options.cancelled() { Glance::Unclear } else { report.look };
     (look, report.screened)
 }
 

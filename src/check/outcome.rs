@@ -79,8 +79,8 @@ impl Outcome {
     /// The same with a print, if the block is whole and has the length of its entry, and with a sketch on request.
     pub fn with_print(view: io::Result<View<'_>>, sector_size: u32, has_sketch: bool) -> Self {
         let whole = view.as_ref().ok().filter(|view| view.damage.is_empty());
-        let print = whole.map(|view| Print::of(view.bytes, sector_size));
+        let print = whole.map(|view| Print::new(view.bytes, sector_size));
         let block = whole.and_then(|view| view.block.as_ref()).filter(|_| has_sketch);
-        Self { print, sketch: block.and_then(Sketch::of), ..Self::from_view(view) }
+        Self { print, sketch: block.and_then(Sketch::draw), ..Self::from_view(view) }
     }
 }

@@ -9,7 +9,7 @@ use crate::check::finding::{BlockAt, Finding};
 use crate::check::outcome::Outcome;
 use crate::check::row::Row;
 use crate::damage::{Code, Damage, Level, Value};
-use crate::recover::quick::Look;
+use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
 
 /// Findings by level.
@@ -99,7 +99,7 @@ pub(super) struct Report {
     /// 1 if the file could not be read, or changed while it was read.
     pub unread: u64,
     /// How the table of the file compares with its sectors.
-    pub look: Look,
+    pub look: Glance,
     /// What a first look at the seams of a region shows.
     pub screened: Screened,
     name: Arc<str>,
@@ -124,7 +124,7 @@ impl Report {
             counts: Counts::default(),
             stats: Stats::default(),
             unread: 0,
-            look: Look::default(),
+            look: Glance::default(),
             screened: Screened::default(),
             name,
             lod,

@@ -69,7 +69,7 @@ pub struct Compared {
 impl Compared {
     /// Checks the whole save at the level `semantic`.
     #[must_use]
-    pub fn of(save: &Save, options: &Options<'_>) -> Self {
+    pub fn new(save: &Save, options: &Options<'_>) -> Self {
         let mut codes: HashMap<_, CodeSet> = HashMap::new();
         run(save, &options.level(Level::Semantic), |finding| {
             // An unowned block is in no row, whatever position it belongs to.

@@ -130,7 +130,7 @@ pub(super) fn find_doubts(save: &Save, options: &Options<'_>, glance: &Glance) -
                 .into_par_iter()
                 .filter_map(|(i, near)| {
                     let (region, case) = open(save, forest, files[i], sides(i, near), options)?;
-                    let split = if near { None } else { Split::of(&region, &case) };
+                    let split = if near { None } else { Split::find(&region, &case) };
                     Some((i, near, region.header, case, split))
                 })
                 .collect();

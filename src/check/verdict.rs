@@ -62,7 +62,7 @@ impl Totals {
     }
 }
 
-/// Causes that are told of a directory of several saves, behind the first one.
+/// Causes that are named for a directory of several saves, behind the first one.
 const MOST_SAVES: usize = 15;
 
 /// Directories above a region file in which its forest may be.
@@ -77,10 +77,10 @@ pub fn repair_command(save: &Path) -> String {
 /// Where the command puts its result, as an argument for a shell: beside the save, with a name of its own.
 #[must_use]
 pub fn repaired_path(save: &Path) -> String {
-    quoted(&beside(save))
+    quoted(&destination(save))
 }
 
-fn beside(save: &Path) -> PathBuf {
+fn destination(save: &Path) -> PathBuf {
     let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
         let real = std::fs::canonicalize(save).ok();
         let mut out = real.as_deref().and_then(Path::file_name).map_or_else(|| OsString::from("save"), OsStr::to_owned);
@@ -93,7 +93,7 @@ fn beside(save: &Path) -> PathBuf {
     let forest =
         real.as_deref().and_then(|real| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()));
     if let Some(forest) = forest.filter(|forest| forest.file_name().is_some()) {
-        return beside(forest);
+        return destination(forest);
     }
     // The repair of a region file is a directory.
     let is_file = is_file && save.extension().is_none_or(|ending| ending != "vxr");
@@ -113,7 +113,7 @@ fn quoted(path: &Path) -> String {
     if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// The sentences at the end of a check: each cause, what tells similar ones apart, and with `totals` what is damaged and
+/// The sentences at the end of a check: each cause, what distinguishes similar ones, and with `totals` what is damaged and
 /// what the repair brings back. Empty when there is nothing to say.
 #[must_use]
 pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: Effort) -> Vec<String> {

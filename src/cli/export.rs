@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use voxscope::draft::{self, Draft};
 use voxscope::export::voxels::{self, Area, Error, Odd, Request, Summary, Which};
-use voxscope::export::{self, Look, MapRequest, Picture, Slice};
+use voxscope::export::{self, Coloring, MapRequest, Picture, Slice};
 use voxscope::godot::channel::{CHANNELS, NAMES};
 use voxscope::picture::{self, Part, palette::Palette};
 use voxscope::printable;
@@ -421,8 +421,8 @@ fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch
 
 fn slice(arguments: &Arguments, axis: usize, at: i64) -> Slice {
     let look = match arguments.look {
-        Some(LookArgument::Scale) => Look::Scale,
-        _ => Look::Palette,
+        Some(LookArgument::Scale) => Coloring::Scale,
+        _ => Coloring::Palette,
     };
     let channel = arguments.channel.first().copied().unwrap_or(0);
     Slice { lod: arguments.lod.unwrap_or(0), axis, at, which: which(arguments), channel, look }

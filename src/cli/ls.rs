@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut exit = complain_of_unread_files(&save);
     let compared = match arguments.level {
         Level::Decode => Compared::default(),
-        Level::Semantic => Compared::of(&save, &check::Options::default()),
+        Level::Semantic => Compared::new(&save, &check::Options::default()),
     };
     for file in save.files() {
         match check::rows(&save, file, &check::Options::default()) {

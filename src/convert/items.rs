@@ -94,7 +94,7 @@ impl Items {
         if (!self.voxels.is_empty() || self.last.is_some())
             && let Some(bytes) = self.block.take_if(|bytes| is_endless(bytes))
         {
-            let why = "an item of the application's own: nothing can stand after it";
+            let why = "an item of the application's own: nothing can follow it";
             left.push(Left { voxel: None, bytes, why });
         }
         crate::godot::block::encode(block, out);

@@ -14,7 +14,7 @@ pub struct Decoded<T> {
 
 impl<T> Decoded<T> {
     /// What `decode` returns, with the damage that it pushed.
-    pub(crate) fn of(decode: impl FnOnce(&mut Vec<Damage>) -> T) -> Self {
+    pub(crate) fn collect(decode: impl FnOnce(&mut Vec<Damage>) -> T) -> Self {
         let mut damage = Vec::new();
         let value = decode(&mut damage);
         Self { value, damage }

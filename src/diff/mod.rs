@@ -333,7 +333,7 @@ impl Compared<'_> {
             return;
         }
         self.bare(lod, ia, ib, summary, sink);
-        let settled = moves.settle(|from, to| self.is_same_content(from, to));
+        let settled = moves.match_moves(|from, to| self.is_same_content(from, to));
         for (position, to) in settled.moved {
             summary.moved += 1;
             sink(Change { lod, position, across: 1, what: What::Moved { to } });

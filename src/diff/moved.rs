@@ -42,7 +42,7 @@ impl Moves {
     }
 
     /// Pairs contents that were removed at exactly one position and added at exactly one, if `same` is true for them.
-    pub fn settle(mut self, same: impl Fn(&At, &At) -> bool) -> Settled {
+    pub fn match_moves(mut self, same: impl Fn(&At, &At) -> bool) -> Settled {
         let once = |all: &[(u64, At)]| {
             let mut places: HashMap<u64, Option<At>> = HashMap::new();
             for (hash, at) in all {

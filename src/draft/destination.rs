@@ -89,7 +89,7 @@ fn check(sources: &[&Path], destination: &Path, longest: usize) -> Result<(), Er
     for source in sources {
         let source = fs::canonicalize(source).map_err(Error::read(source))?;
         if real.starts_with(&source) || forest_of(&source).is_some_and(|forest| real.starts_with(forest)) {
-            return Err(refuse(destination, "it lies inside the save"));
+            return Err(refuse(destination, "it is inside the save"));
         }
         if is_beside(&source, &real.join(name)) {
             return Err(refuse(destination, "SQLite would take it for a part of the save"));
@@ -202,7 +202,7 @@ pub(crate) fn parent(path: &Path) -> PathBuf {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Prefix of the names of temporary directories for a destination. A long name is shortened and told apart by its hash.
+/// Prefix of the names of temporary directories for a destination. A long name is shortened and made unique by its hash.
 pub(super) fn temporary(destination: &Path) -> OsString {
     let mut name = OsString::from(".");
     let last = destination.file_name().unwrap_or(OsStr::new("out"));

@@ -94,7 +94,7 @@ impl Input {
 
     /// A file that is open already.
     #[must_use]
-    pub fn of(path: &Path, source: FileSource) -> Self {
+    pub fn new(path: &Path, source: FileSource) -> Self {
         Self { source, path: path.to_owned() }
     }
 

@@ -13,7 +13,7 @@ const PIXELS: i64 = 1 << 24;
 
 /// How values become colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum Coloring {
     /// One colour per value; distances of the SDF by sign and magnitude.
     Palette,
     /// Grey from the smallest value to the largest.
@@ -34,7 +34,7 @@ pub struct Slice {
     /// The channel.
     pub channel: usize,
     /// How values become colours.
-    pub look: Look,
+    pub look: Coloring,
 }
 
 /// A picture that was written.
@@ -138,7 +138,7 @@ impl Canvas {
         let size = [self.width, self.height].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         let axis = ["x", "y", "z"][slice.axis];
         let mut about = format!("{what} at {axis}={}", slice.at);
-        if let (Some([low, high]), Look::Scale) = (range, slice.look) {
+        if let (Some([low, high]), Coloring::Scale) = (range, slice.look) {
             about.push_str(&format!("; black is {low}, white is {high}"));
         }
         write(&file, &path, size, png::ColorType::Rgba, &pixels, &about)?;
@@ -162,7 +162,7 @@ fn paint(values: &[Option<Value>], slice: &Slice, kind: Values, palette: Option<
     for value in values {
         let rgba = match value {
             None => [0; 4],
-            Some(Value(_, value)) if slice.look == Look::Scale => {
+            Some(Value(_, value)) if slice.look == Coloring::Scale => {
                 let n = grey(*value, low, high);
                 [n, n, n, 255]
             }

@@ -196,7 +196,7 @@ impl<'r> Drawing<'r> {
                 format!("the picture would have {width} x {height} pixels: give --scale {scale}, or a smaller --box");
             return Err(wrong(why));
         }
-        let probe = Probe::of(&source, request.channel);
+        let probe = Probe::new(&source, request.channel);
         let mut marks = plan.map(|plan| Marks::of_plan(&plan)).unwrap_or_default();
         if request.look == Look::Health || request.health {
             let options = check::Options::default().watch(watch.quiet());

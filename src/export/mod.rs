@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use crate::watch::Watch;
 
-pub use canvas::{Look, Picture, Slice};
+pub use canvas::{Coloring, Picture, Slice};
 pub use chunks::{Summary as Chunks, chunks};
 pub use image::{slice, slice_of_chunks, slice_of_layer};
 pub use instances::{Line as InstanceLine, Summary as Instances, instances};

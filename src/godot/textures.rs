@@ -5,7 +5,7 @@
 //! - *Single*, since 1.5: INDICES of 8 bits are one texture; WEIGHTS have no meaning.
 //!
 //! Source: Godot Voxel's `storage/mixel4.h` and its property `texturing_mode`. A block does not store which of them a project
-//! uses: the depths tell them apart.
+//! uses: the depths distinguish them.
 
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};

@@ -10,7 +10,7 @@
 //! [inferred](Inferred) and labelled as inferred; options override them.
 //!
 //! A file is read in this order: the [header], the [records](record), how to [read its first block](offset),
-//! where the records' data lies ([`record::Record::locate`]), which [chunk a record is](place), the
+//! where the records' data is ([`record::Record::locate`]), which [chunk a record is](place), the
 //! [stream](payload), the [voxels](chunk) and [strings].
 //!
 //! Takes bytes; gives values that borrow from them, and a list of damage. It knows neither directories nor other formats.

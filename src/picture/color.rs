@@ -85,7 +85,7 @@ pub const CIVIDIS: Scale = Scale(&[
     [254, 232, 56],
 ]);
 
-/// The ground from the lowest to the highest place, where nothing tells what it is made of.
+/// The ground from the lowest to the highest place, where nothing shows what it is made of.
 pub const GROUND: Scale = Scale(&[
     [70, 98, 92],
     [96, 126, 88],

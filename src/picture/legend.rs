@@ -20,7 +20,7 @@ pub enum Entry {
         color: Rgb,
         /// What it means.
         text: String,
-        /// Its share of the picture, where that is told.
+        /// Its share of the picture, where that is inferred.
         share: Option<f32>,
         /// What pixels of this kind have in common; see [`Style::spot`].
         key: Option<u32>,

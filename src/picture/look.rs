@@ -5,7 +5,7 @@ use crate::godot::channel::{NAMES, SDF};
 /// The channel whose values are colours.
 pub const COLOR: usize = 2;
 
-/// The channels that can tell matter from air, in the order in which they are tried.
+/// The channels that can distinguish matter from air, in the order in which they are tried.
 pub const SOLID: [usize; 3] = [0, SDF, COLOR];
 
 /// What a picture shows.
@@ -69,7 +69,7 @@ impl Look {
     }
 }
 
-/// How matter is told from air.
+/// How matter is distinguished from air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Matter {
     /// By a channel: SDF below 0, COLOR with an alpha above 0, any other channel not 0.

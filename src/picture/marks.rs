@@ -38,7 +38,7 @@ pub enum Mark {
 impl Mark {
     /// The mark of a finding about a block; `None` where there is nothing to see.
     #[must_use]
-    pub fn of(code: Code) -> Option<Self> {
+    pub fn for_code(code: Code) -> Option<Self> {
         Some(match code {
             Code::BlockMisplaced
             | Code::BlockMoved
@@ -55,7 +55,7 @@ impl Mark {
         })
     }
 
-    /// A letter, for where colours do not tell it.
+    /// A letter, for terminals without colours.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -95,7 +95,7 @@ impl Mark {
     pub const fn color(self) -> Rgb {
         match self {
             Self::Added | Self::Placed => [70, 190, 110],
-            // Not red: side by side with what was added, few would tell red from green.
+            // Not red: side by side with what was added, few can distinguish red from green.
             Self::Removed => [96, 140, 240],
             Self::Unreadable => [232, 64, 60],
             Self::Changed | Self::Likely => [240, 180, 60],
@@ -169,7 +169,7 @@ impl Marks {
     /// Marks the block of a finding, when it is about one.
     pub fn add(&mut self, finding: &Finding) {
         let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
-        if let (Some((lod, position)), Some(mark)) = (block, Mark::of(finding.code())) {
+        if let (Some((lod, position)), Some(mark)) = (block, Mark::for_code(finding.code())) {
             self.put(lod, position, mark);
         }
     }
@@ -213,15 +213,15 @@ mod tests {
         let mut marks = Marks::default();
         // Where the table points into the middle of another block, its size prefix is wrong too.
         for code in [Code::BlockPrefix, Code::BlockMoved] {
-            marks.put(0, [0, 0, 0], Mark::of(code).unwrap());
+            marks.put(0, [0, 0, 0], Mark::for_code(code).unwrap());
         }
         for code in [Code::BlockMisplaced, Code::BlockPrefix] {
-            marks.put(0, [0, 1, 0], Mark::of(code).unwrap());
+            marks.put(0, [0, 1, 0], Mark::for_code(code).unwrap());
         }
         for code in [Code::ContainerCorrupt, Code::BlockTorn] {
-            marks.put(0, [1, 1, 0], Mark::of(code).unwrap());
+            marks.put(0, [1, 1, 0], Mark::for_code(code).unwrap());
         }
-        marks.put(0, [2, 0, 0], Mark::of(Code::BlockEpilogue).unwrap());
+        marks.put(0, [2, 0, 0], Mark::for_code(Code::BlockEpilogue).unwrap());
         assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 2), (Mark::Unreadable, 1)]);
     }
 }

@@ -104,7 +104,7 @@ impl Palette {
     /// # Errors
     /// A sentence, when the file that the user named cannot be read. What is wrong with that of the save comes second.
     pub fn of_save(save: &Path, named: Option<&Path>) -> Result<(Self, Option<String>), String> {
-        let beside = beside(save);
+        let beside = names_path(save);
         let found = std::fs::symlink_metadata(&beside).is_ok_and(|data| data.is_file());
         let (mut palette, wrong) = match found.then(|| Self::read(&beside)) {
             Some(Ok(palette)) => (palette, None),
@@ -119,7 +119,7 @@ impl Palette {
 }
 
 /// Where the names of a save are.
-fn beside(path: &Path) -> PathBuf {
+fn names_path(path: &Path) -> PathBuf {
     if path.is_dir() {
         return path.join("voxscope.toml");
     }

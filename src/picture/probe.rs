@@ -11,7 +11,7 @@ use crate::world::At;
 /// Columns of blocks that are looked at before the first picture.
 const COLUMNS: usize = 48;
 
-/// What the blocks that were looked at tell.
+/// What the blocks that were looked at show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Probe {
     /// Of each channel in [`SOLID`]: the value that all blocks had so far, as long as they had one.
@@ -61,7 +61,7 @@ impl Probe {
 
     /// Looks at blocks all over the world.
     #[must_use]
-    pub fn of(source: &Source, channel: Option<usize>) -> Self {
+    pub fn new(source: &Source, channel: Option<usize>) -> Self {
         let mut probe = Self::default();
         let reader = source.reader();
         let mut scratch = Scratch::default();

@@ -10,7 +10,7 @@ use crate::world::{At, Index};
 /// Voxels of the world that a tile has along each side at least.
 const VOXELS: i64 = 64;
 
-/// Pixels that a tile has along each side at most, where its edges lie between blocks.
+/// Pixels that a tile has along each side at most, where its edges are between blocks.
 const PIXELS: i64 = 256;
 
 /// The value of a cell of a map's layer that has no flags.
@@ -82,7 +82,7 @@ fn gcd(a: i64, b: i64) -> i64 {
 }
 
 impl Grid {
-    /// Tiles whose edges lie between blocks, where that does not make them too large.
+    /// Tiles whose edges are between blocks, where that does not make them too large.
     #[must_use]
     pub fn new(source: &Source, layer: Layer, lod: u8, step: i64, fill: bool) -> Self {
         let finest = match layer {

@@ -17,7 +17,7 @@ pub const AXES: usize = 4;
 /// The axis of a block and the octant of the next LOD that is made of it.
 pub const LOD_AXIS: usize = 3;
 
-/// Values of TYPE that are told apart; the rarest share the last one.
+/// Values of TYPE that are distinguished; the rarest share the last one.
 const KINDS: usize = 64;
 
 /// Classes of the difference of two extrapolations, times whether both sides are flat.
@@ -66,7 +66,7 @@ impl Side {
     }
 
     /// What it looks like as a whole: the commonest kind, whether there are others, whether all cells are the same,
-    /// and on which side of a surface it lies.
+    /// and on which side of a surface it is.
     #[must_use]
     pub fn classify(&self) -> u16 {
         let mixed = self.kinds.iter().any(|kind| *kind != self.most);

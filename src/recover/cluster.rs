@@ -186,7 +186,7 @@ fn extent(lod: u8, region: [i32; 3], size: [u16; 3]) -> Extent {
     (lod, from, to)
 }
 
-/// The first sectors of those blocks of a region that lie at the border of regions that are solved, or are their parents
+/// The first sectors of those blocks of a region that are at the border of regions that are solved, or are their parents
 /// or children.
 fn find_border(lod: u8, shape: &Shape, entries: &[(u32, Entry)], extents: &[Extent]) -> HashSet<u32> {
     let near = |position: [i32; 3]| {

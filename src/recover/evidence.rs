@@ -26,7 +26,7 @@ pub trait Evidence: Sync {
     fn row(&self, entry: usize) -> Row<'_>;
 
     /// Log-odds that a walked block belongs to an entry.
-    fn place(&self, entry: usize, block: usize) -> f64 {
+    fn seam_odds(&self, entry: usize, block: usize) -> f64 {
         let row = self.row(entry);
         match row.seams.binary_search_by_key(&block, |(b, _)| *b) {
             Ok(at) => row.seams[at].1 * row.by,

@@ -1,4 +1,4 @@
-//! Whether a table explains what stands in the sectors, although that alone does not prove it.
+//! Whether a table explains what is in the sectors, although that alone does not prove it.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const EXPLAINED: f64 = 0.9;
 /// are no sign of sectors that were moved.
 const PLAIN: u32 = 96;
 
-/// The whole block that stands where an entry points.
+/// The whole block that is where an entry points.
 #[must_use]
 pub fn listed(case: &Case, entry: &Listing) -> Option<usize> {
     let at = case.walk.blocks.binary_search_by_key(&entry.first, |block| block.first).ok()?;
@@ -23,9 +23,9 @@ pub fn listed(case: &Case, entry: &Listing) -> Option<usize> {
 
 /// Whether the table gives every entry the whole block of its length that most likely is its own; `placed` are the
 /// places by slot. Where the blocks fill the file to its end without anything left over, only a place that is likelier
-/// speaks against it.
+/// contradicts it.
 #[must_use]
-pub fn is_explained(case: &Case, placed: &HashMap<u32, Placed>) -> bool {
+pub fn table_matches_sectors(case: &Case, placed: &HashMap<u32, Placed>) -> bool {
     let to_the_end = case.table_end() == case.walk.sectors;
     if to_the_end && is_exact(case) && only_plain_twice(case) {
         return true;
@@ -45,7 +45,7 @@ pub fn is_explained(case: &Case, placed: &HashMap<u32, Placed>) -> bool {
 }
 
 /// How many entries, in the order of their sectors, are explained by damage to bytes of single blocks: all of them where
-/// they stand in a row up to the end of the file and each whole block has an entry of its length, and otherwise those
+/// they are in a row up to the end of the file and each whole block has an entry of its length, and otherwise those
 /// before the first one that does not fit.
 ///
 /// A game that is killed after it moved blocks leaves a file of another length, or blocks across the borders of entries.
@@ -89,7 +89,7 @@ fn is_exact(case: &Case) -> bool {
     each && case.entries.len() == blocks.len()
 }
 
-/// Whether blocks of the same content stand side by side, and all that do have one value in each channel.
+/// Whether blocks of the same content are side by side, and all that are have one value in each channel.
 fn only_plain_twice(case: &Case) -> bool {
     let twice = || case.walk.blocks.windows(2).filter(|pair| pair[0].content == pair[1].content);
     twice().next().is_some() && twice().all(|pair| pair[0].size <= PLAIN)

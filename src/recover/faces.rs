@@ -57,7 +57,7 @@ impl Faces {
 
     /// The faces of a whole block; `None` when it is thinner than two voxels. `inner` asks for layers from its middle.
     #[must_use]
-    pub fn of(block: &Block<'_>, inner: bool) -> Option<Self> {
+    pub fn read(block: &Block<'_>, inner: bool) -> Option<Self> {
         if block.size.iter().any(|&n| n < 2) || block.channels.len() < CHANNELS {
             return None;
         }
@@ -129,7 +129,7 @@ impl Reader<'_> {
     }
 
     fn at(&self, voxels: &Voxels) -> Layer {
-        let values = Values::of(self.block);
+        let values = Values::new(self.block);
         Layer {
             kinds: if values.raw.is_empty() {
                 [mixed(values.same)].into()
@@ -158,7 +158,7 @@ pub(super) struct Values<'b> {
 
 impl<'b> Values<'b> {
     /// The channels of a block that has all of them.
-    pub fn of(block: &'b Block<'_>) -> Self {
+    pub fn new(block: &'b Block<'_>) -> Self {
         let (mut same, mut raw) = (0u64, Vec::with_capacity(KINDS.len()));
         for (c, factor) in KINDS {
             let channel = &block.channels[c];

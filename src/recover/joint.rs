@@ -14,6 +14,7 @@ use crate::recover::pass::{Common, Gone, NEVER, Pass, Rows, add_log};
 use crate::recover::reading::Reading;
 use crate::recover::region::{Candidate, Case, State};
 use crate::recover::solver::{Neighbour, Solver};
+use crate::recover::weights::ORDER;
 
 /// Assignments that are drawn.
 const DRAWS: usize = 600;
@@ -135,10 +136,10 @@ impl<'o> Origin<'o> {
     fn claims(&self, pass: &Pass<'_>, item: usize, gone: &[usize]) -> Vec<f64> {
         let item = &pass.reading.items[item];
         let each = |&i: &usize| {
-            let seam = item.block.map_or(0.0, |block| self.evidence.place(i, block));
-            pass.grown_to(self.counts[i], item) * seam.clamp(-12.0, 12.0).exp()
+            let seam = item.block.map_or(0.0, |block| self.evidence.seam_odds(i, block));
+            pass.growth_odds(self.counts[i], item) * seam.clamp(-ORDER.seam_clip, ORDER.seam_clip).exp()
         };
-        gone.iter().map(each).chain([0.05]).collect()
+        gone.iter().map(each).chain([ORDER.no_entry]).collect()
     }
 
     fn draw(&self, random: &mut Random) -> Option<Assignment> {
@@ -239,7 +240,7 @@ impl Seams<'_> {
             }
             let (near, cache) = (&self.near[i], &mut self.cache);
             sum += *self.outside.entry((i, block)).or_insert_with(|| {
-                near.iter().filter(|near| near.0.0 != r).map(|near| solver.fit_one(r, block, *near, cache)).sum()
+                near.iter().filter(|near| near.0.0 != r).map(|near| solver.fit_entry(r, block, *near, cache)).sum()
             });
         }
         sum
@@ -262,7 +263,7 @@ fn order(case: &Case, state: &State, counts: &[u32], common: &Common, drawn: &As
             Fate::Kept(item) => pass.match_odds(i, &reading.items[item]),
             Fate::Moved(item) => {
                 moved += 1;
-                (rates.gone * pass.grown_to(counts[i], &reading.items[item]) / each).max(1e-30).ln()
+                (rates.gone * pass.growth_odds(counts[i], &reading.items[item]) / each).max(1e-30).ln()
             }
             Fate::Lost => (rates.gone * pass.lost(counts[i], end)).max(1e-30).ln(),
         };
@@ -271,7 +272,7 @@ fn order(case: &Case, state: &State, counts: &[u32], common: &Common, drawn: &As
     pass.tail(drawn.gone, |_, odds| tails.push(odds));
     // The tail counts as few lost and new ones as there can be.
     let more = drawn.live.min(drawn.gone).saturating_sub(moved);
-    sum + tails[drawn.live] - 9.5 * more as f64
+    sum + tails[drawn.live] + ORDER.unassigned_odds * more as f64
 }
 
 /// The possible blocks of every entry of a region by whole assignments; `None` when nothing is left open in it.

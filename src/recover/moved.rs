@@ -23,7 +23,7 @@ pub fn options(case: &Case, posterior: &Posterior, rates: Rates, evidence: &dyn 
     let odds = |b: usize, i: usize| {
         let (count, size) = (case.walk.blocks[b].count, case.entries[i].count);
         let grown = if count > size { 1.0 } else { 0.3 * rates.shrunk + 0.01 };
-        grown * evidence.place(i, b).exp()
+        grown * evidence.seam_odds(i, b).exp()
     };
     let k: Vec<Vec<f64>> = rows.iter().map(|&b| columns.iter().map(|&i| odds(b, i)).collect()).collect();
     // Blocks that are new, or old, and blocks that are lost.

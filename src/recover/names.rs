@@ -107,7 +107,7 @@ fn of_lod(files: &[Named<'_>], lod: u8) -> Vec<Misnamed> {
 }
 
 /// The place beside another one.
-fn beside(mut at: [i32; 3], axis: usize, upper: bool) -> Option<[i32; 3]> {
+fn neighbour(mut at: [i32; 3], axis: usize, upper: bool) -> Option<[i32; 3]> {
     at[axis] = if upper { at[axis].checked_add(1)? } else { at[axis].checked_sub(1)? };
     Some(at)
 }
@@ -124,7 +124,7 @@ impl Table<'_> {
     /// How the borders of a file would continue those of the neighbours of a place.
     fn joints(&mut self, file: usize, at: [i32; 3]) -> Vec<Joint> {
         let neighbours: Vec<(usize, bool, usize)> = directions()
-            .filter_map(|(axis, upper)| Some((axis, upper, *self.at.get(&beside(at, axis, upper)?)?)))
+            .filter_map(|(axis, upper)| Some((axis, upper, *self.at.get(&neighbour(at, axis, upper)?)?)))
             .filter(|(.., other)| *other != file)
             .collect();
         let each =
@@ -179,10 +179,11 @@ impl Table<'_> {
 
     /// The weight of the borders around two places.
     fn weight_of_both(&mut self, a: [i32; 3], b: [i32; 3]) -> f64 {
-        let common = directions().find(|&(axis, upper)| beside(a, axis, upper) == Some(b)).and_then(|(axis, upper)| {
-            let (a, b) = (*self.at.get(&a)?, *self.at.get(&b)?);
-            Some(if upper { (a, b, axis) } else { (b, a, axis) })
-        });
+        let common =
+            directions().find(|&(axis, upper)| neighbour(a, axis, upper) == Some(b)).and_then(|(axis, upper)| {
+                let (a, b) = (*self.at.get(&a)?, *self.at.get(&b)?);
+                Some(if upper { (a, b, axis) } else { (b, a, axis) })
+            });
         let twice = common.map_or(0.0, |(lower, upper, axis)| self.joint(lower, upper, axis).weight);
         self.weight(a) + self.weight(b) - twice
     }
@@ -200,7 +201,7 @@ impl Table<'_> {
         let still: HashSet<[i32; 3]> = self.at.keys().copied().filter(|at| !own.contains(at)).collect();
         let mut empty: Vec<[i32; 3]> = still
             .iter()
-            .flat_map(|at| directions().filter_map(|(axis, upper)| beside(*at, axis, upper)))
+            .flat_map(|at| directions().filter_map(|(axis, upper)| neighbour(*at, axis, upper)))
             .filter(|at| !self.at.contains_key(at))
             .collect();
         empty.sort_unstable();

@@ -7,6 +7,7 @@ use crate::recover::band::{Band, Banded};
 use crate::recover::evidence::{Evidence, Rates};
 use crate::recover::reading::{Item, Reading};
 use crate::recover::walk::Walk;
+use crate::recover::weights::ORDER;
 
 /// How far the odds must have fallen, and for how many numbers of entries gone, before no more are tried.
 const FALLEN: f64 = 60.0;
@@ -90,7 +91,7 @@ pub(super) fn add_log(a: f64, b: f64) -> f64 {
 
 /// Limits on the odds of a seam where an entry is gone.
 fn against(seam: f64) -> f64 {
-    seam.clamp(-12.0, 0.0).exp()
+    seam.clamp(-ORDER.seam_clip, 0.0).exp()
 }
 
 impl Pass<'_> {
@@ -102,9 +103,9 @@ impl Pass<'_> {
         let mut guesses: HashMap<u32, f64> = HashMap::new();
         let items = &self.reading.items;
         let guess = |&count: &u32| {
-            let found: f64 = items.iter().map(|item| self.grown_to(count, item)).sum();
+            let found: f64 = items.iter().map(|item| self.growth_odds(count, item)).sum();
             let found = found / items.len().max(1) as f64;
-            (self.rates.gone * (found.max(0.05) + self.lost(count, end))).max(1e-30).ln()
+            (self.rates.gone * (found.max(ORDER.least_found) + self.lost(count, end))).max(1e-30).ln()
         };
         let out: Vec<f64> = self.counts.iter().map(|c| *guesses.entry(*c).or_insert_with(|| guess(c))).collect();
         let keep = |i: usize, g: usize| {
@@ -161,12 +162,12 @@ impl Pass<'_> {
         let (count, Rates { gone, shrunk }) = (self.counts[entry], self.rates);
         let base = match item.count.cmp(&count) {
             std::cmp::Ordering::Greater => return NEVER,
-            std::cmp::Ordering::Equal => (1.0 - gone - shrunk).max(0.05).ln(),
+            std::cmp::Ordering::Equal => (1.0 - gone - shrunk).max(ORDER.least_kept).ln(),
             std::cmp::Ordering::Less => (shrunk / f64::from(count - 1)).ln(),
         };
-        let Some(block) = item.block else { return base - 3.0 };
+        let Some(block) = item.block else { return base + ORDER.torn_odds };
         let written_again = if item.count < count { rewritten(self.walk, block) } else { 0.0 };
-        base + written_again + self.evidence.place(entry, block)
+        base + written_again + self.evidence.seam_odds(entry, block)
     }
 
     /// The items after the table's order when `gone` entries are gone.
@@ -175,24 +176,24 @@ impl Pass<'_> {
     }
 
     /// How well the length of an appended item fits an entry of `count` sectors that is gone.
-    pub fn grown_to(&self, count: u32, item: &Item) -> f64 {
+    pub fn growth_odds(&self, count: u32, item: &Item) -> f64 {
         if item.count > count {
             return 1.0;
         }
         // It shrank before it grew, or afterwards.
         let again = item.block.map_or(1.0, |b| rewritten(self.walk, b).exp().min(1.0));
-        0.3 * self.rates.shrunk + 0.05 * again
+        ORDER.shrank_first * self.rates.shrunk + ORDER.shrank_later * again
     }
 
     /// How likely it is that an entry of `count` sectors was taken out and not yet written again, when the last block
     /// ends at `end`: its sectors then follow that a second time.
     pub fn lost(&self, count: u32, end: u32) -> f64 {
         match self.reading.moving {
-            Some(moved) if moved == count => 0.5,
-            Some(_) => 0.005,
-            None if end + count > self.walk.sectors => 1e-4,
-            None if end >= 1 && self.walk.same(end - 1, end + count - 1, 1) => 0.5,
-            None => 0.005,
+            Some(moved) if moved == count => ORDER.lost_while_moving,
+            Some(_) => ORDER.lost_otherwise,
+            None if end + count > self.walk.sectors => ORDER.lost_beyond_end,
+            None if end >= 1 && self.walk.same(end - 1, end + count - 1, 1) => ORDER.lost_while_moving,
+            None => ORDER.lost_otherwise,
         }
     }
 
@@ -206,19 +207,19 @@ impl Pass<'_> {
             if let Some(item) = live.checked_sub(1).and_then(|l| appended.get(l)) {
                 // An appended block is as long as blocks are, and is padded unless it was written once more.
                 let again = item.block.is_some_and(|b| !self.walk.blocks[b].padded);
-                fresh += self.common.sizes.get(item.count as usize).copied().unwrap_or(-6.0);
-                fresh -= if again { 1.5 } else { 0.0 };
+                fresh += self.common.sizes.get(item.count as usize).copied().unwrap_or(ORDER.rare_length_odds);
+                fresh += if again { ORDER.unpadded_odds } else { 0.0 };
                 old -= self.old(item);
             }
             let lost = gone.saturating_sub(live);
             let new = live - (gone - lost);
             let lost = match lost {
                 0 => 0.0,
-                1 if self.reading.moving.is_some() => -0.5,
-                1 => -1.5,
-                n => -1.5 - 7.0 * (n - 1) as f64,
+                1 if self.reading.moving.is_some() => ORDER.first_lost_moving_odds,
+                1 => ORDER.first_lost_odds,
+                n => ORDER.first_lost_odds + ORDER.next_lost_odds * (n - 1) as f64,
             };
-            let odds = lost + new as f64 * -2.5 + old + fresh;
+            let odds = lost + new as f64 * ORDER.new_odds + old + fresh;
             each(live, odds);
             total = add_log(total, odds);
         }
@@ -229,9 +230,9 @@ impl Pass<'_> {
     fn old(&self, item: &Item) -> f64 {
         let Some(block) = item.block else { return 0.0 };
         match self.common.copies[block] {
-            true if item.first + item.count > self.table_end => -0.1,
-            true => -0.3,
-            false => -2.5,
+            true if item.first + item.count > self.table_end => ORDER.old_copy_behind_odds,
+            true => ORDER.old_copy_odds,
+            false => ORDER.old_odds,
         }
     }
 
@@ -284,7 +285,7 @@ impl Pass<'_> {
 /// How likely each entry is gone, by how well its length and its seams fit the appended items.
 struct Takers<'p, 'a> {
     pass: &'p Pass<'a>,
-    /// For each count of sectors, sums of [`Pass::grown_to`] over the whole items from each index up to the number of entries.
+    /// For each count of sectors, sums of [`Pass::growth_odds`] over the whole items from each index up to the number of entries.
     sums: HashMap<u32, Vec<f64>>,
     /// The same over torn items.
     torn: HashMap<u32, Vec<f64>>,
@@ -300,7 +301,7 @@ impl<'p, 'a> Takers<'p, 'a> {
         let sums_of = |count: u32, torn: bool| {
             let mut sums = vec![0.0; window.len() + 1];
             for (k, item) in window.iter().enumerate().rev() {
-                let own = if item.block.is_none() == torn { pass.grown_to(count, item) } else { 0.0 };
+                let own = if item.block.is_none() == torn { pass.growth_odds(count, item) } else { 0.0 };
                 sums[k] = sums[k + 1] + own;
             }
             sums
@@ -329,7 +330,7 @@ impl<'p, 'a> Takers<'p, 'a> {
             let other = against(row.other);
             let compared = row.seams.iter().filter_map(|&(block, seam)| {
                 let item = *self.item_of.get(&block).filter(|item| **item >= from)?;
-                Some(pass.grown_to(count, &items[item]) * (against(seam * row.by) - other))
+                Some(pass.growth_odds(count, &items[item]) * (against(seam * row.by) - other))
             });
             let found = at(&self.sums) * other + at(&self.torn) + compared.sum::<f64>();
             let lost = *lost.entry(count).or_insert_with(|| pass.lost(count, end));
@@ -345,8 +346,8 @@ fn rewritten(walk: &Walk, block: usize) -> f64 {
     let b = &walk.blocks[block];
     match (b.padded, b.slack) {
         (_, 0) => 0.0,
-        (false, _) => 0.7,
-        (true, _) if b.plain => -0.3,
-        (true, n) => -0.9 * f64::from(n.min(8)),
+        (false, _) => ORDER.unpadded,
+        (true, _) if b.plain => ORDER.padded_plain,
+        (true, n) => ORDER.padded_byte * f64::from(n.min(8)),
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a table explains its region at one look: by the hashes of its blocks as they are stored, without a walk.
 //!
-//! Where the whole blocks of the table stand in a row from the first sector to the end of the file, a walk would find
-//! just these. What it could say beyond that is that something stands there twice, because the game was killed while it
+//! Where the whole blocks of the table follow each other from the first sector to the end of the file, a walk would find
+//! just these. What it could say beyond that is that something is there twice, because the game was killed while it
 //! moved sectors; where that cannot be ruled out, one look is not enough.
 
 use std::collections::{BTreeSet, HashMap};
@@ -20,7 +20,7 @@ pub struct Print {
 impl Print {
     /// That of a block: its size prefix and its container.
     #[must_use]
-    pub fn of(stored: &[u8], sector_size: u32) -> Self {
+    pub fn new(stored: &[u8], sector_size: u32) -> Self {
         let head = stored.get(..sector_size as usize).unwrap_or(stored);
         Self { head: xxh3_64(head), all: xxh3_64(stored) }
     }
@@ -28,11 +28,11 @@ impl Print {
 
 /// What one look says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Look {
-    /// The table does not explain the sectors, or that cannot be told without a walk.
+pub enum Glance {
+    /// The table does not explain the sectors, or that cannot be inferred without a walk.
     #[default]
     Unclear,
-    /// The table explains the sectors, but blocks that are the same stand side by side: hashes of their first sectors, and
+    /// The table explains the sectors, but blocks that are the same are side by side: hashes of their first sectors, and
     /// how many there are of each in the region.
     Repeats(Vec<(u64, u32)>),
     /// The table explains the sectors.
@@ -43,39 +43,39 @@ pub enum Look {
 const COMMON: u32 = 4;
 
 /// Which regions of a save are explained by what a look says of each. Where nothing is unclear, blocks that are common
-/// stand side by side by themselves; where something is, that may be a sign of what happened.
+/// are often side by side; where something is, that may be a sign of what happened.
 #[must_use]
-pub fn explained(looks: &[&Look]) -> Vec<bool> {
+pub fn tables_match(glances: &[&Glance]) -> Vec<bool> {
     let mut copies: HashMap<u64, u32> = HashMap::new();
-    for look in looks {
-        if let Look::Repeats(heads) = look {
+    for look in glances {
+        if let Glance::Repeats(heads) = look {
             heads.iter().for_each(|(head, n)| *copies.entry(*head).or_default() += n);
         }
     }
     let common = |(head, _): &(u64, u32)| copies.get(head).is_some_and(|n| *n >= COMMON);
-    let calm = looks.iter().all(|look| match look {
-        Look::Unclear => false,
-        Look::Repeats(heads) => heads.iter().all(common),
-        Look::Explained => true,
+    let calm = glances.iter().all(|look| match look {
+        Glance::Unclear => false,
+        Glance::Repeats(heads) => heads.iter().all(common),
+        Glance::Explained => true,
     });
-    looks.iter().map(|look| calm || matches!(look, Look::Explained)).collect()
+    glances.iter().map(|look| calm || matches!(look, Glance::Explained)).collect()
 }
 
 /// Looks at whole blocks, given as first sectors, counts and prints in the order of their sectors, in a file of
 /// `sectors` sectors.
 #[must_use]
-pub fn look(blocks: &[(u32, u32, Print)], sectors: u64) -> Look {
+pub fn glance(blocks: &[(u32, u32, Print)], sectors: u64) -> Glance {
     let mut at = 0u32;
     let in_row = blocks.iter().all(|&(first, count, _)| {
         let here = first == at && count > 0;
         at = at.saturating_add(count);
         here
     });
-    if in_row && u64::from(at) == sectors { repeats(blocks) } else { Look::Unclear }
+    if in_row && u64::from(at) == sectors { repeats(blocks) } else { Glance::Unclear }
 }
 
 /// Whether two blocks within reach of a move, 255 sectors, are the same or begin the same.
-fn repeats(blocks: &[(u32, u32, Print)]) -> Look {
+fn repeats(blocks: &[(u32, u32, Print)]) -> Glance {
     let mut heads: HashMap<u64, (u32, u32)> = HashMap::with_capacity(blocks.len());
     let mut near = BTreeSet::new();
     for &(first, _, print) in blocks {
@@ -86,9 +86,9 @@ fn repeats(blocks: &[(u32, u32, Print)]) -> Look {
         (*last, *copies) = (first, *copies + 1);
     }
     if near.is_empty() {
-        return Look::Explained;
+        return Glance::Explained;
     }
-    Look::Repeats(near.into_iter().filter_map(|head| Some((head, heads.get(&head)?.1))).collect())
+    Glance::Repeats(near.into_iter().filter_map(|head| Some((head, heads.get(&head)?.1))).collect())
 }
 
 #[cfg(test)]
@@ -100,7 +100,7 @@ mod tests {
         let each = |&(bytes, count): &(&[u8], u32)| {
             let first = at;
             at += count;
-            (first, count, Print::of(bytes, 4))
+            (first, count, Print::new(bytes, 4))
         };
         of.iter().map(each).collect()
     }
@@ -108,23 +108,23 @@ mod tests {
     #[test]
     fn only_a_full_row_without_repeats_is_explained() {
         let row = blocks(&[(b"first block", 3), (b"2nd", 1), (b"3rd one", 2)]);
-        assert_eq!(look(&row, 6), Look::Explained);
-        assert_eq!(look(&row, 7), Look::Unclear, "something behind the last one");
-        assert_eq!(look(&row, 5), Look::Unclear, "the last one is cut");
-        assert_eq!(look(&row[1..], 6), Look::Unclear, "a gap");
-        let repeats = |of: &[(&[u8], u32)], sectors| matches!(look(&blocks(of), sectors), Look::Repeats(_));
+        assert_eq!(glance(&row, 6), Glance::Explained);
+        assert_eq!(glance(&row, 7), Glance::Unclear, "something behind the last one");
+        assert_eq!(glance(&row, 5), Glance::Unclear, "the last one is cut");
+        assert_eq!(glance(&row[1..], 6), Glance::Unclear, "a gap");
+        let repeats = |of: &[(&[u8], u32)], sectors| matches!(glance(&blocks(of), sectors), Glance::Repeats(_));
         assert!(repeats(&[(b"same", 1), (b"same", 1)], 2), "perhaps moved half-way");
         assert!(repeats(&[(b"same1", 2), (b"same2", 2)], 4), "perhaps overrun");
         let far = blocks(&[(b"same", 1), (b"long", 255), (b"same", 1)]);
-        assert_eq!(look(&far, 257), Look::Explained, "too far for a move");
+        assert_eq!(glance(&far, 257), Glance::Explained, "too far for a move");
     }
 
     #[test]
     fn common_blocks_side_by_side_are_a_sign_only_where_something_else_is() {
-        let (twice, often) = (look(&blocks(&[(&b"one"[..], 1); 2]), 2), look(&blocks(&[(&b"air"[..], 1); 4]), 4));
-        assert_eq!(explained(&[&often, &Look::Explained]), [true, true]);
-        assert_eq!(explained(&[&twice, &often, &Look::Explained]), [false, false, true]);
-        assert_eq!(explained(&[&twice, &twice]), [true, true], "common in the save");
-        assert_eq!(explained(&[&often, &Look::Unclear, &Look::Explained]), [false, false, true]);
+        let (twice, often) = (glance(&blocks(&[(&b"one"[..], 1); 2]), 2), glance(&blocks(&[(&b"air"[..], 1); 4]), 4));
+        assert_eq!(tables_match(&[&often, &Glance::Explained]), [true, true]);
+        assert_eq!(tables_match(&[&twice, &often, &Glance::Explained]), [false, false, true]);
+        assert_eq!(tables_match(&[&twice, &twice]), [true, true], "common in the save");
+        assert_eq!(tables_match(&[&often, &Glance::Unclear, &Glance::Explained]), [false, false, true]);
     }
 }

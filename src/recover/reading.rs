@@ -1,10 +1,11 @@
-//! The ways to read what the walk found: which blocks stand in the file one after the other, once what was being
+//! The ways to read what the walk found: which blocks follow each other in the file, once what was being
 //! written when the game was killed is set apart.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::recover::walk::Walk;
+use crate::recover::weights::READING;
 
 /// Readings that are followed.
 const MOST: usize = 24;
@@ -19,7 +20,7 @@ pub struct Item {
     pub first: u32,
     /// Sectors.
     pub count: u32,
-    /// Index of the whole block that stands there; `None` for one that is torn.
+    /// Index of the whole block that is there; `None` for one that is torn.
     pub block: Option<usize>,
 }
 
@@ -66,24 +67,24 @@ pub fn readings(walk: &Walk, entries: &[(u32, u32)]) -> Vec<Reading> {
             let size = hole.end - hole.first;
             // Everything from here on is old.
             let mut end = reading.clone();
-            end.prior -= if hole.next < walk.blocks.len() { 2.0 } else { 0.0 };
+            end.prior -= if hole.next < walk.blocks.len() { READING.rest_is_old } else { 0.0 };
             done.push(end);
             if let Some(tiles) = tiles(entries, hole) {
                 let mut torn = reading.clone();
-                torn.prior -= 3.0 + 0.5 * tiles.len() as f64;
+                torn.prior -= READING.tiled + READING.tile * tiles.len() as f64;
                 torn.torn += tiles.len();
                 torn.items.extend(tiles);
                 next.push(torn);
             } else if size <= 255 && n < BREAKS {
                 let mut torn = reading.clone();
-                torn.prior -= 3.5;
+                torn.prior -= READING.torn;
                 torn.torn += 1;
                 torn.items.push(Item { first: hole.first, count: size, block: None });
                 next.push(torn);
             }
             if size <= 255 && n < BREAKS && reading.moving.is_none() && hole.next < walk.blocks.len() {
                 let mut moved = reading;
-                moved.prior -= 7.0;
+                moved.prior -= READING.moved;
                 moved.moving = Some(size);
                 next.push(moved);
             }
@@ -148,7 +149,7 @@ fn tiles(entries: &[(u32, u32)], hole: &Hole) -> Option<Vec<Item>> {
     (at >= hole.end && !tiles.is_empty()).then_some(tiles)
 }
 
-/// The same walk without sectors that stand there twice: the game was killed while it moved sectors down by as many.
+/// The same walk without sectors that are there twice: the game was killed while it moved sectors down by as many.
 fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
     let items = &reading.items;
     let content = |i: usize| items[i].block.map(|b| walk.blocks[b].content);
@@ -179,7 +180,7 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
             let doubled: Vec<u128> = twice.clone().map(|b| b.content).collect();
             let covered: u32 = twice.map(|b| b.count).sum();
             let broken = covered < by;
-            // Blocks that are common stand side by side by themselves; others do not.
+            // Blocks that are common are often side by side; others are not.
             let chance: f64 = doubled
                 .iter()
                 .map(|c| ((common.get(c).unwrap_or(&1.0) - 2.0) / items.len() as f64).clamp(1e-4, 1.0).ln())
@@ -192,11 +193,15 @@ fn doubled(walk: &Walk, reading: &Reading) -> Vec<Reading> {
                 continue;
             }
             let rest = rest.map_or(0..0, |&rest| rest..rows[rest]);
-            let mut prior = reading.prior - 3.0;
-            prior -= if broken { 1.0 } else { ((at + 1 + rest.len()) as f64).ln() + chance.max(-40.0) };
-            // One sector that stands there twice may be chance: with every further one that grows less likely.
+            let mut prior = reading.prior - READING.doubled;
+            prior -= if broken {
+                READING.doubled_broken
+            } else {
+                ((at + 1 + rest.len()) as f64).ln() + chance.max(-READING.common)
+            };
+            // One sector that is there twice may be chance: with every further one that grows less likely.
             let short = (by as usize - moved).min(8);
-            prior -= if broken { 0.5 * short as f64 } else { 0.0 };
+            prior -= if broken { READING.doubled_short * short as f64 } else { 0.0 };
             found.push(Doubled { at, rest, prior, by });
         }
     }
@@ -234,7 +239,7 @@ fn overlaid(walk: &Walk, reading: &Reading) -> Vec<Reading> {
     let each = |(i, j): (usize, usize)| {
         let mut rest = items[..i].to_vec();
         rest.extend_from_slice(&items[j..]);
-        let prior = reading.prior - 3.0 - (items.len() as f64).ln() - chance;
+        let prior = reading.prior - READING.overlaid - (items.len() as f64).ln() - chance;
         let moving = Some(items[j].first - items[i].first);
         Reading { prior, moving, torn: reading.torn, gone: ANY, items: rest }
     };
@@ -259,10 +264,10 @@ fn rows(walk: &Walk) -> Vec<usize> {
     ends
 }
 
-/// Whether a run of blocks that are not common stands there twice.
+/// Whether a run of blocks that are not common is there twice.
 #[must_use]
 pub fn is_doubled(walk: &Walk, entries: &[(u32, u32)]) -> bool {
     let items = (0..entries.len().min(walk.blocks.len())).map(|b| item(walk, b)).collect();
     let reading = Reading { items, prior: 0.0, moving: None, torn: 0, gone: ANY };
-    walk.hashed() && doubled(walk, &reading).iter().any(|r| r.prior > -9.0)
+    walk.hashed() && doubled(walk, &reading).iter().any(|r| r.prior > READING.is_doubled)
 }

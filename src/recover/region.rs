@@ -93,7 +93,7 @@ impl Case {
     }
 }
 
-/// Whether regions, each a LOD and a position, have blocks that can tell of each other: neighbours, and those of the
+/// Whether regions, each a LOD and a position, have blocks that say something about each other: neighbours, and those of the
 /// next LODs at the same place.
 #[must_use]
 pub fn tell_of_each_other(a: (u8, [i32; 3]), b: (u8, [i32; 3])) -> bool {
@@ -130,7 +130,7 @@ pub struct State {
     /// What the order alone said: the same as `options`.
     pub order: Vec<Vec<Candidate>>,
     /// The same as `options`, would the game have saved many blocks: what a small region cannot rule out.
-    pub busy: Vec<Vec<Candidate>>,
+    pub pessimistic: Vec<Vec<Candidate>>,
     /// Odds of the seams of each entry with each possible block, as logarithms.
     pub seams: Vec<Vec<(usize, f64)>>,
     /// For each entry, how many neighbours these odds come from.
@@ -194,7 +194,7 @@ impl State {
             rates: Rates { gone: 0.0, shrunk: 0.0 },
             posterior,
             order: Vec::new(),
-            busy: Vec::new(),
+            pessimistic: Vec::new(),
             options,
             seams: vec![Vec::new(); n],
             neighbours: vec![0; n],

@@ -86,7 +86,7 @@ struct Blocks<'s> {
 impl Screened {
     /// Looks at the blocks of a region, given with their positions in it, in a region of `size` blocks.
     #[must_use]
-    pub fn of(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> Self {
+    pub fn new(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> Self {
         let all = Blocks { at: blocks.iter().map(|(at, sketch)| (*at, sketch)).collect() };
         let (near, random) = all.tallies(blocks);
         Self { has_exchanged: all.has_exchanged(blocks), borders: borders(blocks, size), near, random }
@@ -218,7 +218,7 @@ mod tests {
         let all = (0..8).flat_map(|x| (0..4).flat_map(move |y| (0..8).map(move |z| [x, y, z])));
         let sketch = |at: [u16; 3]| {
             let [x, y, z] = at.map(i32::from);
-            Some((at, Sketch::of(&spec.block(0, [x, y - 2, z]).view())?))
+            Some((at, Sketch::draw(&spec.block(0, [x, y - 2, z]).view())?))
         };
         all.filter_map(sketch).collect()
     }
@@ -237,20 +237,20 @@ mod tests {
     fn blocks_that_fit_each_others_places_better_are_noticed() {
         let mut blocks = blocks();
         assert_eq!(blocks.len(), 256);
-        assert!(!Screened::of(&blocks, SIZE).has_exchanged, "as they belong");
+        assert!(!Screened::new(&blocks, SIZE).has_exchanged, "as they belong");
         exchange(&mut blocks, [2, 2, 2], [5, 1, 4]);
-        assert!(Screened::of(&blocks, SIZE).has_exchanged, "blocks of two heights");
+        assert!(Screened::new(&blocks, SIZE).has_exchanged, "blocks of two heights");
     }
 
     #[test]
     fn a_region_differs_less_from_itself_than_from_others() {
-        let screened = Screened::of(&blocks(), SIZE);
+        let screened = Screened::new(&blocks(), SIZE);
         assert!(screened.near.cells > 1000 && screened.near.share() < 0.5 * screened.random.share());
     }
 
     #[test]
     fn borders_are_cut_to_what_so_many_files_may_take() {
-        let mut screened = Screened::of(&blocks(), SIZE);
+        let mut screened = Screened::new(&blocks(), SIZE);
         let kept =
             |screened: &Screened| screened.borders.iter().flatten().map(|border| border.sides.len()).sum::<usize>();
         let before = kept(&screened);

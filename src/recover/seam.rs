@@ -6,15 +6,10 @@
 //! voxels do not go on from block to block, as in noise, all classes come out alike and say nothing.
 
 use crate::recover::faces::{Faces, Layer};
+use crate::recover::weights::SEAM;
 
 const KIND_CLASSES: usize = 4 * 4 * 5 * 2 * 2;
 const SDF_CLASSES: usize = 6 * 3 * 3 * 2;
-
-/// The most that one seam may say, either way.
-const CLIP: f64 = 3.5;
-
-/// Seams between known neighbours below which nothing can be measured.
-const LEAST: f64 = 6.0;
 
 /// A seam, seen as classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,7 +190,7 @@ impl Odds {
     /// Whether there are seams between blocks whose places are known.
     #[must_use]
     pub fn has_neighbours(&self) -> bool {
-        self.neighbours.total >= LEAST
+        self.neighbours.total >= SEAM.least
     }
 
     /// Forgets the neighbours, so that they can be counted anew.
@@ -217,20 +212,20 @@ impl Odds {
     /// Logarithm of the odds of a class by its counts; `left` seams between neighbours are left out.
     fn learnt(&self, inside: f64, near: f64, random: f64, left: f64, classes: usize) -> f64 {
         // Seams between neighbours count more than those inside, which are of the same kind but not the same.
-        let weight = (200.0 / self.inside.total.max(1.0)).min(0.5);
+        let weight = (SEAM.inside / self.inside.total.max(1.0)).min(SEAM.most_inside);
         let (classes, all) = (classes as f64, self.neighbours.total - left + weight * self.inside.total);
-        let null = (random + 0.5) / (self.random.total + 0.5 * classes);
+        let null = (random + SEAM.random) / (self.random.total + SEAM.random * classes);
         // A class that was never met says nothing, rather than much by chance.
         let seen = near.max(0.0) + weight * inside;
-        let adjacent = (seen + 6.0 * null + 0.02) / (all + 6.0 + 0.02 * classes);
-        (adjacent / null).ln().clamp(-CLIP, CLIP)
+        let adjacent = (seen + SEAM.null * null + SEAM.each_class) / (all + SEAM.null + SEAM.each_class * classes);
+        (adjacent / null).ln().clamp(-SEAM.clip, SEAM.clip)
     }
 
     /// Whether what was learnt holds between blocks: for each seam between known neighbours by the odds that are learnt
     /// without it.
     fn measured(&self) -> f64 {
         let Counts { kinds, sdf, total } = &self.neighbours;
-        if *total < LEAST || self.random.total < 20.0 {
+        if *total < SEAM.least || self.random.total < SEAM.least_random {
             return 0.0;
         }
         let gain = |counts: &[f64], odds: &dyn Fn(usize) -> f64, all: f64| -> f64 {
@@ -251,13 +246,13 @@ impl Odds {
         let far = gain(&self.random.kinds, &|i| self.kinds[i], self.random.total)
             + gain(&self.random.sdf, &|i| self.sdf[i], self.random.total);
         // By chance alone a few seams may look good.
-        let doubt = 1.5 / total.sqrt();
-        ((near - far - 0.1 - doubt) / 0.4).clamp(0.0, 1.0)
+        let doubt = SEAM.doubt / total.sqrt();
+        ((near - far - SEAM.gain - doubt) / SEAM.full).clamp(0.0, 1.0)
     }
 
     /// Logarithm of the odds that a seam is one between neighbours.
     #[must_use]
-    pub fn of(&self, seam: Seam) -> f64 {
+    pub fn weigh(&self, seam: Seam) -> f64 {
         let (Some(kind), Some(sdf)) = (self.kinds.get(seam.kind as usize), self.sdf.get(seam.sdf as usize)) else {
             return 0.0;
         };

@@ -39,11 +39,11 @@ pub enum Sketch {
 impl Sketch {
     /// The sketch of a whole block; `None` if it is thinner than two voxels.
     #[must_use]
-    pub fn of(block: &Block<'_>) -> Option<Self> {
+    pub fn draw(block: &Block<'_>) -> Option<Self> {
         if block.size.iter().any(|&n| n < 2) || block.channels.len() < CHANNELS {
             return None;
         }
-        let values = Values::of(block);
+        let values = Values::new(block);
         let rounding = if block.channels[SDF].depth == Depth::Bits8 { COARSE } else { FINE };
         if values.is_uniform() {
             let (kind, sdf) = (values.kind(0), values.sdf(0));

@@ -1,8 +1,8 @@
-//! Which formula placed the blocks of negative coordinates, where neither the file nor their version tells: by what goes
+//! Which formula placed the blocks of negative coordinates, where neither the file nor their version settles it: by what goes
 //! on from block to block.
 //!
 //! The two formulas agree on most neighbours. Where they do not, at the edges of regions, the seams between blocks that
-//! one formula makes neighbours are held against those that only the other one does, by odds that are learnt from the
+//! one formula makes neighbours are compared with those that only the other one does, by odds that are learnt from the
 //! rest of the save.
 
 use std::collections::HashMap;
@@ -31,12 +31,12 @@ const EACH: f64 = 0.15;
 const SEAMS_TO_MOVE: usize = 16;
 const EACH_TO_MOVE: f64 = 0.5;
 
-/// What tells the formula.
+/// What settles the formula.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FormulaEvidence {
     /// It makes no difference, is given, or follows from the version of the blocks.
     Known,
-    /// The seams tell.
+    /// The seams settle it.
     Seams {
         /// Which one it is.
         slots: SlotFormula,
@@ -45,12 +45,12 @@ pub enum FormulaEvidence {
         /// What the odds of the seams of both formulas differ by for each of them, as logarithms; positive for the old one.
         odds: f64,
     },
-    /// Nothing tells.
+    /// Nothing settles it.
     Nothing,
 }
 
 impl FormulaEvidence {
-    /// The formula, when the seams tell.
+    /// The formula, when the seams settle it.
     #[must_use]
     pub const fn slots(&self) -> Option<SlotFormula> {
         match self {
@@ -109,7 +109,7 @@ struct Lod<'s> {
     save: &'s Save,
 }
 
-/// Looks at the seams of a forest, LOD by LOD until one tells. `stop` ends the search.
+/// Looks at the seams of a forest, LOD by LOD until one settles it. `stop` ends the search.
 #[must_use]
 pub fn infer_formula(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sync)) -> FormulaEvidence {
     let mut open = false;
@@ -139,7 +139,7 @@ impl<'s> Lod<'s> {
         let mut open = false;
         let mut scratch = Scratch::default();
         for file in files {
-            // What cannot be read is told by the checker's other rules.
+            // What cannot be read is reported by the checker's other rules.
             let Ok(Some(mut region)) = save.region(forest, file) else { continue };
             let Ok(known) = region.own_slots(&mut scratch) else { continue };
             open |= known.is_none() && !region.entries.is_empty();
@@ -202,7 +202,7 @@ impl<'s> Lod<'s> {
         }
         odds.learn();
         let sum = |pairs: &[Pair]| {
-            let seams: Vec<f64> = pairs.iter().filter_map(seam_of).map(|seam| odds.of(seam)).collect();
+            let seams: Vec<f64> = pairs.iter().filter_map(seam_of).map(|seam| odds.weigh(seam)).collect();
             (seams.iter().sum::<f64>(), seams.len())
         };
         let ((old, n_old), (new, n_new)) = (sum(&only_old), sum(&only_new));
@@ -229,7 +229,7 @@ impl<'s> Lod<'s> {
             let block = view.block.as_ref().filter(|_| view.is_readable())?;
             // Of a size that nothing bears out: hostile.
             let fits = block.volume() <= self.save.options.limits.block_bytes;
-            fits.then(|| Faces::of(block, true))?.map(|faces| (*member, faces))
+            fits.then(|| Faces::read(block, true))?.map(|faces| (*member, faces))
         };
         members.par_iter().map_init(Scratch::default, read).flatten().collect()
     }

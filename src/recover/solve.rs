@@ -14,6 +14,7 @@ use crate::recover::moved;
 use crate::recover::reading::readings;
 use crate::recover::region::{Case, State};
 use crate::recover::solver::Solver;
+use crate::recover::weights::ORDER;
 use crate::watch::Watch;
 
 /// Rounds in which seams and order are asked in turn.
@@ -30,8 +31,8 @@ const MOST_PAIRS: usize = 1 << 17;
 const LARGE_LEAST: f64 = 1e-4;
 const LARGE_ROUNDS: usize = 4;
 
-/// How much of a region may have been saved when nothing but its own few blocks tells.
-const BUSY: Rates = Rates { gone: 0.35, shrunk: 0.2 };
+/// How much of a region may have been saved when its own few blocks are the only evidence.
+const PESSIMISTIC: Rates = Rates { gone: 0.35, shrunk: 0.2 };
 
 /// Solves all regions of a save.
 #[must_use]
@@ -97,8 +98,8 @@ impl Solver<'_> {
         let evidence = Seams { rows: &seams, by: 1.0 };
         let posterior = align(&counts, &case.walk, &old.readings, rates, case.table_end(), &evidence);
         let options = moved::options(case, &posterior, rates, &evidence);
-        let (readings, order, busy) = (posterior.narrowed(&old.readings), old.order.clone(), Vec::new());
-        State { readings, rates, posterior, options, order, busy, seams, neighbours }
+        let (readings, order, pessimistic) = (posterior.narrowed(&old.readings), old.order.clone(), Vec::new());
+        State { readings, rates, posterior, options, order, pessimistic, seams, neighbours }
     }
 
     /// Compares whole assignments of the regions in which something is left open. Draws are too few for large regions.
@@ -114,7 +115,7 @@ impl Solver<'_> {
 
     /// Asks once more, as if the game had saved many blocks: how often it did is a guess from few of them.
     fn doubt(&mut self) {
-        let busy: Vec<_> = (0..self.cases.len())
+        let pessimistic: Vec<_> = (0..self.cases.len())
             .into_par_iter()
             .map(|r| {
                 let (case, state) = (self.cases[r], &self.states[r]);
@@ -122,14 +123,16 @@ impl Solver<'_> {
                 // Where nothing goes on from block to block, what was not compared is as likely as what was.
                 let table = Seams { rows: &state.seams, by: 1.0 };
                 let seams: &dyn Evidence = if self.trust() > 0.0 { &table } else { &Nothing };
-                let rates =
-                    Rates { gone: state.rates.gone.max(BUSY.gone), shrunk: state.rates.shrunk.max(BUSY.shrunk) };
+                let rates = Rates {
+                    gone: state.rates.gone.max(PESSIMISTIC.gone),
+                    shrunk: state.rates.shrunk.max(PESSIMISTIC.shrunk),
+                };
                 let posterior = align(&counts, &case.walk, &state.readings, rates, case.table_end(), seams);
                 moved::options(case, &posterior, rates, seams)
             })
             .collect();
-        for (state, busy) in self.states.iter_mut().zip(busy) {
-            state.busy = if state.is_solved() { state.options.clone() } else { busy };
+        for (state, pessimistic) in self.states.iter_mut().zip(pessimistic) {
+            state.pessimistic = if state.is_solved() { state.options.clone() } else { pessimistic };
         }
     }
 }
@@ -143,7 +146,8 @@ fn first(case: &Case) -> State {
         return State::intact(case);
     }
     let mut readings = readings(&case.walk, &entries);
-    let mut rates = Rates { gone: (3.0 / (n + 3.0)).min(0.15), shrunk: (3.0 / (n + 3.0)).min(0.15) };
+    let rate = (ORDER.first_rate / (n + ORDER.first_rate)).min(ORDER.largest_first_rate);
+    let mut rates = Rates { gone: rate, shrunk: rate };
     let mut posterior = Posterior::default();
     for _ in 0..4 {
         posterior = align(&counts, &case.walk, &readings, rates, case.table_end(), &Nothing);
@@ -157,7 +161,7 @@ fn first(case: &Case) -> State {
         rates,
         posterior,
         order: options.clone(),
-        busy: Vec::new(),
+        pessimistic: Vec::new(),
         options,
         seams: none,
         neighbours: vec![0; counts.len()],

@@ -205,12 +205,12 @@ impl<'c> Solver<'c> {
         near: &[Neighbour],
         cache: &mut HashMap<(usize, usize, usize, usize, bool), f64>,
     ) -> f64 {
-        let sum: f64 = near.iter().map(|near| self.fit_one(r, block, *near, cache)).sum();
+        let sum: f64 = near.iter().map(|near| self.fit_entry(r, block, *near, cache)).sum();
         sum.clamp(-CLIP, CLIP)
     }
 
     /// Odds that a block belongs beside the likely blocks of one neighbour.
-    pub(super) fn fit_one(
+    pub(super) fn fit_entry(
         &self,
         r: usize,
         block: usize,
@@ -239,7 +239,7 @@ impl<'c> Solver<'c> {
     /// Odds that two walked blocks are neighbours along an axis, the lower one first.
     pub(super) fn odds_of(&self, lower: (usize, usize), upper: (usize, usize), axis: usize) -> f64 {
         let odds = if axis < LOD { &self.odds } else { &self.lods };
-        self.seam(lower, upper, axis).map_or(0.0, |seam| odds.of(seam))
+        self.seam(lower, upper, axis).map_or(0.0, |seam| odds.weigh(seam))
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use crate::godot::region::Entry;
 use crate::recover::assemble::{self, Assembled, Loose, Start};
 use crate::recover::decide::{Certainty, Placed, decide};
-use crate::recover::explained::{is_explained, listed};
+use crate::recover::explained::{listed, table_matches_sectors};
 use crate::recover::region::{Candidate, Case, Listing};
 use crate::recover::solve;
 use crate::recover::solver::Solver;
@@ -133,7 +133,7 @@ fn way(case: &Case, split: Option<&Split>, near: bool) -> Way {
     if case.entries.len() > LARGE && (damaged || holes(case) > FEW_HOLES) { table() } else { Way::Order }
 }
 
-/// Finds the places of the blocks of regions of one forest. Regions that need nothing help to tell of the others.
+/// Finds the places of the blocks of regions of one forest. Regions that need nothing help to place the others.
 ///
 /// `watch` can stop it; what it gives then is not complete.
 #[must_use]
@@ -228,7 +228,7 @@ fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) ->
     }
     solved.placed.sort_by_key(|p| p.slot);
     let by_slot = solved.placed.iter().map(|p| (p.slot, *p)).collect();
-    solved.as_listed = split.is_none() && is_explained(case, &by_slot);
+    solved.as_listed = split.is_none() && table_matches_sectors(case, &by_slot);
     solved
 }
 

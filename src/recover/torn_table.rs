@@ -20,7 +20,7 @@ use crate::source::Source;
 /// What the C library writes at once.
 const PAGE: u64 = 4096;
 
-/// The entries and blocks of one generation, without what lies between them.
+/// The entries and blocks of one generation, without what is between them.
 #[derive(Debug)]
 pub struct Part {
     /// The region as it looks without the other entries and blocks.
@@ -43,9 +43,9 @@ pub struct Split {
 }
 
 impl Split {
-    /// The part that is right and the rest; `None` when the table is of one time, or it cannot be told.
+    /// The part that is right and the rest; `None` when the table is of one time, or it cannot be inferred.
     #[must_use]
-    pub fn of<S: Source>(region: &Region<S>, case: &Case) -> Option<Self> {
+    pub fn find<S: Source>(region: &Region<S>, case: &Case) -> Option<Self> {
         let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
         // The engine does not make files shorter either.
         if packed && case.table_end() <= case.walk.sectors {
@@ -102,7 +102,7 @@ fn by_entry(case: &Case) -> Option<Vec<usize>> {
     }
     let kept: Vec<usize> = (0..entries.len()).filter(|&i| right(&entries[i])).collect();
     let last = kept.last().and_then(|&i| own(case, &entries[i]))?;
-    // What stands behind the last entry was saved after the table was written.
+    // What is behind the last entry was saved after the table was written.
     let none_behind = blocks[last..]
         .iter()
         .skip(1)
@@ -112,7 +112,7 @@ fn by_entry(case: &Case) -> Option<Vec<usize>> {
 }
 
 /// Entries and blocks of a region put close together. `holes`: whether sectors between blocks stay where no other
-/// block stood.
+/// block was.
 pub(super) fn part(case: &Case, entries: Vec<usize>, blocks: Vec<usize>, holes: bool) -> Part {
     let mut at = 0;
     let listings = entries.iter().map(|&i| {

@@ -1,4 +1,4 @@
-//! The walk over the sectors of a region: every whole block, wherever it stands, and what lies between.
+//! The walk over the sectors of a region: every whole block, wherever it is, and what is between.
 
 use std::collections::HashSet;
 use std::io;
@@ -18,7 +18,7 @@ use crate::source::Source;
 /// Bytes that are read at once.
 const READ: usize = 1 << 20;
 
-/// Most sectors whose hashes are kept to find those that stand there twice.
+/// Most sectors whose hashes are kept to find those that are there twice.
 const HASHED: u64 = 1 << 22;
 
 /// A block that was being moved when the game was killed: `gap` sectors from `at` on are there a second time, and the
@@ -52,7 +52,7 @@ pub struct Walked {
     pub version: u8,
     /// Whether something about it is against the format although all of it can be read.
     pub odd: bool,
-    /// Where it is broken by sectors that stand there twice.
+    /// Where it is broken by sectors that are there twice.
     pub splice: Option<Splice>,
     /// Its outer layers, when they were asked for.
     pub faces: Option<Arc<Faces>>,
@@ -88,7 +88,7 @@ impl Walk {
         }
     }
 
-    /// Whether the first sector of the block behind another one stands inside of that too: it decodes, but the next
+    /// Whether the first sector of the block behind another one is inside of that too: it decodes, but the next
     /// block was being moved over its end.
     fn is_overrun(&self, block: &Walked, next: &Walked) -> bool {
         if block.end() != next.first || block.splice.is_some() {
@@ -170,7 +170,7 @@ pub fn walk<S: Source + ?Sized>(
 ) -> io::Result<Walk> {
     let sector = u64::from(header.format.sector_size.max(1));
     let sectors = source.len().saturating_sub(header.sectors_at()).div_ceil(sector);
-    // An entry has 24 bits for a sector; what lies beyond cannot be told of.
+    // An entry has 24 bits for a sector; what is beyond cannot be named.
     let sectors = u32::try_from(sectors).unwrap_or(u32::MAX).min(1 << 24);
     let mut walk = Walk { sectors, complete: true, ..Walk::default() };
     if u64::from(sectors) <= HASHED && sector >= 16 {
@@ -292,7 +292,7 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         let mut tears = Vec::new();
         for tear in first + 1..first + count {
             for gap in 1..=255u32.min(tear) {
-                // What was moved last still stands where it was moved from, and what comes next does not yet.
+                // What was moved last still is where it was moved from, and what comes next does not yet.
                 let moved = gap.min(tear - first);
                 let here = tear + gap < walk.sectors
                     && walk.same(tear - 1, tear + gap - 1, 1)
@@ -318,7 +318,7 @@ impl<S: Source + ?Sized> Walker<'_, S> {
             let block = self.decode(&bytes, first, size, count, splice, budget);
             match (&found, block) {
                 (None, block) => found = block,
-                // Without compression nearly anything decodes: then nothing tells where it was torn.
+                // Without compression nearly anything decodes: then nothing shows where it was torn.
                 (Some(one), Some(other)) if one.content != other.content => return Ok(None),
                 _ => {}
             }
@@ -352,7 +352,7 @@ impl<S: Source + ?Sized> Walker<'_, S> {
             Wanted::At(sectors) => sectors.contains(&first),
         };
         let inner = self.kept < INNER || self.kept.is_multiple_of(INNER_STEP);
-        let faces = if wanted && self.face_bytes > 0 { Faces::of(&block, inner) } else { None };
+        let faces = if wanted && self.face_bytes > 0 { Faces::read(&block, inner) } else { None };
         if let Some(faces) = &faces {
             self.kept += 1;
             self.face_bytes = self.face_bytes.saturating_sub(faces.bytes());

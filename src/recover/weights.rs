@@ -59,3 +59,219 @@ impl Default for Weights {
         }
     }
 }
+
+/// The numbers by which the ways to read a walk are weighed before the table is compared. All are logarithms of odds that
+/// are subtracted, and chosen: rarer events cost more.
+pub(super) struct ReadingWeights {
+    /// All that follows a hole is old, although whole blocks follow it.
+    pub rest_is_old: f64,
+    /// A hole is torn blocks that entries tile, and for each of them.
+    pub tiled: f64,
+    pub tile: f64,
+    /// A hole is one torn block.
+    pub torn: f64,
+    /// A hole is what was being moved.
+    pub moved: f64,
+    /// Sectors are there twice because the game was killed while it moved them.
+    pub doubled: f64,
+    /// The same where the second ones are damaged.
+    pub doubled_broken: f64,
+    /// Each sector that is missing of the second ones, up to 8.
+    pub doubled_short: f64,
+    /// The most that common content says against a move.
+    pub common: f64,
+    /// The start of one block was moved over another one.
+    pub overlaid: f64,
+    /// Sum from which on a walk counts as doubled.
+    pub is_doubled: f64,
+}
+
+pub(super) const READING: ReadingWeights = ReadingWeights {
+    rest_is_old: 2.0,
+    tiled: 3.0,
+    tile: 0.5,
+    torn: 3.5,
+    moved: 7.0,
+    doubled: 3.0,
+    doubled_broken: 1.0,
+    doubled_short: 0.5,
+    common: 40.0,
+    overlaid: 3.0,
+    is_doubled: -9.0,
+};
+
+/// The numbers by which the order of a table is compared with that of a walk. Probabilities from 0 to 1 where nothing else is
+/// said; `_odds` are logarithms of odds.
+pub(super) struct OrderWeights {
+    /// Least share of entries that stay as they are, whatever the rates. Chosen.
+    pub least_kept: f64,
+    /// Least share of appended blocks that fit an entry that is gone. Chosen.
+    pub least_found: f64,
+    /// A kept entry whose block is torn. Chosen.
+    pub torn_odds: f64,
+    /// An entry that is gone was written again with fewer sectors: a share of the rate of shrinking. Chosen.
+    pub shrank_first: f64,
+    /// The same where the block was written over a longer one. Chosen.
+    pub shrank_later: f64,
+    /// An entry was taken out and not written again where its sectors were being moved, and where they were not. Rule of the
+    /// writer: a block that grows is taken out, sectors move down, and then it is appended.
+    pub lost_while_moving: f64,
+    pub lost_otherwise: f64,
+    /// The same where the file ends before the sectors that would have moved. Rule of the writer.
+    pub lost_beyond_end: f64,
+    /// An appended block of a length that no other block has. Chosen.
+    pub rare_length_odds: f64,
+    /// An appended block that is not padded with zeros, so that it was written once more. Rule of the writer.
+    pub unpadded_odds: f64,
+    /// The first entry that is lost, while sectors were being moved and otherwise, and each further one. Rule of the writer:
+    /// one block at a time.
+    pub first_lost_moving_odds: f64,
+    pub first_lost_odds: f64,
+    pub next_lost_odds: f64,
+    /// A block that is new. Chosen.
+    pub new_odds: f64,
+    /// A copy of an earlier block after the table's end, before it, and a block that is no copy, is an old one. Chosen.
+    pub old_copy_behind_odds: f64,
+    pub old_copy_odds: f64,
+    pub old_odds: f64,
+    /// A block written over a longer one: not padded, padded and of one value, and padded for each byte of up to 8 that may be
+    /// zero by chance. Rule of the writer: it pads what it appends.
+    pub unpadded: f64,
+    pub padded_plain: f64,
+    pub padded_byte: f64,
+    /// The most that a seam says for or against an appended block (log-odds). Chosen.
+    pub seam_clip: f64,
+    /// Weight of an appended block that belongs to no entry. Chosen.
+    pub no_entry: f64,
+    /// Each appended block that a drawn assignment leaves without an entry although one is gone. Chosen.
+    pub unassigned_odds: f64,
+    /// Entries in addition to those of the region, in the first guess of the rates, and the largest guess. Chosen.
+    pub first_rate: f64,
+    pub largest_first_rate: f64,
+}
+
+pub(super) const ORDER: OrderWeights = OrderWeights {
+    least_kept: 0.05,
+    least_found: 0.05,
+    torn_odds: -3.0,
+    shrank_first: 0.3,
+    shrank_later: 0.05,
+    lost_while_moving: 0.5,
+    lost_otherwise: 0.005,
+    lost_beyond_end: 1e-4,
+    rare_length_odds: -6.0,
+    unpadded_odds: -1.5,
+    first_lost_moving_odds: -0.5,
+    first_lost_odds: -1.5,
+    next_lost_odds: -7.0,
+    new_odds: -2.5,
+    old_copy_behind_odds: -0.1,
+    old_copy_odds: -0.3,
+    old_odds: -2.5,
+    unpadded: 0.7,
+    padded_plain: -0.3,
+    padded_byte: -0.9,
+    seam_clip: 12.0,
+    no_entry: 0.05,
+    unassigned_odds: -9.5,
+    first_rate: 3.0,
+    largest_first_rate: 0.15,
+};
+
+/// The numbers by which what order and seams say is certain, likely or neither. Probabilities from 0 to 1; `_seam` are sums of
+/// log-odds of a block's seams. Chosen on histories of the model of the writer, to have no wrong block that is certain.
+pub(super) struct DecisionWeights {
+    /// Entries from which on a region is not small: in a small one, few saves can turn everything around.
+    pub many: usize,
+    /// Least probability of a place that is certain, in a region of many entries and in a small one.
+    pub enough: f64,
+    pub enough_small: f64,
+    /// Least probability at which a place is certain, if the game had saved much of the region.
+    pub pessimistic: f64,
+    /// The same for a small region without continuity between blocks: the order of few blocks of the same length is no
+    /// evidence.
+    pub pessimistic_noise: f64,
+    /// Least probability at which a place is likely, where voxels continue from block to block, and where the order is the only
+    /// evidence: what it leaves open stays open.
+    pub likely: f64,
+    pub likely_noise: f64,
+    /// Trust in seams from which on voxels are said to continue.
+    pub trusted: f64,
+    /// A moved block: seams alone identify it.
+    pub moved: f64,
+    pub moved_seam: f64,
+    /// A block that stayed: no seam may contradict the order.
+    pub kept_seam: f64,
+    /// The same where the order alone is this sure.
+    pub kept_by_order: f64,
+    pub kept_by_order_seam: f64,
+    /// Seams at which a block is not believed to be where the table has it, although nothing else contradicts that.
+    pub contradicted_seam: f64,
+    /// Probability of a block where the table has it: the least that counts as certain.
+    pub as_listed: f64,
+    /// How much better the seams of another block must be than those of an unowned one.
+    pub clear_seam: f64,
+    /// Probability from which on a block counts as appended, below which as without an entry, and below which an entry's block
+    /// may be another one.
+    pub appended: f64,
+    pub owned: f64,
+    pub alone: f64,
+}
+
+pub(super) const DECISION: DecisionWeights = DecisionWeights {
+    many: 12,
+    enough: 0.999,
+    enough_small: 0.9998,
+    pessimistic: 0.95,
+    pessimistic_noise: 0.9995,
+    likely: 0.6,
+    likely_noise: 0.95,
+    trusted: 0.5,
+    moved: 0.97,
+    moved_seam: 3.0,
+    kept_seam: -6.0,
+    kept_by_order: 0.99,
+    kept_by_order_seam: -3.0,
+    contradicted_seam: -3.0,
+    as_listed: 0.9999,
+    clear_seam: 6.0,
+    appended: 0.5,
+    owned: 0.9,
+    alone: 0.99,
+};
+
+/// The numbers by which the odds of classes of seams are learned and trusted. Chosen.
+pub(super) struct SeamWeights {
+    /// The most that one seam says, either way (log-odds).
+    pub clip: f64,
+    /// Seams between known neighbours, and between strangers, below which nothing can be measured.
+    pub least: f64,
+    pub least_random: f64,
+    /// All seams inside blocks together count as so many seams between neighbours, each at most as `most_inside`.
+    pub inside: f64,
+    pub most_inside: f64,
+    /// Seams between strangers of each class before any is counted.
+    pub random: f64,
+    /// Seams between neighbours, distributed as between strangers, before any is counted, and of each class.
+    pub null: f64,
+    pub each_class: f64,
+    /// Trust: standard errors subtracted from what seams gain, the gain at which trust begins, and over which it becomes full
+    /// (log-odds a seam).
+    pub doubt: f64,
+    pub gain: f64,
+    pub full: f64,
+}
+
+pub(super) const SEAM: SeamWeights = SeamWeights {
+    clip: 3.5,
+    least: 6.0,
+    least_random: 20.0,
+    inside: 200.0,
+    most_inside: 0.5,
+    random: 0.5,
+    null: 6.0,
+    each_class: 0.02,
+    doubt: 1.5,
+    gain: 0.1,
+    full: 0.4,
+};

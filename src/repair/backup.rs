@@ -8,7 +8,7 @@ use crate::bytes::Span;
 use crate::godot::region::{Format, Header};
 use crate::recover::decide::Certainty;
 use crate::recover::walk;
-use crate::repair::survey::{Listed, Look, Sides, Solved, Walk, open, solve_all, sure};
+use crate::repair::survey::{Listed, Sides, Solved, Standing, Walk, open, solve_all, sure};
 use crate::repair::{Error, Options};
 use crate::save::{Forest, META, Save};
 
@@ -70,11 +70,11 @@ impl Store {
         for (_, file, _) in &files {
             options.go_on()?;
             let walk = open(backup, other, file, None, Sides::None)?;
-            looks.push(walk.as_ref().map_or(Look::Nothing, |walk| walk.look(None)));
+            looks.push(walk.as_ref().map_or(Standing::Nothing, |walk| walk.look(None)));
             walk.iter().for_each(|walk| store.add(walk, &as_listed));
         }
         // Most backups are healthy, and read once.
-        if looks.iter().all(|look| matches!(look, Look::Nothing | Look::Healthy)) {
+        if looks.iter().all(|look| matches!(look, Standing::Nothing | Standing::Healthy)) {
             return Ok(Some(store));
         }
         let (mut store, mut solved) = (empty(), HashSet::new());

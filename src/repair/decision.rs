@@ -1,4 +1,4 @@
-//! What is decided about one file and one block: the words in which plans, reports and writing speak of them.
+//! What is decided about one file and one block: the words of plans, reports and writing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,12 +21,12 @@ pub enum Action {
     Rebuild,
     /// It holds nothing that the game could use; it is kept in `lost+found`.
     SetAside,
-    /// It is taken from the backup; what stands there instead, if anything, is kept in `lost+found`.
+    /// It is taken from the backup; what is there instead, if anything, is kept in `lost+found`.
     FromBackup,
 }
 
 impl Action {
-    /// As it stands in `repair.json`.
+    /// Its name in `repair.json`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

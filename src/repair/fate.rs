@@ -1,4 +1,4 @@
-//! What a plan does with each block: the list that totals count, and that a repaired copy can be held against.
+//! What a plan does with each block: the list that totals count, and that a repaired copy can be compared with.
 
 use std::path::Path;
 

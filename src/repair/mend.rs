@@ -52,7 +52,7 @@ impl Common {
     }
 
     /// The uniform value of more than half of the blocks.
-    fn of(&self, channel: usize) -> Option<u64> {
+    fn value(&self, channel: usize) -> Option<u64> {
         let most = self.values.get(channel)?.iter().max_by_key(|(_, n)| *n)?;
         (2 * most.1 > self.seen).then_some(most.0)
     }
@@ -168,7 +168,7 @@ impl Job<'_> {
         if whole == 0 || lost || raw == Some(true) {
             return None;
         }
-        let filled: Option<Vec<(usize, u64)>> = (whole..CHANNELS).map(|i| Some((i, common.of(i)?))).collect();
+        let filled: Option<Vec<(usize, u64)>> = (whole..CHANNELS).map(|i| Some((i, common.value(i)?))).collect();
         let mend = Mend { filled: filled?, metadata: whole == CHANNELS };
         self.try_out(mend.clone()).or_else(|| self.try_out(Mend { metadata: false, ..mend }))
     }

@@ -40,7 +40,7 @@ pub struct MetaFile {
 }
 
 impl Target {
-    pub fn of(save: &Save, forest: &Forest, backup: Option<&Store>) -> Result<Self, draft::Error> {
+    pub fn new(save: &Save, forest: &Forest, backup: Option<&Store>) -> Result<Self, draft::Error> {
         let (votes, all) = votes(forest);
         let most = votes.iter().max_by_key(|(_, n)| *n).map(|(format, _)| *format);
         let readable = forest.meta.as_ref().or(forest.salvaged.as_ref());

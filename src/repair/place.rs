@@ -83,7 +83,7 @@ pub(super) fn region_plan(
         None if !case.is_intact() && !as_listed => "the table does not fit the sectors",
         None if sound && odd => "something in its blocks is against the format",
         None if sound => "the table does not fit the sectors",
-        None if walk.is_displaced() => "its blocks stood in the slots of the old formula",
+        None if walk.is_displaced() => "its blocks were in the slots of the old formula",
         None if walk.is_sound() => "its layout was not that of the other files",
         None => walk.fault(),
     };
@@ -136,7 +136,7 @@ impl Placing<'_, '_> {
         &self.walk.case
     }
 
-    /// Where bytes that are counted without what was left out stand in the file.
+    /// Where bytes that are counted without what was left out are in the file.
     pub fn real(&self, pieces: Vec<Span>) -> Vec<Span> {
         pieces.into_iter().flat_map(|piece| self.walk.region.source.real(piece)).collect()
     }

@@ -15,7 +15,7 @@ use crate::repair::decision::{Action, Decision, Origin, RegionPlan, simple};
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
-use crate::repair::survey::{self, Look};
+use crate::repair::survey::{self, Standing};
 use crate::repair::why::KeptReason;
 use crate::repair::{
     Accepted, Compared, Error, MapPlan, Options, PakPlan, StreamPlan, accept, block_files, map, pak, stream,
@@ -115,10 +115,10 @@ fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) 
             None => None,
         };
         if let Some(store) = &store {
-            let compared = Compared::of(save, forest, store);
+            let compared = Compared::new(save, forest, store);
             plans.iter_mut().for_each(|plan| plan.compared.get_or_insert_default().add(compared));
         }
-        let target = Target::of(save, forest, store.as_ref())?;
+        let target = Target::new(save, forest, store.as_ref())?;
         one_forest(save, forest, &target, store.as_ref(), &all, &mut plans)?;
         plans.iter_mut().for_each(|plan| plan.metas.extend(target.meta.clone()));
     }
@@ -223,7 +223,7 @@ fn of_files(
     forest: &Forest,
     target: &Target,
     store: Option<&Store>,
-    looks: &[Look],
+    looks: &[Standing],
     mut ready: HashMap<PathBuf, RegionPlan>,
     plan: &mut Plan,
 ) {
@@ -231,7 +231,7 @@ fn of_files(
     for (file, look) in forest.regions.iter().zip(looks) {
         let path = forest.dir.join(&file.name);
         let mut region = match look {
-            Look::Nothing => {
+            Standing::Nothing => {
                 simple(save, forest, &file.name, file.lod, Action::SetAside, "no block can be located in it")
             }
             _ => ready

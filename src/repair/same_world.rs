@@ -40,7 +40,7 @@ impl Compared {
 
     /// Looks for blocks of all region files of a forest in its backup. Ignores contents that the backup has several times,
     /// such as air: any world has them.
-    pub(super) fn of(save: &Save, forest: &Forest, store: &Store) -> Self {
+    pub(super) fn new(save: &Save, forest: &Forest, store: &Store) -> Self {
         let mut scratch = Scratch::default();
         let mut contents = HashSet::new();
         let each = MOST.div_ceil(forest.regions.len().max(1));

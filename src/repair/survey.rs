@@ -47,7 +47,7 @@ pub(super) struct Walk<'s> {
 }
 
 /// What a first look says of a region file.
-pub(super) enum Look {
+pub(super) enum Standing {
     /// No block can be located in it.
     Nothing,
     /// Its table explains its sectors, and nothing is odd.
@@ -60,7 +60,7 @@ pub(super) enum Look {
     Broken(Broken),
 }
 
-impl Look {
+impl Standing {
     const fn broken(&self) -> Option<&Broken> {
         if let Self::Broken(broken) = self { Some(broken) } else { None }
     }
@@ -100,14 +100,14 @@ impl Walk<'_> {
         }
     }
 
-    pub fn look(&self, format: Option<&Format>) -> Look {
+    pub fn look(&self, format: Option<&Format>) -> Standing {
         let other = format.is_some_and(|format| *format != self.region.header.format);
         if !self.case.is_intact() {
-            Look::Broken(Broken::new(&self.case))
+            Standing::Broken(Broken::new(&self.case))
         } else if other || !self.is_sound() || self.is_odd() {
-            Look::Odd
+            Standing::Odd
         } else {
-            Look::Healthy
+            Standing::Healthy
         }
     }
 
@@ -115,7 +115,7 @@ impl Walk<'_> {
         self.case.walk.blocks.iter().any(|block| block.odd) || self.is_displaced()
     }
 
-    /// Whether its blocks stand in the slots of the old formula although their version does not say so.
+    /// Whether its blocks are in the slots of the old formula although their version does not say so.
     pub fn is_displaced(&self) -> bool {
         self.slots == SlotFormula::Legacy
             && self.region.is_negative()
@@ -130,7 +130,7 @@ pub(super) fn look(
     save: &Save,
     files: &[Listed<'_>],
     options: &Options<'_>,
-) -> Result<(Vec<Look>, Vec<Misnamed>), Error> {
+) -> Result<(Vec<Standing>, Vec<Misnamed>), Error> {
     options.watch.begin(Step::Looking, files.iter().map(|(_, file, _)| file.len).sum());
     let glance = |(forest, file, format): &Listed<'_>| {
         options.go_on()?;
@@ -141,19 +141,19 @@ pub(super) fn look(
         Ok((look, screened))
     };
     let glances = files.par_iter().map(glance).collect::<Result<Vec<_>, Error>>()?;
-    let (glances, screened): (Vec<quick::Look>, Vec<Screened>) = glances.into_iter().unzip();
-    let explained = quick::explained(&glances.iter().collect::<Vec<_>>());
+    let (glances, screened): (Vec<quick::Glance>, Vec<Screened>) = glances.into_iter().unzip();
+    let explained = quick::tables_match(&glances.iter().collect::<Vec<_>>());
     let one = |(((forest, file, format), explained), screened): ((&Listed<'_>, &bool), &Screened)| {
         options.go_on()?;
         let walk = if *explained { None } else { open(save, forest, file, format.as_ref(), Sides::None)? };
         options.watch.advance(file.len - file.len / 2);
         let look = match walk {
-            _ if *explained => Look::Healthy,
+            _ if *explained => Standing::Healthy,
             Some(walk) => walk.look(format.as_ref()),
-            None => Look::Nothing,
+            None => Standing::Nothing,
         };
-        let has_exchanged = screened.has_exchanged && matches!(look, Look::Healthy);
-        Ok(if has_exchanged { Look::Exchanged } else { look })
+        let has_exchanged = screened.has_exchanged && matches!(look, Standing::Healthy);
+        Ok(if has_exchanged { Standing::Exchanged } else { look })
     };
     let looks = files.par_iter().zip(&explained).zip(&screened).map(one).collect::<Result<Vec<_>, Error>>()?;
     let named: Vec<Named<'_>> = files
@@ -171,7 +171,7 @@ fn glance(
     file: &RegionFile,
     format: Option<&Format>,
     options: &Options<'_>,
-) -> Result<(quick::Look, Screened), Error> {
+) -> Result<(quick::Glance, Screened), Error> {
     let usual = file.header.as_ref().is_some_and(|header| format.is_none_or(|format| *format == header.format));
     if !usual || !file.damage.is_empty() || save.options.slots.is_some() {
         return Ok(Default::default());
@@ -188,21 +188,21 @@ fn glance(
 pub(super) fn solve_all<'s>(
     save: &Save,
     files: &[Listed<'s>],
-    looks: &[Look],
+    looks: &[Standing],
     options: &Options<'_>,
     mut each: impl FnMut(&Walk<'s>, &Solved) -> Result<(), Error>,
 ) -> Result<(), Error> {
     // A region without a block shows nothing about the others.
-    let known: Vec<usize> = (0..files.len()).filter(|&i| !matches!(looks[i], Look::Nothing)).collect();
+    let known: Vec<usize> = (0..files.len()).filter(|&i| !matches!(looks[i], Standing::Nothing)).collect();
     let members: Vec<Member> = known
         .iter()
-        .map(|&i| Member::new(files[i].1, looks[i].broken(), matches!(looks[i], Look::Exchanged)))
+        .map(|&i| Member::new(files[i].1, looks[i].broken(), matches!(looks[i], Standing::Exchanged)))
         .collect();
     let of_known = |all: Vec<usize>| all.into_iter().map(|k| known[k]).collect::<Vec<usize>>();
     let mut clusters: Vec<(Vec<usize>, Vec<usize>)> =
         clusters(&members).into_iter().map(|c| (of_known(c.solved), of_known(c.near))).collect();
     let solved: HashSet<usize> = clusters.iter().flat_map(|(solved, _)| solved).copied().collect();
-    let alone = |i: &usize| matches!(looks[*i], Look::Odd) && !solved.contains(i);
+    let alone = |i: &usize| matches!(looks[*i], Standing::Odd) && !solved.contains(i);
     clusters.extend((0..files.len()).filter(alone).map(|i| (vec![i], Vec::new())));
     let bytes =
         |(solved, near): &(Vec<usize>, Vec<usize>)| -> u64 { solved.iter().chain(near).map(|&i| files[i].1.len).sum() };
@@ -210,7 +210,7 @@ pub(super) fn solve_all<'s>(
     for (solved, near) in &clusters {
         options.go_on()?;
         let extents: Vec<Extent> = solved.iter().filter_map(|&i| extent_of(files[i].1)).collect();
-        let alone = matches!((&solved[..], &near[..]), ([i], []) if matches!(looks[*i], Look::Odd));
+        let alone = matches!((&solved[..], &near[..]), ([i], []) if matches!(looks[*i], Standing::Odd));
         let all: Vec<(usize, bool)> =
             solved.iter().map(|&i| (i, false)).chain(near.iter().map(|&i| (i, true))).collect();
         let walks: Vec<Option<(Walk<'_>, usize, bool)>> = all
@@ -239,7 +239,7 @@ pub(super) fn solve_all<'s>(
         let solved = survey::solve(&members, &Weights::default(), options.effort.factor(), &options.watch.quiet());
         for ((walk, i, near), solved) in walks.iter().zip(&solved) {
             options.go_on()?;
-            let healthy = matches!(looks[*i], Look::Healthy | Look::Exchanged) && walk.case.is_intact();
+            let healthy = matches!(looks[*i], Standing::Healthy | Standing::Exchanged) && walk.case.is_intact();
             if !near && (!healthy || solved.is_contradicted()) {
                 each(walk, solved)?;
                 walk.region.source.file().close();
@@ -249,7 +249,7 @@ pub(super) fn solve_all<'s>(
     Ok(())
 }
 
-/// The places that are sure enough. Where the table explains all that stands there, what speaks for nothing better is no
+/// The places that are sure enough. Where the table explains all that is there, what supports nothing better is no
 /// reason to take a block out.
 pub(super) fn sure(walk: &Walk<'_>, solved: &Solved, least: Certainty) -> Vec<Placed> {
     let case = &walk.case;
@@ -286,7 +286,7 @@ pub(super) fn open<'s>(
         let mut region = region.map_err(failed(&path))?;
         let slots = region.slots(&mut Scratch::default()).map_err(failed(&path))?;
         let case = cluster::read(save, &region, slots, sides).map_err(failed(&path))?;
-        let split = Split::of(&region, &case);
+        let split = Split::find(&region, &case);
         Ok(Some(Walk { forest, file, region, slots, case, remark: None, split }))
     };
     let open = || open_region(&path).map(|(source, _)| source).map_err(std::io::Error::other);
@@ -312,12 +312,12 @@ pub(super) fn open<'s>(
     }
     if let Some(old) = &walk
         && may_be_moving(&old.region.header)
-        && !explained(&old.case)
+        && !table_matches_sectors(&old.case)
     {
         let header = &old.region.header;
         for gap in gaps(old).map_err(draft::Error::read(&path))? {
             let other = read(header.clone(), Parts::whole(source()?).without(gap))?;
-            if let Some(mut other) = other.filter(|other| explained(&other.case)) {
+            if let Some(mut other) = other.filter(|other| table_matches_sectors(&other.case)) {
                 other.remark = Some("the game was killed while it made room for a longer header");
                 walk = Some(other);
                 break;
@@ -330,17 +330,17 @@ pub(super) fn open<'s>(
         let other = read(Header::new(3, *format), Parts::whole(source()?))?;
         let other = other.filter(|other| !other.case.walk.blocks.is_empty());
         let known = file.damage.iter().all(|d| d.code != Code::RegionVersion);
-        walk = other.filter(|other| known || explained(&other.case)).map(|mut other| {
+        walk = other.filter(|other| known || table_matches_sectors(&other.case)).map(|mut other| {
             other.remark = Some("its header was damaged, and is that of the other files now");
             other
         });
     }
     // A version that no file of this layout has is a damaged byte.
     if file.header.as_ref().is_some_and(may_be_moving)
-        && !walk.as_ref().is_some_and(|walk| explained(&walk.case))
+        && !walk.as_ref().is_some_and(|walk| table_matches_sectors(&walk.case))
         && let Some(found) = layout::find(open, None, format).map_err(draft::Error::read(&path))?
         && let Some(mut other) = read(found.header, found.parts)?
-        && explained(&other.case)
+        && table_matches_sectors(&other.case)
     {
         other.remark = Some(found.remark);
         walk = Some(other);
@@ -372,7 +372,7 @@ fn again(source: &FileSource, format: Option<&Format>) -> std::io::Result<Option
 }
 
 /// Whether every entry of the table leads to a whole block of its length, and there is one.
-pub(super) fn explained(case: &Case) -> bool {
+pub(super) fn table_matches_sectors(case: &Case) -> bool {
     let whole = |e: &Listing| {
         let blocks = &case.walk.blocks;
         let at = blocks.binary_search_by_key(&e.first, |block| block.first);

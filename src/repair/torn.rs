@@ -1,4 +1,4 @@
-//! What is done with sectors in which no whole block stands.
+//! What is done with sectors without a whole block.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ const SAMPLES: usize = 256;
 /// Bytes of a run of sectors that are kept in one file.
 const PART: u32 = 16 << 20;
 
-/// Where bytes stand in the file, and the bytes.
+/// Where bytes are in the file, and the bytes.
 type Raw = (Vec<Span>, Vec<u8>);
 
 /// The first bytes of some pieces.
@@ -34,7 +34,7 @@ fn cut(pieces: Vec<Span>, mut len: u64) -> Vec<Span> {
 }
 
 impl Placing<'_, '_> {
-    /// Sectors in which no whole block stands: what of them can be used is used, and all that is not zero is kept.
+    /// Sectors without a whole block: what of them can be used is used, and all that is not zero is kept.
     pub fn torn(&mut self) -> Result<(), draft::Error> {
         let left: Vec<usize> = self.unfilled().collect();
         if left.is_empty() {
@@ -118,7 +118,7 @@ impl Placing<'_, '_> {
         Ok(())
     }
 
-    /// A block that stands torn where the table says, up to the sector `stop`.
+    /// A block that is torn where the table says, up to the sector `stop`.
     fn torn_entry(&mut self, i: usize, stop: u32, in_place: &HashSet<[i32; 3]>) -> Result<(), draft::Error> {
         let entry = self.case().entries[i];
         let Some((pieces, bytes)) = self.raw(entry.first, stop)? else { return Ok(()) };
@@ -163,7 +163,7 @@ impl Placing<'_, '_> {
         Ok(())
     }
 
-    /// Whether the entries before and behind one lead to their own blocks, so that what stands between is its own.
+    /// Whether the entries before and behind one lead to their own blocks, so that what is between is its own.
     fn is_in_place(&self, i: usize, in_place: &HashSet<[i32; 3]>) -> bool {
         let entries = &self.case().entries;
         let entry = entries[i];

@@ -31,7 +31,7 @@ impl fmt::Display for KeptReason {
             Self::Rewritten => "as it was: it is written without what is against the format",
             Self::Unowned => "it has no owner",
             Self::Torn => "it is torn",
-            Self::NoBlock => "no whole block stands there",
+            Self::NoBlock => "no whole block is there",
             Self::Replaced => "another block was accepted for its place",
             Self::Row(why) => why,
         })

@@ -131,7 +131,7 @@ fn permit(draft: &Draft<'_>, save: &Save) -> Result<(), draft::Error> {
 /// A file of the save, read as it was before a copy changed its bytes.
 pub(super) fn open_input(path: &Path) -> Result<Input, draft::Error> {
     let opened = save::open_region(path).map_err(|source| draft::Error::Open { path: path.to_owned(), source });
-    opened.map(|(source, _)| Input::of(path, source))
+    opened.map(|(source, _)| Input::new(path, source))
 }
 
 fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), draft::Error> {

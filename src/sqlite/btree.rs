@@ -173,7 +173,7 @@ impl<'a> Page<'a> {
             return false;
         }
         let mut sum = usize::from(*fragments);
-        // Cells that lie over each other make the sum too large.
+        // Cells that overlap make the sum too large.
         for cell in (0..self.cells).map(|number| self.cell(number)) {
             let Some(cell) = cell.filter(|cell| cell.start >= content) else { return false };
             // A cell takes 4 bytes at least.
@@ -194,7 +194,7 @@ impl<'a> Page<'a> {
         sum == self.bytes.len().saturating_sub(content)
     }
 
-    /// All cells, with `None` for those that lie outside of the page, or over one that begins before them: no number of
+    /// All cells, with `None` for those that are outside of the page, or over one that begins before them: no number of
     /// cells can make the same bytes be read again and again.
     pub fn all(&self) -> impl Iterator<Item = Option<Cell<'a>>> {
         let mut places: Vec<(usize, u16, usize)> = Vec::new();

@@ -45,7 +45,7 @@ impl Header {
     /// Decodes the header from the first bytes of a file. `None` when the size of pages is
     /// not known from it.
     pub fn decode(data: &[u8]) -> Decoded<Option<Self>> {
-        Decoded::of(|damage| Self::decode_into(data, damage))
+        Decoded::collect(|damage| Self::decode_into(data, damage))
     }
 
     fn decode_into(data: &[u8], damage: &mut Vec<Damage>) -> Option<Self> {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A journal that is empty or begins with zeros belongs to a save that was finished. SQLite copies the pages back
-//! into the database and deletes the journal; here they are read where they stand, and nothing is written. A journal of
+//! into the database and deletes the journal; here they are read where they are, and nothing is written. A journal of
 //! several databases names a super-journal at its end, a file that SQLite deletes in the end: such a one is not followed.
 
 use std::collections::HashMap;

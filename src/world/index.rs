@@ -71,7 +71,7 @@ impl Index {
         Self { lod, blocks, bare, stale: Vec::new(), twice, faults }
     }
 
-    /// Blocks of a LOD in their order, without what else an index tells.
+    /// Blocks of a LOD in their order, without what else an index stores.
     pub(crate) fn of_blocks(lod: u8, blocks: Vec<At>) -> Self {
         Self::new(lod, blocks, Vec::new(), Vec::new())
     }

@@ -33,11 +33,11 @@ impl<'s> Rows<'s> {
             let why = damage.first().map_or_else(|| "nothing in it can be read".to_owned(), ToString::to_string);
             failed(why)
         };
-        Ok(Self::of(save, file, Arc::new(stream.ok_or_else(nothing)?)))
+        Ok(Self::new(save, file, Arc::new(stream.ok_or_else(nothing)?)))
     }
 
     /// The rows of a stream that is open already.
-    pub fn of(save: &Save, file: &'s StreamFile, stream: Arc<Stream<FileSource>>) -> Self {
+    pub fn new(save: &Save, file: &'s StreamFile, stream: Arc<Stream<FileSource>>) -> Self {
         Self { file, stream, stale: save.options.stale_rows, first: OnceLock::new() }
     }
 

@@ -216,7 +216,7 @@ fn samples_are_not_written_into_a_save() {
     let inside = format!("{}/regions/samples", demo.path("healthy/current"));
     let ran = run(&["demo", "--write", &inside]);
     assert_eq!(ran.code, Some(16), "{}", ran.err);
-    assert!(ran.err.contains("lies inside the save") && !Path::new(&inside).exists(), "{}", ran.err);
+    assert!(ran.err.contains("it is inside the save") && !Path::new(&inside).exists(), "{}", ran.err);
 }
 
 #[test]

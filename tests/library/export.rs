@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::tempdir;
 use voxscope::demo::{self, Extent, ForestSpec};
 use voxscope::export::voxels::{self, Error, Request, Summary, Which};
-use voxscope::export::{self, Look, Slice};
+use voxscope::export::{self, Coloring, Slice};
 use voxscope::godot::channel::{NAMES, SDF, sdf};
 use voxscope::picture::palette::Palette;
 use voxscope::save::{self, Save};
@@ -249,7 +249,7 @@ fn a_slice_has_a_pixel_for_each_voxel() {
     for (axis, at) in [(1, 9), (0, -20), (2, 5)] {
         let path = out.path().join(format!("{axis}.png"));
         let export::Picture { size, .. } =
-            export::slice(&world, &slice(axis, at, Look::Palette), &path, &Watch::default()).unwrap();
+            export::slice(&world, &slice(axis, at, Coloring::Palette), &path, &Watch::default()).unwrap();
         let (width, height, pixels) = picture(&path);
         assert_eq!([width, height], size);
         assert_eq!([width, height], [[48, 32], [80, 48], [80, 32]][axis]);
@@ -274,10 +274,10 @@ fn a_slice_has_a_pixel_for_each_voxel() {
         assert_eq!(different.len(), colours.len());
     }
     let error =
-        export::slice(&world, &slice(1, 99, Look::Scale), &out.path().join("b.png"), &Watch::default()).unwrap_err();
+        export::slice(&world, &slice(1, 99, Coloring::Scale), &out.path().join("b.png"), &Watch::default()).unwrap_err();
     assert!(error.to_string().contains("y=99"), "{error}");
     assert!(
-        export::slice(&world, &slice(1, 9, Look::Scale), &out.path().join("1.png"), &Watch::default()).is_err(),
+        export::slice(&world, &slice(1, 9, Coloring::Scale), &out.path().join("1.png"), &Watch::default()).is_err(),
         "written over"
     );
 }

@@ -10,7 +10,7 @@ use tempfile::tempdir;
 use voxscope::demo;
 use voxscope::draft;
 use voxscope::export::voxels::{self, Error, Request, Which};
-use voxscope::export::{self, Look, Slice};
+use voxscope::export::{self, Coloring, Slice};
 use voxscope::godot::channel::SDF;
 use voxscope::pak::chunk::{Order, Voxels};
 use voxscope::picture::palette::Palette;
@@ -231,7 +231,7 @@ fn a_slice_of_a_block_is_as_large_as_the_block() {
     let at = world.index(0).blocks[0].position;
     let slice = |which, look| Slice { lod: 0, axis: 1, at: i64::from(at[1]) * 16 + 3, which, channel: SDF, look };
     let path = out.path().join("a.png");
-    let picture = export::slice(&world, &slice(Which::Block(at), Look::Scale), &path, &quiet()).unwrap();
+    let picture = export::slice(&world, &slice(Which::Block(at), Coloring::Scale), &path, &quiet()).unwrap();
     assert_eq!(picture.size, [16, 16]);
     let [low, high] = picture.range.unwrap();
     let (pixels, text) = png_of(&path);
@@ -317,7 +317,7 @@ fn nothing_is_left_of_an_export_that_is_stopped() {
         large: false,
         names: Palette::default(),
     };
-    let slice = Slice { lod: 0, axis: 1, at: 3, which: Which::All, channel: 0, look: Look::Palette };
+    let slice = Slice { lod: 0, axis: 1, at: 3, which: Which::All, channel: 0, look: Coloring::Palette };
     each(&|watch| voxels::export(&world, &request, &to, watch).err());
     each(&|watch| export::slice(&world, &slice, &named("png"), watch).err());
     each(&|watch| export::table(&forest, &named("csv"), &Palette::default(), watch).err());
@@ -333,7 +333,7 @@ fn nothing_is_left_of_an_export_that_is_stopped() {
 fn slices_go_through_layers_and_chunks_too() {
     let out = tempdir().unwrap();
     demo::write_all(out.path()).unwrap();
-    let slice = |axis, at, which| Slice { lod: 0, axis, at, which, channel: 0, look: Look::Scale };
+    let slice = |axis, at, which| Slice { lod: 0, axis, at, which, channel: 0, look: Coloring::Scale };
     for name in ["map-dense", "map-sparse"] {
         let save = open(&out.path().join("healthy").join(name));
         let layer = save.maps[0].layers().next().unwrap();

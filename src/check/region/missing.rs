@@ -64,7 +64,7 @@ fn of_forest(save: &Save, forest: &Forest) -> Vec<Finding> {
     let files: HashSet<(u8, [i32; 3])> = forest.regions.iter().map(|file| (file.lod, file.position)).collect();
     let (mut blocks, mut sizes) = (HashSet::new(), HashSet::new());
     for file in &forest.regions {
-        // What is wrong with a file is told elsewhere.
+        // What is wrong with a file is reported elsewhere.
         let Ok(Some(mut region)) = save.region(forest, file) else { continue };
         let Ok(slots) = region.slots(&mut Scratch::default()) else { continue };
         sizes.insert(region.header.format.region_size.map(i32::from));

@@ -18,7 +18,7 @@ use crate::damage::{Code, Damage};
 use crate::godot::region::refusal_words;
 use crate::godot::slots::{self, SlotFormula};
 use crate::godot::verify::Verified;
-use crate::recover::quick::{self, Look, Print};
+use crate::recover::quick::{self, Glance, Print};
 use crate::recover::screen::{self, Screened};
 use crate::recover::sketch::Sketch;
 use crate::save::{Forest, Region, RegionFile, SLOT_PROBES, Save, Scratch, View, slots_of_version};
@@ -111,7 +111,7 @@ pub(super) fn check<S: Source>(
         _ => Outcome::from_view(view),
     };
     let verified = |verified: &Verified, stored: &[u8], span: Span| {
-        let print = (options.level == Level::Semantic).then(|| Print::of(stored, sector_size));
+        let print = (options.level == Level::Semantic).then(|| Print::new(stored, sector_size));
         Outcome { print, ..Outcome::from_verified(verified, stored, span) }
     };
     let blocks = by_sector.chunks(BLOCKS).flat_map(|part| {
@@ -136,8 +136,8 @@ pub(super) fn check<S: Source>(
         report.block(listed.slot, block);
     }
     // A block that was not examined leaves a gap in the order.
-    let look = quick::look(&prints, region.sectors_in_file());
-    report.look = if report.has_trouble() { Look::Unclear } else { look };
+    let look = quick::glance(&prints, region.sectors_in_file());
+    report.look = if report.has_trouble() { Glance::Unclear } else { look };
     if leftovers {
         leftovers::check(region, &by_sector, sizes, options, report);
     }
@@ -153,7 +153,7 @@ fn screen<S: Source>(region: &Region<S>, probed: Option<u8>, sketches: Vec<(u32,
         return Screened::default();
     }
     let at = |(slot, sketch)| Some((slots::position(size, slot)?, sketch));
-    Screened::of(&sketches.into_iter().filter_map(at).collect::<Vec<_>>(), size)
+    Screened::new(&sketches.into_iter().filter_map(at).collect::<Vec<_>>(), size)
 }
 
 /// Sets the positions of blocks in findings, once block versions imply the slot formula.

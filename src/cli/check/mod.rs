@@ -126,7 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         format: arguments.format,
         notes: arguments.notes,
         all: arguments.all,
-        saves: Saves::of(&save),
+        saves: Saves::new(&save),
         file: None,
         advised: HashMap::new(),
         held: Vec::new(),

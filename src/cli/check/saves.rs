@@ -19,7 +19,7 @@ pub struct Saves {
 
 impl Saves {
     /// Those of a path; none if it is one save.
-    pub fn of(save: &Save) -> Self {
+    pub fn new(save: &Save) -> Self {
         let mut all: Vec<(String, Vec<Finding>)> =
             check::saves_of(save).into_iter().map(|name| (name, Vec::new())).collect();
         if all.is_empty() {

@@ -51,7 +51,7 @@ pub(super) const SAMPLES: &[Sample] = &[
     }),
     Sample::damaged(
         "table-gap",
-        "An entry was lost: its block stands there without an owner, and the next save writes over the last block.",
+        "An entry was lost: its block is unowned, and the next save writes over the last block.",
         &[Code::TableGap, Code::BlockOrphan],
         |dir| region(dir, |bytes, _, at| put_u32(bytes, at.entry_at, 0)),
     ),

@@ -101,7 +101,7 @@ pub fn decode<'a>(
     dialect: Option<Dialect>,
     limits: &Limits,
 ) -> Decoded<Block<'a>> {
-    Decoded::of(|damage| decode_into(data, layout, dialect, limits, damage))
+    Decoded::collect(|damage| decode_into(data, layout, dialect, limits, damage))
 }
 
 fn decode_into<'a>(

@@ -59,7 +59,7 @@ impl Meta {
 
     /// Decodes a whole meta file; `None` if it is none.
     pub fn decode(data: &[u8]) -> Decoded<Option<Self>> {
-        Decoded::of(|damage| Self::decode_into(data, damage))
+        Decoded::collect(|damage| Self::decode_into(data, damage))
     }
 
     fn decode_into(data: &[u8], damage: &mut Vec<Damage>) -> Option<Self> {
@@ -183,7 +183,7 @@ fn starts_with(cursor: &mut Cursor<'_>, magic: [u8; 4], expected: Value, code: C
 ///
 /// `None` if there is no block in it; the damage gives the reason.
 pub fn decode_block_file(prefix: &[u8], file_len: u64, outside: Option<&Format>) -> Decoded<Option<Header>> {
-    Decoded::of(|damage| {
+    Decoded::collect(|damage| {
         let mut cursor = Cursor::new(prefix);
         let expected = Value::Words("VXB_ (0x5658425f)");
         if !starts_with(&mut cursor, BLOCK_MAGIC, expected, Code::BlockFileHeader, damage) {

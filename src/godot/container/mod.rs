@@ -125,7 +125,7 @@ impl Decoder {
     ///
     /// Allocates at most `limits.block_bytes` for the decompressed data, and no more than the input can give.
     pub fn decode<'a>(&'a mut self, input: &'a [u8], limits: &Limits) -> Decoded<Container<'a>> {
-        Decoded::of(|damage| self.decode_into(input, limits, damage))
+        Decoded::collect(|damage| self.decode_into(input, limits, damage))
     }
 
     fn decode_into<'a>(&'a mut self, input: &'a [u8], limits: &Limits, damage: &mut Vec<Damage>) -> Container<'a> {

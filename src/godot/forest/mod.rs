@@ -58,7 +58,7 @@ impl Meta {
 
     /// Decodes a whole meta file; `None` if it is not a JSON object.
     pub fn decode(data: &[u8]) -> Decoded<Option<Self>> {
-        Decoded::of(|damage| Self::decode_into(data, damage))
+        Decoded::collect(|damage| Self::decode_into(data, damage))
     }
 
     fn decode_into(data: &[u8], damage: &mut Vec<Damage>) -> Option<Self> {

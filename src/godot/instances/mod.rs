@@ -7,7 +7,7 @@
 //! epilogue u32 0x900df00d
 //! ```
 //!
-//! Source: Godot Voxel's page "Instance blocks format" and the engine's own reader. It lies in a
+//! Source: Godot Voxel's page "Instance blocks format" and the engine's own reader. It is in a
 //! [container](crate::godot::container), as block data does.
 
 use crate::bytes::{Cursor, Short, Span, len64};
@@ -147,7 +147,7 @@ impl Order {
 impl<'a> Instances<'a> {
     /// Decodes instance data as far as possible; spans count decompressed bytes.
     pub fn decode(data: &'a [u8]) -> Decoded<Self> {
-        Decoded::of(|damage| Self::decode_into(data, damage))
+        Decoded::collect(|damage| Self::decode_into(data, damage))
     }
 
     fn decode_into(data: &'a [u8], damage: &mut Vec<Damage>) -> Self {

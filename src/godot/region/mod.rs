@@ -142,7 +142,7 @@ impl Header {
     ///
     /// `None` if no block can be located; the damage gives the reason.
     pub fn decode(prefix: &[u8], file_len: u64, outside: Option<&Format>) -> Decoded<Option<Self>> {
-        Decoded::of(|damage| Self::decode_into(prefix, file_len, outside, damage))
+        Decoded::collect(|damage| Self::decode_into(prefix, file_len, outside, damage))
     }
 
     fn decode_into(prefix: &[u8], file_len: u64, outside: Option<&Format>, damage: &mut Vec<Damage>) -> Option<Self> {

@@ -251,7 +251,7 @@ impl KeyRule {
     }
 
     /// Infers the rule from the keys of rows with voxels, as places by the new rule. It is the old one if every key above
-    /// LOD 0 is divisible by 2^LOD, at least one lies above blocks of LOD 0 by the old rule only, and none by the new
+    /// LOD 0 is divisible by 2^LOD, at least one is above blocks of LOD 0 by the old rule only, and none by the new
     /// rule only. Divisibility alone would prove nothing.
     #[must_use]
     pub fn infer(keys: &[Place]) -> Self {

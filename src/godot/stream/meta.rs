@@ -18,7 +18,7 @@ pub struct Meta {
 impl Meta {
     /// Decodes a row; each column has a value and its span in the file, which damage refers to.
     pub fn decode(columns: &[(Key<'_>, Span)]) -> Decoded<Self> {
-        Decoded::of(|damage| Self::decode_into(columns, damage))
+        Decoded::collect(|damage| Self::decode_into(columns, damage))
     }
 
     fn decode_into(columns: &[(Key<'_>, Span)], damage: &mut Vec<Damage>) -> Self {

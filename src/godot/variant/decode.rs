@@ -35,7 +35,7 @@ impl From<&Limits> for Budget {
 /// [`VariantDepth`](Code::VariantDepth) or [`OverLimit`](Code::OverLimit). The cursor is then somewhere inside the
 /// value. All spans are in the cursor's offsets, taken as those of a decompressed block.
 pub fn decode<'a>(cursor: &mut Cursor<'a>, dialect: Dialect, budget: &mut Budget) -> Decoded<Option<Variant<'a>>> {
-    Decoded::of(|damage| decode_into(cursor, dialect, budget, damage))
+    Decoded::collect(|damage| decode_into(cursor, dialect, budget, damage))
 }
 
 pub(in crate::godot) fn decode_into<'a>(

@@ -67,7 +67,7 @@ pub fn shapes_of(len: u64) -> Vec<Shape> {
 /// A given shape is used even if it does not fit the length. A shape is inferred only from the length of a whole
 /// chunk: for one that is not `complete`, none is inferred and no damage is pushed.
 pub fn infer(len: u64, complete: bool, given: Given) -> Decoded<Option<Inferred<Shape>>> {
-    Decoded::of(|damage| infer_into(len, complete, given, damage))
+    Decoded::collect(|damage| infer_into(len, complete, given, damage))
 }
 
 fn infer_into(len: u64, complete: bool, given: Given, damage: &mut Vec<Damage>) -> Option<Inferred<Shape>> {

@@ -42,7 +42,7 @@ impl Header {
     /// Decodes the header from the first bytes of a file of `file_len` bytes; a file that ends inside its
     /// records is damage. `None` when the file ends inside the header.
     pub fn decode(prefix: &[u8], file_len: u64) -> Decoded<Option<Self>> {
-        Decoded::of(|damage| Self::decode_into(prefix, file_len, damage))
+        Decoded::collect(|damage| Self::decode_into(prefix, file_len, damage))
     }
 
     fn decode_into(prefix: &[u8], file_len: u64, damage: &mut Vec<Damage>) -> Option<Self> {

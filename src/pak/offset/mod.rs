@@ -56,7 +56,7 @@ impl Reading {
         u64::try_from(first.checked_add(i64::from(block_offset).checked_mul(block)?)?).ok()
     }
 
-    /// Whether the data of every record that is possible in itself lies between the header and the end of the file.
+    /// Whether the data of every record that is possible in itself is between the header and the end of the file.
     fn makes_sense(self, header: &Header, records: &[Record], file_len: u64) -> bool {
         // As bytes the number is a place in the file, and nothing can begin in the header. As blocks it may be 0, when
         // the records count from the start of the file.
@@ -83,7 +83,7 @@ pub struct Located {
 }
 
 impl Record {
-    /// Where the data lies, when it is read as `reading`, pushing what is wrong with the record `index`; spans count
+    /// Where the data is, when it is read as `reading`, pushing what is wrong with the record `index`; spans count
     /// bytes of the file. `None` when there is no chunk or it cannot be located.
     pub fn locate(
         self,

@@ -100,7 +100,7 @@ impl Decoder {
     ///
     /// Allocates at most `limits.block_bytes` (and one), and no more than the input can give.
     pub fn decode<'a>(&'a mut self, input: &[u8], exact: bool, limits: &Limits) -> Decoded<Payload<'a>> {
-        Decoded::of(|damage| self.decode_into(input, exact, limits, damage))
+        Decoded::collect(|damage| self.decode_into(input, exact, limits, damage))
     }
 
     fn decode_into<'a>(

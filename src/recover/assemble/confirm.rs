@@ -53,7 +53,7 @@ struct Judged {
     /// Its index among the blocks that were placed.
     grown: usize,
     p: f64,
-    /// Whether enough speaks for it to be certain.
+    /// Whether the evidence is enough for it to be certain.
     is_firm: bool,
 }
 

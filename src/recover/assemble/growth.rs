@@ -240,7 +240,7 @@ impl Growth {
     pub fn grow(&mut self, board: &mut Board<'_>, watch: &Watch<'_>) {
         self.prepare(board);
         let weights = board.weights;
-        // Each block that is back in its place tells more of the others, so the surest come first.
+        // Each block that is back in its place says more about the others, so the surest come first.
         for least in [weights.entry_right, 0.0, -weights.entry_right] {
             loop {
                 self.fill(board, &[(Certainty::Certain, weights.certain)], watch);
@@ -289,7 +289,7 @@ impl Growth {
         }
     }
 
-    /// Puts back blocks that were taken out and have no place that is better beyond doubt, where the seams with what stands
+    /// Puts back blocks that were taken out and have no place that is better beyond doubt, where the seams with what is
     /// beside them by now are more than `least`. Returns whether there was one.
     fn restore(&mut self, board: &mut Board<'_>, least: f64) -> bool {
         let mut any = false;
@@ -370,7 +370,7 @@ impl Growth {
                 if groups[group].copies == 0 {
                     continue;
                 }
-                // Of each content the copy that something else speaks for.
+                // Of each content the copy that something else supports.
                 match (from..edges.len()).find(|&e| edges[e].group == group) {
                     Some(e) if edges[e].odds >= odds => {}
                     Some(e) => {

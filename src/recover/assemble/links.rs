@@ -1,4 +1,4 @@
-//! The sides of blocks that meet, and how blocks lie to each other.
+//! The sides of blocks that meet, and the direction from one to the other.
 
 use crate::recover::cells::{FEW, LOD_AXIS, Side, Vocabulary};
 use crate::recover::faces::Faces;
@@ -11,7 +11,7 @@ pub(super) struct Sides {
     pub octants: [Side; 8],
 }
 
-/// How a block and one beside it lie to each other.
+/// The direction from a block to the one beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     /// The other one is next along an axis; whether towards larger coordinates.
@@ -88,7 +88,7 @@ pub(super) const SIDES: usize = 15;
 /// Some cells of one side of each block; `None` if its sides were not kept.
 pub(super) type Few = Vec<Option<([u8; FEW], [i32; FEW])>>;
 
-/// The positions beside one, with how they lie to it.
+/// The positions beside one, with their direction from it.
 pub(super) fn around(lod: u8, position: [i32; 3], lods: bool) -> Vec<(Link, (u8, [i32; 3]))> {
     let mut out = Vec::with_capacity(15);
     for axis in 0..3 {

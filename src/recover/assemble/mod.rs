@@ -3,7 +3,7 @@
 //! Blocks whose places are known come first. Slots beside them are tried with every unowned block of their region: some
 //! cells of each side at first, all cells of the best. What is certain is placed, and helps to place the next; when
 //! nothing is certain any more, what is likely follows, what is at least a candidate, and then guesses. After each of these
-//! `revise` moves what fits better elsewhere, and at last `renew` takes out what lies at seams that do not fit and places it
+//! `revise` moves what fits better elsewhere, and at last `renew` takes out what is at seams that do not fit and places it
 //! anew. In the end `confirm` finds what is certain after all, beginning beside what was known: nothing that is certain rests on
 //! anything that is not. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
 //! Blocks of equal content are interchangeable.
@@ -45,7 +45,7 @@ pub struct Loose {
     pub block: usize,
     /// Log-odds that it is in use.
     pub live: f64,
-    /// Slots that something else speaks for, with log-odds.
+    /// Slots that something else supports, with log-odds.
     pub hints: Vec<(u32, f64)>,
 }
 
@@ -133,7 +133,7 @@ pub fn assemble(
     let inside = inside(cases, &words);
     board.learn(&inside);
     let mut starts = starts.to_vec();
-    // Seams are learned from what stands in wrong places too, so each region that is put right tells more of the others.
+    // Seams are learned from what is in wrong places too, so each region that is put right says more about the others.
     let mut repeated: Vec<usize> = (0..starts.len()).filter(|&r| !starts[r].repeated.is_empty()).collect();
     loop {
         let before = repeated.len();

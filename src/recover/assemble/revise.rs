@@ -89,7 +89,7 @@ impl Growth {
         let before = places.held.clone();
         let near: Option<HashSet<u32>> =
             near.map(|near| near.iter().filter(|(of, _)| *of == r).map(|(_, slot)| *slot).collect());
-        places.settle(board, near.as_ref());
+        places.revise_places(board, near.as_ref());
         let held = places.held;
         if held == before {
             return false;
@@ -115,7 +115,7 @@ impl Growth {
 }
 
 impl Places<'_> {
-    fn settle(&mut self, board: &mut Board<'_>, near: Option<&HashSet<u32>>) {
+    fn revise_places(&mut self, board: &mut Board<'_>, near: Option<&HashSet<u32>>) {
         let mut asked = match near {
             Some(near) => self.with_neighbours(board, near),
             None => self.held.keys().copied().collect(),

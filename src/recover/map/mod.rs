@@ -1,4 +1,4 @@
-//! What the arrays of a voxel map tell of their headers and of the map's description, and what of a damaged description
+//! What the arrays of a voxel map show of their headers and of the map's description, and what of a damaged description
 //! can be read.
 //!
 //! Three say how large an array is: its header, the description (dim, blockCount), and the length of its file. Where two
@@ -121,11 +121,13 @@ fn unreadable<S: Source>(
             }
         }
     }
-    let [npy] = fitting.as_slice() else { return Ok(Err("its header cannot be read, and its length does not tell")) };
+    let [npy] = fitting.as_slice() else {
+        return Ok(Err("its header cannot be read, and its length does not determine it"));
+    };
     if !makes_sense(source, npy, role)? {
         return Ok(Err("its header cannot be read, and neither can what is behind it"));
     }
-    let why = "its header could not be read; the length of the file and the description tell what it was";
+    let why = "its header could not be read; the length of the file and the description determine it";
     Ok(Ok(Array { npy: npy.clone(), header: Some(why), missing: 0 }))
 }
 

@@ -60,7 +60,7 @@ fn cut(text: &[u8]) -> Option<Object<String, Json>> {
     whole.extend(open.iter().rev());
     match serde_json::from_slice(&whole).ok()? {
         Json::Object(mut object) => {
-            // A layer that was cut has lost some of its fields; it is seen later whether the arrays tell them.
+            // A layer that was cut has lost some of its fields; it is seen later whether the arrays show them.
             object.entry("locals").or_insert_with(|| Json::Array(Vec::new()));
             Some(object)
         }

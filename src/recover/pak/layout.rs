@@ -1,6 +1,6 @@
 //! Where the records end and where the data begins, by what the streams say.
 //!
-//! A record names a place and a length. Where a whole stream of just that length stands at just that place, header and
+//! A record names a place and a length. Where a whole stream of just that length is at just that place, header and
 //! record are right; the number of records and the first block for which most records are right are those of the file.
 
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ const VOTED: usize = 4;
 pub struct Layout {
     /// The number of records.
     pub count: u32,
-    /// Where block 0 of the data lies in the file; negative where a damaged header says so.
+    /// Where block 0 of the data is in the file; negative where a damaged header says so.
     pub base: i64,
     /// How the first block is counted.
     pub reading: Reading,
@@ -133,7 +133,7 @@ fn score(layout: &Layout, by_start: &HashMap<u64, Stream>) -> i64 {
     if right == 0 { i64::MIN } else { right - wrong }
 }
 
-/// Where block 0 may lie, with the unit that says so.
+/// Where block 0 may be, with the unit that says so.
 fn bases<S: Source>(pak: &Pak<S>, count: u32, records: &[Record], streams: &[Stream]) -> Vec<(i64, Reading)> {
     let first = i64::from(pak.header.first_block_offset);
     if pak.reading.how == How::Given {

@@ -1,5 +1,5 @@
-//! What the blocks of a pak region tell of its records: every stream is looked at where a record says that it is, and
-//! where that does not explain the file, the streams that stand in it are held against all records.
+//! What the blocks of a pak region show of its records: every stream is looked at where a record says that it is, and
+//! where that does not explain the file, the streams that are in it are compared with all records.
 //!
 //! A chunk on disk carries no position. What is put right is only what the streams prove: a length (zlib knows its own
 //! end), the number of records, the first block, and the place of a record whose length only one stream in the file has.
@@ -101,7 +101,7 @@ impl PakAnalysis {
     }
 }
 
-/// Whether a whole stream stands in blocks that no record claims.
+/// Whether a whole stream is in blocks that no record claims.
 ///
 /// # Errors
 /// What the operating system says.
@@ -124,7 +124,7 @@ pub fn read<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<PakAna
     Ok(analysis)
 }
 
-/// What records and streams tell, without their voxels.
+/// What records and streams show, without their voxels.
 fn read_records<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<PakAnalysis> {
     let declared = Layout::declared(pak);
     let records = look(pak, &declared, &HashMap::new(), options)?;
@@ -145,15 +145,20 @@ fn read_records<S: Source>(pak: &Pak<S>, options: &Options<'_>) -> io::Result<Pa
         if chosen == declared && !records.is_empty() {
             return Ok(analyze(pak, declared, records, &known, false));
         }
-        return settle(pak, chosen, &known, options);
+        return match_layout(pak, chosen, &known, options);
     }
     let known = streams::walk(&pak.source, &all, &phases, &pak.limits, options.budget, options.stop)?;
     let chosen = layout::choose(pak, &known)?;
-    settle(pak, chosen, &known, options)
+    match_layout(pak, chosen, &known, options)
 }
 
 /// The chunks of a layout that is not simply that of the file.
-fn settle<S: Source>(pak: &Pak<S>, layout: Layout, known: &[Stream], options: &Options<'_>) -> io::Result<PakAnalysis> {
+fn match_layout<S: Source>(
+    pak: &Pak<S>,
+    layout: Layout,
+    known: &[Stream],
+    options: &Options<'_>,
+) -> io::Result<PakAnalysis> {
     let by_start: HashMap<u64, Stream> = known.iter().map(|s| (s.span.start, *s)).collect();
     let mut records = look(pak, &layout, &by_start, options)?;
     shared(&mut records);
@@ -211,7 +216,7 @@ fn candidates(records: &[(u32, Record, Verdict)], stream: &Stream) -> Vec<(u32, 
     numbers.into_iter().map(|number| (number, p)).collect()
 }
 
-/// What stands where each record says. A place is looked at once, however many records name it, and no further ones when
+/// What is where each record says. A place is looked at once, however many records name it, and no further ones when
 /// those that overlap take more than the file: no number of records makes the same bytes be decoded again and again.
 fn look<S: Source>(
     pak: &Pak<S>,

@@ -125,7 +125,7 @@ impl Placing<'_> {
                     placed.push(Placed { record, from: chunk.from, stream: chunk.stream, differ: [share, next] });
                 }
                 for (axis, far) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
-                    let beside = borders.beside(record, axis, far).and_then(|other| index.get(&other));
+                    let beside = borders.neighbour(record, axis, far).and_then(|other| index.get(&other));
                     if let Some(i) = beside.copied().filter(|i| places[*i].open) {
                         steps += self.add(&borders, record, (axis, !far), i, &mut contents);
                         places[i].neighbours += 1;
@@ -142,7 +142,7 @@ impl Placing<'_> {
     fn compare(&self, borders: &Borders, record: u32, at: usize, contents: &mut [Content], place: &mut Place) -> usize {
         let mut steps = 0;
         for (axis, far) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
-            let beside = borders.beside(record, axis, far).filter(|other| borders.faces.contains_key(other));
+            let beside = borders.neighbour(record, axis, far).filter(|other| borders.faces.contains_key(other));
             if let Some(other) = beside {
                 steps += self.add(borders, other, (axis, far), at, contents);
                 place.neighbours += 1;

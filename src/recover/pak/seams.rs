@@ -34,7 +34,7 @@ const GOOD: f64 = 0.02;
 const MARGIN: f64 = 0.03;
 const TIMES: f64 = 2.0;
 
-/// A chunk whose place its neighbours tell.
+/// A chunk whose place its neighbours show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
     /// Its record.
@@ -47,10 +47,10 @@ pub struct Placed {
     pub differ: [f64; 2],
 }
 
-/// What seams tell of a file.
+/// What seams show of a file.
 #[derive(Debug, Default)]
 pub(super) struct Seams {
-    /// Chunks whose places their neighbours tell.
+    /// Chunks whose places their neighbours show.
     placed: Vec<Placed>,
     /// Records, with their streams, that lead to the chunk of another place.
     demoted: Vec<(u32, Stream)>,
@@ -112,7 +112,7 @@ pub(super) struct Borders {
 
 impl Borders {
     /// The record beside another one, along an axis.
-    pub fn beside(&self, record: u32, axis: usize, far: bool) -> Option<u32> {
+    pub fn neighbour(&self, record: u32, axis: usize, far: bool) -> Option<u32> {
         let mut at = self.grid.position(record)?;
         at[axis] = if far { at[axis].checked_add(1)? } else { at[axis].checked_sub(1)? };
         self.grid.record(at).filter(|other| self.grid.position(*other) == Some(at))
@@ -123,7 +123,7 @@ impl Borders {
         let mut all = Vec::new();
         for axis in 0..3 {
             for far in [false, true] {
-                let beside = self.beside(record, axis, far).filter(|other| !but.contains(other));
+                let beside = self.neighbour(record, axis, far).filter(|other| !but.contains(other));
                 let Some(other) = beside.and_then(|other| self.faces.get(&other)) else { continue };
                 let (own, theirs) = (axis + 3 * usize::from(far), axis + 3 * usize::from(!far));
                 all.push(differ(&faces[own], &other[theirs], self.bytes));
@@ -137,7 +137,7 @@ pub(super) fn mean(all: &[f64]) -> f64 {
     all.iter().sum::<f64>() / (all.len().max(1) as f64)
 }
 
-/// The chunks of a file whose places their neighbours tell.
+/// The chunks of a file whose places their neighbours show.
 ///
 /// # Errors
 /// What the operating system says.
@@ -234,7 +234,7 @@ fn order(
         .iter()
         .flat_map(|(number, stream)| [0, 1, 2].map(|axis| (*number, stream, axis)))
         .filter_map(|(number, stream, axis)| {
-            let other = by_number.get(&borders.beside(number, axis, true)?)?;
+            let other = by_number.get(&borders.neighbour(number, axis, true)?)?;
             Some((stream, *other, axis))
         })
         .collect();

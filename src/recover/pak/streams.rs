@@ -1,7 +1,7 @@
 //! The zlib streams of a pak region, found by looking where blocks begin.
 //!
-//! A stream tells its own end, and its checksum (Adler-32) that all of it is what was written, so that one that is whole
-//! is no accident. What it does not tell is whose it is.
+//! A stream encodes its own end, and its checksum (Adler-32) that all of it is what was written, so that one that is whole
+//! is no accident. It does not say whose it is.
 
 use std::io;
 
@@ -23,7 +23,7 @@ const PART: usize = 32;
 /// Streams that take more than this, stored or not, are looked at one at a time.
 const LARGE: u64 = 1 << 20;
 
-/// Blocks that records can name, and the most that can lie before them.
+/// Blocks that records can name, and the most that can be before them.
 const REACH: u64 = 1 << 17;
 
 /// How a stream ends.
@@ -64,7 +64,7 @@ impl Stream {
     }
 }
 
-/// What stands at `start`, up to `end` at most; `hint` is how long it may be. `None` when nothing of it decodes.
+/// What is at `start`, up to `end` at most; `hint` is how long it may be. `None` when nothing of it decodes.
 pub(super) fn at<S: Source>(
     source: &S,
     start: u64,

@@ -31,7 +31,7 @@ enum Found {
 }
 
 /// The state of planning a layer.
-struct Look<'l> {
+struct LayerExam<'l> {
     dir: &'l Path,
     layer: &'l Layer,
     plan: LayerPlan,
@@ -49,10 +49,10 @@ pub(super) fn plan(
     options: &Options<'_>,
 ) -> Result<LayerPlan, Error> {
     let name = crate::printable::printable(layer.name.as_deref().unwrap_or("without a name"));
-    let mut look = Look { dir, layer, limits, options, plan: LayerPlan { number, name, ..LayerPlan::default() } };
+    let mut look = LayerExam { dir, layer, limits, options, plan: LayerPlan { number, name, ..LayerPlan::default() } };
     let placed = layer.origin.is_some() && layer.step.is_some();
     if damaged && !placed {
-        look.plan.left_out = Some("where it lies was cut off with the end of the description");
+        look.plan.left_out = Some("its place was cut off with the end of the description");
         return Ok(look.plan);
     }
     let Some(format) = look.format()? else { return Ok(look.plan) };
@@ -73,7 +73,7 @@ pub(super) fn plan(
     Ok(look.plan)
 }
 
-impl Look<'_> {
+impl LayerExam<'_> {
     fn put(&mut self, field: &'static str, value: Json) {
         self.plan.fields.push((field, value));
     }
@@ -245,7 +245,7 @@ impl Look<'_> {
         let beyond = |block: &[i32; 3]| dim.is_some_and(|dim| !is_inside(*block, dim));
         let negative = |block: &[i32; 3]| block.iter().any(|n| *n < 0);
         let far = rows.rows().filter(|(_, block)| beyond(block) && !negative(block)).count() as u64;
-        // Most blocks lie outside of the layer: its size is wrong, or the index belongs to another layer. Nothing decides
+        // Most blocks are outside of the layer: its size is wrong, or the index belongs to another layer. Nothing decides
         // which.
         let trust_dim = far * 2 <= known;
         for (row, block) in rows.rows() {

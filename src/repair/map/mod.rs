@@ -146,7 +146,7 @@ fn one(save: &Save, map: &Map, options: &Options<'_>) -> Result<MapPlan, Error> 
         }
     };
     let (Some(description), Some(data)) = (&mut description, read) else {
-        set_aside(&mut plan, "nothing tells what its layers are");
+        set_aside(&mut plan, "nothing shows what its layers are");
         return Ok(plan);
     };
     let damaged = map.data.is_none();

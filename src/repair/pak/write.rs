@@ -29,7 +29,7 @@ fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Err
     let Some(header) = &plan.header else { return Ok(()) };
     let failed = |source| Error::Open { path: plan.path.clone(), source };
     let (source, _) = crate::save::open_pak(&plan.path, plan.reading, limits).map_err(failed)?;
-    let input = Input::of(&plan.path, source);
+    let input = Input::new(&plan.path, source);
     if !plan.chunks.is_empty() {
         let mut out = Writer::new(draft, &plan.name)?;
         pack(&mut out, header, plan, &input, limits)?;

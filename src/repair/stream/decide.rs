@@ -15,7 +15,7 @@ use crate::repair::{Certainty, Error, KeptReason, Options};
 use crate::save::{Stream, StreamScratch};
 use crate::source::FileSource;
 
-const STALE: &str = "it stands on a page that no table has, and may be an older state";
+const STALE: &str = "it is on a page that no table has, and may be an older state";
 const SHARED: &str = "another row has some of its pages";
 const SEVERAL: &str = "several rows have its place, and which is right is not known";
 const OTHER: &str = "another row of its place is the one that the game reads";
@@ -103,9 +103,9 @@ impl Deciding<'_> {
             (Some(format), _) => keys::read(format, seen.key.as_key()),
             (None, Some(format)) => match keys::read(format, seen.key.as_key()) {
                 Reading::Exact(place) => Reading::Exact(place),
-                _ => Reading::Nothing("nothing tells how keys are written"),
+                _ => Reading::Nothing("nothing shows how keys are written"),
             },
-            (None, None) => Reading::Nothing("nothing tells how keys are written"),
+            (None, None) => Reading::Nothing("nothing shows how keys are written"),
         }
     }
 

@@ -72,7 +72,7 @@ impl State {
         matches!(self, Self::Whole | Self::Odd)
     }
 
-    fn of(damage: &[Damage], whole: bool) -> Self {
+    fn new(damage: &[Damage], whole: bool) -> Self {
         let worst = damage.iter().max_by_key(|d| (d.code.hides_data(), d.code.level()));
         match worst {
             Some(d) if d.code.hides_data() => Self::Broken(BlobFault::Damage(d.code)),
@@ -212,7 +212,7 @@ fn one(
             if size == [size[0]; 3] && size[0].is_power_of_two() {
                 side = size[0];
             }
-            State::of(view.damage, end && all_voxels)
+            State::new(view.damage, end && all_voxels)
         }
     };
     let mut rewrap_instances = false;
@@ -223,7 +223,7 @@ fn one(
             let view = stream.instances(scratch);
             rewrap_instances = view.container.is_some_and(|c| c.mode == Some(Mode::Lz4WrongOrder));
             let end = view.container.is_some_and(|c| c.whole) && view.instances.is_some_and(|i| i.epilogue.is_some());
-            State::of(view.damage, end && all_instances)
+            State::new(view.damage, end && all_instances)
         }
     };
     let seen = Seen {
@@ -312,7 +312,7 @@ pub(super) struct Usual {
 
 impl Usual {
     /// Statistics of some whole rows.
-    pub fn of(stream: &Stream<FileSource>, seen: &[Seen], block_size_po2: u8) -> io::Result<Self> {
+    pub fn estimate(stream: &Stream<FileSource>, seen: &[Seen], block_size_po2: u8) -> io::Result<Self> {
         let whole: Vec<usize> =
             (0..seen.len()).filter(|n| seen.get(*n).is_some_and(|s| s.voxels == State::Whole)).collect();
         let mut usual = Self::default();

@@ -75,7 +75,7 @@ pub(super) fn infer_key_format(keys: &[Key<'_>]) -> Option<Format> {
     let nearly_all =
         |(format, places): &(Format, Vec<Option<Place>>)| (10 * count(places) >= 9 * all).then_some(*format);
     let Some(second) = second else { return nearly_all(first) };
-    let beside = [beside(&first.1), beside(&second.1)];
+    let beside = [count_neighbours(&first.1), count_neighbours(&second.1)];
     let reach = [reach(&first.1, &second.1), reach(&second.1, &first.1)];
     let nearer = |near: u64, far: u64| far > 0 && near.saturating_mul(FARTHER) <= far;
     match (beside, reach) {
@@ -88,7 +88,7 @@ pub(super) fn infer_key_format(keys: &[Key<'_>]) -> Option<Format> {
 }
 
 /// Number of block pairs that are adjacent along x or y. Along z, keys differ by one in both integer formats.
-fn beside(places: &[Option<Place>]) -> usize {
+fn count_neighbours(places: &[Option<Place>]) -> usize {
     let all: HashSet<Place> = places.iter().flatten().copied().collect();
     let next = |place: &Place, axis: usize| {
         let mut position = place.position;

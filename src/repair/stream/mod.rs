@@ -204,7 +204,7 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     options.go_on()?;
     let mut plan = StreamPlan::new(save, file);
     let Some(mut stream) = older::open(save, file)? else {
-        let whole = Older::of(save, file, options)?.filter(|older| older.is_healthy());
+        let whole = Older::find(save, file, options)?.filter(|older| older.is_healthy());
         plan.action = if whole.is_some() { Action::FromBackup } else { Action::SetAside };
         plan.why = if file.len == 0 { "there is no byte in it" } else { "no row of it can be read" };
         plan.backup = whole.map(Arc::new);
@@ -222,9 +222,9 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     let (seen, owners) = examine::all(&stream, &options.watch).map_err(failed)?;
     options.go_on()?;
     stream.meta = said;
-    let settled = settings::settle(&stream, &seen).map_err(failed)?;
-    let usual = examine::Usual::of(&stream, &seen, settled.meta.block_size_po2.unwrap_or(4)).map_err(failed)?;
-    let older = Older::of(save, file, options)?;
+    let settled = settings::decide_settings(&stream, &seen).map_err(failed)?;
+    let usual = examine::Usual::estimate(&stream, &seen, settled.meta.block_size_po2.unwrap_or(4)).map_err(failed)?;
+    let older = Older::find(save, file, options)?;
     plan.through =
         stream.pages.overlay.as_ref().map(|_| match stream.damage.iter().any(|d| d.code == Code::StreamWal) {
             true => "a write-ahead log",

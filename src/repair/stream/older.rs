@@ -34,7 +34,7 @@ pub(super) fn open(save: &Save, file: &StreamFile) -> Result<Option<Stream<FileS
 
 impl Older {
     /// The stream of a backup that corresponds to one of the save: the only one, or the one with the same path.
-    pub fn of(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<Option<Self>, Error> {
+    pub fn find(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<Option<Self>, Error> {
         let Some(backup) = options.backup else { return Ok(None) };
         let below = |save: &Save, path: &Path| path.strip_prefix(&save.path).map(Path::to_path_buf).ok();
         let other = match &backup.streams[..] {

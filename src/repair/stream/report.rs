@@ -179,7 +179,7 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     }
     lines.push(format!("{line}: {}.", plan.why));
     if let Some(through) = plan.through {
-        lines.push(format!("  It is written as it stands with {through} beside it, which is kept in lost+found."));
+        lines.push(format!("  It is written as it is, with {through} beside it, which is kept in lost+found."));
     }
     for setting in &plan.settings {
         let was = setting.was.as_deref().map(|was| format!(" from {was}")).unwrap_or_default();

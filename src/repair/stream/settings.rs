@@ -46,7 +46,7 @@ fn agreed<T: Ord + Copy>(all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// Reads the settings of a stream and compares them with its rows.
-pub(super) fn settle(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Result<Settled> {
+pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Result<Settled> {
     let mut rows: Vec<Vec<OwnedKey>> = Vec::new();
     let table = stream.tables.iter().find(|table| table.is("meta"));
     if let Some(table) = table {
@@ -89,9 +89,9 @@ pub(super) fn settle(stream: &Stream<FileSource>, seen: &[Seen]) -> std::io::Res
     let version = if format.is_some_and(|format| format != Format::Int16) { Some(1) } else { version };
     let mut settled = Settled { meta: Meta { version, block_size_po2, format }, rows, ..Settled::default() };
     settled.unsettled = match (format, block_size_po2) {
-        (None, _) if readable == 0 => Some("there is no row to tell the settings from"),
+        (None, _) if readable == 0 => Some("no row is left to infer the settings from"),
         (None, _) => Some("its keys leave a choice of formats"),
-        (_, None) => Some("no block tells the size of blocks, or they disagree"),
+        (_, None) => Some("no block states the size of blocks, or they disagree"),
         _ => None,
     };
     if settled.unsettled.is_none() {

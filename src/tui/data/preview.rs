@@ -317,7 +317,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
         lod => format!("block {} LOD {lod}", triple(place.position)),
     };
     if let Some(through) = plan.through {
-        out.lines.push(line(Subject::Words, String::new(), format!("written as it stands with {through} beside it")));
+        out.lines.push(line(Subject::Words, String::new(), format!("written as it is, with {through} beside it")));
     }
     for setting in &plan.settings {
         let was = setting.was.as_deref().unwrap_or("nothing");

@@ -130,7 +130,7 @@ impl MapData {
     /// Decodes a whole `map_data.json`; `None` when it is not a JSON object. The bytes of a
     /// damage are those of the layer it is in ([`layer_spans`] gives them in the order of [`layers`](Self::layers)).
     pub fn decode(data: &[u8]) -> Decoded<Option<Self>> {
-        Decoded::of(|damage| Self::decode_into(data, damage))
+        Decoded::collect(|damage| Self::decode_into(data, damage))
     }
 
     fn decode_into(data: &[u8], damage: &mut Vec<Damage>) -> Option<Self> {

@@ -127,7 +127,7 @@ impl Npy {
     /// Reads the header of a file of `len` bytes from `prefix`, its first [`PREFIX_BYTES`] (all, if it is shorter);
     /// `None` when no number can be found by it.
     pub fn decode(prefix: &[u8], len: u64) -> Decoded<Option<Self>> {
-        Decoded::of(|damage| Self::decode_into(prefix, len, damage))
+        Decoded::collect(|damage| Self::decode_into(prefix, len, damage))
     }
 
     fn decode_into(prefix: &[u8], len: u64, damage: &mut Vec<Damage>) -> Option<Self> {

@@ -66,7 +66,7 @@ impl OpenWorld {
     /// As for [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: &save::Options) -> Result<Self, Error> {
         let save = Save::open(path.as_ref(), options)?;
-        let kind = Kind::of(&save)?;
+        let kind = Kind::find(&save)?;
         Ok(Self { save, kind, side: OnceLock::new(), indexes: Mutex::default(), cache: Mutex::default() })
     }
 
@@ -164,7 +164,7 @@ impl OpenWorld {
             }
             Kind::Stream(stream) => {
                 let file = self.save.streams.first()?;
-                (&file.path, Store::Stream(Box::new(Rows::of(&self.save, file, Arc::clone(stream)))))
+                (&file.path, Store::Stream(Box::new(Rows::new(&self.save, file, Arc::clone(stream)))))
             }
             Kind::Pak(_) | Kind::Map(_) => return None,
         };
@@ -320,7 +320,7 @@ fn has_errors(grid: &Grid<FileSource>) -> bool {
 
 impl Kind {
     /// The only thing in a save that has voxels.
-    fn of(save: &Save) -> Result<Self, Error> {
+    fn find(save: &Save) -> Result<Self, Error> {
         let name = printable::path(&save.path);
         let forests = save.forests.iter().map(|forest| &forest.dir);
         let streams = save.streams.iter().map(|file| &file.path);

@@ -85,7 +85,7 @@ fn channels(change: &Changed) -> Vec<&'static str> {
 }
 
 /// What else than voxels differs.
-fn beside(change: &Changed) -> Vec<&'static str> {
+fn other_changes(change: &Changed) -> Vec<&'static str> {
     let all = [(change.metadata, "metadata"), (change.instances, "instances")];
     all.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect()
 }
@@ -120,7 +120,7 @@ pub(super) fn says(difference: &Difference, change: &Changed) -> String {
                 n => Some(format!("{} voxels", grouped(n.into()))),
             };
             let parts = voxels.into_iter().map(|voxels| format!("{voxels} {}", channels(change).join(" ")));
-            let parts: Vec<String> = parts.chain(beside(change).into_iter().map(str::to_owned)).collect();
+            let parts: Vec<String> = parts.chain(other_changes(change).into_iter().map(str::to_owned)).collect();
             parts.join(", ")
         }
     }
@@ -199,7 +199,7 @@ pub(super) fn inspected(difference: &Difference, lod: &Lod, change: Changed) -> 
                 out.push(("voxels", format!("{}{share}", grouped(voxels)), Role::Text));
                 out.push(("channels", channels(change).join(", "), Role::Text));
             }
-            let beside = beside(change);
+            let beside = other_changes(change);
             if !beside.is_empty() {
                 out.push(("and", beside.join(", "), Role::Text));
                 if voxels == 0 {

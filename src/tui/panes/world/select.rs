@@ -126,7 +126,7 @@ fn voxel(cell: [i64; 3]) -> Option<[u32; 3]> {
 }
 
 /// Moves the cursor of the first view to the surface, once the picture has it, unless it was moved before.
-fn settle(app: &mut App) {
+fn move_to_surface(app: &mut App) {
     let Some(at) = app.panes.world.unsettled else { return };
     if app.panes.world.cursor != at || app.selection.finding.is_some() || app.panes.world.look == Look::Cut {
         app.panes.world.unsettled = None;
@@ -166,7 +166,7 @@ fn follow_finding(app: &mut App) {
 /// Moves the cursor to what was selected elsewhere, and names the voxel of the selected block.
 pub fn follow_selection(app: &mut App) {
     follow_finding(app);
-    settle(app);
+    move_to_surface(app);
     let key = app.block_key();
     let (Some((lod, position)), Some(ready)) = (selected_block(app), super::ready(app).cloned()) else { return };
     let block = ready.source.block(lod);

@@ -27,7 +27,7 @@ pub struct Ready {
 impl Ready {
     /// Looks at the tables of a world.
     pub fn new(source: Source) -> Self {
-        let probe = Probe::of(&source, None);
+        let probe = Probe::new(&source, None);
         let matter = probe.matter(&source);
         let bulk = source.bulk();
         let far = bulk.filter(|bulk| Some(*bulk) != source.extent()).map(|bulk| far(&source, bulk)).unwrap_or_default();
