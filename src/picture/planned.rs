@@ -57,10 +57,11 @@ impl Source {
         };
         let mut source = Self::open(save, part)?;
         let forest = save.forests.get(number).ok_or("this part of the save is gone")?;
-        let planned = |path: &Path| plan.regions.iter().any(|r| r.path == path && r.action != Action::Copy);
+        let rebuilt: HashSet<&Path> =
+            plan.regions.iter().filter(|r| r.action != Action::Copy).map(|r| r.path.as_path()).collect();
         let rewritten: HashSet<u32> = (0u32..)
             .zip(&forest.regions)
-            .filter(|(_, file)| planned(&forest.dir.join(&file.name)))
+            .filter(|(_, file)| rebuilt.contains(forest.dir.join(&file.name).as_path()))
             .map(|(number, _)| number)
             .collect();
         let mut tables: Vec<(u8, Vec<At>)> = source

@@ -1,6 +1,7 @@
 //! What a plan does with each block: the list that totals count, and that a repaired copy can be compared with.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
@@ -47,12 +48,16 @@ pub struct BlockFate<'p> {
     pub odd: bool,
 }
 
+/// The files of a save, by path.
+type Files<'s> = HashMap<PathBuf, File<'s>>;
+
 /// Passes on each block for which a save lists or holds data, and what a plan does with it. Blocks of maps are left out.
 ///
 /// Reads the tables of files that the plan copies. A file that cannot be read is left out: the check reports it.
 pub fn fates<'p>(save: &Save, plan: &'p Plan, each: &mut dyn FnMut(BlockFate<'p>)) {
-    plan.regions.iter().for_each(|region| of_region(save, region, each));
-    plan.paks.iter().for_each(|pak| of_pak(save, pak, each));
+    let files: Files<'_> = save.files().map(|file| (file.path(), file)).collect();
+    plan.regions.iter().for_each(|region| of_region(save, &files, region, each));
+    plan.paks.iter().for_each(|pak| of_pak(save, &files, pak, each));
     plan.streams.iter().for_each(|stream| of_stream(save, stream, each));
 }
 
@@ -62,14 +67,13 @@ fn listed<S: Source>(mut region: Region<S>, each: &mut dyn FnMut(Option<[i32; 3]
     region.entries.iter().for_each(|listed| each(region.block_position(listed.slot, slots)));
 }
 
-fn of_region<'p>(save: &Save, region: &'p RegionPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
     let fate = |position, fate, torn, odd| {
         let (file, lod) = (region.name.as_path(), region.lod);
         BlockFate { file, lod, position, record: None, fate, torn, odd }
     };
     let own = || -> Option<Region<FileSource>> {
-        let mut files = save.regions().filter(|(forest, file)| forest.dir.join(&file.name) == region.path);
-        let (forest, file) = files.next()?;
+        let &File::Region(forest, file) = files.get(&region.path)? else { return None };
         let mut own = save.region(forest, file).ok()??;
         own.position = region.region.unwrap_or(own.position);
         Some(own)
@@ -115,7 +119,7 @@ fn of_decision(block: &Decision) -> (Fate, bool, bool) {
     }
 }
 
-fn of_pak<'p>(save: &Save, pak: &'p PakPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
     let fate = |record, position, fate, torn| BlockFate {
         file: &pak.name,
         lod: 0,
@@ -126,8 +130,7 @@ fn of_pak<'p>(save: &Save, pak: &'p PakPlan, each: &mut dyn FnMut(BlockFate<'p>)
         odd: false,
     };
     let stored = |what: Fate, each: &mut dyn FnMut(BlockFate<'p>)| {
-        let mut files = save.files().filter(|file| file.path() == pak.path);
-        let Some(File::Pak(dir, file)) = files.next() else { return };
+        let Some(&File::Pak(dir, file)) = files.get(&pak.path) else { return };
         let Ok(Some(open)) = save.pak(dir, file, &mut Vec::new()) else { return };
         open.present().for_each(|(record, _)| each(fate(record, open.chunk(record), what, what == Fate::Lost)));
     };

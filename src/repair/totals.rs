@@ -1,6 +1,7 @@
 //! What a plan adds up to, block by block.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::PathBuf;
 
 use crate::check::Totals;
 use crate::damage::Code;
@@ -9,7 +10,7 @@ use crate::repair::decision::Action;
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, plan_both};
 use crate::repair::{Error, Options};
-use crate::save::Save;
+use crate::save::{RegionFile, Save};
 
 /// Blocks of a save by what a plan does with them. Blocks of maps are not counted.
 ///
@@ -37,14 +38,11 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.set_aside += regions.chain(paks).chain(streams).sum::<u64>();
     totals.set_aside += plan.maps.iter().flat_map(|map| &map.layers).map(|layer| n(layer.taken_out.len())).sum::<u64>();
     // Files of other programs are moved away, which mends nothing.
-    let foreign = |path: &Path| {
-        save.forests.iter().any(|forest| {
-            let mut damaged =
-                forest.regions.iter().filter(|file| file.damage.iter().any(|d| d.code == Code::RegionVoxedit));
-            damaged.any(|file| forest.dir.join(&file.name) == path)
-        })
-    };
-    let regions = plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign(&region.path)).count();
+    let is_foreign = |file: &RegionFile| file.damage.iter().any(|d| d.code == Code::RegionVoxedit);
+    let foreign = save.regions().filter(|(_, file)| is_foreign(file));
+    let foreign: HashSet<PathBuf> = foreign.map(|(forest, file)| forest.dir.join(&file.name)).collect();
+    let regions =
+        plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign.contains(&region.path)).count();
     let plans = plan.paks.iter().map(|pak| pak.action);
     let plans = plans.chain(plan.maps.iter().map(|map| map.action));
     let plans = plans.chain(plan.streams.iter().map(|stream| stream.action));
