@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::check::cause::{Cause, CauseKind};
-use crate::printable::{capitalize, count, grouped};
+use crate::printable::{argument, capitalize, count, grouped};
 use crate::recover::effort::Effort;
 use crate::save::META;
 
@@ -71,13 +71,13 @@ const ABOVE: usize = 3;
 /// The command that repairs a save.
 #[must_use]
 pub fn repair_command(save: &Path) -> String {
-    format!("voxscope repair {} --out {}", quoted(save), repaired_path(save))
+    format!("voxscope repair {} --out {}", argument(save), repaired_path(save))
 }
 
 /// Where the command puts its result, as an argument for a shell: beside the save, with a name of its own.
 #[must_use]
 pub fn repaired_path(save: &Path) -> String {
-    quoted(&destination(save))
+    argument(&destination(save))
 }
 
 fn destination(save: &Path) -> PathBuf {
@@ -104,13 +104,6 @@ fn destination(save: &Path) -> PathBuf {
         out.push(ending);
     }
     save.with_file_name(out)
-}
-
-/// A path as an argument for a shell, made printable.
-fn quoted(path: &Path) -> String {
-    let text = crate::printable::path(path);
-    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// The sentences at the end of a check: each cause, what distinguishes similar ones, and with `totals` what is damaged and

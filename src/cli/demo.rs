@@ -58,9 +58,10 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
 
 fn write(dir: &Path) -> Result<Exit, Failure> {
     let Some(samples) = write_beside(dir)? else { return Ok(Exit::INTERRUPTED) };
-    let shown = voxscope::printable::path(dir);
+    let name = voxscope::printable::path(dir);
+    let shown = voxscope::printable::argument(dir);
     let mut out = stdout();
-    writeln!(out, "{} in {shown}. Try:", count(samples.len() as u64, "save"))?;
+    writeln!(out, "{} in {name}. Try:", count(samples.len() as u64, "save"))?;
     writeln!(out, "  voxscope check {shown}/healthy")?;
     writeln!(out, "  voxscope check {shown}/damaged/block-epilogue")?;
     writeln!(out, "  voxscope {shown}/healthy/current")?;
@@ -109,7 +110,7 @@ fn write_beside(dir: &Path) -> Result<Option<Vec<&'static Sample>>, Failure> {
     if let Some(save) = above.into_iter().find(|above| SAVES.iter().any(|name| above.join(name).exists())) {
         let (dir, save) = (voxscope::printable::path(dir), voxscope::printable::path(save));
         return Err(Failure::Usage(format!(
-            "{dir}: it lies inside the save {save}; nothing is ever written into a save"
+            "{dir}: it is inside the save {save}; nothing is ever written into a save"
         )));
     }
     // An empty directory makes room for the result; one that cannot be removed, such as a mounted disk, is filled directly.

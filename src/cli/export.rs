@@ -362,8 +362,10 @@ fn part(arguments: &Arguments, save: &Save) -> Result<Part, Failure> {
     let shown = printable::path(&save.path);
     match Part::first(save) {
         Some(_) if saves > 1 => {
-            let why =
-                format!("{shown}: there are {saves} saves here: name one of them (`voxscope info {shown}` lists them)");
+            let why = format!(
+                "{shown}: there are {saves} saves here: name one of them (`voxscope info {}` lists them)",
+                printable::argument(&save.path)
+            );
             Err(Failure::Usage(why))
         }
         Some(part) => Ok(part),

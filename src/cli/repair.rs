@@ -171,7 +171,7 @@ fn report(
     print_plan(&mut out, plan)?;
     if let Some(left) = left.map(|left| left.counts.errors + left.counts.warnings).filter(|left| *left > 0) {
         let (findings, it) = (count(left, "finding"), if left == 1 { "it" } else { "them" });
-        let save = voxscope::printable::path(&arguments.source);
+        let save = voxscope::printable::argument(&arguments.source);
         let line = format!("{findings} that a repair does not mend: `voxscope check {save}` lists {it}.");
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }

@@ -5,6 +5,7 @@ use std::io::Write;
 use clap_complete::Shell;
 
 use super::exit::{Exit, Failure};
+use super::suggest::suggest;
 
 /// The name under which the program is installed.
 const NAME: &str = "voxscope";
@@ -51,13 +52,22 @@ pub fn man(arguments: &ManArguments, mut command: clap::Command) -> Result<Exit,
         None => command,
         Some(name) => {
             let found = command.find_subcommand(name).cloned();
-            let unknown = || Failure::Usage(format!("there is no command {}", voxscope::printable::printable(name)));
+            let unknown = || Failure::Usage(unknown_command(name, &command));
             found.ok_or_else(unknown)?
         }
     };
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;
     print(&text)
+}
+
+fn unknown_command(name: &str, command: &clap::Command) -> String {
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let near = match suggest(name, &names, 1) {
+        near if near.is_empty() => String::new(),
+        near => format!("; did you mean {near}?"),
+    };
+    format!("there is no command `{}`{near}", voxscope::printable::printable(name))
 }
 
 fn print(text: &[u8]) -> Result<Exit, Failure> {

@@ -48,6 +48,19 @@ pub fn path(path: &Path) -> String {
     out
 }
 
+/// A path as an argument for a shell, made printable.
+#[must_use]
+pub fn argument(file: &Path) -> String {
+    shell_word(path(file))
+}
+
+/// A printable word as an argument for a shell.
+#[must_use]
+pub fn shell_word(text: String) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
 /// Whether a character may reach the terminal as it is.
 #[must_use]
 pub fn is_plain(c: char) -> bool {

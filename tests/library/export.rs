@@ -273,8 +273,8 @@ fn a_slice_has_a_pixel_for_each_voxel() {
         let different: std::collections::HashSet<_> = colours.values().collect();
         assert_eq!(different.len(), colours.len());
     }
-    let error =
-        export::slice(&world, &slice(1, 99, Coloring::Scale), &out.path().join("b.png"), &Watch::default()).unwrap_err();
+    let error = export::slice(&world, &slice(1, 99, Coloring::Scale), &out.path().join("b.png"), &Watch::default())
+        .unwrap_err();
     assert!(error.to_string().contains("y=99"), "{error}");
     assert!(
         export::slice(&world, &slice(1, 9, Coloring::Scale), &out.path().join("1.png"), &Watch::default()).is_err(),

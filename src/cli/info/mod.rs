@@ -5,13 +5,13 @@ mod pak_dirs;
 mod streams;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use voxscope::damage::{Code, Damage};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::SlotFormula;
-use voxscope::printable::triple;
+use voxscope::printable::{argument, triple};
 use voxscope::save::{Error, Forest, ForestLayout, Kind, Owner, RegionFile, Save, Scratch};
 
 use super::exit::{Exit, Failure};
@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match arguments.format {
         OutputFormat::Json => write_json_pretty(&mut out, &info)?,
         OutputFormat::Jsonl => write_json(&mut out, &info)?,
-        OutputFormat::Text => print(&mut out, &info)?,
+        OutputFormat::Text => print(&mut out, &info, &save.path)?,
     }
     out.flush()?;
     Ok(complain_of_unread_files(&save))
@@ -136,7 +136,7 @@ pub fn browse(path: Option<PathBuf>, options: target::Options) -> Result<Exit, F
     options.limits.directory_depth = 1;
     let mut out = stdout();
     match Save::open(target::path_or_here(None), &options) {
-        Ok(save) => print(&mut out, &gather(&save))?,
+        Ok(save) => print(&mut out, &gather(&save), &save.path)?,
         Err(Error::NothingHere(_)) => nothing_here(&mut out)?,
         Err(error) => return Err(error.into()),
     }
@@ -262,7 +262,7 @@ fn add_file(
     });
 }
 
-fn print(out: &mut impl Write, info: &Info) -> io::Result<()> {
+fn print(out: &mut impl Write, info: &Info, path: &Path) -> io::Result<()> {
     for (i, forest) in info.forests.iter().enumerate() {
         if i > 0 {
             writeln!(out)?;
@@ -290,7 +290,7 @@ fn print(out: &mut impl Write, info: &Info) -> io::Result<()> {
     if info.faults > 0 {
         writeln!(out)?;
         let faults = count(info.faults as u64, "odd thing");
-        writeln!(out, "{faults} about its files and names: `voxscope check --notes` lists them.")?;
+        writeln!(out, "{faults} about its files and names: `voxscope check --notes {}` lists them.", argument(path))?;
     }
     Ok(())
 }

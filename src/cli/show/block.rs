@@ -45,7 +45,7 @@ pub fn show(
     }
     writeln!(out)?;
     // A block that decodes can still be in the wrong place, which only the other blocks of its region show.
-    let path = printable::path(&arguments.path);
+    let path = printable::argument(&arguments.path);
     if findings.is_empty() {
         writeln!(out, "Nothing is wrong with its data.")?;
     } else {

@@ -259,8 +259,9 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
             format!("{path}: voxel {} would be in block{block} of LOD {lod}, which is not in any table", triple(voxel))
         }
         (None, Some(block)) => format!(
-            "{path}: block {} of LOD {lod} is not in any table; `voxscope ls {path} lod={lod}` lists those that are",
-            triple(block)
+            "{path}: block {} of LOD {lod} is not in any table; `voxscope ls {} lod={lod}` lists those that are",
+            triple(block),
+            voxscope::printable::argument(&arguments.path)
         ),
         (None, None) if arguments.at.is_some() => format!("{path}: --at is for voxel maps, and there is none here"),
         (None, None) => {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::Click;
 use crate::check::Totals;
 use crate::picture::Marks;
-use crate::printable::{count, grouped};
+use crate::printable::{argument, count, grouped, shell_word};
 use crate::repair::{self, Accepted, Plan};
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
@@ -301,24 +301,14 @@ impl Areas {
 #[must_use]
 pub fn command(app: &App) -> String {
     let level = if app.panes.repair.likely { "likely" } else { "certain" };
-    let path = quoted(&crate::printable::path(&app.settings.path));
-    let accepted = app.panes.repair.accepted.iter().map(|one| format!(" --accept {}", quoted(&one.to_string())));
+    let path = argument(&app.settings.path);
+    let accepted = app.panes.repair.accepted.iter().map(|one| format!(" --accept {}", shell_word(one.to_string())));
     let effort = app.settings.effort.argument();
     format!(
         "voxscope repair {path} --out {} --level {level}{effort}{}",
         crate::check::repaired_path(&app.settings.path),
         accepted.collect::<String>()
     )
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// The command, to be copied.
