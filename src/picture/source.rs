@@ -464,7 +464,9 @@ impl Reader<'_> {
                 if world.fetch(at, &mut scratch.world).is_err() {
                     return 0;
                 }
-                crate::bytes::len64(world.container(&scratch.world))
+                let stored = crate::bytes::len64(world.container(&scratch.world));
+                // A size prefix that runs past the sectors of the block is damage, not a size.
+                stored.min(world.sector_bytes(at).unwrap_or(u64::MAX))
             }
             Store::Stream(stream) => {
                 let Some(row) = stream.rows.get(at.row()) else { return 0 };

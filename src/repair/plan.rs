@@ -110,13 +110,13 @@ fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) 
         }
     }
     for forest in save.forests.iter().filter(|forest| forest.kind != Kind::BlockFiles) {
-        let store = match options.backup {
+        let mut store = match options.backup {
             Some(backup) => Store::read(save, forest, backup, options)?,
             None => None,
         };
-        if let Some(store) = &store {
-            let compared = Compared::new(save, forest, store);
+        if let Some(compared) = store.as_ref().map(|store| Compared::new(save, forest, store)) {
             plans.iter_mut().for_each(|plan| plan.compared.get_or_insert_default().add(compared));
+            store = store.filter(|_| !compared.is_of_another_world());
         }
         let target = Target::new(save, forest, store.as_ref())?;
         one_forest(save, forest, &target, store.as_ref(), &all, &mut plans)?;

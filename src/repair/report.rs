@@ -199,9 +199,12 @@ pub fn words(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(compared) = plan.compared.filter(|compared| compared.is_strange()) {
         let (same, of) = (grouped(compared.same as u64), grouped(compared.blocks as u64));
-        lines.push(format!(
-            "The backup has {same} of {of} blocks of the save that were looked for in it. It may be of another world: what is taken from it does not belong into this one then."
-        ));
+        let then = if compared.is_of_another_world() {
+            "It is of another world, so nothing is taken from it."
+        } else {
+            "It may be of another world: what is taken from it would not belong into this one."
+        };
+        lines.push(format!("The backup has {same} of {of} blocks of the save that were looked for in it. {then}"));
     }
     for meta in &plan.metas {
         lines.push(format!("{}: {}.", printable::path(&meta.name), meta.from));

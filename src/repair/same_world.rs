@@ -14,6 +14,9 @@ const MOST: usize = 256;
 /// Blocks below which nothing is said.
 const LEAST: usize = 8;
 
+/// Blocks from which on a backup that has none of them is of another world.
+const MANY: usize = 32;
+
 /// A backup of the same world has at least one of so many blocks.
 const ONE_OF: usize = 20;
 
@@ -31,6 +34,12 @@ impl Compared {
     #[must_use]
     pub const fn is_strange(self) -> bool {
         self.blocks >= LEAST && self.same * ONE_OF < self.blocks
+    }
+
+    /// Whether the backup is of another world beyond doubt: it has none of many blocks. Nothing is taken from it then.
+    #[must_use]
+    pub const fn is_of_another_world(self) -> bool {
+        self.blocks >= MANY && self.same == 0
     }
 
     pub(super) const fn add(&mut self, other: Self) {

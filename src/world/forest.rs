@@ -122,7 +122,7 @@ impl<'s> Regions<'s> {
     }
 
     /// Where a block is stored.
-    fn span(&self, at: &At) -> Option<Span> {
+    pub fn span(&self, at: &At) -> Option<Span> {
         let entry = Entry(at.entry);
         self.header(at).map(|header| header.sector_span(u64::from(entry.first()), u64::from(entry.count())))
     }

@@ -262,6 +262,15 @@ impl<'s> World<'s> {
         }
     }
 
+    /// Bytes of the sectors that the table gives a block; `None` in a stream.
+    #[must_use]
+    pub fn sector_bytes(&self, at: &At) -> Option<u64> {
+        match &self.store {
+            Store::Forest(forest) => forest.span(at).map(|span| span.len()),
+            Store::Stream(_) => None,
+        }
+    }
+
     /// The bytes of instances that are stored with the block that was fetched last; none in a forest.
     #[must_use]
     pub fn instances<'b>(&self, buffer: &'b Buffer) -> Option<&'b [u8]> {

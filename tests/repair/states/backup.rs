@@ -93,21 +93,23 @@ fn a_backup_tells_nothing_wrong() {
 }
 
 #[test]
-fn a_backup_of_another_world_is_told() {
+fn nothing_is_taken_from_a_backup_of_another_world() {
     let dir = tempfile::tempdir().unwrap();
     let [one, other, older] = ["one", "other", "older"].map(|name| dir.path().join(name));
-    for (path, seed) in [(&one, 1), (&other, 2), (&older, 1)] {
-        Terrain::small(Ground::Smooth, seed).write(path, &[[0; 3]]);
+    // The backups have a region that the save lacks.
+    for (path, seed, regions) in [(&one, 1, 1), (&other, 2, 2), (&older, 1, 2)] {
+        Terrain::small(Ground::Smooth, seed).write(path, &[[0; 3], [1, 0, 0]][..regions]);
     }
     let save = Save::open(&one, &Options::default()).unwrap();
     let compared = |path: &Path| {
         let old = Save::open(path, &Options::default()).unwrap();
         let plan = repair::plan(&save, &repair::Options::default().backup(&old)).unwrap();
-        let told = repair::words(&plan).iter().any(|line| line.contains("of another world"));
-        (plan.compared.unwrap(), told)
+        let named = repair::words(&plan).iter().any(|line| line.contains("of another world"));
+        let taken = plan.regions.iter().filter(|region| region.action == repair::Action::FromBackup).count();
+        (plan.compared.unwrap(), named, taken)
     };
-    let (all, told) = compared(&older);
-    assert!(all.blocks >= 8 && all.same == all.blocks && !told, "{all:?}");
-    let (none, told) = compared(&other);
-    assert!(none.same == 0 && told, "{none:?}");
+    let (all, named, taken) = compared(&older);
+    assert!(all.blocks >= 32 && all.same == all.blocks && !named && taken == 1, "{all:?} {taken}");
+    let (none, named, taken) = compared(&other);
+    assert!(none.is_of_another_world() && named && taken == 0, "{none:?} {taken}");
 }
