@@ -156,7 +156,7 @@ const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Co
 const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
 
 /// Codes of data that another program or engine writes.
-const FOREIGN: [Code; 13] = [
+const FOREIGN: [Code; 14] = [
     Code::BlockByteOrder,
     Code::BlockDepth,
     Code::BlockVersion,
@@ -170,6 +170,7 @@ const FOREIGN: [Code; 13] = [
     Code::RegionVersion,
     Code::RegionVoxedit,
     Code::StreamForeign,
+    Code::StreamKeyRule,
 ];
 
 /// Entries that lead into each other, and as many that lead beyond the end of the file, from which on a table holds garbage.

@@ -146,3 +146,27 @@ fn a_cut_block_is_set_aside_and_the_others_are_kept() {
         assert_eq!(codes, [Code::BlockFilesRemoved]);
     }
 }
+
+#[test]
+fn a_lod_without_files_is_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let codes = |name: &str, lod: &str| {
+        let below = dir.path().join(name);
+        block_files::write(&below, &spec(), |_| Ok(())).unwrap();
+        fs::remove_dir_all(below.join("blocks").join(lod)).unwrap();
+        let found = findings(&open(&below));
+        assert!(found.iter().any(|finding| finding.message().contains("no file of a block")), "{found:?}");
+        let mut codes: Vec<Code> = found.iter().map(|finding| finding.damage.code).collect();
+        codes.sort_unstable();
+        codes
+    };
+    let mut expected = vec![Code::BlockFilesRemoved, Code::LodMissing];
+    expected.sort_unstable();
+    assert_eq!(codes("without-1", "lod1"), expected);
+    expected.push(Code::LodGap);
+    expected.sort_unstable();
+    assert_eq!(codes("without-0", "lod0"), expected, "blocks of LOD 1 are made of those of LOD 0");
+    // One file of a block is no save of which something is missing.
+    let one = findings(&open(&dir.path().join("without-0/blocks/lod1/+0-1+0.vxb")));
+    assert_eq!(one.iter().map(|finding| finding.damage.code).collect::<Vec<_>>(), [Code::BlockFilesRemoved]);
+}

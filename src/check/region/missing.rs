@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::bytes::Span;
 use crate::check::Finding;
 use crate::damage::{Code, Damage, Value};
-use crate::save::{Forest, Kind, RegionFile, Save, Scratch};
+use crate::save::{Forest, ForestLayout, Kind, RegionFile, Save, Scratch};
 
 /// Coarse blocks with children that must be there before a file can be called missing, and coarse blocks without
 /// children that such a file leaves.
@@ -23,7 +23,14 @@ const LEAST: usize = 4;
 pub(crate) fn absent(save: &Save) -> Vec<Finding> {
     save.forests
         .iter()
-        .filter(|forest| forest.kind == Kind::Forest)
+        .filter(|forest| match forest.kind {
+            Kind::Forest => true,
+            // Not single files of blocks.
+            Kind::BlockFiles => {
+                forest.meta.is_some() && forest.kind.meta_name().is_some_and(|name| forest.dir.join(name).is_file())
+            }
+            _ => false,
+        })
         .flat_map(|forest| absent_in(save, forest))
         .collect()
 }
@@ -35,7 +42,8 @@ fn absent_in(save: &Save, forest: &Forest) -> Vec<Finding> {
         None => true,
         Some(header) => file.len != header.table.end || !file.damage.is_empty(),
     };
-    if !forest.regions.iter().any(may_have) {
+    let of_blocks = forest.kind == Kind::BlockFiles;
+    if !of_blocks && !forest.regions.iter().any(may_have) {
         let damage = Damage::new(Code::ForestEmpty, Span::default(), "blocks of the save");
         return vec![finding(&forest.dir, damage.found(Value::Number(forest.regions.len() as u64)))];
     }
@@ -46,10 +54,16 @@ fn absent_in(save: &Save, forest: &Forest) -> Vec<Finding> {
     let gap = (0..top).filter(|lod| !lods.contains(lod)).find(|lod| *lod == 0 || counted);
     let gap = gap.and_then(|lod| Some((lod, lods.range(lod..).next()?)));
     let found = |(lod, above): (u8, &u8)| {
-        let damage = Damage::new(Code::LodGap, Span::default(), "region files of the LOD")
+        let field = if of_blocks { "files of the LOD" } else { "region files of the LOD" };
+        let damage = Damage::new(Code::LodGap, Span::default(), field)
             .expected(Value::Number(u64::from(*above)))
             .found(Value::Number(lod.into()));
-        finding(&forest.dir.join(format!("regions/lod{lod}")), damage)
+        let above = match (of_blocks, forest.layout) {
+            (true, _) => "blocks/",
+            (false, ForestLayout::Engine) => "regions/",
+            (false, ForestLayout::Port) => "",
+        };
+        finding(&forest.dir.join(format!("{above}lod{lod}")), damage)
     };
     gap.map(found).into_iter().collect()
 }

@@ -33,7 +33,14 @@ pub(super) const NAME_REGION: Text = Text {
 };
 
 pub(super) const NAME_FOREIGN: Text = Text {
-    messages: &[any("file does not belong to the format", "")],
+    messages: &[
+        when(
+            "directory of a LOD",
+            "directory of a LOD lies beside `regions`, where only the Rust port looks for it",
+            "",
+        ),
+        any("file does not belong to the format", ""),
+    ],
     next: "Nothing to do: the game ignores the file.",
     explanation: "The save contains a file that is not part of the format, such as one that a file manager creates in every directory. It is not read.",
 };
@@ -152,7 +159,10 @@ pub(super) const META_LODS: Text = Text {
 };
 
 pub(super) const LOD_MISSING: Text = Text {
-    messages: &[any("LOD {found} has no region file", "the meta file counts {expected|LOD|LODs}")],
+    messages: &[
+        when("files of the LOD", "LOD {found} has no file of a block", "the meta file counts {expected|LOD|LODs}"),
+        any("LOD {found} has no region file", "the meta file counts {expected|LOD|LODs}"),
+    ],
     next: "Compare the save with the one it was copied from: if that has the directory, copy it again. Nothing to do if this LOD was never saved.",
     explanation: "Older engines wrote the number of LODs into the meta file. A LOD without a region file may never have been saved, or a copy lacks its directory.",
 };
@@ -164,7 +174,10 @@ pub(super) const FOREST_EMPTY: Text = Text {
 };
 
 pub(super) const LOD_GAP: Text = Text {
-    messages: &[any("LOD {found} has no region file although LOD {expected} has blocks", "")],
+    messages: &[
+        when("files of the LOD", "LOD {found} has no file of a block although LOD {expected} has blocks", ""),
+        any("LOD {found} has no region file although LOD {expected} has blocks", ""),
+    ],
     next: "Compare the save with the one it was copied from: if that has the directory, copy it again. Otherwise run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the region files of the LOD from the backup.",
     explanation: "The engine makes the blocks of a LOD from those of the next finer one, so the finer LOD existed, and a copy or a cleanup left it out. The game shows the coarse blocks from a distance and new terrain nearby; what players built there is gone from the copy.",
 };

@@ -150,6 +150,13 @@ impl Header {
             damage.push(Damage::new(Code::RegionEmpty, Span::default(), "file").found(Value::Bytes(0)));
             return None;
         }
+        if let Some(digit) = voxedit_version(prefix, file_len, outside) {
+            damage.push(
+                Damage::new(Code::RegionVoxedit, Span::new(0, 4), "first four bytes")
+                    .found(Value::Number(digit.into())),
+            );
+            return None;
+        }
         let mut cursor = Cursor::new(prefix);
         let all = cursor.span();
         let (Ok(magic), Ok(version)) = (cursor.array::<4>(), cursor.u8()) else {
@@ -160,13 +167,6 @@ impl Header {
             );
             return None;
         };
-        if let Some(digit) = voxedit_version(prefix, file_len, outside) {
-            damage.push(
-                Damage::new(Code::RegionVoxedit, Span::new(0, 4), "first four bytes")
-                    .found(Value::Number(digit.into())),
-            );
-            return None;
-        }
         if magic != MAGIC {
             damage.push(
                 Damage::new(Code::RegionNotRegion, Span::new(0, 4), "first four bytes")

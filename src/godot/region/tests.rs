@@ -7,7 +7,11 @@ use super::*;
 fn a_rig_of_voxedit_is_named() {
     for digit in b'0'..=b'9' {
         let mut damage = Vec::new();
-        assert!(Header::decode(&[b'V', b'X', b'R', digit, 0, 0, 0, 0], 8, None).report_to(&mut damage).is_none());
+        let rig = [b'V', b'X', b'R', digit, 0, 0, 0, 0];
+        assert!(Header::decode(&rig, 8, None).report_to(&mut damage).is_none());
+        // Its first four bytes are enough.
+        assert!(Header::decode(&rig[..4], 4, None).report_to(&mut damage).is_none());
+        assert_eq!(damage[1], damage[0]);
         assert_eq!((damage[0].code, damage[0].span), (Code::RegionVoxedit, Span::new(0, 4)));
         let text = damage[0].to_string();
         assert!(text.contains(&format!("VXR{}", digit - b'0')), "{text}");

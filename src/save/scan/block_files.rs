@@ -82,7 +82,14 @@ impl Scan<'_> {
         }
         let count = meta.as_ref().and_then(|meta: &forest::Meta| meta.lod_count);
         let mut lods: Vec<u8> = regions.iter().map(|file: &RegionFile| file.lod).collect();
+        lods.sort_unstable();
         lods.dedup();
+        // A LOD may never have been saved.
+        for lod in (0..count.unwrap_or(0)).filter(|lod| !lods.contains(lod)) {
+            let damage = Damage::new(Code::LodMissing, Span::default(), "files of the LOD");
+            let damage = damage.expected(Value::Number(count.unwrap_or(0).into())).found(Value::Number(lod.into()));
+            self.faults.push(super::Fault { path: dir.join(META), damage, detail: None });
+        }
         for lod in lods.into_iter().filter(|lod| count.is_some_and(|count| *lod >= count)) {
             let beyond = Damage::new(Code::BlockFilesMeta, Span::default(), "LOD").found(Value::Number(lod.into()));
             let beyond = beyond.expected(Value::AtMost(u64::from(count.unwrap_or(1)).saturating_sub(1)));

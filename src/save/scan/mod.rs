@@ -321,6 +321,9 @@ impl Scan<'_> {
                     What::Other => self.fault(&path, Code::NotAFile, "directory of LODs", None),
                     What::File => self.fault(&path, Code::NameRegion, "directory of LODs", None),
                 }
+            } else if has_regions && what == What::Directory && parse_lod(name).is_some() {
+                // Folders of both layouts: which of them the game read last is not known.
+                self.fault(&path, Code::NameForeign, "directory of a LOD", None);
             } else if !has_regions && what == What::Directory {
                 if let Some(lod) = parse_lod(name) {
                     layout = ForestLayout::Port;
