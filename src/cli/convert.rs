@@ -96,7 +96,7 @@ enum TexturesArgument {
 fn parse_depth(text: &str) -> Result<(usize, Depth), String> {
     let Some((name, bits)) = text.split_once('=') else {
         return Err(
-            "name the channel, such as INDICES=8 (the depths of region files that do not store them are --from-depths)"
+            "name the channel, such as INDICES=8 (the depths of region files that do not store them are --from-depths here, and --depths in other commands)"
                 .to_owned(),
         );
     };
@@ -110,7 +110,7 @@ fn parse_depth(text: &str) -> Result<(usize, Depth), String> {
 enum Layout {
     /// regions/lodN/r.X.Y.Z.vxr
     Engine,
-    /// lodN/r.X.Y.Z.vxr, for the Rust port of Godot Voxel
+    /// lodN/r.X.Y.Z.vxr and SDF of 32 bits, for the Rust port of Godot Voxel
     Port,
 }
 

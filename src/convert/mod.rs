@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use crate::check;
 use crate::diff;
 use crate::draft::{self, Draft};
-use crate::godot::channel::{CHANNELS, Depth};
+use crate::godot::channel::{CHANNELS, Depth, SDF};
 use crate::godot::container::Mode;
 use crate::godot::forest::MAX_LODS;
 use crate::godot::region::{Format, refusal_words};
@@ -33,6 +33,7 @@ use crate::godot::slots::SlotFormula;
 use crate::godot::stream::loc;
 #[cfg(feature = "sqlite")]
 use crate::godot::stream::loc::KeyRule;
+use crate::godot::textures::INDICES;
 use crate::printable;
 use crate::recover::slots::{FormulaEvidence, infer_formula};
 use crate::resize;
@@ -56,13 +57,16 @@ pub struct Target {
     /// The key format of a stream; by default that of the source, or integers with 19 bits per coordinate, or
     /// texts if those do not fit.
     pub keys: Option<loc::Format>,
-    /// Where a forest has its region files.
+    /// Where a forest has its region files. That of the Rust port also gives SDF 32 bits.
     pub layout: ForestLayout,
     /// Channels that get another form.
     pub change: VoxelChange,
     /// Whether the result may have more than [`LARGE`] bytes.
     pub large: bool,
 }
+
+/// The depth of SDF in every save of the Rust port.
+const PORT_SDF: Depth = Depth::Bits32;
 
 /// Bytes of a result beyond which a conversion asks first.
 pub const LARGE: u64 = 4 << 30;
@@ -400,9 +404,21 @@ fn layout(world: &World<'_>, target: &Target) -> Result<OutputLayout, Error> {
         return request("the sector size must be 1 to 65535");
     }
     let mut depths = world.depths().unwrap_or_default();
-    for (c, depth) in depths.iter_mut().enumerate() {
-        *depth = target.change.depth(c, *depth);
+    let Target { mode, layout: tree, mut change, .. } = *target;
+    if change.single_textures && change.depths[INDICES].is_some_and(|depth| depth != Depth::Bits8) {
+        return request("textures of Single have 8 bits in INDICES: leave out its depth, or give INDICES=8");
     }
-    let Target { mode, layout: tree, change, .. } = *target;
+    if tree == ForestLayout::Port {
+        match change.depths[SDF] {
+            None if depths[SDF] != PORT_SDF => change.depths[SDF] = Some(PORT_SDF),
+            Some(depth) if depth != PORT_SDF => {
+                return request("the Rust port stores SDF in 32 bits only: leave out its depth, or give SDF=32");
+            }
+            _ => {}
+        }
+    }
+    for (c, depth) in depths.iter_mut().enumerate() {
+        *depth = change.depth(c, *depth);
+    }
     Ok(OutputLayout { from, to, region, sector, depths, mode, keys: None, tree, change })
 }

@@ -164,6 +164,30 @@ fn no_golden_save_is_mistaken_for_a_form_of_other_writers() {
         let codes = trouble(&save);
         assert!(codes.is_empty(), "{}: {codes:?}", save.display());
     }
+    // Damaged ones have findings, but none of these.
+    let others = [
+        Code::BlockByteOrder,
+        Code::BlockFilesRemoved,
+        Code::ContainerByteOrder,
+        Code::LayoutPort,
+        Code::MetadataPort,
+        Code::RegionVoxedit,
+        Code::StreamKeyRule,
+    ];
+    let mut damaged = 0;
+    for name in
+        ["crash_noise", "crash_random", "crash_sizes", "crash_terrain", "disk_full", "power_loss", "two_writers"]
+    {
+        for save in common::directories(&common::golden(name)) {
+            let mut codes = Vec::new();
+            let save = [save.join("world"), save].into_iter().find(|path| path.is_dir()).unwrap();
+            check::run(&open(&save), &check::Options::default(), |finding| codes.push(finding.code()));
+            codes.retain(|code| others.contains(code));
+            assert!(codes.is_empty(), "{}: {codes:?}", save.display());
+            damaged += 1;
+        }
+    }
+    assert!(damaged >= 8, "{damaged}");
 }
 
 /// Writes the blocks whose raw distances of more than 8 bits show their byte order as a big-endian machine does; returns how many.
@@ -308,6 +332,7 @@ mod keys_of_2021 {
             convert::to_stream(&world, &Target::default(), &converted, &Watch::default()).unwrap();
             let outcome = repair::run(&save, &copied, &repair::Options::default()).unwrap();
             assert!(!outcome.plan.leaves_damage() && !outcome.plan.changes_nothing(), "{what}");
+            assert_eq!(outcome.check.counts.errors, 0, "{what}: the copy is checked by the new rule");
             for result in [&converted, &copied] {
                 assert_eq!(trouble(result), [], "{what}");
                 assert_eq!(rows(result, &new), truth, "{what}");
@@ -362,6 +387,8 @@ mod keys_of_2021 {
 
 #[test]
 fn forests_of_the_rust_port_are_read_and_written() {
+    use voxscope::convert::VoxelChange;
+    use voxscope::godot::channel::{Depth, SDF};
     use voxscope::save::ForestLayout;
     let dir = tempdir().unwrap();
     let original = common::golden("godot_voxel").join("forest_metadata");
@@ -398,7 +425,34 @@ fn forests_of_the_rust_port_are_read_and_written() {
     let save = open(&original);
     convert::to_forest(&World::only(&save).unwrap(), &target, &port, &Watch::default()).unwrap();
     assert!(port.join("lod0").is_dir() && !port.join("regions").exists());
-    assert_eq!(assert_same(&original, &port), blocks);
+    // The port has no other depth of SDF; the distances are the same.
+    let sdf = |path: &Path| World::only(&open(path)).unwrap().depths().unwrap()[SDF];
+    assert_eq!([sdf(&original), sdf(&port)], [Depth::Bits16, Depth::Bits32]);
+    let back = dir.path().join("back");
+    let mut change = VoxelChange::default();
+    change.depths[SDF] = Some(Depth::Bits16);
+    let save = open(&port);
+    let world = World::only(&save).unwrap();
+    convert::to_forest(&world, &Target { change, ..Target::default() }, &back, &Watch::default()).unwrap();
+    assert_eq!(assert_same(&original, &back), blocks);
+    // What is given otherwise is refused.
+    let refused = Target { change, layout: ForestLayout::Port, ..Target::default() };
+    let error = convert::to_forest(&world, &refused, &dir.path().join("no"), &Watch::default()).unwrap_err();
+    assert!(error.to_string().contains("SDF=32"), "{error}");
+}
+
+#[test]
+fn a_lod_of_the_rust_port_beside_that_of_the_engine_is_a_note() {
+    let dir = tempdir().unwrap();
+    let original = common::golden("godot_voxel").join("forest_lz4");
+    copy(&original, dir.path());
+    copy(&original.join("regions/lod0"), &dir.path().join("lod0"));
+    let save = open(dir.path());
+    assert_eq!(save.regions().count(), open(&original).regions().count(), "only those of the engine are read");
+    let faults: Vec<_> = save.faults.iter().map(|fault| (fault.damage.code, fault.path.clone())).collect();
+    assert_eq!(faults, [(Code::NameForeign, dir.path().join("lod0"))]);
+    assert!(save.faults[0].damage.to_string().contains("beside `regions`"));
+    assert_eq!(trouble(dir.path()), []);
 }
 
 #[test]
