@@ -59,6 +59,7 @@ pub fn measure() {
         distances: false,
         sync,
         large: true,
+        unpack: false,
         names: voxscope::picture::palette::Palette::default(),
     };
     let export = |sync| drop(black_box(voxels::export(&world, &request(sync), &to, &Watch::default()).unwrap()));

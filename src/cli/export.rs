@@ -1,5 +1,6 @@
 //! `export`: voxels, metadata and tables of a save as files for other programs.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,6 +137,9 @@ pub struct Arguments {
     /// Write SDF as distances in 32-bit floats instead of raw values
     #[arg(long)]
     distances: bool,
+    /// Also write textures of Mixel4 and their weights unpacked: four numbers a voxel, of shape (z, x, y, 4)
+    #[arg(long, conflicts_with_all = ["map", "slice", "table", "layer", "instances", "lost"])]
+    unpack_textures: bool,
     /// Do not wait until the arrays are on the disk: faster, but a power loss can leave zeros in them
     #[arg(long)]
     no_sync: bool,
@@ -448,14 +452,19 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
         distances: arguments.distances,
         sync: !arguments.no_sync,
         large: arguments.yes,
+        unpack: arguments.unpack_textures,
         names: names.clone(),
     };
     let summary = voxels::export(world, &request, arguments.out(), watch)?;
     warn_of_misplaced(summary.misplaced, "exported");
     warn_about_faults(&summary.faults);
     tell_damaged(&summary.damaged, "; export.json lists them");
-    let exit = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(!summary.faults.is_empty()));
-    Ok((words(&summary), exit))
+    let packed = arguments.unpack_textures && summary.arrays.iter().all(|array| array.unpacked.is_none());
+    if packed {
+        complain(&format_args!("--unpack-textures: the depths of the blocks do not show textures of Mixel4"));
+    }
+    let failed = packed || !summary.faults.is_empty();
+    Ok((words(&summary), Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(failed))))
 }
 
 fn instances(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
@@ -470,7 +479,33 @@ fn chunks(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
         let why = "chunks of pak regions have no LODs and channels, and are exported one by one: --block X,Y,Z, or all";
         return Err(Error::Request(why.to_owned()));
     }
-    let summary = export::chunks(save, arguments.block, arguments.out(), watch)?;
+    let dirs: BTreeSet<&Path> = save.pak_dirs.iter().map(|pak_dir| pak_dir.dir.as_path()).collect();
+    if dirs.len() > 1 && arguments.block.is_none() {
+        return chunks_of_all(arguments, save, &dirs, watch);
+    }
+    told_chunks(&export::chunks(save, arguments.block, arguments.out(), watch)?)
+}
+
+/// Exports the chunks of each directory with pak regions, under its path below the destination.
+fn chunks_of_all(arguments: &Arguments, save: &Save, dirs: &BTreeSet<&Path>, watch: &Watch<'_>) -> Done {
+    let draft = Draft::new(&[&save.path], arguments.out(), watch)?;
+    let mut exit = Exit::CLEAN;
+    for dir in dirs {
+        let below = dir.strip_prefix(&save.path).unwrap_or(dir);
+        let below = if below.as_os_str().is_empty() { Path::new("world") } else { below };
+        draft.directory(below.parent().unwrap_or(Path::new("")))?;
+        let summary = export::chunks_in(save, dir, None, &draft.root().join(below), watch)?;
+        exit = exit.and(told_chunks(&summary)?.1);
+    }
+    for map in &save.maps {
+        complain(&format_args!("{}: voxel maps are exported by themselves", save.shown(&map.dir)));
+    }
+    draft.finish()?;
+    Ok((count(dirs.len() as u64, "save"), exit))
+}
+
+/// What was exported of pak regions, in words.
+fn told_chunks(summary: &export::Chunks) -> Done {
     warn_about_faults(&summary.faults);
     let not_whole = match summary.damaged {
         0 => String::new(),
@@ -505,7 +540,9 @@ fn warn_about_faults(faults: &[Fault]) {
 }
 
 fn words(summary: &Summary) -> String {
-    let files: Vec<&str> = summary.arrays.iter().filter_map(|array| array.file.as_deref()).collect();
+    let unpacked = |array: &'_ voxels::Written| array.unpacked.as_ref().and_then(|of| of.file.clone());
+    let files: Vec<String> =
+        summary.arrays.iter().flat_map(|array| array.file.clone().into_iter().chain(unpacked(array))).collect();
     let holes = match summary.holes {
         0 => String::new(),
         n => format!(", {} without a block", count(n, "place")),

@@ -69,19 +69,37 @@ struct Line {
 }
 
 /// Writes the chunk at a position, or all of a directory of pak regions, into a new directory: `FILE.record-N.npy` of
-/// shape (y, z, x), or `.bin` if the shape is unknown; `chunks.jsonl` and `export.json`.
+/// shape (y, z, x), or `.bin` if the shape is unknown; `chunks.jsonl` and `export.json`. A directory may hold several rooms.
 ///
 /// # Errors
-/// When there is no such chunk, there are several directories of pak regions, the destination cannot be used, or something
+/// When there is no such chunk, there are several directories with pak regions, the destination cannot be used, or something
 /// cannot be written.
 pub fn chunks(save: &Save, at: Option<[i32; 3]>, to: &Path, watch: &Watch<'_>) -> Result<Summary, Error> {
-    let pak_dir = pak_dir(save)?;
+    let dir = match save.pak_dirs.as_slice() {
+        [first, others @ ..] if others.iter().all(|other| other.dir == first.dir) => &first.dir,
+        _ => return Err(not_one()),
+    };
+    chunks_in(save, dir, at, to, watch)
+}
+
+/// As [`chunks`], of one of several directories with pak regions.
+///
+/// # Errors
+/// As those of [`chunks`].
+pub fn chunks_in(
+    save: &Save,
+    dir: &Path,
+    at: Option<[i32; 3]>,
+    to: &Path,
+    watch: &Watch<'_>,
+) -> Result<Summary, Error> {
+    let rooms = || save.pak_dirs.iter().filter(|pak_dir| pak_dir.dir == dir);
     let draft = Draft::new(&[&save.path], to, watch)?;
     let mut summary = Summary::default();
     summary.faults.extend(save.unread().map(|fault| Fault { file: save.shown(&fault.path), why: fault.why() }));
     let mut lines = Writer::new(&draft, Path::new(LINES))?;
-    watch.begin(Step::Exporting, pak_dir.files.len() as u64);
-    for file in &pak_dir.files {
+    watch.begin(Step::Exporting, rooms().map(|pak_dir| pak_dir.files.len() as u64).sum());
+    for (pak_dir, file) in rooms().flat_map(|pak_dir| pak_dir.files.iter().map(move |file| (pak_dir, file))) {
         draft.go_on()?;
         watch.advance(1);
         match region(save, pak_dir, file, at, &draft) {
@@ -125,11 +143,12 @@ pub fn chunks(save: &Save, at: Option<[i32; 3]>, to: &Path, watch: &Watch<'_>) -
 pub(super) fn pak_dir(save: &Save) -> Result<&PakDir, Error> {
     match save.pak_dirs.as_slice() {
         [pak_dir] => Ok(pak_dir),
-        _ => {
-            let why = "there are several saves here, or no pak regions: name one directory or file of them";
-            Err(Error::Request(why.to_owned()))
-        }
+        _ => Err(not_one()),
     }
+}
+
+fn not_one() -> Error {
+    Error::Request("there are several saves here, or no pak regions: name one directory or file of them".to_owned())
 }
 
 /// A region with its records; `None` if its header cannot be read.

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use crate::watch::Watch;
 
 pub use canvas::{Coloring, Picture, Slice};
-pub use chunks::{Summary as Chunks, chunks};
+pub use chunks::{Summary as Chunks, chunks, chunks_in};
 pub use image::{slice, slice_of_chunks, slice_of_layer};
 pub use instances::{Line as InstanceLine, Summary as Instances, instances};
 pub use layer::layer;

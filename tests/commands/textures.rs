@@ -73,6 +73,11 @@ fn what_does_not_fit_is_refused_with_a_way_out() {
     let bare = run(&["convert", &save, "--depth=8", "--out", &made]);
     assert_eq!(bare.code, Some(16));
     assert!(bare.err.contains("INDICES=8") && bare.err.contains("--from-depths"), "{}", bare.err);
+    assert!(bare.err.contains(" --depths"), "{}", bare.err);
+    // 16 bits in both channels would be read as Mixel4.
+    let wide = run(&["convert", &save, "--textures=single", "--depth=INDICES=16", "--out", &made]);
+    assert_eq!(wide.code, Some(16));
+    assert!(wide.err.contains("INDICES=8"), "{}", wide.err);
     assert!(!std::path::Path::new(&made).exists());
 }
 
@@ -165,4 +170,43 @@ fn arrays_say_how_their_textures_are_packed() {
         let said: Vec<&Json> = report["arrays"].as_array().unwrap().iter().map(|array| &array["textures"]).collect();
         assert_eq!(said, [&Json::Null, &Json::from(textures), &Json::from(textures)]);
     }
+}
+
+#[test]
+fn exports_have_textures_unpacked_on_request() {
+    let demo = Demo::new();
+    let (save, made, packed) = (demo.path("healthy/textures"), new(&demo, "arrays"), new(&demo, "packed"));
+    let done = run(&["export", &save, "--unpack-textures", "--block=0,0,0", "--out", &made]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(done.out.contains("INDICES_unpacked.npy, WEIGHTS.npy, WEIGHTS_unpacked.npy"), "{}", done.out);
+    let description: Json =
+        serde_json::from_str(&std::fs::read_to_string(format!("{made}/export.json")).unwrap()).unwrap();
+    let array = |name: &str| {
+        description["arrays"].as_array().unwrap().iter().find(|array| array["channel"] == name).unwrap().clone()
+    };
+    let unpacked = serde_json::json!({ "file": "INDICES_unpacked.npy", "uniform": null });
+    assert_eq!((&array("INDICES")["unpacked"], &array("SDF")["unpacked"]), (&unpacked, &Json::Null));
+    // Shape (z, x, y, 4), from the lowest bits of each number on.
+    let numbers = |name: &str| {
+        let bytes = std::fs::read(format!("{made}/{name}")).unwrap();
+        let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+        let text = String::from_utf8_lossy(&bytes[10..header]).into_owned();
+        assert!(text.contains("'|u1'") && text.contains("(16, 16, 16, 4)"), "{text}");
+        bytes[header..].to_vec()
+    };
+    let at = |[x, y, z]: [usize; 3]| ((z * 16 + x) * 16 + y) * 4;
+    let (indices, weights) = (numbers("INDICES_unpacked.npy"), numbers("WEIGHTS_unpacked.npy"));
+    assert_eq!(indices.len(), 4 * 4096);
+    assert_eq!(indices[at([5, 0, 3])..][..4], [1, 2, 3, 4]);
+    assert_eq!(weights[at([5, 0, 3])..][..4], [12, 3, 0, 0]);
+    assert_eq!(weights[at([5, 0, 12])..][..4], [3, 12, 0, 0]);
+    let plain = run(&["export", &save, "--out", &packed]);
+    assert_eq!(plain.code, Some(0), "{}", plain.err);
+    assert!(!std::path::Path::new(&packed).join("INDICES_unpacked.npy").exists());
+    // Nothing is unpacked where there is no Mixel4.
+    let single = new(&demo, "single");
+    assert_eq!(run(&["convert", &save, "--textures=single", "--out", &single]).code, Some(0));
+    let none = run(&["export", &single, "--unpack-textures", "--out", &new(&demo, "none")]);
+    assert_eq!(none.code, Some(8));
+    assert!(none.err.contains("do not show textures of Mixel4"), "{}", none.err);
 }

@@ -27,6 +27,7 @@ fn request(which: Which) -> Request {
         distances: false,
         sync: false,
         large: false,
+        unpack: false,
         names: Palette::default(),
     }
 }

@@ -105,6 +105,29 @@ fn chunks_of_pak_regions_are_what_they_hold() {
     assert!(!out.path().join("c").exists());
 }
 
+#[test]
+fn rooms_of_one_directory_are_exported_together_and_directories_one_by_one() {
+    let out = tempdir().unwrap();
+    demo::write_all(out.path()).unwrap();
+    let rooms = out.path().join("rooms");
+    std::fs::create_dir(&rooms).unwrap();
+    let from = out.path().join("healthy/pak-room");
+    for file in common::files_below(&from) {
+        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
+        std::fs::copy(&file, rooms.join(format!("cave{name}"))).unwrap();
+        std::fs::copy(&file, rooms.join(name)).unwrap();
+    }
+    let save = open(&rooms);
+    assert_eq!(save.pak_dirs.len(), 2);
+    let to = out.path().join("both");
+    let summary = export::chunks(&save, None, &to, &quiet()).unwrap();
+    assert_eq!((summary.chunks, summary.arrays, common::json_lines(&to.join("chunks.jsonl")).len()), (22, 22, 22));
+    let several = open(&out.path().join("healthy"));
+    assert!(export::chunks(&several, None, &out.path().join("no"), &quiet()).is_err());
+    let dir = &several.pak_dirs.iter().find(|pak_dir| pak_dir.dir == from).unwrap().dir;
+    assert_eq!(export::chunks_in(&several, dir, None, &out.path().join("one"), &quiet()).unwrap().chunks, 11);
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn the_findings_of_a_table_are_those_of_check() {
@@ -246,6 +269,7 @@ fn a_slice_of_a_block_is_as_large_as_the_block() {
         distances: true,
         sync: true,
         large: false,
+        unpack: false,
         names: Palette::default(),
     };
     voxels::export(&world, &request, &to, &quiet()).unwrap();
@@ -273,6 +297,7 @@ fn voxels_of_a_block_that_cannot_be_read_are_those_of_fill() {
         distances: false,
         sync: false,
         large: false,
+        unpack: false,
         names: Palette::default(),
     };
     let summary = voxels::export(&world, &request, &to, &quiet()).unwrap();
@@ -315,6 +340,7 @@ fn nothing_is_left_of_an_export_that_is_stopped() {
         distances: false,
         sync: true,
         large: false,
+        unpack: false,
         names: Palette::default(),
     };
     let slice = Slice { lod: 0, axis: 1, at: 3, which: Which::All, channel: 0, look: Coloring::Palette };

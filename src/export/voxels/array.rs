@@ -1,11 +1,13 @@
 //! An array file that is written in any order.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::draft::{Draft, Error};
+use crate::bytes::Span;
+use crate::draft::{Draft, Error, Input};
 use crate::godot::channel::{Depth, NAMES};
+use crate::godot::textures;
 use crate::voxel_map::npy;
 
 /// Size from which on space is allocated before writing: file systems that allocate block by block are
@@ -67,6 +69,38 @@ impl Array {
         std::fs::remove_file(&self.path).map_err(Error::write(&self.path))?;
         Ok(None)
     }
+}
+
+/// Numbers that are unpacked at once.
+const AT_ONCE: u64 = 1 << 18;
+
+/// Writes `NAME_unpacked.npy` beside the array of 16 bits `NAME.npy` of this shape: four numbers of 4 bits in place of each, the
+/// lowest bits first. Returns its name.
+pub(super) fn unpack(draft: &Draft<'_>, packed: &str, shape: [u64; 3], sync: bool) -> Result<String, Error> {
+    let name = format!("{}_unpacked.npy", packed.strip_suffix(".npy").unwrap_or(packed));
+    let from = draft.root().join(packed);
+    let input = Input::open(&from)?;
+    let (file, path) = draft.create(Path::new(&name))?;
+    let mut out = BufWriter::with_capacity(RESERVE, file);
+    let [z, x, y] = shape;
+    out.write_all(&npy::header("|u1", &[z, x, y, 4])).map_err(Error::write(&path))?;
+    let start = npy::header("<u2", &shape).len() as u64;
+    let count = shape.iter().product::<u64>();
+    let mut bytes = Vec::new();
+    for first in (0..count).step_by(AT_ONCE as usize) {
+        draft.go_on()?;
+        let numbers = AT_ONCE.min(count - first);
+        input.read(Span::sized(start + first * 2, numbers * 2), &mut bytes)?;
+        for [low, high] in bytes.as_chunks::<2>().0 {
+            let four = textures::unpack(u16::from_le_bytes([*low, *high]).into());
+            out.write_all(&four).map_err(Error::write(&path))?;
+        }
+    }
+    out.flush().map_err(Error::write(&path))?;
+    if sync {
+        out.get_ref().sync_all().map_err(Error::write(&path))?;
+    }
+    Ok(name)
 }
 
 /// Allocates space; a failure is ignored.

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use crate::check;
 use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
-use crate::godot::textures::{INDICES, Textures, WEIGHTS};
+use crate::godot::textures::{INDICES, Textures, WEIGHTS, unpack};
 use crate::picture::palette::Palette;
 use crate::watch::{Step, Watch};
 use crate::world::{self, At, Buffer, Index, World, order};
@@ -70,6 +70,8 @@ pub struct Request {
     pub sync: bool,
     /// Whether the arrays may have more than [`LARGE`] bytes.
     pub large: bool,
+    /// Whether INDICES and WEIGHTS of Mixel4 are also written unpacked: four numbers of 4 bits a voxel.
+    pub unpack: bool,
     /// Names of types, which `export.json` repeats.
     pub names: Palette,
 }
@@ -134,6 +136,17 @@ pub struct Written {
     /// What the values of INDICES and WEIGHTS mean: `mixel4` or `single`; `None` if the depths of the blocks imply neither, or
     /// both.
     pub textures: Option<&'static str>,
+    /// The four numbers a voxel of Mixel4; `None` unless they are asked for.
+    pub unpacked: Option<Unpacked>,
+}
+
+/// The textures or weights of Mixel4 as four numbers a voxel.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Unpacked {
+    /// The array of shape (z, x, y, 4); `None` if all voxels have one value.
+    pub file: Option<String>,
+    /// The numbers of all voxels, if there is no array.
+    pub uniform: Option<[u8; 4]>,
 }
 
 /// The result of a tile.
@@ -229,9 +242,13 @@ fn check_size(request: &Request, area: Area, depths: &[Depth; CHANNELS], to: &Pa
     let voxels = x.saturating_mul(y).saturating_mul(z);
     let named = &request.channels;
     let channels = (0..CHANNELS).filter(|channel| named.is_empty() || named.contains(channel));
-    let sizes = channels.map(|channel| match channel == SDF && request.distances {
-        true => voxels.saturating_mul(4),
-        false => voxels.saturating_mul(depths[channel].bytes() as u64),
+    let sizes = channels.map(|channel| {
+        let unpacked = request.unpack && (channel == INDICES || channel == WEIGHTS);
+        let width = match channel == SDF && request.distances {
+            true => 4,
+            false => depths[channel].bytes() as u64,
+        };
+        voxels.saturating_mul(width + if unpacked { 4 } else { 0 })
     });
     let (all, largest) = sizes.fold((0u64, 0), |(all, largest), size| (all.saturating_add(size), size.max(largest)));
     if all > LARGE && !request.large {
@@ -374,12 +391,22 @@ impl Run<'_> {
                 Agreed::All(textures) if array_channel == INDICES || array_channel == WEIGHTS => textures,
                 _ => None,
             };
+            let unpacked = match (textures, &file) {
+                (Some(Textures::Mixel4), _) if !self.request.unpack => None,
+                (Some(Textures::Mixel4), None) => one.map(|n| Unpacked { file: None, uniform: Some(unpack(n)) }),
+                (Some(Textures::Mixel4), Some(packed)) => {
+                    let file = array::unpack(draft, packed, [z, x, y], self.request.sync)?;
+                    Some(Unpacked { file: Some(file), uniform: None })
+                }
+                _ => None,
+            };
             summary.arrays.push(Written {
                 channel: name,
                 dtype,
                 file,
                 uniform: one.map(|n| n.to_string()),
                 textures: textures.map(Textures::name),
+                unpacked,
             });
         }
         Ok(Ok(summary))

@@ -211,6 +211,7 @@ fn a_flipped_page_costs_the_blocks_on_it_and_no_other() {
                     distances: false,
                     sync: false,
                     large: false,
+                    unpack: false,
                     names: voxscope::picture::palette::Palette::default(),
                 };
                 let to = dir.path().join("export");
