@@ -14,6 +14,7 @@ pub mod flags;
 pub mod grid;
 mod map;
 pub mod map_json;
+pub mod names;
 pub mod npy;
 pub mod place;
 pub mod scan;

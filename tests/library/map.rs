@@ -221,6 +221,25 @@ fn healthy_maps_give_nothing() {
 }
 
 #[test]
+fn layers_of_one_map_may_have_different_number_types_with_a_note() {
+    let mut map = dense();
+    let mut local = map.json["global"].clone();
+    (local["name"], local["type"], local["dataFile"]) = (json!("Pier"), json!("LocalStock"), json!("l.npy"));
+    map.json["locals"] = json!([local]);
+    let i8 = |numbers: [i64; 8]| numbers.into_iter().flat_map(i64::to_le_bytes).collect::<Vec<u8>>();
+    map.files.push(("l.npy", npy("<i8", "False", "(2, 2, 2)", &i8([1, 1, 1, 1, 1, 1, 3, 0]))));
+    let dir = map.made();
+    let found = findings(dir.path());
+    let other: Vec<&Finding> = found.iter().filter(|finding| finding.code() == Code::MapDtypeOther).collect();
+    assert_eq!((other.len(), &*other[0].file, other[0].level()), (1, "l.npy", Level::Note));
+    assert!(other[0].message().contains("(int64; these have int32)"), "{}", other[0].message());
+    assert!(found.iter().all(|finding| finding.level() == Level::Note), "{found:?}");
+    // Layers of one type, each of which the exporter writes, have none.
+    *map.file("l.npy") = npy("<i4", "False", "(2, 2, 2)", &i4([1, 1, 1, 1, 1, 1, 3, 0]));
+    assert!(map.told().is_empty());
+}
+
+#[test]
 fn findings_name_their_file_bytes_and_place() {
     let one = |draft: Draft, code: Code, file: &str, span: Option<(u64, u64)>, remark: &str| {
         assert_eq!(draft.told(), [(code, file.to_owned(), span, remark.to_owned())]);

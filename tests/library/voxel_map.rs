@@ -185,7 +185,9 @@ fn names_of_a_map_contradict_only_another_id_or_scene() {
         ("lake", vec![]),
         ("lake_2", vec![]),
         ("Lake_1006002", vec![note]),
-        ("1006002", vec![]),
+        ("1006001", vec![]),
+        ("1006002", vec![note]),
+        ("20260107", vec![]),
     ] {
         let copy = dir.path().join(name);
         let sample = voxscope::demo::samples().find(|sample| sample.name == "map-dense").unwrap();
@@ -198,6 +200,18 @@ fn names_of_a_map_contradict_only_another_id_or_scene() {
     std::fs::rename(copy.join("Lake_Global.npy"), copy.join("Pond_1006009_Global.npy")).unwrap();
     std::fs::write(copy.join("map_data.json"), text.replace("Lake_Global.npy", "Pond_1006009_Global.npy")).unwrap();
     assert_eq!(of(&copy), [note, note]);
+    // A small number is an id where the scene is that of the files.
+    let small = dir.path().join("Pond_8");
+    let sample = voxscope::demo::samples().find(|sample| sample.name == "map-dense").unwrap();
+    (sample.make)(&small).unwrap();
+    std::fs::rename(small.join("Lake_Global.npy"), small.join("Pond_7_Global.npy")).unwrap();
+    let text = std::fs::read_to_string(small.join("map_data.json")).unwrap();
+    let text = text.replace("Lake_Global.npy", "Pond_7_Global.npy").replace("1006001", "7");
+    std::fs::write(small.join("map_data.json"), text).unwrap();
+    assert_eq!(of(&small), [note]);
+    let same = dir.path().join("Pond_7");
+    std::fs::rename(&small, &same).unwrap();
+    assert_eq!(of(&same), []);
     // A layer that no description names.
     std::fs::copy(copy.join("Pond_1006009_Global.npy"), copy.join("left.NPY")).unwrap();
     assert_eq!(of(&copy), [note, note, (Code::MapFileUnnamed, Level::Note)]);

@@ -15,13 +15,15 @@ use crate::voxel_map::Map;
 use crate::voxel_map::flags::WATER;
 use crate::voxel_map::grid::Grid;
 use crate::voxel_map::map_json::Layer;
+use crate::voxel_map::names::{self, Named};
+use crate::voxel_map::npy::Dtype;
 use crate::voxel_map::place::Frame;
 
 /// Cells along each axis of a layer that are compared with the global layer.
 const SAMPLES: u32 = 24;
 /// Cells that must be compared before layers can disagree.
 const LEAST: u32 = 64;
-/// Numbers in names that are taken for the id of a map: those of fewer digits count copies.
+/// Numbers in names that are taken for the id of a map: smaller ones may count copies.
 const LEAST_ID: i64 = 1000;
 
 /// The description alone: types of layers, their place, names.
@@ -66,43 +68,33 @@ fn check_names(map: &Map, report: &mut Report) {
         let damage = Damage::new(Code::MapName, Span::default(), field);
         damage.expected(Value::Signed(id)).found(Value::Signed(found))
     };
+    let is_id = |n: i64| n >= LEAST_ID || n == id;
+    let files: Vec<Named<'_>> = map
+        .layers()
+        .filter_map(|layer| names::of_file(layer.data_file.as_deref()?))
+        .filter(|named| is_id(named.id))
+        .collect();
     let real = std::fs::canonicalize(&map.dir).ok();
     let name = real.as_deref().and_then(|dir| dir.file_name()).and_then(OsStr::to_str).map(str::to_owned);
-    let dir = name.as_deref().and_then(scene_of_dir);
-    if let Some((_, found)) = dir.filter(|(_, found)| *found != id) {
-        report.file(differs("directory", found), None);
+    // The scene of the files shows that a small number is an id; a directory of another number alone may be a date.
+    let is_scene = |scene: &str| files.iter().any(|file| !scene.is_empty() && file.scene.eq_ignore_ascii_case(scene));
+    let digits = |n: i64| n.checked_ilog10();
+    let dir = name.as_deref().and_then(names::of_dir).filter(|named| match named.scene {
+        "" => is_id(named.id) && digits(named.id) == digits(id),
+        scene => is_id(named.id) || is_scene(scene),
+    });
+    if let Some(named) = dir.filter(|named| named.id != id) {
+        report.file(differs("directory", named.id), None);
     }
-    let files: Vec<(&str, i64)> = map.layers().filter_map(|layer| scene_of_file(layer.data_file.as_deref()?)).collect();
-    if let Some((_, found)) = files.iter().find(|(_, found)| *found != id) {
-        report.file(differs("data file", *found), None);
+    if let Some(named) = files.iter().find(|named| named.id != id) {
+        report.file(differs("data file", named.id), None);
     }
-    let other = files.iter().find(|(scene, _)| dir.is_some_and(|(of_dir, _)| !scene.eq_ignore_ascii_case(of_dir)));
-    if let (Some((scene, _)), Some((of_dir, _))) = (other, dir) {
-        let remark =
-            format!("Files are named after `{}`, the directory after `{}`.", printable(scene), printable(of_dir));
+    let Some(dir) = dir.filter(|dir| !dir.scene.is_empty()) else { return };
+    if let Some(file) = files.iter().find(|file| !file.scene.eq_ignore_ascii_case(dir.scene)) {
+        let [files, dir] = [file.scene, dir.scene].map(printable);
+        let remark = format!("Files are named after `{files}`, the directory after `{dir}`.");
         report.file(Damage::new(Code::MapName, Span::default(), "scene"), Some(remark));
     }
-}
-
-/// Scene and id of a directory's name: `Fishing_1006001`.
-fn scene_of_dir(name: &str) -> Option<(&str, i64)> {
-    let (scene, id) = name.rsplit_once('_')?;
-    Some((scene, number(id)?)).filter(|(scene, _)| !scene.is_empty())
-}
-
-/// Scene and id of a data file's name: `Fishing_1006001_Global.npy`.
-fn scene_of_file(name: &str) -> Option<(&str, i64)> {
-    let mut at = name.match_indices('_').map(|(at, _)| at);
-    at.find_map(|at| {
-        let (scene, rest) = name.split_at_checked(at)?;
-        let (id, _) = rest.strip_prefix('_')?.split_once('_')?;
-        Some((scene, number(id)?)).filter(|(scene, _)| !scene.is_empty())
-    })
-}
-
-fn number(text: &str) -> Option<i64> {
-    let digits = text.bytes().all(|b| b.is_ascii_digit());
-    text.parse().ok().filter(|n: &i64| digits && *n >= LEAST_ID)
 }
 
 /// Arrays in the directory that no layer names.
@@ -125,6 +117,15 @@ pub(super) fn check_files(save: &Save, map: &Map, report: &mut Report) {
         let damage = Damage::new(Code::MapFileUnnamed, Span::default(), "array");
         report.of_file(save.shown(&path).into(), damage, None);
     }
+}
+
+/// Compares the number type of a layer with that of the first one that has a usual one. Unusual types are reported anyway.
+pub(super) fn compare_type(grid: &Grid<FileSource>, first: &mut Option<Dtype>) -> Option<Damage> {
+    let npy = &grid.data.as_ref().filter(|data| matches!(data.npy.dtype, Dtype::I32 | Dtype::I64))?.npy;
+    let usual = *first.get_or_insert(npy.dtype);
+    let damage = Damage::new(Code::MapDtypeOther, Span::new(0, npy.data.start), "type of the layer");
+    let damage = damage.expected(Value::Words(usual.name())).found(Value::Words(npy.dtype.name()));
+    (usual != npy.dtype).then_some(damage)
 }
 
 /// Compares a layer with the global one where they overlap: whether there is water.
@@ -156,17 +157,6 @@ pub(super) fn compare(map: &Map, layer: &Layer, grid: &Grid<FileSource>, limits:
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_directories_and_files_have_a_scene_and_an_id() {
-        assert_eq!(scene_of_dir("Fishing_1006001"), Some(("Fishing", 1_006_001)));
-        assert_eq!(scene_of_file("Fishing_1006001_LocalStock_zone (3)_-2166.npy"), Some(("Fishing", 1_006_001)));
-        assert_eq!(scene_of_file("North_Lake_2001_Global.npy"), Some(("North_Lake", 2001)));
-        for name in ["dense_int32", "lake_2", "Fishing", "_1006001", "Fishing_-1006001"] {
-            assert_eq!(scene_of_dir(name), None, "{name}");
-        }
-        assert_eq!(scene_of_file("Lake_Global.npy"), None);
-    }
 
     #[test]
     fn a_layer_may_end_a_cell_outside() {

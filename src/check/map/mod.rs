@@ -32,8 +32,12 @@ pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut 
         return;
     }
     let limits = limits(save);
+    let mut first = None;
     for layer in map.layers() {
         let grid = map.grid(layer, limits);
+        if let Some(damage) = layers::compare_type(&grid, &mut first) {
+            add(save, map, layer, &Fault::new(LayerFile::Data, damage), None, report);
+        }
         for fault in &grid.faults {
             let more = if deep { evidence::describe_fault(map, layer, &grid, fault) } else { None };
             add(save, map, layer, fault, more, report);

@@ -88,9 +88,16 @@ pub(super) const DTYPE: Text = Text {
 };
 
 pub(super) const DTYPE_OTHER: Text = Text {
-    messages: &[any("array has a number type that the exporter does not write", "{found}; usual is {expected}")],
+    messages: &[
+        when(
+            "type of the layer",
+            "array has another number type than the layers before it",
+            "{found}; these have {expected}",
+        ),
+        any("array has a number type that the exporter does not write", "{found}; usual is {expected}"),
+    ],
     next: "Nothing to do: the array is read.",
-    explanation: "The published page names uint64 and int64, and real exports have int64 or int32 voxels and int32 block coordinates. Another program may have written integers of another width or without a sign. Their bits are the flags all the same; a type of 8 or 16 bits has no room for the flags above.",
+    explanation: "The published page names uint64 and int64, and real exports have int64 or int32 voxels and int32 block coordinates. Another program may have written integers of another width or without a sign. One export has one type in all layers, so a layer of another type comes from another export or program. Their bits are the flags all the same; a type of 8 or 16 bits has no room for the flags above.",
 };
 
 pub(super) const SHAPE: Text = Text {

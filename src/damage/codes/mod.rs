@@ -216,7 +216,7 @@ codes! {
     MapFileName = "map-file-name", Error, "a file name that is not plain", map::FILE_NAME;
     MapFileMissing = "map-file-missing", Error, "a file of the map is missing", map::FILE_MISSING;
     MapDtype = "map-dtype", Error, "an array of the wrong number type", map::DTYPE;
-    MapDtypeOther = "map-dtype-other", Note, "an array of a number type that the exporter does not write", map::DTYPE_OTHER;
+    MapDtypeOther = "map-dtype-other", Note, "an array of a number type that the exporter does not write, or writes in other layers", map::DTYPE_OTHER;
     MapShape = "map-shape", Error, "an array whose shape does not match the layer", map::SHAPE;
     MapBlockSize = "map-block-size", Warning, "an invalid block size of a layer", map::BLOCK_SIZE;
     MapBlockCount = "map-block-count", Error, "counts of blocks that disagree", map::BLOCK_COUNT;
