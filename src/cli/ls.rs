@@ -185,7 +185,7 @@ impl<W: Write> Table<W> {
             row.version.map_or_else(|| "-".to_owned(), |v| v.to_string()),
             row.container.unwrap_or("-").to_owned(),
             row.state().to_owned(),
-            [codes(row, ", "), flags(row, " ", " · "), instances].concat(),
+            [codes(row, ", "), flags(row, " ", " · "), instances, record(row)].concat(),
         ];
         writeln!(self.out, "{}", line(&cells))
     }
@@ -195,6 +195,12 @@ impl<W: Write> Table<W> {
         writeln!(self.out, "{gap}{DIM}{}{DIM:#}", count(self.rows, "block"))?;
         self.out.flush()
     }
+}
+
+/// The number of a chunk's record, for `show --record`, unless it takes the place of the position.
+fn record(row: &Row) -> String {
+    let is_chunk = row.position.is_some() && row.file.ends_with(".region");
+    if is_chunk { format!("{}record {}", gap(row), row.slot) } else { String::new() }
 }
 
 /// The separator between codes of findings and what follows.

@@ -165,6 +165,14 @@ impl Options {
         Ok(placed)
     }
 
+    /// The options of the library for a file that is no save: a lone block has no region and no sectors, so the size of a
+    /// block is enough.
+    pub fn for_bare_data(&self) -> Result<save::Options, Failure> {
+        let alone = self.block_size.is_some() && self.region_size.is_none() && self.sector_size.is_none();
+        let filled = Self { region_size: Some(16), sector_size: Some(512), ..self.clone() };
+        if alone { filled.to_library() } else { self.to_library() }
+    }
+
     /// The same options with another slot formula.
     #[must_use]
     pub fn with_slots(&self, slots: SlotsArgument) -> Self {

@@ -12,6 +12,8 @@ use crate::godot::container::{Container, Decoder};
 use crate::godot::instances::Instances;
 use crate::limits::Limits;
 use crate::printable;
+use crate::save::arrays;
+use crate::save::block_layout::{self, ShownLayout};
 use crate::save::view::decode_either_order;
 use crate::source::{FileSource, OpenError, Source};
 use crate::voxel_map::npy::{Npy, PREFIX_BYTES};
@@ -68,6 +70,8 @@ pub struct Bare<'a> {
     pub instances: Option<Instances<'a>>,
     /// The header of the array.
     pub npy: Option<Npy>,
+    /// The layout of a block of version 1, if it was inferred from the bytes and not given.
+    pub layout: Option<ShownLayout>,
     /// What is wrong with it.
     pub damage: Vec<Damage>,
 }
@@ -92,7 +96,7 @@ pub fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>, OpenError> {
     Ok(bytes)
 }
 
-/// Reads bytes as a kind. Blocks of version 1 need a layout.
+/// Reads bytes as a kind. Blocks of version 1 need a layout; it is inferred if none is given.
 pub fn read<'a>(
     kind: BareKind,
     bytes: &'a [u8],
@@ -101,7 +105,9 @@ pub fn read<'a>(
     decoder: &'a mut Decoder,
     reversed: &'a mut Vec<u8>,
 ) -> Bare<'a> {
-    let mut bare = Bare { kind, container: None, block: None, instances: None, npy: None, damage: Vec::new() };
+    let mut bare =
+        Bare { kind, container: None, block: None, instances: None, npy: None, layout: None, damage: Vec::new() };
+    let shown = |bytes: &[u8]| block_layout::infer(bytes).filter(|_| layout.is_none());
     match kind {
         BareKind::Npy => {
             let prefix = bytes.get(..PREFIX_BYTES).unwrap_or(bytes);
@@ -109,6 +115,8 @@ pub fn read<'a>(
         }
         BareKind::Block => {
             let mut plain = bytes;
+            bare.layout = shown(bytes);
+            let layout = layout.or(bare.layout.as_ref().map(|shown| &shown.layout));
             bare.block = Some(decode_either_order(&mut plain, reversed, layout, limits, &mut bare.damage));
         }
         BareKind::Instances => bare.instances = Some(Instances::decode(bytes).report_to(&mut bare.damage)),
@@ -131,11 +139,14 @@ pub fn read<'a>(
             }
             let (mut of_block, mut of_instances) = (Vec::new(), Vec::new());
             let instances = Instances::decode(container.plain).report_to(&mut of_instances);
+            let of_version_1 = shown(container.plain);
+            let layout = layout.or(of_version_1.as_ref().map(|shown| &shown.layout));
             let block = decode_either_order(&mut container.plain, reversed, layout, limits, &mut of_block);
             // Instance data begins with 0 or 1 like block data of version 1, so the one without damage counts.
-            if of_instances.is_empty() && !of_block.is_empty() {
+            if of_instances.is_empty() && (!of_block.is_empty() || of_version_1.is_some()) {
                 bare.instances = Some(instances);
             } else {
+                bare.layout = of_version_1;
                 bare.block = Some(block);
                 bare.container = Some(container);
                 bare.damage.append(&mut of_block);
@@ -157,6 +168,12 @@ fn after_size(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 impl Bare<'_> {
+    /// What the shape and the values of an array show, a clause each; `bytes` are those of the file.
+    #[must_use]
+    pub fn array_words(&self, bytes: &[u8]) -> Vec<String> {
+        self.npy.as_ref().map(|npy| arrays::describe_values(npy, bytes)).unwrap_or_default()
+    }
+
     /// Why the file is not of this kind; `None` if it is.
     fn refuted(&self) -> Option<String> {
         if let Some(damage) = self.damage.iter().find(|d| d.code.hides_data()) {
@@ -186,12 +203,27 @@ pub fn infer(
     for kind in BareKind::ALL {
         let mut decoder = Decoder::default();
         let mut reversed = Vec::new();
-        match read(kind, bytes, layout, limits, &mut decoder, &mut reversed).refuted() {
+        let bare = read(kind, bytes, layout, limits, &mut decoder, &mut reversed);
+        match bare.refuted() {
+            // A block of version 1 that begins with a raw channel could be a container without compression. Where only an
+            // inferred layout makes it one, block data as it is is the simpler reading.
+            None if kind == BareKind::Container
+                && bare.layout.is_some_and(|shown| is_block(bytes, shown.pass, limits)) =>
+            {
+                return Ok((BareKind::Block, BareKind::Block.why()));
+            }
             None => return Ok((kind, kind.why())),
             Some(why) => tried.push(Tried { kind, why }),
         }
     }
     Err(tried)
+}
+
+/// Whether bytes are block data without a container, of a layout that is at least as usual.
+fn is_block(bytes: &[u8], pass: usize, limits: &Limits) -> bool {
+    let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
+    let bare = read(BareKind::Block, bytes, None, limits, &mut decoder, &mut reversed);
+    bare.refuted().is_none() && bare.layout.is_none_or(|shown| shown.pass <= pass)
 }
 
 /// Entries of a directory that are described.
@@ -222,6 +254,7 @@ pub fn describe_directory(dir: &Path, limits: &Limits) -> Vec<String> {
     if more > 0 {
         lines.push(format!("and {more} more"));
     }
+    lines.extend(arrays::describe_together(dir));
     lines
 }
 
@@ -236,7 +269,7 @@ fn describe_file(path: &Path, limits: &Limits) -> String {
         return "an empty file".to_owned();
     }
     if bytes.starts_with(&crate::voxel_map::npy::MAGIC) {
-        return describe_array(path);
+        return format!("an array without map_data.json: {}", arrays::describe(path));
     }
     match infer(&bytes, None, limits) {
         Ok((kind, _)) => format!("bare data: `voxscope show FILE --as {}` shows it", kind.name()),
@@ -245,42 +278,6 @@ fn describe_file(path: &Path, limits: &Limits) -> String {
             format!("begins with {}, which is no file of a save", first.join(" "))
         }
     }
-}
-
-/// An array without a map: its type, its shape, and what its name and shape say.
-fn describe_array(path: &Path) -> String {
-    let Ok(source) = FileSource::open(path) else { return "an array that cannot be read".to_owned() };
-    let mut damage = Vec::new();
-    let npy = match Npy::open(&source).map(|npy| npy.report_to(&mut damage)) {
-        Ok(Some(npy)) => npy,
-        Ok(None) => {
-            let why = damage.first().map_or_else(String::new, |damage| format!(": {damage}"));
-            return format!("an array of a voxel map without its map_data.json, and its header cannot be read{why}");
-        }
-        Err(error) => return error.to_string(),
-    };
-    let shape = npy.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    let role = match (npy.dtype.is_integer(), npy.shape.as_slice()) {
-        (true, [_, 16, 16, 16]) => "voxels of sparse blocks",
-        (true, [_, 3]) => "positions of sparse blocks",
-        (true, [_, _, _]) => "voxels of a dense layer",
-        (false, [_, _]) => "depths",
-        _ => "no array of a layer by its shape",
-    };
-    let values = values_of(&source, &npy).map_or_else(String::new, |[low, high]| format!(", {low} to {high}"));
-    format!("an array without map_data.json: {} [{shape}]{values}, {role}", npy.dtype.name())
-}
-
-/// The lowest and the highest of the first numbers of an array.
-fn values_of(source: &FileSource, npy: &Npy) -> Option<[String; 2]> {
-    let mut bytes = Vec::new();
-    npy.read(source, 0, 1 << 16, &mut bytes).ok()?;
-    if npy.dtype.is_integer() {
-        let (low, high) = (npy.integers(&bytes).min()?, npy.integers(&bytes).max()?);
-        return Some([low.to_string(), high.to_string()]);
-    }
-    let fold = |better: fn(f32, f32) -> f32| npy.floats(&bytes).filter(|n| n.is_finite()).reduce(better);
-    Some([fold(f32::min)?.to_string(), fold(f32::max)?.to_string()])
 }
 
 #[cfg(test)]
@@ -349,10 +346,37 @@ mod tests {
     #[test]
     fn a_block_of_version_1_needs_a_layout() {
         let bytes = [&[1, 7][..], &[1, 0].repeat(7), &[0x0d, 0xf0, 0x0d, 0x90]].concat();
-        assert_ne!(kind(&bytes), Some(BareKind::Block));
-        let layout = BlockLayout { size: [16; 3], depths: Default::default() };
+        let layout = BlockLayout { size: [4; 3], depths: Default::default() };
         let found = infer(&bytes, Some(&layout), &Limits::DEFAULT).unwrap();
         assert_eq!(found.0, BareKind::Block);
+        let read = |layout: Option<&BlockLayout>| {
+            let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
+            let bare = read(BareKind::Block, &bytes, layout, &Limits::DEFAULT, &mut decoder, &mut reversed);
+            assert!(bare.damage.is_empty(), "{:?}", bare.damage);
+            (bare.block.unwrap().size, bare.layout.map(|shown| shown.is_only))
+        };
+        assert_eq!(read(Some(&layout)), ([4; 3], None));
+        // Without one it is inferred; uniform channels fit every size.
+        assert_eq!(kind(&bytes), Some(BareKind::Block));
+        assert_eq!(read(None), ([16; 3], Some(false)));
+    }
+
+    #[test]
+    fn a_block_of_version_1_is_recognized_raw_and_in_every_container() {
+        let voxels: Vec<u8> = (0..4096).map(|n| u8::from(n % 16 < 7)).collect();
+        for first in [[&[0][..], &voxels].concat(), vec![1, 3]] {
+            let bytes = [&first[..], &[0], &voxels, &[1, 0].repeat(6), &[0x0d, 0xf0, 0x0d, 0x90]].concat();
+            assert_eq!(kind(&bytes), Some(BareKind::Block));
+            for mode in [Mode::Plain, Mode::Lz4BigEndian, Mode::Lz4, Mode::Zstd, Mode::Headerless] {
+                let mut packed = Vec::new();
+                container::encode(mode, &bytes, &mut packed);
+                assert_eq!(kind(&packed), Some(BareKind::Container), "{mode:?}");
+                let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
+                let bare = read(BareKind::Container, &packed, None, &Limits::DEFAULT, &mut decoder, &mut reversed);
+                assert_eq!(bare.block.unwrap().size, [16; 3], "{mode:?}");
+                assert_eq!(bare.layout.map(|shown| shown.is_only), Some(true), "{mode:?}");
+            }
+        }
     }
 
     #[test]

@@ -6,7 +6,9 @@
 //! Takes a path; gives the files of a save, their tables, sector maps and blocks on demand. It knows neither findings nor
 //! repair, and never writes.
 
+pub mod arrays;
 pub mod bare;
+pub mod block_layout;
 mod pak;
 mod pak_moved;
 mod region;

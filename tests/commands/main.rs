@@ -14,6 +14,7 @@ mod destinations;
 #[cfg(feature = "sqlite")]
 mod directories;
 mod help;
+mod lone;
 mod look;
 mod names;
 mod open_files;

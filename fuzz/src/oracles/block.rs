@@ -9,6 +9,7 @@ use voxscope::godot::block::{self, Block, BlockLayout, EPILOGUE};
 use voxscope::godot::channel::{CHANNELS, Depth, Storage, sdf};
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::variant::Dialect;
+use voxscope::save::block_layout;
 
 use crate::naive::block as reader;
 
@@ -80,6 +81,7 @@ pub(super) fn with(data: &[u8], layout: Option<BlockLayout>, dialect: Option<Dia
         assert_eq!(span.end, len64(data), "the epilogue is not at the end");
     }
     assert!(found.version > 0 || !damage.is_empty(), "an unknown version without a word");
+    shown_layout(data, dialect);
 
     naive(data, layout.as_ref(), dialect, &found, &damage);
 
@@ -101,6 +103,18 @@ pub(super) fn with(data: &[u8], layout: Option<BlockLayout>, dialect: Option<Dia
         _ if found.version == 0 || found.size.contains(&0) => Reach::Refused,
         [] => Reach::Header,
         _ => Reach::Content,
+    }
+}
+
+/// By a layout that the bytes of a block show, it has all its channels and its epilogue.
+fn shown_layout(data: &[u8], dialect: Option<Dialect>) {
+    let Some(shown) = block_layout::infer(data) else { return };
+    let mut damage = Vec::new();
+    let block = block::decode(data, Some(&shown.layout), dialect, &limits()).report_to(&mut damage);
+    if damage.iter().all(|d| d.code != Code::OverLimit) {
+        assert_eq!(block.version, 1, "a layout of another version");
+        assert_eq!(block.whole_channels(), CHANNELS, "channels are missing by the layout that is shown");
+        assert!(block.epilogue.is_some(), "no epilogue by the layout that is shown");
     }
 }
 

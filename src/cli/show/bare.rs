@@ -17,7 +17,7 @@ use voxscope::source::FileSource;
 
 use super::Format;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{BOLD, DIM, count, grouped, stdout, wrapped, write_json_pretty};
+use crate::cli::output::{BOLD, DIM, count, grouped, stdout, wrapped};
 
 /// The kinds as an argument.
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -82,8 +82,8 @@ pub(super) fn show(
     let findings: Vec<Finding> =
         found.damage.iter().map(|damage| Finding::of_file(Arc::clone(&file), *damage, None)).collect();
     let mut out = stdout();
-    if format == Format::Json {
-        write_json_pretty(&mut out, &to_json(&name, why, &bytes, &found, names, &findings))?;
+    if format != Format::Text {
+        format.write(&mut out, &to_json(&name, why, &bytes, &found, names, &findings))?;
     } else {
         writeln!(out, "{BOLD}{name}{BOLD:#} · {}", count(bytes.len() as u64, "byte"))?;
         let how = if asked.is_some() { "given" } else { "inferred" };
@@ -103,6 +103,10 @@ pub(super) fn show(
 }
 
 fn print(out: &mut impl Write, bytes: &[u8], found: &Bare<'_>, names: &Palette) -> std::io::Result<()> {
+    if let Some(shown) = &found.layout {
+        let (how, why) = shown.how();
+        writeln!(out, "{}", wrapped(&format!("  size and depths {DIM}· {how}: {why}{DIM:#}"), "    "))?;
+    }
     let stored = Stored { size: u32::try_from(bytes.len()).ok(), span: Span::sized(0, bytes.len() as u64) };
     if let Some(block) = &found.block {
         match &found.container {
@@ -133,6 +137,9 @@ fn print(out: &mut impl Write, bytes: &[u8], found: &Bare<'_>, names: &Palette) 
         let ends = if npy.big_endian { "big-endian" } else { "little-endian" };
         writeln!(out, "  {} [{shape}] · {order} order, {ends} · data {}", npy.dtype.name(), npy.data)?;
         writeln!(out, "  {} of {}", grouped(npy.there()), count(npy.declared(), "number"))?;
+        for line in found.array_words(bytes) {
+            writeln!(out, "{}", wrapped(&format!("  {line}"), "    "))?;
+        }
     }
     Ok(())
 }
@@ -145,12 +152,13 @@ fn to_json(name: &str, why: &str, bytes: &[u8], found: &Bare<'_>, names: &Palett
         "why": why,
         "bytes": bytes.len(),
         "container": found.container.as_ref().map(super::block::container_json),
+        "layout": found.layout.map(|shown| json!({ "how": shown.how().0, "why": shown.how().1 })),
         "version": block.map(|block| block.version),
         "size": block.map(|block| block.size),
         "channels": block.map(|block| super::block::channels_json(block, names)),
         "metadata": block.and_then(|block| block.metadata.as_ref()).map(Metadata::to_json),
         "instances": found.instances.as_ref().map(super::stream::data_json),
-        "array": found.npy.as_ref().map(|npy| json!({ "dtype": npy.dtype.name(), "shape": npy.shape })),
+        "array": found.npy.as_ref().map(|npy| json!({ "dtype": npy.dtype.name(), "shape": npy.shape, "shows": found.array_words(bytes) })),
         "findings": findings,
     })
 }

@@ -175,7 +175,7 @@ fn only_block(arguments: &Arguments) -> Option<Arguments> {
 
 /// Shows bare data, if no position is given and the path is a file.
 fn bare_data(arguments: &Arguments) -> Result<Exit, Failure> {
-    let options = arguments.options.to_library()?;
+    let options = arguments.options.for_bare_data()?;
     let is_save = || !matches!(Save::open(&arguments.path, &options), Err(voxscope::save::Error::NotASave(_)));
     if arguments.kind.is_none() && !arguments.path.is_file() {
         // What lies in a directory without a save says more than the options.
@@ -193,7 +193,7 @@ fn bare_data(arguments: &Arguments) -> Result<Exit, Failure> {
 
 /// Shows the file at a path if it is no save but bare data; `None` if it is something else.
 pub fn bare_file(path: &std::path::Path, options: &target::Options) -> Option<Result<Exit, Failure>> {
-    let library = options.to_library().ok()?;
+    let library = options.for_bare_data().ok()?;
     if !path.is_file() || !matches!(Save::open(path, &library), Err(voxscope::save::Error::NotASave(_))) {
         return None;
     }
