@@ -27,6 +27,7 @@ mod stream;
 mod verdict;
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -265,6 +266,24 @@ pub fn misplaced(save: &Save, below: &std::path::Path, watch: &Watch<'_>) -> u64
     let (regions, doubts) = find_doubts(save, &Options::default().watch(watch.quiet()));
     let regions = regions.iter().map(|file| file.path()).filter(|path| path.starts_with(below));
     regions.filter_map(|path| doubts.in_file(&path).map(semantic::FileDoubts::misplaced)).sum()
+}
+
+/// The same for some region files, by their paths. Only these are read unless one of them is not as it should be: the blocks
+/// of the others may then say more.
+#[must_use]
+pub fn misplaced_in(save: &Save, paths: &HashSet<PathBuf>, watch: &Watch<'_>) -> u64 {
+    let watch = watch.quiet();
+    let regions: Vec<File<'_>> = save.files().filter(|file| paths.contains(&file.path())).collect();
+    let options = Options { level: Level::Semantic, watch, ..Options::default() };
+    let glance = first::glance(save, &regions, &options, |_, _| {});
+    let is_calm = |path: &PathBuf| {
+        glance.explained.contains(path) && glance.screened.get(path).is_none_or(|seams| !seams.has_exchanged)
+    };
+    if regions.iter().all(|file| is_calm(&file.path())) {
+        return 0;
+    }
+    let (_, doubts) = find_doubts(save, &Options::default().watch(watch));
+    paths.iter().filter_map(|path| doubts.in_file(path).map(semantic::FileDoubts::misplaced)).sum()
 }
 
 /// The region files of a save, and what is in doubt about the places of their blocks.

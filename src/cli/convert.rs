@@ -14,7 +14,10 @@ use voxscope::watch::Watch;
 use voxscope::world::World;
 
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, GOOD, after_report, complain, count, grouped, stdout, warn_of_misplaced, wrapped};
+use super::output::{
+    BOLD, GOOD, after_report, complain_of_file, complain_of_others, complain_of_unread, count, grouped, stdout,
+    warn_of_misplaced, wrapped,
+};
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
 use super::target;
@@ -128,6 +131,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.from.open(&arguments.source)?;
     let several = save.forests.len() + save.streams.len() > 1;
     let world = if several { None } else { Some(World::only(&save)?) };
+    let left_out = complain_of_others(&save, "only saves of Godot Voxel are converted");
     let wanted = Target {
         block_size: arguments.block_size,
         region_size: arguments.region_size,
@@ -175,12 +179,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     let damaged = reports.iter().any(|(_, report)| report.leaves_damage());
     let unread = reports.iter().any(|(_, report)| !report.faults.is_empty());
-    let exit = Exit::DAMAGED.when(damaged).and(Exit::FAILED.when(unread));
+    let exit = Exit::DAMAGED.when(damaged).and(Exit::FAILED.when(unread)).and(left_out);
     let printed = reports.iter().try_for_each(|(below, report)| {
         let of_all = below.as_os_str().is_empty();
         let out = if of_all { arguments.out.clone() } else { arguments.out.join(below) };
         print_report(&out, report)
     });
+    // Beside several saves, what was not read may concern none of them.
+    let exit = exit.and(complain_of_unread(&save));
     let printed = printed.and_then(|()| advise_repair(&arguments.source, &reports));
     Ok(after_report(&arguments.out, exit, printed))
 }
@@ -200,9 +206,6 @@ fn write_all(
         #[cfg(not(feature = "sqlite"))]
         Form::Sqlite => return Err(Error::Request("this build cannot write SQLite streams".to_owned())),
     };
-    for path in save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir)) {
-        complain(&format_args!("{}: only saves of Godot Voxel are converted", save.shown(path)));
-    }
     convert::to_directory(save, wanted, form, to, watch)
 }
 
@@ -247,7 +250,7 @@ const MOST: usize = 4;
 fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
     let mut out = stdout();
     for fault in &report.faults {
-        complain(&format_args!("{}: {}", fault.file, fault.why));
+        complain_of_file(&fault.file, &fault.why);
     }
     warn_of_misplaced(report.misplaced, "converted");
     for (kind, what) in [

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use serde_json::{Value as Json, json};
-use voxscope::diff::{self, BlockChange, Change, Options, Summary, What};
+use voxscope::diff::{self, BlockChange, Change, Options, Side, Summary, What};
 use voxscope::godot::channel::NAMES;
 use voxscope::printable::{printable, triple};
+use voxscope::save::Save;
 use voxscope::watch::Watch;
 use voxscope::world::World;
 
@@ -112,13 +113,42 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
     let second = arguments.scope.second(&arguments.options).open_as_placed(&arguments.b)?;
     if [&first, &second].iter().all(|save| save.forests.len() + save.streams.len() > 1) {
         let (all_a, all_b) = (World::all(&first)?, World::all(&second)?);
-        return compare_all(arguments, &all_a, &all_b);
+        // A world that only one of them has is not compared.
+        let [of_a, of_b] = [(&all_a, &all_b), (&all_b, &all_a)].map(|(all, others)| {
+            let in_both = |world: &&World<'_>| others.iter().any(|other| other.name == world.name);
+            all.iter().filter(in_both).collect::<Vec<_>>()
+        });
+        let left_out = complain_of_left_out(Side::A, &first, &of_a) | complain_of_left_out(Side::B, &second, &of_b);
+        let exit = compare_all(arguments, &all_a, &all_b)?;
+        return Ok(with_left_out(exit, left_out));
     }
     let (a, b) = (World::only(&first)?, World::only(&second)?);
+    let left_out = [(Side::A, &first, &a), (Side::B, &second, &b)]
+        .map(|(side, save, world)| complain_of_left_out(side, save, &[world]));
     let mut objects = Objects::new(arguments.format);
     let exit = compare_worlds(arguments, &mut objects, &a, &b, None)?;
     finish(&objects)?;
-    Ok(exit)
+    Ok(with_left_out(exit, left_out.contains(&true)))
+}
+
+/// Says what of a save is not compared: pak regions, voxel maps, and what was not read and is in none of the worlds. Returns
+/// whether there is something.
+fn complain_of_left_out(side: Side, save: &Save, worlds: &[&World<'_>]) -> bool {
+    let others = save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir));
+    let why = || "pak regions and voxel maps are not compared".to_owned();
+    let others = others.map(|path| (save.shown(path), why()));
+    let told: Vec<String> = worlds.iter().flat_map(|world| world.unread()).map(|fault| fault.file).collect();
+    let unread = save.unread().map(|fault| (save.shown(&fault.path), fault.why()));
+    let all: Vec<_> = others.chain(unread.filter(|(file, _)| !told.contains(file))).collect();
+    for (file, why) in &all {
+        complain(&format_args!("{}: {file}: {why}", side.name()));
+    }
+    !all.is_empty()
+}
+
+/// The exit code when something was not compared.
+fn with_left_out(exit: Exit, left_out: bool) -> Exit {
+    if left_out && exit != Exit::INTERRUPTED { Exit::TROUBLE } else { exit }
 }
 
 /// Ends the output.

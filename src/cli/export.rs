@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use voxscope::draft::{self, Draft};
 use voxscope::export::voxels::{self, Area, Error, Odd, Request, Summary, Which};
-use voxscope::export::{self, Coloring, MapRequest, Picture, Slice};
+use voxscope::export::{self, Coloring, MapRequest, Picture, PictureFaults, Slice};
 use voxscope::godot::channel::{CHANNELS, NAMES};
 use voxscope::picture::{self, Part, palette::Palette};
 use voxscope::printable;
@@ -17,7 +17,10 @@ use voxscope::watch::Watch;
 use voxscope::world::{self, Fault, World};
 
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, after_report, complain, complain_of_unread, count, stdout, warn_of_misplaced, wrapped};
+use super::output::{
+    BOLD, after_report, complain, complain_of_file, complain_of_others, complain_of_unread, complain_of_unread_beside,
+    count, stdout, warn_of_misplaced, wrapped,
+};
 use super::progress::{Bar, cancelled_by_signals};
 use super::target::{self, parse_triple, read_names};
 
@@ -174,7 +177,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         table(arguments, &save, &names, &watch)
     } else if let (Some(name), Some((axis, at))) = (&arguments.layer, arguments.slice) {
         let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), arguments.out(), &watch);
-        picture.map(|picture| (picture_words(arguments, picture, name), Exit::CLEAN))
+        picture.map(|picture| (picture_words(arguments, &picture, name), lacking(&picture.faults)))
     } else if arguments.layer.is_some() && arguments.area.is_some() {
         Err(Error::Request("a layer is exported whole: --box goes with --slice".to_owned()))
     } else if let Some(name) = &arguments.layer {
@@ -183,21 +186,24 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         lost(arguments, &save, &watch)
     } else if let (Some((axis, at)), true) = (arguments.slice, paks_alone) {
         let picture = export::slice_of_chunks(&save, &slice(arguments, axis, at), arguments.out(), &watch);
-        picture.map(|picture| (picture_words(arguments, picture, "voxels"), Exit::CLEAN))
+        picture.map(|picture| (picture_words(arguments, &picture, "voxels"), lacking(&picture.faults)))
     } else if paks_alone && !arguments.instances {
         chunks(arguments, &save, &watch)
     } else if save.forests.len() + save.streams.len() > 1 {
         several(arguments, &save, &names, &watch)
     } else {
-        let world = World::only(&save).map_err(|error| nothing(&save, &error))?;
-        one(arguments, &world, &names, &watch)
+        let world = World::only(&save).map_err(|error| {
+            complain_of_unread(&save);
+            nothing(&save, &error)
+        })?;
+        let done = one(arguments, &world, &names, &watch);
+        done.map(|(line, exit)| (line, exit.and(without_others(arguments, &save))))
     };
     bar.clear();
-    // Arrays, chunks and tables report what was not read themselves.
     let unread = match &done {
-        Ok((_, exit)) if *exit == exit.and(Exit::FAILED) => Exit::CLEAN,
-        Ok(_) => complain_of_unread(&save),
-        Err(_) => Exit::CLEAN,
+        Err(Error::Beside(_) | Error::Request(_)) => Exit::CLEAN,
+        // It may be in there that nothing was found.
+        Ok(_) | Err(_) => complain_of_unread(&save),
     };
     let done = done.map_err(|error| named(error, &arguments.source));
     Ok(report(arguments.out(), done)?.and(unread))
@@ -237,9 +243,7 @@ fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_
             Err(error) => return Err(error),
         }
     }
-    for path in save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir)) {
-        complain(&format_args!("{}: pak regions and voxel maps are exported by themselves", save.shown(path)));
-    }
+    exit = exit.and(without_others(arguments, save));
     if exported == 0 {
         return Err(Error::Missing("no save here has what is asked for".to_owned()));
     }
@@ -247,6 +251,14 @@ fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_
     let left =
         if without > 0 { format!(" · {} without what was asked for", count(without, "save")) } else { String::new() };
     Ok((format!("{}{left}", count(exported, "save")), exit))
+}
+
+/// Says which pak regions and voxel maps beside the worlds are not exported; they have no instances.
+fn without_others(arguments: &Arguments, save: &Save) -> Exit {
+    match arguments.instances {
+        true => Exit::CLEAN,
+        false => complain_of_others(save, "pak regions and voxel maps are exported by themselves"),
+    }
 }
 
 /// An error with the name of the save.
@@ -337,9 +349,16 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
         let [width, height] = summary.size;
         let beside = summary.description.map(|path| format!(", described in {}", printable::path(&path)));
         let words = format!("{width} x {height} pixels, look {}, {}", request.look.name(), summary.matter);
-        (words + &beside.unwrap_or_default(), complain_of_unread(&save))
+        (words + &beside.unwrap_or_default(), lacking(&summary.faults))
     });
-    report(to, done.map_err(|error| named(error, &arguments.source)))
+    let unread = match &done {
+        Err(Error::Beside(_) | Error::Request(_)) => Exit::CLEAN,
+        Ok(_) | Err(_) => {
+            let other = request.against.as_deref().map_or(Exit::CLEAN, complain_of_unread_beside);
+            complain_of_unread(&save).and(other)
+        }
+    };
+    Ok(report(to, done.map_err(|error| named(error, &arguments.source)))?.and(unread))
 }
 
 /// The world of a save that a picture is made of.
@@ -422,7 +441,16 @@ fn lost(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
 fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch: &Watch<'_>) -> Done {
     let slice = slice(arguments, axis, at);
     let picture = export::slice(world, &slice, arguments.out(), watch)?;
-    Ok((picture_words(arguments, picture, NAMES.get(slice.channel).unwrap_or(&"")), Exit::CLEAN))
+    let words = picture_words(arguments, &picture, NAMES.get(slice.channel).unwrap_or(&""));
+    Ok((words, lacking(&picture.faults)))
+}
+
+/// Says what a picture lacks; returns the exit code for that.
+fn lacking(faults: &PictureFaults) -> Exit {
+    warn_of_misplaced(faults.misplaced, "drawn");
+    warn_about_faults(&faults.files);
+    tell_damaged(&faults.damaged, "", "drawn");
+    Exit::DAMAGED.when(!faults.damaged.is_empty()).and(Exit::FAILED.when(!faults.files.is_empty()))
 }
 
 fn slice(arguments: &Arguments, axis: usize, at: i64) -> Slice {
@@ -434,7 +462,7 @@ fn slice(arguments: &Arguments, axis: usize, at: i64) -> Slice {
     Slice { lod: arguments.lod.unwrap_or(0), axis, at, which: which(arguments), channel, look }
 }
 
-fn picture_words(arguments: &Arguments, picture: Picture, what: &str) -> String {
+fn picture_words(arguments: &Arguments, picture: &Picture, what: &str) -> String {
     let [width, height] = picture.size;
     let scale = match (picture.range, arguments.look) {
         (Some([low, high]), Some(LookArgument::Scale)) => format!(" · black is {low}, white is {high}"),
@@ -458,7 +486,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
     let summary = voxels::export(world, &request, arguments.out(), watch)?;
     warn_of_misplaced(summary.misplaced, "exported");
     warn_about_faults(&summary.faults);
-    tell_damaged(&summary.damaged, "; export.json lists them");
+    tell_damaged(&summary.damaged, "; export.json lists them", "exported");
     let packed = arguments.unpack_textures && summary.arrays.iter().all(|array| array.unpacked.is_none());
     if packed {
         complain(&format_args!("--unpack-textures: the depths of the blocks do not show textures of Mixel4"));
@@ -469,7 +497,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
 
 fn instances(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
     let summary = export::instances(world, arguments.lod, arguments.out(), watch)?;
-    tell_damaged(&summary.damaged, "");
+    tell_damaged(&summary.damaged, "", "exported");
     let line = format!("{} in {}", count(summary.instances, "instance"), count(summary.blocks, "block"));
     Ok((line, Exit::DAMAGED.when(!summary.damaged.is_empty())))
 }
@@ -524,9 +552,9 @@ fn which(arguments: &Arguments) -> Which {
     }
 }
 
-fn tell_damaged(damaged: &[Odd], where_all_are: &str) {
+fn tell_damaged(damaged: &[Odd], where_all_are: &str, done: &str) {
     for odd in damaged.iter().take(8) {
-        complain(&format_args!("block {} is not exported completely: {}", printable::triple(odd.block), odd.why));
+        complain(&format_args!("block {} is not {done} completely: {}", printable::triple(odd.block), odd.why));
     }
     if damaged.len() > 8 {
         complain(&format_args!("and {} more{where_all_are}", damaged.len() - 8));
@@ -535,7 +563,7 @@ fn tell_damaged(damaged: &[Odd], where_all_are: &str) {
 
 fn warn_about_faults(faults: &[Fault]) {
     for fault in faults {
-        complain(&format_args!("{}: {}", fault.file, fault.why));
+        complain_of_file(&fault.file, &fault.why);
     }
 }
 

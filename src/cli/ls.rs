@@ -7,7 +7,7 @@ use voxscope::check::{self, Compared, Filter, Row};
 use voxscope::export::{self, Lines, codes, flags};
 
 use super::exit::{Exit, Failure};
-use super::output::{Align, DIM, complain, complain_of_unread_files, count, grouped, stdout, write_json};
+use super::output::{Align, DIM, complain_of_file_once, complain_of_unread, count, grouped, stdout, write_json};
 use super::target;
 
 const AFTER_HELP: &str = "\
@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let filter = Filter::parse(&arguments.filter.join(" ")).map_err(Failure::Usage)?;
     let save = arguments.options.open_as_placed(&arguments.path)?;
     let mut printer = Printer::new(stdout(), arguments.format)?;
-    let mut exit = complain_of_unread_files(&save);
+    let mut exit = complain_of_unread(&save);
     let compared = match arguments.level {
         Level::Decode => Compared::default(),
         Level::Semantic => Compared::new(&save, &check::Options::default()),
@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             }
             Err(error) => {
                 let name = save.shown(&file.path());
-                complain(&format_args!("{name}: {error}"));
+                complain_of_file_once(&name, &error.to_string());
                 exit = Exit::FAILED;
             }
         }

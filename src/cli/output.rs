@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use voxscope::damage::{Code, Level};
+use voxscope::damage::Level;
 pub use voxscope::printable::{size, write_json, write_json_pretty};
 use voxscope::save::Save;
 
@@ -48,25 +48,50 @@ pub fn warn_of_misplaced(blocks: u64, used: &str) {
     }
 }
 
-/// Says on standard error which parts of a save were not read, and returns the exit code for that.
+/// Files that were named on standard error because they were not read.
+static NAMED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Says on standard error why a file was not read, or not completely.
+pub fn complain_of_file(file: &str, why: &str) {
+    NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_owned());
+    complain(&format_args!("{file}: {why}"));
+}
+
+/// The same, unless the file was named before.
+pub fn complain_of_file_once(file: &str, why: &str) {
+    if !NAMED.lock().unwrap_or_else(PoisonError::into_inner).contains(file) {
+        complain_of_file(file, why);
+    }
+}
+
+/// Says on standard error which parts of a save were not read, those left out that were named before, and returns the exit
+/// code for that.
 pub fn complain_of_unread(save: &Save) -> Exit {
+    complain_of_unread_as(save, |path| save.shown(path))
+}
+
+/// The same of a second save, whose files are named by their whole paths.
+pub fn complain_of_unread_beside(save: &Save) -> Exit {
+    complain_of_unread_as(save, voxscope::printable::path)
+}
+
+fn complain_of_unread_as(save: &Save, name: impl Fn(&Path) -> String) -> Exit {
     let mut exit = Exit::CLEAN;
     for fault in save.unread() {
-        complain(&format_args!("{}: {}", save.shown(&fault.path), fault.why()));
+        complain_of_file_once(&name(&fault.path), &fault.why());
         exit = Exit::FAILED;
     }
     exit
 }
 
-/// The same, also of region files that could not be opened, for commands that do not report these themselves.
-pub fn complain_of_unread_files(save: &Save) -> Exit {
-    let mut exit = complain_of_unread(save);
-    for (forest, file) in save.regions() {
-        if let Some(damage) = file.damage.iter().find(|damage| damage.code == Code::FileUnreadable) {
-            let why = file.detail.as_ref().map_or_else(|| damage.to_string(), |detail| format!("{damage}: {detail}"));
-            complain(&format_args!("{}: {}", save.shown(&forest.dir.join(&file.name)), why.trim_end_matches('.')));
-            exit = Exit::FAILED;
-        }
+/// Says on standard error which pak regions and voxel maps of a save are left out by a command that reads saves of Godot
+/// Voxel only, and returns the exit code for that.
+pub fn complain_of_others(save: &Save, why: &str) -> Exit {
+    let others = save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir));
+    let mut exit = Exit::CLEAN;
+    for path in others {
+        complain(&format_args!("{}: {why}", save.shown(path)));
+        exit = Exit::FAILED;
     }
     exit
 }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
+use super::picture_faults::PictureFaults;
 use super::voxels::{Area, Error, Which};
 use crate::draft::{self, Draft};
 use crate::picture::paint::texture;
@@ -38,12 +39,14 @@ pub struct Slice {
 }
 
 /// A picture that was written.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     /// Width and height in pixels.
     pub size: [u32; 2],
     /// The smallest and the largest value, distances for the SDF; `None` if there is no block.
     pub range: Option<[f64; 2]>,
+    /// What it lacks.
+    pub faults: PictureFaults,
 }
 
 /// What the values of a picture are.
@@ -142,7 +145,7 @@ impl Canvas {
             about.push_str(&format!("; black is {low}, white is {high}"));
         }
         write(&file, &path, size, png::ColorType::Rgba, &pixels, &about)?;
-        Ok(Picture { size, range })
+        Ok(Picture { size, range, faults: PictureFaults::default() })
     }
 }
 

@@ -98,8 +98,12 @@ pub fn chunks_in(
     let mut summary = Summary::default();
     summary.faults.extend(save.unread().map(|fault| Fault { file: save.shown(&fault.path), why: fault.why() }));
     let mut lines = Writer::new(&draft, Path::new(LINES))?;
-    watch.begin(Step::Exporting, rooms().map(|pak_dir| pak_dir.files.len() as u64).sum());
-    for (pak_dir, file) in rooms().flat_map(|pak_dir| pak_dir.files.iter().map(move |file| (pak_dir, file))) {
+    let files = || {
+        let all = rooms().flat_map(|pak_dir| pak_dir.files.iter().map(move |file| (pak_dir, file)));
+        all.filter(|(_, file)| file.refused.is_none())
+    };
+    watch.begin(Step::Exporting, files().count() as u64);
+    for (pak_dir, file) in files() {
         draft.go_on()?;
         watch.advance(1);
         match region(save, pak_dir, file, at, &draft) {

@@ -6,10 +6,11 @@ use crate::draft::{self, Draft};
 use crate::godot::channel::{ChannelId, NAMES, SDF, index_zxy, sdf};
 use crate::godot::textures::{INDICES, Textures, WEIGHTS, pictured};
 use crate::watch::{Step, Watch};
-use crate::world::{Buffer, World};
+use crate::world::{Buffer, World, unreadable};
 
 use super::canvas::{Canvas, Picture, Slice, Values};
-use super::voxels::{self, Area, Error, Which};
+use super::picture_faults::{self, PictureFaults};
+use super::voxels::{self, Area, Error, Odd, Which};
 use super::{chunks, layer};
 use crate::pak::chunk::Voxels;
 use crate::save::{PakScratch, Save};
@@ -35,6 +36,7 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
     let mut canvas = Canvas::new(slice, voxels::area(&index, slice.lod, slice.which, side)?)?;
     let area = canvas.area();
     let mut buffer = Buffer::default();
+    let mut faults = PictureFaults { files: index.faults.clone(), ..PictureFaults::default() };
     let mut textures = None;
     let all = voxels::blocks_in(&index, area, side).count() as u64;
     watch.begin(Step::Exporting, all);
@@ -42,6 +44,7 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
         draft.go_on()?;
         watch.advance(1);
         let view = world.read(at, &mut buffer)?;
+        faults.damaged.extend(unreadable(&view, Some(side)).map(|why| Odd { block: at.position, why }));
         let Some(block) = view.block.as_ref().filter(|block| block.size == [side; 3]) else { continue };
         let Some(channel) = block.channels.get(slice.channel) else { continue };
         let corner = at.position.map(|n| i64::from(n) * i64::from(side));
@@ -74,8 +77,12 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
     };
     let what = (what.as_str(), values);
     let picture = canvas.write(&draft, Path::new(NAME), slice, what, palette.as_deref())?;
+    if let Some(forest) = world.forest() {
+        let drawn = voxels::blocks_in(&index, area, side);
+        faults.misplaced = picture_faults::misplaced(world.save, forest, drawn, watch);
+    }
     draft.finish_files(&[(Path::new(NAME), to)])?;
-    Ok(picture)
+    Ok(Picture { faults, ..picture })
 }
 
 /// A slice through the flags of a layer of a voxel map, by its name or number, in cells of the layer. See [`slice()`].
@@ -123,7 +130,7 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
     let pak_dir = chunks::pak_dir(save)?;
     // Positions of the chunks, from their records, and the shape of the first one that has one.
     let (mut found, mut shape, mut probes) = (Vec::new(), None, 0);
-    for file in &pak_dir.files {
+    for file in pak_dir.files.iter().filter(|file| file.refused.is_none()) {
         draft.go_on()?;
         let Some(pak) = chunks::open(save, pak_dir, file)? else { continue };
         for (number, record) in pak.present() {
@@ -156,6 +163,7 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
         (0..3).all(|i| area[0][i] < high[i] && area[1][i] > low[i])
     });
     watch.begin(Step::Exporting, found.len() as u64);
+    let mut damaged = Vec::new();
     for part in found.chunk_by(|(a, ..), (b, ..)| std::ptr::eq(*a, *b)) {
         let Some(pak) = part.first().map(|(file, ..)| chunks::open(save, pak_dir, file)).transpose()?.flatten() else {
             continue;
@@ -164,6 +172,7 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
             draft.go_on()?;
             watch.advance(1);
             let view = pak.view(number, record, &mut scratch).map_err(draft::Error::read(&save.path))?;
+            damaged.extend(view.fault().map(|why| Odd { block: chunk, why }));
             let shape_of = view.shape.map(|shape| shape.value).filter(|one| one.size == shape.size);
             let (Some(payload), Some(shape)) = (view.payload, shape_of) else { continue };
             let voxels = Voxels { data: payload.plain, shape, order: pak.order(&shape).value };
@@ -176,7 +185,8 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
     }
     let picture = canvas.write(&draft, Path::new(NAME), slice, ("voxels", Values::Kinds), None)?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
-    Ok(picture)
+    let faults = PictureFaults { damaged, ..PictureFaults::default() };
+    Ok(Picture { faults, ..picture })
 }
 
 /// The requested box, limited to what exists.

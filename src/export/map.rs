@@ -7,7 +7,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::voxels::{Area, Error};
+use super::picture_faults::{self, PictureFaults};
+use super::voxels::{Area, Error, Odd};
 use crate::check;
 use crate::draft::{self, Draft};
 use crate::picture::color::{self, Rgb};
@@ -21,6 +22,7 @@ use crate::repair;
 use crate::save::Save;
 use crate::voxel_map::npy;
 use crate::watch::{Step, Watch};
+use crate::world::At;
 
 /// The most pixels of a picture.
 const PIXELS: i64 = 1 << 28;
@@ -63,6 +65,8 @@ pub struct MapSummary {
     pub matter: String,
     /// The second file, of an array.
     pub description: Option<PathBuf>,
+    /// What it lacks.
+    pub faults: PictureFaults,
 }
 
 /// A world that is about to be drawn.
@@ -94,13 +98,19 @@ pub fn map(
     let draft = Draft::new(&[&save.path], to, watch)?;
     let drawing = Drawing::new(save, part, request, watch)?;
     let [width, height] = [0, 1].map(|i| u32::try_from(drawing.high[i] - drawing.low[i]).unwrap_or(u32::MAX));
-    let mut summary = MapSummary { size: [width, height], matter: drawing.matter_name(), description: None };
+    let mut summary = MapSummary {
+        size: [width, height],
+        matter: drawing.matter_name(),
+        description: None,
+        faults: PictureFaults::default(),
+    };
     // A picture is compressed: less than a thousandth of its pixels is none.
     let pixels = u64::from(width).saturating_mul(u64::from(height));
     draft::check_space(to, if is_array { pixels.saturating_mul(4) } else { pixels / 1000 })?;
     let name = Path::new("picture");
     if is_array {
-        drawing.write_array(&draft, name, watch)?;
+        let damaged = drawing.write_array(&draft, name, watch)?;
+        summary.faults = drawing.faults(damaged, watch);
         let described = to.with_extension("json");
         draft::check_destination(&[&save.path], &described)?;
         let mut text = Vec::new();
@@ -111,7 +121,8 @@ pub fn map(
         draft.finish_files(&[(name, to), (about, &described)])?;
         summary.description = Some(described);
     } else {
-        drawing.write_png(&draft, name, watch)?;
+        let damaged = drawing.write_png(&draft, name, watch)?;
+        summary.faults = drawing.faults(damaged, watch);
         draft.finish_files(&[(name, to)])?;
     }
     Ok(summary)
@@ -123,7 +134,7 @@ impl<'r> Drawing<'r> {
         let plan = match request.look {
             Look::Repair => {
                 let options = repair::Options::default().watch(watch.quiet());
-                Some(Arc::new(repair::plan(save, &options).map_err(|error| wrong(error.to_string()))?))
+                Some(Arc::new(repair::plan(save, &options).map_err(|error| Error::Missing(error.to_string()))?))
             }
             _ => None,
         };
@@ -231,7 +242,7 @@ impl<'r> Drawing<'r> {
         &self,
         watch: &Watch<'_>,
         mut each: impl FnMut(&[Pixel], Option<&[Pixel]>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Odd>, Error> {
         let side = self.grid.side;
         let reader = self.source.reader();
         let other = self.other.as_ref().map(Source::reader);
@@ -271,7 +282,48 @@ impl<'r> Drawing<'r> {
                 }
             }
         }
-        Ok(())
+        let damaged = std::iter::once(reader).chain(other).flat_map(Reader::into_damaged);
+        Ok(damaged.map(|(block, why)| Odd { block, why }).collect())
+    }
+
+    /// What the picture lacks, with blocks that were not drawn completely.
+    fn faults(&self, damaged: Vec<Odd>, watch: &Watch<'_>) -> PictureFaults {
+        let mut faults = PictureFaults { damaged, ..PictureFaults::default() };
+        for source in std::iter::once(&self.source).chain(&self.other) {
+            let tables = || {
+                let all = self.grid.layer == Layer::Coverage;
+                source.tables.iter().filter(move |table| all || table.lod == self.request.lod)
+            };
+            for fault in tables().flat_map(|table| &table.faults) {
+                if !faults.files.contains(fault) {
+                    faults.files.push(fault.clone());
+                }
+            }
+            // A repair has put the blocks where they belong.
+            if let (Part::Forest(number), true) = (source.part, self.request.look != Look::Repair)
+                && let Some(forest) = source.save.forests.get(number)
+            {
+                let drawn =
+                    tables().flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, at)));
+                faults.misplaced += picture_faults::misplaced(&source.save, forest, drawn, watch);
+            }
+        }
+        faults
+    }
+
+    /// Whether a block is in the drawn part of the world.
+    fn shows(&self, source: &Source, lod: u8, at: &At) -> bool {
+        let (corner, block, step) = (source.corner(lod, at.position), source.block(lod), self.grid.step);
+        let along = |axis: usize| corner[axis]..corner[axis].saturating_add(block[axis]);
+        let is_cut = match self.grid.layer {
+            Layer::Cut { axis, at, .. } => along(usize::from(axis)).contains(&at),
+            _ => true,
+        };
+        is_cut
+            && self.grid.layer.axes().iter().enumerate().all(|(i, &axis)| {
+                let part = along(axis);
+                part.start < self.high[i].saturating_mul(step) && part.end > self.low[i].saturating_mul(step)
+            })
     }
 
     /// Computes a row of tiles, with all threads.
@@ -311,7 +363,7 @@ impl<'r> Drawing<'r> {
         }
     }
 
-    fn write_png(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<(), Error> {
+    fn write_png(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<Vec<Odd>, Error> {
         let (file, path) = draft.create(name)?;
         let [width, height] = [0, 1].map(|i| u32::try_from(self.high[i] - self.low[i]).unwrap_or(u32::MAX));
         let failed = |error: png::EncodingError| draft::Error::write(&path)(std::io::Error::other(error));
@@ -359,7 +411,7 @@ impl<'r> Drawing<'r> {
             }
             window.pixels.push(Pixel::NONE);
         };
-        self.rows(watch, |pixels, other| {
+        let damaged = self.rows(watch, |pixels, other| {
             push(&mut windows[0], Some(pixels));
             if has_other {
                 push(&mut windows[1], other);
@@ -373,7 +425,7 @@ impl<'r> Drawing<'r> {
         stream.finish().map_err(failed)?;
         writer.finish().map_err(failed)?;
         file.sync_all().map_err(io)?;
-        Ok(())
+        Ok(damaged)
     }
 
     /// A colour with the mark of its blocks over it: hatched, so that it is seen without colours too.
@@ -387,7 +439,7 @@ impl<'r> Drawing<'r> {
         Some(color::mix(base, mark.color(), if strong { 0.7 } else { 0.16 }))
     }
 
-    fn write_array(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<(), Error> {
+    fn write_array(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<Vec<Odd>, Error> {
         let (file, path) = draft.create(name)?;
         let mut out = BufWriter::with_capacity(1 << 16, &file);
         let io = |error: std::io::Error| draft::Error::write(&path)(error);
@@ -395,7 +447,7 @@ impl<'r> Drawing<'r> {
         let dtype = self.dtype()?;
         out.write_all(&npy::header(dtype, &[height, width])).map_err(io)?;
         let mut bytes = Vec::new();
-        self.rows(watch, |pixels, _| {
+        let damaged = self.rows(watch, |pixels, _| {
             bytes.clear();
             for pixel in pixels {
                 bytes.extend_from_slice(&self.number(*pixel));
@@ -406,7 +458,7 @@ impl<'r> Drawing<'r> {
         out.flush().map_err(io)?;
         drop(out);
         file.sync_all().map_err(io)?;
-        Ok(())
+        Ok(damaged)
     }
 
     fn dtype(&self) -> Result<&'static str, Error> {

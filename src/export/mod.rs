@@ -14,6 +14,7 @@ mod image;
 mod instances;
 mod layer;
 mod map;
+mod picture_faults;
 mod rows;
 mod table;
 pub mod voxels;
@@ -32,6 +33,7 @@ pub use image::{slice, slice_of_chunks, slice_of_layer};
 pub use instances::{Line as InstanceLine, Summary as Instances, instances};
 pub use layer::layer;
 pub use map::{MapRequest, MapSummary, NOTHING, map};
+pub use picture_faults::PictureFaults;
 pub use rows::{codes, flags};
 pub use table::table;
 

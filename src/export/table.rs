@@ -43,8 +43,14 @@ pub fn table(save: &Save, to: &Path, names: &Palette, watch: &Watch<'_>) -> Resu
     draft.go_on()?;
     draft.sync(Path::new(NAME))?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
-    let (rows, mut faults) = written;
-    faults.splice(0..0, save.unread().map(|fault| Fault { file: save.shown(&fault.path), why: fault.why() }));
+    let (rows, found) = written;
+    let unread = save.unread().map(|fault| Fault { file: save.shown(&fault.path), why: fault.why() });
+    let mut faults: Vec<Fault> = unread.collect();
+    for fault in found {
+        if faults.iter().all(|known| known.file != fault.file) {
+            faults.push(fault);
+        }
+    }
     Ok((rows, faults))
 }
 

@@ -1,7 +1,8 @@
 //! The blocks of a save as a picture needs them: which exist, by LOD and position, and their voxels on demand.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::planned::{self, Planned};
 use crate::godot::block::Block;
@@ -11,7 +12,7 @@ use crate::save::{Blob, Pak, PakScratch, Save, Stream, StreamScratch};
 use crate::source::FileSource;
 use crate::voxel_map::grid::{BLOCK, Grid};
 use crate::voxel_map::map_json;
-use crate::world::{At, Buffer, Index, World};
+use crate::world::{At, Buffer, Index, World, unreadable};
 
 /// Coordinates beyond this many voxels are not shown: no engine has worlds that large.
 const REACH: i64 = 1 << 45;
@@ -114,6 +115,7 @@ pub struct Reader<'s> {
     /// The tables.
     pub source: &'s Source,
     world: Option<World<'s>>,
+    damaged: Mutex<BTreeMap<[i32; 3], String>>,
 }
 
 impl Source {
@@ -302,7 +304,7 @@ impl Source {
             Store::Forest(number) => self.save.forests.get(number).map(|forest| World::of_forest(&self.save, forest)),
             _ => None,
         };
-        Reader { source: self, world }
+        Reader { source: self, world, damaged: Mutex::default() }
     }
 }
 
@@ -387,11 +389,29 @@ fn layer_table(grid: &Grid<FileSource>) -> ([u32; 3], Index) {
 }
 
 impl Reader<'_> {
+    /// Blocks that were read and could not be read completely, by their positions, with the reasons in words.
+    #[cfg(feature = "cli")]
+    pub(crate) fn into_damaged(self) -> BTreeMap<[i32; 3], String> {
+        self.damaged.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, at: &At, why: Option<String>) {
+        if let Some(why) = why {
+            self.damaged.lock().unwrap_or_else(PoisonError::into_inner).insert(at.position, why);
+        }
+    }
+
+    /// What was read; an error is kept as the reason why the block cannot be.
+    fn noted<T, E: ToString>(&self, at: &At, read: Result<T, E>) -> Option<T> {
+        read.map_err(|error| self.note(at, Some(error.to_string()))).ok()
+    }
+
     /// Reads a block and does something with its voxels; `None` when nothing of it can be read, or it has another size
     /// than the blocks of its world.
     pub fn block<T>(&self, at: &At, scratch: &mut Scratch, then: impl FnOnce(Voxels<'_>) -> T) -> Option<T> {
         let side = self.source.side;
         let sized = |block: &Block<'_>| block.size.map(u32::from) == side;
+        let along = u16::try_from(side[0]).ok();
         if let Some(planned) = self.source.planned.as_ref().filter(|_| Planned::has(at)) {
             return planned.block(&self.source.save, at, &mut scratch.planned, |block| {
                 sized(block).then(|| then(Voxels::Block(block)))
@@ -399,13 +419,16 @@ impl Reader<'_> {
         }
         match &self.source.store {
             Store::Forest(_) => {
-                let view = self.world.as_ref()?.read(at, &mut scratch.world).ok()?;
+                let read = self.world.as_ref()?.read(at, &mut scratch.world);
+                let view = self.noted(at, read)?;
+                self.note(at, unreadable(&view, along));
                 let block = view.block.as_ref().filter(|block| sized(block))?;
                 Some(then(Voxels::Block(block)))
             }
             Store::Stream(stream) => {
                 let row = stream.rows.get(at.row())?;
-                let view = stream.view(row, &mut scratch.row).ok()?;
+                let view = self.noted(at, stream.view(row, &mut scratch.row))?;
+                self.note(at, unreadable(&view, along));
                 let block = view.block.as_ref().filter(|block| sized(block))?;
                 Some(then(Voxels::Block(block)))
             }
@@ -420,7 +443,8 @@ impl Reader<'_> {
                 let pak = scratch.pak.as_ref()?.1.as_ref()?;
                 let record = *pak.records.get(at.row())?;
                 let number = u32::try_from(at.row()).ok()?;
-                let view = pak.view(number, record, &mut scratch.chunk).ok()?;
+                let view = self.noted(at, pak.view(number, record, &mut scratch.chunk))?;
+                self.note(at, view.fault());
                 let shape = view.shape.map(|shape| shape.value).filter(|shape| shape.size == side)?;
                 let data = view.payload?.plain;
                 let order = pak.order(&shape).value;
@@ -431,7 +455,7 @@ impl Reader<'_> {
                 if grid.index.is_empty() {
                     dense(grid, at.position, cells, bytes)?;
                 } else {
-                    grid.read_block(u32::try_from(at.row()).ok()?, bytes, cells).ok()?;
+                    self.noted(at, grid.read_block(u32::try_from(at.row()).ok()?, bytes, cells))?;
                 }
                 Some(then(Voxels::Cells(cells)))
             }

@@ -163,6 +163,8 @@ pub struct Save {
     pub maps: Vec<Map>,
     /// Damage of files and directories as such, in the order of their paths.
     pub faults: Vec<Fault>,
+    /// Files with blocks that could not be opened, in the order of their paths: the check of the file reports each.
+    pub unopened: Vec<Fault>,
     /// How it was opened.
     pub options: Options,
 }
@@ -312,6 +314,8 @@ pub struct PakFile {
     pub len: u64,
     /// The number of records that its header has, if it can be read.
     pub records: Option<u32>,
+    /// Why it could not be opened.
+    pub refused: Option<OpenError>,
 }
 
 /// An SQLite stream of a save.
@@ -399,6 +403,7 @@ impl Save {
             streams: Vec::new(),
             maps: Vec::new(),
             faults: Vec::new(),
+            unopened: Vec::new(),
             options: options.clone(),
         }
     }
@@ -406,7 +411,7 @@ impl Save {
     /// Files and directories of which nothing was read when the save was opened: links, what is no regular file, and
     /// what cannot be opened. Whatever is made of the save lacks what they hold.
     pub fn unread(&self) -> impl Iterator<Item = &Fault> {
-        self.faults.iter().filter(|fault| fault.is_unread())
+        self.faults.iter().filter(|fault| fault.is_unread()).chain(&self.unopened)
     }
 
     /// All region files with the forest that each is in.

@@ -120,6 +120,14 @@ pub struct PakView<'a> {
     pub damage: &'a [Damage],
 }
 
+impl PakView<'_> {
+    /// Why it cannot be read completely, as codes; `None` if it can.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let codes: Vec<&str> = self.damage.iter().filter(|d| d.code.hides_data()).map(|d| d.code.name()).collect();
+        (!codes.is_empty()).then(|| codes.join(" "))
+    }
+}
+
 impl<S: Source> Pak<S> {
     /// Reads header and records; `Ok(None)` when the file ends inside the header, with the damage in `damage`.
     ///

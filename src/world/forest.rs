@@ -180,6 +180,10 @@ fn of_region(
 ) -> (Vec<At>, Vec<Fault>) {
     let name = save.shown(&forest.dir.join(&file.name));
     let fault = |why: String| Fault { file: name.clone(), why };
+    if file.detail.is_some() {
+        // One that could not be opened is among what was not read.
+        return (Vec::new(), Vec::new());
+    }
     let grave = |code: Code| code.level() >= Level::Error;
     let mut faults: Vec<Fault> = file.damage.iter().filter(|d| grave(d.code)).map(|d| fault(d.to_string())).collect();
     let mut region = match save.region(forest, file) {

@@ -19,7 +19,7 @@ use crate::save::{Forest, ForestLayout, Kind, RegionFile, Save, Scratch};
 /// children that such a file leaves.
 const LEAST: usize = 4;
 
-/// Forests without a block, and LODs without a region file below one that has blocks.
+/// Forests without a block, and LODs without a region file or block file below one that has blocks.
 pub(crate) fn absent(save: &Save) -> Vec<Finding> {
     save.forests
         .iter()

@@ -16,7 +16,7 @@ use voxscope::save::{Error, Forest, ForestLayout, Kind, Owner, RegionFile, Save,
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    Align, BOLD, DIM, complain_of_unread_files, count, grouped, size, stdout, table, write_json, write_json_pretty,
+    Align, BOLD, DIM, complain_of_unread, count, grouped, size, stdout, table, write_json, write_json_pretty,
     write_table,
 };
 use super::target;
@@ -123,7 +123,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         OutputFormat::Text => print(&mut out, &info, &save.path)?,
     }
     out.flush()?;
-    Ok(complain_of_unread_files(&save))
+    Ok(complain_of_unread(&save))
 }
 
 /// `voxscope [PATH]`: what `info` prints, until there is an explorer.

@@ -15,7 +15,10 @@ pub(super) const FILE_CHANGED: Text = Text {
 };
 
 pub(super) const NOT_A_FILE: Text = Text {
-    messages: &[any("not a regular file", "expected a {field}")],
+    messages: &[
+        when("directory", "a file in the place of a directory", ""),
+        any("not a regular file", "expected a {field}"),
+    ],
     next: "Move it out of the save; no data of the save is lost by that. `voxscope repair SAVE --out NEW` leaves it out of the copy too.",
     explanation: "A directory, pipe, socket or device has the name of a region file, a description or a meta file. It is never opened, because reading a pipe can block forever. The engine cannot use it either: it treats the place as empty or fails to save there.",
 };
@@ -178,7 +181,7 @@ pub(super) const LOD_GAP: Text = Text {
         when("files of the LOD", "LOD {found} has no file of a block although LOD {expected} has blocks", ""),
         any("LOD {found} has no region file although LOD {expected} has blocks", ""),
     ],
-    next: "Compare the save with the one it was copied from: if that has the directory, copy it again. Otherwise run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the region files of the LOD from the backup.",
+    next: "Compare the save with the one it was copied from: if that has the directory, copy it again. Otherwise, for region files, run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the region files of the LOD from the backup.",
     explanation: "The engine makes the blocks of a LOD from those of the next finer one, so the finer LOD existed, and a copy or a cleanup left it out. The game shows the coarse blocks from a distance and new terrain nearby; what players built there is gone from the copy.",
 };
 

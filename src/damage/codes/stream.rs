@@ -89,7 +89,7 @@ pub(super) const JOURNAL: Text = Text {
 
 pub(super) const JOURNAL_UNUSABLE: Text = Text {
     messages: &[any("journal or log next to the database cannot be used", "{found}")],
-    next: "Copy the save with all its files, then run `voxscope check SAVE`: the database may mix two states. `voxscope repair SAVE --out NEW` writes the database as it is and keeps the journal in lost+found.",
+    next: "Copy the save with all its files, then run `voxscope check SAVE`: the database may mix two states. `voxscope repair SAVE --out NEW` writes the database as it is, without the journal: keep the save too.",
     explanation: "Next to the database is a journal or a write-ahead log that belongs to another database or is damaged at its start, so it cannot be applied. If it belonged to an interrupted save, the database mixes two states.",
 };
 

@@ -114,7 +114,7 @@ pub struct Summary {
 }
 
 /// A block that could not be exported completely.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Odd {
     /// Its position.
     pub block: [i32; 3],

@@ -39,9 +39,9 @@ pub(super) fn is_block(file: &FileSource) -> bool {
     file.read_at(0, &mut magic).is_ok() && magic == BLOCK_MAGIC
 }
 
-/// Whether the file at a path can be opened and begins as the file of a block.
-pub(super) fn begins_as_block(path: &Path) -> bool {
-    FileSource::open(path).is_ok_and(|file| is_block(&file))
+/// Whether the file at a path begins as the file of a block, or may: it cannot be opened.
+pub(super) fn may_begin_as_block(path: &Path) -> bool {
+    FileSource::open(path).map_or(true, |file| is_block(&file))
 }
 
 /// The save, if `dir` is its directory of blocks.
@@ -65,13 +65,13 @@ impl Scan<'_> {
         let (mut meta, mut regions, mut found) = (None, Vec::new(), false);
         for (path, what) in self.entries(dir) {
             let name = path.file_name().unwrap_or_default();
+            found |= name == META;
             match what {
-                What::File if name == META => {
-                    found = true;
-                    meta = self.block_meta(&path);
-                }
+                What::File if name == META => meta = self.block_meta(&path),
+                What::File if name == BLOCKS => self.fault(&path, Code::NotAFile, "directory", None),
                 What::Link if name == META || name == BLOCKS => self.fault(&path, Code::LinkSkipped, "file", None),
                 What::Other if name == META || name == BLOCKS => self.fault(&path, Code::NotAFile, "file", None),
+                What::Directory if name == META => self.fault(&path, Code::NotAFile, "meta file", None),
                 What::Directory if name == BLOCKS => self.block_lods(dir, &path, &mut regions),
                 _ => {}
             }
@@ -113,7 +113,8 @@ impl Scan<'_> {
                 }
                 (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
                 (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "directory of a LOD", None),
-                _ => self.fault(&path, Code::NameForeign, "name of the file", None),
+                (Some(_), What::File) => self.fault(&path, Code::NotAFile, "directory", None),
+                (None, _) => self.fault(&path, Code::NameForeign, "name of the file", None),
             }
         }
     }

@@ -4,6 +4,7 @@ mod block_files;
 mod header_correction;
 mod pak_dirs;
 mod streams;
+mod unopened;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -75,7 +76,10 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     }
     pak_dirs.iter_mut().for_each(pak_dirs::read_record_counts);
     faults.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(Save { path: root, forests, pak_dirs, streams, maps, faults, options: options.clone() })
+    let mut save =
+        Save { path: root, forests, pak_dirs, streams, maps, faults, unopened: Vec::new(), options: options.clone() };
+    save.unopened = unopened::find(&save);
+    Ok(save)
 }
 
 /// Whether a repair reported that it wrote no database at `path`.
@@ -235,6 +239,7 @@ impl Scan<'_> {
         if named(FILE_NAME) {
             self.map(dir);
         }
+        let is_block_or_stream = |path: &Path| block_files::is_named(path) || streams::is_surely_named(path);
         let (mut loose, mut paks, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
         for (path, what) in entries {
             let is_pak = pak_dirs::is_pak(&path);
@@ -249,10 +254,16 @@ impl Scan<'_> {
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),
                 // Files of other programs have this ending too.
-                What::File if block_files::is_named(&path) && block_files::begins_as_block(&path) => blocks.push(path),
+                What::File if block_files::is_named(&path) && block_files::may_begin_as_block(&path) => {
+                    blocks.push(path);
+                }
                 What::File if streams::is_named(&path) => self.stream_in(&path),
-                What::Link if is_region => self.fault(&path, Code::LinkSkipped, "file", None),
-                What::Other if is_region => self.fault(&path, Code::NotAFile, "file", None),
+                What::Link if is_region || is_block_or_stream(&path) => {
+                    self.fault(&path, Code::LinkSkipped, "file", None);
+                }
+                What::Other if is_region || is_block_or_stream(&path) => {
+                    self.fault(&path, Code::NotAFile, "file", None);
+                }
                 // A directory of saves may contain other files.
                 What::File => self.stream_of_any_name(&path),
                 _ => {}

@@ -28,8 +28,9 @@ pub(super) fn read_record_counts(pak_dir: &mut PakDir) {
     let dir = &pak_dir.dir;
     pak_dir.files.par_iter_mut().for_each(|file| {
         let mut prefix = Vec::new();
-        let read = FileSource::open(&dir.join(&file.name)).ok().map(|source| source.read_into(0, 16, &mut prefix));
-        if let (Some(Ok(())), Some(bytes)) = (read, prefix.get(8..12).and_then(<[u8]>::first_chunk::<4>)) {
+        let source = FileSource::open(&dir.join(&file.name));
+        file.refused = source.and_then(|source| Ok(source.read_into(0, 16, &mut prefix)?)).err();
+        if let Some(bytes) = prefix.get(8..12).and_then(<[u8]>::first_chunk::<4>) {
             file.records = u32::try_from(i32::from_le_bytes(*bytes)).ok();
         }
     });
@@ -37,6 +38,12 @@ pub(super) fn read_record_counts(pak_dir: &mut PakDir) {
     pak_dir.files.iter().filter_map(|file| file.records).for_each(|n| *counts.entry(n).or_default() += 1);
     // Of counts that are equally frequent, the largest one.
     pak_dir.usual_records = counts.into_iter().max_by_key(|(records, files)| (*files, *records)).map(|(n, _)| n);
+}
+
+impl PakFile {
+    fn named(name: &Path, region: [i32; 3], len: u64) -> Self {
+        Self { name: name.into(), region, len, records: None, refused: None }
+    }
 }
 
 impl Scan<'_> {
@@ -53,7 +60,7 @@ impl Scan<'_> {
             let found = found.or_else(|| Some(("", place::parse_close_name(text)?)));
             let (room, region) = found.unwrap_or_default();
             let len = fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
-            rooms.entry(room).or_default().push(PakFile { name: Path::new(name).into(), region, len, records: None });
+            rooms.entry(room).or_default().push(PakFile::named(Path::new(name), region, len));
         }
         for (room, mut files) in rooms {
             files.sort_by(|a, b| {

@@ -19,7 +19,7 @@ pub(super) fn is_named(path: &Path) -> bool {
 }
 
 /// Whether only streams have this name.
-fn is_surely_named(path: &Path) -> bool {
+pub(super) fn is_surely_named(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.to_string_lossy().to_ascii_lowercase().starts_with("sqlite"))
 }
 
