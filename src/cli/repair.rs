@@ -11,7 +11,9 @@ use voxscope::watch::Watch;
 
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, GOOD, after_report, complain_of_unread, count, level_style, stdout, wrapped};
+use super::output::{
+    BOLD, GOOD, after_report, complain_of_unread, complain_of_unread_beside, count, level_style, stdout, wrapped,
+};
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
 use super::target;
@@ -70,7 +72,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     let save = arguments.options.open(&arguments.source)?;
     let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
+    // First, so that nothing that follows is taken for all of the save.
+    let of_backup = backup.as_ref().map_or(Exit::CLEAN, complain_of_unread_beside);
+    let unread = complain_of_unread(&save).and(of_backup);
     if backup.as_ref().is_some_and(|backup| backup.forests.is_empty() && backup.streams.is_empty()) {
+        if of_backup == Exit::FAILED {
+            return Err(Failure::Failed("nothing of the backup can be read".to_owned()));
+        }
         return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
     }
     if let (Some(backup), Some(path)) = (&backup, &arguments.from_backup) {
@@ -128,7 +136,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
         _ => None,
     };
-    let unread = complain_of_unread(&save);
     let mut exit = Exit::REPAIRED.when(!plan.changes_nothing()).and(Exit::DAMAGED.when(plan.leaves_damage()));
     if let Some(check) = check.as_ref().or(left.as_ref()) {
         let left = check.counts.errors + check.counts.warnings;
@@ -168,7 +175,7 @@ fn report(
     left: Option<&Summary>,
 ) -> Result<(), Failure> {
     let mut out = stdout();
-    print_plan(&mut out, plan)?;
+    print_plan(&mut out, save, plan)?;
     if let Some(left) = left.map(|left| left.counts.errors + left.counts.warnings).filter(|left| *left > 0) {
         let (findings, it) = (count(left, "finding"), if left == 1 { "it" } else { "them" });
         let save = voxscope::printable::argument(&arguments.source);
@@ -203,10 +210,11 @@ fn report(
     Ok(out.flush()?)
 }
 
-fn print_plan(out: &mut impl Write, plan: &Plan) -> Result<(), Failure> {
+fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan) -> Result<(), Failure> {
     let lines = repair::words(plan);
     if lines.is_empty() {
-        writeln!(out, "Nothing to repair.")?;
+        let all = save.unread().next().is_none();
+        writeln!(out, "{}", if all { "Nothing to repair." } else { "Nothing to repair in what was read." })?;
     }
     for line in lines {
         writeln!(out, "{}", wrapped(&line, "  "))?;

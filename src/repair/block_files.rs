@@ -21,7 +21,8 @@ pub(super) fn plan(save: &Save, forest: &Forest, options: &Options<'_>, plan: &m
         plan.regions.push(simple(save, forest, &file.name, file.lod, action, why));
     }
     let Some(name) = forest.kind.meta_name().map(|name| forest.dir.join(name)) else { return Ok(()) };
-    let wrong = save.faults.iter().any(|fault| fault.damage.code == Code::BlockFilesMeta && fault.path == name);
+    let is_wrong = |code| matches!(code, Code::BlockFilesMeta | Code::NotAFile | Code::LinkSkipped);
+    let wrong = save.faults.iter().any(|fault| fault.path == name && is_wrong(fault.damage.code));
     if let (true, Some(format)) = (wrong, forest.format) {
         let highest = forest.regions.iter().map(|file| file.lod).max().unwrap_or(0);
         let meta = Meta::new(highest.saturating_add(1), format.block_size_po2, format.depths);

@@ -157,6 +157,17 @@ pub enum Error {
         /// Why not.
         why: &'static str,
     },
+    /// Files or directories of the save cannot be read. A repair must not replace them, nor leave them out.
+    #[error(
+        "{}: {} of it cannot be read: nothing is repaired before it can, because a repair must not replace what it could not read",
+        crate::printable::path(path), crate::printable::count(*parts, "part")
+    )]
+    Unread {
+        /// The save.
+        path: PathBuf,
+        /// How many.
+        parts: u64,
+    },
     /// The result cannot be opened again.
     #[error(transparent)]
     Result(#[from] save::Error),

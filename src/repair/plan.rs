@@ -10,7 +10,7 @@ use crate::godot::region::Format;
 use crate::recover::effort::Effort;
 use crate::recover::names::Misnamed;
 use crate::recover::slots::{Purpose, by_old_formula};
-use crate::repair::backup::Store;
+use crate::repair::backup::{File, Store};
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan, simple};
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
@@ -86,8 +86,22 @@ impl Plan {
 /// # Errors
 /// When a file cannot be read, or changed while it was read.
 pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
+    check_readable(save)?;
+    plan_of_readable(save, options)
+}
+
+/// The same for what of a save can be read. Nothing may be written by it.
+pub(super) fn plan_of_readable(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
     let [plan] = plans(save, options, [options.likely])?;
     Ok(plan)
+}
+
+/// Refuses a save of which files or directories cannot be read: what is in them is not known to be damaged.
+fn check_readable(save: &Save) -> Result<(), Error> {
+    match save.unread().filter(|fault| fault.damage.code.is_failure()).count() as u64 {
+        0 => Ok(()),
+        parts => Err(Error::Unread { path: save.path.clone(), parts }),
+    }
 }
 
 /// Decides what a repair does with a save without and with blocks whose places are only likely. The regions are solved
@@ -96,6 +110,12 @@ pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
 /// # Errors
 /// When a file cannot be read, or changed while it was read.
 pub fn plan_both(save: &Save, options: &Options<'_>) -> Result<[Plan; 2], Error> {
+    check_readable(save)?;
+    plan_both_of_readable(save, options)
+}
+
+/// The same for what of a save can be read.
+pub(super) fn plan_both_of_readable(save: &Save, options: &Options<'_>) -> Result<[Plan; 2], Error> {
     plans(save, options, [false, true])
 }
 
@@ -132,13 +152,14 @@ fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) 
 /// Adds all that is not a region.
 fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Error> {
     let below = |path: &Path| path.strip_prefix(&save.path).map(Path::to_path_buf).ok();
-    let forests = || save.forests.iter().filter(|forest| forest.kind == Kind::Forest);
+    let forests = || save.forests.iter().filter(|forest| forest.kind != Kind::Loose);
     let strange = |fault: &&Fault| {
         let named = matches!(fault.damage.code, Code::NameRegion | Code::NotAFile);
         named && forests().any(|forest| fault.path.starts_with(&forest.dir))
     };
     let special = |fault: &&Fault| {
-        fault.damage.code == Code::NotAFile && !fs::symlink_metadata(&fault.path).is_ok_and(|m| m.is_dir())
+        let is_copied = |data: fs::Metadata| data.is_dir() || data.is_file();
+        fault.damage.code == Code::NotAFile && !fs::symlink_metadata(&fault.path).is_ok_and(is_copied)
     };
     let renamed = |fault: &&Fault| {
         let is = |forest: &Forest| {
@@ -151,7 +172,8 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     let kept = named.into_iter().filter(|fault| !renamed(fault));
     let kept = kept.filter_map(|fault| Some((fault.damage.code, below(&fault.path)?)));
     for (code, path) in kept.filter(|(_, path)| !path.as_os_str().is_empty()) {
-        let list = if code == Code::NotAFile { &mut plan.no_files } else { &mut plan.strange };
+        let is_directory = code == Code::NotAFile && save.path.join(&path).is_dir();
+        let list = if is_directory { &mut plan.no_files } else { &mut plan.strange };
         list.push(path);
     }
     let link = |code| code == Code::LinkSkipped;
@@ -249,7 +271,11 @@ fn of_files(
         }
         plan.regions.push(region);
     }
-    for held in store.iter().flat_map(|store| &store.files).filter(|held| !names.contains(&*held.name)) {
+    // What a link leads to was not read, and may be newer than the backup.
+    let links: Vec<&Fault> = save.faults.iter().filter(|fault| fault.damage.code == Code::LinkSkipped).collect();
+    let is_linked = |name: &Path| links.iter().any(|fault| forest.dir.join(name).starts_with(&fault.path));
+    let missing = |held: &&File| !names.contains(&*held.name) && !is_linked(&held.name);
+    for held in store.iter().flat_map(|store| &store.files).filter(missing) {
         if let Some(path) = whole_file(store, target, &held.name) {
             let why = "it was missing";
             let mut region = simple(save, forest, &held.name, held.lod, Action::FromBackup, why);

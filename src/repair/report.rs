@@ -25,6 +25,8 @@ pub(super) fn json(
     check: &check::Summary,
 ) -> Value {
     let unread = save.unread().map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
+    let backup = options.backup.iter().flat_map(|backup| backup.unread().map(move |fault| (backup, fault)));
+    let backup = backup.map(|(backup, fault)| json!({ "file": backup.shown(&fault.path), "why": fault.why() }));
     let changed = plan.regions.iter().filter(|r| !r.is_unchanged());
     let regions: Vec<RegionReport> = changed.map(RegionReport::new).collect();
     let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
@@ -42,6 +44,7 @@ pub(super) fn json(
         "set_aside": paths(&[&plan.strange[..], &plan.no_files].concat()),
         "links": paths(&plan.links),
         "files_unread": unread.collect::<Vec<_>>(),
+        "backup_files_unread": backup.collect::<Vec<_>>(),
         "totals": totals,
         "check": {
             "errors": check.counts.errors,

@@ -8,7 +8,7 @@ use crate::damage::Code;
 use crate::printable::grouped;
 use crate::repair::decision::Action;
 use crate::repair::fate::{Fate, fates};
-use crate::repair::plan::{Plan, plan_both};
+use crate::repair::plan::{Plan, plan_both_of_readable};
 use crate::repair::{Error, Options};
 use crate::save::{RegionFile, Save};
 
@@ -62,9 +62,9 @@ pub fn outlook(certain: Totals, likely: Totals) -> Totals {
 /// What a repair would bring back at both levels.
 ///
 /// # Errors
-/// As those of [`plan_both`].
+/// When a file changed while it was read.
 pub fn expected_totals(save: &Save, options: &Options<'_>) -> Result<Totals, Error> {
-    let [certain, likely] = plan_both(save, options)?.map(|plan| totals(save, &plan));
+    let [certain, likely] = plan_both_of_readable(save, options)?.map(|plan| totals(save, &plan));
     Ok(outlook(certain, likely))
 }
 

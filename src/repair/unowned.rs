@@ -9,7 +9,8 @@ use crate::bytes::{Span, index};
 use crate::draft::{self, Draft};
 use crate::godot::region::{Format, Header};
 use crate::printable::write_json_pretty;
-use crate::repair::{Error, Options, lost, plan};
+use crate::repair::plan::plan_of_readable;
+use crate::repair::{Error, Options, lost};
 use crate::save::{Forest, LOST, Save, Scratch, first_byte};
 use crate::source::Source;
 use crate::watch::Watch;
@@ -109,7 +110,7 @@ impl Writing<'_> {
     /// Exports the unowned blocks of the save itself.
     fn found(&mut self, watch: &Watch<'_>) -> Result<(), Error> {
         let options = Options::default().watch(watch.quiet());
-        let plan = plan(self.save, &options)?;
+        let plan = plan_of_readable(self.save, &options)?;
         for region in &plan.regions {
             let shown = region.name.to_string_lossy();
             let header = header(self.save, &region.name);

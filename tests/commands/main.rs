@@ -26,6 +26,7 @@ mod sizes;
 mod streams;
 mod textures;
 mod unread;
+mod unreadable;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -43,3 +43,40 @@ fn a_save_of_the_new_formula_is_read_without_a_word() {
     let ran = run(&["ls", &demo.path("healthy/current")]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn pictures_of_a_damaged_save_say_what_they_lack() {
+    let demo = Demo::new();
+    let dir = tempfile::tempdir().unwrap();
+    let (misplaced, torn) =
+        ("in the wrong place, or may be, and are drawn where the table has them", "is not drawn completely");
+    for (sample, plane, code, words) in [
+        ("healthy/current", "y=1", 0, &[][..]),
+        ("healthy/stream", "y=1", 0, &[]),
+        ("healthy/block-files", "y=1", 0, &[]),
+        ("damaged/crash-wrong-places", "y=17", 4, &[misplaced, torn]),
+        ("damaged/block-epilogue", "y=1", 4, &["block (1, 0, 0) is not drawn completely: block-epilogue"]),
+        ("damaged/two-writers", "y=1", 0, &[misplaced]),
+        ("damaged/stream-blob", "y=1", 4, &["block (0, 0, 0) is not drawn completely"]),
+    ] {
+        if sample.contains("stream") && !cfg!(feature = "sqlite") {
+            continue;
+        }
+        let save = demo.path(sample);
+        let to = |name: &str| dir.path().join(sample.replace('/', "-") + name).to_str().unwrap().to_owned();
+        for arguments in [
+            &["export", &save, "--slice", plane, "--out", &to("slice.png")][..],
+            &["export", &save, "--look=cut", "--slice", plane, "--map", &to("cut.png")],
+        ] {
+            let run = run(arguments);
+            assert_eq!(run.code, Some(code), "{arguments:?}: {}", run.err);
+            assert_eq!(run.err.is_empty(), words.is_empty(), "{arguments:?}: {}", run.err);
+            words.iter().for_each(|words| assert!(run.err.contains(words), "{arguments:?}: {}", run.err));
+        }
+        // Also where no voxel is read.
+        for (look, ending) in [("size", "png"), ("coverage", "npy"), ("surface", "png")] {
+            let run = run(&["export", &save, "--look", look, "--map", &to(&format!("{look}.{ending}"))]);
+            assert_eq!(run.err.contains(misplaced), words.contains(&misplaced), "{sample} {look}: {}", run.err);
+        }
+    }
+}

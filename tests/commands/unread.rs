@@ -174,3 +174,156 @@ fn an_unusable_journal_is_reported_by_every_command() {
         );
     }
 }
+
+/// A healthy sample of another kind than region files.
+fn sample(name: &str, to: &Path) -> String {
+    let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+    fs::create_dir_all(to).unwrap();
+    (sample.make)(to).unwrap();
+    to.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_array_that_is_no_file_is_named_by_every_command() {
+    let kinds: [Spoil; 3] = [
+        |at, _| symlink(at, at).unwrap(),
+        |at, _| assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
+        |at, _| fs::create_dir(at).unwrap(),
+    ];
+    for with in kinds {
+        let dir = tempdir().unwrap();
+        let save = sample("map-sparse", &dir.path().join("map"));
+        let part = "Lake_Global_index.npy";
+        let at = Path::new(&save).join(part);
+        fs::remove_file(&at).unwrap();
+        with(&at, &at);
+        let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        for arguments in [
+            &["info", &save][..],
+            &["ls", &save],
+            &["export", &save, "--layer", "0", "--out", &to("layer")],
+            &["export", &save, "--layer", "1", "--map", &to("layer.png")],
+            &["export", &save, "--table", "--out", &to("table.csv")],
+        ] {
+            let run = run(arguments);
+            assert!(run.code.unwrap() & 8 != 0 && run.err.contains(part), "{arguments:?}: {:?} {}", run.code, run.err);
+        }
+    }
+}
+
+#[test]
+fn what_a_link_leads_to_is_not_replaced_by_a_backup() {
+    let there = replaced("regions/lod0/r.0.0.0.vxr", |at, apart| symlink(apart, at).unwrap());
+    let (copy, to) = there.out("copy");
+    for how in [&["--plan"][..], &["--out", &to]] {
+        let run = run(&[&["repair", &there.save, "--from-backup", &there.whole][..], how].concat());
+        assert!(run.code.unwrap() & 8 != 0 && !run.out.contains("takes its place"), "{:?} {}", run.code, run.out);
+    }
+    assert!(copy.is_dir() && !copy.join("regions/lod0/r.0.0.0.vxr").exists());
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_meta_file_is_set_aside() {
+    for (name, meta) in [("current", "meta.vxrm"), ("block-files", "meta.vxbm")] {
+        let dir = tempdir().unwrap();
+        let save = sample(name, &dir.path().join("save"));
+        let (meta, copy) = (Path::new(&save).join(meta), dir.path().join("copy"));
+        let file = meta.file_name().unwrap();
+        fs::remove_file(&meta).unwrap();
+        fs::create_dir(&meta).unwrap();
+        fs::write(meta.join("inside"), "x").unwrap();
+        let checked = run(&["check", &save]);
+        assert_eq!(checked.code, Some(12), "{name}: {}", checked.out);
+        assert!(checked.out.contains("not-a-file") && !checked.out.contains("missing"), "{name}: {}", checked.out);
+        for command in ["info", "ls"] {
+            assert_eq!(run(&[command, &save]).code, Some(8), "{name}: {command}");
+        }
+        let planned = run(&["repair", &save, "--plan"]);
+        let done = run(&["repair", &save, "--out", copy.to_str().unwrap()]);
+        assert_eq!(done.code, Some(9), "{name}: {}{}", done.out, done.err);
+        assert_eq!(planned.code, done.code, "{name}: {}{}", planned.out, planned.err);
+        assert!(copy.join(file).is_file(), "{name}");
+        assert!(copy.join("lost+found/files").join(file).join("inside").is_file(), "{name}");
+    }
+}
+
+#[test]
+fn block_files_without_their_finest_lod_have_a_gap() {
+    let kinds: [(Spoil, &[&str]); 3] = [
+        (|_, _| (), &["lod-gap"]),
+        (|at, _| fs::create_dir(at).unwrap(), &["lod-gap"]),
+        (|at, _| fs::write(at, "x").unwrap(), &["lod-gap", "not-a-file"]),
+    ];
+    for (with, codes) in kinds {
+        let dir = tempdir().unwrap();
+        let save = sample("block-files", &dir.path().join("save"));
+        let lod = Path::new(&save).join("blocks/lod0");
+        fs::rename(&lod, dir.path().join("apart")).unwrap();
+        with(&lod, &lod);
+        let checked = run(&["check", &save, "--format=jsonl"]);
+        let found = lines(&checked.out);
+        for code in codes {
+            let finding = found.iter().find(|line| line["code"] == *code);
+            let finding = finding.unwrap_or_else(|| panic!("{code}: {}", checked.out));
+            assert_eq!(finding["file"], "blocks/lod0");
+        }
+        assert_eq!(checked.code, Some(if codes.len() > 1 { 12 } else { 4 }), "{}", checked.out);
+        // What is in the place of the directory is kept.
+        let copy = dir.path().join("copy");
+        let done = run(&["repair", &save, "--out", copy.to_str().unwrap()]);
+        assert_eq!(copy.join("lost+found/files/blocks/lod0").is_file(), codes.len() > 1, "{}{}", done.out, done.err);
+    }
+}
+
+#[test]
+fn commands_over_several_saves_name_those_that_they_leave_out() {
+    let dir = tempdir().unwrap();
+    let all = dir.path().join("all");
+    for (name, to) in [("current", "one"), ("plain", "two"), ("pak-room", "pak"), ("map-sparse", "map")] {
+        sample(name, &all.join(to));
+    }
+    let (all, to) = (all.to_str().unwrap(), |name: &str| dir.path().join(name).to_str().unwrap().to_owned());
+    for (arguments, code) in [
+        (&["diff", all, all][..], 2),
+        (&["convert", all, "--out", &to("forests")], 8),
+        (&["export", all, "--out", &to("arrays")], 8),
+    ] {
+        let run = run(arguments);
+        assert_eq!(run.code, Some(code), "{arguments:?}: {}", run.err);
+        for name in ["pak: ", "map: "] {
+            assert!(run.err.contains(name), "{arguments:?}: {}", run.err);
+        }
+    }
+    // Beside one save.
+    fs::remove_dir_all(dir.path().join("all/two")).unwrap();
+    assert_eq!(run(&["diff", all, all]).code, Some(2));
+    assert_eq!(run(&["convert", all, "--out", &to("forest")]).code, Some(8));
+    assert_eq!(run(&["export", all, "--out", &to("arrays-of-one")]).code, Some(8));
+    fs::remove_dir_all(dir.path().join("all/pak")).unwrap();
+    fs::remove_dir_all(dir.path().join("all/map")).unwrap();
+    assert_eq!(run(&["diff", all, all]).code, Some(0));
+}
+
+#[test]
+fn a_link_that_is_the_only_stream_is_a_finding() {
+    let dir = tempdir().unwrap();
+    symlink("elsewhere", dir.path().join("world.sqlite")).unwrap();
+    let checked = run(&["check", dir.path().to_str().unwrap()]);
+    assert_eq!(checked.code, Some(12), "{}{}", checked.out, checked.err);
+    assert!(checked.out.contains("link-skipped"), "{}", checked.out);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_repair_says_first_what_was_not_read() {
+    let dir = tempdir().unwrap();
+    let save = sample("stream", &dir.path().join("save"));
+    let path = Path::new(&save).join("world.sqlite");
+    fs::create_dir(Path::new(&save).join("world.sqlite-journal")).unwrap();
+    let (save, copy) = (path.to_str().unwrap(), dir.path().join("copy.sqlite"));
+    for how in [&["--plan"][..], &["--out", copy.to_str().unwrap()]] {
+        let run = run(&[&["repair", save][..], how].concat());
+        assert!(run.code.unwrap() & 8 != 0 && run.err.contains("-journal"), "{:?} {}", run.code, run.err);
+        assert!(run.out.starts_with("Nothing to repair in what was read."), "{}", run.out);
+    }
+}
