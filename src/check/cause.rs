@@ -40,6 +40,8 @@ pub enum CauseKind {
     Converted,
     /// Blocks of two slot formulas are in one file.
     OldSlots,
+    /// Something other than the game changed entries of a table, or a table has those of another file.
+    TableChanged,
     /// Storage or transfer changed bytes.
     Storage,
     /// Another program, or another engine, wrote parts of the save.
@@ -67,6 +69,7 @@ impl CauseKind {
         Self::Conversion,
         Self::Converted,
         Self::OldSlots,
+        Self::TableChanged,
         Self::Storage,
         Self::Foreign,
         Self::Settings,
@@ -91,6 +94,7 @@ impl CauseKind {
             Self::Conversion => "conversion-interrupted",
             Self::Converted => "converted",
             Self::OldSlots => "slots-mixed",
+            Self::TableChanged => "table-changed",
             Self::Storage => "storage-damaged",
             Self::Foreign => "foreign-data",
             Self::Settings => "settings-refused",
@@ -116,6 +120,7 @@ impl CauseKind {
             Self::Conversion => "The engine was interrupted while it converted the save to other settings",
             Self::Converted => "The engine converted the save to other settings and kept the old one",
             Self::OldSlots => "Engines with different slot formulas wrote the save",
+            Self::TableChanged => "Something other than the game changed the table of a region file",
             Self::Storage => "Storage or a transfer changed bytes of the save",
             Self::Foreign => "Another program or engine wrote parts of the save",
             Self::Settings => "The engine refuses to save blocks with the settings of the save",
@@ -138,6 +143,7 @@ impl CauseKind {
             Self::Mixed => "blocks of which only another file had the newest state",
             Self::Migration | Self::Conversion => "nothing that the old file or save still has",
             Self::OldSlots => "nothing; some blocks are one slot away from their position",
+            Self::TableChanged => "no block; which position some of them have",
             Self::Storage => "the blocks whose bytes changed",
             Self::Foreign => "nothing that the program that wrote it can read",
             Self::Settings => "blocks that the engine could not save",
@@ -160,6 +166,7 @@ impl CauseKind {
             Self::Migration => "every whole block",
             Self::Conversion => "everything, from the old save beside this one: repair --from-backup",
             Self::OldSlots => "every block, with --slots",
+            Self::TableChanged => "blocks whose borders show their position; all of them with a backup",
             Self::Storage => "whole channels; everything from a backup",
             Self::Foreign => "what the format allows; the rest stays in lost+found",
             Self::Settings => "every block that a file has, with a sector size that the engine accepts",
@@ -185,6 +192,7 @@ impl CauseKind {
             Self::Conversion => "the settings of the stream were changed, and blocks are missing since",
             Self::Converted => "no block is missing",
             Self::OldSlots => "the save was written by engines before and after March 2024",
+            Self::TableChanged => "no game was saving when it happened: a tool, a disk or a transfer changed the file",
             Self::Storage => "only a few bytes differ from a backup, and the system log has disk errors",
             Self::Foreign => "an editor, a script or a newer engine wrote the save",
             Self::Settings => "the game's log has errors about the sector size or the region size",

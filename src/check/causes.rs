@@ -79,8 +79,11 @@ impl Findings {
         causes.extend(evidence.in_use());
         causes.extend(evidence.text());
         let copy = evidence.copy();
-        let whole =
-            evidence.cut == 0 && evidence.garbage == 0 && evidence.converted.is_empty() && evidence.count(&TEXT) == 0;
+        // Blocks that are torn where bytes are missing were not torn by a game.
+        let shifted = evidence.count(&SHIFTED) > 0 && evidence.displaced + evidence.unowned == 0;
+        let table = evidence.garbage + evidence.of_another;
+        let text = !evidence.converted.is_empty() || evidence.count(&TEXT) > 0;
+        let whole = evidence.cut == 0 && table == 0 && !text && !shifted;
         let writing = if whole { evidence.writing() } else { Vec::new() };
         causes.extend(copy);
         causes.extend(writing);
@@ -116,7 +119,7 @@ impl CauseKind {
     #[must_use]
     pub fn explains(self, code: Code) -> bool {
         match self {
-            Self::InUse => code == Code::FileChanged,
+            Self::InUse => matches!(code, Code::FileChanged | Code::StreamWal),
             Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code),
             Self::CopyIncomplete => {
                 const MISSING: [Code; 6] = [
@@ -139,6 +142,10 @@ impl CauseKind {
                     || matches!(code, Code::MetaUnreadable | Code::SectorCut)
             }
             Self::TwoWriters => WRITING.contains(&code),
+            Self::TableChanged => {
+                WRITING.contains(&code)
+                    || matches!(code, Code::TableBeyondEnd | Code::TableCount | Code::TableCountZero)
+            }
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
             Self::OldSlots => code == Code::SlotsMixed,
             Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code) || SHIFTED.contains(&code),
@@ -176,12 +183,33 @@ const FOREIGN: [Code; 14] = [
 /// Entries that lead into each other, and as many that lead beyond the end of the file, from which on a table holds garbage.
 const GARBAGE: u64 = 2;
 
+/// Codes that a table which fits its sectors does not have, whatever blocks its entries lead to.
+const MISFIT: [Code; 13] = [
+    Code::BlockMoved,
+    Code::BlockHalfMoved,
+    Code::BlockOrphan,
+    Code::BlockOwnerless,
+    Code::BlockTorn,
+    Code::BlockZeroed,
+    Code::BlockDoubled,
+    Code::BlockUnlisted,
+    Code::TableGap,
+    Code::TableOverlap,
+    Code::TableBeyondEnd,
+    Code::TableEmpty,
+    Code::StaleTail,
+];
+
 /// What findings of all files add up to.
 #[derive(Default)]
 struct Evidence {
     all: Counts,
     /// Blocks whose entry leads to another block, or to none, while their own is elsewhere.
     displaced: u64,
+    /// Those of them in files whose tables fit their sectors.
+    exchanged: u64,
+    /// Files with entries that lead beyond the end of the file although their blocks are before it.
+    of_another: u64,
     /// Whole blocks that no entry points to, in files with other trouble.
     unowned: u64,
     /// Blocks that are torn because bytes were inserted into them or cut out of them.
@@ -260,7 +288,9 @@ impl Evidence {
             for (code, n) in counts {
                 *evidence.all.entry(*code).or_default() += n;
             }
-            evidence.displaced += count(counts, &[Code::BlockMisplaced, Code::BlockMoved, Code::BlockHalfMoved]);
+            let displaced = count(counts, &[Code::BlockMisplaced, Code::BlockMoved, Code::BlockHalfMoved]);
+            evidence.displaced += displaced;
+            evidence.exchanged += if count(counts, &MISFIT) == 0 { displaced } else { 0 };
             evidence.unowned += count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
             evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
             evidence.torn_by_shift += count(counts, &SHIFTED).min(count(counts, &[Code::BlockTorn]));
@@ -281,8 +311,12 @@ impl Evidence {
                 let is = region.len > 0 && region.len.is_multiple_of(COPY_BUFFER);
                 evidence.at_page += u64::from(is && count(counts, &WRITING) > 0);
             }
+            // Of a file that was cut off, what its entries lead to beyond the end is nowhere else.
+            let beyond = count(counts, &[Code::TableBeyondEnd]);
+            let of_another = !garbage && displaced > 0 && beyond > count(counts, &[Code::BlockTorn]);
+            evidence.of_another += u64::from(of_another);
             // Garbage in a table says nothing about the end of its file.
-            if count(counts, &CUT) > 0 && !garbage {
+            if count(counts, &CUT) > 0 && !garbage && !of_another {
                 evidence.cut += 1;
                 evidence.cut_at_buffer += u64::from(!file.is_empty() && file.len().is_multiple_of(COPY_BUFFER));
             }
@@ -306,8 +340,14 @@ impl Evidence {
 
     fn in_use(&self) -> Option<Cause> {
         let changed = self.count(&[Code::FileChanged]);
-        let evidence = vec![format!("{} changed while it was read", number(changed, "file"))];
-        (changed > 0).then(|| Cause::new(CauseKind::InUse, 0, evidence, &[]))
+        if changed > 0 {
+            let evidence = vec![format!("{} changed while it was read", number(changed, "file"))];
+            return Some(Cause::new(CauseKind::InUse, 0, evidence, &[]));
+        }
+        // A program that closes a database moves its log into it.
+        let logs = self.count(&[Code::StreamWal]);
+        let evidence = vec![format!("{} of saves that are not in the database yet", number(logs, "write-ahead log"))];
+        (logs > 0).then(|| Cause::new(CauseKind::InUse, 0, evidence, &[CauseKind::Killed]))
     }
 
     fn text(&self) -> Option<Cause> {
@@ -369,6 +409,15 @@ impl Evidence {
                 format!("{} entries of tables lead into each other or beyond the end of the file", self.garbage);
             causes.push(Cause::new(CauseKind::Storage, 0, vec![evidence], &[CauseKind::PowerLost]));
         }
+        if self.of_another > 0 {
+            let evidence = format!(
+                "{} {} beyond the end of the file to blocks that are before it",
+                number(self.of_another, "table"),
+                if self.of_another == 1 { "leads" } else { "lead" }
+            );
+            let others = [CauseKind::Mixed, CauseKind::DiskFull];
+            causes.push(Cause::new(CauseKind::TableChanged, self.displaced, vec![evidence], &others));
+        }
         // The engine never truncates, so a file is cut off by something else.
         if self.cut > 0 {
             let blocks = self.count(&[Code::TableBeyondEnd, Code::PakBeyondEnd, Code::BlockPrefixCut]);
@@ -426,12 +475,20 @@ impl Evidence {
         let torn_alone = torn >= MANY_TORN && torn >= self.displaced;
         let power = zeros || self.torn_in_one >= MANY_TORN || torn_alone;
         let by_table = empty || self.displaced > 0 || self.unowned > 0 || doubled > 0 || self.has(Code::TableGap);
+        // No save leaves a table that fits its sectors and leads to blocks of other positions, unless all take as many.
+        let exchanged = self.exchanged > 0 && self.exchanged == self.displaced;
+        let exchanged = exchanged && !empty && self.unowned + torn + zeroed + table + doubled == 0;
         let (kind, others): (_, &[CauseKind]) = match () {
             () if self.old_version > 0 && (by_table || torn > 0 || self.has(Code::PlaceDoubt)) => {
                 add_version(&mut evidence, self.old_version);
                 (CauseKind::Migration, &[CauseKind::Killed])
             }
             () if second && power => (CauseKind::PowerLost, &[CauseKind::TwoWriters, CauseKind::Killed]),
+            () if exchanged => {
+                evidence.push("every entry of their tables leads to a whole block, and every block has one".to_owned());
+                (CauseKind::TableChanged, &[CauseKind::Killed])
+            }
+            () if second && torn == 0 => (CauseKind::TwoWriters, &[CauseKind::Killed, CauseKind::TableChanged]),
             () if second => (CauseKind::TwoWriters, &[CauseKind::Killed]),
             () if power && by_table => (CauseKind::PowerLost, &[CauseKind::Killed]),
             () if power => (CauseKind::PowerLost, &[CauseKind::Killed, CauseKind::Storage]),
@@ -439,6 +496,10 @@ impl Evidence {
             () if by_table && !empty && self.displaced == 0 && torn == 0 && self.at_page > 0 => {
                 evidence.push("the file ends at a page of the disk".to_owned());
                 (CauseKind::DiskFull, &[CauseKind::Killed])
+            }
+            // Where no block moved, a hole in a table is an entry that was lost.
+            () if by_table && self.has(Code::TableGap) && self.displaced == 0 => {
+                (CauseKind::Killed, &[CauseKind::TableChanged])
             }
             () if by_table => (CauseKind::Killed, &[]),
             () if hot > 0 => (CauseKind::Killed, &[CauseKind::InUse]),

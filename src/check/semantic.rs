@@ -262,6 +262,10 @@ fn unowned(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, 
     likely.sort_by_key(|p| p.slot);
     let mut owned: HashMap<u128, Vec<Placed>> = HashMap::new();
     likely.iter().for_each(|p| owned.entry(case.content(p.block)).or_default().push(**p));
+    // Positions that the findings of entries name for these blocks, although they are not likely enough.
+    let mut weak: Vec<&Placed> =
+        placed.values().filter(|p| p.p >= REPORTED && p.certainty < Certainty::Likely).collect();
+    weak.sort_by(|a, b| b.p.total_cmp(&a.p).then(a.slot.cmp(&b.slot)));
     let mut copies: HashMap<u128, usize> = HashMap::new();
     blocks.iter().for_each(|block| *copies.entry(block.content).or_default() += 1);
     // The finding of the entry that points to a block suffices, unless the block is a second copy of its own block.
@@ -285,7 +289,11 @@ fn unowned(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, 
                 let remark = format!("The copy in use is at sector {sector}.");
                 (Code::BlockDoubled, Some(owner.position), Some(remark))
             }
-            ([], None) if saved(b) || block.first < case.table_end() => (Code::BlockOwnerless, None, None),
+            ([], None) if saved(b) || block.first < case.table_end() => {
+                let weak = weak.iter().find(|p| p.block == b);
+                let remark = weak.map(|p| format!("It may belong to {} ({}).", triple(p.position), evidence(p)));
+                (Code::BlockOwnerless, None, remark)
+            }
             _ => return None,
         };
         let span = header.sector_span(block.first.into(), block.count.into());

@@ -97,7 +97,8 @@ fn request_shown(app: &mut App, dir: PathBuf, counted: Arc<check::Findings>) {
 /// Plans the repair of a damaged save, for what it would bring back.
 fn request_totals(app: &mut App) {
     let counts = &app.findings.counts;
-    let Some(index) = app.index.clone().filter(|_| counts.errors + counts.warnings > 0) else { return };
+    let happened = counts.errors + counts.warnings > 0 || !app.findings.verdict.causes.is_empty();
+    let Some(index) = app.index.clone().filter(|_| happened) else { return };
     let run = app.findings.run;
     let effort = app.settings.effort;
     app.job(

@@ -5,6 +5,7 @@
 mod common;
 
 mod block_files;
+mod causes;
 mod check;
 mod convert;
 mod diff;

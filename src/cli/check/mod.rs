@@ -150,8 +150,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         causes.retain(|cause| !matches!(cause.kind, CauseKind::Storage | CauseKind::Foreign));
     }
     let wanted = level == check::Level::Semantic && !arguments.no_plan && !summary.interrupted;
-    let damaged = summary.counts.errors + summary.counts.warnings > 0;
-    let totals = if wanted && damaged { totals(&save, arguments.jobs, options.effort, &cancel) } else { None };
+    let happened = summary.counts.errors + summary.counts.warnings > 0 || !causes.is_empty();
+    let totals = if wanted && happened { totals(&save, arguments.jobs, options.effort, &cancel) } else { None };
     let end = End {
         summary: &summary,
         causes: &causes,

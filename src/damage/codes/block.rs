@@ -47,7 +47,7 @@ pub(super) const ORPHAN: Text = Text {
 pub(super) const MISPLACED: Text = Text {
     messages: &[any("table entry points to the block of another position", "sector {found}")],
     next: "Copy the save before the game runs again, then run `voxscope repair SAVE --out NEW`: it puts the blocks whose position is certain into place. Add `--level likely` for likely ones, `--from-backup OLD` to settle more.",
-    explanation: "The block decodes, but the order of the blocks in the file, or the voxels at the borders of its neighbours, show that it belongs elsewhere. The game was killed after it moved blocks and before it wrote the table, so the game shows blocks of other positions without an error. A block does not store its position: the finding names the evidence and how likely it makes the position. `check --level decode` does not find it.",
+    explanation: "The block decodes, but the order of the blocks in the file, or the voxels at the borders of its neighbours, show that it belongs elsewhere. Usually the game was killed after it moved blocks and before it wrote the table; entries may also have been exchanged, or the table be that of another file. The game shows blocks of other positions without an error. A block does not store its position: the finding names the evidence and how likely it makes the position. `check --level decode` does not find it.",
 };
 
 pub(super) const MOVED: Text = Text {
@@ -57,9 +57,9 @@ pub(super) const MOVED: Text = Text {
 };
 
 pub(super) const TORN: Text = Text {
-    messages: &[any("block is torn: the game was killed while it wrote the block", "sector {found}")],
+    messages: &[any("block is torn: only a part of its bytes is its own", "sector {found}")],
     next: SALVAGE,
-    explanation: "The game writes a block piece by piece. A game that is killed meanwhile leaves half of the new state over half of the old one; the rest of the old state is gone. The part before the tear decodes and often holds whole channels. `check --level decode` does not find it.",
+    explanation: "The game writes a block piece by piece. A game that is killed meanwhile leaves half of the new state over half of the old one; the rest of the old state is gone. A power failure, a disk or a transfer that changes bytes of a block leaves the same. The verdict at the end of `check` names the likeliest of these. The part before the tear decodes and often holds whole channels. `check --level decode` does not find it.",
 };
 
 pub(super) const HALF_MOVED: Text = Text {
@@ -75,9 +75,9 @@ pub(super) const DOUBLED: Text = Text {
 };
 
 pub(super) const OWNERLESS: Text = Text {
-    messages: &[any("position of this whole unowned block is unknown", "sector {found}")],
-    next: "Do not let the game save into this file. Run `voxscope repair SAVE --out NEW`: it keeps the block in lost+found. With `--from-backup OLD` it puts the block into place if the backup has the same block.",
-    explanation: "The block was saved after the table was last written, and no entry points to it. It is a block that grew and was appended at the end, or a new one, and neither the order of the blocks nor the voxels at the borders of its neighbours show where it belongs. A block does not store its position. `check --level decode` does not find it.",
+    messages: &[any("whole block is unowned", "sector {found}")],
+    next: "Do not let the game save into this file. Run `voxscope repair SAVE --out NEW`: it puts the block into place where its position is certain, and otherwise keeps it in lost+found. With `--from-backup OLD` it also puts it into place if the backup has the same block.",
+    explanation: "No entry points to the block. It was probably saved after the table was last written: it is a block that grew and was appended at the end, or a new one. The order of the blocks does not show where it belongs. If the voxels at the borders of its neighbours do, the finding names the position; otherwise its position is unknown. A block does not store its position. `check --level decode` does not find it.",
 };
 
 pub(super) const PLACE_DOUBT: Text = Text {

@@ -89,7 +89,7 @@ codes! {
     BlockTorn = "block-torn", Error, "a block that was being written when the game was killed", block::TORN;
     BlockHalfMoved = "block-half-moved", Error, "a block of which only a part was moved", block::HALF_MOVED;
     BlockDoubled = "block-doubled", Warning, "a block that is stored twice", block::DOUBLED;
-    BlockOwnerless = "block-ownerless", Warning, "an unowned block whose position is unknown", block::OWNERLESS;
+    BlockOwnerless = "block-ownerless", Warning, "an unowned block that the order of the blocks does not place", block::OWNERLESS;
     PlaceDoubt = "place-doubt", Warning, "a block whose position is in doubt", block::PLACE_DOUBT;
 
     // The compressed container.

@@ -74,7 +74,7 @@ pub(super) const COPY_CUT: Text = Text {
 
 pub(super) const PAGE_ZEROED: Text = Text {
     messages: &[any("pages of the file are zero where data should be", "{found|byte}")],
-    next: "Copy the file again from the original, or run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes lost blocks from the backup. Check the disk (`dmesg`, SMART).",
+    next: "Run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes lost blocks from the backup. If the save is a copy whose original is healthy, copy the file again instead. Check the disk (`dmesg`, SMART).",
     explanation: "Bytes from one multiple of the page size to another are zero, where a block, a chunk or a page of the database should be. A file system that lost power had extended the file and not yet written the data; a copy of a damaged disk skips what it cannot read; a download in parts lacks one. The data of these pages is lost. The rest of the file is not affected.",
 };
 

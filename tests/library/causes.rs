@@ -1,0 +1,139 @@
+//! Every way in which saves are damaged has its cause: the states of docs/recovery.md that an engine leaves, and what disks,
+//! transfers and people do to files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use voxscope::check::{self, Cause, CauseKind, Findings, Level};
+use voxscope::demo;
+use voxscope::save::{Options, Save};
+
+use crate::common::damage::{FileDamage, TableDamage, table_at};
+use crate::common::terrain::{Ground, Terrain};
+use crate::common::writer::Random;
+
+fn causes(path: &Path) -> Vec<Cause> {
+    let save = Save::open(path, &Options::default()).unwrap();
+    let mut findings = Findings::default();
+    let options = check::Options::default().level(Level::Semantic);
+    check::run(&save, &options, |finding| findings.add(&finding));
+    findings.causes(&save)
+}
+
+/// Whether a kind is the first cause, or one of those that fit the same evidence, which then say how to tell them apart.
+fn is_named_first(causes: &[Cause], kind: CauseKind) -> bool {
+    causes.first().is_some_and(|first| {
+        let one_of_several = first.alternatives.contains(&kind) && first.tell_apart().is_some();
+        first.kind == kind || one_of_several
+    })
+}
+
+/// The states of docs/recovery.md by number, samples of each, and the cause that comes first.
+const STATES: &[(u32, &str, CauseKind)] = &[
+    (1, "table-empty", CauseKind::Killed),
+    (2, "block-unlisted", CauseKind::Killed),
+    (3, "crash-half-written", CauseKind::Killed),
+    (4, "crash-shrunk", CauseKind::Killed),
+    (5, "crash-grown", CauseKind::Killed),
+    (5, "crash-new-block", CauseKind::Killed),
+    (6, "crash-moving", CauseKind::Killed),
+    (6, "crash-doubled", CauseKind::Killed),
+    (7, "crash-torn-table", CauseKind::Killed),
+    (8, "disk-full", CauseKind::DiskFull),
+    (9, "power-loss", CauseKind::PowerLost),
+    (9, "block-zeroed-run", CauseKind::PowerLost),
+    (10, "region-empty", CauseKind::Killed),
+    (10, "region-header-cut", CauseKind::DiskFull),
+    (10, "region-never-stored", CauseKind::Settings),
+    (11, "region-sector-size", CauseKind::Settings),
+    (12, "meta-missing", CauseKind::CopyIncomplete),
+    (12, "meta-empty", CauseKind::Killed),
+    (13, "two-writers", CauseKind::TwoWriters),
+    (14, "crash-migration", CauseKind::Migration),
+    (15, "conversion-left/world", CauseKind::Conversion),
+    (16, "table-gap", CauseKind::Killed),
+    (16, "table-overlap", CauseKind::TwoWriters),
+    (17, "slots-mixed", CauseKind::OldSlots),
+];
+
+#[test]
+fn each_state_that_an_engine_leaves_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    demo::write_all(&root).unwrap();
+    let numbers: BTreeSet<u32> = STATES.iter().map(|(n, ..)| *n).collect();
+    assert_eq!(numbers, (1..=17).collect());
+    for (n, sample, kind) in STATES {
+        let causes = causes(&root.join("damaged").join(sample));
+        assert_eq!(causes.first().map(|cause| cause.kind), Some(*kind), "state {n}, {sample}: {causes:?}");
+        assert!(!causes[0].evidence.is_empty(), "state {n}, {sample}: {causes:?}");
+    }
+    // A save with old slots alone is as its engine wrote it.
+    assert_eq!(causes(&root.join("damaged/slots-old")), Vec::new());
+}
+
+/// Writes a forest of two full regions, and gives the path of the first.
+fn world(dir: &Path) -> PathBuf {
+    Terrain::small(Ground::Smooth, 51).write(dir, &[[0, 0, 0], [1, 0, 0]]);
+    assert_eq!(causes(dir), Vec::new(), "it is healthy");
+    dir.join("regions/lod0/r.0.0.0.vxr")
+}
+
+#[test]
+fn damage_to_tables_is_not_blamed_on_the_game_alone() {
+    TableDamage::ALL.par_iter().for_each(|kind| {
+        let dir = tempfile::tempdir().unwrap();
+        let file = world(dir.path());
+        let mut bytes = fs::read(&file).unwrap();
+        kind.apply(&mut bytes, &mut Random::new(51));
+        fs::write(&file, bytes).unwrap();
+        let causes = causes(dir.path());
+        let expected: &[CauseKind] = match kind {
+            // An engine leaves an empty table too.
+            TableDamage::Page | TableDamage::All => &[CauseKind::Killed],
+            TableDamage::Garbage => &[CauseKind::Storage, CauseKind::TableChanged],
+            _ => &[CauseKind::TableChanged],
+        };
+        assert!(expected.iter().any(|kind| is_named_first(&causes, *kind)), "{kind:?}: {causes:?}");
+        if *kind == TableDamage::Swaps {
+            assert_eq!(causes[0].kind, CauseKind::TableChanged, "{causes:?}");
+        }
+    });
+}
+
+#[test]
+fn tables_of_two_regions_that_were_exchanged_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = world(dir.path());
+    let second = first.with_file_name("r.1.0.0.vxr");
+    let (mut a, mut b) = (fs::read(&first).unwrap(), fs::read(&second).unwrap());
+    let table = table_at(&a);
+    assert_eq!(table, table_at(&b));
+    a[table.clone()].swap_with_slice(&mut b[table]);
+    fs::write(&first, a).unwrap();
+    fs::write(&second, b).unwrap();
+    let causes = causes(dir.path());
+    assert!(is_named_first(&causes, CauseKind::TableChanged), "{causes:?}");
+}
+
+#[test]
+fn damage_to_files_by_disks_and_copies_is_named() {
+    FileDamage::ALL.par_iter().for_each(|kind| {
+        let dir = tempfile::tempdir().unwrap();
+        let file = world(dir.path());
+        let mut bytes = fs::read(&file).unwrap();
+        kind.apply(&mut bytes, &mut Random::new(43));
+        fs::write(&file, bytes).unwrap();
+        let causes = causes(dir.path());
+        let expected: &[CauseKind] = match kind {
+            FileDamage::TailCut => &[CauseKind::CopyCut],
+            FileDamage::PageZeroed => &[CauseKind::PowerLost],
+            // The settings of a region may differ because it is of another save.
+            FileDamage::HeaderBit(_) => &[CauseKind::Storage, CauseKind::Mixed],
+            _ => &[CauseKind::Storage],
+        };
+        assert!(expected.iter().any(|kind| is_named_first(&causes, *kind)), "{kind:?}: {causes:?}");
+    });
+}
