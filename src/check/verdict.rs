@@ -37,6 +37,9 @@ pub struct Totals {
     pub odd: u64,
     /// Files that are not copied byte by byte.
     pub files_changed: u64,
+    /// Whether there are maps, whose blocks are not counted.
+    #[serde(skip)]
+    pub has_maps: bool,
 }
 
 impl Totals {
@@ -59,6 +62,7 @@ impl Totals {
         self.torn += other.torn;
         self.odd += other.odd;
         self.files_changed += other.files_changed;
+        self.has_maps |= other.has_maps;
     }
 }
 
@@ -192,6 +196,16 @@ fn figures(totals: &Totals) -> String {
 fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
     let files = count(totals.files_changed, "file");
     let blocks = match totals.source {
+        0 if !totals.has_maps && totals.set_aside > 0 => {
+            let command = format!("{}{}", repair_command(save), effort.argument());
+            let aside = set_aside(totals);
+            return format!(
+                "{command} finds no block whose position is certain{aside}. Look for a backup of the save."
+            );
+        }
+        0 if !totals.has_maps => {
+            return "There is no block left that a repair could write. Look for a backup of the save.".to_owned();
+        }
         // Of a map this may be only the parts that are left.
         0 => return format!("{}{} changes {files}.", repair_command(save), effort.argument()),
         1 => " and keeps the block".to_owned(),
@@ -251,6 +265,7 @@ mod tests {
         torn: 3,
         odd: 0,
         files_changed: 4,
+        has_maps: false,
     };
 
     #[test]
@@ -272,11 +287,21 @@ mod tests {
             verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL),
             ["voxscope repair world --out world-repaired mends 1 file and keeps all 6 blocks."]
         );
-        let map = Totals { files_changed: 2, ..Totals::default() };
+        let map = Totals { files_changed: 2, has_maps: true, ..Totals::default() };
         assert_eq!(
             verdict(&[], Some(&map), Path::new("map"), Effort::NORMAL),
             ["voxscope repair map --out map-repaired changes 2 files."]
         );
+    }
+
+    #[test]
+    fn no_repair_is_promised_where_no_block_is_left() {
+        let say = |totals: Totals| verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL).concat();
+        let empty = Totals { files_changed: 1, ..Totals::default() };
+        assert_eq!(say(empty), "There is no block left that a repair could write. Look for a backup of the save.");
+        let unowned = say(Totals { set_aside: 1_494, ..empty });
+        assert!(unowned.starts_with("voxscope repair world --out world-repaired finds no block"), "{unowned}");
+        assert!(unowned.contains("; 1,494 blocks or parts of blocks go to lost+found. Look for a backup"), "{unowned}");
     }
 
     #[test]

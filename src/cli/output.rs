@@ -42,7 +42,7 @@ pub fn warn_of_misplaced(blocks: u64, used: &str) {
     if blocks > 0 {
         let (are, it) = if blocks == 1 { ("is", "it") } else { ("are", "them") };
         complain(&format_args!(
-            "{} {are} in the wrong place, or may be, and {are} {used} where the table has {it}; run `voxscope repair` first and use its copy",
+            "{} that can be read {are} in the wrong place, or may be, and {are} {used} where the table has {it}; run `voxscope repair` first and use its copy",
             count(blocks, "block")
         ));
     }

@@ -49,6 +49,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let changed = plans.filter(|action| *action != Action::Copy).count();
     totals.files_changed =
         n(regions) + n(changed) + n(plan.metas.len()) + n(plan.strange.len()) + n(plan.no_files.len());
+    totals.has_maps = !save.maps.is_empty();
     totals
 }
 

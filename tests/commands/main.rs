@@ -27,6 +27,7 @@ mod streams;
 mod textures;
 mod unread;
 mod unreadable;
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

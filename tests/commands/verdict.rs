@@ -1,0 +1,150 @@
+//! One verdict: check, the plan of a repair, its report and its exit code say the same.
+
+use std::fs;
+
+use rayon::prelude::*;
+use serde_json::Value as Json;
+use tempfile::tempdir;
+use voxscope::demo;
+use voxscope::repair;
+use voxscope::save::{Options, Save};
+
+use crate::{Demo, output, run};
+
+/// A text without its line breaks.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What is wrong with the figures and exit codes of a sample.
+fn judge(demo: &Demo, sample: &demo::Sample) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut expect = |right: bool, what: String| {
+        if !right {
+            wrong.push(format!("{}: {what}", sample.name));
+        }
+    };
+    let path = demo.path(sample.path().to_str().unwrap());
+    let out = tempdir().unwrap();
+    let new = out.path().join("new");
+    let plan = run(&["repair", &path, "--plan"]);
+    let done = run(&["repair", &path, "--out", new.to_str().unwrap()]);
+    expect(plan.code == done.code, format!("the plan ends with {:?}, the repair with {:?}", plan.code, done.code));
+    let save = Save::open(path.as_ref(), &Options::default()).unwrap();
+    let planned = repair::plan(&save, &repair::Options::default()).unwrap();
+    let totals = repair::totals(&save, &planned);
+    let report: Json = serde_json::from_slice(&fs::read(new.join("repair.json")).unwrap()).unwrap();
+    let figures = serde_json::to_value(totals).unwrap();
+    expect(report["totals"] == figures, format!("repair.json has {}, the plan {figures}", report["totals"]));
+    // In words, but for what is only true afterwards.
+    if !planned.changes_nothing() {
+        for (words, text) in
+            [(repair::total_words(&totals, None), &plan.out), (repair::total_words(&totals, Some(true)), &done.out)]
+        {
+            let words = words.iter().filter(|line| !line.starts_with("Move the copy"));
+            for line in words {
+                expect(joined(text).contains(&joined(line)), format!("no \"{line}\" in {text}"));
+            }
+        }
+    }
+    // The verdict has both levels.
+    let checked: Json = serde_json::from_str(&run(&["check", "--format=json", &path]).out).unwrap();
+    let both = &checked["summary"]["totals"];
+    if !both.is_null() {
+        let expected = repair::expected_totals(&save, &repair::Options::default()).unwrap();
+        expect(*both == serde_json::to_value(expected).unwrap(), format!("check has {both}"));
+        for key in ["source", "kept", "put_right", "older", "salvaged"] {
+            expect(both[key] == figures[key], format!("check has {both}, the plan {figures}"));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn check_plan_and_repair_agree_in_figures_and_exit_codes() {
+    let demo = Demo::new();
+    let samples: Vec<demo::Sample> = demo::samples().copied().collect();
+    let wrong: Vec<String> = samples.par_iter().flat_map(|sample| judge(&demo, sample)).collect();
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_log_beside_a_database_is_named_before_anything_else() {
+    let demo = Demo::new();
+    let run = run(&["check", &demo.path("damaged/stream-wal")]);
+    assert_eq!(run.code, Some(0), "{}", run.out);
+    let said = joined(&run.out);
+    let close = said.find("Close the game and every editor").expect("what to do first");
+    let cause = said.find("A program has the save open, or the game was killed").expect("the cause");
+    let command = said.find("voxscope repair ").expect("the command");
+    assert!(close < cause && cause < command, "{said}");
+    assert!(said.contains(" mends 1 file and keeps all 8 blocks"), "{said}");
+}
+
+#[test]
+fn no_repair_is_advised_where_no_block_is_left() {
+    let demo = Demo::new();
+    for sample in ["damaged/stream-empty", "damaged/pak-header-cut", "damaged/region-format-unknown"] {
+        let said = joined(&run(&["check", &demo.path(sample)]).out);
+        assert!(said.contains("There is no block left that a repair could write. Look for a backup"), "{said}");
+        assert!(!said.contains("-repaired"), "{said}");
+    }
+}
+
+#[test]
+fn a_torn_block_is_not_blamed_on_the_game() {
+    // What tore it is said by the verdict, which has more to go by.
+    let demo = Demo::new();
+    for sample in ["damaged/power-loss", "damaged/container-corrupt"] {
+        let said = output_of_damaged(&demo.path(sample));
+        assert!(said.contains("block is torn: only a part of its bytes is its own"), "{said}");
+    }
+}
+
+#[test]
+fn a_conversion_counts_the_readable_blocks_in_wrong_places_that_check_reports() {
+    let demo = Demo::new();
+    for sample in ["crash-shrunk", "crash-doubled", "crash-moving"] {
+        let path = demo.path(&format!("damaged/{sample}"));
+        let checked: Json = serde_json::from_str(&run(&["check", "--format=json", "--no-plan", &path]).out).unwrap();
+        let codes = checked["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]);
+        let found = codes.filter(|code| *code == "block-misplaced").count();
+        assert!(found > 0, "{checked}");
+        let out = tempdir().unwrap();
+        let said = run(&["convert", &path, "--out", out.path().join("new").to_str().unwrap()]).err;
+        let blocks = if found == 1 { "1 block that".to_owned() } else { format!("{found} blocks that") };
+        assert!(said.contains(&format!("{blocks} can be read")), "{sample}: {found}: {said}");
+    }
+}
+
+fn output_of_damaged(path: &str) -> String {
+    let run = run(&["check", path]);
+    assert_eq!(run.code, Some(4), "{}", run.out);
+    joined(&run.out)
+}
+
+#[test]
+fn completions_and_manual_pages_name_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = output(&["completions", shell]);
+        for command in ["check", "repair", "convert", "explain"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+    let page = output(&["man"]);
+    assert!(page.contains(".TH voxscope") && page.contains("repair"), "{page}");
+    assert!(output(&["man", "repair"]).contains("from"), "the page of a command");
+}
+
+#[test]
+fn formats_have_the_same_names_in_every_command() {
+    for command in ["check", "info", "ls", "show", "diff"] {
+        let help = output(&[command, "--help"]);
+        let at = help.find("--format <FORMAT>").expect("an option");
+        let option: String = help[at..].lines().take(12).collect::<Vec<_>>().join(" ");
+        for name in ["text", "json", "jsonl"] {
+            assert!(option.contains(name), "{command}: {name}: {option}");
+        }
+        assert!(!option.contains("human"), "{command}: {option}");
+    }
+}
