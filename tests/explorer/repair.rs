@@ -116,6 +116,27 @@ fn an_accepted_block_is_an_argument_of_the_command() {
 }
 
 #[test]
+fn the_preview_of_a_save_has_the_totals_of_the_verdict() {
+    for name in ["crash-grown", "crash-doubled", "block-epilogue"] {
+        let (mut driver, dir) = on(name, 120, 40);
+        // The whole save.
+        driver.app.select_node(0);
+        driver.keys("8");
+        let save = voxscope::save::Save::open(dir.path(), &voxscope::save::Options::default()).unwrap();
+        let totals = voxscope::repair::expected_totals(&save, &voxscope::repair::Options::default()).unwrap();
+        let parts = [
+            (totals.kept, "kept"),
+            (totals.put_right, "put right"),
+            (totals.salvaged, "in part"),
+            (totals.lost, "missing"),
+        ];
+        let parts = parts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{n} {words}"));
+        let row = format!("{} blocks: {}", totals.source, parts.collect::<Vec<_>>().join(", "));
+        assert!(driver.text_screen().contains(&row), "{name}: {row}: {}", driver.text_screen());
+    }
+}
+
+#[test]
 fn a_healthy_save_has_nothing_to_repair() {
     let (mut driver, _dir) = on("pak-room", 80, 24);
     driver.keys("8");
