@@ -220,6 +220,21 @@ impl Action {
         }
     }
 
+    /// The line to which it moves a cursor over lines, of which `last` is the last one; `None` where it moves none.
+    #[must_use]
+    pub fn over_lines(self, at: usize, last: usize, page: usize) -> Option<usize> {
+        let to = match self {
+            Self::Up => at.saturating_sub(1),
+            Self::Down => at.saturating_add(1),
+            Self::PageUp => at.saturating_sub(page),
+            Self::PageDown => at.saturating_add(page),
+            Self::First => 0,
+            Self::Last => last,
+            _ => return None,
+        };
+        Some(to.min(last))
+    }
+
     /// Its line in the table.
     #[must_use]
     pub fn spec(self) -> Option<&'static Spec> {

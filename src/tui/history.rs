@@ -76,9 +76,7 @@ mod tests {
     use super::*;
 
     fn place(node: NodeId) -> Location {
-        let selection =
-            Selection { node, item: None, slot: None, sector: None, voxel: None, bytes: None, finding: None };
-        Location { selection, pane: Pane::Hex }
+        Location { selection: Selection { node, ..Selection::default() }, pane: Pane::Hex }
     }
 
     #[test]

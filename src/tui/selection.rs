@@ -19,7 +19,7 @@ pub struct Bytes {
 }
 
 /// The selection that all panes share.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// The line of the tree.
     pub node: NodeId,
@@ -58,8 +58,7 @@ impl App {
         if self.selects_directory() && self.selected_items().contains(&item) {
             if self.selected_item() != Some(item) {
                 let (node, finding) = (self.selection.node, self.selection.finding);
-                self.selection =
-                    Selection { node, item: Some(item), slot: None, sector: None, voxel: None, bytes: None, finding };
+                self.selection = Selection { node, item: Some(item), finding, ..Selection::default() };
             }
         } else if let Some(node) = index.node_of(item) {
             self.select_node(node);
@@ -114,15 +113,7 @@ impl App {
     /// Selects a line of the tree; what was selected inside another file is forgotten.
     pub fn select_node(&mut self, node: NodeId) {
         if self.selection.node != node {
-            self.selection = Selection {
-                node,
-                item: None,
-                slot: None,
-                sector: None,
-                voxel: None,
-                bytes: None,
-                finding: self.selection.finding,
-            };
+            self.selection = Selection { node, finding: self.selection.finding, ..Selection::default() };
         }
     }
 

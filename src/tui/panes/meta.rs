@@ -135,12 +135,6 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let page = usize::from(app.pane_inside().height).max(1);
     let at = seen.get(row).copied().unwrap_or(0);
     let to = match action {
-        Action::Up => row.saturating_sub(1),
-        Action::Down => row + 1,
-        Action::PageUp => row.saturating_sub(page),
-        Action::PageDown => row + page,
-        Action::First => 0,
-        Action::Last => last,
         Action::Left if is_branch(&lines, at) && app.panes.meta.closed.insert(at) => row,
         Action::Left => {
             let depth = lines.get(at).map_or(0, |line| line.depth);
@@ -158,7 +152,10 @@ pub fn act(app: &mut App, action: Action) -> bool {
             row
         }
         Action::Enter => return open_selected(app, lines.get(at)),
-        _ => return false,
+        _ => match action.over_lines(row, last, page) {
+            Some(to) => to,
+            None => return false,
+        },
     };
     app.panes.meta.cursor = to.min(last);
     select(app, seen.get(to.min(last)).and_then(|at| lines.get(*at)));

@@ -165,17 +165,17 @@ pub fn draw_item_placeholder(app: &App, canvas: &mut Canvas<'_>) -> bool {
         canvas.wrap(1, 1, "There is no file of a save here.", Role::Dim);
         return true;
     };
-    match app.item.state(&key) {
-        LoadState::Ready(_) => false,
-        LoadState::Failed(why) => {
-            canvas.wrap(1, 1, why, Role::Error);
-            true
-        }
-        LoadState::Loading | LoadState::NotRequested => {
-            canvas.wrap(1, 1, "Reading the file.", Role::Dim);
-            true
-        }
-    }
+    draw_state(&app.item.state(&key), "Reading the file.", canvas)
+}
+
+/// Draws why something is not there, or that it is being read; true when it is not there.
+fn draw_state<T>(state: &LoadState<'_, T>, reading: &str, canvas: &mut Canvas<'_>) -> bool {
+    match state {
+        LoadState::Ready(_) => return false,
+        LoadState::Failed(why) => canvas.wrap(1, 1, why, Role::Error),
+        LoadState::Loading | LoadState::NotRequested => canvas.wrap(1, 1, reading, Role::Dim),
+    };
+    true
 }
 
 /// Draws why the selected block has nothing to show; true when there is nothing else to draw.
@@ -187,15 +187,5 @@ pub fn draw_block_placeholder(app: &App, canvas: &mut Canvas<'_>) -> bool {
         canvas.wrap(1, 1, "This file has no block that could be shown.", Role::Dim);
         return true;
     };
-    match app.block.state(&key) {
-        LoadState::Ready(_) => false,
-        LoadState::Failed(why) => {
-            canvas.wrap(1, 1, why, Role::Error);
-            true
-        }
-        LoadState::Loading | LoadState::NotRequested => {
-            canvas.wrap(1, 1, "Reading the block.", Role::Dim);
-            true
-        }
-    }
+    draw_state(&app.block.state(&key), "Reading the block.", canvas)
 }

@@ -151,13 +151,12 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let page = usize::from(inside(app.layout().tree).height).max(1);
     let node = app.selection.node;
     let branch = is_branch(&index, node);
+    if let Some(to) = action.over_lines(row, last, page) {
+        go(app, to);
+        scroll(app);
+        return true;
+    }
     match action {
-        Action::Up => go(app, row.saturating_sub(1)),
-        Action::Down => go(app, (row + 1).min(last)),
-        Action::PageUp => go(app, row.saturating_sub(page)),
-        Action::PageDown => go(app, (row + page).min(last)),
-        Action::First => go(app, 0),
-        Action::Last => go(app, last),
         Action::Right if branch && app.panes.tree.open.insert(node) => app.panes.tree.rebuild(&index),
         Action::Right if branch => go(app, (row + 1).min(last)),
         Action::Left if branch && app.panes.tree.open.remove(&node) => app.panes.tree.rebuild(&index),

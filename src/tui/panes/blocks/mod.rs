@@ -94,13 +94,11 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let last = shown(app, table).len().saturating_sub(1);
     let cursor = app.panes.blocks.cursor.min(last);
     let page = areas(app.pane_inside().height).seen.max(1);
+    if let Some(to) = action.over_lines(cursor, last, page) {
+        move_to(app, to);
+        return true;
+    }
     match action {
-        Action::Up => move_to(app, cursor.saturating_sub(1)),
-        Action::Down => move_to(app, cursor + 1),
-        Action::PageUp => move_to(app, cursor.saturating_sub(page)),
-        Action::PageDown => move_to(app, cursor.saturating_add(page)),
-        Action::First => move_to(app, 0),
-        Action::Last => move_to(app, last),
         Action::Enter => open_selected(app),
         Action::Sort => {
             // Those that are seen: what cannot be seen cannot be seen to be sorted.

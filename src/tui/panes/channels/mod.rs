@@ -50,13 +50,11 @@ pub fn act(app: &mut App, action: Action) -> bool {
     // A layer has no cursor: what moves is what is seen.
     let last = if is_layer { rows(app).saturating_sub(seen) } else { rows(app).saturating_sub(1) };
     let at = app.panes.channels.cursor.min(last);
+    if let Some(to) = action.over_lines(at, last, seen) {
+        app.panes.channels.cursor = to;
+        return true;
+    }
     app.panes.channels.cursor = match action {
-        Action::Up => at.saturating_sub(1),
-        Action::Down => at.saturating_add(1).min(last),
-        Action::PageUp => at.saturating_sub(seen),
-        Action::PageDown => at.saturating_add(seen).min(last),
-        Action::First => 0,
-        Action::Last => last,
         Action::NextChannel if !is_layer && last > 0 => (at + 1) % (last + 1),
         Action::Enter if is_layer => {
             go::to_world(app, go::WorldTarget::Cut(None));

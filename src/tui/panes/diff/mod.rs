@@ -62,13 +62,11 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let last = lod.changes.len().saturating_sub(1);
     let at = current(app).unwrap_or(0);
     let page = usize::from(app.pane_inside().height / 2).max(1);
+    if let Some(to) = action.over_lines(at, last, page) {
+        choose(app, to);
+        return true;
+    }
     match action {
-        Action::Up => choose(app, at.saturating_sub(1)),
-        Action::Down => choose(app, (at + 1).min(last)),
-        Action::PageUp => choose(app, at.saturating_sub(page)),
-        Action::PageDown => choose(app, (at + page).min(last)),
-        Action::First => choose(app, 0),
-        Action::Last => choose(app, last),
         Action::NextChange => {
             next(app, true);
         }

@@ -58,20 +58,11 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let FileList { rows, cursor, files, .. } = layout(app, inside.width, inside.height);
     let page = usize::from(rows).max(1);
     let last = files.saturating_sub(1);
-    let to = match action {
-        Action::Up => cursor.saturating_sub(1),
-        Action::Down => cursor + 1,
-        Action::PageUp => cursor.saturating_sub(page),
-        Action::PageDown => cursor + page,
-        Action::First => 0,
-        Action::Last => last,
-        Action::Enter => {
-            open(app, cursor);
-            return true;
-        }
-        _ => return false,
-    };
-    move_to(app, to.min(last));
+    match action.over_lines(cursor, last, page) {
+        Some(to) => move_to(app, to),
+        None if action == Action::Enter => open(app, cursor),
+        None => return false,
+    }
     true
 }
 
