@@ -23,6 +23,7 @@ mod pak;
 mod parts;
 mod place;
 mod plan;
+pub mod preview;
 mod report;
 mod same_world;
 mod stream;

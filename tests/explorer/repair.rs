@@ -78,6 +78,43 @@ fn on_the_lost_one(driver: &mut Driver) {
 }
 
 #[test]
+fn all_of_a_save_is_listed_and_likely_blocks_are_shown_from_there() {
+    let mut driver = sized(&crash("two_writers/w1"), 120, 60);
+    driver.keys("8 t");
+    let screen = driver.text_screen();
+    assert!(!screen.contains(" more; repair.json") && !screen.contains(" more that are only likely"), "{screen}");
+    let mut likely = 0;
+    let mut missing = 0;
+    driver.keys("home");
+    let mut last = String::new();
+    for _ in 0..400 {
+        let now = super::inspector_text(&driver);
+        likely += usize::from(now.starts_with("likely: "));
+        missing += usize::from(now.starts_with("missing: "));
+        if now.starts_with("likely: ") && likely == 1 {
+            driver.keys("enter");
+            assert_eq!(driver.app.pane, Pane::World, "{now}");
+            assert!(super::inspector_text(&driver).contains("% likely"), "{}", driver.text_screen());
+            driver.keys("esc");
+            assert_eq!(driver.app.pane, Pane::Repair);
+        }
+        let before = std::mem::take(&mut last);
+        driver.keys("down");
+        last = driver.text_screen();
+        if last == before {
+            break;
+        }
+    }
+    let plan = row_with(&driver, "43 blocks: ");
+    let counted = |words: &str| {
+        let before = plan.split(words).next().unwrap();
+        before.split_whitespace().last().unwrap().parse::<usize>().unwrap()
+    };
+    assert_eq!(likely, counted(" only likely"), "{plan}");
+    assert_eq!(missing, counted(" missing"), "{plan}");
+}
+
+#[test]
 fn a_lost_block_is_looked_at_between_the_neighbours_that_it_would_have() {
     let path = crash("crash_noise/mixed_1");
     for (columns, rows) in [(80, 24), (120, 40)] {

@@ -11,7 +11,6 @@ mod metadata;
 mod opened;
 mod page;
 pub mod pair;
-pub mod preview;
 mod window;
 
 pub use block::{BlockData, ChannelData, HISTOGRAM};

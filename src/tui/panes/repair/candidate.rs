@@ -5,10 +5,10 @@ use crate::picture::Look;
 use crate::picture::planned::Trial;
 use crate::printable::triple;
 use crate::repair::Accepted;
+use crate::repair::preview::PreviewLine;
 use crate::tui::App;
 use crate::tui::action::Action;
 use crate::tui::data::NodeId;
-use crate::tui::data::preview::PreviewLine;
 use crate::tui::go;
 use crate::tui::pane::{InspectorLines, Pane};
 use crate::tui::theme::Role;
@@ -39,7 +39,7 @@ pub(super) fn is_open(app: &App) -> bool {
 pub(super) fn open(app: &mut App, number: usize) -> bool {
     let found = super::preview(app).and_then(|preview| {
         let line = preview.lines.get(number).filter(|line| !line.pieces.is_empty() && !line.candidates.is_empty())?;
-        Some((preview.region?, line.clone()))
+        Some((line.region?, line.clone()))
     });
     let Some((region, line)) = found else { return false };
     let lod = super::plan(app).and_then(|plan| plan.regions.get(region)).map_or(0, |region| region.lod);

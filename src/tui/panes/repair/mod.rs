@@ -13,10 +13,10 @@ use super::Click;
 use crate::check::Totals;
 use crate::picture::Marks;
 use crate::printable::{argument, count, grouped, shell_word};
+use crate::repair::preview::{Preview, PreviewLine, Subject};
 use crate::repair::{self, Accepted, Plan};
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::preview::{Preview, PreviewLine, Subject};
 use crate::tui::data::{Item, LoadState, Loaded, Part};
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
@@ -99,20 +99,18 @@ pub fn act(app: &mut App, action: Action) -> bool {
     let lines = preview(app).map_or(0, |preview| preview.lines.len());
     let page = usize::from(Areas::new(app, app.pane_inside().width, app.pane_inside().height).rows).max(1);
     let at = app.panes.repair.cursor.min(lines.saturating_sub(1));
+    if let Some(to) = action.over_lines(at, lines.saturating_sub(1), page) {
+        app.panes.repair.cursor = to;
+        return true;
+    }
     app.panes.repair.cursor = match action {
-        Action::Up => at.saturating_sub(1),
-        Action::Down => (at + 1).min(lines.saturating_sub(1)),
-        Action::PageUp => at.saturating_sub(page),
-        Action::PageDown => (at + page).min(lines.saturating_sub(1)),
-        Action::First => 0,
-        Action::Last => lines.saturating_sub(1),
         Action::Enter if matches!(app.panes.repair.plan.state(&key(app)), LoadState::Failed(_)) => {
             app.panes.repair.plan.clear();
             0
         }
         Action::Enter => {
             if !candidate::open(app, at) {
-                app.show_message("Only blocks with likely places can be shown: lines marked ? or ~.".into());
+                app.show_message("Only blocks with a place can be shown: lines marked ?, ~ or →.".into());
             }
             at
         }

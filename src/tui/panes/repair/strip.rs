@@ -1,8 +1,8 @@
 //! The sectors of a file before or after a repair, a letter for each block of the result.
 
+use crate::repair::preview::{PartFate, SectorFate};
 use crate::tui::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::preview::{Fate, SectorFate};
 use crate::tui::numbers::grouped;
 use crate::tui::theme::Role;
 
@@ -47,12 +47,14 @@ fn cell_appearance(app: &App, parts: &[SectorFate], from: u64, per: u64, line: O
     let Some(part) = worst else { return (app.glyphs.stale.to_owned(), Role::Stale) };
     let letter = char::from(b'a' + u8::try_from(part.number % 26).unwrap_or(0));
     let (glyph, role) = match part.what {
-        Fate::Old => (app.glyphs.stale.to_owned(), Role::Stale),
-        Fate::Header => (app.glyphs.header.to_owned(), Role::Header),
-        Fate::Kept => (letter.to_string(), if part.number.is_multiple_of(2) { Role::Block } else { Role::BlockOther }),
-        Fate::PutRight => (letter.to_ascii_uppercase().to_string(), Role::Good),
-        Fate::Likely => ("~".to_owned(), Role::Warning),
-        Fate::Lost => ("?".to_owned(), Role::Unowned),
+        PartFate::Old => (app.glyphs.stale.to_owned(), Role::Stale),
+        PartFate::Header => (app.glyphs.header.to_owned(), Role::Header),
+        PartFate::Kept => {
+            (letter.to_string(), if part.number.is_multiple_of(2) { Role::Block } else { Role::BlockOther })
+        }
+        PartFate::PutRight => (letter.to_ascii_uppercase().to_string(), Role::Good),
+        PartFate::Likely => ("~".to_owned(), Role::Warning),
+        PartFate::Lost => ("?".to_owned(), Role::Unowned),
     };
     (glyph, if line.is_some() && part.line == line { Role::Selected } else { role })
 }

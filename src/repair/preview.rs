@@ -1,6 +1,7 @@
 //! What a repair would do with one file, as it is shown: who owns which part before and after, and a line for all that is
 //! put right, left out or lost.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::bytes::Span;
@@ -14,7 +15,7 @@ use crate::save::BlockStart;
 
 /// What becomes of a part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
+pub enum PartFate {
     /// Old bytes, or bytes of nothing.
     Old,
     /// Header and records, where they take blocks themselves.
@@ -37,7 +38,7 @@ pub struct SectorFate {
     /// How many.
     pub count: u64,
     /// What becomes of them.
-    pub what: Fate,
+    pub what: PartFate,
     /// The number of the block in the result, by which it has its letter.
     pub number: usize,
     /// The line that speaks of it.
@@ -70,6 +71,8 @@ pub struct PreviewLine {
     pub text: String,
     /// Where its bytes are, when it can be looked at.
     pub pieces: Vec<Span>,
+    /// The number of its region in the plan, when it is in one.
+    pub region: Option<usize>,
     /// LOD, file and start of an unowned block, by which it can be put in a place by hand.
     pub place: Option<(u8, String, BlockStart)>,
     /// The positions that it may belong to, with their probabilities.
@@ -89,8 +92,6 @@ pub struct Preview {
     pub after: (Vec<SectorFate>, u64),
     /// The list.
     pub lines: Vec<PreviewLine>,
-    /// The number of the region in the plan, when it is one.
-    pub region: Option<usize>,
 }
 
 impl Preview {
@@ -130,8 +131,32 @@ impl Preview {
             }
             n => format!("{n} of {files} files are rebuilt or set aside"),
         };
-        Self { unchanged: plan.changes_nothing(), summary, ..text_preview(Action::Copy, "", &all) }
+        let mut out = Self { unchanged: plan.changes_nothing(), summary, ..Self::default() };
+        // The lines of each file take the place of the few that the words list.
+        let mut of_files = previews_of_files(plan);
+        let mut is_listed = false;
+        for text in all {
+            if is_listed && text.starts_with("  ") {
+                continue;
+            }
+            let lines = text.split_once(": ").and_then(|(name, _)| of_files.remove(name));
+            is_listed = lines.is_some();
+            out.lines.push(line(Subject::Words, String::new(), text));
+            out.lines.extend(lines.into_iter().flatten());
+        }
+        out
     }
+}
+
+/// The lines about each file that is rebuilt, by its name in the words of the plan.
+fn previews_of_files(plan: &Plan) -> HashMap<String, Vec<PreviewLine>> {
+    let regions = plan.regions.iter().enumerate().filter(|(_, region)| region.action == Action::Rebuild);
+    let regions = regions.map(|(at, region)| (&region.name, region_preview(region, at, 0).lines));
+    let paks = plan.paks.iter().filter(|pak| pak.action == Action::Rebuild);
+    let paks = paks.map(|pak| (&pak.name, pak_preview(pak, 0).lines));
+    let streams = plan.streams.iter().filter(|stream| stream.action == Action::Rebuild);
+    let streams = streams.map(|stream| (&stream.name, stream_preview(stream).lines));
+    regions.chain(paks).chain(streams).map(|(name, lines)| (printable::path(name), lines)).collect()
 }
 
 fn text_preview(action: Action, why: &str, all: &[String]) -> Preview {
@@ -155,7 +180,7 @@ fn start_preview(action: Action, why: &str) -> Preview {
 
 /// A line about nothing that can be looked at.
 const fn line(subject: Subject, name: String, text: String) -> PreviewLine {
-    PreviewLine { subject, name, text, pieces: Vec::new(), place: None, candidates: Vec::new() }
+    PreviewLine { subject, name, text, pieces: Vec::new(), region: None, place: None, candidates: Vec::new() }
 }
 
 fn percent(p: f64) -> String {
@@ -163,7 +188,7 @@ fn percent(p: f64) -> String {
 }
 
 fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
-    let mut out = Preview { region: Some(at), ..start_preview(region.action, region.why) };
+    let mut out = start_preview(region.action, region.why);
     out.unchanged = region.is_unchanged();
     if region.action == Action::Copy && !out.unchanged {
         let name = region.name.file_name().unwrap_or_default();
@@ -192,9 +217,10 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
             [] => "no place is known for it".to_owned(),
             _ => format!("may be {}", places.join(" or ")),
         };
-        put(&lost.pieces, Fate::Lost, 0, Some(out.lines.len()));
+        put(&lost.pieces, PartFate::Lost, 0, Some(out.lines.len()));
         let start = region.start_of(&lost.pieces);
         out.lines.push(PreviewLine {
+            region: Some(at),
             pieces: lost.pieces.clone(),
             candidates: lost.candidates.clone(),
             place: lost.whole.then(|| (region.lod, printable::path(&region.name), start)),
@@ -206,9 +232,9 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
         let bytes: u64 = block.pieces.iter().map(Span::len).sum();
         let count = sectors_for(bytes.saturating_sub(4), header.format.sector_size);
         let (subject, what) = match (block.certainty, block.listed_at.is_some() || block.moved) {
-            (Certainty::Certain, false) => (None, Fate::Kept),
-            (Certainty::Certain, true) => (Some(Subject::PutRight), Fate::PutRight),
-            _ => (Some(Subject::Likely), Fate::Likely),
+            (Certainty::Certain, false) => (None, PartFate::Kept),
+            (Certainty::Certain, true) => (Some(Subject::PutRight), PartFate::PutRight),
+            _ => (Some(Subject::Likely), PartFate::Likely),
         };
         let of_line = subject.map(|_| out.lines.len());
         put(&block.pieces, what, number, of_line);
@@ -228,6 +254,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
                 String::new()
             };
             out.lines.push(PreviewLine {
+                region: Some(at),
                 pieces: block.pieces.clone(),
                 candidates: vec![(block.position, block.probability)],
                 ..line(
@@ -276,18 +303,18 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
             (None, []) => "a whole chunk, no place is known for it".to_owned(),
             (None, _) => format!("a whole chunk, may be of record {}", records.join(" or ")),
         };
-        put(lost.span, Fate::Lost, 0, Some(out.lines.len()));
+        put(lost.span, PartFate::Lost, 0, Some(out.lines.len()));
         out.lines.push(line(Subject::Lost, format!("block {}", lost.span.start / BLOCK_BYTES), text));
     }
     let mut first = plan.header.as_ref().map_or(0, |header| blocks_for(header.end()));
-    let head = SectorFate { first: 0, count: blocks_for(plan.head.end), what: Fate::Header, number: 0, line: None };
+    let head = SectorFate { first: 0, count: blocks_for(plan.head.end), what: PartFate::Header, number: 0, line: None };
     out.after.0.push(SectorFate { count: first, ..head });
     for (number, chunk) in plan.chunks.iter().enumerate() {
         let count = blocks_for(chunk.span.len());
         let (subject, what) = match (chunk.certainty, chunk.put_right) {
-            (Certainty::Certain, None) => (None, Fate::Kept),
-            (Certainty::Certain, Some(_)) => (Some(Subject::PutRight), Fate::PutRight),
-            _ => (Some(Subject::Likely), Fate::Likely),
+            (Certainty::Certain, None) => (None, PartFate::Kept),
+            (Certainty::Certain, Some(_)) => (Some(Subject::PutRight), PartFate::PutRight),
+            _ => (Some(Subject::Likely), PartFate::Likely),
         };
         let of_line = subject.map(|_| out.lines.len());
         put(chunk.span, what, number, of_line);
