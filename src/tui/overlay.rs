@@ -1,5 +1,6 @@
 //! Draws the popups: help, the command palette, the explanation of a finding.
 
+use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
 use super::App;
@@ -23,52 +24,90 @@ const KEYS: usize = 19;
 /// Columns of a popup, at most; help may be wider.
 const MAX_WIDTH: u16 = 112;
 
+/// A popup of lines that scroll.
+struct Scrolled {
+    title: &'static str,
+    lines: Vec<Pieces>,
+    columns: usize,
+}
+
+impl Scrolled {
+    /// Rows of all lines, where so many are seen. Short lists use one column; long ones scroll all columns together.
+    fn rows(&self, seen: usize) -> usize {
+        self.lines.len().div_ceil(self.columns.max(1)).max(seen)
+    }
+
+    /// The lines of the popup that is open, in so many columns; `None` if it has none that scroll.
+    fn of(app: &App, width: u16) -> Option<Self> {
+        match app.popup.as_ref()? {
+            Popup::Help { search, .. } => Some(help(app, search, width)),
+            Popup::Explain(code, _) => Some(explain(app, *code, width)),
+            Popup::Commands(_) => None,
+        }
+    }
+
+    /// Draws the lines from one on, in a frame, flowing through columns.
+    fn draw(&self, line: u16, canvas: &mut Canvas<'_>) {
+        let title = format!(" {} ", self.title);
+        let mut inside = canvas.frame(&[(Role::Strong, &title)], true);
+        let seen = usize::from(inside.height());
+        let rows = self.rows(seen);
+        let first = usize::from(line).min(rows.saturating_sub(seen));
+        let width = inside.width() / u16::try_from(self.columns.max(1)).unwrap_or(1);
+        for (column, lines) in self.lines.chunks(rows.max(1)).enumerate() {
+            let x = u16::try_from(column).unwrap_or(0).saturating_mul(width);
+            let mut part = inside.part(x, 0, width, u16::MAX);
+            for (y, pieces) in (0u16..).zip(lines.iter().skip(first).take(seen)) {
+                let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
+                part.line(1, y, &pieces);
+            }
+        }
+        inside.scrollbar(first, seen, rows);
+    }
+}
+
+/// Where a popup is on a screen.
+fn area(popup: &Popup, width: u16, height: u16) -> Rect {
+    let most = if matches!(popup, Popup::Help { .. }) { width } else { MAX_WIDTH };
+    let w = width.saturating_sub(4).min(most);
+    let h = height.saturating_sub(4).max(height.min(3));
+    Rect::new((width - w) / 2, height.saturating_sub(h) / 2, w, h)
+}
+
+/// The first line of the popup that is open when its end is seen.
+#[must_use]
+pub fn last_line(app: &App) -> u16 {
+    let Some(popup) = &app.popup else { return 0 };
+    let area = area(popup, app.size.columns, app.size.rows);
+    let seen = usize::from(area.height.saturating_sub(2));
+    let last = Scrolled::of(app, area.width).map_or(0, |scrolled| scrolled.rows(seen) - seen);
+    u16::try_from(last).unwrap_or(u16::MAX)
+}
+
 /// Draws the popup that is open.
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let Some(popup) = &app.popup else { return };
-    let (width, height) = (canvas.width(), canvas.height());
-    let is_help = matches!(popup, Popup::Help { .. });
-    let most = if is_help { width } else { MAX_WIDTH };
-    let w = width.saturating_sub(4).min(most);
-    let h = height.saturating_sub(4).max(height.min(3));
-    let y = height.saturating_sub(h) / 2;
+    let width = canvas.width();
+    let Rect { x, y, width: w, height: h } = area(popup, width, canvas.height());
     // What little is left beside the help would only be single letters.
-    if is_help {
+    if matches!(popup, Popup::Help { .. }) {
         canvas.part(0, y, width, h).clear();
     }
-    let mut top = canvas.part((width - w) / 2, y, w, h);
+    let mut top = canvas.part(x, y, w, h);
     top.clear();
     match popup {
-        Popup::Help { line, search } => help(app, *line, search, &mut top),
         Popup::Commands(chosen) => palette(app, *chosen, &mut top),
-        Popup::Explain(code, line) => explain(app, *code, *line, &mut top),
-    }
-}
-
-/// Draws lines from one on, in a frame, flowing through columns.
-fn scrolled(canvas: &mut Canvas<'_>, title: &str, line: u16, lines: &[Pieces], columns: usize) {
-    let title = format!(" {title} ");
-    let mut inside = canvas.frame(&[(Role::Strong, &title)], true);
-    let seen = usize::from(inside.height());
-    let columns = columns.max(1);
-    // Short lists use one column; long ones scroll all columns together.
-    let rows = lines.len().div_ceil(columns).max(seen);
-    let first = usize::from(line).min(rows.saturating_sub(seen));
-    let width = inside.width() / u16::try_from(columns).unwrap_or(1);
-    for (column, lines) in lines.chunks(rows.max(1)).enumerate() {
-        let x = u16::try_from(column).unwrap_or(0).saturating_mul(width);
-        let mut part = inside.part(x, 0, width, u16::MAX);
-        for (y, pieces) in (0u16..).zip(lines.iter().skip(first).take(seen)) {
-            let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
-            part.line(1, y, &pieces);
+        Popup::Help { line, .. } | Popup::Explain(_, line) => {
+            if let Some(scrolled) = Scrolled::of(app, w) {
+                scrolled.draw(*line, &mut top);
+            }
         }
     }
-    inside.scrollbar(first, seen, rows);
 }
 
 /// All keys by group, then the marks; only lines that match a search.
-fn help(app: &App, line: u16, search: &str, canvas: &mut Canvas<'_>) {
-    let inside = usize::from(canvas.width().saturating_sub(2));
+fn help(app: &App, search: &str, width: u16) -> Scrolled {
+    let inside = usize::from(width.saturating_sub(2));
     let columns = (inside / HELP_COLUMN).clamp(1, 3);
     let width = (inside / columns).saturating_sub(2);
     let search = search.trim().to_lowercase();
@@ -107,7 +146,7 @@ fn help(app: &App, line: u16, search: &str, canvas: &mut Canvas<'_>) {
     if lines.is_empty() {
         lines.push(vec![(Role::Dim, "Nothing matches; esc shows everything.".to_owned())]);
     }
-    scrolled(canvas, "Help  (/ searches, esc closes)", line, &lines, columns);
+    Scrolled { title: "Help  (/ searches, esc closes)", lines, columns }
 }
 
 /// What the marks on the screen mean.
@@ -169,8 +208,8 @@ fn palette(app: &App, chosen: usize, canvas: &mut Canvas<'_>) {
     }
 }
 
-fn explain(app: &App, code: Code, line: u16, canvas: &mut Canvas<'_>) {
-    let width = usize::from(canvas.width().saturating_sub(4)).max(1);
+fn explain(app: &App, code: Code, width: u16) -> Scrolled {
+    let width = usize::from(width.saturating_sub(4)).max(1);
     let mut lines: Vec<Pieces> = Vec::new();
     let level = Some(code.level());
     let mark = app.glyphs.level(level);
@@ -189,5 +228,5 @@ fn explain(app: &App, code: Code, line: u16, canvas: &mut Canvas<'_>) {
     code.explanation().split("\n\n").for_each(|text| paragraph(text, Role::Text));
     paragraph("What to do", Role::Strong);
     paragraph(code.next(), Role::Text);
-    scrolled(canvas, "Explain  (esc closes)", line, &lines, 1);
+    Scrolled { title: "Explain  (esc closes)", lines, columns: 1 }
 }

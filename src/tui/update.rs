@@ -317,6 +317,7 @@ fn on_popup(app: &mut App, action: Action) -> bool {
                 Action::PageUp => *line = line.saturating_sub(page),
                 Action::PageDown => *line = line.saturating_add(page),
                 Action::First => *line = 0,
+                Action::Last => *line = u16::MAX,
                 Action::Quit | Action::Close | Action::Help | Action::Explain | Action::Enter => {
                     app.popup = None;
                 }
@@ -332,6 +333,10 @@ fn on_popup(app: &mut App, action: Action) -> bool {
     };
     if closes {
         (app.popup, app.prompt) = (None, None);
+    }
+    let last = super::overlay::last_line(app);
+    if let Some(Popup::Help { line, .. } | Popup::Explain(_, line)) = &mut app.popup {
+        *line = last.min(*line);
     }
     true
 }

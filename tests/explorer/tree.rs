@@ -100,6 +100,24 @@ fn the_hints_are_those_of_what_has_the_keys() {
 }
 
 #[test]
+fn the_end_of_the_help_is_seen_and_it_stays_open() {
+    for keys in ["?", "7 home e"] {
+        let (mut driver, _dir) = on("block-epilogue", 60, 15);
+        driver.keys(keys);
+        let first = driver.text_screen();
+        driver.keys("end");
+        let last = driver.text_screen();
+        assert!(last.contains("esc closes") && last != first, "{last}");
+        driver.keys("down");
+        assert_eq!(driver.text_screen(), last, "there is no more");
+        driver.keys("up");
+        assert_ne!(driver.text_screen(), last, "one line back at once");
+        driver.keys("home");
+        assert_eq!(driver.text_screen(), first);
+    }
+}
+
+#[test]
 fn the_help_is_searched_and_explains_the_marks() {
     for (columns, rows) in [(80, 24), (200, 60)] {
         let (mut driver, _dir) = on("block-epilogue", columns, rows);
