@@ -9,6 +9,8 @@ use voxscope::check;
 use voxscope::damage::{Code, Level};
 use voxscope::demo::{self, Sample};
 use voxscope::draft::Draft;
+#[cfg(feature = "tui")]
+use voxscope::picture::palette::Palette;
 use voxscope::save::{Options, Save};
 #[cfg(feature = "tui")]
 use voxscope::tui::Settings;
@@ -45,15 +47,16 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
     #[cfg(feature = "tui")]
     if explore::has_terminal() {
         let settings = Settings {
-            path: dir.0.clone(),
+            path: dir.saves(),
             prepare: Some(prepare),
+            names: Palette::parse(demo::NAMES).unwrap_or_default(),
             notes: demo::TOUR.iter().map(|(stop, _, words)| (Path::new(stop).to_owned(), *words)).collect(),
             ..Settings::default()
         };
         return explore::explore(settings, &arguments.look, color);
     }
     let _ = color;
-    tour(&dir.0)
+    tour(&dir.saves())
 }
 
 fn write(dir: &Path) -> Result<Exit, Failure> {
@@ -170,13 +173,23 @@ fn prepare(dir: &Path) -> std::io::Result<()> {
 struct TemporaryDirectory(PathBuf);
 
 impl TemporaryDirectory {
+    /// The directory of the saves in it: the explorer shows its name.
+    fn saves(&self) -> PathBuf {
+        self.0.join("demo")
+    }
+
     fn new() -> Result<Self, Failure> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         let path = std::env::temp_dir().join(format!("voxscope-demo-{}-{now}", std::process::id()));
         // Fails when it exists, so that nothing of somebody else's is used or removed.
-        std::fs::create_dir(&path)
-            .map_err(|error| Failure::Failed(format!("{}: {error}", voxscope::printable::path(&path))))?;
-        Ok(Self(path))
+        let create = |path: &Path| {
+            std::fs::create_dir(path)
+                .map_err(|error| Failure::Failed(format!("{}: {error}", voxscope::printable::path(path))))
+        };
+        create(&path)?;
+        let dir = Self(path);
+        create(&dir.saves())?;
+        Ok(dir)
     }
 }
 

@@ -141,6 +141,7 @@ pub fn explore(settings: Settings, look: &ThemeArgs, color: Color) -> Result<Exi
     let configured = config.theme().map_err(Failure::Usage)?;
     let chosen = look.theme.or((colourless).then_some(Theme::Mono)).or(configured);
     let (names, wrong) = Palette::of_save(&settings.path, look.names.as_deref()).map_err(Failure::Usage)?;
+    let names = if names.types.is_empty() { settings.names.clone() } else { names };
     let said = |name: &str| std::env::var(name).ok();
     let colors = match (colourless, color) {
         (true, _) => ColorMode::None,

@@ -31,6 +31,20 @@ pub const HEALTHY: &[Sample] = &[
         &[],
         |dir| write(dir, &ForestSpec::default()),
     ),
+    Sample::healthy(
+        "lods",
+        "A coast in three LODs, each larger than the one below: sea, sand, grass and snow on both sides of the origin.",
+        &[],
+        |dir| {
+            let lods = vec![
+                Extent { from: [-3, -1, -3], to: [3, 3, 3] },
+                Extent { from: [-3, -1, -3], to: [3, 2, 3] },
+                Extent { from: [-2, -1, -2], to: [2, 1, 2] },
+            ];
+            let terrain = Terrain { base: 8.0, relief: 32.0, ..Terrain::new(7) };
+            write(dir, &ForestSpec { terrain, lods, region_size_po2: 3, ..ForestSpec::default() })
+        },
+    ),
     Sample::healthy("zstd", "Blocks packed with Zstandard.", &[], |dir| {
         write(dir, &ForestSpec { mode: Mode::Zstd, ..small() })
     }),

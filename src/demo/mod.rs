@@ -81,7 +81,7 @@ pub fn samples() -> impl Iterator<Item = &'static Sample> {
 
 /// A guided tour: the directory of each stop, the sample that it is, and what to look at.
 pub const TOUR: [(&str, &str, &str); 5] = [
-    ("1-tour/1-healthy", "current", "A healthy world: + and - zoom, v changes the look, tab leads to other worlds."),
+    ("1-tour/1-healthy", "lods", "A healthy world: + and - zoom, v changes the look, tab leads to other worlds."),
     (
         "1-tour/2-wrong-places",
         "crash-wrong-places",
@@ -99,6 +99,18 @@ pub const TOUR: [(&str, &str, &str); 5] = [
         "Blocks were being written when the game ended: p shows what comes back.",
     ),
 ];
+
+/// Names and colours of the materials of all samples, as `voxscope.toml` has them.
+pub const NAMES: &str = r##"[types]
+1 = { name = "grass", color = "#7fa650" }
+2 = { name = "dirt", color = "#8a6848" }
+3 = { name = "stone", color = "#8c9198" }
+4 = { name = "snow", color = "#eef3f6" }
+5 = { name = "sand", color = "#dcc78c" }
+6 = { name = "water", color = "#3d7db5" }
+7 = { name = "coal", color = "#41464d" }
+8 = { name = "iron", color = "#c28d6b" }
+"##;
 
 /// Writes the stops of the guided tour below `dir`.
 ///

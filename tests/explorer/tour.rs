@@ -32,8 +32,20 @@ fn each_stop_has_its_sentence_its_own_verdict_and_the_keys() {
             assert!(below.iter().any(|line| line.trim() == words), "{columns} x {rows}: {screen}");
             assert!(below.last().unwrap().ends_with("q quit"), "{columns} x {rows}: {screen}");
             let repairs = below.iter().any(|line| line.contains("shows a repair") || line.contains("voxscope repair"));
-            assert_eq!(repairs, sample != "current", "{columns} x {rows}, {stop}: {screen}");
+            assert_eq!(repairs, sample != "lods", "{columns} x {rows}, {stop}: {screen}");
         }
+    }
+}
+
+#[test]
+fn it_begins_with_a_world_that_has_colours() {
+    let dir = tempfile::tempdir().unwrap();
+    demo::write_tour(dir.path()).unwrap();
+    let driver = tour(dir.path(), 120, 40);
+    let screen = driver.text_screen();
+    // Grass, snow, sand and water.
+    for value in [1, 4, 5, 6] {
+        assert!(screen.contains(&format!("■ {value} ")), "{value}: {screen}");
     }
 }
 
