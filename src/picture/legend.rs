@@ -94,7 +94,7 @@ impl Style<'_> {
                     false => Entry::Scale(CIVIDIS, grouped(low.into()), most),
                 }]
             }
-            (Look::Coverage, _) => lods(window),
+            (Look::Coverage, _) => sets_of_lods(window),
             // The marks of findings come before.
             (Look::Health, _) => vec![Entry::plain([88, 88, 88], "without a finding".into())],
             (Look::Cut, Layer::Cut { channel, .. }) if usize::from(channel) == SDF && !self.is_map => vec![
@@ -187,17 +187,20 @@ fn count(values: impl Iterator<Item = u32>) -> Vec<(u32, usize)> {
     count
 }
 
-fn lods(window: &Window) -> Vec<Entry> {
+/// The LODs of a set with a bit for each, in words.
+#[must_use]
+pub fn lods(set: u32) -> String {
+    let lods: Vec<String> = (0..32).filter(|lod| set >> lod & 1 != 0).map(|lod: u32| lod.to_string()).collect();
+    format!("{} {}", if lods.len() == 1 { "LOD" } else { "LODs" }, lods.join(", "))
+}
+
+fn sets_of_lods(window: &Window) -> Vec<Entry> {
     let sets = count(window.pixels.iter().filter(|pixel| pixel.is_there()).map(|pixel| pixel.value));
-    let entry = |(set, _): &(u32, usize)| {
-        let lods: Vec<String> = (0..32).filter(|lod| set >> lod & 1 != 0).map(|lod: u32| lod.to_string()).collect();
-        let word = if lods.len() == 1 { "LOD" } else { "LODs" };
-        Entry::Color {
-            color: coverage(*set),
-            text: format!("{word} {}", lods.join(", ")),
-            share: None,
-            key: Some(*set),
-        }
+    let entry = |(set, _): &(u32, usize)| Entry::Color {
+        color: coverage(*set),
+        text: lods(*set),
+        share: None,
+        key: Some(*set),
     };
     sets.iter().map(entry).collect()
 }

@@ -6,7 +6,8 @@ use super::color::Rgb;
 use super::source::Source;
 use crate::check::Finding;
 use crate::damage::{Code, Level};
-use crate::repair::{Action, Certainty, Plan};
+use crate::repair::{Action, Certainty, Fate, Plan, fates};
+use crate::save::Save;
 
 /// What is to be said of a block, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,7 +64,7 @@ impl Mark {
             Self::Removed => '-',
             Self::Changed | Self::Likely => '~',
             Self::Placed => '=',
-            Self::Missing => '×',
+            Self::Missing => 'x',
             Self::Warning => '!',
             Self::Unowned => 'u',
             Self::Misplaced => '?',
@@ -107,6 +108,9 @@ impl Mark {
         }
     }
 }
+
+/// The most blocks that are marked by a plan, for the memory that they take.
+const MOST_DAMAGED: usize = 1 << 17;
 
 /// The marks of a LOD.
 #[derive(Clone, Debug, Default)]
@@ -166,6 +170,45 @@ impl Marks {
         marks
     }
 
+    /// The blocks that the figures of a verdict count as damaged, in their words; `None` where a save is several worlds, or
+    /// where more are damaged than a picture tells apart.
+    #[must_use]
+    pub fn of_damage(save: &Save, plan: &Plan) -> Option<Self> {
+        if save.forests.len() + save.pak_dirs.len() + save.streams.len() != 1 {
+            return None;
+        }
+        let (mut marks, mut count) = (Self::default(), 0);
+        fates(save, plan, &mut |block| {
+            let mark = match () {
+                () if block.fate == Fate::Kept => return,
+                () if block.torn => Mark::Torn,
+                () if block.odd => Mark::Warning,
+                () => Mark::Misplaced,
+            };
+            if let Some(position) = block.position.filter(|_| count <= MOST_DAMAGED) {
+                marks.put(block.lod, position, mark);
+                count += 1;
+            }
+        });
+        (count <= MOST_DAMAGED).then_some(marks)
+    }
+
+    /// Takes the marks of others for the blocks that these have.
+    pub fn correct(&mut self, by: &Self) {
+        for of in &by.lods {
+            for (position, mark) in &of.blocks {
+                self.put(of.lod, *position, *mark);
+            }
+            let Some(own) = self.lods.iter_mut().find(|own| own.lod == of.lod) else { continue };
+            own.blocks.extend(&of.blocks);
+            own.columns.clear();
+            for (position, mark) in &own.blocks {
+                let to = own.columns.entry([position[0], position[2]]).or_insert(*mark);
+                *to = (*to).max(*mark);
+            }
+        }
+    }
+
     /// Marks the block of a finding, when it is about one.
     pub fn add(&mut self, finding: &Finding) {
         let block = finding.block.and_then(|block| Some((block.lod, block.position?)));
@@ -223,5 +266,12 @@ mod tests {
         }
         marks.put(0, [2, 0, 0], Mark::for_code(Code::BlockEpilogue).unwrap());
         assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 2), (Mark::Unreadable, 1)]);
+        // What a plan knows better replaces what the findings say, also where that is worse.
+        let mut plan = Marks::default();
+        plan.put(0, [2, 0, 0], Mark::Misplaced);
+        plan.put(0, [1, 1, 0], Mark::Warning);
+        plan.put(1, [0, 0, 0], Mark::Torn);
+        marks.correct(&plan);
+        assert_eq!(marks.counts(), [(Mark::Torn, 1), (Mark::Misplaced, 3), (Mark::Warning, 1)]);
     }
 }

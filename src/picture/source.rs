@@ -243,6 +243,19 @@ impl Source {
         else {
             return Some(all);
         };
+        let [mut low, mut high] = self.bulk_of(table, all);
+        // Blocks of high LODs reach farther than those of the lowest; that is no reason to leave them out.
+        for other in &self.tables {
+            let [from, to] = self.bulk_of(other, all);
+            if (0..3).all(|i| from[i] < high[i] && to[i] > low[i]) {
+                (low, high) = ([0, 1, 2].map(|i| low[i].min(from[i])), [0, 1, 2].map(|i| high[i].max(to[i])));
+            }
+        }
+        Some([low, high])
+    }
+
+    /// The box of the bulk of the blocks of a LOD.
+    fn bulk_of(&self, table: &Index, all: [[i64; 3]; 2]) -> [[i64; 3]; 2] {
         let block = self.block(table.lod);
         let mut bulk = all;
         for axis in 0..3 {
@@ -252,13 +265,7 @@ impl Source {
             bulk[0][axis] = i64::from(from).saturating_mul(block[axis]);
             bulk[1][axis] = i64::from(to).saturating_add(1).saturating_mul(block[axis]);
         }
-        // Blocks of high LODs reach farther than those of the lowest; that is no reason to leave a part of them out.
-        for axis in 0..3 {
-            if (bulk[1][axis] - bulk[0][axis]).saturating_mul(2) >= all[1][axis] - all[0][axis] {
-                (bulk[0][axis], bulk[1][axis]) = (all[0][axis], all[1][axis]);
-            }
-        }
-        Some(bulk)
+        bulk
     }
 
     /// Cells of a layer along each axis.

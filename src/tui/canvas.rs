@@ -50,8 +50,13 @@ impl<'b> Canvas<'b> {
         self.area.height
     }
 
-    /// Writes a text, cut at the edge; gives the column after it. Control characters are left out.
+    /// Writes a text; one that reaches over the edge ends in a mark. Gives the column after it. Control characters are left out.
     pub fn put(&mut self, x: u16, y: u16, text: &str, role: Role) -> u16 {
+        let room = self.area.width.saturating_sub(x);
+        if room > 0 && text.trim_end().width() > usize::from(room) {
+            self.put_within(x, y, room, text.trim_end(), role);
+            return self.area.width;
+        }
         self.put_styled(x, y, text, self.theme.style(role))
     }
 
@@ -76,7 +81,7 @@ impl<'b> Canvas<'b> {
         let more = self.glyphs.more;
         self.part(x, y, width.saturating_sub(1), 1).put_styled(0, 0, text, style);
         if width > 0 {
-            self.put(x + width - 1, y, more, role);
+            self.put_styled(x + width - 1, y, more, style);
         }
     }
 

@@ -120,7 +120,7 @@ fn check(index: &Arc<Index>, generation: u64, effort: Effort, worker: &Worker<'_
 
 fn finish(app: &mut App, summary: Summary, causes: Vec<Cause>, counted: crate::check::Findings) {
     app.findings.shown = verdict::OfShown::new(counted);
-    app.findings.verdict = Verdict { causes, totals: None };
+    app.findings.verdict = Verdict { causes, ..Verdict::default() };
     app.findings.running = false;
     app.findings.stopped = summary.interrupted;
     app.findings.summary = Some(summary);

@@ -112,6 +112,7 @@ pub fn usual_place() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::action::ACTIONS;
 
     #[test]
     fn keys_and_colours_are_read() {
@@ -122,6 +123,20 @@ mod tests {
         assert_eq!(map.action(Key::parse("ctrl-q").unwrap()), Some(Action::Quit));
         assert_eq!(map.action(Key::parse("q").unwrap()), None);
         assert!(Config::parse("").is_ok());
+    }
+
+    #[test]
+    fn every_action_can_have_other_keys() {
+        let keys = || (0x410..).filter_map(char::from_u32);
+        let lines = ACTIONS.iter().zip(keys()).map(|(spec, key)| format!("{} = ['{key}']\n", spec.name));
+        let config = Config::parse(&format!("[keys]\n{}", lines.collect::<String>())).unwrap();
+        let (map, before) = (config.keymap().unwrap(), Keymap::default());
+        for (spec, key) in ACTIONS.iter().zip(keys()) {
+            let key = Key::parse(&key.to_string()).unwrap();
+            assert_eq!(map.action(key), Some(spec.action), "{}", spec.name);
+            assert_eq!(map.keys(spec.action), [key], "{}", spec.name);
+            assert!(before.keys(spec.action).iter().all(|usual| map.action(*usual).is_none()), "{}", spec.name);
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The whole screen, drawn from the state. Drawing changes nothing and reads nothing.
 
+use std::path::Path;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
@@ -44,7 +46,8 @@ fn path_line(app: &App, canvas: &mut Canvas<'_>) {
     let left = width.saturating_sub(room + 2);
     let place = place(app).join(app.glyphs.into);
     let mut x = canvas.put(0, 0, " ", Role::Text);
-    if width >= 60 {
+    // The place says more than the program's name.
+    if left >= 30 {
         x = canvas.put(x, 0, "voxscope  ", Role::Dim);
     }
     canvas.put_within(x, 0, left.saturating_sub(x), &place, Role::Strong);
@@ -57,7 +60,9 @@ fn path_line(app: &App, canvas: &mut Canvas<'_>) {
 /// The names from the save down to what is selected.
 fn place(app: &App) -> Vec<String> {
     let Some(index) = &app.index else {
-        return vec![crate::printable::path(&app.settings.path)];
+        let path = &app.settings.path;
+        let name = path.file_name().map(Path::new).filter(|_| !app.settings.notes.is_empty());
+        return vec![crate::printable::path(name.unwrap_or(path))];
     };
     let mut names = Vec::new();
     let mut node = Some(app.selection.node);
@@ -236,11 +241,6 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
         canvas.put_within(x + 2, 0, width, rest.1, rest.0);
         return;
     }
-    if let Some(message) = &app.message {
-        let width = canvas.width().saturating_sub(2);
-        canvas.put_within(1, 0, width, message, Role::Strong);
-        return;
-    }
     let mut x = 1;
     let moves = if app.glyphs.ascii { "arrows" } else { "←↑↓→" };
     let moved = if app.popup.is_some() { "scroll" } else { "move" };
@@ -259,9 +259,15 @@ fn bottom(app: &App, canvas: &mut Canvas<'_>) {
         };
         pieces.push((short(*key, app.glyphs.ascii), hint.to_owned()));
     }
-    // The last ones, help and the way out, are always there: what is in the middle gives way.
-    let room = usize::from(canvas.width().saturating_sub(1));
+    let mut room = usize::from(canvas.width().saturating_sub(1));
     let width = |pieces: &[(String, String)]| pieces.iter().map(|(k, h)| k.width() + h.width() + 3).sum::<usize>();
+    if let Some(message) = &app.message {
+        // A message leaves the keys what room it does not need.
+        canvas.put_within(x, 0, canvas.width().saturating_sub(2), message, Role::Strong);
+        let taken = message.width() + 2;
+        (x, room) = (x.saturating_add(u16::try_from(taken).unwrap_or(u16::MAX)), room.saturating_sub(taken));
+    }
+    // The last ones, help and the way out, are always there: what is in the middle gives way.
     while width(&pieces) > room && pieces.len() > 3 {
         pieces.remove(pieces.len() - 4);
     }

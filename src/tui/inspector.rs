@@ -261,15 +261,26 @@ fn describe_block(app: &App, slot: super::data::Slot, out: &mut InspectorLines) 
     if let Some(opened) = app.opened_item() {
         let last = slot.first + slot.count.saturating_sub(1);
         let words = if opened.stream().is_some() { "pages" } else { "sectors" };
-        let ends = [slot.first, last].map(|sector| opened.shown_sector(sector));
-        out.push((words, format!("{} to {}", ends[0], ends[1]), Role::Text));
+        let [first, last] = [slot.first, last].map(|sector| opened.shown_sector(sector));
+        match first == last {
+            true => out.push((words.trim_end_matches('s'), first.to_string(), Role::Text)),
+            false => out.push((words, format!("{first} to {last}"), Role::Text)),
+        }
         out.push(("file", opened.sector_span(slot.first, slot.count).to_string(), Role::Text));
     }
     let Some(block) = app.selected_block() else { return };
     let packed = block.container.unwrap_or("as it is");
     let plain = crate::bytes::len64(&block.plain);
     out.push(("stored", format!("{}, {packed}", bytes(block.stored_bytes())), Role::Text));
-    out.push(("holds", bytes(plain), Role::Text));
+    // Voxels of a map are read from its array, which is not unpacked.
+    if plain > 0 {
+        out.push(("holds", bytes(plain), Role::Text));
+    }
+    if let Some(Store::Layer(grid, _)) = app.opened_item().map(|opened| &opened.store)
+        && let (Some([x, y, z]), None) = (grid.dim, slot.position)
+    {
+        out.push(("cells", format!("{x} x {y} x {z}"), Role::Text));
+    }
     if block.version > 0 {
         out.push(("version", block.version.to_string(), Role::Text));
     }

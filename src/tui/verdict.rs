@@ -12,16 +12,34 @@ use super::pane::Pane;
 use super::panes::world;
 use super::theme::Role;
 use crate::check::{self, Cause, Totals};
+use crate::picture::Marks;
 use crate::repair;
 use crate::save::Save;
 
 /// What happened to the save, once the check is through.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Verdict {
     /// The causes, the likeliest first.
     pub causes: Vec<Cause>,
     /// What a repair would bring back, once it is planned.
     pub totals: Option<Totals>,
+    /// The blocks that the totals count as damaged, where they are of one world.
+    pub damaged: Option<Marks>,
+}
+
+/// What a repair of a save would bring back, and the blocks that are damaged by that.
+fn planned(save: &Save, options: &repair::Options<'_>) -> (Option<Totals>, Option<Marks>) {
+    let planned = run_in_own_pool(|| {
+        let [certain, likely] = repair::plan_both(save, options).ok()?;
+        let totals = repair::outlook(repair::totals(save, &certain), repair::totals(save, &likely));
+        Some((totals, Marks::of_damage(save, &certain)))
+    });
+    planned.map_or((None, None), |(totals, damaged)| (Some(totals), damaged))
+}
+
+/// The blocks that the figures of the verdict count as damaged.
+pub fn damaged(app: &App) -> Option<&Marks> {
+    shown(app)?.0.damaged.as_ref()
 }
 
 /// The verdict of the one of several saves that is shown.
@@ -86,7 +104,8 @@ fn request_shown(app: &mut App, dir: PathBuf, counted: Arc<check::Findings>) {
             let found = Save::open(&key.1, &index.checked.options).map_err(|error| error.to_string()).map(|save| {
                 let causes = counted.below(&index.save.shown(&key.1)).causes(&save);
                 let options = repair::Options::default().effort(effort).watch(worker.watch());
-                Verdict { causes, totals: run_in_own_pool(|| repair::expected_totals(&save, &options).ok()) }
+                let (totals, damaged) = planned(&save, &options);
+                Verdict { causes, totals, damaged }
             });
             worker.answer(move |app| app.findings.shown.verdict.store(key, found));
         },
@@ -104,14 +123,11 @@ fn request_totals(app: &mut App) {
     app.job(
         JobKind::Totals,
         move |worker| {
-            let save = &index.checked;
-            let totals = run_in_own_pool(|| {
-                let options = repair::Options::default().effort(effort).watch(worker.watch());
-                repair::expected_totals(save, &options).ok()
-            });
+            let options = repair::Options::default().effort(effort).watch(worker.watch());
+            let (totals, damaged) = planned(&index.checked, &options);
             worker.answer(move |app| {
                 if app.findings.run == run {
-                    app.findings.verdict.totals = totals;
+                    (app.findings.verdict.totals, app.findings.verdict.damaged) = (totals, damaged);
                 }
             });
         },
@@ -125,7 +141,7 @@ pub fn lines(app: &App) -> Vec<String> {
     if app.findings.running || app.findings.summary.is_none() {
         return Vec::new();
     }
-    let Some((Verdict { causes, totals }, path)) = shown(app) else { return Vec::new() };
+    let Some((Verdict { causes, totals, .. }, path)) = shown(app) else { return Vec::new() };
     let effort = app.settings.effort;
     let undecided = app.findings.summary.as_ref().map_or(0, |summary| summary.undecided);
     let mut lines = check::verdict(causes, totals.as_ref(), path, effort);
@@ -199,11 +215,18 @@ pub fn rows(app: &App) -> u16 {
 pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let lines = wrapped(app, canvas.width());
     let room = usize::from(canvas.height());
-    let command: Vec<_> = lines.iter().filter(|(role, _)| *role == Role::Key).take(room.div_ceil(2)).collect();
-    let first = lines.iter().filter(|(role, _)| *role != Role::Key);
-    let first: Vec<_> = first.take(room - command.len().min(room)).collect();
-    for (y, (role, line)) in (0u16..).zip(first.into_iter().chain(command)) {
-        let width = canvas.width().saturating_sub(2);
-        canvas.put_within(1, y, width, line, *role);
+    let (command, first): (Vec<_>, Vec<_>) = lines.iter().partition(|(role, _)| *role == Role::Key);
+    let of_command = command.len().min(room.div_ceil(2));
+    let of_first = room - of_command;
+    let width = canvas.width().saturating_sub(2);
+    let mut y = 0;
+    for (lines, room) in [(first, of_first), (command, of_command)] {
+        for (number, (role, line)) in lines.iter().take(room).enumerate() {
+            // What has no row is not left out without a sign.
+            let is_cut = number + 1 == room && lines.len() > room;
+            let line = if is_cut { format!("{line} {}", canvas.glyphs.more) } else { line.clone() };
+            canvas.put_within(1, y, width, &line, *role);
+            y += 1;
+        }
     }
 }

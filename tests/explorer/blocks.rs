@@ -155,6 +155,18 @@ fn rows_are_written_to_a_new_file_only() {
 }
 
 #[test]
+fn a_layer_says_its_cells_and_a_row_its_page() {
+    let (mut driver, _dir) = on("map-dense", 120, 40);
+    driver.keys("2");
+    let text = crate::inspector_text(&driver);
+    assert!(text.contains("34 x 8 x 30") && !text.contains("holds"), "{text}");
+    let (mut driver, _dir) = on("stream", 120, 40);
+    driver.keys("2 home");
+    let text = crate::inspector_text(&driver);
+    assert!(text.contains("page      11\n"), "{text}");
+}
+
+#[test]
 fn what_has_no_blocks_says_so() {
     let (mut driver, _dir) = on("current", 80, 24);
     select(&mut driver, "meta.vxrm");

@@ -82,6 +82,16 @@ fn findings_stand_below_their_files_the_worst_first() {
 }
 
 #[test]
+fn a_line_says_once_what_is_wrong_and_in_full_where_there_is_room() {
+    let mut driver = super::sized(&crate::repair::crash("crash_terrain/t1"), 200, 60);
+    driver.keys("7");
+    let pane = crate::pane_text(&driver);
+    let row = pane.lines().find(|line| line.contains("block (-1, -1, 1)")).unwrap();
+    assert!(row.contains("size prefix runs past the block's sectors (") && row.contains(" fit)"), "{row}");
+    assert_eq!(row.matches("size prefix").count(), 1, "{row}");
+}
+
+#[test]
 fn words_levels_and_codes_filter() {
     let (mut driver, _dir) = on("table-gap", 120, 40);
     let all = driver.app.findings.list.len();

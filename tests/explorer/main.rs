@@ -7,6 +7,7 @@ mod channels;
 mod cut;
 mod difference;
 mod findings;
+mod legend;
 mod map_files;
 mod repair;
 mod sectors;

@@ -237,6 +237,24 @@ fn a_picture_has_a_pixel_for_each_column_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn a_picture_that_would_be_too_large_names_the_scale_that_fits() {
+    let dir = sample("stale-tail");
+    let near = dir.path().join("regions/lod0/r.0.0.0.vxr");
+    std::fs::copy(&near, dir.path().join("regions/lod0/r.400.0.400.vxr")).unwrap();
+    let save = Arc::new(Save::open(dir.path(), &Options::default()).unwrap());
+    let out = tempfile::tempdir().unwrap();
+    let part = Part::first(&save).unwrap();
+    let whole = |scale, name: &str| {
+        let request = MapRequest { scale, ..request(Look::Coverage) };
+        map(&save, part, &request, &out.path().join(name), &Watch::default())
+    };
+    let why = whole(1, "a.png").unwrap_err().to_string();
+    assert!(why.contains("--scale 2") && why.contains("pixels"), "{why}");
+    assert!(!out.path().join("a.png").exists());
+    whole(16, "b.png").unwrap();
+}
+
+#[test]
 fn the_explorer_opens_on_the_world_and_a_block_is_selected() {
     for (name, words) in
         [("current", "surface"), ("stream-texts", "surface"), ("pak-room", "surface"), ("map-dense", "surface")]

@@ -151,10 +151,40 @@ fn demo_begins_with_the_first_world_of_its_tour() {
     let mut terminal = Terminal::start(&["demo"], &[("COLORTERM", "truecolor")], 120, 40);
     terminal.wait("the tour", |screen| screen.contains("A healthy world") && screen.contains('◆'));
     assert!(terminal.screen().trim_end().ends_with("q quit"), "{}", terminal.screen());
+    let title = terminal.screen().lines().next().unwrap_or_default().to_owned();
+    assert!(title.contains("voxscope  demo") && !title.contains("voxscope-demo"), "no temporary name: {title}");
     terminal.type_keys("q");
     terminal.wait("the end", |screen| !screen.contains("World"));
     assert_eq!(terminal.end(), Some(0));
     terminal.is_as_it_was();
+}
+
+#[test]
+fn the_mouse_can_be_left_to_the_terminal_and_keys_can_be_others() {
+    let dir = world();
+    let path = dir.path().join("world");
+    let config = dir.path().join("config.toml");
+    std::fs::write(&config, "mouse = false\n[keys]\nquit = ['Q']\nblocks = ['B']\n").unwrap();
+    let (path, config) = (path.to_str().unwrap(), config.to_str().unwrap());
+    let no_mouse = ["--no-mouse", path];
+    let configured = ["--config", config, path];
+    for (arguments, [blocks, quit], has_mouse) in
+        [(&[path][..], ["2", "q"], true), (&no_mouse, ["2", "q"], false), (&configured, ["B", "Q"], false)]
+    {
+        let mut terminal = Terminal::start(arguments, &[], 100, 30);
+        terminal.wait("the picture", |screen| screen.contains("surface"));
+        if blocks == "B" {
+            // These have nothing to do now.
+            terminal.type_keys("2q");
+        }
+        terminal.type_keys(blocks);
+        terminal.wait("the pane", |screen| screen.contains("position"));
+        terminal.type_keys(quit);
+        assert_eq!(terminal.end(), Some(0));
+        let output = String::from_utf8_lossy(&terminal.output()).into_owned();
+        assert_eq!(output.contains("\x1b[?1000h"), has_mouse, "{arguments:?}");
+        terminal.is_as_it_was();
+    }
 }
 
 #[test]

@@ -92,6 +92,16 @@ pub fn draw_empty(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
     }
 }
 
+/// How many findings there are of each level that has some.
+fn level_counts(app: &App, count: impl Fn(Level) -> usize) -> Vec<(Role, String)> {
+    let levels = [Level::Error, Level::Warning, Level::Note].map(|level| (level, count(level)));
+    let words = |(level, n): (Level, usize)| {
+        let text = format!("  {} {}", app.glyphs.level(Some(level)), grouped(n as u64));
+        (level_role(Some(level)), text)
+    };
+    levels.into_iter().filter(|(_, n)| *n > 0).map(words).collect()
+}
+
 /// Draws the line of a cause, or of the findings that none explains.
 pub fn draw_cause(app: &App, groups: &Groups, number: usize, y: u16, canvas: &mut Canvas<'_>) {
     let cause = app.findings.verdict.causes.get(number);
@@ -102,14 +112,7 @@ pub fn draw_cause(app: &App, groups: &Groups, number: usize, y: u16, canvas: &mu
         (true, true) => "v ",
         (false, true) => "> ",
     };
-    let mut counts: Vec<(Role, String)> = Vec::new();
-    for level in [Level::Error, Level::Warning, Level::Note] {
-        let n = groups.count_of_cause(number, level);
-        if n > 0 {
-            let text = format!("  {} {}", app.glyphs.level(Some(level)), grouped(n as u64));
-            counts.push((level_role(Some(level)), text));
-        }
-    }
+    let counts = level_counts(app, |level| groups.count_of_cause(number, level));
     let width: usize = counts.iter().map(|(_, text)| text.width()).sum();
     let room = canvas.width().saturating_sub(u16::try_from(width).unwrap_or(u16::MAX) + 4);
     let x = canvas.put(1, y, fold, Role::Key);
@@ -151,14 +154,7 @@ pub fn draw_file(app: &App, group: &Group, y: u16, canvas: &mut Canvas<'_>) {
     let Some(finding) = usize::try_from(group.first).ok().and_then(|first| app.findings.list.get(first)) else {
         return;
     };
-    let mut counts: Vec<(Role, String)> = Vec::new();
-    for level in [Level::Error, Level::Warning, Level::Note] {
-        let n = group.count(level);
-        if n > 0 {
-            let text = format!("  {} {}", app.glyphs.level(Some(level)), grouped(n as u64));
-            counts.push((level_role(Some(level)), text));
-        }
-    }
+    let counts = level_counts(app, |level| group.count(level));
     let width: usize = counts.iter().map(|(_, text)| text.width()).sum();
     let width = u16::try_from(width).unwrap_or(u16::MAX);
     let room = canvas.width().saturating_sub(width + 3);
@@ -200,7 +196,7 @@ pub fn draw_finding(app: &App, finding: &Finding, y: u16, canvas: &mut Canvas<'_
     canvas.put_within(x, y, room, &place, Role::Text);
     x = x.saturating_add(room + 1);
     let width = canvas.width().saturating_sub(x + 1);
-    canvas.put_within(x, y, width, &message(finding), Role::Dim);
+    canvas.put_within(x, y, width, &finding.damage.to_string(), Role::Dim);
 }
 
 /// The place in few characters.
@@ -210,13 +206,6 @@ fn place(finding: &Finding) -> String {
         (None, Some(span)) => format!("bytes {span}"),
         (None, None) => "the file".into(),
     }
-}
-
-/// What is wrong, its first sentence.
-fn message(finding: &Finding) -> String {
-    let numbers = finding.damage.to_string();
-    let title = finding.code().title();
-    if numbers.contains(title) { numbers } else { format!("{title}: {numbers}") }
 }
 
 /// Lines that the story of a finding takes in the pane; none where the inspector has room for all of it.

@@ -185,7 +185,7 @@ pub(super) fn moved(app: &mut App) {
 
 /// Does what the mouse did, at a place inside the frame.
 pub fn click(app: &mut App, click: Click, x: u16, y: u16) {
-    let areas = image::Areas::new(app.pane_inside(), app.panes.world.legend_rows);
+    let areas = image::Areas::new(app.pane_inside(), app.panes.world.legend);
     let pixels = pixel_size(app);
     let (Some(column), Some(row)) = (x.checked_sub(areas.picture.x), y.checked_sub(areas.picture.y)) else { return };
     if column >= areas.picture.width || row >= areas.picture.height || !is_ready(app) {

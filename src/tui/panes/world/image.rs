@@ -12,6 +12,8 @@ use crate::picture::difference;
 use crate::picture::legend::Entry;
 use crate::picture::paint::{Style, Window};
 use crate::picture::palette::Palette;
+use crate::picture::pyramid::Pyramid;
+use crate::picture::tile::Grid;
 use crate::picture::{Layer, Look, Mark, Marks, Pixel};
 use crate::tui::App;
 
@@ -20,6 +22,18 @@ const BLOCK: Rgb = [48, 52, 60];
 
 /// Columns of the coordinates at the left.
 const GUTTER: u16 = 7;
+
+/// Columns of a legend beside the picture.
+const BESIDE: u16 = 27;
+
+/// Where the legend is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LegendPlace {
+    /// So many rows below the picture.
+    Below(u16),
+    /// To the right of the picture, a row each.
+    Beside,
+}
 
 /// The parts of the pane, counted from its corner inside the frame.
 #[derive(Clone, Copy, Debug)]
@@ -31,24 +45,37 @@ pub struct Areas {
     /// Coordinates at the left.
     pub left: Rect,
     /// Legend and scale.
-    pub bottom: Rect,
+    pub legend: Rect,
 }
 
 impl Areas {
     /// The parts of a pane of this size.
-    pub fn new(pane: Rect, legend: u16) -> Self {
+    pub fn new(pane: Rect, legend: LegendPlace) -> Self {
         let Rect { width, height, .. } = pane;
         let gutter = if width >= 40 { GUTTER } else { 0 };
         let top = u16::from(height >= 8);
-        let bottom = if height >= 6 { legend.min(height / 8).max(1) } else { 0 };
-        let wide = width.saturating_sub(gutter);
-        let high = height.saturating_sub(top + bottom);
+        let (rows, columns) = match legend {
+            LegendPlace::Beside => (0, BESIDE),
+            LegendPlace::Below(rows) if height >= 6 => (rows.min(height / 8).max(1), 0),
+            LegendPlace::Below(_) => (0, 0),
+        };
+        let wide = width.saturating_sub(gutter + columns);
+        let high = height.saturating_sub(top + rows);
+        let legend = match legend {
+            LegendPlace::Beside => Rect { x: gutter + wide, y: top, width: columns, height: high },
+            LegendPlace::Below(_) => Rect { x: 0, y: top + high, width, height: rows },
+        };
         Self {
             picture: Rect { x: gutter, y: top, width: wide, height: high },
-            top: Rect { x: gutter, y: 0, width: wide, height: top },
+            top: Rect { x: gutter, y: 0, width: width.saturating_sub(gutter), height: top },
             left: Rect { x: 0, y: top, width: gutter, height: high },
-            bottom: Rect { x: 0, y: top + high, width, height: bottom },
+            legend,
         }
+    }
+
+    /// Pixels of the picture, across and down.
+    pub fn pixels(&self) -> [i64; 2] {
+        [i64::from(self.picture.width), i64::from(self.picture.height) * 2]
     }
 }
 
@@ -83,6 +110,8 @@ pub struct Image {
     pub legend: Vec<Entry>,
     /// How many blocks have which mark.
     pub counts: Vec<(Mark, usize)>,
+    /// The cells that have the letter of their mark: one in each block, or one for some cells.
+    pub letters: Vec<([usize; 2], Mark)>,
     /// All of the world with the part that is seen, when that is not all: columns, and whether there is a block.
     pub overview: Option<Overview>,
     /// Pixels at the edges beyond which there are blocks.
@@ -166,6 +195,7 @@ pub fn update(app: &mut App, shown: &[Sheet], view: View, pixels: [i64; 2], laye
         + app.comparison.difference().map_or(0, |difference| difference.version)
         + u64::from(state.shows_health()) * (1 << 40)
         + u64::from(super::super::repair::has_plan(app)) * (1 << 41)
+        + u64::from(state.is_corrected) * (1 << 43)
         + u64::from(super::super::repair::tried(app).is_some()) * (1 << 42);
     let key = Key {
         view,
@@ -193,6 +223,8 @@ pub struct Scene {
     names: Palette,
     marks: Marks,
     cursor: [i64; 3],
+    /// Whether every tile of the view is there: nothing stands in for one that is missing, since nothing is there.
+    complete: bool,
 }
 
 impl Scene {
@@ -203,6 +235,7 @@ impl Scene {
             names: app.settings.names.clone(),
             marks: super::marks(app),
             cursor: app.panes.world.cursor,
+            complete: app.panes.world.complete,
         }
     }
 
@@ -222,7 +255,23 @@ impl Scene {
         let beyond = beyond(ready, view, pixels, layer);
         let width = usize::try_from(pixels[0]).unwrap_or(0);
         let key = self.key.clone();
-        Some(Image { key, width, colors, marks: of_pixels, legend, counts: self.marks.counts(), overview, beyond })
+        let block = ready.source.block(ready.source.lods().first().copied().unwrap_or(0));
+        let letters = if view.fine == 1 {
+            letters(&of_pixels, view, pixels, layer.axes().map(|axis| block[axis]))
+        } else {
+            Vec::new()
+        };
+        Some(Image {
+            key,
+            width,
+            colors,
+            marks: of_pixels,
+            legend,
+            counts: self.marks.counts(),
+            letters,
+            overview,
+            beyond,
+        })
     }
 
     /// The colours of all pixels, and what they mean.
@@ -238,13 +287,18 @@ impl Scene {
         let size = [0, 1].map(|i| usize::try_from(high[i].div_euclid(step) - low[i].div_euclid(step) + 3).unwrap_or(0));
         let pixels_of = |sheet: &Sheet, layer: Layer| {
             let grids = super::load::grids(&sheet.ready.source, layer, step);
-            let grids = grids.get(..if layer == Layer::Coverage { 1 } else { grids.len() }).unwrap_or_default();
+            let count = if layer == Layer::Coverage || self.complete { 1 } else { grids.len() };
+            let grids = grids.get(..count).unwrap_or_default();
             let mut pyramid = sheet.pyramid.lock().unwrap_or_else(PoisonError::into_inner);
             pyramid.window(grids, step, origin, size)
         };
         let window_of = |sheet: &Sheet| Window { width: size[0], pixels: pixels_of(sheet, layer) };
-        let (window, other) = (shown.first().map(window_of).unwrap_or_default(), shown.get(1).map(window_of));
+        let (mut window, other) = (shown.first().map(window_of).unwrap_or_default(), shown.get(1).map(window_of));
         let blocks = shown.first().map(|sheet| pixels_of(sheet, Layer::Coverage)).unwrap_or_default();
+        // Two saves are compared where both have the LOD.
+        if let (Some(sheet), None) = (shown.first(), &other) {
+            fill(sheet, layer, step, &blocks, &mut window, |pyramid, grid| pyramid.window(&[grid], step, origin, size));
+        }
         let look = match look {
             // Without a second save there is no difference to draw.
             Look::Difference if other.is_none() => Look::Surface,
@@ -329,6 +383,74 @@ impl Scene {
         }
         out
     }
+}
+
+/// Fills places without a block of the LOD that is shown from higher LODs.
+fn fill(
+    sheet: &Sheet,
+    layer: Layer,
+    step: i64,
+    blocks: &[Pixel],
+    window: &mut Window,
+    pixels_of: impl Fn(&mut Pyramid, Grid) -> Vec<Pixel>,
+) {
+    for grid in super::load::coarser(&sheet.ready.source, layer, step) {
+        let lower = (1u32 << grid.lod.min(31)) - 1;
+        let is_open = |pixel: &Pixel, block: &Pixel| !pixel.is_there() && block.is_there() && block.value & lower == 0;
+        if !window.pixels.iter().zip(blocks).any(|(pixel, block)| is_open(pixel, block)) {
+            continue;
+        }
+        let mut pyramid = sheet.pyramid.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = pixels_of(&mut pyramid, grid);
+        for ((pixel, block), from) in window.pixels.iter_mut().zip(blocks).zip(from) {
+            if is_open(pixel, block) {
+                *pixel = from;
+            }
+        }
+    }
+}
+
+/// Cells across and down that one letter of a mark stands for, at least.
+const LETTER: [usize; 2] = [4, 2];
+
+/// Where the letters of marks are: in the middle of each block, or where blocks are small, one for some cells.
+fn letters(marks: &[Option<Mark>], view: View, pixels: [i64; 2], block: [i64; 2]) -> Vec<([usize; 2], Mark)> {
+    let [width, rows] = [pixels[0], pixels[1] / 2].map(|n| usize::try_from(n).unwrap_or(0));
+    let mark = |column: usize, row: usize| {
+        let at = |half: usize| marks.get((row * 2 + half) * width + column).copied().flatten();
+        at(0).filter(|mark| at(1).is_none_or(|other| other <= *mark)).or_else(|| at(1))
+    };
+    let mut out: Vec<([usize; 2], Mark)> = Vec::new();
+    if marks.is_empty() {
+        return out;
+    }
+    let sides = block.map(|n| view.length(n));
+    if sides[0] >= 4 && sides[1] >= 4 {
+        let seen = view.seen(pixels);
+        for v in seen[0][1].div_euclid(block[1])..=seen[1][1].div_euclid(block[1]) {
+            for u in seen[0][0].div_euclid(block[0])..=seen[1][0].div_euclid(block[0]) {
+                let middle = [u * block[0] + block[0] / 2, v * block[1] + block[1] / 2];
+                let [x, y] = view.pixel(middle, pixels).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+                if let Some(mark) = (x < width && y / 2 < rows).then(|| mark(x, y / 2)).flatten() {
+                    out.push(([x, y / 2], mark));
+                }
+            }
+        }
+        return out;
+    }
+    for row in 0..rows {
+        for column in 0..width {
+            let Some(mark) = mark(column, row) else { continue };
+            let is_near = |(at, other): &([usize; 2], Mark)| {
+                *other == mark && at[0].abs_diff(column) < LETTER[0] && at[1].abs_diff(row) < LETTER[1]
+            };
+            // Those of rows that are farther away come first.
+            if !out.iter().rev().take_while(|(at, _)| at[1] + LETTER[1] > row).any(is_near) {
+                out.push(([column, row], mark));
+            }
+        }
+    }
+    out
 }
 
 /// Marks what differs, over colours that are dimmed where nothing does.

@@ -70,14 +70,26 @@ pub fn layer(look: Look, matter: Matter, axis: usize, at: i64, channel: usize) -
     }
 }
 
+/// The lowest LOD that a scale does without lower ones for.
+fn lod_for(source: &Source, step: i64) -> u8 {
+    let lods = source.lods();
+    let fits = lods.iter().copied().filter(|lod| 1i64 << lod.min(&40) <= step).max();
+    fits.or(lods.first().copied()).unwrap_or(0)
+}
+
+/// The grids of higher LODs, the lowest first: what the LOD of a scale does not have is seen from these.
+pub fn coarser(source: &Source, layer: Layer, step: i64) -> Vec<Grid> {
+    if layer == Layer::Coverage {
+        return Vec::new();
+    }
+    let from = lod_for(source, step);
+    let higher = source.lods().into_iter().filter(|lod| *lod > from);
+    higher.map(|lod| Grid::new(source, layer, lod, step.max(1 << lod.min(40)), true)).collect()
+}
+
 /// The grids that a scale is made of: the one that is wanted, then those that stand in for it, the better first.
 pub fn grids(source: &Source, layer: Layer, step: i64) -> Vec<Grid> {
-    let lods = source.lods();
-    let lod_for = |step: i64| {
-        let fits = lods.iter().copied().filter(|lod| 1i64 << lod.min(&40) <= step).max();
-        fits.or(lods.first().copied()).unwrap_or(0)
-    };
-    let grid = |step: i64| Grid::new(source, layer, lod_for(step), step, true);
+    let grid = |step: i64| Grid::new(source, layer, lod_for(source, step), step, true);
     let mut out = vec![grid(step)];
     let mut add = |grid: Grid| {
         if !out.contains(&grid) {
@@ -88,7 +100,7 @@ pub fn grids(source: &Source, layer: Layer, step: i64) -> Vec<Grid> {
     for other in steps_near(step) {
         add(grid(other));
     }
-    if let Some(highest) = lods.last() {
+    if let Some(highest) = source.lods().last() {
         add(Grid::new(source, layer, *highest, step.max(1 << highest.min(&40)), true));
     }
     out
@@ -115,9 +127,9 @@ pub fn request_tiles(app: &mut App, shown: &[Sheet], part: Part, layer: Layer, s
         let grids = grids(source, layer, step);
         let wanted = grids.first().copied()?;
         let coverage = self::grids(source, Layer::Coverage, step).first().copied();
-        let coarse = grids.last().copied().filter(|grid| grid.step > wanted.step || grid.lod > wanted.lod);
+        let coarser = coarser(source, layer, step);
         tiles = [wanted.tile_at(seen[0]), wanted.tile_at(seen[1])];
-        let order: Vec<Grid> = coverage.into_iter().chain(coarse).chain([wanted]).collect();
+        let order: Vec<Grid> = coverage.into_iter().chain(coarser.into_iter().rev()).chain([wanted]).collect();
         Some((Arc::as_ptr(source) as usize, order))
     });
     let worlds: Vec<(usize, Vec<Grid>)> = worlds.collect();

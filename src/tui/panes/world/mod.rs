@@ -3,6 +3,7 @@
 mod act;
 mod draw;
 mod image;
+mod legend;
 mod load;
 #[cfg(feature = "graphics")]
 mod pixels;
@@ -14,7 +15,7 @@ mod view;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::picture::{Look, Mark, Marks, Part};
+use crate::picture::{Layer, Look, Mark, Marks, Part};
 use crate::tui::App;
 use crate::tui::data::{LoadState, difference::Fate};
 use crate::tui::go::WorldTarget;
@@ -22,6 +23,7 @@ use crate::tui::go::WorldTarget;
 pub use act::{act, click};
 use act::{after_turn, fitted, moved};
 pub use draw::draw;
+use image::LegendPlace;
 pub use select::{copy, go_to, under_cursor};
 use sheets::Side;
 pub use state::{Ready, WorldState};
@@ -70,8 +72,7 @@ pub fn is_cut(app: &App) -> bool {
 
 /// Pixels of the picture, across and down.
 fn pixel_size(app: &App) -> [i64; 2] {
-    let area = image::Areas::new(app.pane_inside(), app.panes.world.legend_rows);
-    [i64::from(area.picture.width), i64::from(area.picture.height) * 2]
+    image::Areas::new(app.pane_inside(), app.panes.world.legend).pixels()
 }
 
 /// The looks that mean something for the world that is shown.
@@ -163,6 +164,7 @@ pub fn request_missing(app: &mut App) {
     if app.panes.world.asked.as_ref().is_some_and(|asked| asked.generation != app.generation) {
         app.panes.world.pyramid = Arc::default();
     }
+    choose_legend_place(app, &ready);
     if app.panes.world.view.is_none() {
         begin(app, &ready);
     }
@@ -178,34 +180,53 @@ pub fn request_missing(app: &mut App) {
     let shown = sheets::shown(app);
     load::request_tiles(app, &shown, part, layer, view.step(), seen);
     image::update(app, &shown, view, pixels, layer);
-    // The rows of the legend are known once the picture is; they take rows of the picture.
-    let rows = app.panes.world.image.as_ref().map_or(1, |image| draw::legend_rows(app, image, view));
-    if rows > app.panes.world.legend_rows || are_enough(app, rows) {
-        app.panes.world.legend_rows = rows;
-        refit(app);
-        if let Some(view) = app.panes.world.view {
-            image::update(app, &shown, view, pixel_size(app), layer);
-        }
-    }
+    place_legend(app, &shown, layer);
     #[cfg(feature = "graphics")]
     if let Some(view) = app.panes.world.view {
         pixels::request(app, &shown, view, layer);
     }
 }
 
+/// Gives the legend below the picture the rows that it needs, which are known once the picture is.
+fn place_legend(app: &mut App, shown: &[sheets::Sheet], layer: Layer) {
+    let (Some(view), LegendPlace::Below(now)) = (app.panes.world.view, app.panes.world.legend) else { return };
+    let rows = app.panes.world.image.as_ref().map_or(1, |image| legend::rows(app, image, view));
+    if rows > now || rows < now && are_enough(app, rows) {
+        app.panes.world.legend = LegendPlace::Below(rows);
+        refit(app);
+        if let Some(view) = app.panes.world.view {
+            image::update(app, shown, view, pixel_size(app), layer);
+        }
+    }
+}
+
 /// Whether the legend would still fit into fewer rows: the picture has more room then, so that a fitted view comes nearer,
 /// and the scale beside the legend may be longer. Otherwise both would change in turns without end.
 fn are_enough(app: &mut App, rows: u16) -> bool {
-    let now = app.panes.world.legend_rows;
-    if rows >= now {
-        return false;
-    }
-    app.panes.world.legend_rows = rows;
+    let now = std::mem::replace(&mut app.panes.world.legend, LegendPlace::Below(rows));
     let is_fitted = app.panes.world.view == app.panes.world.fitted;
     let view = if is_fitted { fitted(app, false) } else { app.panes.world.view };
-    app.panes.world.legend_rows = now;
+    app.panes.world.legend = now;
     let image = app.panes.world.image.as_ref();
-    view.zip(image).is_none_or(|(view, image)| draw::legend_rows(app, image, view) <= rows)
+    view.zip(image).is_none_or(|(view, image)| legend::rows(app, image, view) <= rows)
+}
+
+/// Puts the legend beside the picture where everything is larger then than above one of two rows.
+fn choose_legend_place(app: &mut App, ready: &Ready) {
+    let Some([low, high]) = ready.bulk else { return };
+    let (axes, rises) = (app.panes.world.axes(), app.panes.world.rises());
+    let pane = app.pane_inside();
+    let zoom = |place| {
+        let pixels = image::Areas::new(pane, place).pixels();
+        View::fit([axes.map(|axis| low[axis]), axes.map(|axis| high[axis])], pixels, rises).zoom
+    };
+    let is_nearer = zoom(LegendPlace::Beside) < zoom(LegendPlace::Below(2));
+    let world = &mut app.panes.world;
+    world.legend = match world.legend {
+        _ if is_nearer && pane.height >= 6 => LegendPlace::Beside,
+        LegendPlace::Below(rows) => LegendPlace::Below(rows),
+        LegendPlace::Beside => LegendPlace::Below(1),
+    };
 }
 
 /// Fits a view that was fitted to what the pane is now: it may have another size.
@@ -236,7 +257,11 @@ fn begin(app: &mut App, ready: &Ready) {
 fn update_marks(app: &mut App, part: Part) {
     let Some(index) = app.index.clone() else { return };
     let (run, from, of) = app.panes.world.marked;
-    let fresh = run != app.findings.run || of != Some(part) || from > app.findings.list.len();
+    let had_verdict = app.panes.world.is_corrected;
+    let fresh = run != app.findings.run
+        || of != Some(part)
+        || from > app.findings.list.len()
+        || had_verdict && crate::tui::verdict::damaged(app).is_none();
     let (mut marks, from) =
         if fresh { (Marks::default(), 0) } else { (std::mem::take(&mut app.panes.world.marks), from) };
     for (finding, item) in app.findings.list.iter().zip(&app.findings.items).skip(from) {
@@ -245,6 +270,14 @@ fn update_marks(app: &mut App, part: Part) {
             marks.add(finding);
         }
     }
+    // The legend counts what the verdict counts, once that is known.
+    let damaged = crate::tui::verdict::damaged(app);
+    let is_corrected = damaged.is_some();
+    if let Some(damaged) = damaged.filter(|_| fresh || !app.panes.world.is_corrected || from < app.findings.list.len())
+    {
+        marks.correct(damaged);
+    }
+    app.panes.world.is_corrected = is_corrected;
     app.panes.world.marks = marks;
     app.panes.world.marked = (app.findings.run, app.findings.list.len(), Some(part));
 }

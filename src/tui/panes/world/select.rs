@@ -2,6 +2,7 @@
 
 use crate::damage::Space;
 use crate::godot::textures::{INDICES, WEIGHTS};
+use crate::picture::legend::lods;
 use crate::picture::{Layer, Look, Part, Pixel, TileKey};
 use crate::printable::triple;
 use crate::tui::action::Action;
@@ -49,7 +50,13 @@ fn height(pixel: Pixel, step: i64) -> String {
 fn pixel_of(app: &App, sheet: &super::sheets::Sheet) -> Option<(Pixel, i64)> {
     let world = &app.panes.world;
     let layer = world.layer(super::ready(app)?);
-    let grids = super::load::grids(&sheet.ready.source, layer, world.view?.step());
+    let (source, step) = (&sheet.ready.source, world.view?.step());
+    let mut grids = super::load::grids(source, layer, step);
+    // Where the LOD that is shown has no block, a higher one is seen.
+    let lod = block_under_cursor(app).map(|(lod, _)| lod);
+    if let Some(grid) = super::load::coarser(source, layer, step).into_iter().find(|grid| Some(grid.lod) == lod) {
+        grids = vec![grid];
+    }
     let place = world.place();
     let mut pyramid = sheet.pyramid.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for grid in grids {
@@ -309,7 +316,7 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
         Layer::Size => {
             out.extend(there.map(|pixel| ("stored", format!("{} bytes", grouped(pixel.value.into())), Role::Text)));
         }
-        Layer::Coverage => {}
+        Layer::Coverage => out.extend(there.map(|pixel| ("", lods(pixel.value), Role::Text))),
     }
     if let Some(other) = super::sheets::shown(app).get(1) {
         let there = pixel_of(app, other).map(|(pixel, _)| pixel).filter(Pixel::is_there);

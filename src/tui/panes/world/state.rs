@@ -77,13 +77,15 @@ pub struct WorldState {
     pub(super) marks: Marks,
     /// The check, and how many of its findings are in the marks.
     pub(super) marked: (u64, usize, Option<Part>),
+    /// Whether the marks are those that the verdict counts.
+    pub(super) is_corrected: bool,
     pub(super) drag: Option<[u16; 2]>,
     pub(super) image: Option<image::Image>,
     /// The picture in pixels of the terminal.
     #[cfg(feature = "graphics")]
     pub(super) drawn: super::pixels::State,
-    /// Rows that the legend takes.
-    pub(super) legend_rows: u16,
+    /// Where the legend is.
+    pub(super) legend: image::LegendPlace,
     /// The view of the bulk, as the pane was when it was last drawn.
     pub(super) fitted: Option<View>,
     /// Worlds beside that of the save.
@@ -116,11 +118,12 @@ impl Default for WorldState {
             health: None,
             marks: Marks::default(),
             marked: (0, 0, None),
+            is_corrected: false,
             drag: None,
             image: None,
             #[cfg(feature = "graphics")]
             drawn: super::pixels::State::default(),
-            legend_rows: 1,
+            legend: image::LegendPlace::Below(1),
             fitted: None,
             sheets: sheets::Sheets::default(),
             side: None,

@@ -7,7 +7,10 @@ const NEAREST: i32 = -17;
 const NEAREST_FIT: i32 = -9;
 
 /// The farthest: no world is larger.
-const FARTHEST: i32 = 179;
+const FARTHEST: i32 = 359;
+
+/// The last step of the series.
+const LAST_STEP: i32 = 179;
 
 /// A place and a scale. Pixels are half a cell high.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,11 +34,11 @@ fn series(n: i32) -> i64 {
     }
 }
 
-/// Quarters of a voxel a pixel: 4, 5, 6, 7, 8, 10, 12, 14, 16, and so on, so that the first view leaves little room empty.
-fn quarters(zoom: i32) -> i64 {
+/// Eighths of a voxel a pixel: 8, 9, 10, and so on to 16, 18, 20, and so on, so that the first view leaves little room empty.
+fn eighths(zoom: i32) -> i64 {
     match zoom {
-        ..=0 => 4,
-        n => i64::from(4 + n % 4) << (n / 4).min(44),
+        ..=0 => 8,
+        n => i64::from(8 + n % 8) << (n / 8).min(44),
     }
 }
 
@@ -51,24 +54,27 @@ fn pixel_quarters(zoom: i32) -> i64 {
 
 /// Steps near a step, the nearest first: pictures of these stand in while that of the step is not there.
 pub fn steps_near(step: i64) -> impl Iterator<Item = i64> {
-    let at = (0..=FARTHEST).find(|n| series(*n) >= step).unwrap_or(FARTHEST);
+    let at = (0..=LAST_STEP).find(|n| series(*n) >= step).unwrap_or(LAST_STEP);
     [1, -1, 2, -2, 3, 4, 6, 8, -3, -4].into_iter().map(move |by| at + by).filter(|n| *n >= 0).map(series)
 }
 
 impl View {
-    /// Whole voxels of the world a pixel; 1 where a voxel has a pixel or more.
+    /// Whole voxels of the world a pixel, rounded down to a step of the series; 1 where a voxel has a pixel or more.
     pub fn step(&self) -> i64 {
-        (quarters(self.zoom) / (4 * self.fine)).max(1)
+        let step = (eighths(self.zoom) / (8 * self.fine)).max(1);
+        // Steps of the series have three binary digits.
+        let rest = step.ilog2().saturating_sub(2);
+        step >> rest << rest
     }
 
     /// Whole pixels a voxel; 1 where a pixel has a voxel or more.
     pub fn magnified(&self) -> i64 {
-        (self.parts() / quarters(self.zoom)).max(1)
+        (self.parts() / eighths(self.zoom)).max(1)
     }
 
-    /// Quarters of a divided pixel a voxel.
+    /// Eighths of a divided pixel a voxel.
     fn parts(&self) -> i64 {
-        pixel_quarters(self.zoom).saturating_mul(self.fine)
+        pixel_quarters(self.zoom).saturating_mul(2 * self.fine)
     }
 
     /// The same part of the world in pixels that are divided.
@@ -79,17 +85,17 @@ impl View {
 
     /// Pixels a voxel of the world.
     fn scale(&self) -> f64 {
-        self.parts() as f64 / quarters(self.zoom) as f64
+        self.parts() as f64 / eighths(self.zoom) as f64
     }
 
     /// Voxels of the world that so many pixels cover.
     pub fn voxels(&self, pixels: i64) -> i64 {
-        pixels.saturating_mul(quarters(self.zoom)).div_euclid(self.parts())
+        pixels.saturating_mul(eighths(self.zoom)).div_euclid(self.parts())
     }
 
     /// Pixels that so many voxels of the world take.
     pub fn length(&self, voxels: i64) -> i64 {
-        voxels.saturating_mul(self.parts()).div_euclid(quarters(self.zoom))
+        voxels.saturating_mul(self.parts()).div_euclid(eighths(self.zoom))
     }
 
     /// All of a part of the world, as near as it fits into so many pixels.
@@ -106,7 +112,12 @@ impl View {
     /// Nearer or farther by one, with a place of the world staying where it is.
     pub fn zoom_by(&mut self, by: i32, around: [f64; 2]) {
         let before = self.scale();
-        self.zoom = self.zoom.saturating_add(by).clamp(NEAREST, FARTHEST);
+        for _ in 0..by.unsigned_abs() {
+            // A fitted view may be between two steps of the keys.
+            let zoom = self.zoom + by.signum() * if self.zoom + by.signum() > 0 { 2 } else { 1 };
+            let zoom = if self.zoom > 0 { zoom.max(0) } else { zoom };
+            self.zoom = zoom.clamp(NEAREST, FARTHEST);
+        }
         let ratio = before / self.scale();
         self.middle = [0, 1].map(|i| around[i] + (self.middle[i] - around[i]) * ratio);
     }
@@ -140,14 +151,14 @@ impl View {
     pub fn world(&self, pixel: [i64; 2], pixels: [i64; 2]) -> [i64; 2] {
         let [left, top] = self.origin(pixels);
         let at = [left + pixel[0], if self.rises { top - pixel[1] } else { top + pixel[1] }];
-        let (many, few) = (quarters(self.zoom), self.parts());
+        let (many, few) = (eighths(self.zoom), self.parts());
         at.map(|n| n.saturating_mul(many).div_euclid(few))
     }
 
     /// The pixel of a voxel of the world; it may be outside.
     pub fn pixel(&self, world: [i64; 2], pixels: [i64; 2]) -> [i64; 2] {
         let [left, top] = self.origin(pixels);
-        let (many, few) = (quarters(self.zoom), self.parts());
+        let (many, few) = (eighths(self.zoom), self.parts());
         let at = world.map(|n| {
             if few <= many {
                 // The last pixel that begins at the voxel or before it.
@@ -181,7 +192,7 @@ impl View {
     pub fn seen(&self, pixels: [i64; 2]) -> [[i64; 2]; 2] {
         let (a, b) = (self.world([0, 0], pixels), self.world([pixels[0] - 1, pixels[1] - 1], pixels));
         let low = [0, 1].map(|i| a[i].min(b[i]));
-        let last = (quarters(self.zoom) + 3) / 4;
+        let last = (eighths(self.zoom) + 7) / 8;
         let high = [0, 1].map(|i| a[i].max(b[i]).saturating_add(last));
         [low, high]
     }
@@ -194,8 +205,8 @@ mod tests {
     #[test]
     fn each_zoom_is_a_little_farther() {
         for zoom in 0..FARTHEST {
-            let (near, far) = (quarters(zoom), quarters(zoom + 1));
-            assert!(near < far && far * 4 <= near * 5, "{zoom}");
+            let (near, far) = (eighths(zoom), eighths(zoom + 1));
+            assert!(near < far && far * 8 <= near * 9, "{zoom}");
         }
         for zoom in NEAREST..0 {
             let (near, far) = (pixel_quarters(zoom), pixel_quarters(zoom + 1));
@@ -203,9 +214,9 @@ mod tests {
         }
         assert_eq!((pixel_quarters(NEAREST), pixel_quarters(NEAREST_FIT)), (24 * 4, 6 * 4));
         // Tiles are made for whole steps, those of the series.
-        for zoom in 0..100 {
-            let step = quarters(zoom) / 4;
-            assert!((0..100).any(|n| series(n) == step), "{zoom}: {step}");
+        for zoom in 0..200 {
+            let step = View { middle: [0.0; 2], zoom, rises: false, fine: 1 }.step();
+            assert!((0..100).any(|n| series(n) == step) && step * 8 <= eighths(zoom), "{zoom}: {step}");
         }
     }
 
@@ -213,7 +224,7 @@ mod tests {
     fn steps_grow_by_a_quarter_at_most_from_4_on() {
         let steps: Vec<i64> = (0..14).map(series).collect();
         assert_eq!(steps, [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24]);
-        for n in 3..FARTHEST {
+        for n in 3..LAST_STEP {
             assert!(series(n) < series(n + 1) && series(n + 1) * 4 <= series(n) * 5, "{n}");
         }
         assert_eq!(steps_near(8).take(4).collect::<Vec<_>>(), [10, 7, 12, 6]);
@@ -276,6 +287,23 @@ mod tests {
             let view = View::fit([[-size, 0], [size, size]], [120, 60], false);
             let [low, high] = view.seen([120, 60]);
             assert!(low[0] <= -size && high[0] >= size && low[1] <= 0 && high[1] >= size, "{size}");
+        }
+    }
+
+    #[test]
+    fn keys_zoom_to_both_ends_and_back() {
+        for zoom in [NEAREST, -1, 0, 1, 2, 7, FARTHEST] {
+            let mut view = View { middle: [0.0; 2], zoom, rises: false, fine: 1 };
+            for (by, end) in [(-1, NEAREST), (1, FARTHEST), (-1, NEAREST)] {
+                let mut steps = 0;
+                while view.zoom != end {
+                    let before = view.scale();
+                    view.zoom_by(by, [0.0; 2]);
+                    assert!((view.scale() < before) == (by > 0) || view.zoom == end, "{zoom}");
+                    steps += 1;
+                    assert!(steps < 300, "{zoom} does not end");
+                }
+            }
         }
     }
 

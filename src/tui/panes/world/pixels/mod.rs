@@ -67,7 +67,7 @@ fn key(app: &App) -> Option<Key> {
 /// Asks for the picture in pixels, once that of half blocks is complete.
 pub fn request(app: &mut App, shown: &[Sheet], view: View, layer: Layer) {
     let Some(key) = key(app) else { return };
-    let area = Areas::new(app.pane_inside(), app.panes.world.legend_rows).picture;
+    let area = Areas::new(app.pane_inside(), app.panes.world.legend).picture;
     if area.area() == 0 || area.width > MOST_CELLS || area.height > MOST_CELLS || !app.panes.world.drawn.request(&key) {
         return;
     }
@@ -83,9 +83,10 @@ pub fn request(app: &mut App, shown: &[Sheet], view: View, layer: Layer) {
         move |worker| {
             let drawn = run_in_own_pool(|| {
                 for sheet in &sheets {
-                    let grids = load::grids(&sheet.ready.source, layer, view.step());
-                    let grids = grids.get(..1).unwrap_or_default();
-                    load::load(&sheet.ready.source, &sheet.pyramid, grids, view.seen(pixels), worker);
+                    let source = &sheet.ready.source;
+                    let wanted = load::grids(source, layer, view.step()).into_iter().take(1);
+                    let grids: Vec<_> = wanted.chain(load::coarser(source, layer, view.step())).collect();
+                    load::load(source, &sheet.pyramid, &grids, view.seen(pixels), worker);
                 }
                 let image = scene.image().filter(|_| !worker.is_cancelled())?;
                 let size = Size::new(area.width, area.height);

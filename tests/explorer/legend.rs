@@ -1,0 +1,172 @@
+//! The legend and the marks of the World pane: all of them are named, told apart without colours, and counted as the verdict
+//! counts them; and how much of the pane the picture takes.
+
+use ratatui::layout::Rect;
+use ratatui::style::Color;
+use voxscope::picture::Mark;
+use voxscope::tui::layout::inside;
+use voxscope::tui::{Driver, verdict};
+
+use crate::repair::crash;
+use crate::{find, on, pane_text, sized};
+
+/// The number after some words in the pane.
+fn counted(driver: &Driver, words: &str) -> Option<u64> {
+    let text = pane_text(driver);
+    let after = text.split(&format!("{words} ")).nth(1)?;
+    let digits: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == ',').filter(|c| *c != ',').collect();
+    digits.parse().ok()
+}
+
+/// The number before some words in the verdict.
+fn told(lines: &[String], words: &[&str]) -> Option<u64> {
+    let all = lines.join(" ");
+    let before = words.iter().find_map(|words| all.split_once(words)).map(|(before, _)| before)?;
+    before.split_whitespace().last()?.replace(',', "").parse().ok()
+}
+
+#[test]
+fn the_legend_counts_what_the_verdict_counts() {
+    for name in ["two_writers/w1", "crash_terrain/t1", "power_loss/c8"] {
+        let mut driver = sized(&crash(name), 200, 60);
+        driver.keys("v v v");
+        let lines = verdict::lines(&driver.app);
+        for (mark, words) in [
+            (Mark::Misplaced, [" are in the wrong place", " is in the wrong place"]),
+            (Mark::Torn, [" are torn", " is torn"]),
+        ] {
+            let expected = told(&lines, &words);
+            assert_eq!(counted(&driver, mark.words()), expected, "{name}: {lines:?}\n{}", driver.text_screen());
+        }
+        assert!(told(&lines, &[" are in the wrong place", " are torn"]).is_some(), "{name}: {lines:?}");
+    }
+}
+
+#[test]
+fn marks_have_letters_in_the_picture_and_names_in_the_legend() {
+    for (columns, rows) in [(60, 15), (120, 40)] {
+        let mut driver = sized(&crash("crash_terrain/t1"), columns, rows);
+        for look in ["surface", "cut", "height", "health", "coverage", "size", "repair"] {
+            let screen = driver.text_screen();
+            assert!(screen.contains(look), "{look}, {columns} x {rows}\n{screen}");
+            let marks: &[Mark] = match look {
+                "cut" => &[Mark::Misplaced],
+                "repair" => &[Mark::Missing, Mark::Placed],
+                _ => &[Mark::Torn, Mark::Misplaced],
+            };
+            let pane = inside(driver.app.layout().pane);
+            let cells = |area: Rect| {
+                let buffer = driver.screen();
+                area.positions()
+                    .filter_map(|at| buffer.cell(at))
+                    .map(|c| (c.symbol().to_owned(), c.bg))
+                    .collect::<Vec<_>>()
+            };
+            for mark in marks {
+                let (letter, [r, g, b]) = (mark.letter().to_string(), mark.color());
+                let is_letter = |(symbol, bg): &(String, Color)| *symbol == letter && *bg == Color::Rgb(r, g, b);
+                assert!(cells(pane).iter().any(is_letter), "{look}, {columns} x {rows}: {letter}\n{screen}");
+                let words = format!("{letter} {} ", mark.words());
+                assert!(pane_text(&driver).contains(&words), "{look}, {columns} x {rows}: {words}\n{screen}");
+            }
+            driver.keys("v");
+        }
+    }
+}
+
+/// Columns and rows of the picture that have a colour.
+fn filled(driver: &Driver) -> [u16; 2] {
+    let pane = inside(driver.app.layout().pane);
+    let screen = driver.screen();
+    let is_filled = |x: u16, y: u16| {
+        screen.cell((x, y)).is_some_and(|cell| ["▀", "▄"].contains(&cell.symbol()) && matches!(cell.fg, Color::Rgb(..)))
+    };
+    // Columns of the legend hold a scale of two columns at most.
+    let full: Vec<u16> = (pane.left()..pane.right())
+        .filter(|x| {
+            (pane.top()..pane.bottom()).filter(|y| is_filled(*x, *y)).count() * 2 > usize::from(pane.height / 2)
+        })
+        .collect();
+    let rows = (pane.top()..pane.bottom()).filter(|y| (pane.left()..pane.right()).any(|x| is_filled(x, *y))).count();
+    [u16::try_from(full.len()).unwrap(), u16::try_from(rows).unwrap()]
+}
+
+#[test]
+fn the_world_fills_the_pane_along_one_axis() {
+    let dir = crate::sample("lods");
+    for (columns, rows) in [(60, 15), (80, 24), (120, 40), (200, 60)] {
+        for path in [&crash("crash_terrain/t1"), dir.path()] {
+            let driver = sized(path, columns, rows);
+            let pane = inside(driver.app.layout().pane);
+            let [wide, high] = filled(&driver);
+            // Steps of the zoom are an eighth apart.
+            let is_full = high * 8 >= (pane.height - 3) * 7 || wide * 8 >= (pane.width - 7) * 7;
+            assert!(is_full, "{columns} x {rows}: {wide} x {high} of {pane:?}\n{}", driver.text_screen());
+        }
+    }
+}
+
+#[test]
+fn nothing_stands_in_where_nothing_is_once_the_picture_is_complete() {
+    for (columns, rows) in [(80, 24), (100, 30), (120, 40), (160, 48)] {
+        let (mut driver, _dir) = on("pak-room", columns, rows);
+        // Pictures of other steps are there too.
+        driver.keys("- - - + + + + esc");
+        let pane = inside(driver.app.layout().pane);
+        // Four regions meet; to the left of x = -32 there are chunks at z = -32 to 0 only.
+        let screen = driver.screen();
+        let color = |x: u16, y: u16| {
+            screen
+                .cell((x, y))
+                .is_some_and(|cell| ["▀", "▄"].contains(&cell.symbol()) && matches!(cell.fg, Color::Rgb(..)))
+        };
+        // Rows begin where chunks do: at x = -64 or at -32.
+        let begins: std::collections::BTreeSet<u16> = (pane.top() + 1..pane.bottom() - 1)
+            .filter_map(|y| (pane.left() + 7..pane.right() - 30).find(|x| color(*x, y)))
+            .collect();
+        assert_eq!(begins.len(), 2, "{columns} x {rows}: {begins:?}\n{}", driver.text_screen());
+    }
+}
+
+#[test]
+fn a_cut_verdict_says_that_it_is_cut_and_a_message_leaves_the_keys() {
+    let mut driver = sized(&crash("crash_terrain/t1"), 60, 15);
+    let screen = driver.text_screen();
+    let verdict = screen.lines().rev().nth(1).unwrap().trim_end().to_owned();
+    assert!(verdict.ends_with('…') || verdict.ends_with('.'), "{screen}");
+    driver.keys("!");
+    let last = driver.text_screen().lines().last().unwrap().to_owned();
+    assert!(last.contains("Findings are not marked.") && last.trim_end().ends_with("q quit"), "{last}");
+    // What has no room beside the message is left out, never cut.
+    let mut driver = sized(&crash("crash_terrain/t1"), 120, 40);
+    driver.keys("y");
+    let last = driver.text_screen().lines().last().unwrap().to_owned();
+    assert!(last.contains("A cut at y = ") && last.contains("? help") && last.trim_end().ends_with("q quit"), "{last}");
+}
+
+#[test]
+fn what_the_lod_that_is_shown_does_not_have_is_seen_from_higher_ones() {
+    let (mut driver, _dir) = on("lods", 200, 60);
+    // Where nothing of a block is shown.
+    let unseen = |driver: &Driver| {
+        let is_block = |color: Color| color == Color::Rgb(48, 52, 60);
+        driver.screen().content.iter().filter(|cell| is_block(cell.fg) || is_block(cell.bg)).count()
+    };
+    assert_eq!(unseen(&driver), 0, "{}", driver.text_screen());
+    let height = |driver: &Driver| crate::row_with(driver, "height ").contains(" y ");
+    assert!(height(&driver));
+    driver.keys("@");
+    driver.text("-120,0,-120");
+    driver.keys("enter");
+    assert!(height(&driver), "{}", driver.text_screen());
+    assert!(crate::inspector_text(&driver).contains("of LOD 2"), "{}", driver.text_screen());
+}
+
+#[test]
+fn the_coverage_of_a_column_is_in_the_inspector() {
+    let (mut driver, _dir) = on("lods", 120, 40);
+    driver.keys("v v v v");
+    assert!(driver.text_screen().contains("LODs 0, 1, 2"), "{}", driver.text_screen());
+    assert!(find(&driver, "LOD 2", 20).is_some(), "{}", driver.text_screen());
+    assert!(crate::inspector_text(&driver).contains("LODs 0, 1, 2"), "{}", driver.text_screen());
+}
