@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use crate::bytes::index;
 use crate::damage::{Code, Damage};
 use crate::draft;
+use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::forest::Meta;
-use crate::godot::region::Format;
+use crate::godot::region::{Format, Header};
 use crate::repair::backup::Store;
 use crate::repair::out::below;
-use crate::save::{Forest, Kind, META, Save};
+use crate::save::{Forest, Kind, META, Save, layout_of_blocks};
 use crate::source::Source;
 
 /// The sector size of a forest whose meta file has 65,536, which does not fit the 16 bits of a region header.
@@ -53,7 +54,9 @@ impl Target {
             (Some(said), Some(most)) if share(&said) < share(&most) => Some(most),
             (Some(said), _) => Some(said),
             (None, Some(most)) => Some(most),
-            (None, None) => said.map(|said| Format { sector_size: said.sector_size.min(SECTOR), ..said }),
+            (None, None) => said
+                .map(|said| Format { sector_size: said.sector_size.min(SECTOR), ..said })
+                .or_else(|| with_depths_of_blocks(save, forest, readable?)),
         };
         // A layout given by an option applies to the whole forest.
         let format = format.or(forest.format);
@@ -103,6 +106,19 @@ impl Target {
         target.meta = file(meta.encode(), from);
         Ok(target)
     }
+}
+
+/// The layout by a meta file that has lost the depths: blocks store their own.
+fn with_depths_of_blocks(save: &Save, forest: &Forest, meta: &Meta) -> Option<Format> {
+    let any = [Depth::Bits8; CHANNELS];
+    let format = Meta { depths: Some(meta.depths.unwrap_or(any)), ..meta.clone() }.format()?;
+    let side = 1u16.checked_shl(format.block_size_po2.into())?;
+    let by = |file, version| {
+        let (own, n) = layout_of_blocks(file, &forest.dir, &Header::new(version, format), &save.options)?;
+        // One block alone may be the damaged one.
+        (own.size == [side; 3] && n > 1).then_some(Format { depths: own.depths, ..format })
+    };
+    forest.regions.iter().find_map(|file| by(file, 3).or_else(|| by(file, 2)))
 }
 
 fn is_old(file: &crate::save::RegionFile) -> bool {

@@ -154,8 +154,8 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     let below = |path: &Path| path.strip_prefix(&save.path).map(Path::to_path_buf).ok();
     let forests = || save.forests.iter().filter(|forest| forest.kind != Kind::Loose);
     let strange = |fault: &&Fault| {
-        let named = matches!(fault.damage.code, Code::NameRegion | Code::NotAFile);
-        named && forests().any(|forest| fault.path.starts_with(&forest.dir))
+        let is_named = || forests().any(|forest| fault.path.starts_with(&forest.dir));
+        fault.damage.code == Code::NotAFile || (fault.damage.code == Code::NameRegion && is_named())
     };
     let special = |fault: &&Fault| {
         let is_copied = |data: fs::Metadata| data.is_dir() || data.is_file();

@@ -149,6 +149,49 @@ fn a_lod_is_reported(there: &Replaced) {
     assert_eq!((run.code, &summary["added"]), (Some(2), &0.into()), "{summary}");
 }
 
+#[test]
+fn an_array_of_a_map_that_is_no_file_is_reported_by_every_command() {
+    let kinds: [Spoil; 4] = [
+        |at, apart| symlink(apart, at).unwrap(),
+        |at, _| assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
+        |at, _| fs::create_dir(at).unwrap(),
+        |at, _| drop(std::os::unix::net::UnixListener::bind(at).unwrap()),
+    ];
+    for with in kinds {
+        let demo = Demo::new();
+        let dir = tempdir().unwrap();
+        let save = dir.path().join("save");
+        copy(Path::new(&demo.path("healthy/map-sparse")), &save);
+        let part = crate::common::files_below(&save)
+            .into_iter()
+            .find(|path| path.extension().is_some_and(|e| e == "npy"))
+            .unwrap();
+        let apart = dir.path().join("apart");
+        fs::rename(&part, &apart).unwrap();
+        with(&part, &apart);
+        let name = part.file_name().unwrap().to_str().unwrap();
+        let save = save.to_str().unwrap();
+        let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        for arguments in [
+            &["ls", save][..],
+            &["info", save],
+            &["repair", save, "--plan"],
+            &["repair", save, "--out", &to("copy")],
+            &["export", save, "--table", "--out", &to("table.csv")],
+        ] {
+            let run = run(arguments);
+            let code = run.code.unwrap();
+            assert!(code & 8 != 0 && run.err.contains(name), "{arguments:?}: {code} {} {}", run.out, run.err);
+            assert!(!run.out.contains("checked, clean"), "{arguments:?}: {}", run.out);
+        }
+        let drawn = run(&["export", save, "--map", &to("map.png")]);
+        assert!(drawn.code.unwrap() & 8 != 0 && !drawn.err.is_empty(), "{:?}: {}", drawn.code, drawn.out);
+        let checked = run(&["check", save, "--format", "json"]);
+        let summary = serde_json::from_str::<Json>(&checked.out).unwrap()["summary"].clone();
+        assert_eq!((&summary["files_unread"], checked.code.unwrap() & 8), (&1.into(), 8), "{summary}");
+    }
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn an_unusable_journal_is_reported_by_every_command() {

@@ -216,3 +216,24 @@ fn exchanged_records_of_a_pak_region_are_put_right() {
     let done = mend(&old, 0);
     assert_eq!((done.right, done.lost, &done.codes[..]), (ALL, 0, &[][..]), "a healthy file");
 }
+
+/// A directory with the name of a pak region goes to `lost+found`, and the copy is repaired into itself.
+#[test]
+fn a_directory_in_the_place_of_a_pak_region() {
+    for alone in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let (world, to, again) = (dir.path().join("world"), dir.path().join("copy"), dir.path().join("again"));
+        let sample = voxscope::demo::samples().find(|sample| sample.name == "pak-room").unwrap();
+        (sample.make)(&world).unwrap();
+        let names = crate::common::files_below(&world);
+        for path in names.iter().take(if alone { names.len() } else { 1 }) {
+            fs::remove_file(path).unwrap();
+            fs::create_dir(path).unwrap();
+        }
+        let outcome = crate::mend(&world, &to, false);
+        assert_eq!(outcome.plan.no_files.len(), if alone { names.len() } else { 1 });
+        assert_eq!(outcome.check.unread, 0);
+        assert!(to.join("lost+found").is_dir());
+        assert!(crate::mend(&to, &again, false).plan.changes_nothing(), "{alone}");
+    }
+}

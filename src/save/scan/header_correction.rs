@@ -94,7 +94,12 @@ fn with_layout_of_blocks(
 }
 
 /// The layout that most of the file's blocks have, and how many of those that were asked.
-fn of_blocks(file: &RegionFile, dir: &Path, header: &Header, options: &Options) -> Option<(BlockLayout, usize)> {
+pub(crate) fn of_blocks(
+    file: &RegionFile,
+    dir: &Path,
+    header: &Header,
+    options: &Options,
+) -> Option<(BlockLayout, usize)> {
     let (source, _) = open_region(&dir.join(&file.name)).ok()?;
     let region = Region::load(source, header.clone(), file.lod, file.position, options).ok()?;
     let mut scratch = Scratch::default();

@@ -23,6 +23,7 @@ use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 
 pub(crate) use block_files::META as BLOCK_META;
+pub(crate) use header_correction::of_blocks as layout_of_blocks;
 pub(super) use streams::with_ending;
 
 /// Name of the meta file.

@@ -256,6 +256,28 @@ fn a_meta_file_from_what_is_left_of_it() {
     assert_eq!(fs::read(mended.path.join("meta.vxrm")).unwrap(), right);
 }
 
+/// 12: the list of depths of the meta file is damaged, and so is the header of the region: the rest of the one, the table and
+/// the blocks have all of it.
+#[test]
+fn a_meta_file_without_depths_and_a_header_without_sizes() {
+    let land = Land::full();
+    let right = meta(&format(), 3);
+    let list = right.windows(14).position(|text| text == b"channel_depths").unwrap();
+    for damaged in [5..20, 5..9, 0..20] {
+        let source = land.write(&format!("world{}-{}", damaged.start, damaged.end));
+        let mut bytes = fs::read(source.join(REGION)).unwrap();
+        bytes[damaged.clone()].fill(0);
+        put(&source.join(REGION), &bytes);
+        let mut text = right.clone();
+        text[list + 18..list + 22].copy_from_slice(&[0xff, 0xff, 0xff, 0x7f]);
+        put(&source.join("meta.vxrm"), &text);
+        assert!(codes(&source).contains(&Code::MetaUnreadable));
+        let mended = plain(&source);
+        assert_eq!(mended.blocks, land.truth, "{damaged:?}");
+        assert_eq!(fs::read(mended.path.join("meta.vxrm")).unwrap(), right, "{damaged:?}");
+    }
+}
+
 /// 14: the game was killed while it made room for the header of version 3.
 #[test]
 fn an_interrupted_migration() {
