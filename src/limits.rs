@@ -28,6 +28,8 @@ pub struct Limits {
     pub stream_rows: usize,
     /// Bytes of a voxel map's `map_data.json`.
     pub map_json_bytes: u64,
+    /// Values in a JSON text: as a tree, each may take a hundred times its bytes.
+    pub json_values: usize,
     /// Layers of a voxel map.
     pub map_layers: usize,
     /// Blocks in one layer of a voxel map.
@@ -51,6 +53,7 @@ impl Limits {
         findings_per_file: 10_000,
         stream_rows: 1 << 22,
         map_json_bytes: 4 << 20,
+        json_values: 1 << 17,
         map_layers: 4096,
         map_blocks: 1 << 21,
         map_depth_cells: 1 << 28,
@@ -60,5 +63,38 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self::DEFAULT
+    }
+}
+
+/// At least as many as the values of a JSON text, counted without building them.
+#[must_use]
+pub fn count_json_values(text: &[u8]) -> usize {
+    let (mut quoted, mut escaped, mut count) = (false, false, 1_usize);
+    for byte in text {
+        match byte {
+            _ if quoted => {
+                quoted = escaped || *byte != b'"';
+                escaped = !escaped && *byte == b'\\';
+            }
+            b'"' => quoted = true,
+            b'[' | b'{' | b',' => count = count.saturating_add(1),
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count_json_values;
+
+    #[test]
+    fn no_text_has_more_values_than_are_counted() {
+        for (text, least) in
+            [("1", 1), (r#"[1, "a,[\"{", []]"#, 4), (r#"{"a": {"b,": [0, 0]}, "c": "\\"}"#, 6), (r#"["open, [[["#, 1)]
+        {
+            let counted = count_json_values(text.as_bytes());
+            assert!(counted >= least && counted <= least + 2, "{text}: {counted}");
+        }
     }
 }

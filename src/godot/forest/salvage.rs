@@ -4,12 +4,16 @@ use serde_json::{Map, Value as Json};
 
 use super::{Fields, KNOWN, Meta};
 use crate::bytes::{Span, len64};
+use crate::limits::{Limits, count_json_values};
 
 impl Meta {
     /// The fields that can be read in a meta file that [`Meta::decode`] refuses; `None` if there are none. A field whose end
     /// was cut off is left out: `51` may have been `512`.
     #[must_use]
     pub fn salvage(data: &[u8]) -> Option<Self> {
+        if count_json_values(data) > Limits::DEFAULT.json_values {
+            return None;
+        }
         let fields = KNOWN.iter().filter_map(|name| Some(((*name).to_owned(), value_of(data, name)?)));
         let object: Map<String, Json> = fields.collect();
         if object.is_empty() {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map as Object, Value as Json};
 
+use crate::limits::{Limits, count_json_values};
 use crate::voxel_map::map_json::MapData;
 
 /// How deep brackets may nest.
@@ -17,6 +18,9 @@ const OF_THE_MAP: [&str; 3] = ["mapID", "timestamp", "waterSurfaceLevel"];
 #[must_use]
 pub fn recover(text: &[u8]) -> Option<Json> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    if count_json_values(text) > Limits::DEFAULT.json_values {
+        return None;
+    }
     let object = cut(text).or_else(|| pieces(text))?;
     object.get("global").filter(|global| is_layer(global))?;
     Some(Json::Object(object))

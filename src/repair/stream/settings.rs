@@ -83,7 +83,7 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
         (Some(said), Some(told)) if said != told && whole().count() >= OVERRULE => Some(told),
         (said, told) => said.or(told),
     };
-    let has_format = table.is_none_or(|table| table.columns.len() > 2);
+    let has_format = table.is_none_or(|table| table.columns().len() > 2);
     let version = said_version.or(Some(u8::from(has_format)));
     // Version 0 has keys of format 0 only.
     let version = if format.is_some_and(|format| format != Format::Int16) { Some(1) } else { version };

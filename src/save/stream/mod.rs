@@ -163,7 +163,9 @@ impl<S: Source> Stream<S> {
         let mut found = rows::Found::default();
         let own =
             |table: &Table| ["blocks", "meta", "channels"].iter().any(|name| table.is(name) || table.is_index_of(name));
-        let (tables, foreign): (Vec<Table>, Vec<Table>) = self.tables.clone().into_iter().partition(own);
+        // Walking them changes what is known of pages, not of tables.
+        let all = std::mem::take(&mut self.tables);
+        let (tables, foreign): (Vec<&Table>, Vec<&Table>) = all.iter().partition(|table| own(table));
         tables.iter().for_each(|table| found.table(self, table));
         let lacks = |name: &str| !tables.iter().any(|table| table.is(name));
         // A table with an unknown name may be one of the missing ones.
@@ -181,6 +183,7 @@ impl<S: Source> Stream<S> {
         if lacking {
             foreign.iter().for_each(|table| found.table(self, table));
         }
+        self.tables = all;
         if known {
             self.beyond(declared);
         }

@@ -29,8 +29,6 @@ pub struct Table {
     pub sql: String,
     /// Its first page; 0 where it has none (views and triggers).
     pub root: u32,
-    /// The names of its columns, in lower case.
-    pub columns: Vec<String>,
     /// Its bytes in the schema.
     pub span: Span,
 }
@@ -40,6 +38,12 @@ impl Table {
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         !self.is_index && self.root > 0 && self.name.eq_ignore_ascii_case(name)
+    }
+
+    /// The names of its columns, in lower case. They are read from its statement: a database may have thousands of tables.
+    #[must_use]
+    pub fn columns(&self) -> Vec<String> {
+        column_names(&self.sql)
     }
 
     /// Whether it is an index of the table with this name.
@@ -97,16 +101,7 @@ fn table(values: &[Key<'_>], span: Span, header: &Header) -> Option<Table> {
         Some(Key::Text(sql)) => text(sql),
         _ => String::new(),
     };
-    let columns = column_names(&sql);
-    Some(Table {
-        name: text(name),
-        of: text(of),
-        is_index: header.utf8(kind).as_ref() == b"index",
-        sql,
-        root,
-        columns,
-        span,
-    })
+    Some(Table { name: text(name), of: text(of), is_index: header.utf8(kind).as_ref() == b"index", sql, root, span })
 }
 
 /// A token of a statement: a word or name, its quotes removed, or another character.
@@ -195,7 +190,7 @@ fn columns(tables: &[Table], whole: bool, schema: Span, damage: &mut Vec<Damage>
             }
             None if table.is_index => foreign(table.span, "an index that is not part of a stream"),
             None => foreign(table.span, "a table that is not part of a stream"),
-            Some((_, columns)) if table.columns.len() > columns.len() => {
+            Some((_, columns)) if table.columns().len() > columns.len() => {
                 foreign(table.span, "a table with more columns than a stream has");
             }
             Some(_) => {}
@@ -206,9 +201,9 @@ fn columns(tables: &[Table], whole: bool, schema: Span, damage: &mut Vec<Damage>
             Some(table) => {
                 // Version 0 of the settings has no third column.
                 let needed = if *name == "meta" { 2 } else { 3 };
-                let same = table.columns.iter().zip(*expected).take_while(|(a, b)| a == *b).count();
-                let fits =
-                    same >= needed.min(expected.len()) && (same == expected.len() || table.columns.len() == same);
+                let columns = table.columns();
+                let same = columns.iter().zip(*expected).take_while(|(a, b)| a == *b).count();
+                let fits = same >= needed.min(expected.len()) && (same == expected.len() || columns.len() == same);
                 (!fits).then_some((table.span, "other columns"))
             }
             // If a part of the schema cannot be read, a missing table is not reported on its own.

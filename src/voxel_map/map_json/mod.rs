@@ -11,12 +11,13 @@
 
 mod spans;
 
+use serde::de::IgnoredAny;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map as Object, Number, Value as Json};
 
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Decoded, Value};
-use crate::limits::Limits;
+use crate::limits::{Limits, count_json_values};
 use crate::voxel_map::place::{Frame, nearest};
 
 pub use spans::layer_spans;
@@ -137,9 +138,21 @@ impl MapData {
         let all = Span::sized(0, len64(data));
         let text = data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data);
         let skipped = all.end.saturating_sub(len64(text));
-        let object = match serde_json::from_slice::<Json>(text) {
-            Ok(Json::Object(object)) => object,
-            Ok(_) => {
+        let (values, most) = (count_json_values(text), Limits::DEFAULT.json_values);
+        // As a tree it would take too much memory.
+        let parsed = match values > most {
+            true => serde_json::from_slice::<IgnoredAny>(text).map(|_| None),
+            false => serde_json::from_slice::<Json>(text).map(Some),
+        };
+        let object = match parsed {
+            Ok(Some(Json::Object(object))) => object,
+            Ok(None) => {
+                let [values, most] = [values, most].map(|n| u64::try_from(n).unwrap_or(u64::MAX));
+                let damaged = Damage::new(Code::OverLimit, all, "values of map_data.json");
+                damage.push(damaged.expected(Value::AtMost(most)).found(Value::Number(values)));
+                return None;
+            }
+            Ok(Some(_)) => {
                 damage.push(Damage::new(Code::MapUnreadable, all, "JSON").expected(Value::Words("an object")));
                 return None;
             }
@@ -163,12 +176,16 @@ impl MapData {
         let map_id = fields.take("mapID", true, "a whole number", Json::as_i64);
         let timestamp = fields.text("timestamp", true);
         let water_surface_level = fields.take("waterSurfaceLevel", false, "a number", Json::as_f64);
-        let global = fields.take("global", true, "an object", |json| json.as_object().cloned());
-        let locals = fields.take("locals", true, "a list", |json| json.as_array().cloned());
+        let global = fields.take_whole("global", "an object", Json::is_object);
+        let locals = fields.take_whole("locals", "a list", Json::is_array);
         let extra = fields.rest(&["mapID", "timestamp", "waterSurfaceLevel", "global", "locals"]);
-        let global = global.map(|object| Layer::decode(object, spans.next().unwrap_or(all), damage));
+        let global = match global {
+            Some(Json::Object(object)) => Some(Layer::decode(object, spans.next().unwrap_or(all), damage)),
+            _ => None,
+        };
+        let locals = if let Some(Json::Array(locals)) = locals { locals } else { Vec::new() };
         let mut layers = Vec::new();
-        for json in locals.unwrap_or_default() {
+        for json in locals {
             let span = spans.next().unwrap_or(all);
             if layers.len() >= Limits::DEFAULT.map_layers {
                 let limit = Value::AtMost(u64::try_from(Limits::DEFAULT.map_layers).unwrap_or(u64::MAX));
@@ -327,6 +344,14 @@ impl Fields<'_> {
         };
         self.fault(Code::MapField, field, expected, found);
         None
+    }
+
+    /// Takes a required field out as it is if it is of the right kind; otherwise it is damage and stays.
+    fn take_whole(&mut self, field: &'static str, expected: &'static str, is: fn(&Json) -> bool) -> Option<Json> {
+        if self.object.get(field).is_some_and(is) {
+            return self.object.shift_remove(field);
+        }
+        self.take(field, true, expected, |_| None)
     }
 
     fn text(&mut self, field: &'static str, required: bool) -> Option<String> {

@@ -95,12 +95,12 @@ pub(super) fn blocks(db: &Connection, work: &Work) -> rusqlite::Result<()> {
         return db.execute_batch(&table.sql);
     }
     let sql = blocks_sql(format.unwrap_or(Format::Int16));
-    let names: Vec<&str> = match (&columns, table) {
-        (Some(columns), _) => columns.iter().filter(|c| !c.generated).map(|column| column.name.as_str()).collect(),
-        (None, Some(table)) => table.columns.iter().map(String::as_str).collect(),
+    let names: Vec<String> = match (columns, table) {
+        (Some(columns), _) => columns.into_iter().filter(|c| !c.generated).map(|column| column.name).collect(),
+        (None, Some(table)) => table.columns(),
         (None, None) => Vec::new(),
     };
-    let more: Vec<String> = names.into_iter().skip(3).map(quoted).collect();
+    let more: Vec<String> = names.iter().skip(3).map(|name| quoted(name)).collect();
     match (more.as_slice(), sql.strip_suffix(')')) {
         ([_, ..], Some(start)) => db.execute_batch(&format!("{start}, {})", more.join(", "))),
         _ => db.execute_batch(sql),
