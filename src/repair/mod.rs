@@ -26,6 +26,7 @@ mod plan;
 pub mod preview;
 mod report;
 mod same_world;
+mod stamps;
 mod stream;
 mod survey;
 mod torn;
@@ -194,8 +195,14 @@ pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Out
     if is_stream(save) {
         write::usable_beside(&sources(save, options), destination)?;
     }
+    let stamps = stamps::Stamps::of(save);
     let mut plan = plan(save, options)?;
-    let check = write::write(save, &mut plan, destination, options)?;
+    let check =
+        write::write(save, &mut plan, &stamps, destination, options).map_err(|error| match stamps.unchanged() {
+            // What went wrong may come from that.
+            Err(changed) if !matches!(error, Error::Build(draft::Error::Interrupted)) => changed.into(),
+            _ => error,
+        })?;
     Ok(Outcome { plan, check })
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
 
 use crate::check;
 use crate::godot::channel::NAMES;
@@ -16,47 +16,61 @@ use crate::repair::why::{doubt, likeliest};
 use crate::repair::{MissingReason, Options, map, pak, stream};
 use crate::save::{Save, first_byte};
 
-/// `repair.json`: see OUTPUT.md.
-pub(super) fn json(
-    save: &Save,
-    plan: &Plan,
-    options: &Options<'_>,
-    totals: &check::Totals,
-    check: &check::Summary,
-) -> Value {
-    let unread = save.unread().map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
-    let backup = options.backup.iter().flat_map(|backup| backup.unread().map(move |fault| (backup, fault)));
-    let backup = backup.map(|(backup, fault)| json!({ "file": backup.shown(&fault.path), "why": fault.why() }));
-    let changed = plan.regions.iter().filter(|r| !r.is_unchanged());
-    let regions: Vec<RegionReport> = changed.map(RegionReport::new).collect();
-    let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
-    json!({
-        "type": "repair",
-        "level": if options.likely { "likely" } else { "certain" },
-        "backup": options.backup.is_some(),
-        "backup_compared": plan.compared,
-        "copied": plan.regions.iter().filter(|r| r.is_unchanged()).count(),
-        "regions": regions,
-        "paks": pak::reports(&plan.paks),
-        "maps": map::reports(&plan.maps),
-        "streams": stream::reports(&plan.streams),
-        "meta_files": plan.metas.iter().map(|meta| printable::path(&meta.name)).collect::<Vec<_>>(),
-        "set_aside": paths(&[&plan.strange[..], &plan.no_files].concat()),
-        "links": paths(&plan.links),
-        "files_unread": unread.collect::<Vec<_>>(),
-        "backup_files_unread": backup.collect::<Vec<_>>(),
-        "totals": totals,
-        "check": {
+/// `repair.json`: see OUTPUT.md. It is written as it is made: a region may lack a quarter of a million blocks.
+pub(super) struct Report<'r> {
+    pub save: &'r Save,
+    pub plan: &'r Plan,
+    pub options: &'r Options<'r>,
+    pub totals: &'r check::Totals,
+    pub check: &'r check::Summary,
+}
+
+impl Serialize for Report<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self { save, plan, options, totals, check } = self;
+        let unread = save.unread().map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
+        let backup = options.backup.iter().flat_map(|backup| backup.unread().map(move |fault| (backup, fault)));
+        let backup = backup.map(|(backup, fault)| json!({ "file": backup.shown(&fault.path), "why": fault.why() }));
+        let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("type", "repair")?;
+        map.serialize_entry("level", if options.likely { "likely" } else { "certain" })?;
+        map.serialize_entry("backup", &options.backup.is_some())?;
+        map.serialize_entry("backup_compared", &plan.compared)?;
+        map.serialize_entry("copied", &plan.regions.iter().filter(|r| r.is_unchanged()).count())?;
+        map.serialize_entry("regions", &Regions(&plan.regions))?;
+        map.serialize_entry("paks", &pak::reports(&plan.paks))?;
+        map.serialize_entry("maps", &map::reports(&plan.maps))?;
+        map.serialize_entry("streams", &stream::reports(&plan.streams))?;
+        let metas: Vec<String> = plan.metas.iter().map(|meta| printable::path(&meta.name)).collect();
+        map.serialize_entry("meta_files", &metas)?;
+        map.serialize_entry("set_aside", &paths(&[&plan.strange[..], &plan.no_files].concat()))?;
+        map.serialize_entry("links", &paths(&plan.links))?;
+        map.serialize_entry("files_unread", &unread.collect::<Vec<_>>())?;
+        map.serialize_entry("backup_files_unread", &backup.collect::<Vec<_>>())?;
+        map.serialize_entry("totals", totals)?;
+        let found = json!({
             "errors": check.counts.errors,
             "warnings": check.counts.warnings,
             "notes": check.counts.notes,
             "blocks": check.stats.blocks,
-        },
-    })
+        });
+        map.serialize_entry("check", &found)?;
+        map.end()
+    }
+}
+
+/// The region files that are not just copied.
+struct Regions<'r>(&'r [RegionPlan]);
+
+impl Serialize for Regions<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().filter(|region| !region.is_unchanged()).map(RegionReport::new))
+    }
 }
 
 /// A region file that is not just copied.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct RegionReport {
     file: String,
     lod: u8,
@@ -73,7 +87,7 @@ struct RegionReport {
 }
 
 /// A block whose entry, bytes or position changes, or is not certain.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct BlockReport {
     position: [i32; 3],
     slot: u32,
@@ -92,7 +106,7 @@ struct BlockReport {
 }
 
 /// A torn block of which a part is written.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct SalvagedReport {
     position: [i32; 3],
     sector: Option<u32>,
@@ -103,13 +117,13 @@ struct SalvagedReport {
 }
 
 /// A channel that is filled with one value, as text: JSON numbers do not hold 64 bits everywhere.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 pub(super) struct FilledChannel {
     channel: &'static str,
     value: String,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct MissingReport {
     position: [i32; 3],
     why: MissingReason,

@@ -13,8 +13,10 @@ use crate::godot::stream::loc::KeyRule;
 use crate::repair::decision::{Action, RegionPlan};
 use crate::repair::out::{self, aside};
 use crate::repair::plan::Plan;
+use crate::repair::report::Report;
+use crate::repair::stamps::Stamps;
 use crate::repair::totals::totals;
-use crate::repair::{Error, Options, beside_copy, is_stream, lost, map, pack, pak, report, sources, stream};
+use crate::repair::{Error, Options, beside_copy, is_stream, lost, map, pack, pak, sources, stream};
 use crate::save::{self, LOST, REPORT, Save};
 use crate::watch::Step;
 
@@ -44,6 +46,7 @@ fn least_bytes(plan: &Plan) -> u64 {
 pub(super) fn write(
     save: &Save,
     plan: &mut Plan,
+    stamps: &Stamps,
     destination: &Path,
     options: &Options<'_>,
 ) -> Result<check::Summary, Error> {
@@ -82,8 +85,8 @@ pub(super) fn write(
     };
     summary.interrupted = false;
     draft.go_on()?;
-    let json = report::json(save, plan, options, &totals(save, plan), &summary);
-    draft.file(Path::new(REPORT), &out::json(&json))?;
+    stamps.unchanged()?;
+    write_report(&draft, &Report { save, plan, options, totals: &totals(save, plan), check: &summary })?;
     permit(&draft, save)?;
     match plan.streams.first().filter(|_| is_stream(save)) {
         // The copy of one stream is a file; it is renamed last.
@@ -97,6 +100,13 @@ pub(super) fn write(
         None => draft.finish()?,
     }
     Ok(summary)
+}
+
+fn write_report(draft: &Draft<'_>, report: &Report<'_>) -> Result<(), draft::Error> {
+    let mut writer = Writer::new(draft, Path::new(REPORT))?;
+    let (out, path) = writer.parts();
+    crate::printable::write_json_pretty(&mut *out, report).map_err(draft::Error::write(path))?;
+    writer.done()
 }
 
 /// Gives the files and directories of the result the permissions of those of the save that they replace.

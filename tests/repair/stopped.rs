@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use voxscope::demo::{self, ForestSpec};
+use voxscope::draft;
+use voxscope::repair;
+use voxscope::save::{Options, Save};
+use voxscope::watch::{Progress, Step, Watch};
 
 use crate::{findings, tree};
 
@@ -114,5 +118,46 @@ fn a_disk_that_takes_no_more() {
         assert!(!to.exists(), "a half-made copy");
         assert!(left_behind(dir.path()).is_empty(), "{blocks}: something was left behind");
         assert!(tree(&source, true) == before, "the source was altered");
+    }
+}
+
+/// A game that goes on while its save is repaired: the copy would be of two times.
+#[test]
+fn a_file_that_changes_between_the_plan_and_the_copy() {
+    let samples = ["crash-grown", "pak-zlib-checksum", "map-block-count", "stream-page", "block-files-meta"];
+    for name in samples {
+        let sample = demo::samples().find(|sample| sample.name == name).unwrap_or_else(|| panic!("{name}"));
+        let files = {
+            let dir = tempfile::tempdir().unwrap();
+            (sample.make)(&dir.path().join("world")).unwrap();
+            crate::common::files_below(&dir.path().join("world")).len()
+        };
+        for nth in 0..files.min(6) {
+            let dir = tempfile::tempdir().unwrap();
+            let (world, to) = (dir.path().join("world"), dir.path().join("copy"));
+            (sample.make)(&world).unwrap();
+            let path = &crate::common::files_below(&world)[nth];
+            // Others are not read.
+            let is_read = !["meta.vxrm", "meta.vxbm"].iter().any(|name| path.ends_with(name));
+            let save = Save::open(&world, &Options::default()).unwrap();
+            let progress = |progress: Progress| {
+                if matches!(progress, Progress::Began { step: Step::Building, .. }) {
+                    let mut bytes = fs::read(path).unwrap();
+                    let middle = bytes.len() / 2;
+                    bytes[middle..].rotate_left(3);
+                    bytes.extend([1, 2, 3]);
+                    fs::write(path, bytes).unwrap();
+                }
+            };
+            let options = repair::Options::default().watch(Watch::default().progress(&progress));
+            let done = repair::run(&save, &to, &options);
+            if is_read {
+                let is_told =
+                    matches!(&done, Err(repair::Error::Build(draft::Error::Changed(changed))) if changed == path);
+                assert!(is_told, "{name} {}: {:?}", path.display(), done.map(|_| ()));
+            }
+            assert_eq!(to.exists(), !is_read, "{name}");
+            assert!(left_behind(dir.path()).is_empty(), "{name}");
+        }
     }
 }
