@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::damage::{Code, Level};
+use crate::damage::{Code, Damage, Level};
 use crate::draft;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::stream::loc::Place;
@@ -245,9 +245,15 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     plan.pages = lost_pages(&stream, &owners).map_err(failed)?;
     plan.left_out =
         stream.tables.iter().filter(|t| !write::can_be_made(t, &stream.tables)).map(|t| t.name.clone()).collect();
-    let sound = stream.damage.iter().all(|d| d.code.level() < Level::Warning) && !has_unused(&stream, &owners);
+    // Settings that nothing tells stay as they are.
+    let stays = |code| {
+        let of_settings = [Code::StreamMetaMissing, Code::StreamMetaTwice, Code::StreamMetaField];
+        plan.unsettled.is_some() && of_settings.contains(&code)
+    };
+    let is_mended = |d: &Damage| d.code.level() >= Level::Warning && !stays(d.code);
+    let sound = !stream.damage.iter().any(is_mended) && !has_unused(&stream, &owners);
     if sound && plan.through.is_none() && !plan.changes_rows(seen.len()) {
-        return Ok(StreamPlan::new(save, file));
+        return Ok(StreamPlan { unsettled: plan.unsettled, ..StreamPlan::new(save, file) });
     }
     plan.action = Action::Rebuild;
     plan.why = why(&stream, sound, &plan);

@@ -73,9 +73,10 @@ struct LostReport {
     why: KeptReason,
 }
 
-/// The streams that are not just copied.
+/// The streams that are not just copied, or are copied with settings that nothing tells.
 pub(in crate::repair) fn reports(plans: &[StreamPlan]) -> Vec<StreamReport<'_>> {
-    plans.iter().filter(|plan| plan.action != Action::Copy).map(StreamReport::new).collect()
+    let is_told = |plan: &&StreamPlan| plan.action != Action::Copy || plan.unsettled.is_some();
+    plans.iter().filter(is_told).map(StreamReport::new).collect()
 }
 
 impl<'p> StreamReport<'p> {

@@ -48,6 +48,16 @@ fn settings_that_nothing_tells_stay_and_it_is_said() {
     assert_eq!(by_place(&done.copy).get(&ORIGIN), untouched(Format::Int19).get(&ORIGIN), "rows stay as they are");
 }
 
+/// A repair that cannot tell the settings of a stream changes nothing, and a second one agrees.
+#[test]
+fn settings_that_nothing_tells_are_no_reason_to_write_a_stream_anew() {
+    for sql in ["DELETE FROM blocks; DELETE FROM meta", "DELETE FROM blocks; UPDATE meta SET block_size_po2 = 77"] {
+        let (_dir, done) = changed(Format::Int16, sql);
+        assert!(done.plan.changes_nothing() && done.plan.leaves_damage(), "{sql}: {:?}", repair::words(&done.plan));
+        assert!(done.entry()["settings_left"].is_string(), "{sql}: {}", done.entry());
+    }
+}
+
 #[test]
 fn keys_of_another_type_are_put_right_where_there_is_no_choice() {
     let whole = untouched(Format::Blob);
