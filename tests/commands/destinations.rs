@@ -156,6 +156,26 @@ fn what_is_very_large_is_written_only_when_asked_for() {
     assert!(names(dir.path()).is_empty());
 }
 
+/// A box without a block is refused with the voxels that there are.
+#[test]
+fn a_box_outside_of_all_blocks_is_refused() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let dir = tempdir().unwrap();
+    for (name, more) in [("arrays", &[][..]), ("slice.png", &["--slice=y=3"])] {
+        let to = dir.path().join(name);
+        let arguments = ["export", &save, "--box=100000,0,0..100016,16,16", "--out", text(&to)];
+        let refused = run(&[&arguments[..], more].concat());
+        assert_eq!(refused.code, Some(8), "{name}: {}", refused.err);
+        assert!(
+            refused.err.contains("no block of LOD 0 is in the box") && refused.err.contains("-32,"),
+            "{}",
+            refused.err
+        );
+        assert!(names(dir.path()).is_empty(), "{name}");
+    }
+}
+
 #[test]
 fn the_samples_are_built_beside_their_directory() {
     let dir = tempdir().unwrap();

@@ -285,6 +285,12 @@ pub(super) fn area(index: &Index, lod: u8, which: Which, side: u16) -> Result<Ar
             if (0..3).any(|i| from[i] >= to[i] || from[i] < -most || to[i] > most) {
                 return Err(Error::Request("the box is empty, or outside of what blocks can have".to_owned()));
             }
+            // What was not read may be in the box.
+            let [low, high] = [from, to.map(|n| n - 1)].map(|corner| corner.map(|n| n.div_euclid(side)));
+            let is_in = |at: &At| (0..3).all(|i| (low[i]..=high[i]).contains(&i64::from(at.position[i])));
+            if index.faults.is_empty() && !index.blocks.iter().any(is_in) {
+                return Err(Error::Missing(outside(index, lod, of)));
+            }
             [from, to]
         }
     };
@@ -293,6 +299,13 @@ pub(super) fn area(index: &Index, lod: u8, which: Which, side: u16) -> Result<Ar
         Some(bytes) if bytes <= MOST => Ok(area),
         _ => Err(Error::Request("the box has too many voxels for one array: give a smaller one with --box".to_owned())),
     }
+}
+
+/// Why a box without a block is not exported.
+fn outside(index: &Index, lod: u8, voxels: impl Fn([i32; 3], [i32; 3]) -> Area) -> String {
+    let Some([low, high]) = index.extent() else { return format!("there is no block in LOD {lod}") };
+    let [from, to] = voxels(low, high).map(|[x, y, z]| format!("{x},{y},{z}"));
+    format!("no block of LOD {lod} is in the box; all its blocks are in {from}..{to}")
 }
 
 struct Run<'r> {
