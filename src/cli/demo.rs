@@ -102,6 +102,9 @@ fn write_samples(dir: &Path) -> Result<Vec<&'static Sample>, Failure> {
     demo::write_all(dir).map_err(|error| Failure::Failed(error.to_string()))
 }
 
+/// Bytes that the samples have at least.
+const SAMPLE_BYTES: u64 = 8 << 20;
+
 /// Writes the samples under a temporary name beside `dir`, so that there are all of them under its name, or none.
 /// `None` if it was interrupted.
 fn write_beside(dir: &Path) -> Result<Option<Vec<&'static Sample>>, Failure> {
@@ -116,6 +119,7 @@ fn write_beside(dir: &Path) -> Result<Option<Vec<&'static Sample>>, Failure> {
             "{dir}: it is inside the save {save}; nothing is ever written into a save"
         )));
     }
+    voxscope::draft::check_space(dir, SAMPLE_BYTES).map_err(failed)?;
     // An empty directory makes room for the result; one that cannot be removed, such as a mounted disk, is filled directly.
     let had = dir.is_dir();
     if had && std::fs::remove_dir(dir).is_err() {

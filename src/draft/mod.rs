@@ -104,7 +104,7 @@ pub struct Draft<'w> {
     finished: bool,
     /// The directory, locked as long as this process builds it: other processes do not remove it. `None` where directories
     /// cannot be locked.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 impl<'w> Draft<'w> {
@@ -128,7 +128,7 @@ impl<'w> Draft<'w> {
         let lock = File::open(&root).ok().filter(|dir| dir.try_lock().is_ok());
         // Another process may have taken it for one that was left, before it was locked.
         fs::metadata(&root).map_err(Error::write(&root))?;
-        Ok(Self { destination: destination.to_owned(), root, watch: *watch, finished: false, _lock: lock })
+        Ok(Self { destination: destination.to_owned(), root, watch: *watch, finished: false, lock })
     }
 
     /// The path of the temporary directory.
@@ -269,11 +269,24 @@ impl<'w> Draft<'w> {
 
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
-        if !self.finished {
+        // The file of the lock may be the one that reading a directory needs, if the process has too many open.
+        drop(self.lock.take());
+        if !self.finished && fs::remove_dir_all(&self.root).is_err() {
             // This process created it; if it cannot be removed, its name says what it is.
-            let _ = fs::remove_dir_all(&self.root);
+            let _ = remove_slowly(&self.root);
         }
     }
+}
+
+/// Removes a directory with one open file at a time, where the library's function, which holds those above open, has too few.
+fn remove_slowly(dir: &Path) -> io::Result<()> {
+    let entries: Vec<(PathBuf, bool)> = fs::read_dir(dir)?
+        .map(|entry| entry.and_then(|entry| Ok((entry.path(), entry.file_type()?.is_dir()))))
+        .collect::<io::Result<_>>()?;
+    for (path, is_dir) in entries {
+        if is_dir { remove_slowly(&path)? } else { fs::remove_file(&path)? }
+    }
+    fs::remove_dir(dir)
 }
 
 /// Opens a file to read.
@@ -404,6 +417,36 @@ mod tests {
         assert!(matches!(third.finish(), Err(Error::Destination { .. })));
         drop(first);
         assert_eq!(names(dir.path()), ["copy"]);
+    }
+
+    /// Where the second of two results cannot have its name, the first one does not keep its own.
+    #[test]
+    fn of_two_results_both_get_their_names_or_none() {
+        for taken_first in [true, false] {
+            let dir = tempfile::tempdir().unwrap();
+            let [one, two] = ["copy.sqlite", "copy.sqlite.lost+found"].map(|name| dir.path().join(name));
+            let draft = Draft::new(&[], &one, &Watch::default()).unwrap();
+            draft.file(Path::new("a"), b"a").unwrap();
+            draft.file(Path::new("b/c"), b"c").unwrap();
+            let taken = if taken_first { &one } else { &two };
+            fs::write(taken, b"of another").unwrap();
+            let done = draft.finish_files(&[(Path::new("a"), &one), (Path::new("b"), &two)]);
+            assert!(matches!(done, Err(Error::Destination { .. })), "{done:?}");
+            assert_eq!(fs::read(taken).unwrap(), b"of another");
+            assert_eq!(names(dir.path()).len(), 1, "{:?}", names(dir.path()));
+        }
+    }
+
+    #[test]
+    fn a_draft_is_removed_with_one_open_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("draft");
+        fs::create_dir_all(root.join("a/b/c")).unwrap();
+        fs::write(root.join("a/b/d"), b"d").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(dir.path(), root.join("a/link")).unwrap();
+        remove_slowly(&root).unwrap();
+        assert!(names(dir.path()).is_empty());
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::Demo;
 /// Files that a process may have open.
 const MOST: u32 = 64;
 
-fn limited(arguments: &[&str]) -> Output {
-    let script = format!("ulimit -n {MOST}; exec \"$0\" \"$@\"");
+fn limited(arguments: &[&str], most: u32) -> Output {
+    let script = format!("ulimit -n {most}; exec \"$0\" \"$@\"");
     Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_voxscope")]).args(arguments).output().unwrap()
 }
 
@@ -31,7 +31,7 @@ fn many_damaged_regions_need_few_open_files() {
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let (save, copy) = (path("world"), path("copy"));
     let expect = |arguments: &[&str], code: i32| {
-        let run = limited(arguments);
+        let run = limited(arguments, MOST);
         let err = String::from_utf8_lossy(&run.stderr).into_owned();
         assert_eq!(run.status.code(), Some(code), "{arguments:?}: {err}");
         assert!(!err.contains("Too many open files"), "{arguments:?}: {err}");
@@ -43,4 +43,27 @@ fn many_damaged_regions_need_few_open_files() {
     expect(&["convert", &copy, "--out", &path("stream.sqlite")], 0);
     let changes = expect(&["diff", &copy, &copy, "--format", "jsonl"], 0);
     assert!(changes.contains("\"unreadable\":0"), "{changes}");
+}
+
+/// Where so few files may be open that a command fails, nothing is left of what it began.
+#[test]
+fn a_command_that_fails_for_want_of_open_files_leaves_nothing() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/crash-grown");
+    let dir = tempdir().unwrap();
+    let mut failed = 0;
+    for most in 6..16 {
+        for command in ["convert", "repair", "export"] {
+            let to = dir.path().join(format!("{command}-{most}"));
+            let run = limited(&[command, &save, "--out", to.to_str().unwrap()], most);
+            let code = run.status.code().unwrap();
+            failed += usize::from(code & 8 != 0);
+            let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert!(left.iter().all(|name| to.file_name() == Some(name)), "{command} {most}: {left:?}");
+            if to.exists() {
+                fs::remove_dir_all(&to).unwrap();
+            }
+        }
+    }
+    assert!(failed > 3, "{failed} failed");
 }
