@@ -270,3 +270,169 @@ fn a_log_gives_the_pages_of_finished_saves() {
         assert!(matches!(wal::read(&wrong[..]).unwrap(), Found::Unusable(_)), "{at}");
     }
 }
+
+/// What a log gives: of each page, its last finished content; and the pages of the database.
+fn log(bytes: &[u8]) -> (Vec<(u32, u8)>, u32) {
+    match wal::read(bytes).unwrap() {
+        Found::Pages(overlay, 512) => {
+            let mut all: Vec<(u32, u8)> =
+                overlay.at.iter().map(|(page, at)| (*page, bytes[usize::try_from(*at).unwrap()])).collect();
+            all.sort_unstable();
+            (all, overlay.pages)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn frames_after_the_last_end_of_a_save_do_not_count() {
+    let [one, two, three] = [[1; 512], [2; 512], [3; 512]];
+    for big in [true, false] {
+        // A save of pages 2 and 3, and the beginning of another one, all of it whole.
+        let frames = [(2, 0, &one[..]), (3, 5, &two[..]), (2, 0, &three[..]), (4, 0, &three[..])];
+        let whole = wal::encode_frames(&frames, 512, big);
+        assert_eq!(log(&whole), (vec![(2, 1), (3, 2)], 5), "{big}");
+        // Two saves: the second one counts where both have a page, and says how many there are.
+        let frames = [(2, 0, &one[..]), (3, 5, &two[..]), (2, 6, &three[..])];
+        let whole = wal::encode_frames(&frames, 512, big);
+        assert_eq!(log(&whole), (vec![(2, 3), (3, 2)], 6), "{big}");
+        let frame = 24 + 512;
+        // The second save is damaged, or of an older log, which has another salt: the first one stays.
+        for at in [32 + 2 * frame + 8, 32 + 2 * frame + 16, 32 + 2 * frame + 24, whole.len() - 1] {
+            let mut wrong = whole.clone();
+            wrong[at] ^= 1;
+            assert_eq!(log(&wrong), (vec![(2, 1), (3, 2)], 5), "{big} {at}");
+        }
+        // A frame of page 0 is none, whatever its checksum.
+        let frames = [(2, 5, &one[..]), (0, 6, &two[..]), (3, 7, &three[..])];
+        assert_eq!(log(&wal::encode_frames(&frames, 512, big)), (vec![(2, 1)], 5), "{big}");
+    }
+}
+
+#[test]
+fn numbers_of_every_width_are_read() {
+    // Serial types 1 to 6 are numbers of 1, 2, 3, 4, 6 and 8 bytes.
+    for (serial, bytes) in (1..=6).zip([1u32, 2, 3, 4, 6, 8]) {
+        let largest = i64::MAX >> (64 - 8 * bytes);
+        for number in [0, 1, -1, largest, -largest - 1, largest / 3, -largest / 3] {
+            let all = number.to_be_bytes();
+            let stored = &all[8 - bytes as usize..];
+            let payload = [&[2, serial][..], stored].concat();
+            let columns = record::columns(&payload, payload.len() as u64).unwrap();
+            assert_eq!((columns.len(), columns[0].len), (1, u64::from(bytes)));
+            assert_eq!(columns[0].value(&payload), Value::Int(number), "{serial}");
+        }
+    }
+}
+
+#[test]
+fn pointer_maps_come_at_regular_distances() {
+    // A pointer map has five bytes for each page after it, up to the next one.
+    for (page_size, reserved, each) in
+        [(512, 0, 103), (1024, 0, 205), (4096, 0, 820), (512, 12, 101), (1 << 16, 0, 13_108)]
+    {
+        let header = Header { largest_root: 3, reserved, ..Header::of_page_size(page_size) };
+        let maps: Vec<u32> = (1..=4 * each).filter(|page| header.is_pointer_map(*page)).collect();
+        assert_eq!(maps, [2, 2 + each, 2 + 2 * each, 2 + 3 * each], "{page_size} {reserved}");
+        let none = Header { largest_root: 0, ..header };
+        assert!(!(1..=each + 2).any(|page| none.is_pointer_map(page)));
+    }
+}
+
+/// What can be damaged in a frame of a log.
+#[derive(Clone, Copy, Debug)]
+enum FrameDamage {
+    Page,
+    Ends,
+    Salt,
+    Checksum,
+    Content,
+    Cut,
+    Exchanged,
+}
+
+const FRAME_DAMAGE: [FrameDamage; 7] = [
+    FrameDamage::Page,
+    FrameDamage::Ends,
+    FrameDamage::Salt,
+    FrameDamage::Checksum,
+    FrameDamage::Content,
+    FrameDamage::Cut,
+    FrameDamage::Exchanged,
+];
+
+proptest::proptest! {
+    /// Whatever is damaged in whatever frame: the log gives the saves that ended before it, and nothing of what follows.
+    #[test]
+    fn a_damaged_log_gives_the_saves_that_ended_before_the_damage(
+        frames in proptest::collection::vec((1u32..6, proptest::bool::ANY, 0u8..255), 1..9),
+        kind in 0usize..7,
+        nth in 0usize..8,
+        bit in 0usize..8,
+        place in 0usize..512,
+        big in proptest::bool::ANY,
+    ) {
+        const FRAME: usize = 24 + 512;
+        // No two frames are equal.
+        let contents: Vec<[u8; 512]> = (0u8..).zip(&frames).map(|(n, frame)| {
+            let mut page = [frame.2; 512];
+            page[1] = n;
+            page
+        }).collect();
+        let of = |n: usize| if frames[n].1 { n as u32 + 6 } else { 0 };
+        let all: Vec<wal::Frame<'_>> = (0..frames.len()).map(|n| (frames[n].0, of(n), &contents[n][..])).collect();
+        let mut bytes = wal::encode_frames(&all, 512, big);
+        let mut hit = nth % frames.len();
+        let at = |field: usize| 32 + hit * FRAME + field;
+        match FRAME_DAMAGE[kind] {
+            FrameDamage::Page => bytes[at(place % 4)] ^= 1 << bit,
+            FrameDamage::Ends => bytes[at(4 + place % 4)] ^= 1 << bit,
+            FrameDamage::Salt => bytes[at(8 + place % 8)] ^= 1 << bit,
+            FrameDamage::Checksum => bytes[at(16 + place % 8)] ^= 1 << bit,
+            FrameDamage::Content => bytes[at(24 + place)] ^= 1 << bit,
+            FrameDamage::Cut => bytes.truncate(at(place)),
+            FrameDamage::Exchanged if hit + 1 < frames.len() => {
+                bytes[at(0)..at(2 * FRAME)].rotate_left(FRAME);
+            }
+            FrameDamage::Exchanged => hit = frames.len(),
+        }
+        let saved = frames[..hit].iter().rposition(|frame| frame.1).map_or(0, |last| last + 1);
+        match wal::read(&bytes[..]).unwrap() {
+            Found::Nothing => proptest::prop_assert_eq!(saved, 0),
+            Found::Pages(overlay, _) => {
+                proptest::prop_assert_eq!(overlay.pages, of(saved - 1));
+                let expected: std::collections::HashMap<u32, u64> =
+                    (0..saved).map(|n| (frames[n].0, (32 + n * FRAME + 24) as u64)).collect();
+                proptest::prop_assert_eq!(overlay.at, expected);
+            }
+            Found::Unusable(why) => proptest::prop_assert!(false, "{}", why),
+        }
+    }
+
+    /// The same of a journal: its records up to the first whose checksum does not match, or that is cut.
+    #[test]
+    fn a_damaged_journal_gives_the_pages_before_the_damage(
+        pages in proptest::collection::vec(0u8..255, 1..9),
+        cut in proptest::bool::ANY,
+        nth in 0usize..8,
+        place in 0usize..512,
+    ) {
+        let contents: Vec<[u8; 512]> = pages.iter().map(|fill| [*fill; 512]).collect();
+        let all: Vec<(u32, &[u8])> = (2u32..).zip(&contents).map(|(number, page)| (number, &page[..])).collect();
+        let mut bytes = journal::encode(&all, 20, 512);
+        let hit = nth % pages.len();
+        let record = 512 + hit * (4 + 512 + 4);
+        match cut {
+            true => bytes.truncate(record + place),
+            false => bytes[record + 4 + 512 + place % 4] ^= 1,
+        }
+        let mut numbers: Vec<u32> = match journal::read(&bytes[..]).unwrap() {
+            Found::Pages(overlay, _) => overlay.at.keys().copied().collect(),
+            Found::Nothing => Vec::new(),
+            Found::Unusable(why) => panic!("{why}"),
+        };
+        numbers.sort_unstable();
+        let expected: Vec<u32> = (2u32..).take(hit).collect();
+        proptest::prop_assert_eq!(numbers, expected);
+    }
+}

@@ -76,24 +76,35 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
 /// A log of one save: pages of a size, with their numbers, of a database that has `after` pages then.
 #[must_use]
 pub fn encode(pages: &[(u32, &[u8])], after: u32, page_size: u32) -> Vec<u8> {
+    let last = pages.len().saturating_sub(1);
+    let ends = (0..).map(|at| if at == last { after } else { 0 });
+    let frames: Vec<Frame<'_>> = pages.iter().zip(ends).map(|(&(page, content), ends)| (page, ends, content)).collect();
+    encode_frames(&frames, page_size, true)
+}
+
+/// A frame of a log: its page, the pages of the database if a save ends with it, else 0, and the content of the page.
+pub type Frame<'a> = (u32, u32, &'a [u8]);
+
+/// A log of any frames, with checksums of big-endian or of little-endian numbers.
+#[must_use]
+pub fn encode_frames(frames: &[Frame<'_>], page_size: u32, big: bool) -> Vec<u8> {
     const SALT: [u32; 2] = [0x1234_5678, 0x9abc_def0];
     let mut out = Vec::new();
     let put = |out: &mut Vec<u8>, words: &[u32]| {
         words.iter().for_each(|word| out.extend_from_slice(&word.to_be_bytes()));
     };
     let [salt_a, salt_b] = SALT;
-    put(&mut out, &[0x377f_0683, 3_007_000, page_size, 0, salt_a, salt_b]);
-    let mut sum = checksum(&out, true, [0; 2]);
+    put(&mut out, &[0x377f_0682 | u32::from(big), 3_007_000, page_size, 0, salt_a, salt_b]);
+    let mut sum = checksum(&out, big, [0; 2]);
     put(&mut out, &sum);
-    for (i, (number, page)) in pages.iter().enumerate() {
-        let last = i.saturating_add(1) == pages.len();
+    for (page, ends, content) in frames {
         let mut head = Vec::new();
-        put(&mut head, &[*number, if last { after } else { 0 }]);
-        sum = checksum(page, true, checksum(&head, true, sum));
+        put(&mut head, &[*page, *ends]);
+        sum = checksum(content, big, checksum(&head, big, sum));
         put(&mut head, &[salt_a, salt_b]);
         put(&mut head, &sum);
         out.extend_from_slice(&head);
-        out.extend_from_slice(page);
+        out.extend_from_slice(content);
     }
     out
 }

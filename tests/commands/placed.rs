@@ -47,7 +47,7 @@ fn a_save_of_the_new_formula_is_read_without_a_word() {
 #[test]
 fn pictures_of_a_damaged_save_say_what_they_lack() {
     let demo = Demo::new();
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempdir().unwrap();
     let (misplaced, torn) =
         ("in the wrong place, or may be, and are drawn where the table has them", "is not drawn completely");
     for (sample, plane, code, words) in [

@@ -118,3 +118,30 @@ fn saves_of_a_killed_engine_are_not() {
         }
     }
 }
+
+/// A file that changes while it is checked is reported.
+#[test]
+fn a_file_that_changes_while_it_is_checked_is_reported() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use voxscope::watch::{Progress, Watch};
+    for name in ["current", "pak-room", "stream"] {
+        let dir = tempfile::tempdir().unwrap();
+        let sample = demo::samples().find(|sample| sample.name == name).unwrap();
+        let world = dir.path().join("world");
+        (sample.make)(&world).unwrap();
+        let save = Save::open(&world, &Options::default()).unwrap();
+        let is_done = AtomicBool::new(false);
+        let progress = |progress: Progress| {
+            if matches!(progress, Progress::Advanced(_)) && !is_done.swap(true, Ordering::Relaxed) {
+                for path in common::files_below(&world) {
+                    use std::io::Write;
+                    std::fs::File::options().append(true).open(path).unwrap().write_all(&[0; 3]).unwrap();
+                }
+            }
+        };
+        let mut codes = Vec::new();
+        let options = check::Options::default().level(check::Level::Decode).watch(Watch::default().progress(&progress));
+        check::run(&save, &options, |finding| codes.push(finding.code()));
+        assert!(codes.contains(&Code::FileChanged), "{name}: {codes:?}");
+    }
+}

@@ -489,7 +489,8 @@ fn a_name_that_leaves_the_directory_opens_nothing() {
     fs::remove_file(dir.join("l.npy")).unwrap();
     assert!(Command::new("mkfifo").arg(dir.join("l.npy")).status().unwrap().success());
     assert_eq!(told(&dir), [Code::NotAFile]);
-    assert!(!output(&["info", text(&dir)]).contains("0x7777"));
+    let (code, out, err) = run(&["info", text(&dir)]);
+    assert!(code == Some(8) && err.contains("l.npy") && !out.contains("0x7777"), "{code:?}: {out}{err}");
 }
 
 #[test]

@@ -123,6 +123,40 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Entries that overlap one or several others, and gaps between them: what the check finds is what the plainest way finds.
+    #[test]
+    fn every_overlap_and_gap_of_a_table_is_found_once(entries in proptest::array::uniform8((0_u32..9, 0_u8..6))) {
+        use voxscope::check;
+        let data = small_region(&small_header(), entries, &vec![0; 14 * 64]);
+        let findings = check::region_bytes(&data, "r.0.0.0.vxr", 0, [0; 3], &Options::default());
+        let of = |code| findings.iter().filter(move |finding| finding.code() == code);
+        let mut used: Vec<(u32, u32)> =
+            entries.iter().filter(|(_, count)| *count > 0).map(|&(first, count)| (first, first + u32::from(count))).collect();
+        used.sort_unstable();
+        let reach = |at: usize| used[..at].iter().map(|(_, end)| *end).max().unwrap_or(0);
+        let begins = |at: usize| used[at].0;
+        let overlaps = (0..used.len()).filter(|&at| begins(at) < reach(at)).count();
+        prop_assert_eq!(of(Code::TableOverlap).count(), overlaps);
+        let gaps: Vec<(u64, u64)> = (0..used.len())
+            .filter(|&at| begins(at) > reach(at))
+            .map(|at| (u64::from(reach(at)), u64::from(begins(at))))
+            .collect();
+        let sectors = |span: Span| ((span.start - SECTORS_AT) / 64, (span.end - SECTORS_AT) / 64);
+        let found: Vec<(u64, u64)> = of(Code::TableGap).map(|finding| sectors(finding.span.unwrap())).collect();
+        prop_assert_eq!(found, gaps);
+        // The sectors that an entry shares reach to the furthest end before it, whatever comes between.
+        for finding in of(Code::TableOverlap) {
+            let (start, _) = sectors(finding.span.unwrap());
+            let alone = used.iter().filter(|(first, _)| u64::from(*first) == start).count() == 1;
+            let before = used.iter().filter(|(first, _)| u64::from(*first) < start).map(|(_, end)| *end).max();
+            if alone {
+                prop_assert_eq!(finding.damage.expected, Value::AtLeast(before.unwrap().into()));
+            }
+        }
+    }
+}
+
 #[test]
 fn the_table_is_read_as_far_as_it_is_there() {
     let whole = small_region(&small_header(), table(&[(1, 0, 1), (6, 1, 1)]), &[]);

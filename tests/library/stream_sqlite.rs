@@ -270,3 +270,59 @@ proptest! {
         prop_assert!(read == theirs(&path, Format::Int19));
     }
 }
+
+/// A database whose pages have bytes at their end that SQLite leaves alone: rows of all lengths, with overflow pages.
+#[test]
+fn reserved_bytes_at_the_end_of_pages_are_no_content() {
+    let dir = tempfile::tempdir().unwrap();
+    for (reserved, page_size) in [(8u8, 512u16), (32, 512), (255, 1024), (32, 4096)] {
+        let path = dir.path().join(format!("{reserved}-{page_size}.sqlite"));
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(&format!("PRAGMA page_size = {page_size}; PRAGMA user_version = 1;")).unwrap();
+        drop(db);
+        // SQLite takes the number from the header, and the end of the cells from the first page.
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[20] = reserved;
+        bytes[105..107].copy_from_slice(&(page_size - u16::from(reserved)).to_be_bytes());
+        std::fs::write(&path, bytes).unwrap();
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(
+            "CREATE TABLE meta (version INTEGER, block_size_po2 INTEGER, coordinate_format INTEGER);
+             CREATE TABLE blocks (loc INTEGER PRIMARY KEY, vb BLOB, instances BLOB);
+             CREATE TABLE channels (idx INTEGER PRIMARY KEY, depth INTEGER);
+             INSERT INTO meta VALUES (1, 4, 0);",
+        )
+        .unwrap();
+        for (n, len) in (0..).zip((0..usize::from(page_size) * 3).step_by(37)) {
+            let blob: Vec<u8> = (0..len).map(|i| (i * 7 + n) as u8).collect();
+            db.execute("INSERT INTO blocks VALUES (?1, ?2, NULL)", params![n as i64, blob]).unwrap();
+        }
+        drop(db);
+        assert_eq!(std::fs::read(&path).unwrap()[20], reserved, "SQLite kept the bytes");
+        let (rows, codes) = ours(&path);
+        assert!(rows == theirs(&path, Format::Int16), "{reserved} {page_size}");
+        let of_pages = |code: &Code| matches!(code, Code::StreamPage | Code::StreamHeader | Code::StreamFreelist);
+        assert!(!codes.iter().any(of_pages), "{reserved} {page_size}: {codes:?}");
+    }
+}
+
+/// Of two rows of settings, the last one counts, as for the engine.
+#[test]
+fn of_two_rows_of_settings_the_last_one_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, first) in ["(1, 5, 0)", "(0, 3, 1)", "(1, NULL, 2)"].into_iter().enumerate() {
+        let path = dir.path().join(format!("{n}.sqlite"));
+        write_stream(&path, &StreamSpec::small(Format::Int19), None).unwrap();
+        let before = ours(&path).0;
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(&format!(
+            "CREATE TEMP TABLE kept AS SELECT * FROM meta; DELETE FROM meta;
+             INSERT INTO meta VALUES {first}; INSERT INTO meta SELECT * FROM kept;"
+        ))
+        .unwrap();
+        drop(db);
+        let (after, codes) = ours(&path);
+        assert!(after == before, "{first}: the keys are read by the last row");
+        assert!(codes.contains(&Code::StreamMetaTwice), "{first}: {codes:?}");
+    }
+}

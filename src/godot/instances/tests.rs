@@ -106,6 +106,22 @@ fn two_layers_of_one_id_are_both_read() {
     assert!(read.layers.len() == 2 && read.layers.iter().all(Layer::is_whole));
 }
 
+/// Whether or not others come between them.
+#[test]
+fn layers_of_one_id_apart_are_both_read() {
+    let layer = &ONE[6..41];
+    // The first bytes of a layer are its id.
+    let other = [&[99, 0], &layer[2..]].concat();
+    let apart = [&[1, 3], &ONE[2..6], layer, &other, layer, &ONE[41..]].concat();
+    let (read, damage) = decode(&apart);
+    let start = 6 + 2 * 35;
+    assert_eq!(
+        damage.iter().map(|d| (d.code, d.span)).collect::<Vec<_>>(),
+        [(Code::InstancesTwice, Span::new(start, start + 2))]
+    );
+    assert!(read.layers.len() == 3 && read.layers.iter().all(Layer::is_whole));
+}
+
 #[test]
 fn a_count_beyond_the_data_leaves_the_instances_that_are_there() {
     let data = with(8, &[0xff, 0xff]);

@@ -155,7 +155,7 @@ fn a_deep_or_wide_text_costs_little() {
     assert_eq!(faults(&deep), [(Code::MapUnreadable, "map_data.json")]);
     assert_eq!(faults(&format!("{{\"global\": {deep}")), [(Code::MapUnreadable, "map_data.json")]);
     assert!(layer_spans(deep.as_bytes()).is_empty());
-    let many = format!("{{\"locals\": [{}{{}}]}}", "{},".repeat(1 << 18));
+    let many = format!("{{\"locals\": [{}{{}}]}}", "{},".repeat(1 << 15));
     let (map, damage) = decode(&many);
     assert_eq!(map.unwrap().locals.len(), Limits::DEFAULT.map_layers);
     assert_eq!(damage.iter().filter(|damage| damage.code == Code::OverLimit).count(), 1);
