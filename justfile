@@ -30,6 +30,10 @@ bench:
 triage-score SEEDS="40":
     SEEDS={{SEEDS}} cargo test --release --test triage --test writer -- --nocapture --include-ignored
 
+# Every command over damaged saves for so many minutes, from the mutant with number SEED on
+attack MINUTES SEED="1":
+    ATTACK_MINUTES={{MINUTES}} ATTACK_SEED={{SEED}} cargo test --release --test attack -- --nocapture
+
 # Sample saves, healthy and damaged, in ./demo
 demo:
     cargo run --release -- demo --write demo
@@ -41,9 +45,10 @@ pictures:
     cargo run --release --example draw_screen tests/golden/crash_terrain/t1/world docs/pictures/repair.svg 90x30 v v v v v v
     cargo run --release --example draw_screen tests/golden/crash_terrain/t1/world docs/pictures/findings.svg 90x30 7 right down
 
-# What `just fuzz` needs
+# What `just fuzz` and `just fuzz-coverage` need
 setup:
     cargo install --locked cargo-fuzz
+    rustup component add llvm-tools --toolchain stable
 
 # Fuzzes a target, such as `just fuzz region_v3 60`; without seconds until it is stopped
 fuzz TARGET SECONDS="0":

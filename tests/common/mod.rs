@@ -6,7 +6,9 @@ pub mod damage;
 #[cfg(target_os = "linux")]
 pub mod deep;
 pub mod edit;
+pub mod evil;
 pub mod npy;
+pub mod random;
 pub mod reliability;
 pub mod terrain;
 pub mod trees;

@@ -7,18 +7,20 @@
 
 #[path = "../common/deep.rs"]
 mod deep;
+#[path = "../common/limited.rs"]
+mod limited;
 mod maps;
 mod paks;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
+use limited::{Limits, Run};
 use tempfile::{TempDir, tempdir};
 use voxscope::demo::{ForestSpec, OwnedChannel};
 use voxscope::godot::channel::{CHANNELS, Depth};
@@ -34,67 +36,9 @@ const MOST: u64 = 64 << 10;
 /// What the system lets it have for heap and stacks, in KiB: the stacks of its threads count in full, used or not.
 const HARD: u64 = 160 << 10;
 
-/// After this it counts as hung. Nothing here takes more than a few seconds even without optimisation.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// What a run of the program came to.
-struct Run {
-    status: ExitStatus,
-    out: String,
-    err: String,
-    peak: u64,
-}
-
-fn reader(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        from.read_to_end(&mut bytes).unwrap();
-        bytes
-    })
-}
-
 fn run_capped(arguments: &[&OsStr]) -> Run {
-    let script = format!("ulimit -d {HARD} && exec \"$@\"");
-    let mut child = Command::new("/bin/sh")
-        .args(["-c", &script, "sh"])
-        .arg(BIN)
-        .args(arguments)
-        .env("RAYON_NUM_THREADS", "4")
-        .env_remove("NO_COLOR")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let out = reader(child.stdout.take().unwrap());
-    let err = reader(child.stderr.take().unwrap());
-    let start = Instant::now();
-    let mut peak = 0;
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        peak = peak.max(high_water(child.id()));
-        if start.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            panic!("still running after {PATIENCE:?}: {arguments:?}");
-        }
-        std::thread::sleep(Duration::from_micros(500));
-    };
-    let text = |handle: std::thread::JoinHandle<Vec<u8>>| String::from_utf8(handle.join().unwrap()).expect("UTF-8");
-    Run { status, out: text(out), err: text(err), peak }
-}
-
-/// The most memory that a process has had, in KiB; it is kept by the system, so that looking now and then is enough.
-fn high_water(id: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-    // Until it is the program, the memory is that of the test it comes from.
-    if !status.starts_with("Name:\tvoxscope") {
-        return 0;
-    }
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+    let limits = Limits { data: HARD, processor: None };
+    limited::run(limited::command(BIN.as_ref(), arguments, limits))
 }
 
 /// Runs the program, which must end by itself, within its bounds, and without a character that a terminal acts on.
@@ -427,11 +371,17 @@ fn directories_very_deep() {
 
 #[test]
 fn a_meta_file_of_brackets() {
-    for text in [vec![b'['; 1 << 20], b"{\"version\":".repeat(90_000), vec![b'['; (1 << 20) + 1]] {
+    let values = [&b"{\"a\":["[..], &b"[0],".repeat((1 << 18) - 10), b"0]}"].concat();
+    for (code, text) in [
+        ("meta-unreadable", vec![b'['; 1 << 20]),
+        ("meta-unreadable", b"{\"version\":".repeat(90_000)),
+        ("over-limit", vec![b'['; (1 << 20) + 1]),
+        ("over-limit", values),
+    ] {
         let (_dir, path) = temp();
         fs::create_dir(path.join("regions")).unwrap();
         fs::write(path.join("meta.vxrm"), &text).unwrap();
-        finds(&path, if text.len() > 1 << 20 { "over-limit" } else { "meta-unreadable" });
+        finds(&path, code);
         every_command(&path);
     }
 }

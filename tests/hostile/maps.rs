@@ -83,16 +83,19 @@ fn arrays_that_are_there_and_empty() {
 
 #[test]
 fn descriptions_that_never_end() {
-    let many = format!("{{\"mapID\":1,\"locals\":[{}{{}}]}}", "{},".repeat(200_000));
+    let many = format!("{{\"mapID\":1,\"locals\":[{}{{}}]}}", "{},".repeat(60_000));
     for (code, text) in [
         ("map-unreadable", "[".repeat(1 << 20)),
         ("map-unreadable", "{\"global\":".repeat(100_000)),
         ("over-limit", format!("{{\"mapID\":{}}}", "1".repeat(5 << 20))),
         ("map-field", many),
+        ("over-limit", format!("{{\"mapID\":1,\"a\":[{}0]}}", "[0],".repeat((1 << 20) - 100))),
+        ("over-limit", format!("{{\"locals\":[{}0]}}", "{\"a\":0},".repeat((1 << 19) - 100))),
     ] {
         let (_dir, path) = map(&text, &[]);
         finds(&path, code);
         every_command(&path);
+        repairs(&path);
     }
 }
 

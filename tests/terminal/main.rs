@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod pty;
+mod text;
 
 use std::process::Command;
 

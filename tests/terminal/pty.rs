@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// How long is waited for something that has to come: far more than it takes, since a machine may be busy.
-const LONG: Duration = Duration::from_secs(60);
+/// After this, something that has to come counts as not coming: far more than it takes on any machine, however busy.
+const LONG: Duration = Duration::from_secs(900);
 
 /// A terminal with a program in it.
 pub struct Terminal {
