@@ -2,7 +2,8 @@
 //! compared is measured in turns, and the best of each is taken.
 //!
 //! `cargo bench --bench ratios` (or `just bench`); `cargo bench --bench ratios -- map` for voxel maps alone, and likewise
-//! `forest`, `repair`, `convert`, `export`, `pak`, `stream`, `picture`, `explorer` and `difference` (two saves in the explorer).
+//! `forest`, `repair`, `convert`, `export`, `pak`, `stream`, `picture`, `explorer`, `difference` (two saves in the
+//! explorer) and `hostile` (the memory of every command on saves that are made to hurt).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod convert;
@@ -10,6 +11,7 @@ mod convert;
 mod explorer;
 mod export;
 mod forest;
+mod hostile;
 mod map;
 mod pak;
 mod picture;
@@ -18,7 +20,7 @@ mod repair;
 mod stream;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use voxscope::check;
@@ -34,7 +36,7 @@ fn main() {
     }
     let threads = rayon::current_num_threads();
     println!("{threads} threads, best of {TURNS} turns each\n");
-    let parts: [(&str, fn()); 10] = [
+    let parts: [(&str, fn()); 11] = [
         ("forest", forest::measure),
         ("repair", repair::measure),
         ("convert", convert::measure),
@@ -45,6 +47,7 @@ fn main() {
         ("picture", picture::measure),
         ("explorer", explorer),
         ("difference", difference),
+        ("hostile", hostile::measure),
     ];
     let named: Vec<String> =
         std::env::args().filter(|argument| parts.iter().any(|(name, _)| name == argument)).collect();
@@ -117,9 +120,15 @@ fn memory_under(dir: &Path, what: &str, most: f64) {
     memory_of(command.args(["check", "--format", "jsonl"]).arg(dir), what, most);
 }
 
-/// The most memory that a command has, which should be under `most` MiB.
+/// The most memory that a command has, which should be under `most` MiB; it ends without an error.
 fn memory_of(command: &mut Command, what: &str, most: f64) {
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let ended = memory_of_any(command, what, most);
+    assert!(ended.success(), "{command:?}");
+}
+
+/// The most memory that a command has, however it ends, which should be under `most` MiB.
+fn memory_of_any(command: &mut Command, what: &str, most: f64) -> ExitStatus {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0.0f64;
     let ended = loop {
@@ -132,11 +141,11 @@ fn memory_of(command: &mut Command, what: &str, most: f64) {
         peak = peak.max(kib.unwrap_or(0.0) / 1024.0);
         std::thread::sleep(Duration::from_micros(500));
     };
-    assert!(ended.success(), "{command:?}");
     if peak == 0.0 {
         println!("{what:<58} {:>22}", "not measured here");
-        return;
+        return ended;
     }
     let promise = format!("under {most:.0} MiB");
     report(&format!("memory of {what}"), &format!("{peak:.1} MiB"), &promise, peak < most);
+    ended
 }
