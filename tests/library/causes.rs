@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use rayon::prelude::*;
 use voxscope::check::{self, Cause, CauseKind, Findings, Level};
@@ -11,6 +12,7 @@ use voxscope::demo;
 use voxscope::save::{Options, Save};
 
 use crate::common::damage::{FileDamage, TableDamage, table_at};
+use crate::common::files_below;
 use crate::common::terrain::{Ground, Terrain};
 use crate::common::writer::Random;
 
@@ -74,15 +76,25 @@ fn each_state_that_an_engine_leaves_is_named() {
     assert_eq!(causes(&root.join("damaged/slots-old")), Vec::new());
 }
 
-/// Writes a forest of two full regions, and gives the path of the first.
+/// The files of a forest of two full regions, which is healthy, by their paths below it.
+static WORLD: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    Terrain::small(Ground::Smooth, 51).write(dir.path(), &[[0, 0, 0], [1, 0, 0]]);
+    assert_eq!(causes(dir.path()), Vec::new(), "it is healthy");
+    let below = |path: PathBuf| (path.strip_prefix(dir.path()).unwrap().to_owned(), fs::read(&path).unwrap());
+    files_below(dir.path()).into_iter().map(below).collect()
+});
+
+/// Writes the forest, and gives the path of its first region file.
 fn world(dir: &Path) -> PathBuf {
-    Terrain::small(Ground::Smooth, 51).write(dir, &[[0, 0, 0], [1, 0, 0]]);
-    assert_eq!(causes(dir), Vec::new(), "it is healthy");
+    fs::create_dir_all(dir.join("regions/lod0")).unwrap();
+    WORLD.iter().for_each(|(path, bytes)| fs::write(dir.join(path), bytes).unwrap());
     dir.join("regions/lod0/r.0.0.0.vxr")
 }
 
 #[test]
 fn damage_to_tables_is_not_blamed_on_the_game_alone() {
+    LazyLock::force(&WORLD);
     TableDamage::ALL.par_iter().for_each(|kind| {
         let dir = tempfile::tempdir().unwrap();
         let file = world(dir.path());
@@ -120,6 +132,7 @@ fn tables_of_two_regions_that_were_exchanged_are_named() {
 
 #[test]
 fn damage_to_files_by_disks_and_copies_is_named() {
+    LazyLock::force(&WORLD);
     FileDamage::ALL.par_iter().for_each(|kind| {
         let dir = tempfile::tempdir().unwrap();
         let file = world(dir.path());
