@@ -115,6 +115,7 @@ fn finish_pending(app: &mut App, ready: &Ready) {
         }
     };
     after_turn(app, before);
+    choose_legend_place(app, ready);
     let voxel = match pending {
         WorldTarget::Cut(_) => app.selection.voxel,
         WorldTarget::Change(_, _, spot) => spot.map(|(_, voxel)| voxel),
