@@ -36,11 +36,16 @@ pub fn act(app: &mut App, action: Action) -> bool {
         moved(app);
         return true;
     }
-    let around = world.place().map(|n| n as f64 + 0.5);
+    let place = world.place();
+    let around = place.map(|n| n as f64 + 0.5);
     let (is_bulk, is_whole) = (world.view == bulk, world.view == whole);
     let Some(view) = &mut world.view else { return false };
     match action {
-        Action::ZoomIn => view.zoom_by(-1, around),
+        Action::ZoomIn => {
+            view.zoom_by(-1, around);
+            // A voxel that became large begins inside of the picture.
+            view.follow(place, pixels);
+        }
         Action::ZoomOut => view.zoom_by(1, around),
         Action::PanLeft => view.pan([-(pixels[0] / 8).max(1), 0]),
         Action::PanRight => view.pan([(pixels[0] / 8).max(1), 0]),
