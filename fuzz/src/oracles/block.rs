@@ -13,7 +13,7 @@ use voxscope::save::block_layout;
 
 use crate::naive::block as reader;
 
-use super::{Reach, bytes, damage_inside, limits, worse_than_note};
+use super::{Reach, bytes, damage_inside, limits, verified, worse_than_note};
 
 /// Codes that lose no bytes: such a block is written as it was read.
 const LOSES_NOTHING: [Code; 8] = [
@@ -82,6 +82,9 @@ pub(super) fn with(data: &[u8], layout: Option<BlockLayout>, dialect: Option<Dia
     }
     assert!(found.version > 0 || !damage.is_empty(), "an unknown version without a word");
     shown_layout(data, dialect);
+    if let Some(layout) = &layout {
+        verified::block(data, layout);
+    }
 
     naive(data, layout.as_ref(), dialect, &found, &damage);
 

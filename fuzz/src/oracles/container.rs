@@ -4,7 +4,7 @@ use voxscope::bytes::Span;
 use voxscope::damage::{Code, Damage, Space, Value};
 use voxscope::godot::container::{self, Container, Decoder, Mode};
 
-use super::{Reach, bytes, damage_inside, limits};
+use super::{Reach, bytes, damage_inside, limits, verified};
 use crate::naive::lz4;
 
 /// The input is one container.
@@ -17,6 +17,7 @@ pub fn check(data: &[u8]) -> Reach {
     sizes(data, &found, limits.block_bytes);
     words(data, &found, &damage);
     used_decoder(data, &found, &damage);
+    verified::container(data);
 
     let Some(mode) = found.mode else { return Reach::Refused };
     another_claim(mode, data, found.plain);

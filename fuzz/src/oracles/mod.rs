@@ -20,6 +20,7 @@ pub mod region;
 pub mod replay;
 pub mod stream;
 pub mod variant;
+mod verified;
 
 use voxscope::bytes::Span;
 use voxscope::check::Finding;
