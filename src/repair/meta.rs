@@ -11,12 +11,16 @@ use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::forest::Meta;
 use crate::godot::region::{Format, Header};
 use crate::repair::backup::Store;
+use crate::repair::decision::{Action, RegionPlan};
 use crate::repair::out::below;
 use crate::save::{Forest, Kind, META, Save, layout_of_blocks};
 use crate::source::Source;
 
 /// The sector size of a forest whose meta file has 65,536, which does not fit the 16 bits of a region header.
 const SECTOR: u32 = 1 << 15;
+
+/// Where a meta file comes from that region files show.
+const FROM_HEADERS: &str = "written anew from the headers of the region files";
 
 /// The target layout of a forest.
 #[derive(Debug, Default)]
@@ -42,7 +46,7 @@ pub struct MetaFile {
 
 impl Target {
     pub fn new(save: &Save, forest: &Forest, backup: Option<&Store>) -> Result<Self, draft::Error> {
-        let (votes, all) = votes(forest);
+        let votes = votes(forest);
         let most = votes.iter().max_by_key(|(_, n)| *n).map(|(format, _)| *format);
         let readable = forest.meta.as_ref().or(forest.salvaged.as_ref());
         let said = readable.and_then(Meta::format);
@@ -61,7 +65,7 @@ impl Target {
         // A layout given by an option applies to the whole forest.
         let format = format.or(forest.format);
         let mut target = Self { format, meta: None };
-        let lods = forest.regions.iter().map(|file| file.lod.saturating_add(1)).max().unwrap_or(0);
+        let lods = lods_of(forest);
         let counted = readable.and_then(|meta| meta.lod_count);
         let short = counted.is_some_and(|n| n < lods);
         if forest.kind != Kind::Forest || (usable && said == format && !short) {
@@ -80,32 +84,56 @@ impl Target {
             target.meta = file(bytes, "taken from the backup");
             return Ok(target);
         }
-        let Some(Format { block_size_po2, region_size: [x, y, z], depths, sector_size }) = format else {
-            return Ok(target);
-        };
-        if x != y || y != z || !x.is_power_of_two() {
-            return Ok(target);
-        }
-        // Without the version, only the files' own versions show version 1.
-        let version = readable.and_then(|meta| meta.version).filter(|v| matches!(v, 1..=3));
-        let version = version.unwrap_or(if all > 0 && forest.regions.iter().all(is_old) { 2 } else { 3 });
-        let meta = Meta {
-            version: Some(version),
-            block_size_po2: Some(block_size_po2),
-            region_size_po2: u8::try_from(x.trailing_zeros()).ok(),
-            sector_size: Some(sector_size),
-            depths: (version > 1).then_some(depths),
-            lod_count: counted.map(|n| n.max(lods)),
-            extra: Vec::new(),
-        };
         let from = match (most.is_some(), forest.meta.is_some()) {
-            (true, _) => "written anew from the headers of the region files",
+            (true, _) => FROM_HEADERS,
             (false, true) => "corrected",
             (false, false) => "written anew from what is left of it",
         };
-        target.meta = file(meta.encode(), from);
+        target.meta = format.and_then(|format| meta_of(forest, &format)).and_then(|meta| file(meta.encode(), from));
         Ok(target)
     }
+
+    /// The meta file of a forest whose layout was unknown before its region files were put right, by the headers that they get.
+    pub fn meta_of_plan(&self, save: &Save, forest: &Forest, regions: &[RegionPlan]) -> Option<MetaFile> {
+        if self.format.is_some() || self.meta.is_some() || forest.kind != Kind::Forest {
+            return None;
+        }
+        let path = forest.dir.join(META);
+        let own = regions.iter().filter(|region| region.path.starts_with(&forest.dir));
+        let mut headers =
+            own.filter(|region| region.action == Action::Rebuild).filter_map(|region| region.header.as_ref());
+        let first = headers.next()?.format;
+        let meta = meta_of(forest, &first).filter(|_| headers.all(|header| header.format == first))?;
+        let old = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
+        Some(MetaFile { name: below(&save.path, &path), bytes: meta.encode(), from: FROM_HEADERS, old })
+    }
+}
+
+/// The meta file that a layout asks for; `None` where no meta file can have it.
+fn meta_of(forest: &Forest, format: &Format) -> Option<Meta> {
+    let &Format { block_size_po2, region_size: [x, y, z], depths, sector_size } = format;
+    if x != y || y != z || !x.is_power_of_two() {
+        return None;
+    }
+    let readable = forest.meta.as_ref().or(forest.salvaged.as_ref());
+    // Without the version, only the files' own versions show version 1.
+    let version = readable.and_then(|meta| meta.version).filter(|v| matches!(v, 1..=3));
+    let all_old = !forest.regions.is_empty() && forest.regions.iter().all(is_old);
+    let version = version.unwrap_or(if all_old { 2 } else { 3 });
+    Some(Meta {
+        version: Some(version),
+        block_size_po2: Some(block_size_po2),
+        region_size_po2: u8::try_from(x.trailing_zeros()).ok(),
+        sector_size: Some(sector_size),
+        depths: (version > 1).then_some(depths),
+        lod_count: readable.and_then(|meta| meta.lod_count).map(|n| n.max(lods_of(forest))),
+        extra: Vec::new(),
+    })
+}
+
+/// The number of LODs that a forest has files of, those without any below them included.
+fn lods_of(forest: &Forest) -> u8 {
+    forest.regions.iter().map(|file| file.lod.saturating_add(1)).max().unwrap_or(0)
 }
 
 /// The layout by a meta file that has lost the depths: blocks store their own.
@@ -125,14 +153,13 @@ fn is_old(file: &crate::save::RegionFile) -> bool {
     file.header.as_ref().is_some_and(|h| h.version < 3)
 }
 
-/// The layouts that undamaged headers of version 3 have, with the number of files of each, and the number of all files. Where
-/// no file is undamaged, those that are cut off after the layout count.
-fn votes(forest: &Forest) -> (Vec<(Format, usize)>, usize) {
+/// The layouts that undamaged headers of version 3 have, with the number of files of each. Where no file is undamaged, those
+/// that are cut off after the layout count.
+fn votes(forest: &Forest) -> Vec<(Format, usize)> {
     // What the blocks of a file contradicted is theirs now.
     let whole = votes_of(forest, |damage| damage.iter().all(|damage| damage.code == Code::RegionLayout));
     let cut = |damage: &[Damage]| damage.iter().all(|damage| damage.code == Code::RegionTableCut);
-    let votes = if whole.is_empty() { votes_of(forest, cut) } else { whole };
-    (votes, forest.regions.len())
+    if whole.is_empty() { votes_of(forest, cut) } else { whole }
 }
 
 fn votes_of(forest: &Forest, counts: impl Fn(&[Damage]) -> bool) -> Vec<(Format, usize)> {

@@ -140,7 +140,10 @@ fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) 
         }
         let target = Target::new(save, forest, store.as_ref())?;
         one_forest(save, forest, &target, store.as_ref(), &all, &mut plans)?;
-        plans.iter_mut().for_each(|plan| plan.metas.extend(target.meta.clone()));
+        for plan in &mut plans {
+            let meta = target.meta.clone().or_else(|| target.meta_of_plan(save, forest, &plan.regions));
+            plan.metas.extend(meta);
+        }
     }
     for (plan, options) in plans.iter_mut().zip(&all) {
         plan.effort = options.effort;
