@@ -195,7 +195,7 @@ pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Out
     if is_stream(save) {
         write::usable_beside(&sources(save, options), destination)?;
     }
-    let stamps = stamps::Stamps::of(save);
+    let stamps = stamps::Stamps::read(save);
     let mut plan = plan(save, options)?;
     let check =
         write::write(save, &mut plan, &stamps, destination, options).map_err(|error| match stamps.unchanged() {

@@ -22,7 +22,7 @@ fn stamp(path: &Path) -> Stamp {
 
 impl Stamps {
     /// Those of all files that have blocks, and of what is read with them.
-    pub fn of(save: &Save) -> Self {
+    pub fn read(save: &Save) -> Self {
         let mut paths = Vec::new();
         for file in save.files() {
             match file {

@@ -25,7 +25,7 @@ enum Role {
 }
 
 impl Role {
-    fn of(npy: &Npy) -> Self {
+    fn infer(npy: &Npy) -> Self {
         match (npy.dtype.is_integer(), npy.shape.as_slice()) {
             (true, [_, 16, 16, 16]) => Self::Blocks,
             (true, [_, 3]) => Self::Index,
@@ -73,7 +73,7 @@ fn open(source: &FileSource) -> Result<Npy, String> {
 pub fn describe_values<S: Source + ?Sized>(npy: &Npy, source: &S) -> Vec<String> {
     let mut words = Vec::new();
     let mut bytes = Vec::new();
-    let role = Role::of(npy);
+    let role = Role::infer(npy);
     if npy.read(source, 0, NUMBERS, &mut bytes).is_ok() {
         words.extend(range(npy, &bytes));
     }
@@ -156,7 +156,7 @@ pub fn describe_together(dir: &Path) -> Vec<String> {
     if arrays.is_empty() {
         return Vec::new();
     }
-    let of = |role: Role| arrays.iter().filter(move |(_, npy)| Role::of(npy) == role);
+    let of = |role: Role| arrays.iter().filter(move |(_, npy)| Role::infer(npy) == role);
     let at = |npy: &Npy, axis: usize| npy.shape.get(axis).copied();
     let mut lines = Vec::new();
     let mut join = |part: &str, what: &str, others: Vec<&str>| {
@@ -173,7 +173,7 @@ pub fn describe_together(dir: &Path) -> Vec<String> {
         let dense = of(Role::Dense).filter(|(_, dense)| fits(dense)).map(|(name, _)| name.as_str());
         join(name, "the depths", dense.collect());
     }
-    if arrays.iter().any(|(_, npy)| Role::of(npy) != Role::Unknown) {
+    if arrays.iter().any(|(_, npy)| Role::infer(npy) != Role::Unknown) {
         let scale = "origin, step and size of the layers are stored only there";
         lines.push(format!("To open the arrays as a map, put its map_data.json beside them: {scale}."));
     }

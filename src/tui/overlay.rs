@@ -38,7 +38,7 @@ impl Scrolled {
     }
 
     /// The lines of the popup that is open, in so many columns; `None` if it has none that scroll.
-    fn of(app: &App, width: u16) -> Option<Self> {
+    fn measure(app: &App, width: u16) -> Option<Self> {
         match app.popup.as_ref()? {
             Popup::Help { search, .. } => Some(help(app, search, width)),
             Popup::Explain(code, _) => Some(explain(app, *code, width)),
@@ -80,7 +80,7 @@ pub fn last_line(app: &App) -> u16 {
     let Some(popup) = &app.popup else { return 0 };
     let area = area(popup, app.size.columns, app.size.rows);
     let seen = usize::from(area.height.saturating_sub(2));
-    let last = Scrolled::of(app, area.width).map_or(0, |scrolled| scrolled.rows(seen) - seen);
+    let last = Scrolled::measure(app, area.width).map_or(0, |scrolled| scrolled.rows(seen) - seen);
     u16::try_from(last).unwrap_or(u16::MAX)
 }
 
@@ -98,7 +98,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     match popup {
         Popup::Commands(chosen) => palette(app, *chosen, &mut top),
         Popup::Help { line, .. } | Popup::Explain(_, line) => {
-            if let Some(scrolled) = Scrolled::of(app, w) {
+            if let Some(scrolled) = Scrolled::measure(app, w) {
                 scrolled.draw(*line, &mut top);
             }
         }

@@ -37,7 +37,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     edges(app, view, pixels, &areas, canvas);
     match state.legend {
         LegendPlace::Below(_) => legend::below(app, image, view, areas.legend, canvas),
-        LegendPlace::Beside => legend::beside(app, image, view, areas.legend, canvas),
+        LegendPlace::Beside => legend::draw_beside(app, image, view, areas.legend, canvas),
     }
 }
 

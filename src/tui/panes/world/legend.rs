@@ -129,7 +129,7 @@ fn rows_beside(entry: &Entry, width: u16, upright: u16) -> u16 {
 }
 
 /// Draws the legend beside the picture, a row an entry, with the scale at its end.
-pub fn beside(app: &App, image: &Image, view: View, area: Rect, canvas: &mut Canvas<'_>) {
+pub fn draw_beside(app: &App, image: &Image, view: View, area: Rect, canvas: &mut Canvas<'_>) {
     let mut part = canvas.part(area.x, area.y, area.width, area.height);
     let (width, height) = (part.width().saturating_sub(2), part.height());
     // A row stays empty above the scale.
