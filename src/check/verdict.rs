@@ -208,8 +208,9 @@ fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
         }
         // Of a map this may be only the parts that are left.
         0 => return format!("{}{} changes {files}.", repair_command(save), effort.argument()),
-        1 => " and keeps the block".to_owned(),
-        n => format!(" and keeps all {} blocks", grouped(n)),
+        // What a lost page or file held is not known.
+        1 => " and keeps the block that can be read".to_owned(),
+        n => format!(" and keeps the {} blocks that can be read", grouped(n)),
     };
     format!("{}{} mends {files}{blocks}{}.", repair_command(save), effort.argument(), set_aside(totals))
 }
@@ -242,6 +243,8 @@ fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
         ));
     }
     let lost = match totals.lost {
+        0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
+        0 if totals.likely > 0 => "nothing is lost then".to_owned(),
         0 => "nothing is lost".to_owned(),
         1 => "1 is lost".to_owned(),
         n => format!("{} are lost", grouped(n)),
@@ -285,13 +288,24 @@ mod tests {
         let totals = Totals { source: 6, kept: 6, files_changed: 1, ..Totals::default() };
         assert_eq!(
             verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL),
-            ["voxscope repair world --out world-repaired mends 1 file and keeps all 6 blocks."]
+            ["voxscope repair world --out world-repaired mends 1 file and keeps the 6 blocks that can be read."]
         );
         let map = Totals { files_changed: 2, has_maps: true, ..Totals::default() };
         assert_eq!(
             verdict(&[], Some(&map), Path::new("map"), Effort::NORMAL),
             ["voxscope repair map --out map-repaired changes 2 files."]
         );
+    }
+
+    #[test]
+    fn nothing_is_lost_only_where_all_of_it_comes_back() {
+        let say = |totals: Totals| verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL).concat();
+        let all = Totals { source: 6, kept: 4, put_right: 2, ..Totals::default() };
+        assert!(say(all).ends_with(" puts 2 right for certain; nothing is lost."), "{}", say(all));
+        let likely = Totals { put_right: 1, likely: 1, ..all };
+        assert!(say(likely).ends_with(" 1 more with --level likely; nothing is lost then."), "{}", say(likely));
+        let part = Totals { put_right: 1, salvaged: 1, ..all };
+        assert!(say(part).ends_with(" salvages 1 in part; nothing else is lost."), "{}", say(part));
     }
 
     #[test]
