@@ -97,7 +97,12 @@ fn destination(save: &Path) -> PathBuf {
     let forest =
         real.as_deref().and_then(|real| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()));
     if let Some(forest) = forest.filter(|forest| forest.file_name().is_some()) {
-        return destination(forest);
+        // Not the name that the copy of the whole forest has.
+        let mut out = forest.file_name().unwrap_or_default().to_owned();
+        out.push("-");
+        out.push(name);
+        out.push("-repaired");
+        return forest.with_file_name(out);
     }
     // The repair of a region file is a directory.
     let is_file = is_file && save.extension().is_none_or(|ending| ending != "vxr");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use voxscope::check::{self, Summary};
 use voxscope::draft;
-use voxscope::repair::{self, Accepted, Error, Plan};
+use voxscope::repair::{self, Accepted, Error, Plan, Written};
 use voxscope::save::Save;
 use voxscope::watch::Watch;
 
@@ -207,8 +207,13 @@ fn report(
         writeln!(out, "{BOLD}{at}{BOLD:#}: {style}{verdict}{style:#} · {}", count(check.stats.blocks, "block"))?;
     }
     let totals = (!plan.changes_nothing()).then(|| repair::totals(save, plan));
-    for line in totals.iter().flat_map(|totals| repair::total_words(totals, check.map(|check| !is_empty(check, save))))
-    {
+    let is_region = arguments.source.is_file() && arguments.source.extension().is_some_and(|ending| ending == "vxr");
+    let written = check.map(|check| match is_empty(check, save) {
+        true => Written::NoBlock,
+        false if is_region => Written::RegionFile,
+        false => Written::Save,
+    });
+    for line in totals.iter().flat_map(|totals| repair::total_words(totals, written)) {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     if more > 0 {

@@ -73,10 +73,20 @@ fn n(len: usize) -> u64 {
     len as u64
 }
 
-/// The totals at the end of a repair, a line a sentence; `done` is `None` for a plan, and
-/// otherwise says whether the copy has blocks.
+/// What a repair wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A copy without a block.
+    NoBlock,
+    /// A copy of the save.
+    Save,
+    /// A copy of one region file of a forest, in a directory.
+    RegionFile,
+}
+
+/// The totals at the end of a repair, a line a sentence; `done` is `None` for a plan.
 #[must_use]
-pub fn total_words(totals: &Totals, done: Option<bool>) -> Vec<String> {
+pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     let mut parts = Vec::new();
     for (n, words) in [
         (totals.kept, "kept unchanged"),
@@ -104,12 +114,18 @@ pub fn total_words(totals: &Totals, done: Option<bool>) -> Vec<String> {
         let will = if done.is_some() { kept } else { "would be" };
         lines.push(format!("{} {blocks} {will} in lost+found.", grouped(totals.set_aside)));
     }
-    if done == Some(false) {
-        lines.push(
-            "The copy has no block. Leave the save where it is, and look for a backup for `--from-backup`.".to_owned(),
-        );
-    } else if done == Some(true) {
-        lines.push("Move the copy to where the save was, and keep the original.".to_owned());
-    }
+    lines.extend(done.map(|written| {
+        match written {
+            Written::NoBlock => {
+                "The copy has no block. Leave the save where it is, and look for a backup for `--from-backup`."
+                    .to_owned()
+            }
+            Written::Save => "Move the copy to where the save was, and keep the original.".to_owned(),
+            Written::RegionFile => {
+                "It is a copy of this region file alone: move the file to where the old one was, and keep the original."
+                    .to_owned()
+            }
+        }
+    }));
     lines
 }

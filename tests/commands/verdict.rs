@@ -38,9 +38,10 @@ fn judge(demo: &Demo, sample: &demo::Sample) -> Vec<String> {
     expect(report["totals"] == figures, format!("repair.json has {}, the plan {figures}", report["totals"]));
     // In words, but for what is only true afterwards.
     if !planned.changes_nothing() {
-        for (words, text) in
-            [(repair::total_words(&totals, None), &plan.out), (repair::total_words(&totals, Some(true)), &done.out)]
-        {
+        for (words, text) in [
+            (repair::total_words(&totals, None), &plan.out),
+            (repair::total_words(&totals, Some(repair::Written::Save)), &done.out),
+        ] {
             let words = words.iter().filter(|line| !line.starts_with("Move the copy"));
             for line in words {
                 expect(joined(text).contains(&joined(line)), format!("no \"{line}\" in {text}"));
@@ -79,6 +80,19 @@ fn a_log_beside_a_database_is_named_before_anything_else() {
     let command = said.find("voxscope repair ").expect("the command");
     assert!(close < cause && cause < command, "{said}");
     assert!(said.contains(" mends 1 file and keeps the 8 blocks that can be read"), "{said}");
+}
+
+#[test]
+fn the_copy_of_one_region_file_is_not_called_that_of_the_save() {
+    let demo = Demo::new();
+    let file = demo.path("damaged/crash-grown/regions/lod0/r.0.0.0.vxr");
+    let said = joined(&run(&["check", &file]).out);
+    assert!(said.contains("crash-grown-r.0.0.0-repaired puts 5 right for certain"), "{said}");
+    let out = tempdir().unwrap();
+    let done = run(&["repair", &file, "--out", out.path().join("new").to_str().unwrap()]);
+    assert_eq!(done.code, Some(1), "{}", done.out);
+    let said = joined(&done.out);
+    assert!(said.contains("a copy of this region file alone") && !said.contains("where the save was"), "{said}");
 }
 
 #[test]
