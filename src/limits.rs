@@ -1,6 +1,8 @@
 //! All caps on reading. Data above a cap is reported as [`Code::OverLimit`](crate::damage::Code::OverLimit), which
 //! does not mean that it is corrupt.
 
+use serde::de::IgnoredAny;
+
 /// Caps on the cost of reading, independent of what a file declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -64,6 +66,19 @@ impl Default for Limits {
     fn default() -> Self {
         Self::DEFAULT
     }
+}
+
+/// A JSON text as a tree, or the number of its values if they are more than [`Limits::json_values`]: as a tree, they would take
+/// too much memory.
+///
+/// # Errors
+/// When it is no JSON.
+pub fn parse_json(text: &[u8]) -> serde_json::Result<Result<serde_json::Value, u64>> {
+    let values = count_json_values(text);
+    if values > Limits::DEFAULT.json_values {
+        return serde_json::from_slice::<IgnoredAny>(text).map(|_| Err(u64::try_from(values).unwrap_or(u64::MAX)));
+    }
+    serde_json::from_slice(text).map(Ok)
 }
 
 /// At least as many as the values of a JSON text, counted without building them.

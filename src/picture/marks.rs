@@ -171,7 +171,7 @@ impl Marks {
     }
 
     /// The blocks that the figures of a verdict count as damaged, in their words; `None` where a save is several worlds, or
-    /// where more are damaged than a picture tells apart.
+    /// where more are damaged than a picture distinguishes.
     #[must_use]
     pub fn of_damage(save: &Save, plan: &Plan) -> Option<Self> {
         if save.forests.len() + save.pak_dirs.len() + save.streams.len() != 1 {

@@ -11,14 +11,13 @@
 
 mod salvage;
 
-use serde::de::IgnoredAny;
 use serde_json::Value as Json;
 
 use crate::bytes::{Span, len64};
 use crate::damage::{Code, Damage, Decoded, Value};
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{BLOCK_SIZE_PO2, Format};
-use crate::limits::{Limits, count_json_values};
+use crate::limits::{Limits, parse_json};
 
 /// The most LODs that a forest has.
 pub const MAX_LODS: u8 = 24;
@@ -65,21 +64,15 @@ impl Meta {
 
     fn decode_into(data: &[u8], damage: &mut Vec<Damage>) -> Option<Self> {
         let all = Span::sized(0, len64(data));
-        let (values, most) = (count_json_values(data), Limits::DEFAULT.json_values);
-        // As a tree it would take too much memory.
-        let parsed = match values > most {
-            true => serde_json::from_slice::<IgnoredAny>(data).map(|_| None),
-            false => serde_json::from_slice::<Json>(data).map(Some),
-        };
-        let object = match parsed {
-            Ok(Some(Json::Object(object))) => object,
-            Ok(None) => {
-                let [values, most] = [values, most].map(|n| u64::try_from(n).unwrap_or(u64::MAX));
+        let object = match parse_json(data) {
+            Ok(Ok(Json::Object(object))) => object,
+            Ok(Err(values)) => {
+                let most = u64::try_from(Limits::DEFAULT.json_values).unwrap_or(u64::MAX);
                 let damaged = Damage::new(Code::OverLimit, all, "values of the meta file");
                 damage.push(damaged.expected(Value::AtMost(most)).found(Value::Number(values)));
                 return None;
             }
-            Ok(Some(_)) => {
+            Ok(Ok(_)) => {
                 damage.push(Damage::new(Code::MetaUnreadable, all, "JSON").expected(Value::Words("an object")));
                 return None;
             }

@@ -245,7 +245,7 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     plan.pages = lost_pages(&stream, &owners).map_err(failed)?;
     plan.left_out =
         stream.tables.iter().filter(|t| !write::can_be_made(t, &stream.tables)).map(|t| t.name.clone()).collect();
-    // Settings that nothing tells stay as they are.
+    // Settings that nothing shows stay as they are.
     let stays = |code| {
         let of_settings = [Code::StreamMetaMissing, Code::StreamMetaTwice, Code::StreamMetaField];
         plan.unsettled.is_some() && of_settings.contains(&code)

@@ -73,7 +73,7 @@ struct LostReport {
     why: KeptReason,
 }
 
-/// The streams that are not just copied, or are copied with settings that nothing tells.
+/// The streams that are not just copied, or are copied with settings that nothing shows.
 pub(in crate::repair) fn reports(plans: &[StreamPlan]) -> Vec<StreamReport<'_>> {
     let is_told = |plan: &&StreamPlan| plan.action != Action::Copy || plan.unsettled.is_some();
     plans.iter().filter(is_told).map(StreamReport::new).collect()

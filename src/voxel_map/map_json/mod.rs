@@ -11,13 +11,12 @@
 
 mod spans;
 
-use serde::de::IgnoredAny;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map as Object, Number, Value as Json};
 
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Decoded, Value};
-use crate::limits::{Limits, count_json_values};
+use crate::limits::{Limits, parse_json};
 use crate::voxel_map::place::{Frame, nearest};
 
 pub use spans::layer_spans;
@@ -138,21 +137,15 @@ impl MapData {
         let all = Span::sized(0, len64(data));
         let text = data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data);
         let skipped = all.end.saturating_sub(len64(text));
-        let (values, most) = (count_json_values(text), Limits::DEFAULT.json_values);
-        // As a tree it would take too much memory.
-        let parsed = match values > most {
-            true => serde_json::from_slice::<IgnoredAny>(text).map(|_| None),
-            false => serde_json::from_slice::<Json>(text).map(Some),
-        };
-        let object = match parsed {
-            Ok(Some(Json::Object(object))) => object,
-            Ok(None) => {
-                let [values, most] = [values, most].map(|n| u64::try_from(n).unwrap_or(u64::MAX));
+        let object = match parse_json(text) {
+            Ok(Ok(Json::Object(object))) => object,
+            Ok(Err(values)) => {
+                let most = u64::try_from(Limits::DEFAULT.json_values).unwrap_or(u64::MAX);
                 let damaged = Damage::new(Code::OverLimit, all, "values of map_data.json");
                 damage.push(damaged.expected(Value::AtMost(most)).found(Value::Number(values)));
                 return None;
             }
-            Ok(Some(_)) => {
+            Ok(Ok(_)) => {
                 damage.push(Damage::new(Code::MapUnreadable, all, "JSON").expected(Value::Words("an object")));
                 return None;
             }

@@ -105,7 +105,7 @@ fn half_blocks(mode: ColorMode, upper: Option<Rgb>, lower: Option<Rgb>, x: u16, 
     canvas.put_styled(x, y, glyph, style);
 }
 
-/// The letters of the marks, so that these are told apart without their colours.
+/// The letters of the marks, which distinguish them without their colours.
 fn letters(app: &App, image: &Image, areas: &Areas, canvas: &mut Canvas<'_>) {
     let mode = mode(app);
     if mode == ColorMode::None || app.glyphs.ascii {

@@ -84,7 +84,7 @@ pub fn rows(app: &App, image: &Image, view: View) -> u16 {
     (1..LEGEND_ROWS).find(|rows| arrange(&entries, width, scale, *rows).1 == 0).unwrap_or(LEGEND_ROWS)
 }
 
-/// The key of the line that stands out.
+/// The key of the highlighted line.
 fn spot(app: &App, entries: &[Entry]) -> Option<u32> {
     app.panes.world.spot.and_then(|at| entries.iter().filter_map(Entry::key).nth(at))
 }
