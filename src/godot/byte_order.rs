@@ -24,11 +24,12 @@ const LOWER: u32 = 32;
 const ROUGHER: u64 = 16;
 const ROUGH: u64 = 4096;
 
-/// The first look compares so many values with the next one. A block is suspect if their 16-bit differences sum up to more
-/// than `SUSPECT`, or if at least `ABSURD` floats are no distances.
-const SAMPLES: usize = 16;
-const SUSPECT: u64 = 16 * 1024;
-const ABSURD: usize = 4;
+/// The first look takes pairs of neighbouring values at so many places, and stops when so many pairs have told something.
+const PLACES: usize = 16;
+const TELLING: u32 = 4;
+
+/// A difference of neighbours in 16 bits above which a pair is rough.
+const STEEP: u64 = 1024;
 
 /// Sizes of distances that no world has.
 const HUGE: f64 = 1e9;
@@ -39,7 +40,8 @@ const TINY: f64 = 1e-9;
 pub fn is_big_endian(block: &Block<'_>) -> bool {
     let raw = |channel: &&Channel<'_>| channel.storage == Storage::Raw && channel.is_whole();
     let Some(sdf) = block.channels.get(SDF).filter(raw) else { return false };
-    if !is_suspect(sdf.depth, sdf.data.chunks_exact(sdf.depth.bytes()).len(), |at| sdf.value(at)) {
+    let two = |at: usize| Some([sdf.value(at)?, sdf.value(at.checked_add(1)?)?]);
+    if !is_suspect(sdf.depth, sdf.data.chunks_exact(sdf.depth.bytes()).len(), two) {
         return false;
     }
     match sdf.depth {
@@ -50,28 +52,37 @@ pub fn is_big_endian(block: &Block<'_>) -> bool {
     }
 }
 
-/// Whether raw distances may be big-endian, by a few of them; `raw` gives the value at an index as little-endian. For most
-/// healthy blocks this look is enough.
+/// Whether raw distances may be big-endian, by a few of them; `two` gives the value at an index and the next one, as
+/// little-endian. For most healthy blocks this look is enough.
+///
+/// Fixed point is suspect if half of the pairs that differ are rough; floats, if one of those that are not zero is no distance.
 #[must_use]
-pub(crate) fn is_suspect(depth: Depth, values: usize, raw: impl Fn(usize) -> Option<u64>) -> bool {
+pub(crate) fn is_suspect(depth: Depth, values: usize, two: impl Fn(usize) -> Option<[u64; 2]>) -> bool {
     if depth == Depth::Bits8 || values < FEWEST {
         return false;
     }
-    let step = values.checked_div(SAMPLES).unwrap_or(0);
-    let (mut rough, mut absurd) = (0u64, 0usize);
-    for at in (0..values).step_by(step.max(1)).take(SAMPLES) {
-        let (Some(first), Some(second)) = (raw(at), raw(at.saturating_add(1))) else { return true };
-        let float = match depth {
-            Depth::Bits32 => f64::from(f32::from_bits(u32::try_from(first).unwrap_or(0))),
-            _ => f64::from_bits(first),
+    // Not a multiple of a block's height, so that the pairs lie at all heights.
+    let step = values.checked_div(PLACES).unwrap_or(0).saturating_add(1);
+    let (mut telling, mut odd) = (0u32, 0u32);
+    for at in (0..values).step_by(step).take(PLACES) {
+        let Some([first, second]) = two(at) else { return true };
+        let (tells, is_odd) = match depth {
+            Depth::Bits8 | Depth::Bits16 => {
+                let word = |raw: u64| u16::try_from(raw).unwrap_or(0);
+                (first != second, distance(word(first), word(second)) > STEEP)
+            }
+            Depth::Bits32 => (first != 0, is_absurd(f32::from_bits(u32::try_from(first).unwrap_or(0)).into())),
+            Depth::Bits64 => (first != 0, is_absurd(f64::from_bits(first))),
         };
-        absurd = absurd.saturating_add(usize::from(is_absurd(float)));
-        let word = |raw: u64| u16::try_from(raw).unwrap_or(0);
-        rough = rough.saturating_add(distance(word(first), word(second)));
+        telling = telling.saturating_add(u32::from(tells));
+        odd = odd.saturating_add(u32::from(is_odd));
+        if telling == TELLING {
+            break;
+        }
     }
     match depth {
-        Depth::Bits16 => rough > SUSPECT,
-        _ => absurd >= ABSURD,
+        Depth::Bits8 | Depth::Bits16 => odd > 0 && odd.saturating_mul(2) >= telling,
+        Depth::Bits32 | Depth::Bits64 => odd > 0,
     }
 }
 

@@ -14,8 +14,11 @@ use crate::godot::byte_order;
 use crate::godot::channel::{CHANNELS, Depth, SDF, Storage};
 use crate::godot::textures::{self, INDICES, WEIGHTS};
 
-/// Sequences of one block that are kept at most; a block of more is left to the decoder.
-const MOST_SEQUENCES: usize = 1 << 16;
+/// Bytes of the output between two places where sequences are looked up. A sequence of terrain writes some 14 bytes.
+const STEP: u32 = 64;
+
+/// Bytes of the output that are fetched together: the formats and values of seven channels of one value, and the epilogue.
+const WINDOW: usize = 24;
 
 /// Container mode 2: LZ4 behind a little-endian size.
 const LZ4: u8 = 2;
@@ -49,10 +52,10 @@ struct Sequence {
     distance: u32,
 }
 
-/// Verifies block after block with one buffer.
+/// Verifies block after block with the same buffers.
 #[derive(Debug, Default)]
 pub struct Verifier {
-    sequences: Vec<Sequence>,
+    sequences: Sequences,
 }
 
 impl Verifier {
@@ -68,15 +71,14 @@ impl Verifier {
         if mode != LZ4 || u64::from(plain) > most_plain || layout.size.contains(&0) {
             return None;
         }
-        read_sequences(packed, plain, &mut self.sequences)?;
+        self.sequences.read(packed, plain)?;
         self.verify_block(packed, layout, plain)
     }
 
     fn verify_block(&self, packed: &[u8], layout: &BlockLayout, plain: u32) -> Option<Verified> {
-        let byte = |at| fetch(packed, &self.sequences, at);
-        let version = byte(0)?;
-        let pair = |at: u32| Some(u16::from_le_bytes([byte(at)?, byte(at.checked_add(1)?)?]));
-        let size = [pair(1)?, pair(3)?, pair(5)?];
+        let mut output = Output { packed, sequences: &self.sequences, plain, window: [0; WINDOW], from: 0, to: 0 };
+        let [version, x0, x1, y0, y1, z0, z1] = output.bytes(0)?;
+        let size = [[x0, x1], [y0, y1], [z0, z1]].map(u16::from_le_bytes);
         if !(2..=4).contains(&version) || size != layout.size {
             return None;
         }
@@ -86,7 +88,7 @@ impl Verifier {
         let mut indices = 0;
         let mut at = HEADER_BYTES;
         for (number, (channel, declared)) in channels.iter_mut().zip(layout.depths).enumerate() {
-            let format = byte(at)?;
+            let [format] = output.bytes(at)?;
             let depth = Depth::from_code(format >> 4).filter(|depth| *depth == declared)?;
             let width = u32::from(depth.bits() / 8);
             let (storage, bytes) = match format & 0xf {
@@ -98,16 +100,15 @@ impl Verifier {
             at = values.checked_add(bytes)?;
             *channel = (depth, storage);
             if number == INDICES && storage == Storage::Uniform && depth == Depth::Bits16 {
-                indices = pair(values)?;
+                indices = u16::from_le_bytes(output.bytes(values)?);
             }
             if number == SDF && storage == Storage::Raw {
                 // The distances of a big-endian machine are a finding, for which all of them are read.
-                let raw = |nth: usize| {
-                    let start = u32::try_from(nth).ok()?.checked_mul(width)?.checked_add(values)?;
-                    let bytes = (start..start.checked_add(width)?).rev();
-                    bytes.map(byte).try_fold(0u64, |raw, byte| Some(raw << 8 | u64::from(byte?)))
+                let two = |nth: usize| {
+                    let at = u32::try_from(nth).ok()?.checked_mul(width)?.checked_add(values)?;
+                    self.sequences.two_values(packed, at, depth)
                 };
-                if byte_order::is_suspect(depth, index(volume.into()), raw) {
+                if byte_order::is_suspect(depth, index(volume.into()), two) {
                     return None;
                 }
             }
@@ -116,10 +117,8 @@ impl Verifier {
         if may_repeat_textures(version, &channels, indices) {
             return None;
         }
-        let epilogue = EPILOGUE.to_le_bytes();
-        let end = at.checked_add(4)?;
-        let ends = (at..end).zip(epilogue).all(|(at, expected)| byte(at) == Some(expected));
-        (end == plain && ends).then_some(Verified { version, size, channels, plain })
+        let ends = at.checked_add(4)? == plain && output.bytes(at)? == EPILOGUE.to_le_bytes();
+        ends.then_some(Verified { version, size, channels, plain })
     }
 }
 
@@ -132,34 +131,136 @@ fn may_repeat_textures(version: u8, channels: &[(Depth, Storage); CHANNELS], uni
     version >= 3 && repeat && wide(INDICES) && wide(WEIGHTS)
 }
 
-/// Reads all sequences of an LZ4 block that decodes to `plain` bytes. `None` where anything is wrong with it.
-fn read_sequences(packed: &[u8], plain: u32, sequences: &mut Vec<Sequence>) -> Option<()> {
-    sequences.clear();
-    let all = u32::try_from(packed.len()).ok()?;
-    let (mut rest, mut output) = (packed, 0u32);
-    loop {
-        let (&token, behind) = rest.split_first()?;
-        rest = behind;
-        let literals = read_length(&mut rest, u32::from(token >> 4))?;
-        let input = all.checked_sub(u32::try_from(rest.len()).ok()?)?;
-        rest = rest.get(index(literals.into())..)?;
-        if sequences.len() == MOST_SEQUENCES {
-            return None;
+/// The sequences of an LZ4 block.
+#[derive(Debug, Default)]
+struct Sequences {
+    all: Vec<Sequence>,
+    /// For every [`STEP`] bytes of the output, the last sequence whose output begins there, if any does. Entries of an
+    /// earlier block may be left: see [`Sequences::at`].
+    last: Vec<u16>,
+}
+
+impl Sequences {
+    /// Reads all sequences of a block that decodes to `plain` bytes. `None` where anything is wrong with it, or where it
+    /// has more sequences than `last` can name.
+    fn read(&mut self, packed: &[u8], plain: u32) -> Option<()> {
+        self.all.clear();
+        let steps = index(plain.checked_div(STEP)?.checked_add(1)?.into());
+        if self.last.len() < steps {
+            self.last.resize(steps, 0);
         }
-        let sequence = Sequence { output, input, literals, distance: 0 };
-        output = output.checked_add(literals)?;
-        let Some((distance, behind)) = rest.split_first_chunk::<2>() else {
-            sequences.push(sequence);
-            return (rest.is_empty() && output == plain).then_some(());
+        let all = u32::try_from(packed.len()).ok()?;
+        let (mut rest, mut output) = (packed, 0u32);
+        loop {
+            let begin = output;
+            let (&token, behind) = rest.split_first()?;
+            rest = behind;
+            let literals = read_length(&mut rest, u32::from(token >> 4))?;
+            let input = all.checked_sub(u32::try_from(rest.len()).ok()?)?;
+            rest = rest.get(index(literals.into())..)?;
+            output = output.checked_add(literals)?;
+            *self.last.get_mut(index(begin.checked_div(STEP)?.into()))? = u16::try_from(self.all.len()).ok()?;
+            let Some((distance, behind)) = rest.split_first_chunk::<2>() else {
+                self.all.push(Sequence { output: begin, input, literals, distance: 0 });
+                return (rest.is_empty() && output == plain).then_some(());
+            };
+            let distance = u32::from(u16::from_le_bytes(*distance));
+            if distance == 0 || distance > output {
+                return None;
+            }
+            self.all.push(Sequence { output: begin, input, literals, distance });
+            rest = behind;
+            let length = read_length(&mut rest, u32::from(token & 15))?;
+            output = output.checked_add(length)?.checked_add(4).filter(|output| *output <= plain)?;
+        }
+    }
+
+    /// The sequence that writes the byte of the output at a position, and where the output of the next one begins.
+    fn at(&self, position: u32) -> Option<(Sequence, u32)> {
+        let step = |position: u32| position.checked_div(STEP);
+        let last = usize::from(*self.last.get(index(step(position)?.into()))?);
+        let begins_here = self.all.get(last).is_some_and(|sequence| step(sequence.output) == step(position));
+        let count = if begins_here {
+            let up_to = self.all.get(..=last)?;
+            let behind = up_to.iter().rev().take_while(|sequence| sequence.output > position).count();
+            up_to.len().checked_sub(behind)?
+        } else {
+            self.all.partition_point(|sequence| sequence.output <= position)
         };
-        let distance = u32::from(u16::from_le_bytes(*distance));
-        if distance == 0 || distance > output {
+        let end = self.all.get(count).map_or(u32::MAX, |next| next.output);
+        Some((*self.all.get(count.checked_sub(1)?)?, end))
+    }
+
+    /// Where the literal of the byte of the output at a position is in the input, and how many bytes of at most `most`
+    /// stand together there and in the output.
+    fn literals(&self, mut position: u32, most: u32) -> Option<(u32, u32)> {
+        let mut together = most;
+        loop {
+            let (sequence, end) = self.at(position)?;
+            let inside = position.checked_sub(sequence.output)?;
+            let Some(in_match) = inside.checked_sub(sequence.literals) else {
+                let left = sequence.literals.checked_sub(inside)?;
+                return Some((sequence.input.checked_add(inside)?, together.min(left)));
+            };
+            // A match may overlap its own output: it repeats the bytes before it.
+            let repeated = in_match.checked_rem(sequence.distance)?;
+            let left = sequence.distance.checked_sub(repeated)?;
+            together = together.min(left).min(end.checked_sub(position)?);
+            let start = sequence.output.checked_add(sequence.literals)?;
+            position = start.checked_sub(sequence.distance)?.checked_add(repeated)?;
+        }
+    }
+
+    /// Fills `bytes` with the output from a position on.
+    fn fill(&self, packed: &[u8], mut position: u32, mut bytes: &mut [u8]) -> Option<()> {
+        while !bytes.is_empty() {
+            let (at, together) = self.literals(position, u32::try_from(bytes.len()).ok()?)?;
+            let (filled, rest) = bytes.split_at_mut_checked(index(together.into()))?;
+            filled.copy_from_slice(packed.get(index(at.into())..)?.get(..filled.len())?);
+            position = position.checked_add(together)?;
+            bytes = rest;
+        }
+        Some(())
+    }
+
+    /// Two neighbouring values of a channel, as little-endian.
+    fn two_values(&self, packed: &[u8], position: u32, depth: Depth) -> Option<[u64; 2]> {
+        let mut bytes = [0; 16];
+        let bytes = bytes.get_mut(..depth.bytes().checked_mul(2)?)?;
+        self.fill(packed, position, bytes)?;
+        let value = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        let (first, second) = bytes.split_at_checked(depth.bytes())?;
+        Some([value(first), value(second)])
+    }
+}
+
+/// Reads the output of an LZ4 block some bytes at a time.
+struct Output<'a> {
+    packed: &'a [u8],
+    sequences: &'a Sequences,
+    /// Bytes of the output in all.
+    plain: u32,
+    /// Bytes of the output from `from` to `to`.
+    window: [u8; WINDOW],
+    from: u32,
+    to: u32,
+}
+
+impl Output<'_> {
+    /// `N` bytes, at most [`WINDOW`], from a position on.
+    fn bytes<const N: usize>(&mut self, position: u32) -> Option<[u8; N]> {
+        let end = position.checked_add(u32::try_from(N).ok()?)?;
+        if position < self.from || end > self.to {
+            self.from = position;
+            self.to = position.checked_add(u32::try_from(WINDOW).ok()?)?.min(self.plain);
+            let bytes = self.window.get_mut(..index(self.to.checked_sub(position)?.into()))?;
+            self.sequences.fill(self.packed, position, bytes)?;
+        }
+        if end > self.to {
             return None;
         }
-        sequences.push(Sequence { distance, ..sequence });
-        rest = behind;
-        let length = read_length(&mut rest, u32::from(token & 15))?;
-        output = output.checked_add(length)?.checked_add(4).filter(|output| *output <= plain)?;
+        let at = index(position.checked_sub(self.from)?.into());
+        self.window.get(at..)?.first_chunk().copied()
     }
 }
 
@@ -177,24 +278,6 @@ fn read_length(rest: &mut &[u8], nibble: u32) -> Option<u32> {
         }
     }
     Some(length)
-}
-
-/// The byte of the output at a position.
-fn fetch(packed: &[u8], sequences: &[Sequence], position: u32) -> Option<u8> {
-    let (mut position, mut earlier) = (position, sequences);
-    loop {
-        let count = earlier.partition_point(|sequence| sequence.output <= position);
-        earlier = earlier.get(..count)?;
-        let sequence = earlier.last()?;
-        let inside = position.checked_sub(sequence.output)?;
-        let Some(in_match) = inside.checked_sub(sequence.literals) else {
-            let at = u64::from(sequence.input).checked_add(inside.into())?;
-            return packed.get(index(at)).copied();
-        };
-        // A match may overlap its own output: it repeats the bytes before it.
-        let start = sequence.output.checked_add(sequence.literals)?;
-        position = start.checked_sub(sequence.distance)?.checked_add(in_match.checked_rem(sequence.distance)?)?;
-    }
 }
 
 /// The most bytes that a healthy block of a layout may have: its channels and its epilogue.
@@ -313,6 +396,27 @@ mod tests {
 
     proptest! {
         #[test]
+        fn any_bytes_of_the_output_can_be_fetched(
+            runs in prop::collection::vec((prop::collection::vec(any::<u8>(), 1..40), 1usize..60), 1..20),
+            before in prop::collection::vec(any::<u8>(), 1..400),
+        ) {
+            let plain: Vec<u8> = runs.iter().flat_map(|(bytes, times)| bytes.repeat(*times)).collect();
+            let mut sequences = Sequences::default();
+            // The buffers hold another block's sequences already.
+            for plain in [&before, &plain] {
+                let packed = lz4_flex::block::compress(plain);
+                sequences.read(&packed, plain.len() as u32).expect("a whole block");
+                for length in [1, 2, 7, 24] {
+                    for (at, expected) in plain.windows(length).enumerate() {
+                        let mut bytes = [0; 24];
+                        sequences.fill(&packed, at as u32, &mut bytes[..length]).expect("bytes within the output");
+                        prop_assert_eq!(&bytes[..length], expected);
+                    }
+                }
+            }
+        }
+
+        #[test]
         fn verified_means_that_the_decoder_finds_no_damage(
             seed in 1u32..1000, version in 1u8..6, flips in prop::collection::vec((any::<u16>(), any::<u8>()), 0..4),
             before in any::<bool>(),
@@ -327,6 +431,9 @@ mod tests {
             if before { flip(&mut bytes); }
             let mut container = packed(&bytes);
             if !before { flip(&mut container); }
+            let mut used = Verifier::default();
+            used.verify(&packed(&sample(seed + 1, 4)), &LAYOUT, most_plain(&LAYOUT)).expect("a healthy block");
+            prop_assert_eq!(verify(&container), used.verify(&container, &LAYOUT, most_plain(&LAYOUT)));
             if let Some(verified) = verify(&container) {
                 let decoded = decode(&container);
                 prop_assert_eq!(decoded, Some((verified.version, verified.size, verified.plain as usize)));
