@@ -15,8 +15,8 @@ use voxscope::world::World;
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_report, complain_of_file, complain_of_others, complain_of_unread, count, grouped, stdout,
-    warn_of_misplaced, wrapped,
+    BOLD, GOOD, after_report, complain_of_file, complain_of_others, complain_of_unread, complain_of_unreadable, count,
+    grouped, stdout, warn_of_misplaced, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -132,6 +132,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let several = save.forests.len() + save.streams.len() > 1;
     let world = if several { None } else { Some(World::only(&save)?) };
     let left_out = complain_of_others(&save, "only saves of Godot Voxel are converted");
+    let unreadable = if several { World::all_readable(&save).1 } else { Vec::new() };
+    let left_out = left_out.and(complain_of_unreadable(&unreadable));
     let wanted = Target {
         block_size: arguments.block_size,
         region_size: arguments.region_size,

@@ -21,6 +21,8 @@ mod open_files;
 mod output;
 mod placed;
 mod samples;
+#[cfg(feature = "sqlite")]
+mod side_by_side;
 mod sizes;
 #[cfg(feature = "sqlite")]
 mod streams;

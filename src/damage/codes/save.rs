@@ -30,7 +30,10 @@ pub(super) const LINK_SKIPPED: Text = Text {
 };
 
 pub(super) const NAME_REGION: Text = Text {
-    messages: &[any("the game does not look for this name", "")],
+    messages: &[
+        when("place of the region file", "region file lies beside `regions`, where the game does not look for it", ""),
+        any("the game does not look for this name", ""),
+    ],
     next: "If it is a region file, rename it to `r.X.Y.Z.vxr` with the coordinates of its region. `voxscope repair SAVE --out NEW` moves it to lost+found.",
     explanation: "The engine looks for `r.X.Y.Z.vxr` with three plain decimal numbers (no plus sign, no leading zero, no capital letters), directly in `regions/lodN`, N from 0 to 23. A file or directory with a similar name is never read by the game. It is often a copy made by hand (`r.0.0.0 (1).vxr`, `r.0.0.0.vxr.bak`) or a file moved by mistake.",
 };
@@ -209,8 +212,11 @@ pub(super) const BLOCK_FILES_META: Text = Text {
 };
 
 pub(super) const BLOCK_FILE_NAME: Text = Text {
-    messages: &[any("name of the block file is not a position", "")],
-    next: "Correct the name if the file is a block of the save: its position with a sign before each number, such as `+0-1+12.vxb`. Otherwise move it out of the save.",
+    messages: &[
+        when("place of the file", "block file lies outside of `blocks/lodN`, where the game does not look for it", ""),
+        any("name of the block file is not a position", ""),
+    ],
+    next: "If the file is a block of the save, move it to `blocks/lodN` and name it by its position with a sign before each number, such as `+0-1+12.vxb`. Otherwise move it out of the save.",
     explanation: "The position of a block is stored nowhere but in the name of its file: x, y and z in blocks of its LOD, each with its sign, without separators or leading zeros. A copy made by hand has another name, and the engine never read it. voxscope does not read it either where the directory has other blocks.",
 };
 

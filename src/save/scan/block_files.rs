@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::{META_ABOVE, MetaRead, Scan, What, canonical};
+use super::{Entry, META_ABOVE, MetaRead, Scan, What, canonical};
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::block_files::{
@@ -60,10 +60,11 @@ pub(super) fn has_blocks(dir: &Path) -> bool {
 }
 
 impl Scan<'_> {
-    /// Adds the save of a directory.
-    pub(super) fn block_files(&mut self, dir: &Path) {
+    /// Adds the save of a directory with these entries; returns those that are not of the save.
+    pub(super) fn block_files(&mut self, dir: &Path, entries: Vec<Entry>) -> Vec<Entry> {
         let (mut meta, mut regions, mut found) = (None, Vec::new(), false);
-        for (path, what) in self.entries(dir) {
+        let mut others = Vec::new();
+        for (path, what) in entries {
             let name = path.file_name().unwrap_or_default();
             found |= name == META;
             match what {
@@ -73,7 +74,11 @@ impl Scan<'_> {
                 What::Other if name == META || name == BLOCKS => self.fault(&path, Code::NotAFile, "file", None),
                 What::Directory if name == META => self.fault(&path, Code::NotAFile, "meta file", None),
                 What::Directory if name == BLOCKS => self.block_lods(dir, &path, &mut regions),
-                _ => {}
+                // The engine looks for blocks in the directories of LODs only.
+                What::File if is_named(&path) && may_begin_as_block(&path) => {
+                    self.fault(&path, Code::BlockFileName, "place of the file", None);
+                }
+                _ => others.push((path, what)),
             }
         }
         if !found {
@@ -101,26 +106,34 @@ impl Scan<'_> {
         }
         self.fault(&dir.join(META), Code::BlockFilesRemoved, "format", None);
         self.push(Kind::BlockFiles, dir, ForestLayout::Engine, MetaRead { whole: meta, salvaged: None }, regions);
+        others
     }
 
     fn block_lods(&mut self, save: &Path, dir: &Path, regions: &mut Vec<RegionFile>) {
+        let mut foreign = Vec::new();
         for (path, what) in self.entries(dir) {
             match (path.file_name().and_then(parse_lod), what) {
                 (Some(lod), What::Directory) => {
+                    let mut foreign = Vec::new();
                     for (path, what) in self.entries(&path) {
-                        self.block_file(save, &path, lod, what, regions);
+                        match is_named(&path) {
+                            true => self.block_file(save, &path, lod, what, regions),
+                            false => foreign.push((path, what)),
+                        }
                     }
+                    self.foreign(&path, foreign, None);
                 }
                 (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
                 (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "directory of a LOD", None),
                 (Some(_), What::File) => self.fault(&path, Code::NotAFile, "directory", None),
-                (None, _) => self.fault(&path, Code::NameForeign, "name of the file", None),
+                (None, what) => foreign.push((path, what)),
             }
         }
+        self.foreign(dir, foreign, None);
     }
 
     fn block_file(&mut self, save: &Path, path: &Path, lod: u8, what: What, regions: &mut Vec<RegionFile>) {
-        let stem = path.file_stem().and_then(OsStr::to_str).filter(|_| is_named(path));
+        let stem = path.file_stem().and_then(OsStr::to_str);
         match (stem.and_then(parse_position), what) {
             (Some(position), What::File) => {
                 let below = path.strip_prefix(save).unwrap_or(path);
@@ -128,8 +141,7 @@ impl Scan<'_> {
             }
             (Some(_), What::Link) => self.fault(path, Code::LinkSkipped, "file", None),
             (Some(_), _) => self.fault(path, Code::NotAFile, "file", None),
-            (None, _) if is_named(path) => self.fault(path, Code::BlockFileName, "name of the file", None),
-            (None, _) => self.fault(path, Code::NameForeign, "name of the file", None),
+            (None, _) => self.fault(path, Code::BlockFileName, "name of the file", None),
         }
     }
 
