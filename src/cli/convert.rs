@@ -268,7 +268,7 @@ fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
         (Kind::Palette, "has a palette that the result cannot store, kept in convert.json"),
         (Kind::NoEqual, "has metadata without an equivalent in Godot 4, now empty"),
         (Kind::PortItems, "has metadata that the engine does not read, unchanged"),
-        (Kind::Instances, "has instances that the result cannot store"),
+        (Kind::Instances, "has instances that the result cannot store; they are left out"),
         (Kind::DamagedInstances, "has damaged instances, copied unchanged"),
         (Kind::Depth, "has another depth"),
     ] {

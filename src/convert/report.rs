@@ -260,10 +260,10 @@ impl Report {
         self.listed.iter().filter(|listed| listed.kind == kind).count() as u64
     }
 
-    /// Whether blocks of the source are not in the result, or damaged instances are.
+    /// Whether blocks or instances of the source are not in the result, or damaged instances are.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
-        let left = [Kind::Damaged, Kind::TooLarge, Kind::StaleRow, Kind::DamagedInstances];
+        let left = [Kind::Damaged, Kind::TooLarge, Kind::StaleRow, Kind::Instances, Kind::DamagedInstances];
         self.twice > 0 || left.into_iter().any(|kind| self.count(kind) > 0)
     }
 

@@ -13,6 +13,7 @@ mod stream;
 mod unread;
 mod voxels;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -367,15 +368,44 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Whether these bytes contain at least one instance; true if they cannot be read.
+    /// Whether these bytes contain at least one layer of instances; true if they cannot be read. Data without a layer is the
+    /// same as none.
     pub fn are_instances(&self, buffer: &mut Buffer) -> bool {
         match &self.store {
             Store::Forest(_) => false,
             Store::Stream(rows) => {
                 let there = rows.stream.instance_bytes(&buffer.row).is_some();
                 let view = rows.stream.instances(&mut buffer.row);
-                there && view.instances.is_none_or(|instances| !instances.layers.is_empty())
+                let hides = view.damage.iter().any(|damage| damage.code.hides_data());
+                there && (hides || view.instances.is_none_or(|instances| !instances.layers.is_empty()))
             }
+        }
+    }
+
+    /// The instances of each kind in the row that was fetched last; `None` if they cannot be read completely. Nothing for a
+    /// forest.
+    pub fn count_instances(&self, buffer: &mut Buffer) -> Option<BTreeMap<u16, u64>> {
+        let mut counts = BTreeMap::new();
+        let Store::Stream(rows) = &self.store else { return Some(counts) };
+        if rows.stream.instance_bytes(&buffer.row).is_none() {
+            return Some(counts);
+        }
+        let view = rows.stream.instances(&mut buffer.row);
+        if view.damage.iter().any(|damage| damage.code.hides_data()) {
+            return None;
+        }
+        for layer in view.instances?.layers.iter().filter(|layer| layer.count > 0) {
+            *counts.entry(layer.id).or_default() += u64::from(layer.count);
+        }
+        Some(counts)
+    }
+
+    /// The rows of a LOD that have instance data, at the positions of the blocks that it belongs to.
+    #[must_use]
+    pub fn rows_with_instances(&self, lod: u8) -> Vec<At> {
+        match &self.store {
+            Store::Forest(_) => Vec::new(),
+            Store::Stream(rows) => rows.with_instances(lod),
         }
     }
 

@@ -13,6 +13,8 @@ mod copies;
 mod destinations;
 #[cfg(feature = "sqlite")]
 mod directories;
+#[cfg(feature = "sqlite")]
+mod dropped;
 mod help;
 mod lone;
 mod look;

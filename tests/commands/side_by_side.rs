@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{Demo, Run, lines, output, run};
+use tempfile::TempDir;
+use voxscope::demo;
+
+use crate::{Run, lines, output, run};
 
 /// A kind of save: its sample, and the key under which `info` lists it.
 const KINDS: [(&str, &str); 5] = [
@@ -13,6 +16,24 @@ const KINDS: [(&str, &str); 5] = [
     ("pak-numbers", "rooms"),
     ("map-sparse", "maps"),
 ];
+
+/// Samples, each made when it is asked for.
+struct Samples(TempDir);
+
+impl Samples {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        let path = self.0.path().join(name);
+        if !path.exists() {
+            let sample = demo::samples().find(|sample| sample.name == name).unwrap();
+            (sample.make)(&path).unwrap();
+        }
+        path.to_str().unwrap().to_owned()
+    }
+}
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -46,11 +67,11 @@ fn expect(run: &Run, code: i32, what: &str) {
 #[test]
 fn no_save_hides_another_one_beside_it() {
     let dir = tempfile::tempdir().unwrap();
-    let demo = Demo::new();
+    let demo = Samples::new();
     for (n, (one, of_one)) in KINDS.into_iter().enumerate() {
         for (other, of_other) in KINDS.into_iter().skip(n + 1) {
             let both = dir.path().join(format!("{one}-{other}"));
-            let [path_one, path_other] = [one, other].map(|name| demo.path(&format!("healthy/{name}")));
+            let [path_one, path_other] = [one, other].map(|name| demo.path(name));
             copy(path_one.as_ref(), &both);
             copy(path_other.as_ref(), &both);
             let both = both.to_str().unwrap();
@@ -92,19 +113,19 @@ fn no_save_hides_another_one_beside_it() {
 #[test]
 fn one_of_several_saves_is_chosen_by_its_meta_file_or_its_directory() {
     let dir = tempfile::tempdir().unwrap();
-    let demo = Demo::new();
+    let demo = Samples::new();
     let all = dir.path().join("all");
     for name in ["current", "block-files", "stream"] {
-        copy(demo.path(&format!("healthy/{name}")).as_ref(), &all);
+        copy(demo.path(name).as_ref(), &all);
     }
     let path = |below: &str| all.join(below).to_str().unwrap().to_owned();
-    let single = demo.path("healthy/current");
+    let single = demo.path("current");
     let diff = run(&["diff", &path(""), &single]);
     expect(&diff, 16, "diff of several with one");
     for (name, blocks) in [
         ("meta.vxrm", count(&single)),
-        ("meta.vxbm", count(&demo.path("healthy/block-files"))),
-        ("world.sqlite", count(&demo.path("healthy/stream"))),
+        ("meta.vxbm", count(&demo.path("block-files"))),
+        ("world.sqlite", count(&demo.path("stream"))),
     ] {
         assert!(diff.err.contains(&path(name)), "{}", diff.err);
         assert_eq!(count(&path(name)), blocks, "{name}");
@@ -122,10 +143,10 @@ fn one_of_several_saves_is_chosen_by_its_meta_file_or_its_directory() {
 #[test]
 fn saves_in_directories_of_a_forest_are_read() {
     let dir = tempfile::tempdir().unwrap();
-    let demo = Demo::new();
-    let forest = demo.path("healthy/current");
-    let pak = demo.path("healthy/pak-numbers");
-    let stream = demo.path("healthy/stream");
+    let demo = Samples::new();
+    let forest = demo.path("current");
+    let pak = demo.path("pak-numbers");
+    let stream = demo.path("stream");
     for (n, (inner, below)) in
         [(&forest, "old"), (&pak, "regions"), (&pak, "regions/lod0"), (&stream, "regions"), (&forest, "regions/old")]
             .into_iter()
@@ -151,12 +172,12 @@ fn saves_in_directories_of_a_forest_are_read() {
 #[test]
 fn files_beside_the_directories_of_lods_are_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let demo = Demo::new();
+    let demo = Samples::new();
     for (sample, lod, code) in
         [("current", "regions/lod0", "name-region"), ("block-files", "blocks/lod0", "block-file-name")]
     {
         let save = dir.path().join(sample);
-        copy(demo.path(&format!("healthy/{sample}")).as_ref(), &save);
+        copy(demo.path(sample).as_ref(), &save);
         let file = fs::read_dir(save.join(lod)).unwrap().next().unwrap().unwrap();
         fs::copy(file.path(), save.join(file.file_name())).unwrap();
         let check = run(&["check", save.to_str().unwrap(), "--format=jsonl"]);
@@ -170,19 +191,16 @@ fn files_beside_the_directories_of_lods_are_reported() {
 #[test]
 fn an_unreadable_stream_does_not_keep_others_from_being_used() {
     let dir = tempfile::tempdir().unwrap();
-    let demo = Demo::new();
+    let demo = Samples::new();
     let all = dir.path().join("all");
-    copy(demo.path("healthy/current").as_ref(), &all);
+    copy(demo.path("current").as_ref(), &all);
     let whole = dir.path().join("whole");
     copy(&all, &whole);
     let mut bad = vec![0; 4096];
     bad[..16].copy_from_slice(b"SQLite format 3\0");
     fs::write(all.join("bad.sqlite"), bad).unwrap();
-    fs::copy(
-        fs::read_dir(demo.path("healthy/stream")).unwrap().next().unwrap().unwrap().path(),
-        whole.join("bad.sqlite"),
-    )
-    .unwrap();
+    fs::copy(fs::read_dir(demo.path("stream")).unwrap().next().unwrap().unwrap().path(), whole.join("bad.sqlite"))
+        .unwrap();
     let (all, whole) = (all.to_str().unwrap(), whole.to_str().unwrap());
     let made = dir.path().join("made");
     let convert = run(&["convert", all, "--out", made.to_str().unwrap()]);
