@@ -10,6 +10,8 @@ mod check;
 mod columns;
 mod control;
 mod copies;
+#[cfg(feature = "sqlite")]
+mod databases;
 mod destinations;
 #[cfg(feature = "sqlite")]
 mod directories;

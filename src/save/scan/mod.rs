@@ -24,7 +24,7 @@ use crate::voxel_map::map_json::FILE_NAME;
 
 pub(crate) use block_files::META as BLOCK_META;
 pub(crate) use header_correction::of_blocks as layout_of_blocks;
-pub(super) use streams::with_ending;
+pub(super) use streams::{is_foreign_database, with_ending};
 
 /// Name of the meta file.
 pub(crate) const META: &str = "meta.vxrm";
