@@ -292,6 +292,9 @@ fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
         let line = format!("{} of {blocks} {what}. convert.json lists the blocks.", count(report.cut, "voxel"));
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
+    for line in report.form_words() {
+        writeln!(out, "{}", wrapped(&format!("{line}."), "  "))?;
+    }
     if let Some([(region, sector), (new_region, new_sector)]) = report.enlarged {
         let line = match new_region == region {
             true => format!("Sectors have {new_sector} bytes: {sector} are too few for the table or the engine."),

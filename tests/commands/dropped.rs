@@ -1,9 +1,10 @@
 //! What a conversion leaves out or changes, and what a comparison makes of it.
 
 use std::fs;
+use std::path::Path;
 
 use rusqlite::Connection;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use voxscope::demo;
 
@@ -21,6 +22,10 @@ fn sample(name: &str) -> (TempDir, String) {
 
 fn expect(run: &Run, code: i32, what: &str) {
     assert_eq!(run.code, Some(code), "{what}: {}{}", run.out, run.err);
+}
+
+fn report(path: &Path) -> Json {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
 #[test]
@@ -78,4 +83,41 @@ fn instance_data_without_a_layer_is_the_same_as_none() {
     Connection::open(&without).unwrap().execute("UPDATE blocks SET instances = NULL", []).unwrap();
     expect(&run(&["diff", &empty, &without]), 0, "a row without voxels");
     expect(&run(&["convert", &empty, "--out", &path("other")]), 0, "a row without voxels");
+}
+
+#[test]
+fn convert_json_names_the_form_of_the_result_and_what_changed_in_it() {
+    let (dir, save) = sample("current");
+    let out = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let convert = |save: &str, name: &str, options: &[&str]| {
+        let to = out(name);
+        expect(&run(&[&["convert", save, "--out", &to], options].concat()), 0, name);
+        report(&Path::new(&to).join("convert.json"))
+    };
+    let plain = convert(&save, "plain", &[]);
+    assert_eq!(plain["to"]["layout"], "engine");
+    assert_eq!((&plain["to"]["textures"], &plain["channels_changed"]), (&Json::Null, &json!([])));
+    let depths: Vec<u64> = plain["to"]["depths"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+    assert_eq!(depths.len(), 8);
+    let other = if depths[1] == 8 { 16 } else { 8 };
+    let deep = convert(&save, "deep", &[&format!("--depth=SDF={other}")]);
+    assert_eq!(deep["to"]["depths"][1], other);
+    let blocks = deep["blocks_read"].clone();
+    let changed =
+        json!([{ "channel": "SDF", "from_bits": depths[1], "to_bits": other, "textures": null, "blocks": blocks }]);
+    assert_eq!(deep["channels_changed"], changed);
+    let port = convert(&save, "port", &["--layout=port"]);
+    assert_eq!((&port["to"]["layout"], &port["to"]["depths"][1]), (&"port".into(), &32.into()));
+    assert_eq!(port["channels_changed"][0]["to_bits"], 32);
+    let (_dir, textures) = sample("textures");
+    let single = convert(&textures, "single", &["--textures=single"]);
+    assert_eq!((&single["to"]["textures"], &single["to"]["depths"][3]), (&"single".into(), &8.into()));
+    let names: Vec<&Json> = single["channels_changed"].as_array().unwrap().iter().map(|of| &of["channel"]).collect();
+    assert_eq!(names, ["INDICES", "WEIGHTS"]);
+    assert!(single["channels_changed"].as_array().unwrap().iter().all(|of| of["textures"] == "single"));
+    // A stream has no layout.
+    let stream = out("world.sqlite");
+    expect(&run(&["convert", &save, "--out", &stream]), 0, "stream");
+    let stream = report(Path::new(&format!("{stream}.convert.json")));
+    assert_eq!(stream["to"]["layout"], Json::Null);
 }
