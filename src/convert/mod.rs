@@ -396,7 +396,7 @@ fn layout(world: &World<'_>, target: &Target) -> Result<OutputLayout, Error> {
     let request = |why: &str| Err(Error::Request(why.to_owned()));
     let Some(from) = world.block_size() else {
         return request(
-            "the block size of the source is unknown: pass --from-block-size, --from-region-size and --from-sector-size",
+            "the block size of the source is unknown: pass --from-block-size, --from-region-size and --from-sector-size (of block files --from-block-size alone), and --from-depths",
         );
     };
     let to = target.block_size.unwrap_or(from);

@@ -18,6 +18,7 @@ mod directories;
 #[cfg(feature = "sqlite")]
 mod dropped;
 mod help;
+mod layouts;
 mod lone;
 mod look;
 mod names;

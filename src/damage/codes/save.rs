@@ -207,8 +207,8 @@ pub(super) const BLOCK_FILES_META: Text = Text {
         when("length", "length of meta.vxbm is not valid", "{found}; expected {expected}"),
         any("{field} of meta.vxbm is wrong", "{found}; expected {expected}"),
     ],
-    next: "Run `voxscope convert SAVE --out NEW`. If it reports an unknown block size, add --from-block-size, --from-region-size 16, --from-sector-size 512 and --from-depths.",
-    explanation: "`meta.vxbm` has `VXBM`, the version 1, the number of LODs (1 to 32), the block size as a power of two (1 to 8) and the depth codes (0 to 3) of eight channels: 15 bytes. Files until 2020-01-25 have no depths, because every channel had 8 bits then; files until 2019-08-24 store the block size as three numbers of 32 bits. The engine of that time never looked in LODs beyond the number. Where the file does not say it, voxscope takes block size and depths from the first readable block of version 2 or later; blocks of version 1 do not store them.",
+    next: "Run `voxscope repair SAVE --out NEW`: it writes `meta.vxbm` where the blocks show their layout. Otherwise add the layout of the game: `--block-size N --depths BITS`.",
+    explanation: "`meta.vxbm` has `VXBM`, the version 1, the number of LODs (1 to 32), the block size as a power of two (1 to 8) and the depth codes (0 to 3) of eight channels: 15 bytes. Files until 2020-01-25 have no depths, because every channel had 8 bits then; files until 2019-08-24 store the block size as three numbers of 32 bits. The engine of that time never looked in LODs beyond the number. Where the file does not say it, voxscope takes block size and depths from the first readable block of version 2 or later; of blocks of version 1, which do not store them, it takes the only usual layout by which their channels end where they do.",
 };
 
 pub(super) const BLOCK_FILE_NAME: Text = Text {

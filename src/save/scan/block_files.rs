@@ -9,11 +9,13 @@ use rayon::prelude::*;
 use super::{Entry, META_ABOVE, MetaRead, Scan, What, canonical};
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
+use crate::godot::block::BlockLayout;
 use crate::godot::block_files::{
     self, BLOCK_MAGIC, MAX_LODS, MAX_META_BYTES, decode_block_file, layout, parse_position,
 };
 use crate::godot::forest;
 use crate::godot::region::Format;
+use crate::save::block_layout;
 use crate::save::{Forest, ForestLayout, Kind, Options, Region, RegionFile, Scratch, open_region};
 use crate::source::{FileSource, Source};
 
@@ -199,6 +201,7 @@ pub(super) fn read_headers(forest: &mut Forest, options: &Options) {
     regions.par_iter_mut().for_each(|file| read_header(file, dir, format.as_ref()));
     if format.is_none() {
         *format = regions.iter().take(PROBES).find_map(|file| probe(file, dir, options));
+        *format = format.or_else(|| infer(regions, dir, options));
         let Some(format) = format else { return };
         for header in regions.iter_mut().filter_map(|file| file.header.as_mut()) {
             header.format = Format { sector_size: header.format.sector_size, ..*format };
@@ -240,6 +243,28 @@ fn probe(file: &RegionFile, dir: &Path, options: &Options) -> Option<Format> {
         *depth = channel.depth;
     }
     Some(layout(u8::try_from(size.trailing_zeros()).ok()?, depths))
+}
+
+/// The layout of blocks of version 1, which do not store it: the only usual one by which the channels of some of them end where
+/// they do, if these agree.
+fn infer(regions: &[RegionFile], dir: &Path, options: &Options) -> Option<Format> {
+    let mut scratch = Scratch::default();
+    let mut shown: Option<BlockLayout> = None;
+    for file in regions.iter().take(PROBES) {
+        let Some(header) = file.header.clone() else { continue };
+        let Ok((source, _)) = open_region(&dir.join(&file.name)) else { continue };
+        let Ok(region) = Region::load(source, header, file.lod, file.position, options) else { continue };
+        let Some(listed) = region.entries.first() else { continue };
+        let Ok(view) = region.view(listed.entry, &mut scratch) else { continue };
+        let Some(container) = view.container.filter(|container| container.whole) else { continue };
+        let Some(found) = block_layout::infer(container.plain).filter(|found| found.is_only) else { continue };
+        if shown.is_some_and(|shown| shown != found.layout) {
+            return None;
+        }
+        shown = Some(found.layout);
+    }
+    let BlockLayout { size: [side, ..], depths } = shown?;
+    Some(layout(u8::try_from(side.trailing_zeros()).ok()?, depths))
 }
 
 /// `lodN`, N from 0 to 31.
