@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::check::cause::{Cause, CauseKind, is_of, saves_of};
 use crate::check::finding::Finding;
-use crate::damage::{Code, Level};
-use crate::save::{File, Save};
+use crate::damage::{Code, Level, Value};
+use crate::save::{Fault, File, Save};
 use crate::source::{FileSource, Source};
 
 /// Damaged files that are searched for converted line breaks.
@@ -122,7 +122,8 @@ impl CauseKind {
             Self::InUse => matches!(code, Code::FileChanged | Code::StreamWal),
             Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code),
             Self::CopyIncomplete => {
-                const MISSING: [Code; 6] = [
+                const MISSING: [Code; 7] = [
+                    Code::BlockFilesMeta,
                     Code::MetaMissing,
                     Code::MapFileMissing,
                     Code::RegionMissing,
@@ -230,6 +231,8 @@ struct Evidence {
     cut_at_buffer: u64,
     /// Files whose line feeds all follow carriage returns: their names.
     converted: Vec<Arc<str>>,
+    /// Meta files of block files that are missing.
+    no_block_meta: u64,
 }
 
 /// Codes of files that end too early.
@@ -285,6 +288,11 @@ impl Evidence {
         let files: BTreeMap<String, File<'_>> = save.files().map(|file| (save.shown(&file.path()), file)).collect();
         let mut searched = 0;
         for (name, counts) in &findings.files {
+            let is_missing =
+                |fault: &&Fault| fault.damage.found == Value::Words("missing") && save.shown(&fault.path) == **name;
+            if counts.contains_key(&Code::BlockFilesMeta) && save.faults.iter().any(|fault| is_missing(&fault)) {
+                evidence.no_block_meta += 1;
+            }
             for (code, n) in counts {
                 *evidence.all.entry(*code).or_default() += n;
             }
@@ -369,7 +377,7 @@ impl Evidence {
     /// What copying and moving of files did.
     fn copy(&self) -> Vec<Cause> {
         let mut causes = Vec::new();
-        let missing = self.count(&[Code::MetaMissing, Code::MapFileMissing]);
+        let missing = self.count(&[Code::MetaMissing, Code::MapFileMissing]).saturating_add(self.no_block_meta);
         let mut evidence = Vec::new();
         if self.has(Code::ForestEmpty) {
             evidence.push("the forest has no block: it is new, or its region files were not copied".to_owned());

@@ -40,6 +40,9 @@ pub struct Totals {
     /// Whether there are maps, whose blocks are not counted.
     #[serde(skip)]
     pub has_maps: bool,
+    /// Files whose blocks cannot be read because their layout is not known.
+    #[serde(skip)]
+    pub unknown_layout: u64,
 }
 
 impl Totals {
@@ -63,6 +66,7 @@ impl Totals {
         self.odd += other.odd;
         self.files_changed += other.files_changed;
         self.has_maps |= other.has_maps;
+        self.unknown_layout += other.unknown_layout;
     }
 }
 
@@ -175,6 +179,13 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
         lines.push(format!("Missing: {evidence}. Copy the missing files from the original, then check again."));
     }
     lines.extend(damaged.map(|totals| outlook(totals, save, effort)));
+    let unknown = totals.map_or(0, |totals| totals.unknown_layout);
+    if unknown > 0 {
+        let (files, have) = (count(unknown, "file"), if unknown == 1 { "has" } else { "have" });
+        lines.push(format!(
+            "{files} {have} blocks whose layout is not known. The options of the finding give it, to every command."
+        ));
+    }
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
     lines
@@ -274,6 +285,7 @@ mod tests {
         odd: 0,
         files_changed: 4,
         has_maps: false,
+        unknown_layout: 0,
     };
 
     #[test]

@@ -15,8 +15,8 @@ use voxscope::world::World;
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_report, complain_of_file, complain_of_others, complain_of_unread, count, grouped, stdout,
-    warn_of_misplaced, wrapped,
+    BOLD, GOOD, after_report, complain_of_file, complain_of_others, complain_of_unread, complain_of_unreadable, count,
+    grouped, stdout, warn_of_misplaced, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -132,6 +132,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let several = save.forests.len() + save.streams.len() > 1;
     let world = if several { None } else { Some(World::only(&save)?) };
     let left_out = complain_of_others(&save, "only saves of Godot Voxel are converted");
+    let unreadable = if several { World::all_readable(&save).1 } else { Vec::new() };
+    let left_out = left_out.and(complain_of_unreadable(&unreadable));
     let wanted = Target {
         block_size: arguments.block_size,
         region_size: arguments.region_size,
@@ -266,7 +268,7 @@ fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
         (Kind::Palette, "has a palette that the result cannot store, kept in convert.json"),
         (Kind::NoEqual, "has metadata without an equivalent in Godot 4, now empty"),
         (Kind::PortItems, "has metadata that the engine does not read, unchanged"),
-        (Kind::Instances, "has instances that the result cannot store"),
+        (Kind::Instances, "has instances that the result cannot store; they are left out"),
         (Kind::DamagedInstances, "has damaged instances, copied unchanged"),
         (Kind::Depth, "has another depth"),
     ] {
@@ -289,6 +291,9 @@ fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
         let blocks = count(report.count(Kind::Cut), "block");
         let line = format!("{} of {blocks} {what}. convert.json lists the blocks.", count(report.cut, "voxel"));
         writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
+    for line in report.form_words() {
+        writeln!(out, "{}", wrapped(&format!("{line}."), "  "))?;
     }
     if let Some([(region, sector), (new_region, new_sector)]) = report.enlarged {
         let line = match new_region == region {

@@ -112,15 +112,21 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
     let first = arguments.options.open_as_placed(&arguments.a)?;
     let second = arguments.scope.second(&arguments.options).open_as_placed(&arguments.b)?;
     if [&first, &second].iter().all(|save| save.forests.len() + save.streams.len() > 1) {
-        let (all_a, all_b) = (World::all(&first)?, World::all(&second)?);
+        let [(all_a, lost_a), (all_b, lost_b)] = [&first, &second].map(World::all_readable);
+        for (side, error) in lost_a.iter().map(|e| (Side::A, e)).chain(lost_b.iter().map(|e| (Side::B, e))) {
+            complain(&format_args!("{}: {error}", side.name()));
+        }
+        let any_lost = !lost_a.is_empty() || !lost_b.is_empty();
+        // What is lost on one side is not called missing there.
+        let [lost_a, lost_b] = [(&first, &all_a), (&second, &all_b)].map(|(save, worlds)| names_of_lost(save, worlds));
         // A world that only one of them has is not compared.
         let [of_a, of_b] = [(&all_a, &all_b), (&all_b, &all_a)].map(|(all, others)| {
             let in_both = |world: &&World<'_>| others.iter().any(|other| other.name == world.name);
             all.iter().filter(in_both).collect::<Vec<_>>()
         });
         let left_out = complain_of_left_out(Side::A, &first, &of_a) | complain_of_left_out(Side::B, &second, &of_b);
-        let exit = compare_all(arguments, &all_a, &all_b)?;
-        return Ok(with_left_out(exit, left_out));
+        let exit = compare_all(arguments, (&all_a, &lost_a), (&all_b, &lost_b))?;
+        return Ok(with_left_out(exit, left_out || any_lost));
     }
     let (a, b) = (World::only(&first)?, World::only(&second)?);
     let left_out = [(Side::A, &first, &a), (Side::B, &second, &b)]
@@ -146,6 +152,12 @@ fn complain_of_left_out(side: Side, save: &Save, worlds: &[&World<'_>]) -> bool 
     !all.is_empty()
 }
 
+/// The names of the streams of a save that are none of its worlds, because nothing of them can be read.
+fn names_of_lost(save: &Save, worlds: &[World<'_>]) -> Vec<String> {
+    let names = save.streams.iter().map(|stream| save.shown(&stream.path));
+    names.filter(|name| worlds.iter().all(|world| world.name != *name)).collect()
+}
+
 /// The exit code when something was not compared.
 fn with_left_out(exit: Exit, left_out: bool) -> Exit {
     if left_out && exit != Exit::INTERRUPTED { Exit::TROUBLE } else { exit }
@@ -158,8 +170,13 @@ fn finish(objects: &Objects) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Compares the worlds of two directories that have the same path below them.
-fn compare_all(arguments: &Arguments, all_a: &[World<'_>], all_b: &[World<'_>]) -> Result<Exit, Failure> {
+/// Compares the worlds of two directories that have the same path below them. The second part of each side are the names of
+/// worlds that cannot be read.
+fn compare_all(
+    arguments: &Arguments,
+    (all_a, lost_a): (&[World<'_>], &[String]),
+    (all_b, lost_b): (&[World<'_>], &[String]),
+) -> Result<Exit, Failure> {
     let (mut differs, mut trouble) = (false, false);
     let mut objects = Objects::new(arguments.format);
     let lone = |objects: &mut Objects, name: &str, side: &str| -> Result<(), Failure> {
@@ -175,8 +192,10 @@ fn compare_all(arguments: &Arguments, all_a: &[World<'_>], all_b: &[World<'_>]) 
     };
     for a in all_a {
         let Some(b) = all_b.iter().find(|b| b.name == a.name) else {
-            lone(&mut objects, &a.name, "A")?;
-            differs = true;
+            if !lost_b.contains(&a.name) {
+                lone(&mut objects, &a.name, "A")?;
+                differs = true;
+            }
             continue;
         };
         let exit = compare_worlds(arguments, &mut objects, a, b, Some(&a.name))?;
@@ -187,7 +206,8 @@ fn compare_all(arguments: &Arguments, all_a: &[World<'_>], all_b: &[World<'_>]) 
         differs |= exit == Exit::DIFFERENT;
         trouble |= exit == Exit::TROUBLE;
     }
-    for b in all_b.iter().filter(|b| all_a.iter().all(|a| a.name != b.name)) {
+    let only_b = |b: &&World<'_>| all_a.iter().all(|a| a.name != b.name) && !lost_a.contains(&b.name);
+    for b in all_b.iter().filter(only_b) {
         lone(&mut objects, &b.name, "B")?;
         differs = true;
     }

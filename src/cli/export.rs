@@ -19,7 +19,7 @@ use voxscope::world::{self, Fault, World};
 use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, after_report, complain, complain_of_file, complain_of_others, complain_of_unread, complain_of_unread_beside,
-    count, stdout, warn_of_misplaced, wrapped,
+    complain_of_unreadable, count, stdout, warn_of_misplaced, wrapped,
 };
 use super::progress::{Bar, cancelled_by_signals};
 use super::target::{self, parse_triple, read_names};
@@ -222,11 +222,13 @@ fn one(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Watch<
 fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_>) -> Done {
     let draft = Draft::new(&[&save.path], arguments.out(), watch)?;
     let (mut exit, mut exported, mut without) = (Exit::CLEAN, 0, 0);
-    for world in World::all(save)? {
-        let below = world.path().strip_prefix(&save.path).unwrap_or(world.path());
-        let below = if below.as_os_str().is_empty() { Path::new("world") } else { below };
+    let (mut worlds, unreadable) = World::all_readable(save);
+    exit = exit.and(complain_of_unreadable(&unreadable));
+    // The directory of a result is there before others are written into it.
+    worlds.sort_by_key(|world| world.path_of_result().components().count());
+    for world in worlds {
         // A picture is a file, arrays are a directory; a stream and a forest may have the same name without its ending.
-        let mut name = below.as_os_str().to_owned();
+        let mut name = world.path_of_result().into_os_string();
         name.push(if arguments.slice.is_some() { ".png" } else { "" });
         let below = PathBuf::from(name);
         draft.directory(below.parent().unwrap_or(Path::new("")))?;
@@ -511,7 +513,16 @@ fn chunks(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
     if dirs.len() > 1 && arguments.block.is_none() {
         return chunks_of_all(arguments, save, &dirs, watch);
     }
-    told_chunks(&export::chunks(save, arguments.block, arguments.out(), watch)?)
+    let (line, exit) = told_chunks(&export::chunks(save, arguments.block, arguments.out(), watch)?)?;
+    Ok((line, exit.and(without_maps(save))))
+}
+
+/// Says which voxel maps beside pak regions are not exported.
+fn without_maps(save: &Save) -> Exit {
+    for map in &save.maps {
+        complain(&format_args!("{}: a voxel map is exported layer by layer: --layer NAME", save.shown(&map.dir)));
+    }
+    Exit::FAILED.when(!save.maps.is_empty())
 }
 
 /// Exports the chunks of each directory with pak regions, under its path below the destination.
@@ -525,9 +536,7 @@ fn chunks_of_all(arguments: &Arguments, save: &Save, dirs: &BTreeSet<&Path>, wat
         let summary = export::chunks_in(save, dir, None, &draft.root().join(below), watch)?;
         exit = exit.and(told_chunks(&summary)?.1);
     }
-    for map in &save.maps {
-        complain(&format_args!("{}: voxel maps are exported by themselves", save.shown(&map.dir)));
-    }
+    let exit = exit.and(without_maps(save));
     draft.finish()?;
     Ok((count(dirs.len() as u64, "save"), exit))
 }

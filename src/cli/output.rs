@@ -96,6 +96,12 @@ pub fn complain_of_others(save: &Save, why: &str) -> Exit {
     exit
 }
 
+/// Says on standard error which saves cannot be read at all, and returns the exit code for that.
+pub fn complain_of_unreadable(errors: &[voxscope::world::Error]) -> Exit {
+    errors.iter().for_each(|error| complain(error));
+    Exit::FAILED.when(!errors.is_empty())
+}
+
 /// Says on standard error which temporary directories in a directory were left by commands that were killed.
 pub fn complain_of_leftovers(dir: &Path) {
     // Once for each directory, also where two saves are opened.

@@ -144,13 +144,20 @@ impl Options {
     /// Opens the save at `path`.
     pub fn open(&self, path: &Path) -> Result<Save, Failure> {
         pool::can_start_threads();
-        let options = self.to_library()?;
+        // A block file has no region and no sectors.
+        let alone = self.block_size.is_some() && self.region_size.is_none() && self.sector_size.is_none();
+        let options = self.for_bare_data()?;
         // What a killed command left is beside the save, or in the directory that is opened.
         let above = path.parent().map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
         for dir in above.into_iter().chain(path.is_dir().then_some(path)) {
             super::output::complain_of_leftovers(dir);
         }
-        Ok(Save::open(path, &options)?)
+        let save = Save::open(path, &options)?;
+        let block_files = save.forests.iter().all(|forest| forest.kind == save::Kind::BlockFiles);
+        if alone && (save.forests.is_empty() || !block_files) {
+            self.to_library()?;
+        }
+        Ok(save)
     }
 
     /// Opens the save at `path` by the slot formula that its blocks show, where their version does not say which one placed

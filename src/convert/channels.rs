@@ -22,8 +22,13 @@ impl VoxelChange {
         self.depths.get(channel).copied().flatten().or(single).unwrap_or(own)
     }
 
-    fn is_changed(&self, channel: usize, own: Depth) -> bool {
-        self.depth(channel, own) != own || (self.single_textures && (channel == INDICES || channel == WEIGHTS))
+    /// Whether the textures of a channel get another form.
+    pub(super) fn changes_textures(&self, channel: usize) -> bool {
+        self.single_textures && (channel == INDICES || channel == WEIGHTS)
+    }
+
+    pub(super) fn is_changed(&self, channel: usize, own: Depth) -> bool {
+        self.depth(channel, own) != own || self.changes_textures(channel)
     }
 
     /// The value of a voxel in the result, by its index in the order ZXY.

@@ -20,7 +20,7 @@ use crate::godot::slots::{self, SlotFormula};
 use crate::resize::Fill;
 use crate::save::ForestLayout;
 use crate::watch::Step;
-use crate::world::At;
+use crate::world::{At, Buffer};
 
 /// Number of regions that are written before their results are merged.
 const WINDOW: usize = 16;
@@ -60,17 +60,14 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         } else {
             Fill::default()
         };
+        let maker = Maker { work, lod, fill: &fill, before: &before, window: BLOCKS };
+        let mut buffer = Buffer::default();
         for at in &index.bare {
-            report.list(Kind::Instances, lod, at.position, "a forest has no place for them".to_owned());
+            work.world.fetch(at, &mut buffer)?;
+            maker.instances(at, &mut buffer, report);
         }
-        drop(index);
-        let writing = Writing {
-            work,
-            draft,
-            maker: Maker { work, lod, fill: &fill, before: &before, window: BLOCKS },
-            format,
-            palettes: &palettes,
-        };
+        drop((index, buffer));
+        let writing = Writing { work, draft, maker, format, palettes: &palettes };
         let regions: Vec<([i32; 3], Vec<At>)> = regions.into_iter().map(|([z, x, y], at)| ([x, y, z], at)).collect();
         // A block that several regions of the result have parts of is read for each of them.
         work.watch.begin(Step::Converting, regions.iter().map(|(_, sources)| sources.len() as u64).sum());

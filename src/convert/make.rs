@@ -175,7 +175,11 @@ impl Maker<'_> {
             self.list(report, Kind::Cut, at.position, why);
         }
         for (c, (channel, declared)) in block.channels.iter().zip(self.work.layout.depths).enumerate() {
-            let depth = self.work.layout.change.depth(c, channel.depth);
+            let change = &self.work.layout.change;
+            let depth = change.depth(c, channel.depth);
+            if change.is_changed(c, channel.depth) {
+                *report.forms.entry((c, channel.depth, depth, change.changes_textures(c))).or_default() += 1;
+            }
             if depth != declared {
                 let name = NAMES.get(c).unwrap_or(&"");
                 let why = format!("{name} has {depth}, and {declared} is what is declared");

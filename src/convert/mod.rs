@@ -291,10 +291,11 @@ pub enum ResultForm {
 }
 
 /// Converts every world of a directory that holds several. The results have the same paths below `to`, which must not exist; the
-/// name of a stream becomes that of its forest, and the reverse. Either all of them are written or none.
+/// name of a stream becomes that of its forest, and the reverse. Either all of them are written or none; those of which nothing
+/// can be read are left out: [`World::all_readable`] names them.
 ///
 /// # Errors
-/// As those of [`to_forest`]. A directory with damaged blocks is not an error.
+/// As those of [`to_forest`], and if no world can be read. A directory with damaged blocks is not an error.
 pub fn to_directory(
     save: &Save,
     target: &Target,
@@ -304,8 +305,20 @@ pub fn to_directory(
 ) -> Result<Vec<(PathBuf, Report)>, Error> {
     let draft = Draft::new(&[&save.path], to, watch)?;
     let mut done: Vec<(PathBuf, Report)> = Vec::new();
-    for world in World::all(save)? {
-        let below = below(save, &world, form);
+    let (mut worlds, unread) = World::all_readable(save);
+    if let (true, Some(error)) = (worlds.is_empty(), unread.into_iter().next()) {
+        return Err(error.into());
+    }
+    // The directory of a result is there before others are written into it.
+    worlds.sort_by_key(|world| world.path_of_result().components().count());
+    for world in worlds {
+        let mut below = below(&world, form);
+        // A stream may have the name of a forest, with another ending.
+        if world.forest().is_none() && done.iter().any(|(other, _)| *other == below) {
+            let mut name = below.into_os_string();
+            name.push("-stream");
+            below = name.into();
+        }
         if done.iter().any(|(other, _)| *other == below) {
             let name = printable::path(&below);
             return Err(Error::Request(format!("two saves would both become {name}: convert them one by one")));
@@ -326,10 +339,8 @@ pub fn to_directory(
 }
 
 /// The path of a result below the directory of all.
-fn below(save: &Save, world: &World<'_>, form: ResultForm) -> PathBuf {
-    let path = world.path().strip_prefix(&save.path).unwrap_or(world.path()).to_owned();
-    // The directory itself may hold region files beside directories with saves.
-    let path = if path.as_os_str().is_empty() { PathBuf::from("world") } else { path };
+fn below(world: &World<'_>, form: ResultForm) -> PathBuf {
+    let path = world.path_of_result();
     match form {
         ResultForm::Forest if world.forest().is_none() => path.with_extension(""),
         ResultForm::Forest => path,
@@ -385,7 +396,7 @@ fn layout(world: &World<'_>, target: &Target) -> Result<OutputLayout, Error> {
     let request = |why: &str| Err(Error::Request(why.to_owned()));
     let Some(from) = world.block_size() else {
         return request(
-            "the block size of the source is unknown: pass --from-block-size, --from-region-size and --from-sector-size",
+            "the block size of the source is unknown: pass --from-block-size, --from-region-size and --from-sector-size (of block files --from-block-size alone), and --from-depths",
         );
     };
     let to = target.block_size.unwrap_or(from);

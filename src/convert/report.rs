@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::convert::OutputLayout;
-use crate::godot::channel::CHANNELS;
+use crate::godot::channel::{CHANNELS, Depth, NAMES};
 use crate::printable;
+use crate::save::ForestLayout;
 use crate::world::{Fault, Index, World};
 
 /// Name of the report in the result.
@@ -133,6 +134,7 @@ struct ReportJson<'r> {
     metadata_of_godot_3: u64,
     metadata_put_back: u64,
     filling_left_out: u64,
+    channels_changed: Vec<ChannelJson>,
     listed: Vec<ListedJson>,
     positions_twice: u64,
     misplaced: u64,
@@ -148,6 +150,19 @@ struct TargetJson {
     sector_size: Option<u16>,
     coordinate_format: Option<u8>,
     container: &'static str,
+    layout: Option<&'static str>,
+    depths: [u8; CHANNELS],
+    textures: Option<&'static str>,
+}
+
+/// A channel that has another form in the result.
+#[derive(Serialize)]
+struct ChannelJson {
+    channel: &'static str,
+    from_bits: u8,
+    to_bits: u8,
+    textures: Option<&'static str>,
+    blocks: u64,
 }
 
 impl TargetJson {
@@ -160,6 +175,12 @@ impl TargetJson {
             sector_size: is_forest.then_some(layout.sector),
             coordinate_format: layout.keys.map(|keys| keys.code()),
             container: layout.mode.name(),
+            layout: is_forest.then_some(match layout.tree {
+                ForestLayout::Engine => "engine",
+                ForestLayout::Port => "port",
+            }),
+            depths: layout.depths.map(Depth::bits),
+            textures: layout.change.single_textures.then_some(SINGLE),
         }
     }
 }
@@ -175,6 +196,13 @@ struct ListedJson {
     bytes: Option<String>,
     values: Option<[u64; CHANNELS]>,
 }
+
+/// The form of textures that a conversion writes, if it changes them.
+const SINGLE: &str = "single";
+
+/// A channel that has another form in the result: its number, its depths in the source and in the result, and whether it has
+/// textures of another form.
+pub(super) type ChannelForm = (usize, Depth, Depth, bool);
 
 /// The result of a conversion.
 #[derive(Clone, Debug, Default)]
@@ -204,6 +232,8 @@ pub struct Report {
     /// Blocks along each axis of a region and bytes per sector, as they would have been and as they are, where the engine
     /// would refuse to save with the former.
     pub enlarged: Option<[(u16, u16); 2]>,
+    /// Blocks by what changed in the form of a channel.
+    pub(super) forms: BTreeMap<ChannelForm, u64>,
     /// Differences between the result and the source.
     pub listed: Vec<Listed>,
     /// Files of the source that cannot be read.
@@ -251,7 +281,21 @@ impl Report {
         for (all, n) in self.versions.iter_mut().zip(other.versions) {
             *all += n;
         }
+        for (form, n) in other.forms {
+            *self.forms.entry(form).or_default() += n;
+        }
         self.listed.extend(other.listed);
+    }
+
+    /// The channels that have another form in the result, each a clause.
+    #[must_use]
+    pub fn form_words(&self) -> Vec<String> {
+        let words = |(&(channel, from, to, textures), &n): (&ChannelForm, &u64)| {
+            let name = NAMES.get(channel).unwrap_or(&"");
+            let form = if textures { " of textures of the form Single" } else { "" };
+            format!("{name} of {} has {to}{form} in place of {from}", printable::count(n, "block"))
+        };
+        self.forms.iter().map(words).collect()
     }
 
     /// Number of entries of a kind.
@@ -260,10 +304,10 @@ impl Report {
         self.listed.iter().filter(|listed| listed.kind == kind).count() as u64
     }
 
-    /// Whether blocks of the source are not in the result, or damaged instances are.
+    /// Whether blocks or instances of the source are not in the result, or damaged instances are.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
-        let left = [Kind::Damaged, Kind::TooLarge, Kind::StaleRow, Kind::DamagedInstances];
+        let left = [Kind::Damaged, Kind::TooLarge, Kind::StaleRow, Kind::Instances, Kind::DamagedInstances];
         self.twice > 0 || left.into_iter().any(|kind| self.count(kind) > 0)
     }
 
@@ -278,6 +322,13 @@ impl Report {
             bytes: listed.bytes.as_deref().map(printable::hex),
             values: listed.values,
         };
+        let forms = self.forms.iter().map(|(&(channel, from, to, textures), &blocks)| ChannelJson {
+            channel: NAMES.get(channel).copied().unwrap_or(""),
+            from_bits: from.bits(),
+            to_bits: to.bits(),
+            textures: textures.then_some(SINGLE),
+            blocks,
+        });
         let versions = (0u8..).zip(self.versions).filter(|(_, n)| *n > 0);
         let json = ReportJson {
             r#type: "convert",
@@ -294,6 +345,7 @@ impl Report {
             metadata_of_godot_3: self.godot3,
             metadata_put_back: self.put_back,
             filling_left_out: self.emptied,
+            channels_changed: forms.collect(),
             listed: self.listed.iter().map(listed).collect(),
             positions_twice: self.twice,
             misplaced: self.misplaced,

@@ -23,7 +23,7 @@ pub struct BlockChange {
     pub list: Vec<VoxelChange>,
     /// The metadata that differs.
     pub metadata: Vec<MetadataChange>,
-    /// Whether the bytes of the instances differ.
+    /// Whether the bytes of the instances differ; where blocks have different sizes, the numbers of instances by kind.
     pub instances: bool,
 }
 

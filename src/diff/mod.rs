@@ -221,7 +221,7 @@ enum Outcome {
 ///
 /// If block sizes differ, positions are those of the first save. A missing smaller block inside a
 /// larger one counts as what [`convert`](crate::convert) fills it with; moved blocks are not recognised, and
-/// instances are not compared.
+/// of instances their numbers are compared, by kind.
 pub fn run(
     a: &World<'_>,
     b: &World<'_>,
@@ -367,6 +367,7 @@ impl Compared<'_> {
             }
             let read = |world: &World<'_>, at: Option<At>, buffer: &mut Buffer| {
                 at.and_then(|at| world.fetch(&at, buffer).ok())
+                    .filter(|()| world.are_instances(buffer))
                     .and_then(|()| world.instances(buffer).map(<[u8]>::to_vec))
             };
             if read(self.a, a, &mut buffers.a) != read(self.b, b, &mut buffers.b) {
@@ -399,7 +400,9 @@ impl Compared<'_> {
         {
             return Outcome::Same;
         }
-        let instances = at_a.is_some() && at_b.is_some() && self.a.instances(a) != self.b.instances(b);
+        let differ = at_a.is_some() && at_b.is_some() && self.a.instances(a) != self.b.instances(b);
+        // Data without a layer is the same as none.
+        let instances = differ && (self.a.are_instances(a) || self.b.are_instances(b));
         let view_a = at_a.map(|at| self.a.decode(&at, a));
         let view_b = at_b.map(|at| self.b.decode(&at, b));
         let block_a = readable(self.a, view_a, Side::A, &mut changes);

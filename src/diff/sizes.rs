@@ -2,7 +2,7 @@
 //!
 //! All smaller blocks inside one larger block are compared together, so that the larger one is decoded once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -72,6 +72,10 @@ impl Sizes {
         } else {
             Fill::default()
         };
+        let mut instances = self.instances(compared, ia.lod);
+        let places = units.iter().filter(|unit| unit.large.is_some() || !unit.small.is_empty()).map(|unit| unit.place);
+        let in_units: Vec<[i32; 3]> = places.filter(|place| instances.remove(place)).collect();
+        let differing: HashSet<[i32; 3]> = in_units.into_iter().collect();
         let idle: Mutex<Vec<Buffers>> = Mutex::default();
         let watch = &compared.options.watch;
         let mut left = ia.blocks.len().max(ib.blocks.len()) as u64;
@@ -84,7 +88,8 @@ impl Sizes {
                         return Outcome::default();
                     }
                     let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                    let outcome = Comparing { sizes: self, compared, fill: &fill }.unit(unit, &mut buffers);
+                    let outcome = Comparing { sizes: self, compared, fill: &fill, instances: &differing }
+                        .unit(unit, &mut buffers);
                     idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
                     outcome
                 })
@@ -110,8 +115,60 @@ impl Sizes {
             left -= more;
             watch.advance(more);
             if watch.is_cancelled() {
-                break;
+                return;
             }
+        }
+        // Places that have instances and no voxels.
+        let mut bare: Vec<[i32; 3]> = instances.into_iter().collect();
+        bare.sort_by_key(|place| order(*place));
+        for place in bare {
+            let (position, across) = self.reported(place);
+            summary.changed += 1;
+            let change = BlockChange { instances: true, ..BlockChange::default() };
+            sink(Change { lod: ia.lod, position, across, what: What::Changed(change) });
+        }
+    }
+
+    /// Positions of larger blocks in which the two saves have different numbers of instances, by kind. Data that cannot be
+    /// read completely differs from all that can.
+    fn instances(self, compared: &Compared<'_>, lod: u8) -> HashSet<[i32; 3]> {
+        type Counts = HashMap<[i32; 3], Option<BTreeMap<u16, u64>>>;
+        let count = |world: &World<'_>, side: Side| -> Counts {
+            let mut counts = Counts::new();
+            let mut buffer = Buffer::default();
+            for at in world.rows_with_instances(lod) {
+                if compared.options.watch.is_cancelled() {
+                    break;
+                }
+                let of_row = match world.fetch(&at, &mut buffer) {
+                    Ok(()) => world.count_instances(&mut buffer),
+                    Err(_) => None,
+                };
+                if of_row.as_ref().is_some_and(BTreeMap::is_empty) {
+                    continue;
+                }
+                let place = if side == self.large { at.position } else { self.containing_block(&at) };
+                let all = counts.entry(place).or_insert_with(|| Some(BTreeMap::new()));
+                *all = match (all.take(), of_row) {
+                    (Some(mut all), Some(of_row)) => {
+                        of_row.into_iter().for_each(|(id, n)| *all.entry(id).or_default() += n);
+                        Some(all)
+                    }
+                    _ => None,
+                };
+            }
+            counts
+        };
+        let (a, b) = (count(compared.a, Side::A), count(compared.b, Side::B));
+        let places: HashSet<[i32; 3]> = a.keys().chain(b.keys()).copied().collect();
+        places.into_iter().filter(|place| a.get(place) != b.get(place)).collect()
+    }
+
+    /// The position in the first save under which a larger block is reported, and how many positions it takes there.
+    fn reported(self, place: [i32; 3]) -> ([i32; 3], u16) {
+        match self.large {
+            Side::A => (place, 1),
+            Side::B => (place.map(|v| v.saturating_mul(self.n.into())), self.n),
         }
     }
 
@@ -153,17 +210,15 @@ struct Comparing<'c> {
     sizes: Sizes,
     compared: &'c Compared<'c>,
     fill: &'c Fill,
+    /// Positions of larger blocks whose instances differ.
+    instances: &'c HashSet<[i32; 3]>,
 }
 
 impl Comparing<'_> {
     fn unit(&self, unit: &Unit<'_>, buffers: &mut Buffers) -> Outcome {
-        let Sizes { large: side, n, .. } = self.sizes;
+        let Sizes { large: side, .. } = self.sizes;
         let mut outcome = Outcome::default();
-        // The position in the first save under which the whole is reported.
-        let (whole, across) = match side {
-            Side::A => (unit.place, 1),
-            Side::B => (unit.place.map(|v| v.saturating_mul(n.into())), n),
-        };
+        let (whole, across) = self.sizes.reported(unit.place);
         let Compared { a, b, .. } = self.compared;
         let (world, other, theirs) = if side == Side::A { (a, b, Side::B) } else { (b, a, Side::A) };
         let Buffers { a: one, b: two } = buffers;
@@ -209,6 +264,7 @@ impl Comparing<'_> {
         let mut uniform = Vec::new();
         // Differences of the larger block as a whole, and of smaller blocks that are missing.
         let (mut all, mut unread) = (BlockChange::default(), false);
+        all.instances = self.instances.contains(&unit.place);
         for at in unit.small {
             let corner = self.sizes.corner(at.position);
             let part = Cube::cut(&large, corner.map(usize::from), small);
@@ -230,8 +286,7 @@ impl Comparing<'_> {
             }
         }
         if unit.small.len() < usize::from(n).pow(3) {
-            let there: std::collections::HashSet<[u16; 3]> =
-                unit.small.iter().map(|at| self.sizes.corner(at.position)).collect();
+            let there: HashSet<[u16; 3]> = unit.small.iter().map(|at| self.sizes.corner(at.position)).collect();
             let mut depths = [Depth::Bits8; CHANNELS];
             for (depth, channel) in depths.iter_mut().zip(&large.channels) {
                 *depth = channel.depth;

@@ -3,7 +3,7 @@
 
 use crate::damage::Code;
 use crate::godot::block_files::Meta;
-use crate::repair::decision::{Action, simple};
+use crate::repair::decision::{Action, UNKNOWN_LAYOUT, simple};
 use crate::repair::out::below;
 use crate::repair::{Error, MetaFile, Options, Plan};
 use crate::save::{Forest, RegionFile, Save, Scratch};
@@ -14,10 +14,7 @@ pub(super) fn plan(save: &Save, forest: &Forest, options: &Options<'_>, plan: &m
     let mut scratch = Scratch::default();
     for file in &forest.regions {
         options.go_on()?;
-        let (action, why) = match is_readable(save, forest, file, &mut scratch)? {
-            true => (Action::Copy, "healthy"),
-            false => (Action::SetAside, "its block cannot be read"),
-        };
+        let (action, why) = look(save, forest, file, &mut scratch)?;
         plan.regions.push(simple(save, forest, &file.name, file.lod, action, why));
     }
     let Some(name) = forest.kind.meta_name().map(|name| forest.dir.join(name)) else { return Ok(()) };
@@ -36,11 +33,24 @@ pub(super) fn plan(save: &Save, forest: &Forest, options: &Options<'_>, plan: &m
     Ok(())
 }
 
-fn is_readable(save: &Save, forest: &Forest, file: &RegionFile, scratch: &mut Scratch) -> Result<bool, Error> {
+/// What is done with a file, and why.
+fn look(
+    save: &Save,
+    forest: &Forest,
+    file: &RegionFile,
+    scratch: &mut Scratch,
+) -> Result<(Action, &'static str), Error> {
+    const UNREADABLE: (Action, &str) = (Action::SetAside, "its block cannot be read");
     let path = forest.dir.join(&file.name);
     let open = |source| Error::Build(draft::Error::Open { path: path.clone(), source });
-    let Some(region) = save.region(forest, file).map_err(open)? else { return Ok(false) };
-    let Some(listed) = region.entries.first() else { return Ok(false) };
+    let Some(region) = save.region(forest, file).map_err(open)? else { return Ok(UNREADABLE) };
+    let Some(listed) = region.entries.first() else { return Ok(UNREADABLE) };
     let view: save::View<'_> = region.view(listed.entry, scratch).map_err(draft::Error::read(&path))?;
-    Ok(view.is_readable())
+    Ok(match () {
+        () if view.is_readable() => (Action::Copy, "healthy"),
+        () if view.damage.iter().any(|damage| damage.code == Code::RegionFormatUnknown) => {
+            (Action::Copy, UNKNOWN_LAYOUT)
+        }
+        () => UNREADABLE,
+    })
 }

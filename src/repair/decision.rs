@@ -156,6 +156,10 @@ impl RegionPlan {
     }
 }
 
+/// Why a file is copied as it is although no block can be located or read in it: neither the file nor the save gives the layout
+/// of its blocks, and options can.
+pub(super) const UNKNOWN_LAYOUT: &str = "its layout is not known";
+
 /// The plan for a region file that is handled as a whole.
 pub(super) fn simple(
     save: &Save,

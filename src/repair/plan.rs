@@ -11,7 +11,7 @@ use crate::recover::effort::Effort;
 use crate::recover::names::Misnamed;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
-use crate::repair::decision::{Action, Decision, Origin, RegionPlan, simple};
+use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
@@ -256,6 +256,10 @@ fn of_files(
     for (file, look) in forest.regions.iter().zip(looks) {
         let path = forest.dir.join(&file.name);
         let mut region = match look {
+            // Nothing is wrong with the file, and its blocks are not lost: the layout is missing.
+            Standing::Nothing if target.format.is_none() && has_unknown_layout(file) => {
+                simple(save, forest, &file.name, file.lod, Action::Copy, UNKNOWN_LAYOUT)
+            }
             Standing::Nothing => {
                 simple(save, forest, &file.name, file.lod, Action::SetAside, "no block can be located in it")
             }
@@ -263,7 +267,7 @@ fn of_files(
                 .remove(&path)
                 .unwrap_or_else(|| simple(save, forest, &file.name, file.lod, Action::Copy, "healthy")),
         };
-        if region.action == Action::SetAside
+        if (region.action == Action::SetAside || region.why == UNKNOWN_LAYOUT)
             && let Some(held) = whole_file(store, target, &file.right_name())
         {
             region.action = Action::FromBackup;
@@ -286,6 +290,11 @@ fn of_files(
             plan.regions.push(region);
         }
     }
+}
+
+/// Whether blocks of a file cannot be located because its version does not store the layout.
+fn has_unknown_layout(file: &RegionFile) -> bool {
+    file.header.is_none() && file.damage.iter().any(|damage| damage.code == Code::RegionFormatUnknown)
 }
 
 /// The healthy file of that name in a backup, when it has the layout of the forest.

@@ -9,7 +9,7 @@ use crate::check;
 use crate::godot::channel::NAMES;
 use crate::printable::{self, grouped, triple};
 use crate::recover::decide::Certainty;
-use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
+use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::lost::rounded;
 use crate::repair::plan::Plan;
 use crate::repair::why::{doubt, likeliest};
@@ -252,6 +252,7 @@ pub fn words(plan: &Plan) -> Vec<String> {
             None => rebuilt(region, &name, &mut lines),
         }
     }
+    lines.extend(unknown_layout_words(plan));
     for region in &plan.regions {
         let undecided = plan.effort.undecided_words(region.undecided);
         lines.extend(undecided.map(|words| format!("{}: {words}.", printable::path(&region.name))));
@@ -260,6 +261,24 @@ pub fn words(plan: &Plan) -> Vec<String> {
     lines.extend(map::words(&plan.maps));
     lines.extend(stream::words(&plan.streams));
     lines
+}
+
+/// How many files are copied although the layout of their blocks is not known, and which options give it.
+fn unknown_layout_words(plan: &Plan) -> Vec<String> {
+    let (mut regions, mut blocks) = (0, 0);
+    for region in plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT) {
+        let is_block = region.path.extension().is_some_and(|ending| ending == "vxb");
+        *if is_block { &mut blocks } else { &mut regions } += 1;
+    }
+    let line = |n: u64, thing: &str, options: &str| {
+        let (are, their) = if n == 1 { ("is", "its") } else { ("are", "their") };
+        (n > 0).then(|| {
+            let files = printable::count(n, thing);
+            format!("{files} {are} copied without a change: the layout of {their} blocks is not known. Give it: `{options} --depths BITS`.")
+        })
+    };
+    let regions = line(regions, "region file", "--block-size N --region-size N --sector-size N");
+    regions.into_iter().chain(line(blocks, "block file", "--block-size N")).collect()
 }
 
 /// How sure what is written is, in the word that the report has for it.

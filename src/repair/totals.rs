@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::check::Totals;
 use crate::damage::Code;
 use crate::printable::grouped;
-use crate::repair::decision::Action;
+use crate::repair::decision::{Action, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, plan_both_of_readable};
 use crate::repair::{Error, Options};
@@ -50,6 +50,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.files_changed =
         n(regions) + n(changed) + n(plan.metas.len()) + n(plan.strange.len()) + n(plan.no_files.len());
     totals.has_maps = !save.maps.is_empty();
+    totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
     totals
 }
 

@@ -14,6 +14,7 @@ use crate::limits::Limits;
 use crate::printable;
 use crate::save::arrays;
 use crate::save::block_layout::{self, ShownLayout};
+use crate::save::scan::is_foreign_database;
 use crate::save::view::decode_either_order;
 use crate::source::{FileSource, OpenError, Source};
 use crate::voxel_map::npy::{Npy, PREFIX_BYTES};
@@ -270,6 +271,9 @@ fn describe_file(path: &Path, limits: &Limits) -> String {
     }
     if bytes.starts_with(&crate::voxel_map::npy::MAGIC) {
         return format!("an array without map_data.json: {}", arrays::describe(path));
+    }
+    if is_foreign_database(path) {
+        return "an SQLite database without the tables of a stream (`meta` and `blocks`)".to_owned();
     }
     match infer(&bytes, None, limits) {
         Ok((kind, _)) => format!("bare data: `voxscope show FILE --as {}` shows it", kind.name()),

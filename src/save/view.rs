@@ -151,7 +151,9 @@ fn interpret<'a>(
     let there = len64(rest);
     let fits = sector_room(header, entry).min(there);
     let overrun = check_prefix(size, Span::sized(at, 4), there, header, entry, damage);
-    let channels = header.format.most_channel_bytes().unwrap_or(limits.block_bytes);
+    // An unknown layout limits nothing.
+    let most = header.format.most_channel_bytes().filter(|_| header.format.block_size_po2 > 0);
+    let channels = most.unwrap_or(limits.block_bytes);
     let block_bytes = channels.saturating_add(limits.metadata_bytes).min(limits.block_bytes);
     let limits = Limits { block_bytes, ..*limits };
     let layout = (header.format.block_size_po2 > 0).then(|| header.format.layout());

@@ -12,7 +12,7 @@ use crate::bytes::{Span, index};
 use crate::damage::{Code, Level};
 use crate::godot::region::{Entry, Format, Header};
 use crate::godot::slots::SlotFormula;
-use crate::save::{Forest, RegionFile, Save, Scratch, wanted};
+use crate::save::{Forest, Kind, RegionFile, Save, Scratch, wanted};
 use crate::source::Source;
 
 /// Bytes per read when blocks are read in the order of the file.
@@ -80,7 +80,10 @@ impl<'s> Regions<'s> {
     pub fn format(&self, given: bool) -> Option<Format> {
         let headers = || self.forest.regions.iter().filter_map(|file| file.header.as_ref());
         let own = headers().find(|header| given && header.version >= 3).map(|header| header.format);
-        own.or(self.forest.format).or_else(|| headers().next().map(|header| header.format))
+        // Block files without a known layout have headers that say nothing of it.
+        let mut known =
+            headers().filter(|header| header.format.block_size_po2 > 0 || self.forest.kind != Kind::BlockFiles);
+        own.or(self.forest.format).or_else(|| known.next().map(|header| header.format))
     }
 
     /// The path of a file that changed while it was open.

@@ -13,7 +13,9 @@ mod stream;
 mod unread;
 mod voxels;
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::bytes::{Span, index};
@@ -25,7 +27,7 @@ use crate::godot::slots::SlotFormula;
 use crate::godot::stream::loc::Format as Keys;
 use crate::limits::Limits;
 use crate::printable;
-use crate::save::{self, Forest, InstancesView, Save, Scratch, Stored, StreamScratch, View};
+use crate::save::{self, Forest, InstancesView, Kind, Save, Scratch, Stored, StreamScratch, View};
 
 use forest::{Ahead, Regions};
 pub use index::{At, Fault, Index, order};
@@ -44,7 +46,7 @@ pub enum Error {
     #[error("{0}: only saves of Godot Voxel can be used here: a forest, region files (.vxr), block files or a stream")]
     Nothing(String),
     /// The save contains several worlds.
-    #[error("{0}: there are several saves here: name one of them, such as {1}")]
+    #[error("{0}: there are several saves here: name one of them ({1})")]
     Several(String, String),
     /// A file cannot be read.
     #[error("{0}: {1}")]
@@ -67,6 +69,46 @@ impl From<save::Error> for Error {
     fn from(error: save::Error) -> Self {
         Self::Open(Arc::new(error))
     }
+}
+
+/// Whether block files share their directory with region files.
+fn is_beside_another(save: &Save, forest: &Forest) -> bool {
+    forest.kind == Kind::BlockFiles
+        && save.forests.iter().any(|other| other.kind != Kind::BlockFiles && other.dir == forest.dir)
+}
+
+/// The path that names a forest and no other save: its directory, or its meta file or the directory of its LODs where other
+/// saves are beside it.
+fn own_path(save: &Save, forest: &Forest) -> PathBuf {
+    let dirs = save.forests.iter().map(|forest| &forest.dir).chain(save.pak_dirs.iter().map(|pak_dir| &pak_dir.dir));
+    let dirs = dirs.chain(save.maps.iter().map(|map| &map.dir)).chain(save.streams.iter().map(|stream| &stream.path));
+    if dirs.filter(|path| path.starts_with(&forest.dir)).count() < 2 {
+        return forest.dir.clone();
+    }
+    let dirs = ["regions", "blocks"].into_iter();
+    let names = forest
+        .kind
+        .meta_name()
+        .into_iter()
+        .chain(dirs.filter(|name| forest.regions.iter().any(|file| file.name.starts_with(name))));
+    let found = names.map(|name| forest.dir.join(name)).find(|path| path.exists());
+    // Block files without a directory of their own have only their names.
+    let first = forest.regions.first().filter(|_| is_beside_another(save, forest));
+    found.or_else(|| first.map(|file| forest.dir.join(&file.name))).unwrap_or_else(|| forest.dir.clone())
+}
+
+/// Paths that are named when one has to be chosen.
+const MOST_CHOICES: usize = 8;
+
+/// The paths of the worlds of a save, in words.
+fn choices(save: &Save) -> String {
+    let forests = save.forests.iter().map(|forest| own_path(save, forest));
+    let all: Vec<_> = forests.chain(save.streams.iter().map(|stream| stream.path.clone())).collect();
+    let mut words: Vec<String> = all.iter().take(MOST_CHOICES).map(|path| printable::path(path)).collect();
+    if all.len() > MOST_CHOICES {
+        words.push(format!("and {} more", all.len() - MOST_CHOICES));
+    }
+    words.join(", ")
 }
 
 /// Blocks at positions.
@@ -111,12 +153,40 @@ impl<'s> World<'s> {
     /// # Errors
     /// When a stream cannot be opened or has nothing that can be read.
     pub fn all(save: &'s Save) -> Result<Vec<Self>, Error> {
-        let forests = save.forests.iter().map(|forest| Ok(Self::of_forest(save, forest)));
-        let streams = save.streams.iter().map(|file| {
+        Self::each(save).collect()
+    }
+
+    /// The worlds of a save that can be read, and why each of the others cannot.
+    #[must_use]
+    pub fn all_readable(save: &'s Save) -> (Vec<Self>, Vec<Error>) {
+        let (mut worlds, mut errors) = (Vec::new(), Vec::new());
+        for world in Self::each(save) {
+            match world {
+                Ok(world) => worlds.push(world),
+                Err(error) => errors.push(error),
+            }
+        }
+        (worlds, errors)
+    }
+
+    fn each(save: &'s Save) -> impl Iterator<Item = Result<Self, Error>> {
+        let is_only = save.forests.len() + save.streams.len() < 2;
+        let forests = save.forests.iter().map(move |forest| {
+            let mut world = Self::of_forest(save, forest);
+            // The name is the same in every copy of the directory, and no other world here has it.
+            match own_path(save, forest) {
+                _ if is_only => {}
+                path if path != forest.dir => world.name = save.shown(&path),
+                path if path == save.path => ".".clone_into(&mut world.name),
+                _ => {}
+            }
+            Ok(world)
+        });
+        let streams = save.streams.iter().map(move |file| {
             let store = Store::Stream(Box::new(Rows::open(save, file)?));
             Ok(Self { save, name: save.shown(&file.path), store, slots: OnceLock::new() })
         });
-        forests.chain(streams).collect()
+        forests.chain(streams)
     }
 
     /// The world of a save that has just one.
@@ -125,12 +195,22 @@ impl<'s> World<'s> {
     /// When there is none, there are several, or it cannot be opened.
     pub fn only(save: &'s Save) -> Result<Self, Error> {
         let name = printable::path(&save.path);
-        let mut all = Self::all(save)?;
-        match (all.pop(), all.pop()) {
-            (None, _) => Err(Error::Nothing(name)),
-            (Some(world), None) => Ok(world),
-            (Some(_), Some(one)) => Err(Error::Several(name, printable::path(one.path()))),
+        if save.forests.len() + save.streams.len() > 1 {
+            return Err(Error::Several(name, choices(save)));
         }
+        Self::each(save).next().unwrap_or(Err(Error::Nothing(name)))
+    }
+
+    /// The path of what is made of it below a directory that holds results of several worlds: its own path below the save,
+    /// `world` for the directory of the save itself, with `-blocks` behind it for block files beside region files.
+    #[must_use]
+    pub fn path_of_result(&self) -> PathBuf {
+        let path = self.path().strip_prefix(&self.save.path).unwrap_or(self.path());
+        let mut name = if path.as_os_str().is_empty() { OsString::from("world") } else { path.as_os_str().to_owned() };
+        if self.forest().is_some_and(|forest| is_beside_another(self.save, forest)) {
+            name.push("-blocks");
+        }
+        name.into()
     }
 
     /// Its directory or file.
@@ -288,15 +368,44 @@ impl<'s> World<'s> {
         }
     }
 
-    /// Whether these bytes contain at least one instance; true if they cannot be read.
+    /// Whether these bytes contain at least one layer of instances; true if they cannot be read. Data without a layer is the
+    /// same as none.
     pub fn are_instances(&self, buffer: &mut Buffer) -> bool {
         match &self.store {
             Store::Forest(_) => false,
             Store::Stream(rows) => {
                 let there = rows.stream.instance_bytes(&buffer.row).is_some();
                 let view = rows.stream.instances(&mut buffer.row);
-                there && view.instances.is_none_or(|instances| !instances.layers.is_empty())
+                let hides = view.damage.iter().any(|damage| damage.code.hides_data());
+                there && (hides || view.instances.is_none_or(|instances| !instances.layers.is_empty()))
             }
+        }
+    }
+
+    /// The instances of each kind in the row that was fetched last; `None` if they cannot be read completely. Nothing for a
+    /// forest.
+    pub fn count_instances(&self, buffer: &mut Buffer) -> Option<BTreeMap<u16, u64>> {
+        let mut counts = BTreeMap::new();
+        let Store::Stream(rows) = &self.store else { return Some(counts) };
+        if rows.stream.instance_bytes(&buffer.row).is_none() {
+            return Some(counts);
+        }
+        let view = rows.stream.instances(&mut buffer.row);
+        if view.damage.iter().any(|damage| damage.code.hides_data()) {
+            return None;
+        }
+        for layer in view.instances?.layers.iter().filter(|layer| layer.count > 0) {
+            *counts.entry(layer.id).or_default() += u64::from(layer.count);
+        }
+        Some(counts)
+    }
+
+    /// The rows of a LOD that have instance data, at the positions of the blocks that it belongs to.
+    #[must_use]
+    pub fn rows_with_instances(&self, lod: u8) -> Vec<At> {
+        match &self.store {
+            Store::Forest(_) => Vec::new(),
+            Store::Stream(rows) => rows.with_instances(lod),
         }
     }
 

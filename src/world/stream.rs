@@ -79,6 +79,18 @@ impl<'s> Rows<'s> {
         self.stale || !row.stale
     }
 
+    /// The rows of a LOD with instance data, at the positions that it belongs to.
+    pub fn with_instances(&self, lod: u8) -> Vec<At> {
+        let rows = (0u32..).zip(&self.stream.rows);
+        let rows = rows.filter(|(_, row)| self.counts(row) && row.instances != Blob::Null);
+        rows.filter_map(|(entry, row)| {
+            row.place.filter(|place| place.lod == lod)?;
+            let position = self.stream.instances_place(row)?.position;
+            Some(At { position, file: 0, entry })
+        })
+        .collect()
+    }
+
     pub fn index(&self, name: &str, lod: u8) -> Index {
         let (mut blocks, mut bare, mut stale) = (Vec::new(), Vec::new(), Vec::new());
         let mut orphans = 0u64;

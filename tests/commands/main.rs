@@ -10,10 +10,15 @@ mod check;
 mod columns;
 mod control;
 mod copies;
+#[cfg(feature = "sqlite")]
+mod databases;
 mod destinations;
 #[cfg(feature = "sqlite")]
 mod directories;
+#[cfg(feature = "sqlite")]
+mod dropped;
 mod help;
+mod layouts;
 mod lone;
 mod look;
 mod names;
@@ -21,6 +26,8 @@ mod open_files;
 mod output;
 mod placed;
 mod samples;
+#[cfg(feature = "sqlite")]
+mod side_by_side;
 mod sizes;
 #[cfg(feature = "sqlite")]
 mod streams;

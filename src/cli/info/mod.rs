@@ -190,6 +190,7 @@ fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInf
         sectors = None;
     }
     let own = forest.regions.iter().find_map(|file| file.header.as_ref().map(|header| header.format));
+    let own = own.filter(|format| format.block_size_po2 > 0 || forest.kind != Kind::BlockFiles);
     ForestInfo {
         path: save.shown(&forest.dir),
         kind: match forest.kind {
@@ -302,7 +303,7 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
     let folders = if forest.folders == "port" { " · folders of the Rust port" } else { "" };
     writeln!(out, "{BOLD}{name}{BOLD:#} · {}{version}{folders}{lods}", forest.kind)?;
     match &forest.layout {
-        None => writeln!(out, "  The layout is unknown: there is neither a meta file nor a readable header.")?,
+        None => writeln!(out, "  The layout is unknown: neither a meta file nor a file of blocks shows it.")?,
         Some(layout) => {
             let bits = layout.depth_bits.map(|bits| bits.to_string()).join(", ");
             if forest.kind == BLOCK_FILES {

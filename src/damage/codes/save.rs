@@ -30,7 +30,10 @@ pub(super) const LINK_SKIPPED: Text = Text {
 };
 
 pub(super) const NAME_REGION: Text = Text {
-    messages: &[any("the game does not look for this name", "")],
+    messages: &[
+        when("place of the region file", "region file lies beside `regions`, where the game does not look for it", ""),
+        any("the game does not look for this name", ""),
+    ],
     next: "If it is a region file, rename it to `r.X.Y.Z.vxr` with the coordinates of its region. `voxscope repair SAVE --out NEW` moves it to lost+found.",
     explanation: "The engine looks for `r.X.Y.Z.vxr` with three plain decimal numbers (no plus sign, no leading zero, no capital letters), directly in `regions/lodN`, N from 0 to 23. A file or directory with a similar name is never read by the game. It is often a copy made by hand (`r.0.0.0 (1).vxr`, `r.0.0.0.vxr.bak`) or a file moved by mistake.",
 };
@@ -204,13 +207,16 @@ pub(super) const BLOCK_FILES_META: Text = Text {
         when("length", "length of meta.vxbm is not valid", "{found}; expected {expected}"),
         any("{field} of meta.vxbm is wrong", "{found}; expected {expected}"),
     ],
-    next: "Run `voxscope convert SAVE --out NEW`. If it reports an unknown block size, add --from-block-size, --from-region-size 16, --from-sector-size 512 and --from-depths.",
-    explanation: "`meta.vxbm` has `VXBM`, the version 1, the number of LODs (1 to 32), the block size as a power of two (1 to 8) and the depth codes (0 to 3) of eight channels: 15 bytes. Files until 2020-01-25 have no depths, because every channel had 8 bits then; files until 2019-08-24 store the block size as three numbers of 32 bits. The engine of that time never looked in LODs beyond the number. Where the file does not say it, voxscope takes block size and depths from the first readable block of version 2 or later; blocks of version 1 do not store them.",
+    next: "Run `voxscope repair SAVE --out NEW`: it writes `meta.vxbm` where the blocks show their layout. Otherwise add the layout of the game: `--block-size N --depths BITS`.",
+    explanation: "`meta.vxbm` has `VXBM`, the version 1, the number of LODs (1 to 32), the block size as a power of two (1 to 8) and the depth codes (0 to 3) of eight channels: 15 bytes. Files until 2020-01-25 have no depths, because every channel had 8 bits then; files until 2019-08-24 store the block size as three numbers of 32 bits. The engine of that time never looked in LODs beyond the number. Where the file does not say it, voxscope takes block size and depths from the first readable block of version 2 or later; of blocks of version 1, which do not store them, it takes the only usual layout by which their channels end where they do.",
 };
 
 pub(super) const BLOCK_FILE_NAME: Text = Text {
-    messages: &[any("name of the block file is not a position", "")],
-    next: "Correct the name if the file is a block of the save: its position with a sign before each number, such as `+0-1+12.vxb`. Otherwise move it out of the save.",
+    messages: &[
+        when("place of the file", "block file lies outside of `blocks/lodN`, where the game does not look for it", ""),
+        any("name of the block file is not a position", ""),
+    ],
+    next: "If the file is a block of the save, move it to `blocks/lodN` and name it by its position with a sign before each number, such as `+0-1+12.vxb`. Otherwise move it out of the save.",
     explanation: "The position of a block is stored nowhere but in the name of its file: x, y and z in blocks of its LOD, each with its sign, without separators or leading zeros. A copy made by hand has another name, and the engine never read it. voxscope does not read it either where the directory has other blocks.",
 };
 

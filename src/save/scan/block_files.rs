@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::{META_ABOVE, MetaRead, Scan, What, canonical};
+use super::{Entry, META_ABOVE, MetaRead, Scan, What, canonical};
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
+use crate::godot::block::BlockLayout;
 use crate::godot::block_files::{
     self, BLOCK_MAGIC, MAX_LODS, MAX_META_BYTES, decode_block_file, layout, parse_position,
 };
 use crate::godot::forest;
 use crate::godot::region::Format;
+use crate::save::block_layout;
 use crate::save::{Forest, ForestLayout, Kind, Options, Region, RegionFile, Scratch, open_region};
 use crate::source::{FileSource, Source};
 
@@ -60,10 +62,11 @@ pub(super) fn has_blocks(dir: &Path) -> bool {
 }
 
 impl Scan<'_> {
-    /// Adds the save of a directory.
-    pub(super) fn block_files(&mut self, dir: &Path) {
+    /// Adds the save of a directory with these entries; returns those that are not of the save.
+    pub(super) fn block_files(&mut self, dir: &Path, entries: Vec<Entry>) -> Vec<Entry> {
         let (mut meta, mut regions, mut found) = (None, Vec::new(), false);
-        for (path, what) in self.entries(dir) {
+        let mut others = Vec::new();
+        for (path, what) in entries {
             let name = path.file_name().unwrap_or_default();
             found |= name == META;
             match what {
@@ -73,7 +76,11 @@ impl Scan<'_> {
                 What::Other if name == META || name == BLOCKS => self.fault(&path, Code::NotAFile, "file", None),
                 What::Directory if name == META => self.fault(&path, Code::NotAFile, "meta file", None),
                 What::Directory if name == BLOCKS => self.block_lods(dir, &path, &mut regions),
-                _ => {}
+                // The engine looks for blocks in the directories of LODs only.
+                What::File if is_named(&path) && may_begin_as_block(&path) => {
+                    self.fault(&path, Code::BlockFileName, "place of the file", None);
+                }
+                _ => others.push((path, what)),
             }
         }
         if !found {
@@ -101,26 +108,34 @@ impl Scan<'_> {
         }
         self.fault(&dir.join(META), Code::BlockFilesRemoved, "format", None);
         self.push(Kind::BlockFiles, dir, ForestLayout::Engine, MetaRead { whole: meta, salvaged: None }, regions);
+        others
     }
 
     fn block_lods(&mut self, save: &Path, dir: &Path, regions: &mut Vec<RegionFile>) {
+        let mut foreign = Vec::new();
         for (path, what) in self.entries(dir) {
             match (path.file_name().and_then(parse_lod), what) {
                 (Some(lod), What::Directory) => {
+                    let mut foreign = Vec::new();
                     for (path, what) in self.entries(&path) {
-                        self.block_file(save, &path, lod, what, regions);
+                        match is_named(&path) {
+                            true => self.block_file(save, &path, lod, what, regions),
+                            false => foreign.push((path, what)),
+                        }
                     }
+                    self.foreign(&path, foreign, None);
                 }
                 (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
                 (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "directory of a LOD", None),
                 (Some(_), What::File) => self.fault(&path, Code::NotAFile, "directory", None),
-                (None, _) => self.fault(&path, Code::NameForeign, "name of the file", None),
+                (None, what) => foreign.push((path, what)),
             }
         }
+        self.foreign(dir, foreign, None);
     }
 
     fn block_file(&mut self, save: &Path, path: &Path, lod: u8, what: What, regions: &mut Vec<RegionFile>) {
-        let stem = path.file_stem().and_then(OsStr::to_str).filter(|_| is_named(path));
+        let stem = path.file_stem().and_then(OsStr::to_str);
         match (stem.and_then(parse_position), what) {
             (Some(position), What::File) => {
                 let below = path.strip_prefix(save).unwrap_or(path);
@@ -128,8 +143,7 @@ impl Scan<'_> {
             }
             (Some(_), What::Link) => self.fault(path, Code::LinkSkipped, "file", None),
             (Some(_), _) => self.fault(path, Code::NotAFile, "file", None),
-            (None, _) if is_named(path) => self.fault(path, Code::BlockFileName, "name of the file", None),
-            (None, _) => self.fault(path, Code::NameForeign, "name of the file", None),
+            (None, _) => self.fault(path, Code::BlockFileName, "name of the file", None),
         }
     }
 
@@ -187,6 +201,7 @@ pub(super) fn read_headers(forest: &mut Forest, options: &Options) {
     regions.par_iter_mut().for_each(|file| read_header(file, dir, format.as_ref()));
     if format.is_none() {
         *format = regions.iter().take(PROBES).find_map(|file| probe(file, dir, options));
+        *format = format.or_else(|| infer(regions, dir, options));
         let Some(format) = format else { return };
         for header in regions.iter_mut().filter_map(|file| file.header.as_mut()) {
             header.format = Format { sector_size: header.format.sector_size, ..*format };
@@ -228,6 +243,28 @@ fn probe(file: &RegionFile, dir: &Path, options: &Options) -> Option<Format> {
         *depth = channel.depth;
     }
     Some(layout(u8::try_from(size.trailing_zeros()).ok()?, depths))
+}
+
+/// The layout of blocks of version 1, which do not store it: the only usual one by which the channels of some of them end where
+/// they do, if these agree.
+fn infer(regions: &[RegionFile], dir: &Path, options: &Options) -> Option<Format> {
+    let mut scratch = Scratch::default();
+    let mut shown: Option<BlockLayout> = None;
+    for file in regions.iter().take(PROBES) {
+        let Some(header) = file.header.clone() else { continue };
+        let Ok((source, _)) = open_region(&dir.join(&file.name)) else { continue };
+        let Ok(region) = Region::load(source, header, file.lod, file.position, options) else { continue };
+        let Some(listed) = region.entries.first() else { continue };
+        let Ok(view) = region.view(listed.entry, &mut scratch) else { continue };
+        let Some(container) = view.container.filter(|container| container.whole) else { continue };
+        let Some(found) = block_layout::infer(container.plain).filter(|found| found.is_only) else { continue };
+        if shown.is_some_and(|shown| shown != found.layout) {
+            return None;
+        }
+        shown = Some(found.layout);
+    }
+    let BlockLayout { size: [side, ..], depths } = shown?;
+    Some(layout(u8::try_from(side.trailing_zeros()).ok()?, depths))
 }
 
 /// `lodN`, N from 0 to 31.

@@ -24,7 +24,7 @@ use crate::voxel_map::map_json::FILE_NAME;
 
 pub(crate) use block_files::META as BLOCK_META;
 pub(crate) use header_correction::of_blocks as layout_of_blocks;
-pub(super) use streams::with_ending;
+pub(super) use streams::{is_foreign_database, with_ending};
 
 /// Name of the meta file.
 pub(crate) const META: &str = "meta.vxrm";
@@ -66,6 +66,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         faults: Vec::new(),
         files: 0,
         over: false,
+        depth: 0,
     };
     let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
     let Scan { mut forests, mut pak_dirs, streams, maps, mut faults, .. } = scan;
@@ -96,6 +97,21 @@ fn forest_above(dir: &Path) -> Option<PathBuf> {
     is_regions.then(|| parent.to_owned())
 }
 
+/// Whether a directory named `regions` may be that of a forest: it is empty, cannot be listed, or has a directory of a LOD or
+/// a name close to it. Other programs name directories so too.
+fn may_have_lods(dir: &Path) -> bool {
+    let Ok(list) = fs::read_dir(dir) else { return true };
+    let mut is_empty = true;
+    for entry in list {
+        is_empty = false;
+        let Ok(entry) = entry else { return true };
+        if entry.file_name().to_string_lossy().to_lowercase().starts_with("lod") {
+            return true;
+        }
+    }
+    is_empty
+}
+
 struct Scan<'o> {
     options: &'o Options,
     forests: Vec<Forest>,
@@ -105,6 +121,8 @@ struct Scan<'o> {
     faults: Vec<Fault>,
     files: usize,
     over: bool,
+    /// Directories between the opened one and that which is scanned.
+    depth: usize,
 }
 
 /// What a meta file has.
@@ -115,6 +133,9 @@ struct MetaRead {
     /// What is left of it if not.
     salvaged: Option<Meta>,
 }
+
+/// An entry of a directory.
+type Entry = (PathBuf, What);
 
 /// The kind of a directory entry, without following links.
 #[derive(PartialEq)]
@@ -128,8 +149,19 @@ enum What {
 impl Scan<'_> {
     /// Scans the opened directory; returns the path that printed paths are relative to.
     fn root_directory(&mut self, path: &Path) -> Result<PathBuf, Error> {
-        let root = forest_above(path).or_else(|| block_files::save_above(path)).unwrap_or_else(|| path.to_owned());
-        self.directory(&root, 0);
+        // A directory of LODs names its forest, and nothing else that is beside it.
+        let root = if let Some(root) = forest_above(path) {
+            let entries = self.entries(&root);
+            self.forest(&root, entries);
+            root
+        } else if let Some(root) = block_files::save_above(path) {
+            let entries = self.entries(&root);
+            self.block_files(&root, entries);
+            root
+        } else {
+            self.directory(path);
+            path.to_owned()
+        };
         let nothing =
             self.forests.is_empty() && self.pak_dirs.is_empty() && self.streams.is_empty() && self.maps.is_empty();
         if nothing {
@@ -152,9 +184,11 @@ impl Scan<'_> {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             let root = parent.unwrap_or(Path::new("."));
             if is_meta {
-                self.forest(root);
+                let entries = self.entries(root);
+                self.forest(root, entries);
             } else if is_block_meta {
-                self.block_files(root);
+                let entries = self.entries(root);
+                self.block_files(root, entries);
             } else {
                 self.map(root);
             }
@@ -187,7 +221,7 @@ impl Scan<'_> {
     }
 
     /// The entries of a directory in the order of their names; an entry that cannot be read is a fault.
-    fn entries(&mut self, dir: &Path) -> Vec<(PathBuf, What)> {
+    fn entries(&mut self, dir: &Path) -> Vec<Entry> {
         let list = match fs::read_dir(dir) {
             Ok(list) => list,
             Err(error) => {
@@ -222,24 +256,61 @@ impl Scan<'_> {
         entries
     }
 
-    /// Scans a directory: a forest, region files, or a directory that contains saves.
-    fn directory(&mut self, dir: &Path, depth: usize) {
-        let entries = self.entries(dir);
-        let named = |name: &str| entries.iter().any(|(path, _)| path.file_name() == Some(OsStr::new(name)));
-        let has_regions = entries
-            .iter()
-            .any(|(path, what)| path.file_name() == Some(OsStr::new(REGIONS)) && *what == What::Directory);
-        if named(META) || has_regions {
-            self.forest(dir);
-            return;
+    /// Scans a directory: all saves in it, side by side, and the directories in it.
+    fn directory(&mut self, dir: &Path) {
+        let mut entries = self.entries(dir);
+        let named =
+            |entries: &[Entry], name: &str| entries.iter().any(|(path, _)| path.file_name() == Some(OsStr::new(name)));
+        let has_regions = entries.iter().any(|(path, what)| {
+            path.file_name() == Some(OsStr::new(REGIONS)) && *what == What::Directory && may_have_lods(path)
+        });
+        if named(&entries, META) || has_regions {
+            entries = self.forest(dir, entries);
         }
-        if named(BLOCK_META) || block_files::has_blocks(dir) {
-            self.block_files(dir);
-            return;
+        if named(&entries, BLOCK_META) || block_files::has_blocks(dir) {
+            entries = self.block_files(dir, entries);
         }
-        if named(FILE_NAME) {
+        if named(&entries, FILE_NAME) {
             self.map(dir);
         }
+        self.others(dir, entries);
+    }
+
+    /// Scans a directory in another one.
+    fn directory_below(&mut self, dir: &Path) {
+        if self.depth < self.options.limits.directory_depth {
+            self.depth += 1;
+            self.directory(dir);
+            self.depth -= 1;
+        }
+    }
+
+    /// Scans entries of a directory of LODs that have no name of this format: saves among them are read, and what else there
+    /// is gets reported. `like` is how the names of this format begin.
+    fn foreign(&mut self, dir: &Path, entries: Vec<Entry>, like: Option<&str>) {
+        let saves = |scan: &Self| scan.forests.len() + scan.pak_dirs.len() + scan.streams.len() + scan.maps.len();
+        let mut paks = Vec::new();
+        for (path, what) in entries {
+            let before = saves(self);
+            match what {
+                What::Directory => self.directory_below(&path),
+                What::File if pak_dirs::is_pak(&path) => paks.push((path.clone(), What::File)),
+                What::File if streams::is_named(&path) => self.stream_in(&path),
+                What::File => self.stream_of_any_name(&path),
+                What::Link | What::Other => {}
+            }
+            let is_pak = paks.last().is_some_and(|(last, _)| *last == path);
+            match like {
+                _ if is_pak || saves(self) > before => {}
+                Some(like) => self.strange(&path, like),
+                None => self.fault(&path, Code::NameForeign, "name of the file", None),
+            }
+        }
+        self.others(dir, paks);
+    }
+
+    /// Scans what is in a directory beside its meta files: pak regions, streams, files of regions and of blocks, directories.
+    fn others(&mut self, dir: &Path, entries: Vec<Entry>) {
         let is_block_or_stream = |path: &Path| block_files::is_named(path) || streams::is_surely_named(path);
         let (mut loose, mut paks, mut blocks) = (Vec::new(), Vec::new(), Vec::new());
         for (path, what) in entries {
@@ -251,7 +322,7 @@ impl Scan<'_> {
                 }
                 // Files that a repair set aside are not part of the save.
                 What::Directory if path.as_os_str().as_encoded_bytes().ends_with(LOST.as_bytes()) => {}
-                What::Directory if depth < self.options.limits.directory_depth => self.directory(&path, depth + 1),
+                What::Directory => self.directory_below(&path),
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),
                 // Files of other programs have this ending too.
@@ -311,11 +382,12 @@ impl Scan<'_> {
         self.push(Kind::Loose, dir, ForestLayout::Engine, meta, regions);
     }
 
-    fn forest(&mut self, dir: &Path) {
+    /// Adds the forest of a directory with these entries; returns those that are not of the forest.
+    fn forest(&mut self, dir: &Path, entries: Vec<Entry>) -> Vec<Entry> {
         let mut meta = MetaRead::default();
         let mut regions = Vec::new();
+        let mut others = Vec::new();
         let (mut found, mut layout) = (false, ForestLayout::Engine);
-        let entries = self.entries(dir);
         let has_regions = entries.iter().any(|(path, _)| path.file_name() == Some(OsStr::new(REGIONS)));
         for (path, what) in entries {
             let name = path.file_name().unwrap_or_default();
@@ -336,17 +408,21 @@ impl Scan<'_> {
             } else if has_regions && what == What::Directory && parse_lod(name).is_some() {
                 // Folders of both layouts: which of them the game read last is not known.
                 self.fault(&path, Code::NameForeign, "directory of a LOD", None);
-            } else if !has_regions && what == What::Directory {
-                if let Some(lod) = parse_lod(name) {
-                    layout = ForestLayout::Port;
-                    self.lod(dir, &path, lod, &mut regions);
-                }
+            } else if has_regions && what == What::File && parse_region(name).is_some() {
+                self.fault(&path, Code::NameRegion, "place of the region file", None);
+            } else if !has_regions && what == What::Directory && parse_lod(name).is_some() {
+                layout = ForestLayout::Port;
+                self.lod(dir, &path, parse_lod(name).unwrap_or(0), &mut regions);
             } else if !has_regions
                 && what == What::File
                 && let Some(position) = parse_region(name)
             {
                 layout = ForestLayout::Port;
                 regions.push(RegionFile::named(Path::new(name), 0, position));
+            } else if what == What::File && path.extension() == Some(OsStr::new(ENDING)) {
+                self.strange(&path, "r.");
+            } else {
+                others.push((path, what));
             }
         }
         if layout == ForestLayout::Port {
@@ -374,9 +450,11 @@ impl Scan<'_> {
             }
         }
         self.push(Kind::Forest, dir, layout, meta, regions);
+        others
     }
 
     fn lods(&mut self, forest: &Path, dir: &Path, regions: &mut Vec<RegionFile>) {
+        let mut foreign = Vec::new();
         for (path, what) in self.entries(dir) {
             let name = path.file_name().unwrap_or_default();
             match (parse_lod(name), what) {
@@ -384,15 +462,17 @@ impl Scan<'_> {
                 (Some(_), What::Link) => self.fault(&path, Code::LinkSkipped, "directory of a LOD", None),
                 (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "directory of a LOD", None),
                 (Some(_), What::File) => self.fault(&path, Code::NameRegion, "directory of a LOD", None),
-                (None, _) => self.strange(&path, "lod"),
+                (None, what) => foreign.push((path, what)),
             }
         }
+        self.foreign(dir, foreign, Some("lod"));
     }
 
     fn lod(&mut self, forest: &Path, dir: &Path, lod: u8, regions: &mut Vec<RegionFile>) {
         let from = regions.len();
         // Files whose names a copy changed, by the region that they are of.
         let mut copies: Vec<([i32; 3], PathBuf)> = Vec::new();
+        let mut foreign = Vec::new();
         for (path, what) in self.entries(dir) {
             let name = path.file_name().unwrap_or_default();
             if let (None, Some(position), What::File) = (parse_region(name), parse_copied(name), &what) {
@@ -408,9 +488,10 @@ impl Scan<'_> {
                     self.fault(&path, Code::NotAFile, "region file", Some("It is a directory".to_owned()));
                 }
                 (Some(_), What::Other) => self.fault(&path, Code::NotAFile, "region file", None),
-                (None, _) => self.strange(&path, "r."),
+                (None, what) => foreign.push((path, what)),
             }
         }
+        self.foreign(dir, foreign, Some("r."));
         for (position, path) in &copies {
             let named = regions.iter().skip(from).any(|file| file.position == *position && !file.is_renamed);
             let others = copies.iter().filter(|(other, _)| other == position).count() > 1;

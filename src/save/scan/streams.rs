@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Fault, Scan};
 use crate::damage::Code;
 use crate::save::StreamFile;
-use crate::save::stream::{has_stream_tables, unusable_beside};
+use crate::save::stream::{Beside, Schema, schema_of, unusable_beside};
 use crate::source::{FileSource, Source};
 use crate::sqlite::header::MAGIC;
 
@@ -36,6 +36,18 @@ pub(in crate::save) fn with_ending(path: &Path, ending: &str) -> std::path::Path
     name.into()
 }
 
+/// What the schema of the database at a path shows.
+fn schema(path: &Path) -> Schema {
+    let Ok(source) = FileSource::open(path) else { return Schema::Unreadable };
+    let beside = |ending| super::super::open_beside(&with_ending(path, ending)).ok().flatten();
+    schema_of(source, Beside { journal: beside("-journal"), wal: beside("-wal") })
+}
+
+/// Whether a file is a database with the tables of another program.
+pub(in crate::save) fn is_foreign_database(path: &Path) -> bool {
+    FileSource::open(path).is_ok_and(|file| is_database(&file)) && schema(path) == Schema::Foreign
+}
+
 impl Scan<'_> {
     /// Adds a database in a directory; skips files of other programs with the same extension.
     pub(super) fn stream_in(&mut self, path: &Path) {
@@ -47,8 +59,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Adds a file of any name if it is a database with the tables of a stream: the engine's documentation names one
-    /// `save.file`.
+    /// Adds a file of any name if it is a database with the tables of a stream, or one whose tables cannot be read: the
+    /// engine's documentation names one `save.file`.
     pub(super) fn stream_of_any_name(&mut self, path: &Path) {
         let beside = ["-journal", "-wal", "-shm"]
             .iter()
@@ -58,7 +70,7 @@ impl Scan<'_> {
         }
         if let Ok(file) = FileSource::open(path)
             && is_database(&file)
-            && has_stream_tables(&file)
+            && schema(path) != Schema::Foreign
         {
             self.stream(path, &file);
         }

@@ -293,18 +293,40 @@ impl Layout {
     }
 }
 
-/// Whether a database has the tables `meta` and `blocks` with the columns of a stream. Reads the schema only.
-pub(super) fn has_stream_tables<S: Source>(source: &S) -> bool {
+/// What the schema of a database shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::save) enum Schema {
+    /// It has the tables `meta` and `blocks` with the columns of a stream.
+    Stream,
+    /// It can be read, and is that of another program.
+    Foreign,
+    /// It cannot be read, so that it may be that of a stream.
+    Unreadable,
+}
+
+/// Reads the schema of a database, through its journal or log.
+pub(super) fn schema_of<S: Source>(source: S, beside: Beside<S>) -> Schema {
     let mut prefix = Vec::new();
     if source.read_into(0, HEADER_BYTES, &mut prefix).is_err() {
-        return false;
+        return Schema::Unreadable;
     }
-    let Some(header) = Header::decode(&prefix).value else { return false };
-    let pages = Pages { source, header, overlay: None };
+    let Some(header) = Header::decode(&prefix).value else { return Schema::Unreadable };
+    let overlay = beside_of(beside, &mut Vec::new()).ok().flatten().map(|(overlay, _)| overlay);
+    let pages = Pages { source, header, overlay };
     let mut damage = Vec::new();
     let tables = schema::read(&pages, &mut Owners::new(&pages), &mut damage);
     let both = ["meta", "blocks"].iter().all(|name| tables.iter().any(|table| table.is(name)));
-    both && damage.iter().all(|d| d.code != Code::StreamTable)
+    // A table of this name of another program has other columns.
+    let of_stream = |table: &Table| {
+        table.is("blocks") && ["loc", "vb"].iter().all(|name| table.columns().iter().any(|column| column == name))
+    };
+    if both && damage.iter().all(|d| d.code != Code::StreamTable) || tables.iter().any(of_stream) {
+        Schema::Stream
+    } else if damage.iter().any(|d| d.code != Code::StreamTable && d.code.hides_data()) {
+        Schema::Unreadable
+    } else {
+        Schema::Foreign
+    }
 }
 
 fn guess_page_size<S: Source>(source: &S) -> io::Result<Option<u32>> {
