@@ -26,7 +26,7 @@ pub enum CauseKind {
     CopyCut,
     /// Files of the save were not copied.
     CopyIncomplete,
-    /// Region files have the names of others.
+    /// Region files have the names of others, or names that the game does not look for.
     Renamed,
     /// A program converted line breaks in a binary file.
     TextConverted,
@@ -113,7 +113,7 @@ impl CauseKind {
             Self::DiskFull => "The disk was full while the game saved",
             Self::CopyCut => "The copy of the save was cut off",
             Self::CopyIncomplete => "The copy of the save is incomplete",
-            Self::Renamed => "Region files have the names of others",
+            Self::Renamed => "Region files have other names than the game gave them",
             Self::TextConverted => "A program converted line breaks in a binary file",
             Self::Mixed => "Files of different saves or times were mixed",
             Self::Migration => "The engine was interrupted while it migrated region files to a newer version",

@@ -132,7 +132,7 @@ impl CauseKind {
                 ];
                 MISSING.contains(&code)
             }
-            Self::Renamed => code == Code::RegionMisnamed,
+            Self::Renamed => matches!(code, Code::RegionMisnamed | Code::PakName | Code::PakDuplicate),
             Self::CopyCut | Self::DiskFull => CUT.contains(&code),
             Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
             Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
@@ -391,13 +391,7 @@ impl Evidence {
         if !evidence.is_empty() {
             causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, &[]));
         }
-        let misnamed = self.count(&[Code::RegionMisnamed]);
-        if misnamed > 0 {
-            let has = if misnamed == 1 { "has" } else { "have" };
-            let evidence =
-                format!("{} {has} borders that continue those of other places", number(misnamed, "region file"));
-            causes.push(Cause::new(CauseKind::Renamed, 0, vec![evidence], &[]));
-        }
+        causes.extend(self.renamed());
         let shifted = self.count(&SHIFTED);
         if shifted > 0 {
             let evidence = format!("bytes were inserted or cut out at {}", number(shifted, "place"));
@@ -439,6 +433,24 @@ impl Evidence {
             causes.push(Cause::new(CauseKind::Mixed, 0, evidence, &[]));
         }
         causes
+    }
+
+    /// Files whose names are not those that the game gave them.
+    fn renamed(&self) -> Option<Cause> {
+        let has = |n| if n == 1 { "has" } else { "have" };
+        let mut evidence = Vec::new();
+        let misnamed = self.count(&[Code::RegionMisnamed]);
+        if misnamed > 0 {
+            let files = number(misnamed, "region file");
+            evidence.push(format!("{files} {} borders that continue those of other places", has(misnamed)));
+        }
+        let names = self.count(&[Code::PakName, Code::PakDuplicate]);
+        if names > 0 {
+            let what = if names == 1 { "a name" } else { "names" };
+            let files = number(names, "pak region");
+            evidence.push(format!("{files} {} {what} that the game does not look for", has(names)));
+        }
+        (!evidence.is_empty()).then(|| Cause::new(CauseKind::Renamed, 0, evidence, &[]))
     }
 
     /// What happened while a game saved.

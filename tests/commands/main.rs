@@ -19,6 +19,7 @@ mod look;
 mod names;
 mod open_files;
 mod output;
+mod paks;
 mod placed;
 mod samples;
 mod sizes;
