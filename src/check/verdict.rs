@@ -40,7 +40,7 @@ pub struct Totals {
     /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
     #[serde(skip)]
     pub misnamed: u64,
-    /// Whether there are maps, whose blocks are not counted.
+    /// Whether there are maps in the result, whose blocks are not counted.
     #[serde(skip)]
     pub has_maps: bool,
 }

@@ -46,12 +46,12 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let regions =
         plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign.contains(&region.path)).count();
     let paks = plan.paks.iter().filter(|pak| !pak.is_unchanged()).count();
-    let plans = plan.maps.iter().map(|map| map.action);
-    let plans = plans.chain(plan.streams.iter().map(|stream| stream.action));
-    let changed = plans.filter(|action| *action != Action::Copy).count();
+    // Of a map, only some files change.
+    let maps: usize = plan.maps.iter().map(|map| map.handled.len()).sum();
+    let changed = plan.streams.iter().filter(|stream| stream.action != Action::Copy).count() + maps;
     totals.files_changed =
         n(regions) + n(paks) + n(changed) + n(plan.metas.len()) + n(plan.strange.len()) + n(plan.no_files.len());
-    totals.has_maps = !save.maps.is_empty();
+    totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
     totals
 }
 

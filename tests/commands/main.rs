@@ -16,6 +16,7 @@ mod directories;
 mod help;
 mod lone;
 mod look;
+mod maps;
 mod names;
 mod open_files;
 mod output;

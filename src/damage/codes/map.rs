@@ -77,7 +77,7 @@ pub(super) const FILE_NAME: Text = Text {
 
 pub(super) const FILE_MISSING: Text = Text {
     messages: &[any("file of {field} is missing", "")],
-    next: "Restore the file next to `map_data.json`, or export the map again. `voxscope repair SAVE --out NEW` writes the layer without depths, or leaves it out if its voxels are missing.",
+    next: "Restore the file next to `map_data.json`, or export the map again. `voxscope repair SAVE --out NEW` writes the layer without depths. It leaves out a local layer whose voxels or index are missing, and keeps a global one as it is.",
     explanation: "A layer names a file that is not in the directory of the map. Exports are often copied by hand and a file is left behind, or the file was renamed. The layer's other files are still read.",
 };
 

@@ -1,0 +1,41 @@
+//! Voxel maps: what is said of missing arrays, and what `ls`, `check` and `show` say of a map's files.
+
+use std::fs;
+
+use serde_json::Value as Json;
+use tempfile::tempdir;
+
+use crate::{Demo, run};
+
+#[test]
+fn check_plan_and_repair_agree_on_a_map_without_an_array() {
+    let demo = Demo::new();
+    for name in ["Lake_Global_index.npy", "Lake_Global.npy"] {
+        let dir = tempdir().unwrap();
+        let save = dir.path().join("map");
+        fs::create_dir(&save).unwrap();
+        for entry in fs::read_dir(demo.path("healthy/map-sparse")).unwrap().map(Result::unwrap) {
+            fs::copy(entry.path(), save.join(entry.file_name())).unwrap();
+        }
+        fs::remove_file(save.join(name)).unwrap();
+        let path = save.to_str().unwrap();
+        let checked = run(&["check", path]);
+        assert_eq!(checked.code, Some(4), "{}", checked.out);
+        assert!(!checked.out.contains("voxscope repair") || checked.out.contains("SAVE --out NEW"), "{}", checked.out);
+        assert!(!checked.out.contains(" changes "), "{}", checked.out);
+        let plan = run(&["repair", path, "--plan"]);
+        let new = dir.path().join("new");
+        let done = run(&["repair", path, "--out", new.to_str().unwrap()]);
+        assert_eq!((plan.code, done.code), (Some(4), Some(4)), "{}{}", plan.out, done.out);
+        for said in [&plan.out, &done.out] {
+            assert!(said.contains("kept as it is"), "{said}");
+        }
+        let report: Json = serde_json::from_slice(&fs::read(new.join("repair.json")).unwrap()).unwrap();
+        assert_eq!(report["totals"]["files_changed"], 0, "{report}");
+        // All that is there is in the copy, at its place.
+        for entry in fs::read_dir(&save).unwrap().map(Result::unwrap) {
+            assert_eq!(fs::read(entry.path()).unwrap(), fs::read(new.join(entry.file_name())).unwrap());
+        }
+        assert!(!new.join("lost+found").exists());
+    }
+}
