@@ -151,6 +151,7 @@ impl CauseKind {
             Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code) || SHIFTED.contains(&code),
             Self::Foreign => FOREIGN.contains(&code),
             Self::Settings => SETTINGS.contains(&code),
+            Self::OldKeys => code == Code::StreamKeyRule,
             Self::OldStates => code == Code::BlockUnlisted,
         }
     }
@@ -163,7 +164,7 @@ const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Co
 const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
 
 /// Codes of data that another program or engine writes.
-const FOREIGN: [Code; 14] = [
+const FOREIGN: [Code; 13] = [
     Code::BlockByteOrder,
     Code::BlockDepth,
     Code::BlockVersion,
@@ -177,7 +178,6 @@ const FOREIGN: [Code; 14] = [
     Code::RegionVersion,
     Code::RegionVoxedit,
     Code::StreamForeign,
-    Code::StreamKeyRule,
 ];
 
 /// Entries that lead into each other, and as many that lead beyond the end of the file, from which on a table holds garbage.
@@ -565,6 +565,12 @@ impl Evidence {
         if refused > 0 {
             let evidence = vec![format!("the engine does not save into {}", number(refused, "file"))];
             causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]));
+        }
+        let keys = self.count(&[Code::StreamKeyRule]);
+        if keys > 0 {
+            let has = if keys == 1 { "has" } else { "have" };
+            let evidence = format!("{} {has} keys above LOD 0 by the rule of that time", number(keys, "stream"));
+            causes.push(Cause::new(CauseKind::OldKeys, 0, vec![evidence], &[]));
         }
         let slots = self.count(&[Code::SlotsMixed]);
         if slots > 0 && self.displaced == 0 {
