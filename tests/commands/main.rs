@@ -13,6 +13,7 @@ mod copies;
 mod destinations;
 #[cfg(feature = "sqlite")]
 mod directories;
+mod exports;
 mod help;
 mod lone;
 mod look;
