@@ -16,6 +16,7 @@ mod directories;
 mod exports;
 mod help;
 mod lone;
+mod lods;
 mod look;
 mod maps;
 mod names;
