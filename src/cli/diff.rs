@@ -1,7 +1,7 @@
 //! `diff`: what differs between two saves.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 use voxscope::diff::{self, BlockChange, Change, Options, Side, Summary, What};
@@ -115,7 +115,7 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
         let (all_a, all_b) = (World::all(&first)?, World::all(&second)?);
         // A world that only one of them has is not compared.
         let [of_a, of_b] = [(&all_a, &all_b), (&all_b, &all_a)].map(|(all, others)| {
-            let in_both = |world: &&World<'_>| others.iter().any(|other| other.name == world.name);
+            let in_both = |world: &&World<'_>| partner(world, all, others).is_some();
             all.iter().filter(in_both).collect::<Vec<_>>()
         });
         let left_out = complain_of_left_out(Side::A, &first, &of_a) | complain_of_left_out(Side::B, &second, &of_b);
@@ -158,7 +158,26 @@ fn finish(objects: &Objects) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Compares the worlds of two directories that have the same path below them.
+/// The world of `others` that is compared with one of `all`: that of the same path below its directory, or, if neither has
+/// one, a stream and a forest of the same path but for the ending of the stream, as `convert` names its results.
+fn partner<'o, 's>(world: &World<'_>, all: &[World<'_>], others: &'o [World<'s>]) -> Option<&'o World<'s>> {
+    if let Some(same) = others.iter().find(|other| other.name == world.name) {
+        return Some(same);
+    }
+    let stem = |world: &World<'_>| match world.has_instances() {
+        true => Path::new(&world.name).with_extension(""),
+        false => PathBuf::from(&world.name),
+    };
+    let own = stem(world);
+    let is_free = |other: &&World<'_>, all: &[World<'_>]| all.iter().all(|world| world.name != other.name);
+    let mut like = others.iter().filter(|other| is_free(other, all) && stem(other) == own);
+    let first = like.next()?;
+    // Of two streams that differ in their endings only, neither is meant.
+    let is_only = all.iter().filter(|other| is_free(other, others) && stem(other) == own).count() == 1;
+    (is_only && like.next().is_none()).then_some(first)
+}
+
+/// Compares the worlds of two directories that belong together.
 fn compare_all(arguments: &Arguments, all_a: &[World<'_>], all_b: &[World<'_>]) -> Result<Exit, Failure> {
     let (mut differs, mut trouble) = (false, false);
     let mut objects = Objects::new(arguments.format);
@@ -174,7 +193,7 @@ fn compare_all(arguments: &Arguments, all_a: &[World<'_>], all_b: &[World<'_>]) 
         Ok(())
     };
     for a in all_a {
-        let Some(b) = all_b.iter().find(|b| b.name == a.name) else {
+        let Some(b) = partner(a, all_a, all_b) else {
             lone(&mut objects, &a.name, "A")?;
             differs = true;
             continue;
@@ -187,7 +206,7 @@ fn compare_all(arguments: &Arguments, all_a: &[World<'_>], all_b: &[World<'_>]) 
         differs |= exit == Exit::DIFFERENT;
         trouble |= exit == Exit::TROUBLE;
     }
-    for b in all_b.iter().filter(|b| all_a.iter().all(|a| a.name != b.name)) {
+    for b in all_b.iter().filter(|b| partner(b, all_b, all_a).is_none()) {
         lone(&mut objects, &b.name, "B")?;
         differs = true;
     }

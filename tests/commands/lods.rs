@@ -35,3 +35,39 @@ fn a_middle_lod_that_is_missing_is_a_note() {
     fs::remove_dir_all(lods.join("lod0")).unwrap();
     assert!(codes(&save).iter().any(|(code, _)| code == "lod-gap"));
 }
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn streams_are_compared_with_the_forests_that_were_made_of_them() {
+    let demo = Demo::new();
+    let (streams, forests) = (demo.root.join("streams"), demo.root.join("forests"));
+    fs::create_dir(&streams).unwrap();
+    for (name, sample) in [("one", "stream-blobs"), ("two", "stream-texts")] {
+        let file = demo.path(&format!("healthy/{sample}/world.sqlite"));
+        fs::copy(file, streams.join(format!("{name}.sqlite"))).unwrap();
+    }
+    let [a, b] = [&streams, &forests].map(|path| path.to_str().unwrap());
+    run(&["convert", a, "--out", b]);
+    for (a, b) in [(a, b), (b, a)] {
+        let done = run(&["diff", a, b]);
+        assert!(!done.out.contains("only in"), "{}{}", done.out, done.err);
+        assert!(done.out.contains("one") && done.out.contains("two"), "{}", done.out);
+    }
+    // Two streams that a forest may be made of are not paired with it.
+    fs::copy(streams.join("one.sqlite"), streams.join("one.db")).unwrap();
+    let done = run(&["diff", a, b]);
+    assert!(done.out.contains("one.sqlite: only in A") && done.out.contains("one: only in B"), "{}", done.out);
+    assert!(!done.out.contains("two.sqlite: only in A"), "{}", done.out);
+}
+
+#[test]
+fn convert_names_a_lod_beside_regions() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let port = Path::new(&save).join("lod1");
+    fs::create_dir(&port).unwrap();
+    fs::write(port.join("r.0.0.0.vxr"), b"VXR_\x03").unwrap();
+    let done = run(&["convert", &save, "--out", demo.root.join("new").to_str().unwrap()]);
+    assert_eq!(done.code, Some(8), "{}{}", done.out, done.err);
+    assert!(done.err.contains("lod1: left out: a directory of a LOD beside `regions`"), "{}", done.err);
+}
