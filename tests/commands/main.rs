@@ -5,6 +5,7 @@
 mod common;
 
 mod advice;
+mod bare;
 mod check;
 #[cfg(feature = "sqlite")]
 mod columns;
@@ -15,8 +16,8 @@ mod destinations;
 mod directories;
 mod exports;
 mod help;
-mod lone;
 mod lods;
+mod lone;
 mod look;
 mod maps;
 mod names;
