@@ -39,3 +39,20 @@ fn check_plan_and_repair_agree_on_a_map_without_an_array() {
         assert!(!new.join("lost+found").exists());
     }
 }
+
+#[test]
+fn a_map_counts_its_files_and_its_bytes() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/map-sparse");
+    let there = fs::read_dir(&save).unwrap().count();
+    let json: Json = serde_json::from_str(&run(&["check", "--format=json", &save]).out).unwrap();
+    assert_eq!(json["summary"]["files"], there, "{}", json["summary"]);
+    let listed = run(&["ls", &save]).out;
+    let rows: Vec<&str> = listed.lines().filter(|line| line.contains("WATER ")).collect();
+    assert!(!rows.is_empty());
+    for row in rows {
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!((cells[4], cells[5]), ("-", "-"), "{row}");
+        assert!(cells[6].replace(',', "").parse::<u64>().unwrap() > 0, "{row}");
+    }
+}

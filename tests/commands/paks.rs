@@ -58,3 +58,28 @@ fn chunks_of_a_pak_region_that_nothing_names_are_whole_and_not_lost() {
     let plan = run(&["repair", &save, "--plan"]);
     assert!(plan.out.contains("save1.region: the game does not look for a file of this name"), "{}", plan.out);
 }
+
+#[test]
+fn rooms_and_the_words_of_pak_regions() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/pak-numbers");
+    let listed = run(&["ls", &save]);
+    assert_eq!(listed.code, Some(0));
+    let head = listed.out.lines().find(|line| line.contains("lod")).unwrap();
+    assert!(head.contains("block") && !head.contains("sector"), "{head}");
+    assert!(listed.out.contains("record") && !listed.out.contains("entry"), "{}", listed.out);
+    let rows = |filter: &str| run(&["ls", &save, filter, "--format=jsonl"]).out.lines().count();
+    assert_eq!((rows("record=5"), rows("slot=5"), rows("block=3"), rows("sector=3")), (1, 1, 1, 1));
+    // The name of a room is in the names of its files.
+    let dir = tempdir().unwrap();
+    for room in ["cave", "hall"] {
+        let file = demo.path("healthy/pak-room/x0_y0_z0.region");
+        fs::copy(file, dir.path().join(format!("{room}x0_y0_z0.region"))).unwrap();
+    }
+    let path = dir.path().to_str().unwrap();
+    let said = run(&["info", path]).out;
+    assert!(said.contains(" · room cave · 1 pak region") && said.contains(" · room hall · "), "{said}");
+    let json: Json = serde_json::from_str(&run(&["info", path, "--format=json"]).out).unwrap();
+    let rooms: Vec<&Json> = json["rooms"].as_array().unwrap().iter().map(|room| &room["room"]).collect();
+    assert_eq!(rooms, ["cave", "hall"]);
+}
