@@ -56,3 +56,25 @@ fn a_map_counts_its_files_and_its_bytes() {
         assert!(cells[6].replace(',', "").parse::<u64>().unwrap() > 0, "{row}");
     }
 }
+
+#[test]
+fn depths_of_another_type_are_named_as_such() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/map-sparse");
+    let path = std::path::Path::new(&save).join("Lake_Global_depth.npy");
+    let mut bytes = fs::read(&path).unwrap();
+    let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let numbers: Vec<u8> = bytes[start..]
+        .chunks_exact(4)
+        .flat_map(|b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]])).to_le_bytes())
+        .collect();
+    let at = bytes.windows(3).position(|window| window == b"<f4").unwrap();
+    bytes[at + 2] = b'8';
+    bytes.truncate(start);
+    bytes.extend(numbers);
+    fs::write(&path, bytes).unwrap();
+    let plan = run(&["repair", &save, "--plan"]);
+    let expected = "its numbers are of a type that a map does not have there; the layer goes without depths";
+    assert!(plan.out.contains(expected), "{}", plan.out);
+    assert!(run(&["check", &save]).out.contains("float64"), "{}", plan.out);
+}

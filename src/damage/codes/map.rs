@@ -3,7 +3,7 @@
 use crate::damage::text::{Text, any, when};
 
 /// What `repair` does with an array whose header cannot be read.
-const NEW_HEADER: &str = "Run `voxscope repair SAVE --out NEW`: it writes a new header if the description and the length of the file show what the array was. Otherwise the layer is left out and the file kept in lost+found: export the layer again.";
+const NEW_HEADER: &str = "Run `voxscope repair SAVE --out NEW`: it writes a new header if the description and the length of the file show what the array was. Otherwise a layer goes without such depths, and a local layer without such voxels or such an index is left out; the file is kept in lost+found. Export the layer again.";
 
 pub(super) const UNREADABLE: Text = Text {
     messages: &[any("map_data.json is not readable JSON", "{found}; expected {expected}")],
