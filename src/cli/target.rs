@@ -175,8 +175,8 @@ impl Options {
             [(self.stale_rows, "--stale-rows".to_owned()), (self.key_rule.is_some(), "--key-rule".to_owned())];
         let groups = [
             (save.forests.is_empty(), "region file or block file", &of_regions[..]),
-            (save.pak_dirs.is_empty(), "pak region", &of_paks),
-            (save.streams.is_empty(), "SQLite stream", &of_streams),
+            (save.pak_dirs.is_empty(), "pak region", &of_paks[..]),
+            (save.streams.is_empty(), "SQLite stream", &of_streams[..]),
         ];
         for (_, what, options) in groups.into_iter().filter(|(is_without, ..)| *is_without) {
             let given: Vec<&str> = options.iter().filter(|(given, _)| *given).map(|(_, name)| name.as_str()).collect();
