@@ -26,7 +26,7 @@ pub enum CauseKind {
     CopyCut,
     /// Files of the save were not copied.
     CopyIncomplete,
-    /// Region files have the names of others.
+    /// Region files have the names of others, or names that the game does not look for.
     Renamed,
     /// A program converted line breaks in a binary file.
     TextConverted,
@@ -40,6 +40,8 @@ pub enum CauseKind {
     Converted,
     /// Blocks of two slot formulas are in one file.
     OldSlots,
+    /// The keys of a stream are those of an engine of 2021.
+    OldKeys,
     /// Something other than the game changed entries of a table, or a table has those of another file.
     TableChanged,
     /// Storage or transfer changed bytes.
@@ -69,6 +71,7 @@ impl CauseKind {
         Self::Conversion,
         Self::Converted,
         Self::OldSlots,
+        Self::OldKeys,
         Self::TableChanged,
         Self::Storage,
         Self::Foreign,
@@ -94,6 +97,7 @@ impl CauseKind {
             Self::Conversion => "conversion-interrupted",
             Self::Converted => "converted",
             Self::OldSlots => "slots-mixed",
+            Self::OldKeys => "old-keys",
             Self::TableChanged => "table-changed",
             Self::Storage => "storage-damaged",
             Self::Foreign => "foreign-data",
@@ -113,12 +117,13 @@ impl CauseKind {
             Self::DiskFull => "The disk was full while the game saved",
             Self::CopyCut => "The copy of the save was cut off",
             Self::CopyIncomplete => "The copy of the save is incomplete",
-            Self::Renamed => "Region files have the names of others",
+            Self::Renamed => "Region files have other names than the game gave them",
             Self::TextConverted => "A program converted line breaks in a binary file",
             Self::Mixed => "Files of different saves or times were mixed",
             Self::Migration => "The engine was interrupted while it migrated region files to a newer version",
             Self::Conversion => "The engine was interrupted while it converted the save to other settings",
             Self::Converted => "The engine converted the save to other settings and kept the old one",
+            Self::OldKeys => "An old engine, of 2021-01-28 to 2021-10-04, wrote the keys of the stream",
             Self::OldSlots => "Engines with different slot formulas wrote the save",
             Self::TableChanged => "Something other than the game changed the table of a region file",
             Self::Storage => "Storage or a transfer changed bytes of the save",
@@ -132,7 +137,7 @@ impl CauseKind {
     #[must_use]
     pub const fn lost(self) -> &'static str {
         match self {
-            Self::InUse | Self::Renamed | Self::Converted | Self::OldStates => "nothing",
+            Self::InUse | Self::Renamed | Self::Converted | Self::OldStates | Self::OldKeys => "nothing",
             Self::Killed => "the block that was being written, and saves that had not reached the file",
             Self::PowerLost => "pages of the file that had not reached the disk",
             Self::TwoWriters => "blocks of one program that the other overwrote",
@@ -166,6 +171,7 @@ impl CauseKind {
             Self::Migration => "every whole block",
             Self::Conversion => "everything, from the old save beside this one: repair --from-backup",
             Self::OldSlots => "every block, with --slots",
+            Self::OldKeys => "every block, under the keys of today",
             Self::TableChanged => "blocks whose borders show their position; all of them with a backup",
             Self::Storage => "whole channels; everything from a backup",
             Self::Foreign => "what the format allows; the rest stays in lost+found",
@@ -191,10 +197,11 @@ impl CauseKind {
             Self::Migration => "the save was opened by a newer engine for the first time",
             Self::Conversion => "the settings of the stream were changed, and blocks are missing since",
             Self::Converted => "no block is missing",
+            Self::OldKeys => "the save was written between 2021-01-28 and 2021-10-04",
             Self::OldSlots => "the save was written by engines before and after March 2024",
             Self::TableChanged => "no game was saving when it happened: a tool, a disk or a transfer changed the file",
             Self::Storage => "only a few bytes differ from a backup, and the system log has disk errors",
-            Self::Foreign => "an editor, a script or a newer engine wrote the save",
+            Self::Foreign => "an editor, a script or an engine of another version wrote the save",
             Self::Settings => "the game's log has errors about the sector size or the region size",
             Self::OldStates => "the game ended as usual after its last save",
         }

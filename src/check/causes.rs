@@ -133,7 +133,7 @@ impl CauseKind {
                 ];
                 MISSING.contains(&code)
             }
-            Self::Renamed => code == Code::RegionMisnamed,
+            Self::Renamed => matches!(code, Code::RegionMisnamed | Code::PakName | Code::PakDuplicate),
             Self::CopyCut | Self::DiskFull => CUT.contains(&code),
             Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
             Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
@@ -152,6 +152,7 @@ impl CauseKind {
             Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code) || SHIFTED.contains(&code),
             Self::Foreign => FOREIGN.contains(&code),
             Self::Settings => SETTINGS.contains(&code),
+            Self::OldKeys => code == Code::StreamKeyRule,
             Self::OldStates => code == Code::BlockUnlisted,
         }
     }
@@ -164,7 +165,7 @@ const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Co
 const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
 
 /// Codes of data that another program or engine writes.
-const FOREIGN: [Code; 14] = [
+const FOREIGN: [Code; 13] = [
     Code::BlockByteOrder,
     Code::BlockDepth,
     Code::BlockVersion,
@@ -178,7 +179,6 @@ const FOREIGN: [Code; 14] = [
     Code::RegionVersion,
     Code::RegionVoxedit,
     Code::StreamForeign,
-    Code::StreamKeyRule,
 ];
 
 /// Entries that lead into each other, and as many that lead beyond the end of the file, from which on a table holds garbage.
@@ -399,13 +399,7 @@ impl Evidence {
         if !evidence.is_empty() {
             causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, &[]));
         }
-        let misnamed = self.count(&[Code::RegionMisnamed]);
-        if misnamed > 0 {
-            let has = if misnamed == 1 { "has" } else { "have" };
-            let evidence =
-                format!("{} {has} borders that continue those of other places", number(misnamed, "region file"));
-            causes.push(Cause::new(CauseKind::Renamed, 0, vec![evidence], &[]));
-        }
+        causes.extend(self.renamed());
         let shifted = self.count(&SHIFTED);
         if shifted > 0 {
             let evidence = format!("bytes were inserted or cut out at {}", number(shifted, "place"));
@@ -447,6 +441,24 @@ impl Evidence {
             causes.push(Cause::new(CauseKind::Mixed, 0, evidence, &[]));
         }
         causes
+    }
+
+    /// Files whose names are not those that the game gave them.
+    fn renamed(&self) -> Option<Cause> {
+        let has = |n| if n == 1 { "has" } else { "have" };
+        let mut evidence = Vec::new();
+        let misnamed = self.count(&[Code::RegionMisnamed]);
+        if misnamed > 0 {
+            let files = number(misnamed, "region file");
+            evidence.push(format!("{files} {} borders that continue those of other places", has(misnamed)));
+        }
+        let names = self.count(&[Code::PakName, Code::PakDuplicate]);
+        if names > 0 {
+            let what = if names == 1 { "a name" } else { "names" };
+            let files = number(names, "pak region");
+            evidence.push(format!("{files} {} {what} that the game does not look for", has(names)));
+        }
+        (!evidence.is_empty()).then(|| Cause::new(CauseKind::Renamed, 0, evidence, &[]))
     }
 
     /// What happened while a game saved.
@@ -561,6 +573,12 @@ impl Evidence {
         if refused > 0 {
             let evidence = vec![format!("the engine does not save into {}", number(refused, "file"))];
             causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]));
+        }
+        let keys = self.count(&[Code::StreamKeyRule]);
+        if keys > 0 {
+            let has = if keys == 1 { "has" } else { "have" };
+            let evidence = format!("{} {has} keys above LOD 0 by the rule of that time", number(keys, "stream"));
+            causes.push(Cause::new(CauseKind::OldKeys, 0, vec![evidence], &[]));
         }
         let slots = self.count(&[Code::SlotsMixed]);
         if slots > 0 && self.displaced == 0 {

@@ -1,7 +1,8 @@
 //! Filters over the block table: `lod=0 bytes>4096 state!=ok`.
 //!
 //! Terms separated by spaces, all of which must be true: a field, `=` `!=` `<` `<=` `>` `>=`, a value. Fields with
-//! numbers: `lod x y z slot sector sectors bytes plain ratio version instances`. Fields with words: `state` (`ok`, `note`,
+//! numbers: `lod x y z slot sector sectors bytes plain ratio version instances`; in the words of pak regions, `record` is
+//! `slot`, `block` is `sector` and `blocks` is `sectors`. Fields with words: `state` (`ok`, `note`,
 //! `warning`, `error`; `<` and `>` by severity), `container` (`plain`, `lz4-be`, `lz4`, `zstd`, `headerless`, `lz4-wrong-order`, `zlib`), `code` (any
 //! of the block's findings), `file` (`=` means that the name contains it).
 
@@ -45,6 +46,9 @@ const OPERATORS: [(&str, Operator); 6] = [
 
 const NUMBERS: [&str; 12] =
     ["lod", "x", "y", "z", "slot", "sector", "sectors", "bytes", "plain", "ratio", "version", "instances"];
+
+/// Other names of numbers: the words of pak regions, where `slot` and `sector` are names of the first kind.
+const ALIASES: [(&str, &str); 3] = [("record", "slot"), ("block", "sector"), ("blocks", "sectors")];
 
 /// States by severity.
 const STATES: [&str; 4] = ["ok", "note", "warning", "error"];
@@ -119,7 +123,8 @@ fn term(text: &str) -> Result<Term, String> {
     let Some((field, operator, value)) = parts else {
         return Err(format!("`{shown}` is no filter: a field, one of = != < <= > >=, and a value, such as bytes>4096"));
     };
-    if let Some(name) = NUMBERS.into_iter().find(|name| *name == field) {
+    let number = ALIASES.iter().find(|(alias, _)| *alias == field).map_or(field, |(_, name)| name);
+    if let Some(name) = NUMBERS.into_iter().find(|name| *name == number) {
         let number = value.parse().map_err(|_| format!("`{shown}`: {name} is compared with a number"))?;
         return Ok(Term::Number(name, operator, number));
     }
@@ -190,6 +195,8 @@ mod tests {
             ("container!=lz4", false),
             ("file=lod1/ file!=r.0.0.0", true),
             ("version=4 slot=7 sector=40 sectors=10 plain=16000", true),
+            ("record=7 block=40 blocks=10", true),
+            ("record=8", false),
             ("instances=0", true),
             ("instances>0", false),
         ] {

@@ -192,7 +192,10 @@ pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) ->
         for (file, report) in window.iter().zip(&mut reports) {
             let report = report.take().or_else(|| first.take(*file));
             let report = report.unwrap_or_else(|| check_file(save, *file, &again, &first.doubts));
-            summary.files += 1;
+            summary.files += match file {
+                File::Map(map) => map.files() as u64,
+                _ => 1,
+            };
             summary.counts.merge(&report.counts);
             summary.stats.merge(&report.stats);
             summary.unread += report.unread;

@@ -37,7 +37,10 @@ pub struct Totals {
     pub odd: u64,
     /// Files that are not copied byte by byte.
     pub files_changed: u64,
-    /// Whether there are maps, whose blocks are not counted.
+    /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
+    #[serde(skip)]
+    pub misnamed: u64,
+    /// Whether there are maps in the result, whose blocks are not counted.
     #[serde(skip)]
     pub has_maps: bool,
     /// Files whose blocks cannot be read because their layout is not known.
@@ -65,6 +68,7 @@ impl Totals {
         self.torn += other.torn;
         self.odd += other.odd;
         self.files_changed += other.files_changed;
+        self.misnamed += other.misnamed;
         self.has_maps |= other.has_maps;
         self.unknown_layout += other.unknown_layout;
     }
@@ -212,6 +216,13 @@ fn figures(totals: &Totals) -> String {
 fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
     let files = count(totals.files_changed, "file");
     let blocks = match totals.source {
+        0 if !totals.has_maps && totals.misnamed > 0 && totals.misnamed == totals.set_aside => {
+            let blocks = count(totals.misnamed, "block");
+            let are = if totals.misnamed == 1 { "is" } else { "are" };
+            return format!(
+                "{blocks} of files with other names {are} whole: nothing is lost. Rename the files to those of their regions."
+            );
+        }
         0 if !totals.has_maps && totals.set_aside > 0 => {
             let command = format!("{}{}", repair_command(save), effort.argument());
             let aside = set_aside(totals);
@@ -235,6 +246,14 @@ fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
 fn set_aside(totals: &Totals) -> String {
     match totals.set_aside {
         0 => String::new(),
+        n if n == totals.misnamed => format!(
+            "; {} of files with other names {} to lost+found as {} {}, and nothing of {} is lost",
+            count(n, "whole block"),
+            if n == 1 { "goes" } else { "go" },
+            if n == 1 { "it" } else { "they" },
+            if n == 1 { "is" } else { "are" },
+            if n == 1 { "it" } else { "them" },
+        ),
         1 => "; 1 block or part of a block goes to lost+found".to_owned(),
         n => format!("; {} blocks or parts of blocks go to lost+found", grouped(n)),
     }
@@ -284,6 +303,7 @@ mod tests {
         torn: 3,
         odd: 0,
         files_changed: 4,
+        misnamed: 0,
         has_maps: false,
         unknown_layout: 0,
     };

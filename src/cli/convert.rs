@@ -4,19 +4,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use voxscope::convert::{self, Error, Kind, Report, ResultForm, Target, VoxelChange};
+use voxscope::damage::Code;
 use voxscope::draft;
 use voxscope::godot::channel::{Depth, NAMES};
 use voxscope::godot::container::Mode;
 use voxscope::godot::stream::loc::Format;
 use voxscope::printable::{self, triple};
-use voxscope::save::{ForestLayout, Save};
+use voxscope::save::{Fault, ForestLayout, Save};
 use voxscope::watch::Watch;
 use voxscope::world::World;
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_report, complain_of_file, complain_of_others, complain_of_unread, complain_of_unreadable, count,
-    grouped, stdout, warn_of_misplaced, wrapped,
+    BOLD, GOOD, after_report, complain_of_file, complain_of_file_once, complain_of_others, complain_of_unread,
+    complain_of_unreadable, count, grouped, stdout, warn_of_misplaced, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -188,9 +189,21 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         print_report(&out, report)
     });
     // Beside several saves, what was not read may concern none of them.
-    let exit = exit.and(complain_of_unread(&save));
+    let exit = exit.and(complain_of_unread(&save)).and(complain_of_other_lods(&save));
     let printed = printed.and_then(|()| advise_repair(&arguments.source, &reports));
     Ok(after_report(&arguments.out, exit, printed))
+}
+
+/// Names the directories of LODs beside `regions`, in which the Rust port keeps region files: they are not converted.
+fn complain_of_other_lods(save: &Save) -> Exit {
+    let is_lod = |fault: &&Fault| fault.damage.code == Code::NameForeign && fault.damage.field == "directory of a LOD";
+    let mut exit = Exit::CLEAN;
+    for fault in save.faults.iter().filter(is_lod) {
+        let why = "left out: a directory of a LOD beside `regions`, which is the one that is read";
+        complain_of_file_once(&save.shown(&fault.path), why);
+        exit = Exit::FAILED;
+    }
+    exit
 }
 
 /// Writes every save of a directory below `to`.

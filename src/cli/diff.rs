@@ -1,7 +1,7 @@
 //! `diff`: what differs between two saves.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 use voxscope::diff::{self, BlockChange, Change, Options, Side, Summary, What};
@@ -121,7 +121,7 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
         let [lost_a, lost_b] = [(&first, &all_a), (&second, &all_b)].map(|(save, worlds)| names_of_lost(save, worlds));
         // A world that only one of them has is not compared.
         let [of_a, of_b] = [(&all_a, &all_b), (&all_b, &all_a)].map(|(all, others)| {
-            let in_both = |world: &&World<'_>| others.iter().any(|other| other.name == world.name);
+            let in_both = |world: &&World<'_>| partner(world, all, others).is_some();
             all.iter().filter(in_both).collect::<Vec<_>>()
         });
         let left_out = complain_of_left_out(Side::A, &first, &of_a) | complain_of_left_out(Side::B, &second, &of_b);
@@ -170,6 +170,25 @@ fn finish(objects: &Objects) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
+/// The world of `others` that is compared with one of `all`: that of the same path below its directory, or, if neither has
+/// one, a stream and a forest of the same path but for the ending of the stream, as `convert` names its results.
+fn partner<'o, 's>(world: &World<'_>, all: &[World<'_>], others: &'o [World<'s>]) -> Option<&'o World<'s>> {
+    if let Some(same) = others.iter().find(|other| other.name == world.name) {
+        return Some(same);
+    }
+    let stem = |world: &World<'_>| match world.has_instances() {
+        true => Path::new(&world.name).with_extension(""),
+        false => PathBuf::from(&world.name),
+    };
+    let own = stem(world);
+    let is_free = |other: &&World<'_>, all: &[World<'_>]| all.iter().all(|world| world.name != other.name);
+    let mut like = others.iter().filter(|other| is_free(other, all) && stem(other) == own);
+    let first = like.next()?;
+    // Of two streams that differ in their endings only, neither is meant.
+    let is_only = all.iter().filter(|other| is_free(other, others) && stem(other) == own).count() == 1;
+    (is_only && like.next().is_none()).then_some(first)
+}
+
 /// Compares the worlds of two directories that have the same path below them. The second part of each side are the names of
 /// worlds that cannot be read.
 fn compare_all(
@@ -191,7 +210,7 @@ fn compare_all(
         Ok(())
     };
     for a in all_a {
-        let Some(b) = all_b.iter().find(|b| b.name == a.name) else {
+        let Some(b) = partner(a, all_a, all_b) else {
             if !lost_b.contains(&a.name) {
                 lone(&mut objects, &a.name, "A")?;
                 differs = true;
@@ -206,7 +225,7 @@ fn compare_all(
         differs |= exit == Exit::DIFFERENT;
         trouble |= exit == Exit::TROUBLE;
     }
-    let only_b = |b: &&World<'_>| all_a.iter().all(|a| a.name != b.name) && !lost_a.contains(&b.name);
+    let only_b = |b: &&World<'_>| partner(b, all_b, all_a).is_none() && !lost_a.contains(&b.name);
     for b in all_b.iter().filter(only_b) {
         lone(&mut objects, &b.name, "B")?;
         differs = true;

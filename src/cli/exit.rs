@@ -93,6 +93,12 @@ impl From<voxscope::world::Error> for Failure {
 impl From<voxscope::save::Error> for Failure {
     fn from(error: voxscope::save::Error) -> Self {
         let mut text = error.to_string();
+        if let voxscope::save::Error::NotASave(path) = &error
+            && let Some(what) = voxscope::save::bare::describe_lone(path, &voxscope::limits::Limits::DEFAULT)
+        {
+            let [name, argument] = [voxscope::printable::path(path), voxscope::printable::argument(path)];
+            text = format!("{name}: this is no save; it looks like {what}: `voxscope show {argument}` reads it");
+        }
         if let voxscope::save::Error::NothingHere(dir) = &error {
             let limits = voxscope::limits::Limits::DEFAULT;
             for line in voxscope::save::bare::describe_directory(dir, &limits) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use voxscope::check::{self, Compared, Filter, Row};
 use voxscope::export::{self, Lines, codes, flags};
+use voxscope::save::File;
 
 use super::exit::{Exit, Failure};
 use super::output::{Align, DIM, complain_of_file_once, complain_of_unread, count, grouped, stdout, write_json};
@@ -17,7 +18,8 @@ Examples:
 
 Filters, all of which must hold: FIELD OPERATOR VALUE without spaces, such as lod=0 bytes>4096 state!=ok
   numbers   lod x y z slot sector sectors bytes plain ratio version instances
-            with = != < <= > >=
+            with = != < <= > >=; of pak regions, record is the same as slot, and block and blocks
+            are the same as sector and sectors
   state     ok note warning error                                     with = != < <= > >=, by severity
   container plain lz4-be lz4 zstd headerless lz4-wrong-order zlib     with = !=
   code      any code of `voxscope explain`                            with = !=
@@ -89,6 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Level::Semantic => Compared::new(&save, &check::Options::default()),
     };
     for file in save.files() {
+        printer.words(file);
         match check::rows(&save, file, &check::Options::default()) {
             Ok(mut rows) => {
                 compared.add_to(&mut rows);
@@ -117,11 +120,23 @@ enum Printer<W: Write> {
 impl<W: Write> Printer<W> {
     fn new(out: W, format: Format) -> std::io::Result<Self> {
         Ok(match format {
-            Format::Text => Self::Table(Table { out, file: None, rows: 0 }),
+            Format::Text => Self::Table(Table { out, file: None, words: WORDS, rows: 0 }),
             Format::Json => Self::Array(out, false),
             Format::Jsonl => Self::Lines(Lines::new(out, export::Format::Jsonl)?),
             Format::Csv => Self::Lines(Lines::new(out, export::Format::Csv)?),
         })
+    }
+
+    /// Sets the words for the rows of a file.
+    fn words(&mut self, file: File<'_>) {
+        if let Self::Table(table) = self {
+            table.words = match file {
+                File::Pak(..) => Words { index: "record", place: "block", is_stored_in_sectors: true },
+                File::Stream(_) => Words { index: "row", place: "page", is_stored_in_sectors: true },
+                File::Map(_) => Words { index: "row", place: "-", is_stored_in_sectors: false },
+                _ => WORDS,
+            };
+        }
     }
 
     fn row(&mut self, row: &Row) -> std::io::Result<()> {
@@ -148,9 +163,22 @@ impl<W: Write> Printer<W> {
     }
 }
 
+/// What the columns are called in a family of saves.
+#[derive(Clone, Copy)]
+struct Words {
+    /// The index of a block in its table.
+    index: &'static str,
+    /// Where the block begins.
+    place: &'static str,
+    is_stored_in_sectors: bool,
+}
+
+const WORDS: Words = Words { index: "slot", place: "sector", is_stored_in_sectors: true };
+
 struct Table<W: Write> {
     out: W,
     file: Option<std::sync::Arc<str>>,
+    words: Words,
     rows: u64,
 }
 
@@ -161,12 +189,13 @@ impl<W: Write> Table<W> {
         if self.file.as_ref() != Some(&row.file) {
             let gap = if self.file.is_some() { "\n" } else { "" };
             writeln!(self.out, "{gap}{DIM}{}{DIM:#}", row.file)?;
-            let heads = COLUMNS.map(|(name, ..)| name.to_owned());
+            let head = |name: &str| if name == "sector" { self.words.place } else { name }.to_owned();
+            let heads = COLUMNS.map(|(name, ..)| head(name));
             writeln!(self.out, "{DIM}{}{DIM:#}", line(&heads))?;
             self.file = Some(std::sync::Arc::clone(&row.file));
         }
         // Where the place is not known, the index in the table tells blocks apart.
-        let entry = || ["", "entry", &row.slot.to_string()].map(str::to_owned);
+        let entry = || ["", self.words.index, &row.slot.to_string()].map(str::to_owned);
         let [x, y, z] = row.position.map_or_else(entry, |p| p.map(|n| n.to_string()));
         let instances =
             row.instances.map(|n| format!("{}instances {}", gap(row), count(n, "byte"))).unwrap_or_default();
@@ -175,11 +204,12 @@ impl<W: Write> Table<W> {
             x,
             y,
             z,
-            row.sector.map_or_else(
-                || row.offset.map_or_else(|| "-".to_owned(), |byte| format!("@{byte}")),
-                |n| n.to_string(),
-            ),
-            row.sectors.to_string(),
+            match row.sector {
+                _ if !self.words.is_stored_in_sectors => "-".to_owned(),
+                Some(n) => n.to_string(),
+                None => row.offset.map_or_else(|| "-".to_owned(), |byte| format!("@{byte}")),
+            },
+            if self.words.is_stored_in_sectors { row.sectors.to_string() } else { "-".to_owned() },
             grouped(row.bytes),
             grouped(row.plain),
             row.version.map_or_else(|| "-".to_owned(), |v| v.to_string()),

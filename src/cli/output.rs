@@ -88,12 +88,18 @@ fn complain_of_unread_as(save: &Save, name: impl Fn(&Path) -> String) -> Exit {
 /// Voxel only, and returns the exit code for that.
 pub fn complain_of_others(save: &Save, why: &str) -> Exit {
     let others = save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir));
-    let mut exit = Exit::CLEAN;
-    for path in others {
-        complain(&format_args!("{}: {why}", save.shown(path)));
-        exit = Exit::FAILED;
+    complain_of_left_out(save, others.map(PathBuf::as_path), why)
+}
+
+/// Says on standard error which parts of a save a command leaves out, each once, and returns the exit code for that.
+pub fn complain_of_left_out<'p>(save: &Save, parts: impl Iterator<Item = &'p Path>, why: &str) -> Exit {
+    let mut named = BTreeSet::new();
+    for path in parts.filter(|path| named.insert(*path)) {
+        // The parts of a directory may be in the directory itself.
+        let name = if path == save.path { voxscope::printable::path(path) } else { save.shown(path) };
+        complain(&format_args!("{name}: {why}"));
     }
-    exit
+    Exit::FAILED.when(!named.is_empty())
 }
 
 /// Says on standard error which saves cannot be read at all, and returns the exit code for that.

@@ -157,7 +157,44 @@ impl Options {
         if alone && (save.forests.is_empty() || !block_files) {
             self.to_library()?;
         }
+        self.complain_of_idle(&save);
         Ok(save)
+    }
+
+    /// Names the options that have no effect on a save, because it has nothing that they are for.
+    fn complain_of_idle(&self, save: &Save) {
+        let from = self.from;
+        let of_regions = [
+            (self.block_size.is_some(), format!("--{from}block-size")),
+            (self.region_size.is_some(), format!("--{from}region-size")),
+            (self.sector_size.is_some(), format!("--{from}sector-size")),
+            (self.depths.is_some(), format!("--{from}depths")),
+            (self.slots.is_some(), "--slots".to_owned()),
+        ];
+        let of_paks = [
+            (self.chunk_shape.is_some(), "--chunk-shape".to_owned()),
+            (self.voxel_bytes.is_some(), "--voxel-bytes".to_owned()),
+            (self.chunk_order.is_some(), "--chunk-order".to_owned()),
+            (self.pak_offset.is_some(), "--pak-offset".to_owned()),
+        ];
+        let of_streams =
+            [(self.stale_rows, "--stale-rows".to_owned()), (self.key_rule.is_some(), "--key-rule".to_owned())];
+        let groups = [
+            (save.forests.is_empty(), "region file or block file", &of_regions[..]),
+            (save.pak_dirs.is_empty(), "pak region", &of_paks[..]),
+            (save.streams.is_empty(), "SQLite stream", &of_streams[..]),
+        ];
+        for (_, what, options) in groups.into_iter().filter(|(is_without, ..)| *is_without) {
+            let given: Vec<&str> = options.iter().filter(|(given, _)| *given).map(|(_, name)| name.as_str()).collect();
+            if !given.is_empty() {
+                let has = if given.len() == 1 { "has" } else { "have" };
+                complain(&format_args!(
+                    "{} {has} no effect: {} has no {what}",
+                    given.join(", "),
+                    voxscope::printable::path(&save.path)
+                ));
+            }
+        }
     }
 
     /// Opens the save at `path` by the slot formula that its blocks show, where their version does not say which one placed

@@ -183,13 +183,14 @@ fn region(
     let Some(pak) = pak else {
         return Err(fault(damage.first().map_or_else(|| "nothing in it can be read".to_owned(), ToString::to_string)));
     };
-    let stem = file.name.file_stem().unwrap_or_default();
+    // A name in the save may have characters that a terminal acts on.
+    let stem = printable::file_name(Path::new(file.name.file_stem().unwrap_or_default()));
     let wanted: Vec<(u32, Record)> =
         pak.present().filter(|(number, _)| at.is_none_or(|at| pak.chunk(*number) == Some(at))).collect();
     let written = wanted.into_par_iter().map_init(PakScratch::default, |scratch, (number, record)| {
         draft.go_on().map_err(Failed::Beside)?;
         let view = pak.view(number, record, scratch).map_err(|error| fault(error.to_string()))?;
-        let mut name = OsString::from(stem);
+        let mut name = OsString::from(&stem);
         // Writing to memory cannot fail.
         let _ = write!(name, ".record-{number}");
         chunk(&pak, &shown, number, &view, name, draft).map_err(Failed::Beside)

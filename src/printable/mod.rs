@@ -48,6 +48,18 @@ pub fn path(path: &Path) -> String {
     out
 }
 
+/// A name of a file that is written for one of a save: what [`path`] escapes is replaced by `_`, because a backslash
+/// separates directories on some systems. A name without such characters stays as it is.
+#[must_use]
+pub fn file_name(name: &Path) -> String {
+    let mut out = String::new();
+    for chunk in name.as_os_str().as_encoded_bytes().utf8_chunks() {
+        out.extend(chunk.valid().chars().map(|c| if is_plain(c) { c } else { '_' }));
+        out.extend(chunk.invalid().iter().map(|_| '_'));
+    }
+    out
+}
+
 /// A path as an argument for a shell, made printable.
 #[must_use]
 pub fn argument(file: &Path) -> String {

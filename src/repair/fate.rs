@@ -132,14 +132,17 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
     let stored = |what: Fate, each: &mut dyn FnMut(BlockFate<'p>)| {
         let Some(&File::Pak(dir, file)) = files.get(&pak.path) else { return };
         let Ok(Some(open)) = save.pak(dir, file, &mut Vec::new()) else { return };
-        open.present().for_each(|(record, _)| each(fate(record, open.chunk(record), what, what == Fate::Lost)));
+        open.present().for_each(|(record, _)| each(fate(record, open.chunk(record), what, false)));
     };
+    // If the file is renamed, its chunks move with it.
+    let kept = if pak.is_renamed { Fate::PutRight } else { Fate::Kept };
     match pak.action {
-        Action::Copy => stored(Fate::Kept, each),
-        Action::SetAside | Action::FromBackup => stored(Fate::Lost, each),
+        Action::Copy => stored(kept, each),
+        // The game reads no file of such a name, so it holds no position of the save.
+        Action::SetAside | Action::FromBackup => {}
         Action::Rebuild => {
             let of = |chunk: &Chunk| match () {
-                () if chunk.put_right.is_none() && !chunk.new_checksum => Fate::Kept,
+                () if chunk.put_right.is_none() && !chunk.new_checksum => kept,
                 () if chunk.certainty < Certainty::Certain => Fate::Likely,
                 () => Fate::PutRight,
             };

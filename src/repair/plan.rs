@@ -61,7 +61,7 @@ impl Plan {
             && self.strange.is_empty()
             && self.no_files.is_empty()
             && self.regions.iter().all(RegionPlan::is_unchanged)
-            && self.paks.iter().all(|p| p.action == Action::Copy)
+            && self.paks.iter().all(PakPlan::is_unchanged)
             && self.maps.iter().all(|m| m.action == Action::Copy)
             && self.streams.iter().all(|s| s.action == Action::Copy)
     }

@@ -121,12 +121,14 @@ impl Preview {
         let all = words(plan);
         let files = plan.regions.len() + plan.paks.len() + plan.maps.len() + plan.streams.len();
         let copied = plan.regions.iter().filter(|r| r.is_unchanged()).count()
-            + plan.paks.iter().filter(|p| p.action == Action::Copy).count()
+            + plan.paks.iter().filter(|p| p.is_unchanged()).count()
             + plan.maps.iter().filter(|m| m.action == Action::Copy).count()
             + plan.streams.iter().filter(|s| s.action == Action::Copy).count();
         let summary = match files - copied {
             0 => "nothing to repair".to_owned(),
-            n if plan.regions.iter().any(|region| region.region.is_some()) => {
+            n if plan.regions.iter().any(|region| region.region.is_some())
+                || plan.paks.iter().any(|p| p.is_renamed) =>
+            {
                 format!("{n} of {files} files are rebuilt, renamed or set aside")
             }
             n => format!("{n} of {files} files are rebuilt or set aside"),

@@ -1,7 +1,7 @@
 //! What a plan adds up to, block by block.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::check::Totals;
 use crate::damage::Code;
@@ -37,21 +37,33 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| rebuilt(stream.action)).map(|stream| n(stream.lost.len()));
     totals.set_aside += regions.chain(paks).chain(streams).sum::<u64>();
     totals.set_aside += plan.maps.iter().flat_map(|map| &map.layers).map(|layer| n(layer.taken_out.len())).sum::<u64>();
+    totals.misnamed = chunks_set_aside(save, plan);
+    totals.set_aside += totals.misnamed;
     // Files of other programs are moved away, which mends nothing.
     let is_foreign = |file: &RegionFile| file.damage.iter().any(|d| d.code == Code::RegionVoxedit);
     let foreign = save.regions().filter(|(_, file)| is_foreign(file));
     let foreign: HashSet<PathBuf> = foreign.map(|(forest, file)| forest.dir.join(&file.name)).collect();
     let regions =
         plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign.contains(&region.path)).count();
-    let plans = plan.paks.iter().map(|pak| pak.action);
-    let plans = plans.chain(plan.maps.iter().map(|map| map.action));
-    let plans = plans.chain(plan.streams.iter().map(|stream| stream.action));
-    let changed = plans.filter(|action| *action != Action::Copy).count();
+    let paks = plan.paks.iter().filter(|pak| !pak.is_unchanged()).count();
+    // Of a map, only some files change.
+    let maps: usize = plan.maps.iter().map(|map| map.handled.len()).sum();
+    let changed = plan.streams.iter().filter(|stream| stream.action != Action::Copy).count() + maps;
     totals.files_changed =
-        n(regions) + n(changed) + n(plan.metas.len()) + n(plan.strange.len()) + n(plan.no_files.len());
-    totals.has_maps = !save.maps.is_empty();
+        n(regions) + n(paks) + n(changed) + n(plan.metas.len()) + n(plan.strange.len()) + n(plan.no_files.len());
+    totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
     totals
+}
+
+/// Chunks of pak regions that are set aside as they are, because of their names.
+fn chunks_set_aside(save: &Save, plan: &Plan) -> u64 {
+    let aside: HashSet<&Path> =
+        plan.paks.iter().filter(|pak| pak.action == Action::SetAside).map(|pak| pak.path.as_path()).collect();
+    let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
+    let files = files.filter(|(dir, file)| aside.contains(dir.dir.join(&file.name).as_path()));
+    let opened = files.filter_map(|(dir, file)| save.pak(dir, file, &mut Vec::new()).ok().flatten());
+    opened.map(|pak| n(pak.present().count())).sum()
 }
 
 /// The totals of a save at both levels: `certain` as planned without `likely`, and what a plan with `likely` adds to it.

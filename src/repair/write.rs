@@ -197,7 +197,7 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), draft::Erro
         .iter()
         .flat_map(|r| [Some(r.name.as_path()), r.path.strip_prefix(&save.path).ok()].into_iter().flatten())
         .chain(plan.metas.iter().map(|meta| meta.name.as_path()))
-        .chain(plan.paks.iter().map(|p| p.name.as_path()))
+        .chain(plan.paks.iter().flat_map(|p| [Some(p.name.as_path()), p.path.strip_prefix(&save.path).ok()]).flatten())
         .chain(plan.maps.iter().flat_map(|m| m.handled.iter().map(PathBuf::as_path)))
         .chain(plan.streams.iter().flat_map(|s| s.handled.iter().map(PathBuf::as_path)))
         .chain(plan.streams.iter().map(|s| s.name.as_path()))

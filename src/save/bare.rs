@@ -17,7 +17,7 @@ use crate::save::block_layout::{self, ShownLayout};
 use crate::save::scan::is_foreign_database;
 use crate::save::view::decode_either_order;
 use crate::source::{FileSource, OpenError, Source};
-use crate::voxel_map::npy::{Npy, PREFIX_BYTES};
+use crate::voxel_map::npy::{MAGIC, Npy, PREFIX_BYTES};
 
 /// A kind of bare data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -200,6 +200,10 @@ pub fn infer(
     layout: Option<&BlockLayout>,
     limits: &Limits,
 ) -> Result<(BareKind, &'static str), Vec<Tried>> {
+    // Nothing else begins so: a damaged array is an array too.
+    if bytes.starts_with(&MAGIC) {
+        return Ok((BareKind::Npy, BareKind::Npy.why()));
+    }
     let mut tried = Vec::new();
     for kind in BareKind::ALL {
         let mut decoder = Decoder::default();
@@ -226,6 +230,9 @@ fn is_block(bytes: &[u8], pass: usize, limits: &Limits) -> bool {
     let bare = read(BareKind::Block, bytes, None, limits, &mut decoder, &mut reversed);
     bare.refuted().is_none() && bare.layout.is_none_or(|shown| shown.pass <= pass)
 }
+
+/// Bytes of a file that are read to describe it: only small files can be bare data of a block.
+const LONE: u64 = 1 << 20;
 
 /// Entries of a directory that are described.
 const ENTRIES: usize = 24;
@@ -259,17 +266,28 @@ pub fn describe_directory(dir: &Path, limits: &Limits) -> Vec<String> {
     lines
 }
 
+/// What a lone file looks like that is no save but bare data, as a noun; `None` if it is of no kind.
+#[must_use]
+pub fn describe_lone(path: &Path, limits: &Limits) -> Option<&'static str> {
+    let bytes = read_file(path, &Limits { stored_bytes: limits.stored_bytes.min(LONE), ..*limits }).ok()?;
+    Some(match infer(&bytes, None, limits).ok()?.0 {
+        BareKind::Block => "block data without a container",
+        BareKind::Container => "a container with the data of a block or of instances",
+        BareKind::Instances => "instance data without a container",
+        BareKind::Npy => "an array of numbers (.npy)",
+    })
+}
+
 /// What a file is that belongs to no save.
 fn describe_file(path: &Path, limits: &Limits) -> String {
-    // Only small files can be bare data of a block.
-    let bytes = match read_file(path, &Limits { stored_bytes: limits.stored_bytes.min(1 << 20), ..*limits }) {
+    let bytes = match read_file(path, &Limits { stored_bytes: limits.stored_bytes.min(LONE), ..*limits }) {
         Ok(bytes) => bytes,
         Err(error) => return error.to_string(),
     };
     if bytes.is_empty() {
         return "an empty file".to_owned();
     }
-    if bytes.starts_with(&crate::voxel_map::npy::MAGIC) {
+    if bytes.starts_with(&MAGIC) {
         return format!("an array without map_data.json: {}", arrays::describe(path));
     }
     if is_foreign_database(path) {

@@ -232,6 +232,7 @@ impl<S: Source> Pak<S> {
             *d = d.shifted(span.start);
         }
         let shape = chunk::infer(len64(payload.plain), payload.complete, self.shape).report_to(damage);
+        let shape = shape.map(|shape| chunk::settle_voxel_bytes(shape, payload.plain));
         Ok(PakView { located, payload: Some(payload), shape, damage })
     }
 

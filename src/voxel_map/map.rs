@@ -51,6 +51,15 @@ impl Map {
         sizes.fold(self.len, |sum, metadata| sum.saturating_add(metadata.len()))
     }
 
+    /// Files that belong to it and are there: the description and the arrays that it names.
+    #[must_use]
+    pub fn files(&self) -> usize {
+        let names = |layer: &Layer| [layer.data_file.clone(), layer.index_file.clone(), layer.depth_file.clone()];
+        let named: std::collections::BTreeSet<String> = self.layers().flat_map(names).flatten().collect();
+        let is_there = |name: &&String| plain_name(name).is_ok() && self.dir.join(name).is_file();
+        named.iter().filter(is_there).count().saturating_add(1)
+    }
+
     /// All layers that the description has: `global`, if there is one, and then `locals` in their order.
     pub fn layers(&self) -> impl Iterator<Item = &Layer> {
         self.data.iter().flat_map(MapData::layers)

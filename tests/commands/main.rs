@@ -5,6 +5,7 @@
 mod common;
 
 mod advice;
+mod bare;
 mod check;
 #[cfg(feature = "sqlite")]
 mod columns;
@@ -17,13 +18,17 @@ mod destinations;
 mod directories;
 #[cfg(feature = "sqlite")]
 mod dropped;
+mod exports;
 mod help;
 mod layouts;
+mod lods;
 mod lone;
 mod look;
+mod maps;
 mod names;
 mod open_files;
 mod output;
+mod paks;
 mod placed;
 mod samples;
 #[cfg(feature = "sqlite")]

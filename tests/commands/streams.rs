@@ -140,3 +140,70 @@ fn a_journal_that_is_a_link_or_a_pipe_is_not_followed() {
     // Damage, and a file that is not read.
     assert!(code == 4 | 8 && out.contains("stream-journal-unusable"), "{out}");
 }
+
+/// A stream of 2021 with a key that no engine of that time wrote, and what `check` reports of it.
+#[test]
+fn keys_that_the_old_rule_does_not_fit_keep_their_rows() {
+    let (_dir, path) = sample("stream-key-mixed");
+    let rows = |arguments: &[&str]| -> Vec<Json> {
+        let (code, out, error) = run(&[&["ls", &path, "lod=1", "--format=json"], arguments].concat());
+        assert_eq!((code, error.as_str()), (0, ""));
+        let all: Json = serde_json::from_str(&out).unwrap();
+        all.as_array().unwrap().iter().map(|row| row["position"].clone()).collect()
+    };
+    let new = [json!([-2, 0, 0]), json!([0, 0, 0]), json!([1, 0, 0])];
+    let old = [json!([-1, 0, 0]), json!([0, 0, 0]), json!([1, 0, 0])];
+    assert_eq!(rows(&[]), new);
+    assert_eq!(rows(&["--key-rule=old"]), old);
+    let findings = |arguments: &[&str]| -> Vec<(String, String)> {
+        let (_, out, _) = run(&[&["check", &path, "--format=json"], arguments].concat());
+        let all: Json = serde_json::from_str(&out).unwrap();
+        let text = |json: &Json| json.as_str().unwrap().to_owned();
+        let all = all["findings"].as_array().unwrap().iter();
+        all.map(|f| (text(&f["code"]), text(&f["message"]))).filter(|(code, _)| code.contains("-key")).collect()
+    };
+    let found = findings(&[]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].0 == "stream-key-mixed" && found[0].1.contains("1 key above LOD 0 may be by"), "{found:?}");
+    let found = findings(&["--key-rule=old"]);
+    let of = |code: &str| found.iter().find(|(other, _)| other == code).map(|(_, text)| text.as_str()).unwrap();
+    assert!(of("stream-key-rule").contains("2 keys above LOD 0 by the rule of 2021"), "{found:?}");
+    assert!(of("stream-key-mixed").contains("1 key above LOD 0 cannot be by the rule of 2021"), "{found:?}");
+    // No row is lost.
+    let out = tempfile::tempdir().unwrap();
+    for command in ["repair", "convert"] {
+        let to = out.path().join(command);
+        let made = to.join("world.sqlite");
+        let made = if command == "repair" { made } else { to.clone() };
+        std::fs::create_dir_all(made.parent().unwrap()).unwrap();
+        let (code, text, error) = run(&[command, &path, "--key-rule=old", "--out", made.to_str().unwrap()]);
+        assert!(code & !1 == 0, "{command}: {code}: {text}{error}");
+        let (_, text, _) = run(&["ls", made.to_str().unwrap(), "lod=1", "--format=json"]);
+        let all: Json = serde_json::from_str(&text).unwrap();
+        let positions: Vec<Json> = all.as_array().unwrap().iter().map(|row| row["position"].clone()).collect();
+        assert_eq!(positions, old, "{command}");
+    }
+}
+
+#[test]
+fn the_rule_of_keys_is_named_and_options_without_effect_are() {
+    let (_dir, path) = sample("stream-key-rule");
+    let stream = |arguments: &[&str]| {
+        json(&[&["info", &path, "--format=json"], arguments].concat())["streams"][0]["stream"].clone()
+    };
+    let of = |info: Json| (info["key_rule"].clone(), info["key_rule_given"].clone());
+    assert_eq!(of(stream(&[])), (json!("old"), json!(false)));
+    assert_eq!(of(stream(&["--key-rule=new"])), (json!("new"), json!(true)));
+    let (_, text, _) = run(&["info", &path]);
+    assert!(text.contains("above LOD 0 are read by the rule of 2021, the position times 2^LOD (inferred)"), "{text}");
+    let (code, _, error) = run(&["info", &path, "--chunk-order=xyz", "--slots=old"]);
+    assert_eq!(code, 0);
+    assert!(error.contains("--slots has no effect: ") && error.contains("has no region file or block file"), "{error}");
+    assert!(error.contains("--chunk-order has no effect: ") && error.contains("has no pak region"), "{error}");
+    let dir = tempfile::tempdir().unwrap();
+    let sample = demo::samples().find(|sample| sample.name == "current").unwrap();
+    (sample.make)(dir.path()).unwrap();
+    let (code, _, error) = run(&["check", dir.path().to_str().unwrap(), "--key-rule=old", "--stale-rows"]);
+    assert_eq!(code, 0);
+    assert!(error.contains("--stale-rows, --key-rule have no effect: "), "{error}");
+}

@@ -262,12 +262,25 @@ fn a_layer_whose_file_is_missing_is_left_out() {
     let done = map().without("l.npy").repaired(&[Code::MapFileMissing], &[]);
     assert_eq!(done.json()["locals"], json!([]));
     assert_eq!(done.kinds(), ALL);
-    // Without its index the global layer is none, and without that there is no map.
-    let done = map().without("i.npy").repaired(&[Code::MapFileMissing], &[]);
-    assert_eq!(done.report["action"], "set aside");
-    let names: Vec<PathBuf> = content(&done.to).into_keys().collect();
-    let expected = ["d.npy", "l.npy", "map_data.json", "z.npy"].map(|n| Path::new("lost+found/files").join(n));
-    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_map_whose_global_layer_cannot_be_read_is_kept_with_its_other_layers() {
+    // Without its index nothing shows where the blocks of the global layer are.
+    let names = |done: &Done| -> Vec<PathBuf> {
+        content(&done.to).into_keys().filter(|path| path.as_path() != Path::new("repair.json")).collect()
+    };
+    let all = ["d.npy", "l.npy", "map_data.json", "z.npy"].map(PathBuf::from);
+    let (_dir, path) = map().without("i.npy").write();
+    let save = Save::open(&path, &Options::default()).unwrap();
+    let plan = voxscope::repair::plan(&save, &voxscope::repair::Options::default()).unwrap();
+    assert!(plan.changes_nothing() && plan.leaves_damage());
+    assert_eq!(voxscope::repair::totals(&save, &plan).files_changed, 0);
+    // Another layer is put right nevertheless.
+    let draft = map().without("i.npy").with("l.npy", |bytes| bytes.truncate(bytes.len() - 6));
+    let done = draft.repaired(&[Code::MapFileMissing, Code::NpyTruncated], &[Code::MapFileMissing]);
+    assert_eq!(names(&done), all);
+    assert_eq!(done.report["layers"][0]["kept_as_it_is"], "the places of its blocks are lost");
 }
 
 #[test]

@@ -51,11 +51,19 @@ fn absent_in(save: &Save, forest: &Forest) -> Vec<Finding> {
     let Some(top) = lods.last().copied() else { return Vec::new() };
     // Engines that count LODs save all of them; others may have saved none between two.
     let counted = forest.meta.as_ref().is_some_and(|meta| meta.lod_count.is_some());
-    let gap = (0..top).filter(|lod| !lods.contains(lod)).find(|lod| *lod == 0 || counted);
-    let gap = gap.and_then(|lod| Some((lod, lods.range(lod..).next()?)));
-    let found = |(lod, above): (u8, &u8)| {
-        let field = if of_blocks { "files of the LOD" } else { "region files of the LOD" };
-        let damage = Damage::new(Code::LodGap, Span::default(), field)
+    let absent = || (0..top).filter(|lod| !lods.contains(lod));
+    let below = |lod| Some((lod, lods.range(lod..).next()?));
+    let gap = absent().find(|lod| *lod == 0 || counted).and_then(below);
+    // A higher LOD shows that one between was there, or that a game saved none of it.
+    let between = absent().filter(|lod| *lod > 0 && !counted).filter_map(below);
+    let found = |(code, (lod, above)): (Code, (u8, &u8))| {
+        let field = match (code, of_blocks) {
+            (Code::LodMissing, true) => "files of a LOD between others",
+            (Code::LodMissing, false) => "region files of a LOD between others",
+            (_, true) => "files of the LOD",
+            (_, false) => "region files of the LOD",
+        };
+        let damage = Damage::new(code, Span::default(), field)
             .expected(Value::Number(u64::from(*above)))
             .found(Value::Number(lod.into()));
         let above = match (of_blocks, forest.layout) {
@@ -65,7 +73,8 @@ fn absent_in(save: &Save, forest: &Forest) -> Vec<Finding> {
         };
         finding(&forest.dir.join(format!("{above}lod{lod}")), damage)
     };
-    gap.map(found).into_iter().collect()
+    let gaps = gap.map(|gap| (Code::LodGap, gap)).into_iter();
+    gaps.chain(between.map(|between| (Code::LodMissing, between))).map(found).collect()
 }
 
 /// The region files of a save that are missing.

@@ -1,6 +1,7 @@
 //! What voxel maps are made of. Passes over every voxel once, for the flags.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 use voxscope::limits::Limits;
@@ -43,10 +44,10 @@ struct LayerInfo {
     depth_from: Option<&'static str>,
 }
 
-pub fn gather(save: &Save, map: &Map) -> MapInfo {
+pub fn gather(save: &Save, map: &Map, given: &Path) -> MapInfo {
     let data = map.data.as_ref();
     MapInfo {
-        path: voxscope::printable::path(&map.dir),
+        path: super::shown_by(save, given, &map.dir),
         map_id: data.and_then(|data| data.map_id),
         timestamp: data.and_then(|data| data.timestamp.clone()),
         water_surface_level: data.and_then(|data| data.water_surface_level),

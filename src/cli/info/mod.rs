@@ -114,13 +114,14 @@ struct Sectors {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let save = arguments.options.open(target::path_or_here(arguments.path.as_ref()))?;
-    let info = gather(&save);
+    let given = target::path_or_here(arguments.path.as_ref());
+    let save = arguments.options.open(given)?;
+    let info = gather(&save, given);
     let mut out = stdout();
     match arguments.format {
         OutputFormat::Json => write_json_pretty(&mut out, &info)?,
         OutputFormat::Jsonl => write_json(&mut out, &info)?,
-        OutputFormat::Text => print(&mut out, &info, &save.path)?,
+        OutputFormat::Text => print(&mut out, &info, given)?,
     }
     out.flush()?;
     Ok(complain_of_unread(&save))
@@ -136,7 +137,7 @@ pub fn browse(path: Option<PathBuf>, options: target::Options) -> Result<Exit, F
     options.limits.directory_depth = 1;
     let mut out = stdout();
     match Save::open(target::path_or_here(None), &options) {
-        Ok(save) => print(&mut out, &gather(&save), &save.path)?,
+        Ok(save) => print(&mut out, &gather(&save, &save.path), &save.path)?,
         Err(Error::NothingHere(_)) => nothing_here(&mut out)?,
         Err(error) => return Err(error.into()),
     }
@@ -157,13 +158,21 @@ fn nothing_here(out: &mut impl Write) -> io::Result<()> {
 /// A save of `VoxelStreamBlockFiles`, in words.
 const BLOCK_FILES: &str = "block files";
 
-fn gather(save: &Save) -> Info {
+/// Gathers what is known of a save; `given` is the path that the user gave, by which things are named.
+fn gather(save: &Save, given: &Path) -> Info {
     let mut scratch = Scratch::default();
     let forests = save.forests.iter().map(|forest| forest_info(save, forest, &mut scratch)).collect();
-    let pak_dirs = save.pak_dirs.iter().map(|pak_dir| pak_dirs::gather(save, pak_dir)).collect();
+    let pak_dirs = save.pak_dirs.iter().map(|pak_dir| pak_dirs::gather(save, pak_dir, given)).collect();
     let streams = save.streams.iter().map(|file| streams::gather(save, file)).collect();
-    let maps = save.maps.iter().map(|map| maps::gather(save, map)).collect();
-    Info { path: voxscope::printable::path(&save.path), forests, pak_dirs, streams, maps, faults: save.faults.len() }
+    let maps = save.maps.iter().map(|map| maps::gather(save, map, given)).collect();
+    Info { path: voxscope::printable::path(given), forests, pak_dirs, streams, maps, faults: save.faults.len() }
+}
+
+/// The path of a directory, by the path that the user gave: the one of a single file is opened by its whole path.
+fn shown_by(save: &Save, given: &Path, dir: &Path) -> String {
+    let above = given.parent().filter(|_| save.path.is_file() && given.is_relative());
+    let above = above.map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above });
+    voxscope::printable::path(above.unwrap_or(dir))
 }
 
 fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInfo {

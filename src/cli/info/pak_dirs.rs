@@ -1,13 +1,14 @@
 //! What directories of pak regions are made of.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 use voxscope::pak::Inferred;
 use voxscope::pak::chunk::{Order, Shape};
 use voxscope::pak::offset::Reading;
 use voxscope::pak::place::Grid;
-use voxscope::printable::triple;
+use voxscope::printable::{printable, triple};
 use voxscope::save::{Owner, PakDir, PakScratch, Save};
 
 use crate::cli::output::{Align, BOLD, DIM, count, grouped, size, table, write_table};
@@ -18,6 +19,8 @@ const FILES: usize = 200;
 #[derive(Serialize)]
 pub struct PakDirInfo {
     path: String,
+    /// The name of the room, which the names of its files begin with.
+    room: Option<String>,
     files: Vec<FileInfo>,
 }
 
@@ -56,7 +59,7 @@ struct Blocks {
     beyond_end: u64,
 }
 
-pub fn gather(save: &Save, pak_dir: &PakDir) -> PakDirInfo {
+pub fn gather(save: &Save, pak_dir: &PakDir, given: &Path) -> PakDirInfo {
     let files = pak_dir.files.iter().map(|file| {
         let path = pak_dir.dir.join(&file.name);
         let pak = save.pak(pak_dir, file, &mut Vec::new()).ok().flatten();
@@ -84,11 +87,13 @@ pub fn gather(save: &Save, pak_dir: &PakDir) -> PakDirInfo {
         });
         FileInfo { name: save.shown(&path), bytes: file.len, region: file.region, header }
     });
-    PakDirInfo { path: voxscope::printable::path(&pak_dir.dir), files: files.collect() }
+    let path = super::shown_by(save, given, &pak_dir.dir);
+    PakDirInfo { path, room: (!pak_dir.room.is_empty()).then(|| printable(&pak_dir.room)), files: files.collect() }
 }
 
 pub fn print(out: &mut impl Write, pak_dir: &PakDirInfo) -> io::Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#} · {}", pak_dir.path, count(pak_dir.files.len() as u64, "pak region"))?;
+    let room = pak_dir.room.as_ref().map_or_else(String::new, |room| format!(" · room {room}"));
+    writeln!(out, "{BOLD}{}{BOLD:#}{room} · {}", pak_dir.path, count(pak_dir.files.len() as u64, "pak region"))?;
     writeln!(out)?;
     let columns = [
         ("  region", Align::Left),

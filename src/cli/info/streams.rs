@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use voxscope::godot::stream::loc;
+use voxscope::godot::stream::loc::{self, KeyRule};
 use voxscope::printable::triple;
 use voxscope::save::{Blob, Owner, PageKind, Save, StreamFile};
 
@@ -24,6 +24,10 @@ struct Contents {
     coordinate_format: Option<u8>,
     /// Whether the format of keys was inferred from them.
     inferred: bool,
+    /// How keys store positions above LOD 0.
+    key_rule: KeyRule,
+    /// Whether that was given by an option.
+    key_rule_given: bool,
     /// Whether it is read through a journal or a write-ahead log.
     journal: bool,
     rows: usize,
@@ -95,6 +99,8 @@ pub fn gather(save: &Save, file: &StreamFile) -> StreamInfo {
             block_size: stream.meta.block_size(),
             coordinate_format: stream.format.map(loc::Format::code),
             inferred: stream.is_inferred(),
+            key_rule: stream.rule,
+            key_rule_given: save.options.key_rule.is_some(),
             journal: stream.pages.overlay.is_some(),
             rows: stream.rows.len(),
             odd_keys: stream.rows.iter().filter(|row| row.place.is_none()).count(),
@@ -129,6 +135,14 @@ pub fn print(out: &mut impl Write, info: &StreamInfo) -> io::Result<()> {
     let format = stream.coordinate_format.and_then(|code| loc::Format::from_code(code.into()));
     let how = if stream.inferred { " (by the keys themselves)" } else { "" };
     writeln!(out, "  keys are {}{how}", format.map_or("unknown", loc::Format::name))?;
+    if stream.key_rule_given || stream.key_rule == KeyRule::Old {
+        let how = if stream.key_rule_given { "given" } else { "inferred" };
+        let rule = match stream.key_rule {
+            KeyRule::Old => "by the rule of 2021, the position times 2^LOD",
+            KeyRule::New => "as they are",
+        };
+        writeln!(out, "  positions above LOD 0 are read {rule} ({how})")?;
+    }
     if stream.journal {
         writeln!(out, "  read through the journal or log beside it: `voxscope check` says more")?;
     }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 use voxscope::bytes::Span;
 use voxscope::check::Finding;
+use voxscope::damage::Code;
 use voxscope::godot::container::Decoder;
 use voxscope::godot::metadata::Metadata;
 use voxscope::picture::palette::Palette;
 use voxscope::printable;
 use voxscope::save::bare::{self, Bare, BareKind};
 use voxscope::save::{InstancesView, Options, Stored, View};
-use voxscope::source::FileSource;
+use voxscope::source::{FileSource, Source};
 
 use super::Format;
 use crate::cli::exit::{Exit, Failure};
@@ -62,6 +63,11 @@ pub(super) fn show(
     let name = printable::path(path);
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{name}: {error}"));
     let bytes = bare::read_file(path, &options.limits).map_err(|error| failed(&error))?;
+    let len = FileSource::open(path).map_err(|error| failed(&error))?.len();
+    if len > bytes.len() as u64 {
+        let limit = count(bytes.len() as u64, "byte");
+        return Err(failed(&format!("it is larger than the {limit} that are read of bare data")));
+    }
     let layout = options.format.map(|format| format.layout());
     let (kind, why) = match asked {
         Some(asked) => (asked.kind(), "given"),
@@ -91,7 +97,7 @@ pub(super) fn show(
         writeln!(out, "{}", wrapped(&format!("  read as {} {DIM}· {how}{because}{DIM:#}", kind.name()), "    "))?;
         print(&mut out, &bytes, &found, names)?;
         writeln!(out)?;
-        super::print_findings(&mut out, &findings)?;
+        super::print_findings(&mut out, &findings, next_of_bare)?;
         if hex {
             writeln!(out)?;
             let source = FileSource::open(path).map_err(|error| failed(&error))?;
@@ -100,6 +106,15 @@ pub(super) fn show(
     }
     out.flush()?;
     Ok(Exit::DAMAGED.when(found.damage.iter().any(|d| d.code.level() > voxscope::damage::Level::Note)))
+}
+
+/// What to do about a finding of bare data, which `repair` does not take.
+fn next_of_bare(code: Code) -> &'static str {
+    if code.next().contains("voxscope repair") {
+        "`repair` and `convert` read saves, not bare data: look for another copy of this file."
+    } else {
+        code.next()
+    }
 }
 
 fn print(out: &mut impl Write, bytes: &[u8], found: &Bare<'_>, names: &Palette) -> std::io::Result<()> {
@@ -144,6 +159,14 @@ fn print(out: &mut impl Write, bytes: &[u8], found: &Bare<'_>, names: &Palette) 
     Ok(())
 }
 
+fn finding_json(finding: &Finding) -> Json {
+    let mut json = serde_json::to_value(finding).unwrap_or_default();
+    if let Some(next) = json.get_mut("next") {
+        *next = next_of_bare(finding.code()).into();
+    }
+    json
+}
+
 fn to_json(name: &str, why: &str, bytes: &[u8], found: &Bare<'_>, names: &Palette, findings: &[Finding]) -> Json {
     let block = found.block.as_ref();
     json!({
@@ -159,6 +182,6 @@ fn to_json(name: &str, why: &str, bytes: &[u8], found: &Bare<'_>, names: &Palett
         "metadata": block.and_then(|block| block.metadata.as_ref()).map(Metadata::to_json),
         "instances": found.instances.as_ref().map(super::stream::data_json),
         "array": found.npy.as_ref().map(|npy| json!({ "dtype": npy.dtype.name(), "shape": npy.shape, "shows": found.array_words(bytes) })),
-        "findings": findings,
+        "findings": findings.iter().map(finding_json).collect::<Vec<_>>(),
     })
 }

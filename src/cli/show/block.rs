@@ -49,7 +49,7 @@ pub fn show(
     if findings.is_empty() {
         writeln!(out, "Nothing is wrong with its data.")?;
     } else {
-        super::print_findings(out, &findings)?;
+        super::print_findings(out, &findings, voxscope::damage::Code::next)?;
     }
     let line = format!("`voxscope check {path}` finds out whether the block is in the right place.");
     writeln!(out, "{}", wrapped(&line, ""))?;

@@ -13,11 +13,13 @@ use std::path::PathBuf;
 
 use voxscope::bytes::Span;
 use voxscope::check::Finding;
+use voxscope::damage::Code;
 use voxscope::godot::slots;
 use voxscope::picture::palette::Palette;
 use voxscope::printable::triple;
 use voxscope::save::{Forest, Kind, Listed, Region, Save, Scratch};
 use voxscope::source::{FileSource, Source};
+use voxscope::voxel_map::grid::BLOCK;
 
 use super::exit::{Exit, Failure};
 use super::output::{DIM, level_style, stdout, wrapped, write_json, write_json_pretty};
@@ -183,12 +185,23 @@ fn bare_data(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     if arguments.kind.is_none() && (!arguments.path.is_file() || is_save()) {
         let path = voxscope::printable::path(&arguments.path);
+        if let Some(what) = rig_of_voxedit(arguments, &options) {
+            return Err(Failure::Failed(format!("{path}: {what}")));
+        }
         return Err(Failure::Usage(format!(
             "{path}: give --block, --voxel, --at or --record; for bare data, --as KIND"
         )));
     }
     let names = read_names(&arguments.path, arguments.names.as_deref())?;
     bare::show(&arguments.path, arguments.kind, arguments.format, arguments.hex, &names, &options)
+}
+
+/// What a file is that has the ending of a region file and is one of VoxEdit.
+fn rig_of_voxedit(arguments: &Arguments, options: &voxscope::save::Options) -> Option<String> {
+    let save = Save::open(&arguments.path, options).ok()?;
+    let file = save.regions().map(|(_, file)| file).next().filter(|_| arguments.path.is_file())?;
+    let damage = file.damage.iter().find(|damage| damage.code == Code::RegionVoxedit)?;
+    Some(format!("{damage}: there is no block in it; move it out of the save"))
 }
 
 /// Shows the file at a path if it is no save but bare data; `None` if it is something else.
@@ -249,8 +262,19 @@ fn find<'s>(
 fn not_there(arguments: &Arguments, save: &Save) -> String {
     let path = voxscope::printable::path(&arguments.path);
     let lod = arguments.lod;
-    if arguments.block.is_some() && !save.maps.is_empty() && save.forests.is_empty() {
-        return format!("{path}: a voxel map is shown by its cells: give --voxel, or --at for a position in the world");
+    if let Some(what) = rig_of_voxedit(arguments, &save.options) {
+        return format!("{path}: {what}");
+    }
+    let only_maps = save.forests.is_empty() && save.streams.is_empty() && save.pak_dirs.is_empty();
+    if only_maps && (arguments.block.is_some() || arguments.record.is_some()) {
+        let option = if arguments.block.is_some() { "--block" } else { "--record" };
+        let block = arguments.block.map(|block| block.map(|n| i64::from(n) * i64::from(BLOCK)));
+        let cell = block.filter(|block| block.iter().all(|n| *n >= 0)).map_or_else(String::new, |[x, y, z]| {
+            format!(" (a block of a sparse layer has {BLOCK} cells along each axis: --voxel {x},{y},{z} is its first)")
+        });
+        return format!(
+            "{path}: {option} is not for voxel maps, which are shown by cells: give --voxel, or --at for a position in the world{cell}"
+        );
     }
     match (arguments.voxel, arguments.block) {
         (Some(voxel), _) => {
@@ -272,7 +296,11 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
 }
 
 /// Prints the findings of a block, or that it has none.
-fn print_findings(out: &mut impl Write, findings: &[Finding]) -> std::io::Result<()> {
+fn print_findings(
+    out: &mut impl Write,
+    findings: &[Finding],
+    next_of: impl Fn(Code) -> &'static str,
+) -> std::io::Result<()> {
     if findings.is_empty() {
         writeln!(out, "Nothing is wrong with it.")?;
     }
@@ -283,7 +311,7 @@ fn print_findings(out: &mut impl Write, findings: &[Finding]) -> std::io::Result
             "{}",
             wrapped(&format!("{style}{level}{style:#}: {}: {}", finding.place(), finding.message()), "  ")
         )?;
-        let next = format!("  {DIM}{}:{DIM:#} {}", finding.code(), finding.code().next());
+        let next = format!("  {DIM}{}:{DIM:#} {}", finding.code(), next_of(finding.code()));
         writeln!(out, "{}", wrapped(&next, "  "))?;
     }
     Ok(())

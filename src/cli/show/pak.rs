@@ -124,7 +124,7 @@ fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io
         }
     }
     writeln!(out)?;
-    super::print_findings(out, &findings(place, view))
+    super::print_findings(out, &findings(place, view), voxscope::damage::Code::next)
 }
 
 fn inferred<T>(out: &mut impl Write, what: &str, value: &Inferred<T>, words: impl Fn(&T) -> String) -> io::Result<()> {

@@ -108,7 +108,7 @@ fn of_row(
     }
     print_instances(out, &view)?;
     writeln!(out)?;
-    super::print_findings(out, &findings)?;
+    super::print_findings(out, &findings, voxscope::damage::Code::next)?;
     if arguments.hex {
         for part in parts {
             writeln!(out)?;

@@ -3,7 +3,7 @@
 use crate::damage::text::{Text, any, when};
 
 /// What `repair` does with an array whose header cannot be read.
-const NEW_HEADER: &str = "Run `voxscope repair SAVE --out NEW`: it writes a new header if the description and the length of the file show what the array was. Otherwise the layer is left out and the file kept in lost+found: export the layer again.";
+const NEW_HEADER: &str = "Run `voxscope repair SAVE --out NEW`: it writes a new header if the description and the length of the file show what the array was. Otherwise a layer goes without such depths, and a local layer without such voxels or such an index is left out; the file is kept in lost+found. Export the layer again.";
 
 pub(super) const UNREADABLE: Text = Text {
     messages: &[any("map_data.json is not readable JSON", "{found}; expected {expected}")],
@@ -77,7 +77,7 @@ pub(super) const FILE_NAME: Text = Text {
 
 pub(super) const FILE_MISSING: Text = Text {
     messages: &[any("file of {field} is missing", "")],
-    next: "Restore the file next to `map_data.json`, or export the map again. `voxscope repair SAVE --out NEW` writes the layer without depths, or leaves it out if its voxels are missing.",
+    next: "Restore the file next to `map_data.json`, or export the map again. `voxscope repair SAVE --out NEW` writes the layer without depths. It leaves out a local layer whose voxels or index are missing, and keeps a global one as it is.",
     explanation: "A layer names a file that is not in the directory of the map. Exports are often copied by hand and a file is left behind, or the file was renamed. The layer's other files are still read.",
 };
 

@@ -167,8 +167,8 @@ pub(super) const SHAPE: Text = Text {
 
 pub(super) const NAME: Text = Text {
     messages: &[any("the game does not look for this name", "")],
-    next: "If it is a pak region, rename it to `xX_yY_zZ.region` with the coordinates of its region. `voxscope repair SAVE --out NEW` moves it to lost+found.",
-    explanation: "The game looks for `xX_yY_zZ.region` with three plain decimal numbers: no plus sign, no leading zero, no capital letters. A file with a similar name is never read by the game. It is often a copy made by hand, or a file moved by mistake.",
+    next: "Run `voxscope repair SAVE --out NEW`: the file gets the name of its region if its own name shows which one it is and no other file claims it; otherwise it goes to lost+found as it is. Rename it by hand if you know its region.",
+    explanation: "The game looks for `xX_yY_zZ.region` with three plain decimal numbers: no plus sign, no leading zero, no capital letters. A file with a similar name is never read by the game. It is often a copy made by hand, or a file moved by mistake. Its chunks are whole: nothing is lost, but the game does not find them.",
 };
 
 pub(super) const PLACE: Text = Text {

@@ -166,11 +166,21 @@ pub(super) const META_LODS: Text = Text {
 
 pub(super) const LOD_MISSING: Text = Text {
     messages: &[
+        when(
+            "files of a LOD between others",
+            "LOD {found} has no file of a block although LOD {expected} has blocks",
+            "",
+        ),
+        when(
+            "region files of a LOD between others",
+            "LOD {found} has no region file although LOD {expected} has blocks",
+            "",
+        ),
         when("files of the LOD", "LOD {found} has no file of a block", "the meta file counts {expected|LOD|LODs}"),
         any("LOD {found} has no region file", "the meta file counts {expected|LOD|LODs}"),
     ],
     next: "Compare the save with the one it was copied from: if that has the directory, copy it again. Nothing to do if this LOD was never saved.",
-    explanation: "Older engines wrote the number of LODs into the meta file. A LOD without a region file may never have been saved, or a copy lacks its directory.",
+    explanation: "Older engines wrote the number of LODs into the meta file. Without that number, blocks of a higher LOD show that a LOD between it and LOD 0 is missing. A LOD without a region file may never have been saved, or a copy lacks its directory.",
 };
 
 pub(super) const FOREST_EMPTY: Text = Text {

@@ -137,8 +137,21 @@ pub(super) const KEY: Text = Text {
 
 pub(super) const KEY_RULE: Text = Text {
     messages: &[any("{found|key|keys} above LOD 0 by the rule of 2021: the position times 2^LOD", "")],
-    next: "Run `voxscope repair SAVE --out NEW` or `voxscope convert SAVE --out NEW`: the copy has the keys of today. Pass `--key-rule new` if the inference is wrong.",
-    explanation: "From 2021-01-28 to 2021-10-04 the engine stored a block above LOD 0 under its position times 2^LOD. An engine of today looks for it elsewhere and shows it at a wrong place, often in the air. It is inferred: every key above LOD 0 is divisible by 2^LOD, at least one lies above blocks of LOD 0 only if it is read by the old rule, and none only by the new one. Instances were always stored under the position of their block.",
+    next: "Run `voxscope repair SAVE --out NEW` or `voxscope convert SAVE --out NEW`: the copy has the keys of today. With `--key-rule new` the keys are read as they are.",
+    explanation: "From 2021-01-28 to 2021-10-04 the engine stored a block above LOD 0 under its position times 2^LOD. An engine of today looks for it elsewhere and shows it at a wrong place, often in the air. Unless `--key-rule` gives the rule, it is inferred: every key above LOD 0 is divisible by 2^LOD, at least one lies above blocks of LOD 0 only if it is read by the old rule, and none only by the new one. Instances were always stored under the position of their block.",
+};
+
+pub(super) const KEY_MIXED: Text = Text {
+    messages: &[
+        when(
+            "keys by the new rule",
+            "{found|key|keys} above LOD 0 cannot be by the rule of 2021 and {found!|is|are} read as {found!|it is|they are}",
+            "",
+        ),
+        any("{found|key|keys} above LOD 0 may be by the rule of 2021 although others are not", ""),
+    ],
+    next: "Look at the LODs above 0. If blocks are at wrong places, run `voxscope convert SAVE --key-rule old --out NEW`: keys that cannot be by the old rule keep their positions.",
+    explanation: "From 2021-01-28 to 2021-10-04 the engine stored a block above LOD 0 under its position times 2^LOD. A save of that time that a later engine went on with has keys of both rules. voxscope reads all keys by one rule: by the new one, unless all fit the old one, or `--key-rule old` is given; then keys that are not divisible by 2^LOD, which no engine of that time wrote, are read as they are. Keys count as those of the old rule if they are above blocks of LOD 0 by it only, and no other key has that place.",
 };
 
 pub(super) const KEY_TWICE: Text = Text {

@@ -120,6 +120,19 @@ pub(super) const SAMPLES: &[Sample] = &[
         // LOD 1 has the blocks (-1, 0, 0) and (0, 0, 0); the first gets the key (-2, 0, 0).
         |dir| sql(dir, "UPDATE blocks SET loc = loc - (1 << 32) WHERE loc = (1 << 48) | (65535 << 32)"),
     ),
+    Sample::damaged(
+        "stream-key-mixed",
+        "A stream of 2021 that a later engine went on with: keys above LOD 0 of both rules.",
+        &[Code::StreamKeyMixed],
+        // Besides the key (-2, 0, 0) of the block (-1, 0, 0), the key (1, 0, 0), which the engine of 2021 did not write.
+        |dir| {
+            sql(
+                dir,
+                "UPDATE blocks SET loc = loc - (1 << 32) WHERE loc = (1 << 48) | (65535 << 32);
+                INSERT INTO blocks SELECT (1 << 48) | (1 << 32), vb, instances FROM blocks WHERE loc = 1 << 48",
+            )
+        },
+    ),
     Sample::damaged("stream-key-twice", "Two keys for one place.", &[Code::StreamKey, Code::StreamKeyTwice], |dir| {
         sql(dir, "INSERT INTO blocks SELECT loc | (1 << 60), vb, instances FROM blocks WHERE loc = 0")
     }),

@@ -259,14 +259,7 @@ impl KeyRule {
         if above.is_empty() || !above.iter().all(|key| Self::Old.place(**key).is_some()) {
             return Self::New;
         }
-        let lods: HashSet<u8> = above.iter().map(|key| key.lod).collect();
-        // Places that have blocks of LOD 0 below them.
-        let mut parents: HashSet<Place> = HashSet::new();
-        for lod in lods {
-            let shift = u32::from(lod);
-            let parent = |key: &Place| Place { lod, position: key.position.map(|v| v.checked_shr(shift).unwrap_or(v)) };
-            parents.extend(keys.iter().filter(|key| key.lod == 0).map(parent));
-        }
+        let parents = places_above_blocks(keys);
         let (mut by_old, mut by_new) = (0usize, 0usize);
         for key in above {
             let old = Self::Old.place(*key).is_some_and(|place| parents.contains(&place));
@@ -276,6 +269,33 @@ impl KeyRule {
         }
         if by_old > 0 && by_new == 0 { Self::Old } else { Self::New }
     }
+
+    /// How many keys above LOD 0 only the old rule fits, of keys that are read by the new one: by the old rule they are
+    /// above blocks of LOD 0 and at a place that no other key has, by the new one they are not above such blocks.
+    /// 0 where no key shows the new rule, because then nothing shows that there are both.
+    #[must_use]
+    pub fn count_old(keys: &[Place]) -> usize {
+        let parents = places_above_blocks(keys);
+        let all: HashSet<Place> = keys.iter().copied().collect();
+        let above = || keys.iter().filter(|key| key.lod > 0);
+        let old = |key: &Place| Self::Old.place(*key).filter(|place| place != key && parents.contains(place));
+        let shows_new = above().any(|key| parents.contains(key) && old(key).is_none());
+        let by_old =
+            above().filter(|key| !parents.contains(key) && old(key).is_some_and(|place| !all.contains(&place)));
+        if shows_new { by_old.count() } else { 0 }
+    }
+}
+
+/// Places above LOD 0 that have blocks of LOD 0 below them, in the LODs that the keys have.
+fn places_above_blocks(keys: &[Place]) -> HashSet<Place> {
+    let lods: HashSet<u8> = keys.iter().map(|key| key.lod).filter(|lod| *lod > 0).collect();
+    let mut parents: HashSet<Place> = HashSet::new();
+    for lod in lods {
+        let shift = u32::from(lod);
+        let parent = |key: &Place| Place { lod, position: key.position.map(|v| v.checked_shr(shift).unwrap_or(v)) };
+        parents.extend(keys.iter().filter(|key| key.lod == 0).map(parent));
+    }
+    parents
 }
 
 /// Infers the format of keys: the one with which most of them are positions, and among

@@ -47,6 +47,11 @@ fn keys_of_2021_above_lod_0_are_the_position_times_two_to_the_lod() {
     let far: Vec<Place> = [ground.clone(), vec![at(0, [20, 0, 0])]].concat();
     assert_eq!(KeyRule::infer(&[&far[..], &[at(1, [2, 0, -2]), at(1, [10, 0, 0])]].concat()), KeyRule::New);
     assert_eq!(KeyRule::infer(&ground), KeyRule::New);
+    let old = |above: &[Place]| KeyRule::count_old(&[&ground, above].concat());
+    assert_eq!(old(&[at(1, [2, 0, -2]), at(1, [0, 0, 0])]), 1, "keys of both rules");
+    assert_eq!(old(&[at(1, [2, 0, -2]), at(1, [1, 0, -1]), at(1, [0, 0, 0])]), 0, "its place by the old rule is taken");
+    assert_eq!(old(&[at(1, [2, 0, -2])]), 0, "no key shows the new rule");
+    assert_eq!(old(&[at(1, [100, 0, 0]), at(1, [1, 0, -1])]), 0, "far away");
     assert_eq!(KeyRule::infer(&[]), KeyRule::New);
     let far_up = at(23, [i32::MIN, i32::MAX, 0]);
     assert_eq!(KeyRule::infer(&[far_up, at(0, [i32::MIN, i32::MAX, 0])]), KeyRule::New);

@@ -12,7 +12,7 @@ mod order;
 
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Decoded, Value};
-use crate::pak::Inferred;
+use crate::pak::{How, Inferred};
 pub use order::{Evidence as OrderEvidence, Order, infer as infer_order};
 
 /// Voxel sizes that are known, in bytes.
@@ -105,6 +105,44 @@ fn infer_into(len: u64, complete: bool, given: Given, damage: &mut Vec<Damage>) 
         Inferred::assumed(shape, "the length is that of 16 x n x 16 voxels, and the smallest that fit are taken")
     };
     Some(inferred.or(others))
+}
+
+/// Bytes at the beginning of a chunk whose voxels are compared.
+const COMPARED: usize = 1 << 16;
+
+/// Settles the size of the voxels of a 16 x n x 16 chunk, where its length leaves several, by the voxels themselves: with
+/// the right size, fewer of those that follow each other differ. A smaller size compares different bytes of one voxel, and
+/// a larger one compares several voxels at once. Where that decides nothing, the assumption stays.
+#[must_use]
+pub fn settle_voxel_bytes(inferred: Inferred<Shape>, data: &[u8]) -> Inferred<Shape> {
+    if inferred.how != How::Assumed || inferred.value.size == [32; 3] {
+        return inferred;
+    }
+    let compared = data.get(..COMPARED.min(data.len())).unwrap_or_default();
+    // Of a million.
+    let differing = |shape: &Shape| {
+        let voxels = || compared.chunks_exact(shape.voxel_bytes.max(1).into());
+        let differ = voxels().zip(voxels().skip(1)).filter(|(one, next)| one != next).count();
+        let pairs = voxels().count().saturating_sub(1).max(1);
+        differ.saturating_mul(1_000_000).checked_div(pairs).unwrap_or(0)
+    };
+    let mut shapes: Vec<(usize, Shape)> =
+        [inferred.value].iter().chain(&inferred.alternatives).map(|shape| (differing(shape), *shape)).collect();
+    shapes.sort_by_key(|(differing, shape)| (*differing, shape.voxel_bytes));
+    let [(least, best), (next, _), ..] = shapes.as_slice() else { return inferred };
+    let best = *best;
+    // A larger size is only believed if it makes a clear difference; the smallest is assumed anyway.
+    let smaller = shapes.iter().filter(|(_, shape)| shape.voxel_bytes < best.voxel_bytes).map(|(n, _)| *n).min();
+    let is_clear = least < next && smaller.is_none_or(|smaller| least.saturating_mul(2) < smaller);
+    if !is_clear {
+        return inferred;
+    }
+    let others = shapes.into_iter().map(|(_, shape)| shape).filter(|shape| *shape != best).collect();
+    Inferred::deduced(
+        best,
+        "the length is that of 16 x n x 16 voxels, and fewer that follow each other differ with this size",
+    )
+    .or(others)
 }
 
 /// The voxels of a chunk, read on demand.

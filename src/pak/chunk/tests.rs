@@ -1,5 +1,4 @@
 use super::*;
-use crate::pak::How;
 
 fn shape(size: [u32; 3], voxel_bytes: u8) -> Shape {
     Shape { size, voxel_bytes }
@@ -155,4 +154,30 @@ fn seams_of_cubes_show_the_order_of_their_voxels() {
         assert_eq!((inferred.value, inferred.how), (order, How::Inferred));
     }
     assert_eq!(infer_order(&cube, &OrderEvidence::default(), &OrderEvidence::default()).value, Order::Yzx);
+}
+
+#[test]
+fn the_size_of_voxels_is_settled_by_the_voxels() {
+    // Layers of stone, earth and air in 16 x 32 x 16 voxels.
+    let kind = |n: u16| match n % 32 {
+        0..12 => 300u16,
+        12..20 => 7,
+        _ => 0,
+    };
+    let words: Vec<u8> = (0..16 * 32 * 16).flat_map(|n| kind(n / 16).to_le_bytes()).collect();
+    let bytes: Vec<u8> = (0..16 * 64 * 16u16).map(|n| kind(n / 16).to_le_bytes()[0]).collect();
+    let of = |data: &[u8], given| {
+        let shape = infer(data.len() as u64, true, given).report_to(&mut Vec::new()).unwrap();
+        settle_voxel_bytes(shape, data)
+    };
+    let found = of(&words, Given::default());
+    assert_eq!((found.value, found.how), (Shape { size: [16, 32, 16], voxel_bytes: 2 }, How::Inferred));
+    assert!(found.alternatives.contains(&Shape { size: [16, 64, 16], voxel_bytes: 1 }), "{found:?}");
+    let found = of(&bytes, Given::default());
+    assert_eq!((found.value.voxel_bytes, found.how), (1, How::Inferred));
+    // Nothing decides, or the user did.
+    let zeros = vec![0; words.len()];
+    assert_eq!((of(&zeros, Given::default()).value.voxel_bytes, of(&zeros, Given::default()).how), (1, How::Assumed));
+    let given = Given { voxel_bytes: Some(1), ..Given::default() };
+    assert_eq!(of(&words, given).value.voxel_bytes, 1);
 }

@@ -137,6 +137,25 @@ pub fn parse_close_name(name: &str) -> Option<[i32; 3]> {
     Some([x.parse().ok()?, y.parse().ok()?, z.parse().ok()?])
 }
 
+/// The region's coordinates that a name means, although the game does not look for it: one close to a valid name, or one
+/// with a suffix that a copy adds, such as `x1_y2_z3 (1).region` or `x1_y2_z3.region.bak`.
+#[must_use]
+pub fn parse_meant_name(name: &str) -> Option<[i32; 3]> {
+    if let Some(region) = parse_close_name(name) {
+        return Some(region);
+    }
+    let name = name.to_ascii_lowercase();
+    let (numbers, more) = name.split_once(".region")?;
+    let (x, rest) = numbers.strip_prefix('x')?.split_once("_y")?;
+    let (y, rest) = rest.split_once("_z")?;
+    let sign = usize::from(rest.starts_with(['-', '+']));
+    let digits = rest.chars().skip(sign).take_while(char::is_ascii_digit).count();
+    let (z, between) = rest.split_at_checked(sign.checked_add(digits)?)?;
+    // What programs add begins so; another number is another name.
+    let is_added = |text: &str| text.is_empty() || text.starts_with([' ', '(', '_', '~', '-', '.', '[']);
+    (is_added(between) && is_added(more)).then_some([x.parse().ok()?, y.parse().ok()?, z.parse().ok()?])
+}
+
 /// Whether a name is meant to be that of a pak region, though the game may not look for it: it has the ending, or begins
 /// as `x1_y2_z3.region (copy)` does.
 #[must_use]

@@ -99,6 +99,23 @@ fn only_the_names_that_the_game_writes_are_taken() {
 }
 
 #[test]
+fn names_of_copies_mean_the_region_of_the_original() {
+    for (name, region) in [
+        ("x1_y0_z-2 (1).region", Some([1, 0, -2])),
+        ("x1_y0_z-2.region (copy)", Some([1, 0, -2])),
+        ("x1_y0_z2.region.bak", Some([1, 0, 2])),
+        ("x1_y0_z2 - Copy.region", Some([1, 0, 2])),
+        ("X5_Y0_Z0.REGION", Some([5, 0, 0])),
+        ("x0_y0_z0x.region", None),
+        ("x0_y0_z.region", None),
+        ("x0_y0_z0.regions", None),
+        ("backup.region", None),
+    ] {
+        assert_eq!(parse_meant_name(name), region, "{name}");
+    }
+}
+
+#[test]
 fn places_that_chunks_cannot_have_are_told() {
     assert_eq!(check_name([-5, 0, 7], 1024), None);
     assert_eq!(check_name([-5, 3, 7], 4096), None);

@@ -122,6 +122,9 @@ fn unreadable<S: Source>(
         }
     }
     let [npy] = fitting.as_slice() else {
+        if damage.iter().any(|d| d.code == Code::NpyDtype) {
+            return Ok(Err("its numbers are of a type that a map does not have there"));
+        }
         return Ok(Err("its header cannot be read, and its length does not determine it"));
     };
     if !makes_sense(source, npy, role)? {

@@ -65,6 +65,8 @@ pub struct LayerPlan {
     pub name: String,
     /// Why it is left out of the description, if it is.
     pub left_out: Option<&'static str>,
+    /// Why nothing of it can be put right, if it is left as it is although it cannot be read: the global layer.
+    pub stays: Option<&'static str>,
     /// Fields of the description that are put right, and what they become.
     pub fields: Vec<(&'static str, Json)>,
     /// What is put right or lost in its arrays: the file, and what, in words.
@@ -107,6 +109,7 @@ impl MapPlan {
     pub fn leaves_damage(&self) -> bool {
         let lost = |layer: &LayerPlan| {
             layer.left_out.is_some()
+                || layer.stays.is_some()
                 || layer.lost_numbers > 0
                 || !layer.given_up.is_empty()
                 || layer.taken_out.iter().any(|t| t.voxels)
@@ -157,13 +160,23 @@ fn one(save: &Save, map: &Map, options: &Options<'_>) -> Result<MapPlan, Error> 
     }
     agree(&data, &mut layers);
     let global = data.global.is_some().then(|| layers.first().and_then(|layer| layer.left_out)).flatten();
-    if let Some(why) = global {
-        set_aside(&mut plan, why);
-        plan.layers = layers.into_iter().filter(|l| l.number == 0).collect();
-        return Ok(plan);
+    match (global, layers.first_mut()) {
+        // The description that is written would name what nothing shows.
+        (Some(why), _) if damaged => {
+            set_aside(&mut plan, why);
+            plan.layers = layers.into_iter().filter(|l| l.number == 0).collect();
+            return Ok(plan);
+        }
+        // A map has a global layer, so the other layers need it in the description.
+        (Some(why), Some(first)) => {
+            let LayerPlan { number, name, notes, .. } = std::mem::take(first);
+            *first = LayerPlan { number, name, notes, stays: Some(why), ..LayerPlan::default() };
+        }
+        _ => {}
     }
-    plan.layers = layers.into_iter().filter(|layer| !layer.changes_nothing()).collect();
-    if !damaged && plan.layers.is_empty() {
+    let changes_nothing = layers.iter().all(LayerPlan::changes_nothing);
+    plan.layers = layers.into_iter().filter(|layer| layer.stays.is_some() || !layer.changes_nothing()).collect();
+    if !damaged && changes_nothing {
         return Ok(plan);
     }
     plan.action = Action::Rebuild;

@@ -27,6 +27,7 @@ struct LayerReport<'p> {
     number: usize,
     name: &'p str,
     left_out: Option<&'static str>,
+    kept_as_it_is: Option<&'static str>,
     description: Vec<FieldReport<'p>>,
     arrays: Vec<ArrayReport<'p>>,
     filled_with_zero: u64,
@@ -58,7 +59,7 @@ struct RowReport {
 
 /// The maps that are not just copied.
 pub(in crate::repair) fn reports(plans: &[MapPlan]) -> Vec<MapReport<'_>> {
-    plans.iter().filter(|plan| plan.action != Action::Copy).map(MapReport::new).collect()
+    plans.iter().filter(|plan| plan.action != Action::Copy || !plan.layers.is_empty()).map(MapReport::new).collect()
 }
 
 impl<'p> MapReport<'p> {
@@ -81,6 +82,7 @@ impl<'p> LayerReport<'p> {
             number: layer.number,
             name: &layer.name,
             left_out: layer.left_out,
+            kept_as_it_is: layer.stays,
             description: layer.fields.iter().map(|(field, is)| FieldReport { field, is }).collect(),
             arrays: layer.notes.iter().map(|(file, what)| ArrayReport { file, what }).collect(),
             filled_with_zero: layer.lost_numbers,
@@ -92,13 +94,24 @@ impl<'p> LayerReport<'p> {
 /// The same as text, one sentence per line.
 pub(in crate::repair) fn words(plans: &[MapPlan]) -> Vec<String> {
     let mut lines = Vec::new();
-    for plan in plans.iter().filter(|plan| plan.action != Action::Copy) {
+    for plan in plans.iter().filter(|plan| plan.action != Action::Copy || !plan.layers.is_empty()) {
         let name = printable::path(&plan.name.join(FILE_NAME));
+        if plan.action == Action::Copy {
+            lines.extend(
+                plan.layers.iter().filter_map(|layer| {
+                    Some(format!("{name}: layer {} is kept as it is, {}.", layer.name, layer.stays?))
+                }),
+            );
+            continue;
+        }
         let kept = if plan.action == Action::SetAside { "; the map is kept in lost+found" } else { "" };
         lines.push(format!("{name}: {}{kept}.", plan.why));
         for layer in &plan.layers {
             if let Some(why) = layer.left_out {
                 lines.push(format!("  layer {}: left out, {why}.", layer.name));
+            }
+            if let Some(why) = layer.stays {
+                lines.push(format!("  layer {}: kept as it is, {why}.", layer.name));
             }
             for (field, value) in &layer.fields {
                 lines.push(format!(

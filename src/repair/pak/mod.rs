@@ -16,6 +16,7 @@ use crate::damage::Code;
 use crate::draft;
 use crate::pak::header::Header;
 use crate::pak::offset::Reading;
+use crate::pak::place;
 use crate::pak::record::Record;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::repair::out::below;
@@ -85,6 +86,8 @@ pub struct PakPlan {
     pub name: PathBuf,
     /// Where it is.
     pub path: PathBuf,
+    /// Whether `name` is another name than it has in the save.
+    pub is_renamed: bool,
     /// The action.
     pub action: Action,
     /// Why, in words.
@@ -113,6 +116,7 @@ impl PakPlan {
         Self {
             name,
             path,
+            is_renamed: false,
             action,
             why,
             header: None,
@@ -124,6 +128,12 @@ impl PakPlan {
             rest: Vec::new(),
             reading: None,
         }
+    }
+
+    /// Whether the file is copied byte by byte, under its own name.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.action == Action::Copy && !self.is_renamed
     }
 
     /// Whether something could not be recovered.
@@ -143,14 +153,17 @@ pub(super) fn plan(save: &Save, options: &Options<'_>) -> Result<Vec<PakPlan>, E
 fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> Result<PakPlan, Error> {
     options.go_on()?;
     let path = pak_dir.dir.join(&file.name);
-    let name = below(&save.path, &path);
-    let whole = |action, why| PakPlan::whole(name.clone(), path.clone(), action, why);
-    let aside = |why| whole(Action::SetAside, why);
+    let own_name = below(&save.path, &path);
+    let mut name = own_name.clone();
+    let aside = |why| PakPlan::whole(own_name.clone(), path.clone(), Action::SetAside, why);
     // The name of a file that was opened directly does not matter.
     if save.path.is_dir() {
         let odd = save.faults.iter().find(|fault| fault.path == path).map(|fault| fault.damage.code);
         match odd {
-            Some(Code::PakName) => return Ok(aside("the game does not look for a file of this name")),
+            Some(Code::PakName) => match right_name(pak_dir, file) {
+                Some(right) => name = below(&save.path, &pak_dir.dir.join(right)),
+                None => return Ok(aside("the game does not look for a file of this name")),
+            },
             Some(Code::PakDuplicate) => return Ok(aside("another file has the name of its region")),
             _ => {}
         }
@@ -167,7 +180,8 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
     if pak.source.changed().map_err(draft::Error::read(&path))? {
         return Err(draft::Error::Changed(path).into());
     }
-    let plan = whole(Action::Copy, "healthy");
+    let why = if name == own_name { "healthy" } else { "the game does not look for a file of this name" };
+    let plan = PakPlan { is_renamed: name != own_name, ..PakPlan::whole(name, path.clone(), Action::Copy, why) };
     if analysis.is_sound() {
         return Ok(plan);
     }
@@ -177,10 +191,17 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
     Ok(plan)
 }
 
+/// The name that the game looks for, if the name of a file shows its region and no other file claims it.
+fn right_name(pak_dir: &PakDir, file: &PakFile) -> Option<String> {
+    let region = |file: &PakFile| place::parse_meant_name(file.name.to_str()?);
+    let own = region(file)?;
+    let claims = pak_dir.files.iter().filter(|other| region(other) == Some(own)).count();
+    (claims == 1).then(|| place::name(own))
+}
+
 fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, analysis: &PakAnalysis, options: &Options<'_>) -> PakPlan {
     let position = |record| {
-        crate::pak::place::Grid::from_record_count(analysis.layout.count)
-            .and_then(|grid| grid.value.chunk(pak.region, record))
+        place::Grid::from_record_count(analysis.layout.count).and_then(|grid| grid.value.chunk(pak.region, record))
     };
     plan.action = Action::Rebuild;
     plan.why =

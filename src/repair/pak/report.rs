@@ -1,5 +1,7 @@
 //! The report on pak regions, in `repair.json` and as text.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::printable::{self, triple};
@@ -10,6 +12,7 @@ use crate::repair::{Action, Certainty};
 #[derive(Serialize)]
 pub(in crate::repair) struct PakReport {
     file: String,
+    renamed_from: Option<String>,
     action: &'static str,
     why: &'static str,
     header: Vec<FieldReport>,
@@ -47,9 +50,14 @@ struct MissingReport {
     why: &'static str,
 }
 
+/// The name that a file has in the save.
+fn own_name(plan: &PakPlan) -> String {
+    printable::path(Path::new(plan.path.file_name().unwrap_or_default()))
+}
+
 /// The pak regions that are not just copied.
 pub(in crate::repair) fn reports(plans: &[PakPlan]) -> Vec<PakReport> {
-    plans.iter().filter(|plan| plan.action != Action::Copy).map(PakReport::new).collect()
+    plans.iter().filter(|plan| !plan.is_unchanged()).map(PakReport::new).collect()
 }
 
 impl PakReport {
@@ -71,6 +79,7 @@ impl PakReport {
         });
         Self {
             file: printable::path(&plan.name),
+            renamed_from: plan.is_renamed.then(|| own_name(plan)),
             action: plan.action.name(),
             why: plan.why,
             header: plan.fields.iter().map(|&(field, was, is)| FieldReport { field, was, is }).collect(),
@@ -86,8 +95,14 @@ impl PakReport {
 /// The same as text, one sentence per line.
 pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
     let mut lines = Vec::new();
-    for plan in plans.iter().filter(|plan| plan.action != Action::Copy) {
+    for plan in plans.iter().filter(|plan| !plan.is_unchanged()) {
         let name = printable::path(&plan.name);
+        if plan.is_renamed {
+            lines.push(format!("{name}: the copy of {}, which the game does not look for.", own_name(plan)));
+        }
+        if plan.action == Action::Copy {
+            continue;
+        }
         if plan.action == Action::SetAside {
             lines.push(format!("{name}: {}; kept in lost+found.", plan.why));
             continue;

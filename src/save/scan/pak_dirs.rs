@@ -57,7 +57,7 @@ impl Scan<'_> {
             if found.is_none() {
                 self.odd_name(path, text, paths);
             }
-            let found = found.or_else(|| Some(("", place::parse_close_name(text)?)));
+            let found = found.or_else(|| Some(("", place::parse_meant_name(text)?)));
             let (room, region) = found.unwrap_or_default();
             let len = fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
             rooms.entry(room).or_default().push(PakFile::named(Path::new(name), region, len));
@@ -73,16 +73,18 @@ impl Scan<'_> {
 
     /// Reports a name that the game does not write: a second file of a region, or not a region at all.
     fn odd_name(&mut self, path: &Path, name: &str, paths: &[PathBuf]) {
-        let region = place::parse_close_name(name);
+        let region = place::parse_meant_name(name);
         let twin = region.filter(|region| {
             let canonical = place::name(*region);
             paths.iter().any(|other| other.file_name() == Some(OsStr::new(&canonical)))
         });
         let code = if twin.is_some() { Code::PakDuplicate } else { Code::PakName };
         let mut damage = Damage::new(code, Span::default(), "name of the file");
-        if let Some(region) = twin {
+        if let Some(region) = region {
             damage = damage.found(Value::triple(region));
         }
-        self.faults.push(Fault { path: path.to_owned(), damage, detail: None });
+        let detail = region.filter(|_| twin.is_none());
+        let detail = detail.map(|region| format!("The game looks for `{}`.", place::name(region)));
+        self.faults.push(Fault { path: path.to_owned(), damage, detail });
     }
 }

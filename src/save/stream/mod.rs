@@ -215,7 +215,7 @@ impl<S: Source> Stream<S> {
     #[must_use]
     pub fn instances_place(&self, row: &StreamRow) -> Option<Place> {
         let place = row.place?;
-        if self.rule == KeyRule::New || row.voxels == Blob::Null {
+        if !row.moved {
             return Some(place);
         }
         let factor = 1i32.checked_shl(place.lod.into())?;

@@ -68,6 +68,8 @@ pub struct StreamRow {
     pub rowid: i64,
     /// Whether its key is written differently from how the engine writes it, so that the game does not find it.
     pub odd: bool,
+    /// Whether the position of its voxels is another than that of its key, by the old rule.
+    pub moved: bool,
     /// Whether its table no longer leads to it.
     pub lost: bool,
     /// Whether it may have been deleted: its table is whole without it, or an index does not contain it. Such a row may be
@@ -229,6 +231,7 @@ impl Found {
         };
         let payload = u32::try_from(cell.payload).unwrap_or(u32::MAX);
         let row = StreamRow {
+            moved: false,
             place: None,
             odd: true,
             page,
@@ -362,20 +365,7 @@ impl Found {
                 row.place = exact.or_else(|| format.decode_close(key.as_key()));
             }
         }
-        stream.rule = rule.unwrap_or_else(|| {
-            let sound = rows.iter().filter(|(row, _)| !row.stale && row.voxels != Blob::Null);
-            KeyRule::infer(&sound.filter_map(|(row, _)| row.place).collect::<Vec<_>>())
-        });
-        if stream.rule == KeyRule::Old {
-            let moved = apply_old_rule(&mut rows);
-            if moved > 0 {
-                let root = stream.tables.iter().find(|table| table.is("blocks")).map_or(0, |table| table.root);
-                let span = if root == 0 { Span::default() } else { stream.pages.span_in_file(root) };
-                damage.push(
-                    Damage::new(Code::StreamKeyRule, span, "keys of rows above LOD 0").found(Value::Number(moved)),
-                );
-            }
-        }
+        apply_rule(stream, &mut rows, rule);
         // Instances by the old rule may share the place of a block.
         let is_bare = |row: &StreamRow| stream.rule == KeyRule::Old && row.voxels == Blob::Null;
         rows.sort_by_key(|(row, _)| {
@@ -385,16 +375,46 @@ impl Found {
     }
 }
 
-/// Reads the keys of rows with voxels by the old rule; returns how many are above LOD 0. Instances were always stored
-/// under the position of their block, so rows without voxels keep theirs.
-fn apply_old_rule(rows: &mut [(StreamRow, OwnedKey)]) -> u64 {
-    let mut moved = 0;
-    for (row, _) in rows.iter_mut().filter(|(row, _)| row.voxels != Blob::Null) {
-        let Some(place) = row.place.filter(|place| place.lod > 0) else { continue };
-        row.place = KeyRule::Old.place(place);
-        moved += 1;
+/// Infers the rule of keys above LOD 0 if it is not given, reads the rows by it, and reports the old one and keys that only
+/// the other rule fits.
+fn apply_rule<S: Source>(stream: &mut Stream<S>, rows: &mut [(StreamRow, OwnedKey)], rule: Option<KeyRule>) {
+    let sound = rows.iter().filter(|(row, _)| !row.stale && row.voxels != Blob::Null);
+    let keys: Vec<Place> = sound.filter_map(|(row, _)| row.place).collect();
+    stream.rule = rule.unwrap_or_else(|| KeyRule::infer(&keys));
+    let root = stream.tables.iter().find(|table| table.is("blocks")).map_or(0, |table| table.root);
+    let span = if root == 0 { Span::default() } else { stream.pages.span_in_file(root) };
+    let mut report = |code, field, count: u64| {
+        if count > 0 {
+            stream.damage.push(Damage::new(code, span, field).found(Value::Number(count)));
+        }
+    };
+    if stream.rule == KeyRule::Old {
+        let [by_old, by_new] = apply_old_rule(rows);
+        report(Code::StreamKeyRule, "keys of rows above LOD 0", by_old);
+        report(Code::StreamKeyMixed, "keys by the new rule", by_new);
+    } else {
+        let count = KeyRule::count_old(&keys);
+        report(Code::StreamKeyMixed, "keys by the rule of 2021", u64::try_from(count).unwrap_or(u64::MAX));
     }
-    moved
+}
+
+/// Reads the keys of rows with voxels by the old rule; returns how many above LOD 0 are by it, and how many are not,
+/// because no block has such a key by the old rule: a newer engine wrote these, and they keep the position of their key.
+/// Instances were always stored under the position of their block, so rows without voxels keep theirs.
+fn apply_old_rule(rows: &mut [(StreamRow, OwnedKey)]) -> [u64; 2] {
+    let [mut by_old, mut by_new] = [0u64; 2];
+    for (row, _) in rows.iter_mut().filter(|(row, _)| row.voxels != Blob::Null) {
+        let Some(key) = row.place.filter(|place| place.lod > 0) else { continue };
+        match KeyRule::Old.place(key) {
+            Some(place) => {
+                row.place = Some(place);
+                row.moved = place != key;
+                by_old = by_old.saturating_add(1);
+            }
+            None => by_new = by_new.saturating_add(1),
+        }
+    }
+    [by_old, by_new]
 }
 
 fn page_span<S: Source>(pages: &crate::sqlite::pages::Pages<S>, page: u32, cell: &Cell<'_>) -> Span {

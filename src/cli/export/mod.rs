@@ -1,5 +1,7 @@
 //! `export`: voxels, metadata and tables of a save as files for other programs.
 
+mod left_out;
+
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,7 +20,7 @@ use voxscope::world::{self, Fault, World};
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, after_report, complain, complain_of_file, complain_of_others, complain_of_unread, complain_of_unread_beside,
+    BOLD, after_report, complain, complain_of_file, complain_of_unread, complain_of_unread_beside,
     complain_of_unreadable, count, stdout, warn_of_misplaced, wrapped,
 };
 use super::progress::{Bar, cancelled_by_signals};
@@ -164,6 +166,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     check_look(arguments)?;
     arguments.map.as_deref().map_or(Ok(()), check_ending)?;
     let save = arguments.options.open_as_placed(&arguments.source)?;
+    // A file of one LOD is exported as that LOD.
+    let arguments = &Arguments { lod: arguments.lod.or_else(|| lod_of_file(&save)), ..arguments.clone() };
     if let Some(to) = &arguments.map {
         return map(arguments, save, to);
     }
@@ -177,18 +181,22 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         table(arguments, &save, &names, &watch)
     } else if let (Some(name), Some((axis, at))) = (&arguments.layer, arguments.slice) {
         let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), arguments.out(), &watch);
-        picture.map(|picture| (picture_words(arguments, &picture, name), lacking(&picture.faults)))
+        let picture = picture.map(|picture| (picture_words(arguments, &picture, name), lacking(&picture.faults)));
+        picture.map(|done| left_out::and(done, left_out::all_but_maps(&save)))
     } else if arguments.layer.is_some() && arguments.area.is_some() {
         Err(Error::Request("a layer is exported whole: --box goes with --slice".to_owned()))
     } else if let Some(name) = &arguments.layer {
-        layer(arguments, &save, name, &watch)
+        layer(arguments, &save, name, &watch).map(|done| left_out::and(done, left_out::all_but_maps(&save)))
     } else if arguments.lost {
         lost(arguments, &save, &watch)
     } else if let (Some((axis, at)), true) = (arguments.slice, paks_alone) {
         let picture = export::slice_of_chunks(&save, &slice(arguments, axis, at), arguments.out(), &watch);
-        picture.map(|picture| (picture_words(arguments, &picture, "voxels"), lacking(&picture.faults)))
+        let picture = picture.map(|picture| (picture_words(arguments, &picture, "voxels"), lacking(&picture.faults)));
+        picture.map(|done| left_out::and(done, left_out::maps(&save)))
     } else if paks_alone && !arguments.instances {
-        chunks(arguments, &save, &watch)
+        chunks(arguments, &save, &watch).map(|done| left_out::and(done, left_out::maps(&save)))
+    } else if arguments.instances {
+        instances_of_one(arguments, &save, &watch)
     } else if save.forests.len() + save.streams.len() > 1 {
         several(arguments, &save, &names, &watch)
     } else {
@@ -197,7 +205,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             nothing(&save, &error)
         })?;
         let done = one(arguments, &world, &names, &watch);
-        done.map(|(line, exit)| (line, exit.and(without_others(arguments, &save))))
+        done.map(|done| left_out::and(done, left_out::others(&save)))
     };
     bar.clear();
     let unread = match &done {
@@ -209,10 +217,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(report(arguments.out(), done)?.and(unread))
 }
 
-/// Exports from one world: its instances, a slice, or arrays.
+/// Exports from one world: a slice, or arrays.
 fn one(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Watch<'_>) -> Done {
     match arguments.slice {
-        _ if arguments.instances => instances(arguments, world, watch),
         Some((axis, at)) => picture(arguments, world, axis, at, watch),
         None => arrays(arguments, world, names, watch),
     }
@@ -245,7 +252,7 @@ fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_
             Err(error) => return Err(error),
         }
     }
-    exit = exit.and(without_others(arguments, save));
+    exit = exit.and(left_out::others(save));
     if exported == 0 {
         return Err(Error::Missing("no save here has what is asked for".to_owned()));
     }
@@ -255,12 +262,11 @@ fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_
     Ok((format!("{}{left}", count(exported, "save")), exit))
 }
 
-/// Says which pak regions and voxel maps beside the worlds are not exported; they have no instances.
-fn without_others(arguments: &Arguments, save: &Save) -> Exit {
-    match arguments.instances {
-        true => Exit::CLEAN,
-        false => complain_of_others(save, "pak regions and voxel maps are exported by themselves"),
-    }
+/// The LOD of the only file of a save that is one region file or block file.
+fn lod_of_file(save: &Save) -> Option<u8> {
+    let [forest] = save.forests.as_slice() else { return None };
+    let [file] = forest.regions.as_slice() else { return None };
+    save.path.is_file().then_some(file.lod).filter(|lod| *lod > 0)
 }
 
 /// An error with the name of the save.
@@ -497,6 +503,24 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
     Ok((words(&summary), Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(failed))))
 }
 
+/// Exports the instances of the only stream of a save; other families have none.
+fn instances_of_one(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
+    let worlds = World::all(save)?;
+    let streams: Vec<&World<'_>> = worlds.iter().filter(|world| world.has_instances()).collect();
+    match streams.as_slice() {
+        [stream] => instances(arguments, stream, watch),
+        [] => Err(Error::Request("only SQLite streams keep instances, and there is none here".to_owned())),
+        several => {
+            let names: Vec<String> = several.iter().map(|world| save.shown(world.path())).collect();
+            Err(Error::Request(format!(
+                "--instances writes one file, and there are {} streams here: give the path of one ({})",
+                several.len(),
+                names.join(", ")
+            )))
+        }
+    }
+}
+
 fn instances(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
     let summary = export::instances(world, arguments.lod, arguments.out(), watch)?;
     tell_damaged(&summary.damaged, "", "exported");
@@ -513,16 +537,7 @@ fn chunks(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
     if dirs.len() > 1 && arguments.block.is_none() {
         return chunks_of_all(arguments, save, &dirs, watch);
     }
-    let (line, exit) = told_chunks(&export::chunks(save, arguments.block, arguments.out(), watch)?)?;
-    Ok((line, exit.and(without_maps(save))))
-}
-
-/// Says which voxel maps beside pak regions are not exported.
-fn without_maps(save: &Save) -> Exit {
-    for map in &save.maps {
-        complain(&format_args!("{}: a voxel map is exported layer by layer: --layer NAME", save.shown(&map.dir)));
-    }
-    Exit::FAILED.when(!save.maps.is_empty())
+    told_chunks(&export::chunks(save, arguments.block, arguments.out(), watch)?)
 }
 
 /// Exports the chunks of each directory with pak regions, under its path below the destination.
@@ -536,7 +551,6 @@ fn chunks_of_all(arguments: &Arguments, save: &Save, dirs: &BTreeSet<&Path>, wat
         let summary = export::chunks_in(save, dir, None, &draft.root().join(below), watch)?;
         exit = exit.and(told_chunks(&summary)?.1);
     }
-    let exit = exit.and(without_maps(save));
     draft.finish()?;
     Ok((count(dirs.len() as u64, "save"), exit))
 }

@@ -1,0 +1,31 @@
+//! What an export leaves out of a directory of several saves: it is named on standard error, and the exit code says so.
+
+use std::path::PathBuf;
+
+use voxscope::save::Save;
+
+use crate::cli::exit::Exit;
+use crate::cli::output::{complain_of_left_out, complain_of_others};
+
+/// Names the pak regions and voxel maps beside worlds.
+pub(super) fn others(save: &Save) -> Exit {
+    complain_of_others(save, "pak regions and voxel maps are exported by themselves")
+}
+
+/// Names the voxel maps beside pak regions.
+pub(super) fn maps(save: &Save) -> Exit {
+    let maps = save.maps.iter().map(|map| map.dir.as_path());
+    complain_of_left_out(save, maps, "a voxel map is exported layer by layer, by --layer")
+}
+
+/// Names everything beside voxel maps.
+pub(super) fn all_but_maps(save: &Save) -> Exit {
+    let worlds = save.forests.iter().map(|forest| &forest.dir).chain(save.streams.iter().map(|stream| &stream.path));
+    let others = worlds.chain(save.pak_dirs.iter().map(|dir| &dir.dir)).map(PathBuf::as_path);
+    complain_of_left_out(save, others, "left out: --layer exports a layer of a voxel map only")
+}
+
+/// The result of a complete export, with the exit code for what it leaves out.
+pub(super) fn and((line, exit): (String, Exit), left_out: Exit) -> (String, Exit) {
+    (line, exit.and(left_out))
+}

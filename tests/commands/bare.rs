@@ -1,0 +1,85 @@
+//! Lone files that are no save, and what they are called; paths as they were given.
+
+use std::fs;
+
+use tempfile::tempdir;
+
+use crate::{Demo, run};
+
+#[test]
+fn a_lone_file_is_said_to_be_what_show_reads() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let array = dir.path().join("array.npy");
+    fs::copy(demo.path("healthy/map-sparse/Lake_Global.npy"), &array).unwrap();
+    let block = dir.path().join("block.bin");
+    // A block of 2 x 2 x 2 voxels whose channels are uniform.
+    let bytes = [&[4, 2, 0, 2, 0, 2, 0, 1, 7][..], &[1, 0].repeat(7), &[0x0d, 0xf0, 0x0d, 0x90]].concat();
+    fs::write(&block, &bytes).unwrap();
+    for (path, what) in [(&array, "an array of numbers (.npy)"), (&block, "block data without a container")] {
+        let path = path.to_str().unwrap();
+        let out = dir.path().join("out");
+        let out = out.to_str().unwrap();
+        for arguments in [
+            &["check", path][..],
+            &["info", path],
+            &["ls", path],
+            &["export", path, "--out", out],
+            &["convert", path, "--out", out],
+            &["diff", path, path],
+        ] {
+            let done = run(arguments);
+            let code = if arguments[0] == "diff" { 2 } else { 8 };
+            assert_eq!(done.code, Some(code), "{arguments:?}: {}", done.err);
+            assert!(
+                done.err.contains(&format!("it looks like {what}: `voxscope show {path}` reads it")),
+                "{}",
+                done.err
+            );
+        }
+        assert_eq!(run(&["show", path]).code, Some(0), "{path}");
+    }
+    // A cut array is an array with a finding, and no repair is advised for it.
+    let whole = fs::read(&array).unwrap();
+    for (len, code) in [(1000, "npy-truncated"), (40, "npy-cut")] {
+        fs::write(&array, &whole[..len]).unwrap();
+        let done = run(&["show", array.to_str().unwrap()]);
+        assert_eq!(done.code, Some(4), "{len}: {}", done.err);
+        assert!(done.out.contains(code) && !done.out.contains("voxscope repair"), "{}", done.out);
+        let done = run(&["show", array.to_str().unwrap(), "--format=json"]);
+        assert!(done.out.contains(code) && !done.out.contains("voxscope repair"), "{}", done.out);
+    }
+}
+
+#[test]
+fn a_rig_of_voxedit_and_cells_of_maps_are_named() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let rig = dir.path().join("figure.vxr");
+    fs::write(&rig, b"VXR3 and more").unwrap();
+    for arguments in [&["show", rig.to_str().unwrap()][..], &["show", rig.to_str().unwrap(), "--block=0,0,0"]] {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(8), "{}", done.err);
+        assert!(done.err.contains("VoxEdit"), "{}", done.err);
+    }
+    let map = demo.path("healthy/map-sparse");
+    let done = run(&["show", &map, "--block=1,0,0"]);
+    assert!(done.err.contains("--block is not for voxel maps") && done.err.contains("--voxel 16,0,0"), "{}", done.err);
+    let done = run(&["show", &map, "--record=1"]);
+    assert!(done.err.contains("--record is not for voxel maps"), "{}", done.err);
+}
+
+#[test]
+fn paths_are_those_that_were_given() {
+    let demo = Demo::new();
+    let regions = demo.path("healthy/current/regions");
+    for (dir, file) in [(regions, "lod0/r.0.0.0.vxr"), (demo.path("healthy"), "pak-room/x0_y0_z0.region")] {
+        let mut command = crate::command(&["info", file]);
+        command.current_dir(&dir);
+        let done = crate::finish(command);
+        assert_eq!(done.code, Some(0), "{}", done.err);
+        assert!(!done.out.contains(&dir), "{}", done.out);
+        let first = done.out.lines().next().unwrap();
+        assert!(first.starts_with(file) || first.starts_with("pak-room · "), "{first}");
+    }
+}

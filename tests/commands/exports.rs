@@ -1,0 +1,99 @@
+//! What `export` leaves out is named; files of higher LODs, instances of several streams, names of files.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value as Json;
+use tempfile::tempdir;
+
+use crate::{Demo, run};
+
+/// Copies the files of a directory.
+fn copy_into(from: &str, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn an_export_of_pak_regions_names_the_map_beside_them_and_one_of_a_layer_the_pak_regions() {
+    let demo = Demo::new();
+    let both = demo.root.join("both");
+    copy_into(&demo.path("healthy/pak-room"), &both);
+    copy_into(&demo.path("healthy/map-sparse"), &both);
+    let (both, out) = (both.to_str().unwrap(), tempdir().unwrap());
+    let to = |name: &str| out.path().join(name).to_str().unwrap().to_owned();
+    let done = run(&["export", both, "--out", &to("chunks")]);
+    assert_eq!(done.code, Some(8), "{}{}", done.out, done.err);
+    assert!(done.err.contains("a voxel map is exported layer by layer, by --layer"), "{}", done.err);
+    let done = run(&["export", both, "--layer=Lake_Global", "--out", &to("layer")]);
+    assert_eq!(done.code, Some(8), "{}{}", done.out, done.err);
+    assert!(done.err.contains("left out: --layer exports a layer of a voxel map only"), "{}", done.err);
+    assert!(Path::new(&to("layer")).exists() && Path::new(&to("chunks")).join("chunks.jsonl").is_file());
+    // Alone, both are exported without a word.
+    let alone = run(&["export", &demo.path("healthy/pak-room"), "--out", &to("alone")]);
+    assert_eq!((alone.code, alone.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_file_of_a_higher_lod_is_exported_as_that_lod() {
+    let demo = Demo::new();
+    let out = tempdir().unwrap();
+    for (name, file) in
+        [("region", "healthy/lods/regions/lod1/r.0.0.0.vxr"), ("block", "healthy/block-files/blocks/lod1")]
+    {
+        let path = demo.path(file);
+        let path = if Path::new(&path).is_dir() {
+            let mut all: Vec<_> = fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()).collect();
+            all.sort();
+            all[0].to_str().unwrap().to_owned()
+        } else {
+            path
+        };
+        let to = out.path().join(name);
+        let done = run(&["export", &path, "--out", to.to_str().unwrap()]);
+        assert_eq!(done.code, Some(0), "{path}: {}", done.err);
+        let json: Json = serde_json::from_str(&fs::read_to_string(to.join("export.json")).unwrap()).unwrap();
+        assert_eq!(json["lod"], 1, "{path}");
+        assert!(json["blocks"].as_u64().unwrap() > 0, "{path}");
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn instances_of_several_streams_are_refused_with_their_names() {
+    let demo = Demo::new();
+    let both = demo.root.join("streams");
+    for name in ["stream", "stream-texts"] {
+        copy_into(&demo.path(&format!("healthy/{name}")), &both.join(name));
+    }
+    let to = demo.root.join("instances.csv");
+    let done = run(&["export", both.to_str().unwrap(), "--instances", "--out", to.to_str().unwrap()]);
+    assert_eq!(done.code, Some(16), "{}", done.err);
+    assert!(done.err.contains("there are 2 streams here"), "{}", done.err);
+    assert!(done.err.contains("stream/world.sqlite, stream-texts/world.sqlite"), "{}", done.err);
+    assert!(!to.exists());
+    // One stream among other saves is that one.
+    copy_into(&demo.path("healthy/pak-room"), &demo.root.join("mixed"));
+    copy_into(&demo.path("healthy/stream"), &demo.root.join("mixed"));
+    let mixed = demo.root.join("mixed");
+    let done = run(&["export", mixed.to_str().unwrap(), "--instances", "--out", to.to_str().unwrap()]);
+    assert_eq!((done.code, done.err.as_str()), (Some(0), ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn names_of_exported_files_have_no_control_characters() {
+    let demo = Demo::new();
+    let from = demo.path("healthy/pak-room/x0_y0_z0.region");
+    let file = demo.root.join("a\u{1b}[2Jx0_y0_z0.region");
+    fs::copy(from, &file).unwrap();
+    let to = demo.root.join("chunks");
+    let done = run(&["export", file.to_str().unwrap(), "--out", to.to_str().unwrap()]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let names: Vec<String> =
+        fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.contains(&"a_[2Jx0_y0_z0.record-0.npy".to_owned()), "{names:?}");
+    assert!(names.iter().all(|name| !name.chars().any(char::is_control)), "{names:?}");
+}

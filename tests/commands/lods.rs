@@ -1,0 +1,73 @@
+//! LODs that are missing, or that lie beside the ones that are read.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::{Demo, run};
+
+fn codes(save: &str) -> Vec<(String, String)> {
+    let json: Json = serde_json::from_str(&run(&["check", "--notes", "--format=json", save]).out).unwrap();
+    let text = |json: &Json| json.as_str().unwrap().to_owned();
+    json["findings"].as_array().unwrap().iter().map(|f| (text(&f["code"]), text(&f["message"]))).collect()
+}
+
+#[test]
+fn a_middle_lod_that_is_missing_is_a_note() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/lods");
+    let lods = Path::new(&save).join("regions");
+    fs::remove_dir_all(lods.join("lod1")).unwrap();
+    assert!(lods.join("lod0").is_dir() && lods.join("lod2").is_dir());
+    let meta = Path::new(&save).join("meta.vxrm");
+    let mut json: Json = serde_json::from_slice(&fs::read(&meta).unwrap()).unwrap();
+    json.as_object_mut().unwrap().remove("lod_count");
+    fs::write(&meta, json.to_string()).unwrap();
+    let found = codes(&save);
+    let missing: Vec<_> = found.iter().filter(|(code, _)| code.starts_with("lod-")).collect();
+    assert_eq!(missing.len(), 1, "{found:?}");
+    assert_eq!(missing[0].0, "lod-missing");
+    assert!(missing[0].1.contains("LOD 1 has no region file although LOD 2 has blocks"), "{found:?}");
+    // It may be that the game never saved it.
+    assert_eq!(run(&["check", &save]).code, Some(0));
+    // A LOD 0 that is missing is reported as before.
+    fs::remove_dir_all(lods.join("lod0")).unwrap();
+    assert!(codes(&save).iter().any(|(code, _)| code == "lod-gap"));
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn streams_are_compared_with_the_forests_that_were_made_of_them() {
+    let demo = Demo::new();
+    let (streams, forests) = (demo.root.join("streams"), demo.root.join("forests"));
+    fs::create_dir(&streams).unwrap();
+    for (name, sample) in [("one", "stream-blobs"), ("two", "stream-texts")] {
+        let file = demo.path(&format!("healthy/{sample}/world.sqlite"));
+        fs::copy(file, streams.join(format!("{name}.sqlite"))).unwrap();
+    }
+    let [a, b] = [&streams, &forests].map(|path| path.to_str().unwrap());
+    run(&["convert", a, "--out", b]);
+    for (a, b) in [(a, b), (b, a)] {
+        let done = run(&["diff", a, b]);
+        assert!(!done.out.contains("only in"), "{}{}", done.out, done.err);
+        assert!(done.out.contains("one") && done.out.contains("two"), "{}", done.out);
+    }
+    // Two streams that a forest may be made of are not paired with it.
+    fs::copy(streams.join("one.sqlite"), streams.join("one.db")).unwrap();
+    let done = run(&["diff", a, b]);
+    assert!(done.out.contains("one.sqlite: only in A") && done.out.contains("one: only in B"), "{}", done.out);
+    assert!(!done.out.contains("two.sqlite: only in A"), "{}", done.out);
+}
+
+#[test]
+fn convert_names_a_lod_beside_regions() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let port = Path::new(&save).join("lod1");
+    fs::create_dir(&port).unwrap();
+    fs::write(port.join("r.0.0.0.vxr"), b"VXR_\x03").unwrap();
+    let done = run(&["convert", &save, "--out", demo.root.join("new").to_str().unwrap()]);
+    assert_eq!(done.code, Some(8), "{}{}", done.out, done.err);
+    assert!(done.err.contains("lod1: left out: a directory of a LOD beside `regions`"), "{}", done.err);
+}

@@ -1,0 +1,85 @@
+//! Pak regions: names that the game does not look for, and what `ls`, `info` and `show` say of their chunks.
+
+use std::fs;
+
+use serde_json::Value as Json;
+use tempfile::tempdir;
+
+use crate::{Demo, run};
+
+fn rename(demo: &Demo, name: &str) -> String {
+    let save = demo.path("healthy/pak-room");
+    fs::rename(demo.path("healthy/pak-room/x0_y0_z0.region"), std::path::Path::new(&save).join(name)).unwrap();
+    save
+}
+
+fn checked(save: &str) -> Json {
+    serde_json::from_str(&run(&["check", "--format=json", save]).out).unwrap()
+}
+
+#[test]
+fn a_pak_region_whose_name_shows_its_region_gets_the_right_name() {
+    let demo = Demo::new();
+    let save = rename(&demo, "x0_y0_z0 (1).region");
+    let json = checked(&save);
+    let finding = &json["findings"][0];
+    assert_eq!(finding["code"], "pak-name");
+    assert!(finding["message"].as_str().unwrap().contains("The game looks for `x0_y0_z0.region`."), "{finding}");
+    assert_eq!(json["causes"][0]["cause"], "files-renamed");
+    let totals = &json["summary"]["totals"];
+    assert_eq!((&totals["source"], &totals["put_right"]), (&11.into(), &4.into()), "{totals}");
+    assert_eq!((&totals["lost"], &totals["torn"], &totals["set_aside"]), (&0.into(), &0.into(), &0.into()), "{totals}");
+    let out = tempdir().unwrap();
+    let new = out.path().join("new");
+    let plan = run(&["repair", &save, "--plan"]);
+    let done = run(&["repair", &save, "--out", new.to_str().unwrap()]);
+    assert_eq!((plan.code, done.code), (Some(1), Some(1)), "{}", done.out);
+    assert!(plan.out.contains("x0_y0_z0.region: the copy of x0_y0_z0 (1).region"), "{}", plan.out);
+    let bytes = |path: &std::path::Path| fs::read(path).unwrap();
+    let copied = bytes(&new.join("x0_y0_z0.region"));
+    assert_eq!(copied, bytes(&std::path::Path::new(&save).join("x0_y0_z0 (1).region")));
+    assert!(!new.join("x0_y0_z0 (1).region").exists());
+    let report: Json = serde_json::from_slice(&bytes(&new.join("repair.json"))).unwrap();
+    assert_eq!(report["paks"][0]["renamed_from"], "x0_y0_z0 (1).region", "{report}");
+    assert_eq!(run(&["check", new.to_str().unwrap()]).code, Some(0));
+}
+
+#[test]
+fn chunks_of_a_pak_region_that_nothing_names_are_whole_and_not_lost() {
+    let demo = Demo::new();
+    let save = rename(&demo, "save1.region");
+    let json = checked(&save);
+    let totals = &json["summary"]["totals"];
+    assert_eq!((&totals["source"], &totals["kept"], &totals["set_aside"]), (&7.into(), &7.into(), &4.into()));
+    assert_eq!((&totals["lost"], &totals["torn"]), (&0.into(), &0.into()), "{totals}");
+    let said = run(&["check", &save]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("4 whole blocks of files with other names go to lost+found as they are"), "{said}");
+    assert!(!said.contains(" torn") && !said.contains("are lost"), "{said}");
+    let plan = run(&["repair", &save, "--plan"]);
+    assert!(plan.out.contains("save1.region: the game does not look for a file of this name"), "{}", plan.out);
+}
+
+#[test]
+fn rooms_and_the_words_of_pak_regions() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/pak-numbers");
+    let listed = run(&["ls", &save]);
+    assert_eq!(listed.code, Some(0));
+    let head = listed.out.lines().find(|line| line.contains("lod")).unwrap();
+    assert!(head.contains("block") && !head.contains("sector"), "{head}");
+    assert!(listed.out.contains("record") && !listed.out.contains("entry"), "{}", listed.out);
+    let rows = |filter: &str| run(&["ls", &save, filter, "--format=jsonl"]).out.lines().count();
+    assert_eq!((rows("record=5"), rows("slot=5"), rows("block=3"), rows("sector=3")), (1, 1, 1, 1));
+    // The name of a room is in the names of its files.
+    let dir = tempdir().unwrap();
+    for room in ["cave", "hall"] {
+        let file = demo.path("healthy/pak-room/x0_y0_z0.region");
+        fs::copy(file, dir.path().join(format!("{room}x0_y0_z0.region"))).unwrap();
+    }
+    let path = dir.path().to_str().unwrap();
+    let said = run(&["info", path]).out;
+    assert!(said.contains(" · room cave · 1 pak region") && said.contains(" · room hall · "), "{said}");
+    let json: Json = serde_json::from_str(&run(&["info", path, "--format=json"]).out).unwrap();
+    let rooms: Vec<&Json> = json["rooms"].as_array().unwrap().iter().map(|room| &room["room"]).collect();
+    assert_eq!(rooms, ["cave", "hall"]);
+}
