@@ -230,7 +230,7 @@ fn report(
 
 fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan) -> Result<(), Failure> {
     let lines = repair::words(plan);
-    if lines.is_empty() {
+    if plan.changes_nothing() {
         let all = save.unread().next().is_none();
         writeln!(out, "{}", if all { "Nothing to repair." } else { "Nothing to repair in what was read." })?;
     }

@@ -46,7 +46,15 @@ fn judge(demo: &Demo, dir: &Path, code: Code) -> Vec<String> {
     };
     let save = demo.path(sample.path().to_str().unwrap());
     let Some(command) = first_command(text) else {
-        let by_hand = ["Nothing", "Usually nothing", "Correct", "Compare", "If a newer exporter"];
+        let by_hand = [
+            "Nothing",
+            "Usually nothing",
+            "Correct",
+            "Compare",
+            "If a newer exporter",
+            "Export the layer again",
+            "If the file is a block of the save",
+        ];
         expect(by_hand.iter().any(|start| text.starts_with(start)), format!("no command: {text}"));
         expect(!text.starts_with("Nothing to do") || code.level() == Level::Note, "nothing to do".to_owned());
         return wrong;

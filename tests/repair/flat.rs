@@ -22,6 +22,8 @@ const LEFT: &[(&str, &[Code])] = &[
     ("map-field", &[Code::MapField]),
     // Another word may be that of a newer exporter; put right at `--level likely`.
     ("map-format", &[Code::MapFormat]),
+    // Nothing of the global layer's voxels is left, and a map has no other global layer.
+    ("npy-cut", &[Code::NpyCut]),
     // Voxels are data: they are copied as they are.
     ("map-beyond-dim", &[Code::MapBeyondDim]),
     ("map-flag-unknown", &[Code::MapFlagUnknown]),

@@ -3,7 +3,7 @@
 use crate::damage::text::{Text, any, when};
 
 /// What `repair` does with an array whose header cannot be read.
-const NEW_HEADER: &str = "Run `voxscope repair SAVE --out NEW`: it writes a new header if the description and the length of the file show what the array was. Otherwise a layer goes without such depths, and a local layer without such voxels or such an index is left out; the file is kept in lost+found. Export the layer again.";
+const NEW_HEADER: &str = "Run `voxscope repair SAVE --out NEW`: it writes a new header if the description and the length of the file show what the array was. Otherwise a layer goes without such depths, and a local layer without such voxels or such an index is left out; the file is kept in lost+found. A global layer stays as it is. Export the layer again.";
 
 pub(super) const UNREADABLE: Text = Text {
     messages: &[any("map_data.json is not readable JSON", "{found}; expected {expected}")],
@@ -126,7 +126,7 @@ pub(super) const INDEX_TWICE: Text = Text {
 
 pub(super) const INDEX_RANGE: Text = Text {
     messages: &[any("{found|index row is|index rows are} outside the layer", "")],
-    next: "Run `voxscope repair SAVE --out NEW`: it takes the block out of the layer and keeps its voxels in lost+found.",
+    next: "Run `voxscope repair SAVE --out NEW`: it takes the block out of the layer and keeps its voxels in lost+found, but not the last block of the global layer.",
     explanation: "A row of the index has a negative coordinate, or one at or beyond dim divided by 16. No position in the layer leads to that block. The row is damaged, or dim is too small.",
 };
 
@@ -168,7 +168,7 @@ pub(super) const NO_DEPTH: Text = Text {
 
 pub(super) const NPY_CUT: Text = Text {
     messages: &[any("{field} of the array is cut short", "{found|byte}; expected {expected|byte}")],
-    next: "Export the layer again or take the file from a backup: no number of the array is in it. `voxscope repair SAVE --out NEW` leaves the layer out and keeps the map's files in lost+found.",
+    next: "Export the layer again or take the file from a backup: no number of the array is in it. `repair` leaves a local layer out and keeps its files in lost+found; the global layer it keeps as it is.",
     explanation: "The file is empty or ends before its header does, so nothing of the array is in it. It was created or copied, and never written to the end.",
 };
 

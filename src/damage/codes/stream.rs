@@ -150,7 +150,7 @@ pub(super) const KEY_MIXED: Text = Text {
         ),
         any("{found|key|keys} above LOD 0 may be by the rule of 2021 although others are not", ""),
     ],
-    next: "Look at the LODs above 0. If blocks are at wrong places, run `voxscope convert SAVE --key-rule old --out NEW`: keys that cannot be by the old rule keep their positions.",
+    next: "Look at the LODs above 0. If blocks are at wrong places, run `voxscope repair SAVE --key-rule old --out NEW`: it writes all keys by the rule of today; those that cannot be by the old rule keep their positions.",
     explanation: "From 2021-01-28 to 2021-10-04 the engine stored a block above LOD 0 under its position times 2^LOD. A save of that time that a later engine went on with has keys of both rules. voxscope reads all keys by one rule: by the new one, unless all fit the old one, or `--key-rule old` is given; then keys that are not divisible by 2^LOD, which no engine of that time wrote, are read as they are. Keys count as those of the old rule if they are above blocks of LOD 0 by it only, and no other key has that place.",
 };
 

@@ -114,7 +114,11 @@ pub(super) const SAMPLES: &[Sample] = &[
         })
     }),
     Sample::damaged("map-index-range", "A block at x = -1.", &[Code::MapIndexRange], |dir| {
-        bytes(dir, INDEX, |bytes| put(bytes, HEADER, &[0xff; 4]))
+        write_changed(with(SMALL, [20, 9, 16]), dir, |draft| {
+            for (_, bytes) in draft.files.iter_mut().filter(|(name, _)| *name == INDEX) {
+                put(bytes, HEADER, &[0xff; 4]);
+            }
+        })
     }),
     Sample::damaged("map-beyond-dim", "Water beyond the extent.", &[Code::MapBeyondDim], |dir| {
         // The last voxel of the last block is at (15, 15, 15).
@@ -163,8 +167,8 @@ pub(super) const SAMPLES: &[Sample] = &[
     Sample::damaged("npy-cut", "An array that ends in its header.", &[Code::NpyCut], |dir| {
         bytes(dir, DATA, |bytes| bytes.truncate(50))
     }),
-    Sample::damaged("npy-magic", "Zeros where an array should be.", &[Code::NpyMagic], |dir| {
-        bytes(dir, DATA, |bytes| bytes.fill(0))
+    Sample::damaged("npy-magic", "Zeros where an array should begin.", &[Code::NpyMagic], |dir| {
+        bytes(dir, DATA, |bytes| put(bytes, 0, &[0; HEADER]))
     }),
     Sample::damaged("npy-version", "An array of version 9.", &[Code::NpyVersion], |dir| {
         bytes(dir, DATA, |bytes| put(bytes, 6, &[9]))

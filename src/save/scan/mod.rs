@@ -301,6 +301,9 @@ impl Scan<'_> {
             }
             let is_pak = paks.last().is_some_and(|(last, _)| *last == path);
             match like {
+                None if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"lod")) => {
+                    self.fault(&path, Code::NameForeign, "directory of a LOD", None);
+                }
                 _ if is_pak || saves(self) > before => {}
                 Some(like) => self.strange(&path, like),
                 None => self.fault(&path, Code::NameForeign, "name of the file", None),
