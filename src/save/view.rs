@@ -151,8 +151,9 @@ fn interpret<'a>(
     let there = len64(rest);
     let fits = sector_room(header, entry).min(there);
     let overrun = check_prefix(size, Span::sized(at, 4), there, header, entry, damage);
-    // An unknown layout limits nothing.
-    let most = header.format.most_channel_bytes().filter(|_| header.format.block_size_po2 > 0);
+    // A block that stands alone and whose size nothing tells may have any size.
+    let is_lone = header.format.region_size == [1; 3];
+    let most = header.format.most_channel_bytes().filter(|_| header.format.block_size_po2 > 0 || !is_lone);
     let channels = most.unwrap_or(limits.block_bytes);
     let block_bytes = channels.saturating_add(limits.metadata_bytes).min(limits.block_bytes);
     let limits = Limits { block_bytes, ..*limits };
