@@ -30,7 +30,8 @@ impl Inside {
 
     pub(super) fn from_verified(verified: &Verified) -> Self {
         let size = Some(verified.size.map(u32::from));
-        Self { size, channels: verified.channels.map(Some), ..Self::NOTHING }
+        let Verified { metadata_bytes, metadata_items, .. } = *verified;
+        Self { size, channels: verified.channels.map(Some), metadata_bytes, metadata_items }
     }
 
     pub(super) fn from_block(block: &Block<'_>) -> Self {

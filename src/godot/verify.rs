@@ -2,17 +2,19 @@
 //!
 //! Decompression spends most of its time on copying voxels that a checker does not look at. [`Verifier::verify`] reads
 //! the sequences of the LZ4 data instead (lengths, offsets, the declared size), and fetches only the bytes that it
-//! compares: version, size, the eight channel formats and the epilogue. It follows matches back to the literal they
+//! compares: version, size, the eight channel formats, metadata and the epilogue. It follows matches back to the literal they
 //! came from.
 //!
 //! The answer is one-sided. [`Verified`] means that the full decoder would find no damage. `None` means nothing: the
 //! caller decodes the block. That keeps one description of every kind of damage.
 
-use crate::bytes::{index, len64};
+use crate::bytes::{Cursor, index, len64};
 use crate::godot::block::{BlockLayout, EPILOGUE};
 use crate::godot::byte_order;
 use crate::godot::channel::{CHANNELS, Depth, SDF, Storage};
+use crate::godot::metadata;
 use crate::godot::textures::{self, INDICES, WEIGHTS};
+use crate::limits::Limits;
 
 /// Bytes of the output between two places where sequences are looked up. A sequence of terrain writes some 14 bytes.
 const STEP: u32 = 64;
@@ -23,10 +25,13 @@ const WINDOW: usize = 24;
 /// Container mode 2: LZ4 behind a little-endian size.
 const LZ4: u8 = 2;
 
+/// Bytes of metadata that are fetched at most; a block of more is left to the decoder.
+const MOST_METADATA: usize = 1024;
+
 /// Bytes before the first channel: the version and the size.
 const HEADER_BYTES: u32 = 7;
 
-/// A block without any damage and without metadata.
+/// A block without any damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// Version of the block, 2 to 4.
@@ -37,6 +42,10 @@ pub struct Verified {
     pub channels: [(Depth, Storage); CHANNELS],
     /// Bytes after decompression.
     pub plain: u32,
+    /// Declared bytes of its metadata; 0 if there is none.
+    pub metadata_bytes: u32,
+    /// Number of metadata items that are not empty.
+    pub metadata_items: u32,
 }
 
 /// One sequence: literals, then a match, which the last sequence does not have.
@@ -61,21 +70,21 @@ pub struct Verifier {
 impl Verifier {
     /// Verifies a container (mode byte, size, LZ4 data) of a block that the region lays out as `layout`.
     ///
-    /// `None` unless the block is healthy, holds no metadata, is packed as the engine of today packs, and has at most
-    /// `most_plain` bytes after decompression.
+    /// `None` unless the block is healthy within `limits`, holds at most [`MOST_METADATA`] bytes of metadata, and is packed
+    /// as the engine of today packs.
     #[must_use]
-    pub fn verify(&mut self, container: &[u8], layout: &BlockLayout, most_plain: u64) -> Option<Verified> {
+    pub fn verify(&mut self, container: &[u8], layout: &BlockLayout, limits: &Limits) -> Option<Verified> {
         let (&mode, rest) = container.split_first()?;
         let (declared, packed) = rest.split_first_chunk::<4>()?;
         let plain = u32::from_le_bytes(*declared);
-        if mode != LZ4 || u64::from(plain) > most_plain || layout.size.contains(&0) {
+        if mode != LZ4 || u64::from(plain) > most_plain(layout).min(limits.block_bytes) || layout.size.contains(&0) {
             return None;
         }
         self.sequences.read(packed, plain)?;
-        self.verify_block(packed, layout, plain)
+        self.verify_block(packed, layout, plain, limits)
     }
 
-    fn verify_block(&self, packed: &[u8], layout: &BlockLayout, plain: u32) -> Option<Verified> {
+    fn verify_block(&self, packed: &[u8], layout: &BlockLayout, plain: u32, limits: &Limits) -> Option<Verified> {
         let mut output = Output { packed, sequences: &self.sequences, plain, window: [0; WINDOW], from: 0, to: 0 };
         let [version, x0, x1, y0, y1, z0, z1] = output.bytes(0)?;
         let size = [[x0, x1], [y0, y1], [z0, z1]].map(u16::from_le_bytes);
@@ -117,8 +126,22 @@ impl Verifier {
         if may_repeat_textures(version, &channels, indices) {
             return None;
         }
-        let ends = at.checked_add(4)? == plain && output.bytes(at)? == EPILOGUE.to_le_bytes();
-        ends.then_some(Verified { version, size, channels, plain })
+        let end = plain.checked_sub(4)?;
+        if output.bytes(end)? != EPILOGUE.to_le_bytes() {
+            return None;
+        }
+        let (metadata_bytes, metadata_items) = match index(end.checked_sub(at)?.into()) {
+            0 => (0, 0),
+            between => {
+                let mut buffer = [0; MOST_METADATA];
+                let bytes = buffer.get_mut(..between)?;
+                self.sequences.fill(packed, at, bytes)?;
+                let mut damage = Vec::new();
+                let found = metadata::decode(Cursor::new(bytes), version, size, None, limits, &mut damage);
+                damage.is_empty().then(|| (found.declared, found.items()))?
+            }
+        };
+        Some(Verified { version, size, channels, plain, metadata_bytes, metadata_items })
     }
 }
 
@@ -280,23 +303,26 @@ fn read_length(rest: &mut &[u8], nibble: u32) -> Option<u32> {
     Some(length)
 }
 
-/// The most bytes that a healthy block of a layout may have: its channels and its epilogue.
-#[must_use]
-pub fn most_plain(layout: &BlockLayout) -> u64 {
+/// The most bytes of a block that is verified: its channels, metadata and epilogue.
+fn most_plain(layout: &BlockLayout) -> u64 {
     let volume = layout.size.into_iter().map(u64::from).fold(1, u64::saturating_mul);
     let channels = layout.depths.into_iter().map(|depth| u64::from(depth.bits() / 8));
     let all = channels.fold(0u64, |sum, width| sum.saturating_add(volume.saturating_mul(width)).saturating_add(1));
-    all.saturating_add(u64::from(HEADER_BYTES)).saturating_add(len64(&EPILOGUE.to_le_bytes()))
+    let metadata = u64::try_from(MOST_METADATA).unwrap_or(0);
+    let epilogue = len64(&EPILOGUE.to_le_bytes());
+    [HEADER_BYTES.into(), metadata, epilogue].into_iter().fold(all, u64::saturating_add)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::Span;
     use crate::damage::Damage;
     use crate::godot::block::{self, Block};
     use crate::godot::channel::Channel;
     use crate::godot::container::{self, Decoder, Mode};
-    use crate::limits::Limits;
+    use crate::godot::metadata::{Item, Metadata, VoxelItem};
+    use crate::godot::variant::Dialect;
     use proptest::prelude::*;
 
     const LAYOUT: BlockLayout = BlockLayout {
@@ -313,7 +339,7 @@ mod tests {
         ],
     };
 
-    /// A block of terrain-like TYPE and SDF, its other channels uniform.
+    /// A block of terrain-like TYPE and SDF, its other channels uniform; of version 4, a third has metadata.
     fn sample(seed: u32, version: u8) -> Vec<u8> {
         let types: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(seed) >> 9) as u8 % 5).collect();
         let sdf: Vec<u8> = (0..4096u32).flat_map(|i| ((i / 3 * (seed % 100)) as u16).to_le_bytes()).collect();
@@ -329,7 +355,17 @@ mod tests {
             Channel { depth, storage, data, offset: 0, size: data.len() as u64 }
         };
         let channels = (0..CHANNELS).map(channel).collect();
-        let block = Block { version, size: [16; 3], channels, metadata: None, epilogue: None };
+        let item = |number| Item::Number(number);
+        let voxel = VoxelItem { position: [1, 2, 15], item: item(seed.into()), span: Span::default() };
+        let metadata = Metadata {
+            declared: 0,
+            dialect: Dialect::Godot4,
+            block: Some(item(7)),
+            voxels: vec![voxel],
+            unread: (0, &[]),
+        };
+        let metadata = (seed % 3 == 0 && version == 4).then_some(metadata);
+        let block = Block { version, size: [16; 3], channels, metadata, epilogue: None };
         let mut bytes = Vec::new();
         block::encode(&block, &mut bytes);
         bytes
@@ -342,15 +378,16 @@ mod tests {
     }
 
     fn verify(container: &[u8]) -> Option<Verified> {
-        Verifier::default().verify(container, &LAYOUT, most_plain(&LAYOUT))
+        Verifier::default().verify(container, &LAYOUT, &Limits::DEFAULT)
     }
 
-    /// What the full decoder says: the sizes, and no damage.
-    fn decode(container: &[u8]) -> Option<(u8, [u16; 3], usize)> {
+    /// What the full decoder says: the sizes, the metadata's declared bytes and items, and no damage.
+    fn decode(container: &[u8]) -> Option<(u8, [u16; 3], usize, u32, u32)> {
         let (mut decoder, mut damage) = (Decoder::default(), Vec::<Damage>::new());
         let found = decoder.decode(container, &Limits::DEFAULT).report_to(&mut damage);
         let block = block::decode(found.plain, Some(&LAYOUT), None, &Limits::DEFAULT).report_to(&mut damage);
-        (damage.is_empty() && found.whole).then_some((block.version, block.size, found.plain.len()))
+        let (bytes, items) = block.metadata.as_ref().map_or((0, 0), |all| (all.declared, all.items()));
+        (damage.is_empty() && found.whole).then_some((block.version, block.size, found.plain.len(), bytes, items))
     }
 
     #[test]
@@ -361,6 +398,7 @@ mod tests {
             assert_eq!((verified.version, verified.size, verified.plain as usize), (4, [16; 3], plain.len()));
             assert_eq!(verified.channels[1], (Depth::Bits16, Storage::Raw));
             assert_eq!(verified.channels[7], (Depth::Bits8, Storage::Uniform));
+            assert_eq!(verified.metadata_items, if seed % 3 == 0 { 2 } else { 0 });
         }
     }
 
@@ -372,7 +410,10 @@ mod tests {
         assert!(verify(&[&whole[..], &[0]].concat()).is_none(), "bytes behind");
         let mut with_metadata = plain.clone();
         with_metadata.splice(plain.len() - 4..plain.len() - 4, [0; 8]);
-        assert!(verify(&packed(&with_metadata)).is_none(), "metadata");
+        assert!(verify(&packed(&with_metadata)).is_none(), "metadata with bytes behind it");
+        let large = [&1100u32.to_le_bytes()[..], &[0; 1100]].concat();
+        with_metadata.splice(plain.len() - 4..plain.len() + 4, large);
+        assert!(verify(&packed(&with_metadata)).is_none(), "much metadata");
         for (at, name) in [(0, "version"), (1, "size"), (7, "format of TYPE"), (plain.len() - 1, "epilogue")] {
             let mut wrong = plain.clone();
             wrong[at] ^= 0x40;
@@ -432,11 +473,12 @@ mod tests {
             let mut container = packed(&bytes);
             if !before { flip(&mut container); }
             let mut used = Verifier::default();
-            used.verify(&packed(&sample(seed + 1, 4)), &LAYOUT, most_plain(&LAYOUT)).expect("a healthy block");
-            prop_assert_eq!(verify(&container), used.verify(&container, &LAYOUT, most_plain(&LAYOUT)));
+            used.verify(&packed(&sample(seed + 1, 4)), &LAYOUT, &Limits::DEFAULT).expect("a healthy block");
+            prop_assert_eq!(verify(&container), used.verify(&container, &LAYOUT, &Limits::DEFAULT));
             if let Some(verified) = verify(&container) {
                 let decoded = decode(&container);
-                prop_assert_eq!(decoded, Some((verified.version, verified.size, verified.plain as usize)));
+                let Verified { version, size, plain, metadata_bytes, metadata_items, .. } = verified;
+                prop_assert_eq!(decoded, Some((version, size, plain as usize, metadata_bytes, metadata_items)));
             }
         }
     }

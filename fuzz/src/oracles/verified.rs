@@ -3,7 +3,7 @@
 use voxscope::godot::block::{self, BlockLayout};
 use voxscope::godot::channel::{CHANNELS, Depth, Storage};
 use voxscope::godot::container::{self, Decoder, Mode};
-use voxscope::godot::verify::{Verifier, most_plain};
+use voxscope::godot::verify::Verifier;
 
 use super::limits;
 
@@ -29,13 +29,13 @@ pub(super) fn block(plain: &[u8], layout: &BlockLayout) {
 
 /// What is verified has no damage by the decoder, and the same header, channels and length.
 fn compare(data: &[u8], layout: &BlockLayout) {
-    let most = most_plain(layout).min(limits().block_bytes);
-    let Some(verified) = Verifier::default().verify(data, layout, most) else { return };
+    let Some(verified) = Verifier::default().verify(data, layout, &limits()) else { return };
     let (mut decoder, mut damage) = (Decoder::default(), Vec::new());
     let found = decoder.decode(data, &limits()).report_to(&mut damage);
     let block = block::decode(found.plain, Some(layout), None, &limits()).report_to(&mut damage);
     assert!(damage.is_empty() && found.whole, "verified, but the decoder reports {damage:?}");
-    assert!(block.metadata.is_none(), "verified with metadata");
+    let metadata = block.metadata.as_ref().map_or((0, 0), |metadata| (metadata.declared, metadata.items()));
+    assert_eq!((verified.metadata_bytes, verified.metadata_items), metadata, "other metadata is verified");
     assert_eq!((verified.version, verified.size), (block.version, block.size), "another header is verified");
     assert_eq!(verified.plain as usize, found.plain.len(), "another length is verified");
     let channels: Vec<(Depth, Storage)> = block.channels.iter().map(|c| (c.depth, c.storage)).collect();

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::bytes::{Span, index};
 use crate::check::Options;
 use crate::godot::region::{Entry, sectors_for};
-use crate::godot::verify::{self, Verified, Verifier};
+use crate::godot::verify::{Verified, Verifier};
 use crate::limits::Limits;
 use crate::save::{Listed, Region, Scratch, View, wanted};
 use crate::source::Source;
@@ -107,7 +107,6 @@ fn examine_run<S: Source, T>(
 ) -> Vec<Option<T>> {
     let Buffers { run: bytes, scratch, verifier } = buffers;
     let layout = region.header.format.layout();
-    let most_plain = verify::most_plain(&layout).min(region.limits.block_bytes);
     // If a run cannot be read, its blocks are read one by one, so that a bad sector affects only one block.
     let readable = region.source.read_into(run.span.start, index(run.span.len()), bytes).is_ok();
     let run_bytes = Bytes { bytes, at: run.span.start, file_end: region.source.len(), readable };
@@ -122,7 +121,7 @@ fn examine_run<S: Source, T>(
         let block = run_bytes.of_block(span, &region.limits);
         let healthy = block.zip(verified).and_then(|(block, verified)| {
             let stored = stored_block(block, listed.entry, region.header.format.sector_size)?;
-            let found = verifier.verify(stored.get(4..)?, &layout, most_plain)?;
+            let found = verifier.verify(stored.get(4..)?, &layout, &region.limits)?;
             Some(verified(&found, stored, Span::sized(span.start, stored.len() as u64)))
         });
         if healthy.is_some() {
