@@ -282,6 +282,7 @@ fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
         (Kind::NoEqual, "has metadata without an equivalent in Godot 4, now empty"),
         (Kind::PortItems, "has metadata that the engine does not read, unchanged"),
         (Kind::Instances, "has instances that the result cannot store; they are left out"),
+        (Kind::Far, "has distances that the result cannot store; they end at the farthest one"),
         (Kind::DamagedInstances, "has damaged instances, copied unchanged"),
         (Kind::Depth, "has another depth"),
     ] {

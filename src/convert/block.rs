@@ -1,10 +1,10 @@
 //! Converts one block to the current version.
 
 use crate::godot::block::Block;
-use crate::godot::channel::{SDF, Storage};
+use crate::godot::channel::{Depth, SDF, Storage, sdf};
 use crate::godot::metadata::{Item, Metadata};
 use crate::godot::variant::{Dialect, Object, Variant};
-use crate::resize::{VERSION, has_old_sdf, is_cut, rescale};
+use crate::resize::{VERSION, has_old_sdf, is_cut, rescale, sdf_of_today};
 
 /// Voxels whose distance was clamped to 1.
 pub(super) fn cut_distances(block: &Block<'_>) -> u64 {
@@ -14,6 +14,28 @@ pub(super) fn cut_distances(block: &Block<'_>) -> u64 {
         Storage::Uniform => channel.value(0).filter(is_cut).map_or(0, |_| block.volume()),
         Storage::Raw => channel.values().filter(is_cut).count() as u64,
     }
+}
+
+/// Voxels whose distance is beyond what fixed point of the depth `to` can store, and the farthest distance that it can.
+pub(super) fn far_distances(block: &Block<'_>, to: Depth) -> (u64, f64) {
+    let most = match to {
+        Depth::Bits8 => 0x7f,
+        Depth::Bits16 => 0x7fff,
+        Depth::Bits32 | Depth::Bits64 => return (0, f64::INFINITY),
+    };
+    let farthest = sdf(VERSION, to, most);
+    let Some(channel) = block.channels.get(SDF).filter(|channel| channel.depth > to) else { return (0, farthest) };
+    // A distance that rounds to the farthest one is as near as the depth allows.
+    let reach = farthest * (1.0 + 0.5 / most as f64);
+    let is_far = |raw: &u64| {
+        let of_today = sdf_of_today(block.version, channel.depth, *raw);
+        sdf(VERSION, channel.depth, of_today).abs() > reach
+    };
+    let far = match channel.storage {
+        Storage::Uniform => channel.value(0).filter(is_far).map_or(0, |_| block.volume()),
+        Storage::Raw => channel.values().filter(is_far).count() as u64,
+    };
+    (far, farthest)
 }
 
 /// Converts a block to the current version. `sdf` receives the values of the SDF, if they change.

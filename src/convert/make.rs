@@ -5,14 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::convert::before::{Before, bits};
-use crate::convert::block::{cut_distances, of_today, without_equal};
+use crate::convert::block::{cut_distances, far_distances, of_today, without_equal};
 use crate::convert::channels::Data;
 use crate::convert::items::{Items, Left};
 use crate::convert::report::{Kind, Listed, Report};
 use crate::convert::{Error, ForestLayout, OutputLayout, Work};
 use crate::draft::Draft;
 use crate::godot::block::{self, Block};
-use crate::godot::channel::{CHANNELS, NAMES};
+use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
 use crate::godot::container;
 use crate::godot::variant::Dialect;
 use crate::printable::triple;
@@ -173,6 +173,14 @@ impl Maker<'_> {
             report.cut += cut;
             let why = format!("{cut} voxels, whose distance was a step above 1: the fixed point of today ends there");
             self.list(report, Kind::Cut, at.position, why);
+        }
+        let own = block.channels.get(SDF).map_or(Depth::Bits8, |channel| channel.depth);
+        let to = self.work.layout.change.depth(SDF, own);
+        let (far, farthest) = far_distances(block, to);
+        if far > 0 {
+            let voxels = if far == 1 { "voxel" } else { "voxels" };
+            let why = format!("{far} {voxels}, whose distance is beyond {farthest}: {} bits end there", to.bits());
+            self.list(report, Kind::Far, at.position, why);
         }
         for (c, (channel, declared)) in block.channels.iter().zip(self.work.layout.depths).enumerate() {
             let change = &self.work.layout.change;

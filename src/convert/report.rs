@@ -63,6 +63,8 @@ pub enum Kind {
     DamagedInstances,
     /// Distances outside the range of the current fixed point; they are clamped.
     Cut,
+    /// Distances beyond what the fixed point of a smaller depth can store; they are clamped.
+    Far,
     /// A channel that is deeper than the result declares; it keeps its depth.
     Depth,
 }
@@ -84,6 +86,7 @@ impl Kind {
             Self::Instances => "instances",
             Self::DamagedInstances => "instances-damaged",
             Self::Cut => "sdf-cut",
+            Self::Far => "sdf-far",
             Self::Depth => "depth",
         }
     }

@@ -106,6 +106,9 @@ fn convert_json_names_the_form_of_the_result_and_what_changed_in_it() {
     let changed =
         json!([{ "channel": "SDF", "from_bits": depths[1], "to_bits": other, "textures": null, "blocks": blocks }]);
     assert_eq!(deep["channels_changed"], changed);
+    assert!(deep["listed"].as_array().unwrap().iter().all(|listed| listed["kind"] == "sdf-far"), "{}", deep["listed"]);
+    // LOD 1 has distances to -20 and 8 bits end at 10.
+    assert!(other == 16 || deep["listed"].as_array().unwrap().iter().any(|listed| listed["lod"] == 1));
     let port = convert(&save, "port", &["--layout=port"]);
     assert_eq!((&port["to"]["layout"], &port["to"]["depths"][1]), (&"port".into(), &32.into()));
     assert_eq!(port["channels_changed"][0]["to_bits"], 32);
