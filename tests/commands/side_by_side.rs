@@ -211,3 +211,26 @@ fn an_unreadable_stream_does_not_keep_others_from_being_used() {
     expect(&diff, 2, "diff");
     assert!(diff.err.contains("bad.sqlite") && !diff.out.contains("only in"), "{}{}", diff.out, diff.err);
 }
+
+#[test]
+fn a_link_to_a_directory_and_a_save_deep_below_are_named() {
+    let dir = TempDir::new().unwrap();
+    let demo = Samples::new();
+    let all = dir.path().join("all");
+    copy(demo.path("current").as_ref(), &all.join("a"));
+    // The deep save is damaged, so that a check that reads it does not end with 0.
+    let deep = all.join("b/c/d/e/f/g/h/i/j");
+    copy(demo.path("current").as_ref(), &deep);
+    fs::write(deep.join("regions/lod0/r.0.0.0.vxr"), [0; 64]).unwrap();
+    expect(&run(&["check", all.to_str().unwrap()]), 4, "check of the deep save");
+    let all = all.join("a");
+    std::os::unix::fs::symlink(&deep, all.join("link")).unwrap();
+    let all = all.to_str().unwrap();
+    let made = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (repaired, converted) = (made("repaired"), made("converted"));
+    for arguments in [&["repair", all, "--out", &repaired][..], &["convert", all, "--out", &converted], &["ls", all]] {
+        let done = run(arguments);
+        expect(&done, 8, arguments[0]);
+        assert!((done.out.clone() + &done.err).contains("link"), "{arguments:?}: {}{}", done.out, done.err);
+    }
+}

@@ -67,6 +67,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         files: 0,
         over: false,
         depth: 0,
+        root: path,
     };
     let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
     let Scan { mut forests, mut pak_dirs, streams, maps, mut faults, .. } = scan;
@@ -123,6 +124,8 @@ struct Scan<'o> {
     over: bool,
     /// Directories between the opened one and that which is scanned.
     depth: usize,
+    /// The opened path.
+    root: &'o Path,
 }
 
 /// What a meta file has.
@@ -336,6 +339,8 @@ impl Scan<'_> {
                 What::Link if is_region || is_block_or_stream(&path) => {
                     self.fault(&path, Code::LinkSkipped, "file", None);
                 }
+                // Saves may be in it.
+                What::Link if self.leads_out(&path) => self.fault(&path, Code::LinkSkipped, "directory", None),
                 What::Other if is_region || is_block_or_stream(&path) => {
                     self.fault(&path, Code::NotAFile, "file", None);
                 }
@@ -353,6 +358,12 @@ impl Scan<'_> {
         if !paks.is_empty() {
             self.pak_dir(dir, &paks);
         }
+    }
+
+    /// Whether a link leads to a directory that is not searched anyway.
+    fn leads_out(&self, link: &Path) -> bool {
+        let root = fs::canonicalize(self.root);
+        fs::canonicalize(link).is_ok_and(|target| target.is_dir() && !root.is_ok_and(|root| target.starts_with(root)))
     }
 
     /// The voxel map of a directory.
