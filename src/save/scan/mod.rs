@@ -69,6 +69,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         depth: 0,
     };
     let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
+    scan.drop_foreign_databases();
     let Scan { mut forests, mut pak_dirs, streams, maps, mut faults, .. } = scan;
     for forest in &mut forests {
         match forest.kind {
