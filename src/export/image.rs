@@ -117,7 +117,8 @@ pub fn slice_of_layer(save: &Save, name: &str, slice: &Slice, to: &Path, watch: 
     }
     let picture = canvas.write(&draft, Path::new(NAME), slice, ("flags", Values::Kinds), None)?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
-    Ok(picture)
+    let layers = picture_faults::layer_faults(save, map, layer, &grid);
+    Ok(Picture { faults: PictureFaults { layers, ..PictureFaults::default() }, ..picture })
 }
 
 /// A slice through the chunks of pak regions, as far as they have the shape of the first one. See [`slice()`].

@@ -1,6 +1,6 @@
 //! A layer of a voxel map as dense arrays.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -13,7 +13,9 @@ use crate::voxel_map::map_json::{Format, Layer};
 use crate::voxel_map::{Map, npy};
 use crate::watch::{Step, Watch};
 
+use super::picture_faults;
 use super::voxels::Error;
+use crate::world::Fault;
 
 /// The most bytes of a slab (16 steps along x), which is in memory at once.
 const SLAB: u64 = 1 << 28;
@@ -79,12 +81,21 @@ impl DepthReport {
     }
 }
 
+/// What was exported of a layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerSummary {
+    /// Cells along each axis.
+    pub dim: [u32; 3],
+    /// Damage of its files, which are exported as far as they can be read.
+    pub faults: Vec<Fault>,
+}
+
 /// Writes a layer, by its name or its number, into a new directory: `FLAGS.npy`, the flags of shape (x, y, z), 0 where no block is; `DEPTH.npy` and
-/// `DEPTH.png`, the depths in metres of shape (x, z), where there are some; `export.json`. Gives the cells along each axis.
+/// `DEPTH.png`, the depths in metres of shape (x, z), where there are some; `export.json`.
 ///
 /// # Errors
 /// When there is no such layer, the destination cannot be used, or something cannot be read or written.
-pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<[u32; 3], Error> {
+pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<LayerSummary, Error> {
     let (map, layer) = find(save, name)?;
     let draft = Draft::new(&[&map.dir], to, watch)?;
     let grid = map.grid(layer, &save.options.limits);
@@ -114,7 +125,14 @@ pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<[u
     let _ = crate::printable::write_json_pretty(&mut text, &json);
     draft.file(Path::new("export.json"), &text)?;
     draft.finish()?;
-    Ok(dim)
+    let faults = picture_faults::layer_faults(save, map, layer, &grid);
+    Ok(LayerSummary { dim, faults })
+}
+
+/// The directory of the map that has a layer, by the name or the number of the layer.
+#[must_use]
+pub fn map_of_layer(save: &Save, name: &str) -> Option<PathBuf> {
+    find(save, name).ok().map(|(map, _)| map.dir.clone())
 }
 
 /// A layer by its name or its number.

@@ -299,6 +299,11 @@ impl<'r> Drawing<'r> {
                     faults.files.push(fault.clone());
                 }
             }
+            if let (Part::Layer(number, _), Some((grid, layer))) = (source.part, source.layer())
+                && let Some(map) = source.save.maps.get(number)
+            {
+                faults.layers.extend(picture_faults::layer_faults(&source.save, map, layer, grid));
+            }
             // A repair has put the blocks where they belong.
             if let (Part::Forest(number), true) = (source.part, self.request.look != Look::Repair)
                 && let Some(forest) = source.save.forests.get(number)

@@ -5,7 +5,12 @@ use std::path::PathBuf;
 
 use super::voxels::Odd;
 use crate::check;
+use crate::damage::Level;
 use crate::save::{Forest, Kind, Save};
+use crate::source::FileSource;
+use crate::voxel_map::Map;
+use crate::voxel_map::grid::Grid;
+use crate::voxel_map::map_json::Layer;
 use crate::watch::Watch;
 use crate::world::{At, Fault};
 
@@ -16,8 +21,26 @@ pub struct PictureFaults {
     pub damaged: Vec<Odd>,
     /// Files that could not be read, or not completely.
     pub files: Vec<Fault>,
+    /// Damage of the files of a layer of a voxel map, which is drawn as far as they can be read.
+    pub layers: Vec<Fault>,
     /// Blocks of the drawn region files that the tables lead to although they belong elsewhere, or may.
     pub misplaced: u64,
+}
+
+/// Damage of the files of a layer, without notes and without files that were not read when the save was opened: those are
+/// faults of the save.
+pub(super) fn layer_faults(save: &Save, map: &Map, layer: &Layer, grid: &Grid<FileSource>) -> Vec<Fault> {
+    let unread: HashSet<String> = save.unread().map(|fault| save.shown(&fault.path)).collect();
+    let damaged = grid.faults.iter().filter(|fault| fault.damage.code.level() > Level::Note);
+    let named = damaged.map(|fault| {
+        let damage = fault.damage.to_string();
+        let why = match &fault.detail {
+            Some(detail) => format!("{damage}: {}", detail.trim_end_matches('.')),
+            None => damage,
+        };
+        Fault { file: check::part_name(save, map, layer, fault.part).to_string(), why }
+    });
+    named.filter(|fault| !unread.contains(&fault.file)).collect()
 }
 
 /// Blocks in wrong places, of the region files that have these blocks.

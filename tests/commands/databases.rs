@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use voxscope::demo;
 
-use crate::{lines, run};
+use crate::{Demo, lines, run};
 
 /// The bytes of a healthy stream.
 fn stream(dir: &Path) -> Vec<u8> {
@@ -96,4 +96,25 @@ fn a_stream_whose_tables_are_in_its_log_is_read() {
     }
     let rows = run(&["ls", save.to_str().unwrap(), "--format=jsonl"]);
     assert!(!lines(&rows.out).is_empty(), "{}{}", rows.out, rows.err);
+}
+
+#[test]
+fn a_database_of_another_program_does_not_stop_the_commands_for_the_save_beside_it() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let database = Connection::open(Path::new(&save).join("places.sqlite")).unwrap();
+    database.execute_batch("CREATE TABLE t (name TEXT); INSERT INTO t VALUES ('a')").unwrap();
+    drop(database);
+    let to = |name: &str| demo.root.join(name).to_str().unwrap().to_owned();
+    for arguments in [
+        &["check", &save][..],
+        &["export", &save, "--out", &to("arrays")],
+        &["diff", &save, &save],
+        &["convert", &save, "--out", &to("converted.sqlite")],
+    ] {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(0), "{arguments:?}: {}{}", done.out, done.err);
+        assert!(!done.err.contains("places"), "{arguments:?}: {}", done.err);
+    }
+    assert!(Path::new(&to("arrays")).join("export.json").is_file() && Path::new(&to("converted.sqlite")).is_file());
 }

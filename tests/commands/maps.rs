@@ -1,6 +1,7 @@
 //! Voxel maps: what is said of missing arrays, and what `ls`, `check` and `show` say of a map's files.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value as Json;
 use tempfile::tempdir;
@@ -61,7 +62,7 @@ fn a_map_counts_its_files_and_its_bytes() {
 fn depths_of_another_type_are_named_as_such() {
     let demo = Demo::new();
     let save = demo.path("healthy/map-sparse");
-    let path = std::path::Path::new(&save).join("Lake_Global_depth.npy");
+    let path = Path::new(&save).join("Lake_Global_depth.npy");
     let mut bytes = fs::read(&path).unwrap();
     let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let numbers: Vec<u8> = bytes[start..]
@@ -77,4 +78,63 @@ fn depths_of_another_type_are_named_as_such() {
     let expected = "its numbers are of a type that a map does not have there; the layer goes without depths";
     assert!(plan.out.contains(expected), "{}", plan.out);
     assert!(run(&["check", &save]).out.contains("float64"), "{}", plan.out);
+}
+
+#[test]
+fn an_export_of_a_damaged_layer_names_its_files_and_ends_with_4() {
+    let demo = Demo::new();
+    let healthy = demo.path("healthy/map-sparse");
+    let spoil: [(&str, fn(&Path)); 4] = [
+        ("Lake_Global_index.npy", |at| fs::write(at, []).unwrap()),
+        ("Lake_Global_index.npy", |at| fs::remove_file(at).unwrap()),
+        ("Lake_Global.npy", |at| {
+            let bytes = fs::read(at).unwrap();
+            fs::write(at, &bytes[..bytes.len() / 2]).unwrap();
+        }),
+        ("Lake_Global_depth.npy", |at| fs::remove_file(at).unwrap()),
+    ];
+    for (n, (name, spoil)) in spoil.iter().enumerate() {
+        let dir = tempdir().unwrap();
+        let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        let save = to("map");
+        fs::create_dir(&save).unwrap();
+        for entry in fs::read_dir(&healthy).unwrap().map(Result::unwrap) {
+            fs::copy(entry.path(), Path::new(&save).join(entry.file_name())).unwrap();
+        }
+        spoil(&Path::new(&save).join(name));
+        let layer = run(&["export", &save, "--layer", "0", "--out", &to("layer")]);
+        let slice = run(&["export", &save, "--layer", "0", "--slice", "y=1", "--out", &to("slice.png")]);
+        for done in [&layer, &slice] {
+            assert_eq!(done.code, Some(4), "{n}: {}{}", done.out, done.err);
+            assert_eq!(done.err.lines().filter(|line| line.contains(name)).count(), 1, "{n}: {}", done.err);
+        }
+        let map = run(&["export", &save, "--layer", "0", "--map", &to("map.png")]);
+        assert_eq!(map.code, Some(4), "{n}: {}{}", map.out, map.err);
+        assert!(map.err.contains(name), "{n}: {}", map.err);
+        // The other layer is whole.
+        let other = run(&["export", &save, "--layer", "1", "--out", &to("other")]);
+        assert_eq!((other.code, other.err.as_str()), (Some(0), ""), "{n}");
+    }
+    for name in ["map-sparse", "map-dense", "map-packed-depth"] {
+        let (path, to) = (demo.path(&format!("healthy/{name}")), demo.root.join(name));
+        let done = run(&["export", &path, "--layer", "0", "--out", to.to_str().unwrap()]);
+        assert_eq!((done.code, done.err.as_str()), (Some(0), ""), "{name}");
+    }
+}
+
+#[test]
+fn an_export_of_a_layer_names_the_maps_that_it_leaves_out() {
+    let demo = Demo::new();
+    let several = demo.root.join("several");
+    for name in ["map-dense", "map-sparse"] {
+        fs::create_dir_all(several.join(name)).unwrap();
+        for entry in fs::read_dir(demo.path(&format!("healthy/{name}"))).unwrap().map(Result::unwrap) {
+            fs::copy(entry.path(), several.join(name).join(entry.file_name())).unwrap();
+        }
+    }
+    let (several, to) = (several.to_str().unwrap(), demo.root.join("layer"));
+    let done = run(&["export", several, "--layer", "0", "--out", to.to_str().unwrap()]);
+    assert_eq!(done.code, Some(8), "{}{}", done.out, done.err);
+    assert!(done.err.contains("map-sparse: left out: --layer exports one layer of one voxel map"), "{}", done.err);
+    assert!(!done.err.contains("map-dense") && to.join("FLAGS.npy").is_file(), "{}", done.err);
 }

@@ -323,7 +323,7 @@ fn a_layer_has_its_flags_and_depths_cell_by_cell() {
         let map = &save.maps[0];
         for (n, layer) in map.layers().enumerate() {
             let to = out.path().join(format!("layer{i}-{n}"));
-            let dim = export::layer(&save, &n.to_string(), &to, &Watch::default()).unwrap();
+            let dim = export::layer(&save, &n.to_string(), &to, &Watch::default()).unwrap().dim;
             let array = Array::read(&to.join("FLAGS.npy"));
             assert_eq!(array.shape, dim.map(|n| n as usize));
             let grid = map.grid(layer, &save.options.limits);

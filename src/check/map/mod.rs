@@ -89,7 +89,7 @@ fn add(save: &Save, map: &Map, layer: &Layer, fault: &Fault, more: Option<String
 }
 
 /// The printable name of a layer's file.
-fn part_name(save: &Save, map: &Map, layer: &Layer, part: LayerFile) -> Arc<str> {
+pub(crate) fn part_name(save: &Save, map: &Map, layer: &Layer, part: LayerFile) -> Arc<str> {
     let name = match part {
         LayerFile::Map => None,
         LayerFile::Data => layer.data_file.as_deref(),

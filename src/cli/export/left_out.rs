@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use voxscope::export;
 use voxscope::save::Save;
 
 use crate::cli::exit::Exit;
@@ -18,11 +19,14 @@ pub(super) fn maps(save: &Save) -> Exit {
     complain_of_left_out(save, maps, "a voxel map is exported layer by layer, by --layer")
 }
 
-/// Names everything beside voxel maps.
-pub(super) fn all_but_maps(save: &Save) -> Exit {
+/// Names everything beside the voxel map that has the layer.
+pub(super) fn all_but_map(save: &Save, layer: &str) -> Exit {
     let worlds = save.forests.iter().map(|forest| &forest.dir).chain(save.streams.iter().map(|stream| &stream.path));
     let others = worlds.chain(save.pak_dirs.iter().map(|dir| &dir.dir)).map(PathBuf::as_path);
-    complain_of_left_out(save, others, "left out: --layer exports a layer of a voxel map only")
+    let exit = complain_of_left_out(save, others, "left out: --layer exports a layer of a voxel map only");
+    let exported = export::map_of_layer(save, layer);
+    let maps = save.maps.iter().map(|map| map.dir.as_path()).filter(|dir| Some(*dir) != exported.as_deref());
+    exit.and(complain_of_left_out(save, maps, "left out: --layer exports one layer of one voxel map"))
 }
 
 /// The result of a complete export, with the exit code for what it leaves out.

@@ -182,11 +182,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     } else if let (Some(name), Some((axis, at))) = (&arguments.layer, arguments.slice) {
         let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), arguments.out(), &watch);
         let picture = picture.map(|picture| (picture_words(arguments, &picture, name), lacking(&picture.faults)));
-        picture.map(|done| left_out::and(done, left_out::all_but_maps(&save)))
+        picture.map(|done| left_out::and(done, left_out::all_but_map(&save, name)))
     } else if arguments.layer.is_some() && arguments.area.is_some() {
         Err(Error::Request("a layer is exported whole: --box goes with --slice".to_owned()))
     } else if let Some(name) = &arguments.layer {
-        layer(arguments, &save, name, &watch).map(|done| left_out::and(done, left_out::all_but_maps(&save)))
+        layer(arguments, &save, name, &watch).map(|done| left_out::and(done, left_out::all_but_map(&save, name)))
     } else if arguments.lost {
         lost(arguments, &save, &watch)
     } else if let (Some((axis, at)), true) = (arguments.slice, paks_alone) {
@@ -433,8 +433,10 @@ fn table(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_>)
 }
 
 fn layer(arguments: &Arguments, save: &Save, name: &str, watch: &Watch<'_>) -> Done {
-    let [x, y, z] = export::layer(save, name, arguments.out(), watch)?;
-    Ok((format!("{x} x {y} x {z} cells of {}", printable::printable(name)), Exit::CLEAN))
+    let export::LayerSummary { dim: [x, y, z], faults } = export::layer(save, name, arguments.out(), watch)?;
+    warn_about_faults(&faults);
+    let exit = Exit::DAMAGED.when(!faults.is_empty());
+    Ok((format!("{x} x {y} x {z} cells of {}", printable::printable(name)), exit))
 }
 
 fn lost(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
@@ -457,8 +459,10 @@ fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch
 fn lacking(faults: &PictureFaults) -> Exit {
     warn_of_misplaced(faults.misplaced, "drawn");
     warn_about_faults(&faults.files);
+    warn_about_faults(&faults.layers);
     tell_damaged(&faults.damaged, "", "drawn");
-    Exit::DAMAGED.when(!faults.damaged.is_empty()).and(Exit::FAILED.when(!faults.files.is_empty()))
+    let damaged = !faults.damaged.is_empty() || !faults.layers.is_empty();
+    Exit::DAMAGED.when(damaged).and(Exit::FAILED.when(!faults.files.is_empty()))
 }
 
 fn slice(arguments: &Arguments, axis: usize, at: i64) -> Slice {

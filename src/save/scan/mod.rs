@@ -70,6 +70,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         root: path,
     };
     let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
+    scan.drop_foreign_databases();
     let Scan { mut forests, mut pak_dirs, streams, maps, mut faults, .. } = scan;
     for forest in &mut forests {
         match forest.kind {

@@ -76,6 +76,21 @@ impl Scan<'_> {
         }
     }
 
+    /// Drops databases with the tables of another program where there are other saves: they are no saves. Alone, one is kept,
+    /// so that it can be named.
+    pub(super) fn drop_foreign_databases(&mut self) {
+        let foreign: Vec<_> =
+            self.streams.iter().map(|file| file.path.clone()).filter(|path| is_foreign_database(path)).collect();
+        let saves = self.streams.len() + self.forests.len() + self.pak_dirs.len() + self.maps.len();
+        if saves == foreign.len() {
+            return;
+        }
+        self.streams.retain(|file| !foreign.contains(&file.path));
+        let beside: Vec<_> =
+            foreign.iter().flat_map(|path| ["-journal", "-wal"].map(|ending| with_ending(path, ending))).collect();
+        self.faults.retain(|fault| !beside.contains(&fault.path));
+    }
+
     /// A database.
     pub(super) fn stream(&mut self, path: &Path, file: &FileSource) {
         self.streams.push(StreamFile { path: path.to_owned(), len: file.len() });
