@@ -70,7 +70,7 @@ pub struct Verifier {
 impl Verifier {
     /// Verifies a container (mode byte, size, LZ4 data) of a block that the region lays out as `layout`.
     ///
-    /// `None` unless the block is healthy within `limits`, holds at most [`MOST_METADATA`] bytes of metadata, and is packed
+    /// `None` unless the block is healthy within `limits`, holds at most 1,024 bytes of metadata, and is packed
     /// as the engine of today packs.
     #[must_use]
     pub fn verify(&mut self, container: &[u8], layout: &BlockLayout, limits: &Limits) -> Option<Verified> {
@@ -364,7 +364,7 @@ mod tests {
             voxels: vec![voxel],
             unread: (0, &[]),
         };
-        let metadata = (seed % 3 == 0 && version == 4).then_some(metadata);
+        let metadata = (seed.is_multiple_of(3) && version == 4).then_some(metadata);
         let block = Block { version, size: [16; 3], channels, metadata, epilogue: None };
         let mut bytes = Vec::new();
         block::encode(&block, &mut bytes);
@@ -398,7 +398,7 @@ mod tests {
             assert_eq!((verified.version, verified.size, verified.plain as usize), (4, [16; 3], plain.len()));
             assert_eq!(verified.channels[1], (Depth::Bits16, Storage::Raw));
             assert_eq!(verified.channels[7], (Depth::Bits8, Storage::Uniform));
-            assert_eq!(verified.metadata_items, if seed % 3 == 0 { 2 } else { 0 });
+            assert_eq!(verified.metadata_items, if seed.is_multiple_of(3) { 2 } else { 0 });
         }
     }
 

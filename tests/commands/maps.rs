@@ -84,7 +84,8 @@ fn depths_of_another_type_are_named_as_such() {
 fn an_export_of_a_damaged_layer_names_its_files_and_ends_with_4() {
     let demo = Demo::new();
     let healthy = demo.path("healthy/map-sparse");
-    let spoil: [(&str, fn(&Path)); 4] = [
+    type Spoil = fn(&Path);
+    let spoil: [(&str, Spoil); 4] = [
         ("Lake_Global_index.npy", |at| fs::write(at, []).unwrap()),
         ("Lake_Global_index.npy", |at| fs::remove_file(at).unwrap()),
         ("Lake_Global.npy", |at| {
