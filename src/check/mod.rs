@@ -50,6 +50,7 @@ pub use finding::{BlockAt, Finding};
 pub use inside::Inside;
 pub use level::Level;
 pub use map::layer_rows;
+#[cfg(feature = "cli")]
 pub(crate) use map::part_name;
 pub(crate) use region::missing::missing;
 use report::Report;
