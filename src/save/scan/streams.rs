@@ -79,9 +79,12 @@ impl Scan<'_> {
     /// Drops databases with the tables of another program where there are other saves: they are no saves. Alone, one is kept,
     /// so that it can be named.
     pub(super) fn drop_foreign_databases(&mut self) {
+        let saves = self.streams.len() + self.forests.len() + self.pak_dirs.len() + self.maps.len();
+        if saves < 2 {
+            return;
+        }
         let foreign: Vec<_> =
             self.streams.iter().map(|file| file.path.clone()).filter(|path| is_foreign_database(path)).collect();
-        let saves = self.streams.len() + self.forests.len() + self.pak_dirs.len() + self.maps.len();
         if saves == foreign.len() {
             return;
         }
