@@ -24,7 +24,9 @@ const LOWER: u32 = 32;
 const ROUGHER: u64 = 16;
 const ROUGH: u64 = 4096;
 
-/// The first look takes pairs of neighbouring values at so many places, and stops when so many pairs have told something.
+/// The first look takes so many values at the start of a channel, a column of most blocks, where all that they say is read at
+/// once. If fewer pairs of neighbours have told something, it takes pairs at so many places, until so many have.
+pub(crate) const COLUMN: usize = 17;
 const PLACES: usize = 16;
 const TELLING: u32 = 4;
 
@@ -40,8 +42,13 @@ const TINY: f64 = 1e-9;
 pub fn is_big_endian(block: &Block<'_>) -> bool {
     let raw = |channel: &&Channel<'_>| channel.storage == Storage::Raw && channel.is_whole();
     let Some(sdf) = block.channels.get(SDF).filter(raw) else { return false };
-    let two = |at: usize| Some([sdf.value(at)?, sdf.value(at.checked_add(1)?)?]);
-    if !is_suspect(sdf.depth, sdf.data.chunks_exact(sdf.depth.bytes()).len(), two) {
+    let read = |at: usize, values: &mut [u64]| {
+        values.iter_mut().zip(at..).try_for_each(|(value, at)| {
+            *value = sdf.value(at)?;
+            Some(())
+        })
+    };
+    if !is_suspect(sdf.depth, sdf.data.chunks_exact(sdf.depth.bytes()).len(), read) {
         return false;
     }
     match sdf.depth {
@@ -52,21 +59,46 @@ pub fn is_big_endian(block: &Block<'_>) -> bool {
     }
 }
 
-/// Whether raw distances may be big-endian, by a few of them; `two` gives the value at an index and the next one, as
-/// little-endian. For most healthy blocks this look is enough.
+/// Whether raw distances may be big-endian, by a few of them; `read` gives the values from an index on, as little-endian, of
+/// which it fills at most [`COLUMN`]. For most healthy blocks this look is enough.
 ///
 /// Fixed point is suspect if half of the pairs that differ are rough; floats, if one of those that are not zero is no distance.
 #[must_use]
-pub(crate) fn is_suspect(depth: Depth, values: usize, two: impl Fn(usize) -> Option<[u64; 2]>) -> bool {
+pub(crate) fn is_suspect(depth: Depth, values: usize, read: impl Fn(usize, &mut [u64]) -> Option<()>) -> bool {
     if depth == Depth::Bits8 || values < FEWEST {
         return false;
     }
+    let mut pairs = Pairs { depth, telling: 0, odd: 0 };
+    let mut column = [0; COLUMN];
+    if read(0, &mut column).is_none() {
+        return true;
+    }
+    column.iter().zip(column.iter().skip(1)).for_each(|(first, second)| pairs.add([*first, *second]));
     // Not a multiple of a block's height, so that the pairs lie at all heights.
     let step = values.checked_div(PLACES).unwrap_or(0).saturating_add(1);
-    let (mut telling, mut odd) = (0u32, 0u32);
-    for at in (0..values).step_by(step).take(PLACES) {
-        let Some([first, second]) = two(at) else { return true };
-        let (tells, is_odd) = match depth {
+    for at in (0..values.saturating_sub(1)).step_by(step).take(PLACES) {
+        if pairs.telling >= TELLING {
+            break;
+        }
+        let mut pair = [0; 2];
+        if read(at, &mut pair).is_none() {
+            return true;
+        }
+        pairs.add(pair);
+    }
+    pairs.is_suspect()
+}
+
+/// What pairs of neighbouring distances have told.
+struct Pairs {
+    depth: Depth,
+    telling: u32,
+    odd: u32,
+}
+
+impl Pairs {
+    fn add(&mut self, [first, second]: [u64; 2]) {
+        let (tells, is_odd) = match self.depth {
             Depth::Bits8 | Depth::Bits16 => {
                 let word = |raw: u64| u16::try_from(raw).unwrap_or(0);
                 (first != second, distance(word(first), word(second)) > STEEP)
@@ -74,15 +106,15 @@ pub(crate) fn is_suspect(depth: Depth, values: usize, two: impl Fn(usize) -> Opt
             Depth::Bits32 => (first != 0, is_absurd(f32::from_bits(u32::try_from(first).unwrap_or(0)).into())),
             Depth::Bits64 => (first != 0, is_absurd(f64::from_bits(first))),
         };
-        telling = telling.saturating_add(u32::from(tells));
-        odd = odd.saturating_add(u32::from(is_odd));
-        if telling == TELLING {
-            break;
-        }
+        self.telling = self.telling.saturating_add(u32::from(tells));
+        self.odd = self.odd.saturating_add(u32::from(is_odd));
     }
-    match depth {
-        Depth::Bits8 | Depth::Bits16 => odd > 0 && odd.saturating_mul(2) >= telling,
-        Depth::Bits32 | Depth::Bits64 => odd > 0,
+
+    fn is_suspect(&self) -> bool {
+        match self.depth {
+            Depth::Bits8 | Depth::Bits16 => self.odd > 0 && self.odd.saturating_mul(2) >= self.telling,
+            Depth::Bits32 | Depth::Bits64 => self.odd > 0,
+        }
     }
 }
 

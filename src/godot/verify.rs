@@ -113,11 +113,11 @@ impl Verifier {
             }
             if number == SDF && storage == Storage::Raw {
                 // The distances of a big-endian machine are a finding, for which all of them are read.
-                let two = |nth: usize| {
+                let read = |nth: usize, raw: &mut [u64]| {
                     let at = u32::try_from(nth).ok()?.checked_mul(width)?.checked_add(values)?;
-                    self.sequences.two_values(packed, at, depth)
+                    self.sequences.values(packed, at, depth, raw)
                 };
-                if byte_order::is_suspect(depth, index(volume.into()), two) {
+                if byte_order::is_suspect(depth, index(volume.into()), read) {
                     return None;
                 }
             }
@@ -246,14 +246,15 @@ impl Sequences {
         Some(())
     }
 
-    /// Two neighbouring values of a channel, as little-endian.
-    fn two_values(&self, packed: &[u8], position: u32, depth: Depth) -> Option<[u64; 2]> {
-        let mut bytes = [0; 16];
-        let bytes = bytes.get_mut(..depth.bytes().checked_mul(2)?)?;
+    /// Values of a channel, as little-endian, from a position on; at most [`byte_order::COLUMN`].
+    fn values(&self, packed: &[u8], position: u32, depth: Depth, values: &mut [u64]) -> Option<()> {
+        let mut bytes = [0; 8 * byte_order::COLUMN];
+        let bytes = bytes.get_mut(..depth.bytes().checked_mul(values.len())?)?;
         self.fill(packed, position, bytes)?;
-        let value = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-        let (first, second) = bytes.split_at_checked(depth.bytes())?;
-        Some([value(first), value(second)])
+        for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(depth.bytes())) {
+            *value = bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        }
+        Some(())
     }
 }
 
