@@ -22,7 +22,8 @@ fn check_plan_and_repair_agree_on_a_map_without_an_array() {
         let path = save.to_str().unwrap();
         let checked = run(&["check", path]);
         assert_eq!(checked.code, Some(4), "{}", checked.out);
-        assert!(!checked.out.contains("voxscope repair") || checked.out.contains("SAVE --out NEW"), "{}", checked.out);
+        // Advice about a finding names the command; the verdict does not recommend it.
+        assert!(!checked.out.lines().any(|line| line.starts_with("voxscope repair")), "{}", checked.out);
         assert!(!checked.out.contains(" changes "), "{}", checked.out);
         let plan = run(&["repair", path, "--plan"]);
         let new = dir.path().join("new");

@@ -166,3 +166,17 @@ fn formats_have_the_same_names_in_every_command() {
         assert!(!option.contains("human"), "{command}: {option}");
     }
 }
+
+#[test]
+fn commands_in_advice_name_the_save() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/crash-wrong-places");
+    let all = demo.path("damaged");
+    for checked in [&save, &all] {
+        let out = run(&["check", checked]).out;
+        let words: Vec<&str> = out.split_whitespace().collect();
+        let command = format!("voxscope repair {save} --out {save}-repaired");
+        assert!(words.join(" ").contains(&command), "{command}: {out}");
+        assert!(!words.contains(&"SAVE") && !out.contains("repair SAVE"), "{out}");
+    }
+}

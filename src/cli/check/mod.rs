@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -127,6 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         notes: arguments.notes,
         all: arguments.all,
         saves: Saves::new(&save),
+        subject: save.path.clone(),
         file: None,
         advised: HashMap::new(),
         held: Vec::new(),
@@ -245,6 +246,8 @@ pub struct Printer {
     all: bool,
     /// The saves of a directory that has several of them.
     saves: Saves,
+    /// The save that advice is about: what was checked, or one of its saves.
+    subject: PathBuf,
     /// The file whose findings are being printed.
     file: Option<Arc<str>>,
     /// Advice that is printed already, with the code that it was printed for.
@@ -253,6 +256,12 @@ pub struct Printer {
     held: Vec<Finding>,
     /// Notes that were not printed.
     hidden: u64,
+}
+
+/// The advice about a code, its commands with the name of the save in them.
+fn advice_for(text: &str, save: &Path) -> String {
+    let named = text.replace("voxscope repair SAVE --out NEW", &check::repair_command(save));
+    named.replace("SAVE", &voxscope::printable::argument(save))
 }
 
 impl Printer {
@@ -327,7 +336,7 @@ impl Printer {
         let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
         writeln!(out, "{}", wrapped(&what, INDENT))?;
         let next = match self.advised.get(code.next()) {
-            None => code.next().to_owned(),
+            None => advice_for(code.next(), &self.subject),
             Some(first) if *first == code => "see above".to_owned(),
             Some(first) => format!("see {first} above"),
         };
@@ -338,9 +347,12 @@ impl Printer {
 
     /// Prints the findings that are held, save by save, each below the name of the save and what it has.
     fn by_save(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let root = self.subject.clone();
         for (name, findings) in self.saves.take() {
             self.release(out)?;
             self.advised.clear();
+            // A name that was made printable leads to no file; nor does the title of what is in no save.
+            self.subject = Some(root.join(&name)).filter(|save| save.exists()).unwrap_or_else(|| root.clone());
             let gap = if self.file.is_some() { "\n" } else { "" };
             let of = |level| findings.iter().filter(|finding| finding.level() == level).count() as u64;
             let levels = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
