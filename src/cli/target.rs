@@ -125,7 +125,7 @@ enum PakOffset {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum KeyRuleArgument {
+pub enum KeyRuleArgument {
     /// The engine of 2021-01-28 to 2021-10-04: times 2^LOD
     Old,
     /// The engine since: as it is
@@ -221,6 +221,12 @@ impl Options {
     #[must_use]
     pub fn with_slots(&self, slots: SlotsArgument) -> Self {
         Self { slots: Some(slots), ..self.clone() }
+    }
+
+    /// The same options with another rule of keys.
+    #[must_use]
+    pub fn with_key_rule(&self, rule: KeyRuleArgument) -> Self {
+        Self { key_rule: Some(rule), ..self.clone() }
     }
 
     /// The options of the library.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::convert::OutputLayout;
 use crate::godot::channel::{CHANNELS, Depth, NAMES};
+use crate::godot::stream::loc::KeyRule;
 use crate::printable;
 use crate::save::ForestLayout;
 use crate::world::{Fault, Index, World};
@@ -127,6 +128,8 @@ struct ReportJson<'r> {
     source_block_size: Option<u16>,
     to: Option<TargetJson>,
     slots: Option<&'r str>,
+    key_rule: Option<KeyRule>,
+    key_rule_given: bool,
     blocks_read: u64,
     blocks_written: u64,
     blocks_copied: u64,
@@ -214,6 +217,10 @@ pub struct Report {
     layout: Option<OutputLayout>,
     /// The slot formula that was used for negative coordinates, and the reason, in words.
     pub slots: Option<String>,
+    /// The rule by which keys of the source were read; `None` for a forest.
+    pub key_rule: Option<KeyRule>,
+    /// Whether that rule was given as an option.
+    pub key_rule_given: bool,
     /// Blocks of the source.
     pub read: u64,
     /// Blocks of the result.
@@ -250,7 +257,9 @@ pub struct Report {
 impl Report {
     pub(super) fn new(world: &World<'_>, layout: &OutputLayout, slots: Option<String>) -> Self {
         let (source, faults) = (printable::path(world.path()), world.unread());
-        Self { source, layout: Some(*layout), slots, faults, ..Self::default() }
+        let key_rule = world.key_rule();
+        let key_rule_given = key_rule.is_some() && world.save.options.key_rule.is_some();
+        Self { source, layout: Some(*layout), slots, key_rule, key_rule_given, faults, ..Self::default() }
     }
 
     pub(super) fn index(&mut self, index: &Index) {
@@ -339,6 +348,8 @@ impl Report {
             source_block_size: self.layout.map(|layout| layout.from),
             to: self.layout.map(TargetJson::new),
             slots: self.slots.as_deref(),
+            key_rule: self.key_rule,
+            key_rule_given: self.key_rule_given,
             blocks_read: self.read,
             blocks_written: self.written,
             blocks_copied: self.copied,

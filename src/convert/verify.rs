@@ -69,6 +69,9 @@ fn words(what: &What) -> String {
         What::Removed => "it is not in the result".to_owned(),
         What::Moved { .. } => "it is at another position in the result".to_owned(),
         What::Unreadable { why, .. } => format!("it cannot be read: {why}"),
+        What::Changed(block) if block.channels.is_empty() && block.metadata.is_empty() => {
+            "its instances differ".to_owned()
+        }
         What::Changed(block) if block.channels.is_empty() => "its metadata differs".to_owned(),
         What::Changed(block) => format!("{} of its voxels differ", block.voxels),
     }

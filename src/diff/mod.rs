@@ -196,6 +196,9 @@ pub enum Error {
 struct Buffers {
     a: Buffer,
     b: Buffer,
+    /// Rows with instances that are not in the row of their block.
+    apart_a: Buffer,
+    apart_b: Buffer,
 }
 
 /// A position with the blocks that are there.
@@ -291,7 +294,7 @@ impl Compared<'_> {
                         return Outcome::Skipped;
                     }
                     let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                    let outcome = self.pair(pair, &mut buffers);
+                    let outcome = self.pair(pair, [ia, ib], &mut buffers);
                     idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
                     outcome
                 })
@@ -378,8 +381,8 @@ impl Compared<'_> {
         }
     }
 
-    fn pair(&self, pair: &Pair, buffers: &mut Buffers) -> Outcome {
-        let Buffers { a, b } = buffers;
+    fn pair(&self, pair: &Pair, [ia, ib]: [&Index; 2], buffers: &mut Buffers) -> Outcome {
+        let Buffers { a, b, apart_a, apart_b } = buffers;
         let mut changes = Vec::new();
         let mut fetch = |world: &World<'_>, at: Option<At>, buffer: &mut Buffer, side| {
             let at = at?;
@@ -394,15 +397,17 @@ impl Compared<'_> {
         let (at_a, at_b) = (fetch(self.a, pair.a, a, Side::A), fetch(self.b, pair.b, b, Side::B));
         if let (Some(at_a), Some(at_b)) = (&at_a, &at_b)
             && self.a.container(a) == self.b.container(b)
-            && self.a.instances(a) == self.b.instances(b)
+            && own_instances(self.a, ia, at_a, a, apart_a) == own_instances(self.b, ib, at_b, b, apart_b)
             && self.a.layout(at_a) == self.b.layout(at_b)
             && !self.a.container(a).is_empty()
         {
             return Outcome::Same;
         }
-        let differ = at_a.is_some() && at_b.is_some() && self.a.instances(a) != self.b.instances(b);
-        // Data without a layer is the same as none.
-        let instances = differ && (self.a.are_instances(a) || self.b.are_instances(b));
+        let instances = at_a.zip(at_b).is_some_and(|(at_a, at_b)| {
+            own_instances(self.a, ia, &at_a, a, apart_a) != own_instances(self.b, ib, &at_b, b, apart_b)
+                // Data without a layer is the same as none.
+                && (has_layers(self.a, ia, &at_a, a, apart_a) || has_layers(self.b, ib, &at_b, b, apart_b))
+        });
         let view_a = at_a.map(|at| self.a.decode(&at, a));
         let view_b = at_b.map(|at| self.b.decode(&at, b));
         let block_a = readable(self.a, view_a, Side::A, &mut changes);
@@ -428,6 +433,31 @@ impl Compared<'_> {
         let (Some(a), Some(b)) = (&a.block, &b.block) else { return false };
         a.size == b.size && compare::change(a, b, &[], 0).is_empty()
     }
+}
+
+/// The instances that belong to a block whose row is in `row`. With keys of the old rule they may be in another row, which
+/// is read into `apart`; those of its own row belong to another block then.
+fn own_instances<'b>(
+    world: &World<'_>,
+    index: &Index,
+    at: &At,
+    row: &'b Buffer,
+    apart: &'b mut Buffer,
+) -> Option<&'b [u8]> {
+    let of_row = if world.instances_are_of_another(at) { None } else { world.instances(row) };
+    of_row.or_else(|| {
+        let bare = index.find_bare(at.position)?;
+        world.fetch(bare, apart).ok()?;
+        world.instances(apart)
+    })
+}
+
+/// Whether the instances that belong to a block have at least one layer.
+fn has_layers(world: &World<'_>, index: &Index, at: &At, row: &mut Buffer, apart: &mut Buffer) -> bool {
+    if !world.instances_are_of_another(at) && world.instances(row).is_some() {
+        return world.are_instances(row);
+    }
+    index.find_bare(at.position).is_some_and(|bare| world.fetch(bare, apart).is_ok() && world.are_instances(apart))
 }
 
 /// The block of a view; a block that cannot be compared is reported in `changes`.

@@ -221,7 +221,7 @@ impl Comparing<'_> {
         let (whole, across) = self.sizes.reported(unit.place);
         let Compared { a, b, .. } = self.compared;
         let (world, other, theirs) = if side == Side::A { (a, b, Side::B) } else { (b, a, Side::A) };
-        let Buffers { a: one, b: two } = buffers;
+        let Buffers { a: one, b: two, .. } = buffers;
         let Some(large) = &unit.large else {
             for at in unit.small {
                 let place = if side == Side::A { whole } else { at.position };

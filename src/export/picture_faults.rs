@@ -34,11 +34,13 @@ pub(super) fn layer_faults(save: &Save, map: &Map, layer: &Layer, grid: &Grid<Fi
     let damaged = grid.faults.iter().filter(|fault| fault.damage.code.level() > Level::Note);
     let named = damaged.map(|fault| {
         let damage = fault.damage.to_string();
+        let file = check::part_name(save, map, layer, fault.part).to_string();
         let why = match &fault.detail {
-            Some(detail) => format!("{damage}: {}", detail.trim_end_matches('.')),
-            None => damage,
+            // The detail of a missing file is its name.
+            Some(detail) if !file.ends_with(detail.as_str()) => format!("{damage}: {}", detail.trim_end_matches('.')),
+            _ => damage,
         };
-        Fault { file: check::part_name(save, map, layer, fault.part).to_string(), why }
+        Fault { file, why }
     });
     named.filter(|fault| !unread.contains(&fault.file)).collect()
 }

@@ -20,7 +20,8 @@ const FEWEST: usize = 64;
 const UPPER: u32 = 4;
 const LOWER: u32 = 32;
 
-/// How much rougher the little-endian reading must be, and how rough on average, in steps of 16 bits. Noise has 16,384.
+/// How much rougher the little-endian reading must be, and how rough on average where neighbours differ, in steps of 16 bits.
+/// Noise has 16,384.
 const ROUGHER: u64 = 16;
 const ROUGH: u64 = 4096;
 
@@ -144,12 +145,17 @@ fn is_smooth_reversed(data: &[u8]) -> bool {
     let (little, big) = (roughness(values, u16::from_le_bytes), roughness(values, u16::from_be_bytes));
     upper >= UPPER
         && lower >= LOWER
-        && is_rough(little, values.len())
+        && is_rough(little, changes(values))
         && big.checked_mul(ROUGHER).is_some_and(|big| big < little)
 }
 
-fn is_rough(sum: u64, values: usize) -> bool {
-    sum.checked_div(u64::try_from(values).unwrap_or(u64::MAX)).is_some_and(|mean| mean > ROUGH)
+/// The number of neighbours that differ: where most of a block has one distance, the rest of it still shows the order.
+fn changes(values: &[[u8; 2]]) -> usize {
+    values.iter().zip(values.iter().skip(1)).filter(|(a, b)| a != b).count()
+}
+
+fn is_rough(sum: u64, pairs: usize) -> bool {
+    sum.checked_div(u64::try_from(pairs).unwrap_or(u64::MAX)).is_some_and(|mean| mean > ROUGH)
 }
 
 /// The sum of the differences of neighbours, the shorter way around.
@@ -255,6 +261,17 @@ mod tests {
             assert!(correct(&block, &big, &mut buffer));
             assert_eq!(buffer, little);
         }
+    }
+
+    #[test]
+    fn a_slope_in_a_part_of_a_block_shows_its_order() {
+        let partly = slope().enumerate().map(|(at, d)| if at / 16 % 16 < 2 { fixed(d) } else { 0 });
+        let little = bytes(Depth::Bits16, &partly.flat_map(i16::to_le_bytes).collect::<Vec<u8>>());
+        let block = read(&little);
+        assert!(!is_big_endian(&block));
+        let mut big = little.clone();
+        reverse(&block, &mut big);
+        assert!(is_big_endian(&read(&big)));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What a plan does with each block: the list that totals count, and that a repaired copy can be compared with.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use crate::godot::stream::loc::Place;
 use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
 use crate::repair::plan::Plan;
@@ -166,7 +167,9 @@ fn of_stream<'p>(save: &Save, stream: &'p StreamPlan, each: &mut dyn FnMut(Block
         }
         Action::SetAside | Action::FromBackup => {}
         Action::Rebuild => {
-            for row in &stream.rows {
+            // A row that keeps its instances only is one whose block is missing.
+            let missing: HashSet<Place> = stream.missing.iter().map(|(place, _)| *place).collect();
+            for row in stream.rows.iter().filter(|row| !missing.contains(&row.place)) {
                 let (what, torn, odd) = of_row(row);
                 each(fate(row.place.lod, Some(row.place.position), what, torn, odd));
             }

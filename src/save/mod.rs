@@ -310,6 +310,8 @@ pub struct PakFile {
     pub name: Box<Path>,
     /// Its region, from its name; (0, 0, 0) if the name has none.
     pub region: [i32; 3],
+    /// Whether its name shows its region.
+    pub is_placed: bool,
     /// Its length in bytes.
     pub len: u64,
     /// The number of records that its header has, if it can be read.
@@ -459,6 +461,10 @@ impl Save {
         let path = pak_dir.dir.join(&file.name);
         let (source, mut undone) = open_pak(&path, self.options.pak.reading, &self.options.limits)?;
         let mut pak = Pak::load(source, file.region, &self.options.pak, &self.options.limits, damage)?;
+        // Where nothing shows the region, records have no positions.
+        if let Some(pak) = pak.as_mut().filter(|_| !file.is_placed) {
+            pak.grid = None;
+        }
         match &mut pak {
             Some(pak) => pak.damage.append(&mut undone),
             None => damage.append(&mut undone),

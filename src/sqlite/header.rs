@@ -28,6 +28,8 @@ pub struct Header {
     pub largest_root: u32,
     /// Text is UTF-8 (1) or UTF-16 (2 little-endian, 3 big-endian); 0 if the header does not store it.
     pub encoding: u32,
+    /// The number that names the application of the database; 0 if there is none.
+    pub application: u32,
 }
 
 fn u32_at(data: &[u8], at: usize) -> u32 {
@@ -39,7 +41,17 @@ impl Header {
     /// A header of which only the size of pages is known.
     #[must_use]
     pub const fn of_page_size(page_size: u32) -> Self {
-        Self { page_size, reserved: 0, wal: false, pages: 0, freelist: 0, free_pages: 0, largest_root: 0, encoding: 0 }
+        Self {
+            page_size,
+            reserved: 0,
+            wal: false,
+            pages: 0,
+            freelist: 0,
+            free_pages: 0,
+            largest_root: 0,
+            encoding: 0,
+            application: 0,
+        }
     }
 
     /// Decodes the header from the first bytes of a file. `None` when the size of pages is
@@ -108,6 +120,7 @@ impl Header {
             free_pages: u32_at(data, 36),
             largest_root: u32_at(data, 52),
             encoding,
+            application: u32_at(data, 68),
         })
     }
 

@@ -83,6 +83,13 @@ impl Index {
         self.blocks.get(at)
     }
 
+    /// The row with instances alone, or with those of another block than its voxels, that has the instances of a position.
+    #[must_use]
+    pub fn find_bare(&self, position: [i32; 3]) -> Option<&At> {
+        let at = self.bare.binary_search_by_key(&order(position), |at| order(at.position)).ok()?;
+        self.bare.get(at)
+    }
+
     /// The lowest and the highest position of its blocks; `None` if there are no blocks.
     #[must_use]
     pub fn extent(&self) -> Option<[[i32; 3]; 2]> {

@@ -24,7 +24,7 @@ use crate::godot::block::BlockLayout;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{Entry, Format};
 use crate::godot::slots::SlotFormula;
-use crate::godot::stream::loc::Format as Keys;
+use crate::godot::stream::loc::{Format as Keys, KeyRule};
 use crate::limits::Limits;
 use crate::printable;
 use crate::save::{self, Forest, InstancesView, Kind, Save, Scratch, Stored, StreamScratch, View};
@@ -258,6 +258,15 @@ impl<'s> World<'s> {
         match &self.store {
             Store::Forest(_) => None,
             Store::Stream(rows) => rows.stream.format,
+        }
+    }
+
+    /// The rule by which keys above LOD 0 of a stream are read; `None` for a forest.
+    #[must_use]
+    pub fn key_rule(&self) -> Option<KeyRule> {
+        match &self.store {
+            Store::Forest(_) => None,
+            Store::Stream(rows) => Some(rows.stream.rule),
         }
     }
 

@@ -91,6 +91,12 @@ impl<'s> Rows<'s> {
         .collect()
     }
 
+    /// Whether the row of a block has instances that belong to the same block.
+    fn has_own_instances(&self, at: &At) -> bool {
+        let row = self.row(at).filter(|row| row.instances != Blob::Null);
+        row.and_then(|row| self.stream.instances_place(row)).is_some_and(|place| place.position == at.position)
+    }
+
     pub fn index(&self, name: &str, lod: u8) -> Index {
         let (mut blocks, mut bare, mut stale) = (Vec::new(), Vec::new(), Vec::new());
         let mut orphans = 0u64;
@@ -115,6 +121,13 @@ impl<'s> Rows<'s> {
         let faults = self.stream.damage.iter().filter(|d| grave(d.code));
         let mut faults: Vec<Fault> = faults.map(|d| Fault { file: name.to_owned(), why: d.to_string() }).collect();
         let mut index = Index::new(lod, blocks, bare, Vec::new());
+        // One row gives a position its instances: that of its voxels if it has any, otherwise the first.
+        let all = index.bare.len();
+        index.bare.dedup_by_key(|at| at.position);
+        let mut rest = std::mem::take(&mut index.bare);
+        rest.retain(|at| !index.find(at.position).is_some_and(|block| self.has_own_instances(block)));
+        index.bare = rest;
+        index.twice += (all - index.bare.len()) as u64;
         stale.retain(|at| index.find(at.position).is_none());
         // Not specific to a LOD, so listed for each of them.
         let lost_keys = self.stream.rows.iter().rev().take_while(|row| row.place.is_none());

@@ -139,4 +139,28 @@ fn an_export_of_a_layer_names_the_maps_that_it_leaves_out() {
     assert_eq!(done.code, Some(8), "{}{}", done.out, done.err);
     assert!(done.err.contains("map-sparse: left out: --layer exports one layer of one voxel map"), "{}", done.err);
     assert!(!done.err.contains("map-dense") && to.join("FLAGS.npy").is_file(), "{}", done.err);
+    let to = demo.root.join("layer.png");
+    let done = run(&["export", several, "--layer", "0", "--map", to.to_str().unwrap()]);
+    assert_eq!(done.code, Some(8), "{}{}", done.out, done.err);
+    assert!(done.err.contains("map-sparse: left out: --layer exports one layer of one voxel map"), "{}", done.err);
+    assert!(!done.err.contains("map-dense") && to.is_file(), "{}", done.err);
+}
+
+#[test]
+fn blocks_of_a_missing_array_are_not_called_whole_and_the_array_is_named_once() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/map-sparse");
+    let rows = |save: &str| -> Json { serde_json::from_str(&run(&["ls", save, "--format=json"]).out).unwrap() };
+    let of_layer = |rows: &Json| {
+        let rows = rows.as_array().unwrap().iter().filter(|row| row["file"] == "Lake_Global.npy");
+        rows.map(|row| row["codes"].clone()).collect::<Vec<_>>()
+    };
+    let whole = of_layer(&rows(&save));
+    assert!(!whole.is_empty() && whole.iter().all(|codes| codes == &serde_json::json!([])), "{whole:?}");
+    fs::remove_file(Path::new(&save).join("Lake_Global_depth.npy")).unwrap();
+    let to = demo.root.join("layer");
+    let done = run(&["export", &save, "--layer=Lake_Global", "--out", to.to_str().unwrap()]);
+    assert_eq!(done.err.matches("Lake_Global_depth.npy").count(), 1, "{}", done.err);
+    fs::remove_file(Path::new(&save).join("Lake_Global.npy")).unwrap();
+    assert_eq!(of_layer(&rows(&save)), vec![serde_json::json!(["map-file-missing"]); whole.len()]);
 }

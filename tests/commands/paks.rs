@@ -83,3 +83,22 @@ fn rooms_and_the_words_of_pak_regions() {
     let rooms: Vec<&Json> = json["rooms"].as_array().unwrap().iter().map(|room| &room["room"]).collect();
     assert_eq!(rooms, ["cave", "hall"]);
 }
+
+#[test]
+fn chunks_of_a_pak_region_without_a_position_in_its_name_have_none() {
+    let demo = Demo::new();
+    let save = rename(&demo, "save1.region");
+    let rows: Json = serde_json::from_str(&run(&["ls", &save, "--format=json"]).out).unwrap();
+    let of = |name: &str| {
+        let rows = rows.as_array().unwrap().iter().filter(|row| row["file"] == name);
+        rows.map(|row| row["position"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("save1.region"), vec![Json::Null; 4]);
+    let info: Json = serde_json::from_str(&run(&["info", &save, "--format=json"]).out).unwrap();
+    let rooms = info["rooms"].as_array().unwrap();
+    let files: Vec<&Json> = rooms.iter().flat_map(|room| room["files"].as_array().unwrap()).collect();
+    let file = files.iter().find(|file| file["name"] == "save1.region").unwrap();
+    assert_eq!(file["region"], Json::Null);
+    assert!(run(&["info", &save]).out.contains("save1.region, region unknown"));
+    assert!(files.iter().filter(|file| file["name"] != "save1.region").all(|file| file["region"].is_array()));
+}

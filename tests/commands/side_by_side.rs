@@ -147,11 +147,19 @@ fn saves_in_directories_of_a_forest_are_read() {
     let forest = demo.path("current");
     let pak = demo.path("pak-numbers");
     let stream = demo.path("stream");
-    for (n, (inner, below)) in
-        [(&forest, "old"), (&pak, "regions"), (&pak, "regions/lod0"), (&stream, "regions"), (&forest, "regions/old")]
-            .into_iter()
-            .enumerate()
-    {
+    let (map, block_files) = (demo.path("map-sparse"), demo.path("block-files"));
+    let inner = [
+        (&forest, "old"),
+        (&pak, "regions"),
+        (&pak, "regions/lod0"),
+        (&stream, "regions"),
+        (&forest, "regions/old"),
+        (&forest, "regions"),
+        (&map, "regions"),
+        (&map, "regions/lod0"),
+        (&block_files, "regions"),
+    ];
+    for (n, (inner, below)) in inner.into_iter().enumerate() {
         let save = dir.path().join(n.to_string());
         copy(forest.as_ref(), &save);
         copy(inner.as_ref(), &save.join(below));
@@ -159,6 +167,8 @@ fn saves_in_directories_of_a_forest_are_read() {
         assert_eq!(count(path), count(&forest) + count(inner), "{below}");
         let check = lines(&output(&["check", path, "--format=jsonl"]));
         assert!(check.iter().all(|line| line["code"] != "name-foreign"), "{below}");
+        // A repair leaves it together.
+        expect(&run(&["repair", path, "--plan"]), 0, below);
     }
     // A directory that only has the name of that of a forest.
     let paks = dir.path().join("paks");

@@ -209,3 +209,28 @@ fn the_rule_of_keys_is_named_and_options_without_effect_are() {
     assert_eq!(code, 0);
     assert!(error.contains("--stale-rows, --key-rule have no effect: "), "{error}");
 }
+
+#[test]
+fn a_conversion_names_the_rule_of_keys_and_a_comparison_has_one_for_each_side() {
+    let (dir, path) = sample("stream-key-rule");
+    let made = dir.path().join("made.sqlite");
+    let made = made.to_str().unwrap();
+    let (code, out, error) = run(&["convert", &path, "--out", made]);
+    assert_eq!(code, 0, "{out}{error}");
+    let report: Json = serde_json::from_str(&std::fs::read_to_string(format!("{made}.convert.json")).unwrap()).unwrap();
+    assert_eq!((&report["key_rule"], &report["key_rule_given"]), (&json!("old"), &json!(false)));
+    let differ = |rules: &[&str]| run(&[&["diff", &path, made], rules].concat()).0;
+    assert_eq!(differ(&[]), 0);
+    assert_eq!(differ(&["--key-rule=old", "--key-rule-b=new"]), 0);
+    assert_eq!(differ(&["--key-rule=new", "--key-rule-b=new"]), 1);
+}
+
+#[test]
+fn a_row_that_keeps_its_instances_only_is_counted_once() {
+    let (_dir, path) = sample("stream-value");
+    let rows = json(&["ls", &path, "--format=json"]).as_array().unwrap().len();
+    let (_, out, _) = run(&["check", &path, "--format=json"]);
+    let check: Json = serde_json::from_str(&out).unwrap();
+    let totals = &check["summary"]["totals"];
+    assert_eq!((&totals["source"], &totals["lost"]), (&json!(rows), &json!(1)), "{totals}");
+}

@@ -37,6 +37,11 @@ fn a_repeated_index_is_a_note_with_its_number_of_voxels() {
     assert_eq!(found.len(), 1);
     assert_eq!((&found[0]["level"], &found[0]["found"]), (&Json::from("note"), &Json::from("1")));
     assert!(found[0]["message"].as_str().unwrap().contains("1 voxel"), "{found:?}");
+    // Of the block alone, too.
+    let block = found[0]["block"].as_array().unwrap().iter().map(Json::to_string).collect::<Vec<_>>().join(",");
+    let shown = output(&["show", &demo.path("healthy/textures"), "--block", &block, "--format=json"]);
+    let shown: Json = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["findings"][0]["code"], "textures-repeat", "{shown}");
 }
 
 #[test]

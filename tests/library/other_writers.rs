@@ -381,7 +381,53 @@ mod keys_of_2021 {
         let mut truth = rows(&plain, &Options::default());
         truth.get_mut(&place(-1)).unwrap()[1] = Some(bytes(-1));
         truth.insert(place(-2), [None, Some(bytes(-2))]);
-        assert_eq!(rows(&copied, &Options::default().key_rule(KeyRule::New)), truth);
+        let new = Options::default().key_rule(KeyRule::New);
+        assert_eq!(rows(&copied, &new), truth);
+        let converted = dir.path().join("converted.sqlite");
+        let world = World::only(&save).unwrap();
+        convert::to_stream(&world, &Target::default(), &converted, &Watch::default()).unwrap();
+        assert_eq!(rows(&converted, &new), truth);
+        // Instances are compared where they belong, whichever row has them.
+        let summary = |other: &Path| {
+            let (other, mut changes) = (open(other), 0);
+            let other = World::only(&other).unwrap();
+            let options = diff::Options::default();
+            diff::run(&world, &other, &options, |_| changes += 1).unwrap();
+            changes
+        };
+        assert_eq!((summary(&converted), summary(&copied)), (0, 0));
+        assert_eq!(summary(&plain), 2, "the copy without them");
+    }
+
+    #[test]
+    fn a_copy_is_read_by_the_rule_that_it_was_written_by() {
+        let dir = tempdir().unwrap();
+        let path = dir.path().join("world.sqlite");
+        let spec = voxscope::demo::stream::StreamSpec::small(Format::Int16);
+        let plain = dir.path().join("plain.sqlite");
+        voxscope::demo::stream::write_stream(&plain, &spec, None).unwrap();
+        with_old_keys(&plain, &path);
+        // A damaged row with a key that the old rule does not have makes all keys ones of the new rule.
+        let database = rusqlite::Connection::open(&path).unwrap();
+        let odd = key(Format::Int16, Place { lod: 1, position: [1, 0, 0] }).unwrap();
+        database.execute("INSERT INTO blocks VALUES (?, x'0011', NULL)", [odd]).unwrap();
+        database.close().unwrap();
+        let save = open(&path);
+        assert_eq!(save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap().rule, KeyRule::New);
+        let copied = dir.path().join("repaired.sqlite");
+        repair::run(&save, &copied, &repair::Options::default()).unwrap();
+        let converted = dir.path().join("converted.sqlite");
+        let world = World::only(&save).unwrap();
+        convert::to_stream(&world, &Target::default(), &converted, &Watch::default()).unwrap();
+        for made in [copied, converted] {
+            assert_eq!(trouble(&made), []);
+            let save = open(&made);
+            assert_eq!(save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap().rule, KeyRule::New);
+            let new = Options::default().key_rule(KeyRule::New);
+            assert_eq!(rows(&made, &Options::default()), rows(&made, &new));
+            let again = repair::run(&save, &made.with_extension("again"), &repair::Options::default()).unwrap();
+            assert!(again.plan.changes_nothing(), "{}", made.display());
+        }
     }
 }
 

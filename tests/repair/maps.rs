@@ -317,6 +317,27 @@ fn of_two_blocks_at_one_place_the_first_stays() {
 }
 
 #[test]
+fn bytes_behind_arrays_that_lose_rows_go_to_lost_and_found() {
+    let places = [PLACES[0], PLACES[1], PLACES[1], PLACES[3]];
+    let draft = map()
+        .with("i.npy", |b| {
+            *b = npy("<i4", "False", "(4, 3)", &i4(places.into_iter().flatten()));
+            b.push(5);
+        })
+        .with("d.npy", |b| b.extend([7; 99]));
+    let done = draft.repaired(&[Code::MapIndexTwice], &[]);
+    assert_eq!((done.lost("d.npy.behind.bin"), done.lost("i.npy.behind.bin")), (vec![7; 99], vec![5]));
+    let arrays = [
+        ("i.npy", "1 row is taken out"),
+        ("i.npy", "1 byte behind the array goes to lost+found"),
+        ("d.npy", "99 bytes behind the array go to lost+found"),
+        ("d.npy", "1 block is taken out"),
+    ];
+    let arrays = arrays.map(|(file, what)| json!({ "file": file, "what": what }));
+    assert_eq!(done.report["layers"][0]["arrays"], json!(arrays));
+}
+
+#[test]
 fn blocks_outside_of_the_layer_go_to_lost_and_found() {
     for place in [[2, 0, 0], [0, -1, 0], [0, 1, 0], [i32::MAX; 3]] {
         let places = [PLACES[0], PLACES[1], place, PLACES[3]];

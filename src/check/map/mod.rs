@@ -136,7 +136,18 @@ fn block_row(
 ) -> Row {
     // Blocks that cannot be read have no counts; `check` reports the reason.
     let counts = grid.count_block(number, bytes, voxels).unwrap_or_default();
-    row(Arc::clone(file), number, Some(position), grid.block_span(number), counts)
+    let row = row(Arc::clone(file), number, Some(position), grid.block_span(number), counts);
+    if grid.data.is_some() {
+        return row;
+    }
+    // Without the array every block of it is lost.
+    let lost = grid
+        .faults
+        .iter()
+        .filter(|fault| fault.part == LayerFile::Data && fault.damage.code.level() > crate::damage::Level::Note);
+    let mut codes = CodeSet::default();
+    lost.for_each(|fault| codes.insert(fault.damage.code));
+    Row { codes, offset: None, ..row }
 }
 
 fn row(file: Arc<str>, slot: u32, position: Option<[i32; 3]>, span: Span, counts: Histogram) -> Row {

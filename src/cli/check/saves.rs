@@ -25,7 +25,7 @@ impl Saves {
         if all.is_empty() {
             return Self::default();
         }
-        all.push(("in no save".to_owned(), Vec::new()));
+        all.push(("files that belong to no save".to_owned(), Vec::new()));
         Self { all, held: 0 }
     }
 

@@ -353,11 +353,15 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
     let save = Arc::new(save);
     let done = export::map(&save, part, &request, to, &watch);
     bar.clear();
+    let left_out = match (&done, &arguments.layer) {
+        (Ok(_), Some(name)) => left_out::all_but_map(&save, name),
+        _ => Exit::CLEAN,
+    };
     let done = done.map(|summary| {
         let [width, height] = summary.size;
         let beside = summary.description.map(|path| format!(", described in {}", printable::path(&path)));
         let words = format!("{width} x {height} pixels, look {}, {}", request.look.name(), summary.matter);
-        (words + &beside.unwrap_or_default(), lacking(&summary.faults))
+        (words + &beside.unwrap_or_default(), lacking(&summary.faults).and(left_out))
     });
     let unread = match &done {
         Err(Error::Beside(_) | Error::Request(_)) => Exit::CLEAN,

@@ -28,7 +28,8 @@ pub struct PakDirInfo {
 struct FileInfo {
     name: String,
     bytes: u64,
-    region: [i32; 3],
+    /// `None` if the name of the file does not show it.
+    region: Option<[i32; 3]>,
     /// What is known when the header can be read.
     header: Option<HeaderInfo>,
 }
@@ -85,7 +86,7 @@ pub fn gather(save: &Save, pak_dir: &PakDir, given: &Path) -> PakDirInfo {
                 grid: pak.grid,
             }
         });
-        FileInfo { name: save.shown(&path), bytes: file.len, region: file.region, header }
+        FileInfo { name: save.shown(&path), bytes: file.len, region: file.is_placed.then_some(file.region), header }
     });
     let path = super::shown_by(save, given, &pak_dir.dir);
     PakDirInfo { path, room: (!pak_dir.room.is_empty()).then(|| printable(&pak_dir.room)), files: files.collect() }
@@ -108,7 +109,8 @@ pub fn print(out: &mut impl Write, pak_dir: &PakDirInfo) -> io::Result<()> {
     ];
     let mut rows = table(&columns);
     for file in pak_dir.files.iter().take(FILES) {
-        let region = format!("  {}", triple(file.region));
+        let region =
+            file.region.map_or_else(|| format!("  {}, region unknown", file.name), |at| format!("  {}", triple(at)));
         let Some(header) = &file.header else {
             rows.add_row([region, size(file.bytes), "cannot be read".to_owned()]);
             continue;

@@ -85,8 +85,9 @@ pub(super) fn show(
     let mut decoder = Decoder::default();
     let found = bare::read(kind, &bytes, layout.as_ref(), &options.limits, &mut decoder, &mut reversed);
     let file: Arc<str> = name.as_str().into();
-    let findings: Vec<Finding> =
-        found.damage.iter().map(|damage| Finding::of_file(Arc::clone(&file), *damage, None)).collect();
+    let findings: Vec<Finding> = super::block::damage_of(&found.damage, found.block.as_ref())
+        .map(|damage| Finding::of_file(Arc::clone(&file), damage, None))
+        .collect();
     let mut out = stdout();
     if format != Format::Text {
         format.write(&mut out, &to_json(&name, why, &bytes, &found, names, &findings))?;

@@ -6,11 +6,12 @@ use std::io::{self, Write};
 use serde_json::{Value as Json, json};
 use voxscope::bytes::Span;
 use voxscope::check::{BlockAt, Finding};
+use voxscope::damage::Damage;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF, TYPE};
 use voxscope::godot::container::Container;
 use voxscope::godot::metadata::Metadata;
-use voxscope::godot::textures::{Textures, WEIGHTS, unpack};
+use voxscope::godot::textures::{Textures, WEIGHTS, repeated, unpack};
 use voxscope::picture::palette::Palette;
 use voxscope::printable::{self, triple};
 use voxscope::save::{Scratch, View};
@@ -60,10 +61,17 @@ pub fn show(
     Ok(())
 }
 
+/// The damage of a block, with what only its decoded values show.
+pub fn damage_of(damage: &[Damage], block: Option<&Block<'_>>) -> impl Iterator<Item = Damage> {
+    damage.iter().copied().chain(block.and_then(repeated))
+}
+
 fn findings(place: &FoundBlock<'_>, view: &View<'_>) -> Vec<Finding> {
     let file: std::sync::Arc<str> = place.file.as_str().into();
     let at = BlockAt { lod: place.lod, position: Some(place.position) };
-    view.damage.iter().map(|damage| Finding::of_block(file.clone(), at, view.stored.span, *damage)).collect()
+    damage_of(view.damage, view.block.as_ref())
+        .map(|damage| Finding::of_block(file.clone(), at, view.stored.span, damage))
+        .collect()
 }
 
 fn head(out: &mut impl Write, place: &FoundBlock<'_>, view: &View<'_>) -> io::Result<()> {

@@ -70,7 +70,8 @@ fn of_row(
     let (key, parts) = (key_words(stream.key(scratch)), scratch.parts().to_vec());
     let human = arguments.format == Format::Text;
     let view = stream.block(scratch);
-    findings.extend(view.damage.iter().map(|d| Finding::of_block(file.clone(), at, view.stored.span, *d)));
+    let damage = block::damage_of(view.damage, view.block.as_ref());
+    findings.extend(damage.map(|d| Finding::of_block(file.clone(), at, view.stored.span, d)));
     let mut json = json!({
         "file": which.file,
         "lod": which.lod,

@@ -221,6 +221,10 @@ fn blob(bytes: [u8; 10]) -> Place {
     Place { lod: u8::try_from(n >> 75).unwrap_or(u8::MAX), position: [0, 25, 50].map(|shift| signed(part(shift), 25)) }
 }
 
+/// The application number in the header of a database whose keys were written by the new rule although they look like those
+/// of the old one. Written by `repair` and `convert`; engines do not look at it.
+pub const NEW_RULE_MARK: u32 = u32::from_be_bytes(*b"vxs2");
+
 /// How the position of a block above LOD 0 is stored in its key.
 ///
 /// Source: the history of the engine's `voxel_stream_sqlite.cpp`. It concerns voxels only: instances were always stored

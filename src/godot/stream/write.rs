@@ -9,7 +9,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, Statement, ToSql, params};
 
 use crate::godot::channel::{CHANNELS, Depth};
-use crate::godot::stream::loc::{Format, Key, Owned};
+use crate::godot::stream::loc::{Format, Key, KeyRule, NEW_RULE_MARK, Owned, Place};
 
 /// The settings of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +139,19 @@ pub fn begin(path: &Path, page_size: Option<u32>) -> rusqlite::Result<Connection
     db.pragma_update(None, "trusted_schema", "OFF")?;
     db.execute_batch("BEGIN")?;
     Ok(db)
+}
+
+/// Marks a database whose rows with voxels have these places as one with keys of the new rule, where they would otherwise
+/// be read by the old one. A number that another program put there stays.
+///
+/// # Errors
+/// Errors of SQLite.
+pub fn mark_rule(db: &Connection, places: &[Place]) -> rusqlite::Result<()> {
+    let taken: i64 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    if taken == 0 && KeyRule::infer(places) == KeyRule::Old {
+        db.pragma_update(None, "application_id", NEW_RULE_MARK)?;
+    }
+    Ok(())
 }
 
 /// Commits and syncs the database.

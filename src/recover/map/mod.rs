@@ -66,6 +66,8 @@ pub struct Array {
     pub header: Option<&'static str>,
     /// Numbers that its shape asks for and that are not there.
     pub missing: u64,
+    /// Bytes of the file behind its numbers.
+    pub behind: u64,
 }
 
 /// How an array is to be read, given the shapes that the description asks for; `Err` says in a few words why it cannot be.
@@ -90,10 +92,11 @@ pub fn array<S: Source>(source: &S, role: Role, asked: &[Vec<u64>]) -> io::Resul
         let data = Span::new(npy.data.start, source.len());
         let npy = Npy { shape: shape.clone(), data, ..npy };
         let why = "its header disagreed with the length of the file, which is that of the description";
-        return Ok(Ok(Array { npy, header: Some(why), missing: 0 }));
+        return Ok(Ok(Array { npy, header: Some(why), missing: 0, behind: 0 }));
     }
     let missing = npy.declared() - npy.there().min(npy.declared());
-    Ok(Ok(Array { npy, header: None, missing }))
+    let behind = source.len().saturating_sub(npy.data.end);
+    Ok(Ok(Array { npy, header: None, missing, behind }))
 }
 
 /// An array whose header cannot be read: its length may still say what it is.
@@ -131,7 +134,7 @@ fn unreadable<S: Source>(
         return Ok(Err("its header cannot be read, and neither can what is behind it"));
     }
     let why = "its header could not be read; the length of the file and the description determine it";
-    Ok(Ok(Array { npy: npy.clone(), header: Some(why), missing: 0 }))
+    Ok(Ok(Array { npy: npy.clone(), header: Some(why), missing: 0, behind: 0 }))
 }
 
 /// Whether a header can have this length.

@@ -180,6 +180,7 @@ impl LayerExam<'_> {
             self.note(name, why);
         }
         if array.missing > 0 || array.header.is_some() {
+            self.keep_behind(name, array);
             self.plan.arrays.push(ArrayPlan {
                 name: name.to_owned(),
                 source: array.npy.clone(),
@@ -189,6 +190,15 @@ impl LayerExam<'_> {
             });
         }
         true
+    }
+
+    /// Lists the bytes behind an array that is written anew.
+    fn keep_behind(&mut self, name: &str, array: &Array) {
+        if array.behind > 0 {
+            let n = crate::printable::count(array.behind, "byte");
+            let verb = if array.behind == 1 { "goes" } else { "go" };
+            self.note(name, format!("{n} behind the array {verb} to lost+found"));
+        }
     }
 
     /// Plans a layer of blocks; returns its size if the description has it.
@@ -303,6 +313,12 @@ impl LayerExam<'_> {
             if let Some(why) = array.header {
                 self.note(name, why);
             }
+            if !same_rows && name == index_name {
+                let n = crate::printable::count(rows.saturating_sub(count), "row");
+                let verb = if rows.saturating_sub(count) == 1 { "is" } else { "are" };
+                self.note(name, format!("{n} {verb} taken out"));
+            }
+            self.keep_behind(name, array);
             self.plan.arrays.push(ArrayPlan {
                 name: name.to_owned(),
                 source: array.npy.clone(),

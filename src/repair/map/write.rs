@@ -10,6 +10,7 @@ use crate::repair::map::layer::with_rows;
 use crate::repair::map::{ArrayPlan, LayerPlan, MapPlan};
 use crate::repair::out::{aside, json as pretty, lost_name};
 use crate::repair::write::open_input;
+use crate::source::Source;
 use crate::voxel_map::grid::BLOCK_VOXELS;
 use crate::voxel_map::map_json::FILE_NAME;
 use crate::voxel_map::npy::Npy;
@@ -79,6 +80,12 @@ fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(
     }
     out.zeros(array.fill.saturating_mul(npy.dtype.size()))?;
     out.done()?;
+    let end = input.source.len();
+    if npy.data.end < end {
+        let mut behind = Writer::new(draft, &lost_name(draft, &name, ".behind.bin"))?;
+        behind.span(&input, Span::new(npy.data.end, end))?;
+        behind.done()?;
+    }
     input.unchanged()
 }
 

@@ -289,12 +289,35 @@ impl Scan<'_> {
         }
     }
 
+    /// Reads the saves that have their meta files or their directories among these entries of a directory of LODs; returns the
+    /// entries that are not of them. A meta file alone is one that was moved there.
+    fn saves_among(&mut self, dir: &Path, mut entries: Vec<Entry>) -> Vec<Entry> {
+        if self.depth >= self.options.limits.directory_depth {
+            return entries;
+        }
+        self.depth += 1;
+        let is = |(path, _): &Entry, name: &str| path.file_name() == Some(OsStr::new(name));
+        let is_regions = |entry: &Entry| is(entry, REGIONS) && entry.1 == What::Directory && may_have_lods(&entry.0);
+        if entries.iter().any(is_regions) {
+            entries = self.forest(dir, entries);
+        }
+        if block_files::has_blocks(dir) {
+            entries = self.block_files(dir, entries);
+        }
+        if entries.iter().any(|entry| is(entry, FILE_NAME)) {
+            self.map(dir);
+            entries.retain(|entry| !is(entry, FILE_NAME) && entry.0.extension() != Some(OsStr::new("npy")));
+        }
+        self.depth -= 1;
+        entries
+    }
+
     /// Scans entries of a directory of LODs that have no name of this format: saves among them are read, and what else there
     /// is gets reported. `like` is how the names of this format begin.
     fn foreign(&mut self, dir: &Path, entries: Vec<Entry>, like: Option<&str>) {
         let saves = |scan: &Self| scan.forests.len() + scan.pak_dirs.len() + scan.streams.len() + scan.maps.len();
         let mut paks = Vec::new();
-        for (path, what) in entries {
+        for (path, what) in self.saves_among(dir, entries) {
             let before = saves(self);
             match what {
                 What::Directory => self.directory_below(&path),
@@ -372,7 +395,7 @@ impl Scan<'_> {
         match Map::open(dir, &self.options.limits) {
             Ok(map) => self.maps.push(map),
             Err(error) => {
-                self.fault(&dir.join(FILE_NAME), error.code(), "the map's description", Some(error.to_string()));
+                self.fault(&dir.join(FILE_NAME), error.code(), "description of the map", Some(error.to_string()));
             }
         }
     }

@@ -41,8 +41,10 @@ pub(super) fn read_record_counts(pak_dir: &mut PakDir) {
 }
 
 impl PakFile {
-    fn named(name: &Path, region: [i32; 3], len: u64) -> Self {
-        Self { name: name.into(), region, len, records: None, refused: None }
+    fn named(name: &Path, region: Option<[i32; 3]>, len: u64) -> Self {
+        let is_placed = region.is_some();
+        let region = region.unwrap_or_default();
+        Self { name: name.into(), region, is_placed, len, records: None, refused: None }
     }
 }
 
@@ -58,7 +60,7 @@ impl Scan<'_> {
                 self.odd_name(path, text, paths);
             }
             let found = found.or_else(|| Some(("", place::parse_meant_name(text)?)));
-            let (room, region) = found.unwrap_or_default();
+            let (room, region) = found.map_or(("", None), |(room, region)| (room, Some(region)));
             let len = fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
             rooms.entry(room).or_default().push(PakFile::named(Path::new(name), region, len));
         }

@@ -8,7 +8,7 @@ use super::Stream;
 use super::schema::Table;
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
-use crate::godot::stream::loc::{self, Key, KeyRule, Place};
+use crate::godot::stream::loc::{self, Key, KeyRule, NEW_RULE_MARK, Place};
 use crate::godot::stream::meta::Meta;
 use crate::source::Source;
 use crate::sqlite::btree::{Cell, Kind, Page, local_len};
@@ -380,7 +380,8 @@ impl Found {
 fn apply_rule<S: Source>(stream: &mut Stream<S>, rows: &mut [(StreamRow, OwnedKey)], rule: Option<KeyRule>) {
     let sound = rows.iter().filter(|(row, _)| !row.stale && row.voxels != Blob::Null);
     let keys: Vec<Place> = sound.filter_map(|(row, _)| row.place).collect();
-    stream.rule = rule.unwrap_or_else(|| KeyRule::infer(&keys));
+    let marked = (stream.pages.header.application == NEW_RULE_MARK).then_some(KeyRule::New);
+    stream.rule = rule.or(marked).unwrap_or_else(|| KeyRule::infer(&keys));
     let root = stream.tables.iter().find(|table| table.is("blocks")).map_or(0, |table| table.root);
     let span = if root == 0 { Span::default() } else { stream.pages.span_in_file(root) };
     let mut report = |code, field, count: u64| {

@@ -84,6 +84,29 @@ pub struct Index {
     by_name: HashMap<String, ItemId>,
 }
 
+/// The names of saves in a directory that may have several.
+struct Labels<'s> {
+    save: &'s Save,
+    /// The number of saves of each directory.
+    dirs: HashMap<&'s Path, usize>,
+}
+
+impl<'s> Labels<'s> {
+    fn new(save: &'s Save) -> Self {
+        let forests = save.forests.iter().map(|forest| &forest.dir);
+        let others = save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir));
+        let mut dirs = HashMap::new();
+        forests.chain(others).for_each(|dir| *dirs.entry(dir.as_path()).or_default() += 1);
+        Self { save, dirs }
+    }
+
+    /// The name of a directory, with what is in it where it has several saves.
+    fn label(&self, dir: &Path, what: &str) -> String {
+        let name = self.save.shown(dir);
+        if self.dirs.get(dir).is_some_and(|n| *n > 1) { format!("{name} ({what})") } else { name }
+    }
+}
+
 impl Index {
     /// The tree of a save that is read otherwise than check and repair read it.
     #[must_use]
@@ -130,17 +153,25 @@ impl Index {
             return index;
         }
         let root = index.push(NodeKind::Save, &name, None);
+        let labels = Labels::new(&save);
         for (number, forest) in save.forests.iter().enumerate() {
-            index.forest(Some(root), &save.shown(&forest.dir), number, forest);
+            let what = match forest.kind {
+                Kind::Forest => "region forest",
+                Kind::BlockFiles => "block files",
+                Kind::Loose => "region files",
+            };
+            index.forest(Some(root), &labels.label(&forest.dir, what), number, forest);
         }
         for (number, pak_dir) in save.pak_dirs.iter().enumerate() {
-            index.pak_dir(Some(root), &save.shown(&pak_dir.dir), number, pak_dir);
+            let room = printable(&pak_dir.room);
+            let what = if room.is_empty() { "pak regions".to_owned() } else { format!("pak regions of room {room}") };
+            index.pak_dir(Some(root), &labels.label(&pak_dir.dir, &what), number, pak_dir);
         }
         for (number, stream) in save.streams.iter().enumerate() {
             index.item(root, Item::Stream(number), stream.path.clone(), &save.shown(&stream.path));
         }
         for (number, map) in save.maps.iter().enumerate() {
-            index.map(Some(root), &save.shown(&map.dir), number, map);
+            index.map(Some(root), &labels.label(&map.dir, "voxel map"), number, map);
         }
         index.close(root);
         index
@@ -351,5 +382,29 @@ impl Index {
             at = line.parent;
         }
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saves_of_one_directory_have_different_names() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["current", "block-files", "pak-numbers", "map-sparse"] {
+            let sample = crate::demo::samples().find(|sample| sample.name == name).unwrap();
+            (sample.make)(dir.path()).unwrap();
+        }
+        let index = Index::new(Save::open(dir.path(), &Options::default()).unwrap());
+        let branches = index.nodes.iter().filter(|node| node.depth == 1);
+        let mut labels: Vec<&str> = branches.map(|node| &*node.label).collect();
+        labels.sort_unstable();
+        let all = labels.len();
+        labels.dedup();
+        assert_eq!((all, labels.len()), (4, 4), "{labels:?}");
+        for what in ["region forest", "block files", "pak regions", "voxel map"] {
+            assert!(labels.iter().any(|label| label.ends_with(&format!("({what})"))), "{labels:?}");
+        }
     }
 }
