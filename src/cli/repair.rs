@@ -12,7 +12,8 @@ use voxscope::watch::Watch;
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_report, complain_of_unread, complain_of_unread_beside, count, level_style, stdout, wrapped,
+    BOLD, GOOD, after_report, complain_of_uncopied, complain_of_unread_beside, count, level_style, stdout, uncopied,
+    wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -74,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
     // First, so that nothing that follows is taken for all of the save.
     let of_backup = backup.as_ref().map_or(Exit::CLEAN, complain_of_unread_beside);
-    let unread = complain_of_unread(&save).and(of_backup);
+    let unread = complain_of_uncopied(&save).and(of_backup);
     if backup.as_ref().is_some_and(|backup| backup.forests.is_empty() && backup.streams.is_empty()) {
         if of_backup == Exit::FAILED {
             return Err(Failure::Failed("nothing of the backup can be read".to_owned()));
@@ -199,7 +200,7 @@ fn report(
         let left = check.counts.errors + check.counts.warnings;
         let (style, verdict) = match () {
             () if left > 0 => (WARNING, count(left, "finding") + " left"),
-            () if save.unread().next().is_some() => (WARNING, "checked; it lacks what was not read".to_owned()),
+            () if uncopied(save).next().is_some() => (WARNING, "checked; it lacks what was not read".to_owned()),
             () if is_empty(check, save) => (WARNING, "there is no block in it".to_owned()),
             () => (GOOD, "checked, clean".to_owned()),
         };
@@ -231,7 +232,7 @@ fn report(
 fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan) -> Result<(), Failure> {
     let lines = repair::words(plan);
     if plan.changes_nothing() {
-        let all = save.unread().next().is_none();
+        let all = uncopied(save).next().is_none();
         writeln!(out, "{}", if all { "Nothing to repair." } else { "Nothing to repair in what was read." })?;
     }
     for line in lines {
