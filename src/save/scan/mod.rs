@@ -426,7 +426,7 @@ impl Scan<'_> {
         let (mut found, mut layout) = (false, ForestLayout::Engine);
         // A directory named `regions` without a LOD in it hides no forest of the Rust port.
         let is_port = has_lods_of_port(dir, &entries);
-        let is_regions = |path: &Path| path.file_name() == Some(OsStr::new(REGIONS)) && !(is_port && !has_lod(path));
+        let is_regions = |path: &Path| path.file_name() == Some(OsStr::new(REGIONS)) && (!is_port || has_lod(path));
         let has_regions = entries.iter().any(|(path, _)| is_regions(path));
         for (path, what) in entries {
             let name = path.file_name().unwrap_or_default();
