@@ -122,18 +122,17 @@ impl CauseKind {
             Self::InUse => matches!(code, Code::FileChanged | Code::StreamWal),
             Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code),
             Self::CopyIncomplete => {
-                const MISSING: [Code; 7] = [
+                const MISSING: [Code; 6] = [
                     Code::BlockFilesMeta,
                     Code::MetaMissing,
                     Code::MapFileMissing,
                     Code::RegionMissing,
-                    Code::CopyName,
                     Code::ForestEmpty,
                     Code::LodGap,
                 ];
                 MISSING.contains(&code)
             }
-            Self::Renamed => matches!(code, Code::RegionMisnamed | Code::PakName | Code::PakDuplicate),
+            Self::Renamed => matches!(code, Code::RegionMisnamed | Code::CopyName | Code::PakName | Code::PakDuplicate),
             Self::CopyCut | Self::DiskFull => CUT.contains(&code),
             Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
             Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
@@ -392,10 +391,6 @@ impl Evidence {
         if regions > 0 {
             evidence.push(format!("{} {} missing", number(regions, "region file"), are(regions)));
         }
-        let renamed = self.count(&[Code::CopyName]);
-        if renamed > 0 {
-            evidence.push(format!("a copy changed the name of {}", number(renamed, "file")));
-        }
         if !evidence.is_empty() {
             causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, &[]));
         }
@@ -451,6 +446,10 @@ impl Evidence {
         if misnamed > 0 {
             let files = number(misnamed, "region file");
             evidence.push(format!("{files} {} borders that continue those of other places", has(misnamed)));
+        }
+        let copied = self.count(&[Code::CopyName]);
+        if copied > 0 {
+            evidence.push(format!("a copy changed the name of {}", number(copied, "file")));
         }
         let names = self.count(&[Code::PakName, Code::PakDuplicate]);
         if names > 0 {

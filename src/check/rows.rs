@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
-use crate::damage::CodeSet;
+use crate::damage::{self, Code, CodeSet, Damage};
 use crate::save::{File, Save};
 use crate::source::OpenError;
 
@@ -37,6 +37,24 @@ pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Ro
         File::Map(map) => return Ok(map::rows(save, map, options)),
     }
     Ok(rows)
+}
+
+/// Why no block of a file can be located, if that is so: its header, its records or its tables cannot be read.
+#[must_use]
+pub fn unlisted(save: &Save, file: File<'_>) -> Option<Damage> {
+    let mut damage = Vec::new();
+    let is_located = match file {
+        File::Region(_, file) => {
+            damage.clone_from(&file.damage);
+            file.header.is_some() || file.detail.is_some()
+        }
+        File::Pak(pak_dir, file) => !matches!(save.pak(pak_dir, file, &mut damage), Ok(None)),
+        File::Stream(file) => !matches!(save.stream(file, &mut damage), Ok(None)),
+        File::Map(_) => true,
+    };
+    // The name hides nothing of a file that is read.
+    let hides = |damage: &Damage| damage.code.level() == damage::Level::Error && damage.code != Code::CopyName;
+    damage.into_iter().filter(|_| !is_located).find(hides)
 }
 
 /// The block table of one file and all findings about the file.

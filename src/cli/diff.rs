@@ -9,7 +9,7 @@ use voxscope::godot::channel::NAMES;
 use voxscope::printable::{printable, triple};
 use voxscope::save::Save;
 use voxscope::watch::Watch;
-use voxscope::world::World;
+use voxscope::world::{self, World};
 
 use super::Color;
 use super::exit::{Exit, Failure};
@@ -118,7 +118,7 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
         }
         let any_lost = !lost_a.is_empty() || !lost_b.is_empty();
         // What is lost on one side is not called missing there.
-        let [lost_a, lost_b] = [(&first, &all_a), (&second, &all_b)].map(|(save, worlds)| names_of_lost(save, worlds));
+        let [lost_a, lost_b] = [&lost_a, &lost_b].map(|errors| names_of_lost(errors));
         // A world that only one of them has is not compared.
         let [of_a, of_b] = [(&all_a, &all_b), (&all_b, &all_a)].map(|(all, others)| {
             let in_both = |world: &&World<'_>| partner(world, all, others).is_some();
@@ -152,10 +152,13 @@ fn complain_of_left_out(side: Side, save: &Save, worlds: &[&World<'_>]) -> bool 
     !all.is_empty()
 }
 
-/// The names of the streams of a save that are none of its worlds, because nothing of them can be read.
-fn names_of_lost(save: &Save, worlds: &[World<'_>]) -> Vec<String> {
-    let names = save.streams.iter().map(|stream| save.shown(&stream.path));
-    names.filter(|name| worlds.iter().all(|world| world.name != *name)).collect()
+/// The names of the saves that cannot be read.
+fn names_of_lost(errors: &[world::Error]) -> Vec<String> {
+    let name = |error: &world::Error| match error {
+        world::Error::Read(name, _) => Some(name.clone()),
+        _ => None,
+    };
+    errors.iter().filter_map(name).collect()
 }
 
 /// The exit code when something was not compared.

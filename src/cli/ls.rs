@@ -94,6 +94,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         printer.words(file);
         match check::rows(&save, file, &check::Options::default()) {
             Ok(mut rows) => {
+                if let Some(damage) = rows.is_empty().then(|| check::unlisted(&save, file)).flatten() {
+                    complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
+                    exit = Exit::FAILED;
+                }
                 compared.add_to(&mut rows);
                 for row in rows.iter().filter(|row| filter.matches(row)) {
                     printer.row(row)?;

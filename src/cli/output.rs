@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use voxscope::damage::Level;
 pub use voxscope::printable::{size, write_json, write_json_pretty};
-use voxscope::save::Save;
+use voxscope::save::{Fault, Save};
 
 use super::exit::{Exit, Failure};
 
@@ -67,17 +67,27 @@ pub fn complain_of_file_once(file: &str, why: &str) {
 /// Says on standard error which parts of a save were not read, those left out that were named before, and returns the exit
 /// code for that.
 pub fn complain_of_unread(save: &Save) -> Exit {
-    complain_of_unread_as(save, |path| save.shown(path))
+    complain_of_faults(save.unread(), |path| save.shown(path))
+}
+
+/// The same of a repair, which keeps files of blocks whose names are no positions in `lost+found`.
+pub fn complain_of_uncopied(save: &Save) -> Exit {
+    complain_of_faults(uncopied(save), |path| save.shown(path))
+}
+
+/// What of a save was not read, and is neither in the copy of a repair nor in its `lost+found`.
+pub fn uncopied(save: &Save) -> impl Iterator<Item = &Fault> {
+    save.unread().filter(|fault| !fault.is_misnamed())
 }
 
 /// The same of a second save, whose files are named by their whole paths.
 pub fn complain_of_unread_beside(save: &Save) -> Exit {
-    complain_of_unread_as(save, voxscope::printable::path)
+    complain_of_faults(save.unread(), voxscope::printable::path)
 }
 
-fn complain_of_unread_as(save: &Save, name: impl Fn(&Path) -> String) -> Exit {
+fn complain_of_faults<'s>(faults: impl Iterator<Item = &'s Fault>, name: impl Fn(&Path) -> String) -> Exit {
     let mut exit = Exit::CLEAN;
-    for fault in save.unread() {
+    for fault in faults {
         complain_of_file_once(&name(&fault.path), &fault.why());
         exit = Exit::FAILED;
     }

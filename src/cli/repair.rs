@@ -12,7 +12,8 @@ use voxscope::watch::Watch;
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_report, complain_of_unread, complain_of_unread_beside, count, level_style, stdout, wrapped,
+    BOLD, GOOD, after_report, complain_of_uncopied, complain_of_unread_beside, count, level_style, stdout, uncopied,
+    wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -74,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
     // First, so that nothing that follows is taken for all of the save.
     let of_backup = backup.as_ref().map_or(Exit::CLEAN, complain_of_unread_beside);
-    let unread = complain_of_unread(&save).and(of_backup);
+    let unread = complain_of_uncopied(&save).and(of_backup);
     if backup.as_ref().is_some_and(|backup| backup.forests.is_empty() && backup.streams.is_empty()) {
         if of_backup == Exit::FAILED {
             return Err(Failure::Failed("nothing of the backup can be read".to_owned()));
@@ -121,38 +122,45 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
-    // A plan that changes nothing leaves what a repair does not mend. The check of a copy counts it.
+    // A plan leaves what a repair does not mend. The check of a copy counts it.
     let left = match check {
-        None if plan.changes_nothing() => {
+        None => {
             let options = check::Options::default()
                 .level(check::Level::Semantic)
                 .effort(options.effort)
                 .watch(Watch::default().cancel(&cancel));
-            // The copy has nothing of what is not read, so the check of it does not find that.
-            let (mut errors, mut warnings) = (0, 0);
-            let count_unread = |finding: check::Finding| match finding.level() {
-                _ if !finding.code().is_unread() => {}
-                voxscope::damage::Level::Error => errors += 1,
-                voxscope::damage::Level::Warning => warnings += 1,
-                voxscope::damage::Level::Note => {}
+            let mut counts = check::Counts::default();
+            let stays = repair::stays(&save, &plan);
+            let count = |finding: check::Finding| {
+                // The copy has nothing of what is not read, so the check of it does not find that.
+                let is_left = if plan.changes_nothing() { !finding.code().is_unread() } else { stays(&finding) };
+                match finding.level() {
+                    _ if !is_left => {}
+                    voxscope::damage::Level::Error => counts.errors += 1,
+                    voxscope::damage::Level::Warning => counts.warnings += 1,
+                    voxscope::damage::Level::Note => {}
+                }
             };
-            let summary = pool.install(|| check::run(&save, &options, count_unread));
+            let summary = pool.install(|| check::run(&save, &options, count));
             if summary.interrupted {
                 return Ok(Exit::INTERRUPTED);
             }
-            let counts = check::Counts {
-                errors: summary.counts.errors.saturating_sub(errors),
-                warnings: summary.counts.warnings.saturating_sub(warnings),
-                ..summary.counts
-            };
             Some(Summary { counts, ..summary })
         }
-        _ => None,
+        Some(_) => None,
     };
-    let mut exit = Exit::REPAIRED.when(!plan.changes_nothing()).and(Exit::DAMAGED.when(plan.leaves_damage()));
+    // A copy without a block has nothing that could be checked.
+    let writes_nothing = check.is_none() && !plan.changes_nothing() && save.maps.is_empty() && {
+        let totals = repair::totals(&save, &plan);
+        totals.kept + totals.put_right + totals.likely + totals.older + totals.salvaged == 0
+    };
+    let mut exit =
+        Exit::REPAIRED.when(!plan.changes_nothing()).and(Exit::DAMAGED.when(plan.leaves_damage() || writes_nothing));
+    let is_written = check.is_some();
     if let Some(check) = check.as_ref().or(left.as_ref()) {
         let left = check.counts.errors + check.counts.warnings;
-        let damaged = left > 0 || is_empty(check, &save);
+        let is_whole = is_written || plan.changes_nothing();
+        let damaged = left > 0 || (is_whole && is_empty(check, &save));
         exit = exit.and(Exit::DAMAGED.when(damaged)).and(Exit::FAILED.when(check.unread > 0));
     }
     let exit = exit.and(unread);
@@ -199,7 +207,7 @@ fn report(
         let left = check.counts.errors + check.counts.warnings;
         let (style, verdict) = match () {
             () if left > 0 => (WARNING, count(left, "finding") + " left"),
-            () if save.unread().next().is_some() => (WARNING, "checked; it lacks what was not read".to_owned()),
+            () if uncopied(save).next().is_some() => (WARNING, "checked; it lacks what was not read".to_owned()),
             () if is_empty(check, save) => (WARNING, "there is no block in it".to_owned()),
             () => (GOOD, "checked, clean".to_owned()),
         };
@@ -231,7 +239,7 @@ fn report(
 fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan) -> Result<(), Failure> {
     let lines = repair::words(plan);
     if plan.changes_nothing() {
-        let all = save.unread().next().is_none();
+        let all = uncopied(save).next().is_none();
         writeln!(out, "{}", if all { "Nothing to repair." } else { "Nothing to repair in what was read." })?;
     }
     for line in lines {

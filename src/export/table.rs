@@ -9,7 +9,7 @@ use super::{Format, Lines};
 use crate::check::{self, Level, Row};
 use crate::draft::{self, Draft};
 use crate::picture::palette::Palette;
-use crate::save::Save;
+use crate::save::{self, Save};
 use crate::watch::{Step, Watch};
 use crate::world::Fault;
 
@@ -69,6 +69,7 @@ fn lines(
         draft.go_on()?;
         match check::rows(save, of, options) {
             Ok(rows) => {
+                faults.extend(rows.is_empty().then(|| unlisted(save, of)).flatten());
                 count += rows.len() as u64;
                 rows.iter().try_for_each(|row| out.write(row)).map_err(draft::Error::write(&path))?;
             }
@@ -77,6 +78,12 @@ fn lines(
     }
     out.finish().map_err(draft::Error::write(&path))?;
     Ok((count, faults))
+}
+
+/// A file of which no block can be located.
+fn unlisted(save: &Save, of: save::File<'_>) -> Option<Fault> {
+    let damage = check::unlisted(save, of)?;
+    Some(Fault { file: save.shown(&of.path()), why: damage.to_string() })
 }
 
 #[cfg(not(feature = "sqlite"))]
@@ -105,7 +112,8 @@ fn database(
         let table = check::table(save, of, options);
         count += table.rows.len() as u64;
         let unread = table.findings.iter().find(|(slot, finding)| slot.is_none() && finding.code().is_unread());
-        faults.extend(unread.map(|(_, finding)| Fault { file: finding.file.to_string(), why: finding.message() }));
+        let unread = unread.map(|(_, finding)| Fault { file: finding.file.to_string(), why: finding.message() });
+        faults.extend(unread.or_else(|| table.rows.is_empty().then(|| unlisted(save, of)).flatten()));
         database.file(&table).map_err(failed)?;
     }
     database.finish().map_err(failed)?;

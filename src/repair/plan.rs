@@ -41,6 +41,8 @@ pub struct Plan {
     /// Files and directories with names that the game does not look for: their paths below the save. They are kept in
     /// `lost+found`.
     pub strange: Vec<PathBuf>,
+    /// Those of them that hold blocks of a region, with their number.
+    pub misnamed: Vec<(PathBuf, u64)>,
     /// Directories in the place of a file: their paths below the save. They are kept in `lost+found`.
     pub no_files: Vec<PathBuf>,
     /// Pipes, sockets and devices in the place of a file or directory, which are not copied: their paths below the save.
@@ -75,6 +77,7 @@ impl Plan {
             !r.missing.is_empty() || unused || r.blocks.iter().any(older)
         };
         self.regions.iter().any(|r| left(r) || matches!(r.action, Action::SetAside | Action::FromBackup))
+            || !self.misnamed.is_empty()
             || self.paks.iter().any(PakPlan::leaves_damage)
             || self.maps.iter().any(MapPlan::leaves_damage)
             || self.streams.iter().any(StreamPlan::leaves_damage)
@@ -179,6 +182,9 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
         let list = if is_directory { &mut plan.no_files } else { &mut plan.strange };
         list.push(path);
     }
+    let unread: HashSet<&Path> = save.unread().filter(|f| f.is_misnamed()).map(|f| f.path.as_path()).collect();
+    let misnamed = plan.strange.iter().filter(|path| unread.contains(save.path.join(path).as_path()));
+    plan.misnamed = misnamed.map(|path| (path.clone(), blocks_of_file(save, &save.path.join(path)))).collect();
     let link = |code| code == Code::LinkSkipped;
     plan.links = save.faults.iter().filter(|f| link(f.damage.code)).filter_map(|f| below(&f.path)).collect();
     accept::apply(&mut plan.regions, options.accept)?;
@@ -187,6 +193,13 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
     plan.maps = map::plan(save, options)?;
     plan.streams = stream::plan(save, options)?;
     Ok(())
+}
+
+/// The number of blocks that the table of a region file has; 0 if it cannot be read.
+fn blocks_of_file(save: &Save, path: &Path) -> u64 {
+    let Ok(alone) = Save::open(path, &save.options) else { return 0 };
+    let opened = alone.regions().filter_map(|(forest, file)| alone.region(forest, file).ok().flatten());
+    opened.map(|region| region.entries.len() as u64).sum()
 }
 
 fn one_forest(

@@ -28,7 +28,10 @@ pub(super) struct Report<'r> {
 impl Serialize for Report<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self { save, plan, options, totals, check } = self;
-        let unread = save.unread().map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
+        let unread = save
+            .unread()
+            .filter(|fault| !fault.is_misnamed())
+            .map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
         let backup = options.backup.iter().flat_map(|backup| backup.unread().map(move |fault| (backup, fault)));
         let backup = backup.map(|(backup, fault)| json!({ "file": backup.shown(&fault.path), "why": fault.why() }));
         let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();

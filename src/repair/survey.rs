@@ -95,6 +95,9 @@ impl Walk<'_> {
             {
                 "bytes were inserted into it or cut out of it"
             }
+            () if self.file.is_renamed && self.file.damage.iter().all(|damage| damage.code == Code::CopyName) => {
+                "a copy changed its name"
+            }
             () if !self.file.damage.is_empty() => "its header was damaged",
             () => "its last sector is cut off",
         }

@@ -37,7 +37,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| rebuilt(stream.action)).map(|stream| n(stream.lost.len()));
     totals.set_aside += regions.chain(paks).chain(streams).sum::<u64>();
     totals.set_aside += plan.maps.iter().flat_map(|map| &map.layers).map(|layer| n(layer.taken_out.len())).sum::<u64>();
-    totals.misnamed = chunks_set_aside(save, plan);
+    totals.misnamed = chunks_set_aside(save, plan) + plan.misnamed.iter().map(|(_, blocks)| blocks).sum::<u64>();
     totals.set_aside += totals.misnamed;
     // Files of other programs are moved away, which mends nothing.
     let is_foreign = |file: &RegionFile| file.damage.iter().any(|d| d.code == Code::RegionVoxedit);

@@ -163,7 +163,8 @@ pub struct Save {
     pub maps: Vec<Map>,
     /// Damage of files and directories as such, in the order of their paths.
     pub faults: Vec<Fault>,
-    /// Files with blocks that could not be opened, in the order of their paths: the check of the file reports each.
+    /// Files with blocks that could not be opened, or were not because of their names, in the order of their paths. The check
+    /// reports each of them.
     pub unopened: Vec<Fault>,
     /// How it was opened.
     pub options: Options,
@@ -185,6 +186,13 @@ impl Fault {
     #[must_use]
     pub const fn is_unread(&self) -> bool {
         self.damage.code.is_unread() || matches!(self.damage.code, Code::OverLimit)
+    }
+
+    /// Whether it is about a name that is no position, or a place where the engine does not look. In [`Save::unread`], the blocks
+    /// of the file are not read because of it; a repair sets the file aside.
+    #[must_use]
+    pub const fn is_misnamed(&self) -> bool {
+        matches!(self.damage.code, Code::NameRegion | Code::BlockFileName)
     }
 
     /// Why, in words without a full stop.
@@ -410,8 +418,8 @@ impl Save {
         }
     }
 
-    /// Files and directories of which nothing was read when the save was opened: links, what is no regular file, and
-    /// what cannot be opened. Whatever is made of the save lacks what they hold.
+    /// Files and directories of which nothing was read when the save was opened: links, what is no regular file, files of blocks
+    /// whose names are no positions, and what cannot be opened. Whatever is made of the save lacks what they hold.
     pub fn unread(&self) -> impl Iterator<Item = &Fault> {
         self.faults.iter().filter(|fault| fault.is_unread()).chain(&self.unopened)
     }

@@ -187,7 +187,8 @@ fn of_region(
         // One that could not be opened is among what was not read.
         return (Vec::new(), Vec::new());
     }
-    let grave = |code: Code| code.level() >= Level::Error;
+    // A file whose name a copy changed is read.
+    let grave = |code: Code| code.level() >= Level::Error && code != Code::CopyName;
     let mut faults: Vec<Fault> = file.damage.iter().filter(|d| grave(d.code)).map(|d| fault(d.to_string())).collect();
     let mut region = match save.region(forest, file) {
         Ok(Some(region)) => region,

@@ -97,6 +97,9 @@ fn own_path(save: &Save, forest: &Forest) -> PathBuf {
     found.or_else(|| first.map(|file| forest.dir.join(&file.name))).unwrap_or_else(|| forest.dir.clone())
 }
 
+/// Why a forest without a known layout is left out beside other worlds.
+const UNKNOWN_LAYOUT: &str = "the layout of its blocks is not known, because neither a meta file nor a readable file of blocks stores it: restore the meta file, or name this save alone with the layout as options";
+
 /// Paths that are named when one has to be chosen.
 const MOST_CHOICES: usize = 8;
 
@@ -162,6 +165,9 @@ impl<'s> World<'s> {
         let (mut worlds, mut errors) = (Vec::new(), Vec::new());
         for world in Self::each(save) {
             match world {
+                Ok(world) if world.forest().is_some() && world.block_size().is_none() => {
+                    errors.push(Error::Read(world.name, UNKNOWN_LAYOUT.to_owned()));
+                }
                 Ok(world) => worlds.push(world),
                 Err(error) => errors.push(error),
             }

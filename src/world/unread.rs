@@ -26,19 +26,25 @@ impl World<'_> {
     #[must_use]
     pub fn may_be_unread(&self, lod: u8, position: [i32; 3]) -> Option<Fault> {
         let Store::Forest(regions) = &self.store else { return None };
-        let size = regions.format(self.save.options.format.is_some())?.region_size;
-        let (region, _) = slots::place_block(position, size, SlotFormula::default())?;
+        let size = regions.format(self.save.options.format.is_some()).map(|format| format.region_size);
+        let region = size.and_then(|size| Some(slots::place_block(position, size, SlotFormula::default())?.0));
+        // Without a known layout, any region of the LOD may have it.
+        let has = |at: [i32; 3]| region.is_none_or(|region| region == at);
         let dir = &regions.forest.dir;
         let unread = self.save.unread().filter(|fault| fault.path.starts_with(dir)).find(|fault| {
+            if fault.is_misnamed() {
+                let above = fault.path.parent().map(save::region_of_path);
+                return above.and_then(|(of, _)| of).is_none_or(|of| of == lod);
+            }
             match save::region_of_path(&fault.path) {
-                (Some(of), Some(at)) => (of, at) == (lod, region),
+                (Some(of), Some(at)) => of == lod && has(at),
                 (Some(of), None) => of == lod,
                 // The directory of all LODs, or the forest itself.
-                (None, at) => at.is_none_or(|at| at == region) && !fault.path.is_file(),
+                (None, at) => at.is_none_or(has) && !fault.path.is_file(),
             }
         });
         unread.map(|fault| self.fault(fault)).or_else(|| {
-            let mut files = regions.forest.regions.iter().filter(|file| file.lod == lod && file.position == region);
+            let mut files = regions.forest.regions.iter().filter(|file| file.lod == lod && has(file.position));
             let file = files.find(|file| file.header.is_none() && !file.damage.is_empty())?;
             let why = file.damage.first().map(ToString::to_string).unwrap_or_default();
             Some(Fault { file: self.save.shown(&dir.join(&file.name)), why })

@@ -1,12 +1,13 @@
 //! What `repair` says of a sample, and what `check` says of the copy.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use tempfile::tempdir;
 use voxscope::demo;
 
+use crate::common::files_below;
 use crate::{Demo, run};
 
 /// `check` of a copy ends with 0 or 4, and a second repair of the copy agrees: a copy that has damage left is not one with
@@ -70,4 +71,57 @@ fn source(demo: &Demo, sample: &Path) -> String {
     let path = demo.path(sample.to_str().unwrap());
     let stream = Path::new(&path).join("world.sqlite");
     if fs::metadata(&stream).is_ok() { stream.to_str().unwrap().to_owned() } else { path }
+}
+
+/// A plan says what the repair will: both have the same exit code.
+#[test]
+fn a_plan_has_the_exit_code_of_its_repair() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    // Files whose names no repair puts right, beside one that it repairs.
+    let blocks = dir.path().join("blocks");
+    copy_of(&demo, "block-file-name", &blocks);
+    fs::remove_file(blocks.join("meta.vxbm")).unwrap();
+    // A map whose description is repaired, and whose voxels are not.
+    let map = dir.path().join("map");
+    copy_of(&demo, "map-water-depth", &map);
+    let path = map.join("map_data.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("\"blockSize\": 16", "\"blockSize\": 8", 1)).unwrap();
+    // A forest of which no block is left.
+    let none = dir.path().join("none");
+    copy_of(&demo, "region-header-cut", &none);
+    for file in files_below(&none).into_iter().filter(|path| path.extension().is_some_and(|e| e == "vxr")) {
+        fs::write(file, b"VXR_").unwrap();
+    }
+    for save in [blocks, map, none] {
+        let plan = run(&["repair", save.to_str().unwrap(), "--plan"]);
+        let to = save.with_extension("copy");
+        let done = run(&["repair", save.to_str().unwrap(), "--out", to.to_str().unwrap()]);
+        assert!(done.code.unwrap() & 4 != 0, "{save:?}: {}{}", done.out, done.err);
+        assert_eq!(plan.code, done.code, "{save:?}: {}{}\n{}{}", plan.out, plan.err, done.out, done.err);
+    }
+    let wrong: Vec<String> = demo::samples()
+        .collect::<Vec<_>>()
+        .par_iter()
+        .filter_map(|sample| {
+            let save = source(&demo, &sample.path());
+            let of = sample.path().to_str().unwrap().replace('/', "-");
+            let to = dir.path().join(if Path::new(&save).is_file() { format!("{of}.sqlite") } else { of });
+            let plan = run(&["repair", &save, "--plan"]).code;
+            let done = run(&["repair", &save, "--out", to.to_str().unwrap()]).code;
+            (plan != done).then(|| format!("{}: plan {plan:?}, repair {done:?}", sample.name))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+fn copy_of(demo: &Demo, name: &str, to: &Path) {
+    let sample = demo::samples().find(|sample| sample.name == name).unwrap();
+    let from = PathBuf::from(demo.path(sample.path().to_str().unwrap()));
+    for file in files_below(&from) {
+        let to = to.join(file.strip_prefix(&from).unwrap());
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(&file, to).unwrap();
+    }
 }

@@ -122,3 +122,39 @@ fn block_files_that_do_not_show_their_layout_are_kept_and_read_by_options() {
     expect(&repair, 1, "repair with the layout");
     assert!(repaired.join("meta.vxbm").is_file());
 }
+
+/// A forest in the folders of the Rust port is one save without its meta file, and whatever else is named `regions`.
+#[test]
+fn forests_of_the_rust_port_are_found_without_meta_file_and_beside_regions() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("source");
+    (demo::samples().find(|sample| sample.name == "lods").unwrap().make)(&source).unwrap();
+    let port = dir.path().join("port");
+    let [source, port] = [source, port].map(|path| path.to_str().unwrap().to_owned());
+    run(&["convert", &source, "--layout", "port", "--out", &port]);
+    let whole = rows(&port, &[]).len();
+    assert!(whole > 0 && Path::new(&port).join("lod1").is_dir());
+    let regions = Path::new(&port).join("regions");
+    // Empty, and with files of another program.
+    for file in [None, Some("readme.txt")] {
+        fs::create_dir_all(&regions).unwrap();
+        file.map(|name| fs::write(regions.join(name), "x").unwrap());
+        assert_eq!(rows(&port, &[]).len(), whole, "{file:?}");
+        expect(&run(&["check", &port]), 0, "check");
+        let made = dir.path().join(format!("made-{}", file.is_some()));
+        expect(&run(&["convert", &port, "--out", made.to_str().unwrap()]), 0, "convert");
+        assert_eq!(rows(made.to_str().unwrap(), &[]).len(), whole, "{file:?}");
+    }
+    fs::remove_dir_all(&regions).unwrap();
+    fs::remove_file(Path::new(&port).join("meta.vxrm")).unwrap();
+    let check = run(&["check", &port, "--format=jsonl"]);
+    expect(&check, 4, "check without meta file");
+    assert!(check.out.contains("meta-missing"), "{}", check.out);
+    let made = dir.path().join("made");
+    expect(&run(&["convert", &port, "--out", made.to_str().unwrap()]), 0, "convert without meta file");
+    assert!(made.join("meta.vxrm").is_file() && made.join("regions/lod1").is_dir());
+    assert_eq!(rows(made.to_str().unwrap(), &[]).len(), whole);
+    let copy = dir.path().join("copy");
+    expect(&run(&["repair", &port, "--out", copy.to_str().unwrap()]), 1, "repair");
+    assert!(copy.join("meta.vxrm").is_file() && copy.join("lod1").is_dir());
+}

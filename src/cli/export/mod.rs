@@ -20,8 +20,8 @@ use voxscope::world::{self, Fault, World};
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, after_report, complain, complain_of_file, complain_of_unread, complain_of_unread_beside,
-    complain_of_unreadable, count, stdout, warn_of_misplaced, wrapped,
+    BOLD, after_report, complain, complain_of_file, complain_of_file_once, complain_of_unread,
+    complain_of_unread_beside, complain_of_unreadable, count, stdout, warn_of_misplaced, wrapped,
 };
 use super::progress::{Bar, cancelled_by_signals};
 use super::target::{self, parse_triple, read_names};
@@ -246,7 +246,13 @@ fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_
                 exported += 1;
             }
             Err(Error::Missing(why)) => {
-                complain(&format_args!("{}: {why}", printable::path(&below)));
+                let own = format!("{}: ", world.name);
+                complain(&format_args!("{}: {}", printable::path(&below), why.strip_prefix(&own).unwrap_or(&why)));
+                // It may be in files that cannot be read.
+                for fault in world.index(arguments.lod.unwrap_or(0)).faults {
+                    complain_of_file_once(&fault.file, &fault.why);
+                    exit = exit.and(Exit::FAILED);
+                }
                 without += 1;
             }
             Err(error) => return Err(error),

@@ -8,16 +8,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use voxscope::check;
 use voxscope::damage::{Code, Damage};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::SlotFormula;
 use voxscope::printable::{argument, triple};
-use voxscope::save::{Error, Forest, ForestLayout, Kind, Owner, RegionFile, Save, Scratch};
+use voxscope::save::{Error, File, Forest, ForestLayout, Kind, Owner, RegionFile, Save, Scratch};
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    Align, BOLD, DIM, complain_of_unread, count, grouped, size, stdout, table, write_json, write_json_pretty,
-    write_table,
+    Align, BOLD, DIM, complain_of_file_once, complain_of_unread, count, grouped, size, stdout, table, write_json,
+    write_json_pretty, write_table,
 };
 use super::target;
 
@@ -124,7 +125,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         OutputFormat::Text => print(&mut out, &info, given)?,
     }
     out.flush()?;
-    Ok(complain_of_unread(&save))
+    let unlisted = save.files().filter(|file| !matches!(file, File::Stream(_)));
+    let unlisted: Vec<_> = unlisted.filter_map(|file| Some((file, check::unlisted(&save, file)?))).collect();
+    // A stream is not opened twice if it can be read.
+    let streams = save.streams.iter().zip(&info.streams).filter(|(_, info)| !info.is_read());
+    let streams = streams.map(|(file, _)| File::Stream(file));
+    let streams: Vec<_> = streams.filter_map(|file| Some((file, check::unlisted(&save, file)?))).collect();
+    let mut exit = complain_of_unread(&save);
+    for (file, damage) in unlisted.into_iter().chain(streams) {
+        complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
+        exit = Exit::FAILED;
+    }
+    Ok(exit)
 }
 
 /// `voxscope [PATH]`: what `info` prints, until there is an explorer.

@@ -17,6 +17,13 @@ pub struct StreamInfo {
     stream: Option<Contents>,
 }
 
+impl StreamInfo {
+    /// Whether something of the database can be read.
+    pub const fn is_read(&self) -> bool {
+        self.stream.is_some()
+    }
+}
+
 #[derive(Serialize)]
 struct Contents {
     version: Option<u8>,

@@ -6,6 +6,7 @@ mod pak_dirs;
 mod streams;
 mod unopened;
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,6 +113,25 @@ fn may_have_lods(dir: &Path) -> bool {
         }
     }
     is_empty
+}
+
+/// Whether a directory has one that is named as that of a LOD.
+fn has_lod(dir: &Path) -> bool {
+    let mut names = fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.file_name());
+    names.any(|name| parse_lod(&name).is_some())
+}
+
+/// Whether entries of a directory are those of a forest of the Rust port: directories of LODs with region files. Those in a
+/// directory named `regions` are of the forest that it is in.
+fn has_lods_of_port(dir: &Path, entries: &[Entry]) -> bool {
+    let has_region = |lod: &Path| {
+        let mut names = fs::read_dir(lod).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.file_name());
+        names.any(|name| parse_region(&name).is_some())
+    };
+    let real = || fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    let is_lod = |path: &Path| path.file_name().and_then(parse_lod).is_some();
+    let mut lods = entries.iter().filter(|(path, what)| *what == What::Directory && is_lod(path));
+    lods.any(|(path, _)| has_region(path)) && real().file_name() != Some(OsStr::new(REGIONS))
 }
 
 struct Scan<'o> {
@@ -268,7 +288,8 @@ impl Scan<'_> {
         let has_regions = entries.iter().any(|(path, what)| {
             path.file_name() == Some(OsStr::new(REGIONS)) && *what == What::Directory && may_have_lods(path)
         });
-        if named(&entries, META) || has_regions {
+        let is_port = has_lods_of_port(dir, &entries);
+        if named(&entries, META) || has_regions || is_port {
             entries = self.forest(dir, entries);
         }
         if named(&entries, BLOCK_META) || block_files::has_blocks(dir) {
@@ -426,7 +447,10 @@ impl Scan<'_> {
         let mut regions = Vec::new();
         let mut others = Vec::new();
         let (mut found, mut layout) = (false, ForestLayout::Engine);
-        let has_regions = entries.iter().any(|(path, _)| path.file_name() == Some(OsStr::new(REGIONS)));
+        // A directory named `regions` without a LOD in it hides no forest of the Rust port.
+        let is_port = has_lods_of_port(dir, &entries);
+        let is_regions = |path: &Path| path.file_name() == Some(OsStr::new(REGIONS)) && (!is_port || has_lod(path));
+        let has_regions = entries.iter().any(|(path, _)| is_regions(path));
         for (path, what) in entries {
             let name = path.file_name().unwrap_or_default();
             if name == META {
@@ -436,7 +460,7 @@ impl Scan<'_> {
                     What::Link => self.fault(&path, Code::LinkSkipped, "meta file", None),
                     _ => self.fault(&path, Code::NotAFile, "meta file", None),
                 }
-            } else if name == REGIONS {
+            } else if is_regions(&path) {
                 match what {
                     What::Directory => self.lods(dir, &path, &mut regions),
                     What::Link => self.fault(&path, Code::LinkSkipped, "directory of LODs", None),
@@ -529,17 +553,29 @@ impl Scan<'_> {
                 (None, what) => foreign.push((path, what)),
             }
         }
+        let mut claims: HashMap<[i32; 3], usize> = HashMap::new();
+        for file in regions.iter().skip(from) {
+            claims.insert(file.position, 0);
+        }
+        let named: HashSet<[i32; 3]> = claims.keys().copied().collect();
+        for (position, _) in &copies {
+            *claims.entry(*position).or_default() += 1;
+        }
+        let is_read = |position: &[i32; 3]| !named.contains(position) && claims.get(position) == Some(&1);
+        // A file that is read as the region that its name means has the finding about a copy only.
+        let read: HashSet<&Path> =
+            copies.iter().filter(|(position, _)| is_read(position)).map(|(_, path)| path.as_path()).collect();
+        foreign.retain(|(path, _)| !read.contains(path.as_path()));
         self.foreign(dir, foreign, Some("r."));
         for (position, path) in &copies {
-            let named = regions.iter().skip(from).any(|file| file.position == *position && !file.is_renamed);
-            let others = copies.iter().filter(|(other, _)| other == position).count() > 1;
+            let named = named.contains(position);
             let remark = match named {
                 true => "The file with the right name is there and is the one that counts.",
                 false => "Several files claim this region, and none of them has its name.",
             };
             let damage = Damage::new(Code::CopyName, Span::default(), "region that the name means");
             let damage = damage.found(Value::triple(*position));
-            if !named && !others {
+            if is_read(position) {
                 let below = path.strip_prefix(forest).unwrap_or(path);
                 let file = RegionFile::named(below, lod, *position);
                 regions.push(RegionFile { is_renamed: true, damage: vec![damage], ..file });

@@ -1,0 +1,41 @@
+//! Files that a plan changes or sets aside. What is wrong with the others is in the copy too.
+
+use std::collections::HashSet;
+
+use crate::check::Finding;
+use crate::damage::{self, Code};
+use crate::repair::{Action, MapPlan, PakPlan, Plan, RegionPlan};
+use crate::save::Save;
+
+/// The printable names of the files that a plan does not copy as they are.
+fn changed_files(save: &Save, plan: &Plan) -> HashSet<String> {
+    let regions = plan.regions.iter().filter(|region| !RegionPlan::is_unchanged(region)).map(|region| &region.path);
+    let paks = plan.paks.iter().filter(|pak| !PakPlan::is_unchanged(pak)).map(|pak| &pak.path);
+    let streams = plan.streams.iter().filter(|stream| stream.action != Action::Copy).map(|stream| &stream.path);
+    let whole = regions.chain(paks).chain(streams).map(|path| save.shown(path));
+    let handled = plan.maps.iter().flat_map(|map: &MapPlan| &map.handled);
+    let metas = plan.metas.iter().map(|meta| &meta.name);
+    let below = handled.chain(metas).chain(&plan.strange).chain(&plan.no_files);
+    whole.chain(below.map(|name| save.shown(&save.path.join(name)))).collect()
+}
+
+/// Which findings of a save a copy by this plan has too: errors and warnings of files that are copied as they are. What
+/// cannot be read is not among them.
+pub fn stays<'p>(save: &'p Save, plan: &Plan) -> impl Fn(&Finding) -> bool + Sync + use<'p> {
+    let changed = changed_files(save, plan);
+    // What disagrees with a description agrees with the one that is written.
+    let (metas, described) = (!plan.metas.is_empty(), plan.maps.iter().any(|map| map.description.is_some()));
+    move |finding| {
+        let path = if save.path.is_file() { save.path.clone() } else { save.path.join(&*finding.file) };
+        let is_settled = match finding.code() {
+            Code::MetaDiffers => metas,
+            Code::MapShape | Code::MapDtype | Code::MapBlockCount | Code::MapBlockSize => described,
+            _ => false,
+        };
+        finding.level() != damage::Level::Note
+            && !is_settled
+            && !finding.code().is_unread()
+            && !changed.contains(&*finding.file)
+            && path.is_file()
+    }
+}
