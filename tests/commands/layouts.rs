@@ -138,7 +138,9 @@ fn forests_of_the_rust_port_are_found_without_meta_file_and_beside_regions() {
     // Empty, and with files of another program.
     for file in [None, Some("readme.txt")] {
         fs::create_dir_all(&regions).unwrap();
-        file.map(|name| fs::write(regions.join(name), "x").unwrap());
+        if let Some(name) = file {
+            fs::write(regions.join(name), "x").unwrap();
+        }
         assert_eq!(rows(&port, &[]).len(), whole, "{file:?}");
         expect(&run(&["check", &port]), 0, "check");
         let made = dir.path().join(format!("made-{}", file.is_some()));
