@@ -98,15 +98,19 @@ fn the_copy_of_one_region_file_is_not_called_that_of_the_save() {
 #[test]
 fn no_repair_is_advised_where_no_block_is_left() {
     let demo = Demo::new();
+    // Advice about a finding may name a repair; the verdict does not.
+    let recommends = |out: &str| out.lines().any(|line| line.starts_with("voxscope repair"));
     for sample in ["damaged/stream-empty", "damaged/pak-header-cut"] {
-        let said = joined(&run(&["check", &demo.path(sample)]).out);
+        let out = run(&["check", &demo.path(sample)]).out;
+        let said = joined(&out);
         assert!(said.contains("There is no block left that a repair could write. Look for a backup"), "{said}");
-        assert!(!said.contains("-repaired"), "{said}");
+        assert!(!recommends(&out), "{said}");
     }
     // Blocks whose layout nobody knows are not lost.
-    let said = joined(&run(&["check", &demo.path("damaged/region-format-unknown")]).out);
+    let out = run(&["check", &demo.path("damaged/region-format-unknown")]).out;
+    let said = joined(&out);
     assert!(said.contains("2 files have blocks whose layout is not known"), "{said}");
-    assert!(!said.contains("no block left") && !said.contains("-repaired"), "{said}");
+    assert!(!said.contains("no block left") && !recommends(&out), "{said}");
 }
 
 #[test]
