@@ -167,13 +167,16 @@ fn of_stream<'p>(save: &Save, stream: &'p StreamPlan, each: &mut dyn FnMut(Block
         }
         Action::SetAside | Action::FromBackup => {}
         Action::Rebuild => {
-            // A row that keeps its instances only is one whose block is missing.
+            // A block that is lost is there in part if its row keeps its instances.
             let missing: HashSet<Place> = stream.missing.iter().map(|(place, _)| *place).collect();
-            for row in stream.rows.iter().filter(|row| !missing.contains(&row.place)) {
-                let (what, torn, odd) = of_row(row);
+            let mut written = HashSet::new();
+            for row in &stream.rows {
+                let in_part = missing.contains(&row.place);
+                let (what, torn, odd) = if in_part { (Fate::Salvaged, true, false) } else { of_row(row) };
                 each(fate(row.place.lod, Some(row.place.position), what, torn, odd));
+                written.extend(in_part.then_some(row.place));
             }
-            for (place, _) in &stream.missing {
+            for (place, _) in stream.missing.iter().filter(|(place, _)| !written.contains(place)) {
                 each(fate(place.lod, Some(place.position), Fate::Lost, true, false));
             }
         }

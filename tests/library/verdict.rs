@@ -229,7 +229,7 @@ fn samples_of_crashes_have_their_causes() {
         ("copy-lf", CauseKind::TextConverted),
         ("copy-encoding", CauseKind::TextConverted),
         ("copy-cut", CauseKind::CopyCut),
-        ("copy-name", CauseKind::CopyIncomplete),
+        ("copy-name", CauseKind::Renamed),
         ("region-missing", CauseKind::CopyIncomplete),
         ("forest-empty", CauseKind::CopyIncomplete),
         ("lod-gap", CauseKind::CopyIncomplete),

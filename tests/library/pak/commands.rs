@@ -37,8 +37,14 @@ fn listing_a_room_and_a_file() {
 #[test]
 fn what_a_room_is_made_of() {
     let room = saved(&[(NAME, &layer()), ("x0_y0_z0.region", &layer()), ("x1_y0_z0.region", b"cut")]);
-    let info = json_of(&["info", room.path(), "--format", "json"]);
-    let text = info.to_string();
+    let of = |arguments: &[&str]| {
+        let (code, out, err) = run(arguments);
+        assert_eq!(code, 8, "{err}");
+        assert!(err.contains("x1_y0_z0.region: header of the pak region is cut short"), "{err}");
+        out
+    };
+    let text = of(&["info", room.path(), "--format", "json"]);
+    let info: Json = serde_json::from_str(&text).unwrap();
     let files = info["rooms"][0]["files"].as_array().unwrap_or_else(|| panic!("{text}"));
     assert_eq!(files.len(), 3);
     let file = files.iter().find(|file| file["name"] == NAME).unwrap();
@@ -54,7 +60,7 @@ fn what_a_room_is_made_of() {
         json!({ "in_file": 7, "header": 3, "used": 4, "shared": 0, "free": 0, "beyond_end": 0 })
     );
     assert_eq!(files.iter().filter(|file| file["header"].is_null()).count(), 1);
-    let human = out(&["info", room.path()]);
+    let human = of(&["info", room.path()]);
     for words in ["3 pak regions", "(-1, 0, 2)", "what", "in blocks, inferred", "cannot be read"] {
         assert!(human.contains(words), "{words}: {human}");
     }
