@@ -132,7 +132,7 @@ impl CauseKind {
                 ];
                 MISSING.contains(&code)
             }
-            Self::Renamed => matches!(code, Code::RegionMisnamed | Code::CopyName | Code::PakName | Code::PakDuplicate),
+            Self::Renamed => RENAMED.contains(&code),
             Self::CopyCut | Self::DiskFull => CUT.contains(&code),
             Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
             Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
@@ -157,6 +157,10 @@ impl CauseKind {
     }
 }
 
+/// Codes of files that have the names of others, or names that the game does not look for.
+const RENAMED: [Code; 6] =
+    [Code::BlockFileName, Code::CopyName, Code::PakDuplicate, Code::PakName, Code::PakPlace, Code::RegionMisnamed];
+
 /// Codes of settings with which the engine does not save.
 const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Code::RegionRefused];
 
@@ -164,7 +168,7 @@ const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Co
 const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
 
 /// Codes of data that another program or engine writes.
-const FOREIGN: [Code; 13] = [
+const FOREIGN: [Code; 12] = [
     Code::BlockByteOrder,
     Code::BlockDepth,
     Code::BlockVersion,
@@ -172,7 +176,6 @@ const FOREIGN: [Code; 13] = [
     Code::LinkSkipped,
     Code::MetaVersion,
     Code::NotAFile,
-    Code::PakPlace,
     Code::PakShape,
     Code::PakVersion,
     Code::RegionVersion,
@@ -451,11 +454,17 @@ impl Evidence {
         if copied > 0 {
             evidence.push(format!("a copy changed the name of {}", number(copied, "file")));
         }
-        let names = self.count(&[Code::PakName, Code::PakDuplicate]);
-        if names > 0 {
-            let what = if names == 1 { "a name" } else { "names" };
-            let files = number(names, "pak region");
-            evidence.push(format!("{files} {} {what} that the game does not look for", has(names)));
+        let elsewhere = self.count(&[Code::PakPlace]);
+        if elsewhere > 0 {
+            let files = number(elsewhere, "pak region");
+            evidence.push(format!("the chunks of {files} cannot be where the name of the file has them"));
+        }
+        let paks = self.count(&[Code::PakName, Code::PakDuplicate]);
+        for (names, file) in [(paks, "pak region"), (self.count(&[Code::BlockFileName]), "block file")] {
+            if names > 0 {
+                let what = if names == 1 { "a name" } else { "names" };
+                evidence.push(format!("{} {} {what} that the game does not look for", number(names, file), has(names)));
+            }
         }
         (!evidence.is_empty()).then(|| Cause::new(CauseKind::Renamed, 0, evidence, &[]))
     }

@@ -43,6 +43,60 @@ fn a_database_whose_tables_cannot_be_read_is_reported() {
     }
 }
 
+/// A stream that lost the name of its table or a column, or its first bytes, is no database of another program.
+#[test]
+fn a_stream_with_damaged_tables_beside_a_healthy_save_is_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = stream(dir.path());
+    let mut cases = Vec::new();
+    for (n, sql) in [
+        "ALTER TABLE blocks RENAME COLUMN vb TO voxels",
+        "DROP TABLE meta; ALTER TABLE blocks RENAME TO chunks",
+        "DROP TABLE blocks",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let file = dir.path().join(format!("changed{n}"));
+        fs::write(&file, &whole).unwrap();
+        Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+        cases.push(fs::read(file).unwrap());
+    }
+    let mut without_magic = whole.clone();
+    without_magic[..16].fill(0);
+    cases.push(without_magic);
+    for (n, bytes) in cases.iter().enumerate() {
+        for name in ["save.db", "save.file", "other.sqlite"] {
+            let save = dir.path().join(format!("{n}-{name}"));
+            fs::create_dir(&save).unwrap();
+            fs::write(save.join(name), bytes).unwrap();
+            fs::write(save.join("world.sqlite"), &whole).unwrap();
+            let path = save.to_str().unwrap();
+            let check = run(&["check", path, "--format=jsonl"]);
+            assert_eq!(check.code, Some(4), "{n} {name}: {}{}", check.out, check.err);
+            let of_file = |line: &serde_json::Value| line["file"] == name && line["level"] != "note";
+            assert!(lines(&check.out).iter().any(of_file), "{n} {name}: {}", check.out);
+        }
+    }
+}
+
+#[test]
+fn a_stream_with_the_name_of_a_map_is_a_stream() {
+    let dir = tempfile::tempdir().unwrap();
+    let save = dir.path().join("save");
+    fs::create_dir(&save).unwrap();
+    fs::write(save.join("map_data.json"), stream(dir.path())).unwrap();
+    for path in [save.clone(), save.join("map_data.json")] {
+        let path = path.to_str().unwrap();
+        let check = run(&["check", path]);
+        assert_eq!(check.code, Some(0), "{path}: {}{}", check.out, check.err);
+        assert!(check.out.contains("clean") && check.out.contains("18 blocks"), "{path}: {}", check.out);
+        let plan = run(&["repair", path, "--plan"]);
+        assert_eq!(plan.code, Some(0), "{path}: {}", plan.out);
+        assert!(plan.out.contains("Nothing to repair"), "{path}: {}", plan.out);
+    }
+}
+
 #[test]
 fn a_database_of_another_program_is_no_save_and_is_named_as_what_it_is() {
     let dir = tempfile::tempdir().unwrap();

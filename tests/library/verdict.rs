@@ -230,6 +230,8 @@ fn samples_of_crashes_have_their_causes() {
         ("copy-encoding", CauseKind::TextConverted),
         ("copy-cut", CauseKind::CopyCut),
         ("copy-name", CauseKind::Renamed),
+        ("block-file-name", CauseKind::Renamed),
+        ("pak-place", CauseKind::Renamed),
         ("region-missing", CauseKind::CopyIncomplete),
         ("forest-empty", CauseKind::CopyIncomplete),
         ("lod-gap", CauseKind::CopyIncomplete),

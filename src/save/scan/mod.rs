@@ -170,6 +170,11 @@ enum What {
     Other,
 }
 
+/// Whether a file with the name of a map's description may be one: a database of that name is a stream.
+fn is_of_map(path: &Path) -> bool {
+    !FileSource::open(path).is_ok_and(|file| streams::is_database(&file))
+}
+
 impl Scan<'_> {
     /// Scans the opened directory; returns the path that printed paths are relative to.
     fn root_directory(&mut self, path: &Path) -> Result<PathBuf, Error> {
@@ -203,7 +208,7 @@ impl Scan<'_> {
     fn root_file(&mut self, path: &Path) -> Result<PathBuf, Error> {
         let is_meta = path.file_name() == Some(OsStr::new(META));
         let is_block_meta = path.file_name() == Some(OsStr::new(BLOCK_META));
-        if is_meta || is_block_meta || path.file_name() == Some(OsStr::new(FILE_NAME)) {
+        if is_meta || is_block_meta || (path.file_name() == Some(OsStr::new(FILE_NAME)) && is_of_map(path)) {
             // The parent of a bare name is empty, which cannot be read as a directory.
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             let root = parent.unwrap_or(Path::new("."));
@@ -295,7 +300,7 @@ impl Scan<'_> {
         if named(&entries, BLOCK_META) || block_files::has_blocks(dir) {
             entries = self.block_files(dir, entries);
         }
-        if named(&entries, FILE_NAME) {
+        if named(&entries, FILE_NAME) && is_of_map(&dir.join(FILE_NAME)) {
             self.map(dir);
         }
         self.others(dir, entries);
@@ -325,7 +330,7 @@ impl Scan<'_> {
         if block_files::has_blocks(dir) {
             entries = self.block_files(dir, entries);
         }
-        if entries.iter().any(|entry| is(entry, FILE_NAME)) {
+        if entries.iter().any(|entry| is(entry, FILE_NAME) && is_of_map(&entry.0)) {
             self.map(dir);
             entries.retain(|entry| !is(entry, FILE_NAME) && entry.0.extension() != Some(OsStr::new("npy")));
         }

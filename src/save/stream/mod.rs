@@ -296,7 +296,7 @@ impl Layout {
 /// What the schema of a database shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::save) enum Schema {
-    /// It has the tables `meta` and `blocks` with the columns of a stream.
+    /// It has the tables of a stream, or one with columns that only a stream has.
     Stream,
     /// It can be read, and is that of another program.
     Foreign,
@@ -316,9 +316,12 @@ pub(super) fn schema_of<S: Source>(source: S, beside: Beside<S>) -> Schema {
     let mut damage = Vec::new();
     let tables = schema::read(&pages, &mut Owners::new(&pages), &mut damage);
     let both = ["meta", "blocks"].iter().all(|name| tables.iter().any(|table| table.is(name)));
-    // A table of this name of another program has other columns.
+    // Tables of these names of another program have other columns. One of a stream may have lost its name or a column.
     let of_stream = |table: &Table| {
-        table.is("blocks") && ["loc", "vb"].iter().all(|name| table.columns().iter().any(|column| column == name))
+        let columns = table.columns();
+        let has = |name: &str| columns.iter().any(|column| column == name);
+        let (key, voxels) = (has("loc"), has("vb"));
+        key && voxels || table.is("blocks") && (key || voxels) || table.is("meta") && has("block_size_po2")
     };
     if both && damage.iter().all(|d| d.code != Code::StreamTable) || tables.iter().any(of_stream) {
         Schema::Stream
