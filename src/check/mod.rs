@@ -56,7 +56,7 @@ pub(crate) use region::missing::missing;
 use report::Report;
 pub use report::{Counts, Stats};
 pub use row::Row;
-pub use rows::{Compared, FileTable, rows, table, unlisted};
+pub use rows::{Compared, FileTable, find_unlocated, rows, table};
 pub(crate) use stream::batch as row_batch;
 pub use verdict::{Totals, repair_command, repaired_path, verdict};
 

@@ -41,7 +41,7 @@ pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Ro
 
 /// Why no block of a file can be located, if that is so: its header, its records or its tables cannot be read.
 #[must_use]
-pub fn unlisted(save: &Save, file: File<'_>) -> Option<Damage> {
+pub fn find_unlocated(save: &Save, file: File<'_>) -> Option<Damage> {
     let mut damage = Vec::new();
     let is_located = match file {
         File::Region(_, file) => {

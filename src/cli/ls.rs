@@ -94,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         printer.words(file);
         match check::rows(&save, file, &check::Options::default()) {
             Ok(mut rows) => {
-                if let Some(damage) = rows.is_empty().then(|| check::unlisted(&save, file)).flatten() {
+                if let Some(damage) = rows.is_empty().then(|| check::find_unlocated(&save, file)).flatten() {
                     complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
                     exit = Exit::FAILED;
                 }

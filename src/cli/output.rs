@@ -10,6 +10,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use voxscope::damage::Level;
 pub use voxscope::printable::{size, write_json, write_json_pretty};
+use voxscope::repair;
 use voxscope::save::{Fault, Save};
 
 use super::exit::{Exit, Failure};
@@ -72,12 +73,7 @@ pub fn complain_of_unread(save: &Save) -> Exit {
 
 /// The same of a repair, which keeps files of blocks whose names are no positions in `lost+found`.
 pub fn complain_of_uncopied(save: &Save) -> Exit {
-    complain_of_faults(uncopied(save), |path| save.shown(path))
-}
-
-/// What of a save was not read, and is neither in the copy of a repair nor in its `lost+found`.
-pub fn uncopied(save: &Save) -> impl Iterator<Item = &Fault> {
-    save.unread().filter(|fault| !fault.is_misnamed())
+    complain_of_faults(repair::uncopied(save), |path| save.shown(path))
 }
 
 /// The same of a second save, whose files are named by their whole paths.

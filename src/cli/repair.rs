@@ -12,8 +12,7 @@ use voxscope::watch::Watch;
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_report, complain_of_uncopied, complain_of_unread_beside, count, level_style, stdout, uncopied,
-    wrapped,
+    BOLD, GOOD, after_report, complain_of_uncopied, complain_of_unread_beside, count, level_style, stdout, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -207,7 +206,9 @@ fn report(
         let left = check.counts.errors + check.counts.warnings;
         let (style, verdict) = match () {
             () if left > 0 => (WARNING, count(left, "finding") + " left"),
-            () if uncopied(save).next().is_some() => (WARNING, "checked; it lacks what was not read".to_owned()),
+            () if repair::uncopied(save).next().is_some() => {
+                (WARNING, "checked; it lacks what was not read".to_owned())
+            }
             () if is_empty(check, save) => (WARNING, "there is no block in it".to_owned()),
             () => (GOOD, "checked, clean".to_owned()),
         };
@@ -239,7 +240,7 @@ fn report(
 fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan) -> Result<(), Failure> {
     let lines = repair::words(plan);
     if plan.changes_nothing() {
-        let all = uncopied(save).next().is_none();
+        let all = repair::uncopied(save).next().is_none();
         writeln!(out, "{}", if all { "Nothing to repair." } else { "Nothing to repair in what was read." })?;
     }
     for line in lines {

@@ -395,19 +395,23 @@ impl Compared<'_> {
             }
         };
         let (at_a, at_b) = (fetch(self.a, pair.a, a, Side::A), fetch(self.b, pair.b, b, Side::B));
-        if let (Some(at_a), Some(at_b)) = (&at_a, &at_b)
+        let both = at_a.zip(at_b);
+        let same_instances = both.is_none_or(|(at_a, at_b)| {
+            own_instances(self.a, ia, &at_a, a, apart_a) == own_instances(self.b, ib, &at_b, b, apart_b)
+        });
+        if let Some((at_a, at_b)) = &both
             && self.a.container(a) == self.b.container(b)
-            && own_instances(self.a, ia, at_a, a, apart_a) == own_instances(self.b, ib, at_b, b, apart_b)
+            && same_instances
             && self.a.layout(at_a) == self.b.layout(at_b)
             && !self.a.container(a).is_empty()
         {
             return Outcome::Same;
         }
-        let instances = at_a.zip(at_b).is_some_and(|(at_a, at_b)| {
-            own_instances(self.a, ia, &at_a, a, apart_a) != own_instances(self.b, ib, &at_b, b, apart_b)
-                // Data without a layer is the same as none.
-                && (has_layers(self.a, ia, &at_a, a, apart_a) || has_layers(self.b, ib, &at_b, b, apart_b))
-        });
+        // Data without a layer is the same as none.
+        let instances = !same_instances
+            && both.is_some_and(|(at_a, at_b)| {
+                has_layers(self.a, ia, &at_a, a, apart_a) || has_layers(self.b, ib, &at_b, b, apart_b)
+            });
         let view_a = at_a.map(|at| self.a.decode(&at, a));
         let view_b = at_b.map(|at| self.b.decode(&at, b));
         let block_a = readable(self.a, view_a, Side::A, &mut changes);

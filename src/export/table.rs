@@ -69,7 +69,7 @@ fn lines(
         draft.go_on()?;
         match check::rows(save, of, options) {
             Ok(rows) => {
-                faults.extend(rows.is_empty().then(|| unlisted(save, of)).flatten());
+                faults.extend(rows.is_empty().then(|| find_unlocated(save, of)).flatten());
                 count += rows.len() as u64;
                 rows.iter().try_for_each(|row| out.write(row)).map_err(draft::Error::write(&path))?;
             }
@@ -81,8 +81,8 @@ fn lines(
 }
 
 /// A file of which no block can be located.
-fn unlisted(save: &Save, of: save::File<'_>) -> Option<Fault> {
-    let damage = check::unlisted(save, of)?;
+fn find_unlocated(save: &Save, of: save::File<'_>) -> Option<Fault> {
+    let damage = check::find_unlocated(save, of)?;
     Some(Fault { file: save.shown(&of.path()), why: damage.to_string() })
 }
 
@@ -113,7 +113,7 @@ fn database(
         count += table.rows.len() as u64;
         let unread = table.findings.iter().find(|(slot, finding)| slot.is_none() && finding.code().is_unread());
         let unread = unread.map(|(_, finding)| Fault { file: finding.file.to_string(), why: finding.message() });
-        faults.extend(unread.or_else(|| table.rows.is_empty().then(|| unlisted(save, of)).flatten()));
+        faults.extend(unread.or_else(|| table.rows.is_empty().then(|| find_unlocated(save, of)).flatten()));
         database.file(&table).map_err(failed)?;
     }
     database.finish().map_err(failed)?;

@@ -25,8 +25,8 @@ const LOWER: u32 = 32;
 const ROUGHER: u64 = 16;
 const ROUGH: u64 = 4096;
 
-/// The first look takes so many values at the start of a channel, a column of most blocks, where all that they say is read at
-/// once. If fewer pairs of neighbours have told something, it takes pairs at so many places, until so many have.
+/// The first look reads [`COLUMN`] values at the start of a channel together: a column of most blocks. If fewer than
+/// [`TELLING`] pairs of neighbours are evidence there, it reads pairs at up to [`PLACES`] places, until there is that much.
 pub(crate) const COLUMN: usize = 17;
 const PLACES: usize = 16;
 const TELLING: u32 = 4;
@@ -90,7 +90,7 @@ pub(crate) fn is_suspect(depth: Depth, values: usize, read: impl Fn(usize, &mut 
     pairs.is_suspect()
 }
 
-/// What pairs of neighbouring distances have told.
+/// Counts of pairs of neighbouring distances: those that are evidence, and those that look wrong.
 struct Pairs {
     depth: Depth,
     telling: u32,

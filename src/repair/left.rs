@@ -1,11 +1,16 @@
-//! Files that a plan changes or sets aside. What is wrong with the others is in the copy too.
+//! What a repair leaves: files that were not read, and findings of files that it copies as they are.
 
 use std::collections::HashSet;
 
 use crate::check::Finding;
 use crate::damage::{self, Code};
 use crate::repair::{Action, MapPlan, PakPlan, Plan, RegionPlan};
-use crate::save::Save;
+use crate::save::{Fault, Save};
+
+/// What of a save was not read, and is neither in the copy of a repair nor in its `lost+found`.
+pub fn uncopied(save: &Save) -> impl Iterator<Item = &Fault> {
+    save.unread().filter(|fault| !fault.is_misnamed())
+}
 
 /// The printable names of the files that a plan does not copy as they are.
 fn changed_files(save: &Save, plan: &Plan) -> HashSet<String> {
@@ -19,8 +24,8 @@ fn changed_files(save: &Save, plan: &Plan) -> HashSet<String> {
     whole.chain(below.map(|name| save.shown(&save.path.join(name)))).collect()
 }
 
-/// Which findings of a save a copy by this plan has too: errors and warnings of files that are copied as they are. What
-/// cannot be read is not among them.
+/// A test of findings of a save: whether a copy by this plan has them too. They are errors and warnings of files that are
+/// copied as they are; findings about files that cannot be read are not among them.
 pub fn stays<'p>(save: &'p Save, plan: &Plan) -> impl Fn(&Finding) -> bool + Sync + use<'p> {
     let changed = changed_files(save, plan);
     // What disagrees with a description agrees with the one that is written.

@@ -47,7 +47,7 @@ use crate::watch::Watch;
 pub use accept::Accepted;
 pub use decision::{Action, Decision, LostBlock, Origin, RegionPlan};
 pub use fate::{BlockFate, Fate, fates};
-pub use left::stays;
+pub use left::{stays, uncopied};
 pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
 pub use mend::Mend;
 pub use meta::MetaFile;

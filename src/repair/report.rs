@@ -12,6 +12,7 @@ use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::lost::rounded;
 use crate::repair::plan::Plan;
+use crate::repair::uncopied;
 use crate::repair::why::{doubt, likeliest};
 use crate::repair::{MissingReason, Options, map, pak, stream};
 use crate::save::{Save, first_byte};
@@ -28,10 +29,7 @@ pub(super) struct Report<'r> {
 impl Serialize for Report<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self { save, plan, options, totals, check } = self;
-        let unread = save
-            .unread()
-            .filter(|fault| !fault.is_misnamed())
-            .map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
+        let unread = uncopied(save).map(|fault| json!({ "file": save.shown(&fault.path), "why": fault.why() }));
         let backup = options.backup.iter().flat_map(|backup| backup.unread().map(move |fault| (backup, fault)));
         let backup = backup.map(|(backup, fault)| json!({ "file": backup.shown(&fault.path), "why": fault.why() }));
         let paths = |paths: &[PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();

@@ -75,8 +75,7 @@ impl Header {
         }
         let mut fields = Cursor::new(data.get(16..).unwrap_or_default());
         let raw = fields.array::<2>().map_or(0, u16::from_be_bytes);
-        // 65,536 does not fit and is written as 1.
-        let page_size = if raw == 1 { 1 << 16 } else { u32::from(raw) };
+        let page_size = page_size(raw);
         let [_, read_version, reserved] = fields.array::<3>().unwrap_or_default();
         let write_version = data.get(18).copied().unwrap_or(0);
         if !is_page_size(page_size) {
@@ -101,7 +100,7 @@ impl Header {
         } else {
             reserved
         };
-        if data.get(21..24) != Some(&[64, 32, 32]) {
+        if data.get(21..24) != Some(&FRACTIONS) {
             let damaged = Damage::new(Code::StreamHeader, Span::sized(21, 3), "payload fractions");
             damage.push(damaged.expected(Value::Words("64, 32 and 32")));
         }
@@ -145,6 +144,27 @@ impl Header {
     pub fn is_lock_page(&self, page: u32) -> bool {
         (1u32 << 30).checked_div(self.page_size).is_some_and(|n| n.saturating_add(1) == page)
     }
+}
+
+/// Bytes that [`is_recognized`] looks at.
+pub const RECOGNIZED_BYTES: usize = 24;
+
+/// Bytes 21 to 23 of every database: how much of a page a cell may take.
+const FRACTIONS: [u8; 3] = [64, 32, 32];
+
+/// Whether the first bytes of a file are those of a database. If the magic is damaged, the size of pages and the fractions
+/// decide.
+#[must_use]
+pub fn is_recognized(prefix: &[u8]) -> bool {
+    let Some(&[high, low, _, _, _, fractions @ ..]) = prefix.get(16..).and_then(<[u8]>::first_chunk::<8>) else {
+        return prefix.starts_with(MAGIC);
+    };
+    prefix.starts_with(MAGIC) || (fractions == FRACTIONS && is_page_size(page_size(u16::from_be_bytes([high, low]))))
+}
+
+/// A size of pages as the header stores it: 65,536 does not fit and is written as 1.
+fn page_size(raw: u16) -> u32 {
+    if raw == 1 { 1 << 16 } else { raw.into() }
 }
 
 /// Whether a number is a size of pages.

@@ -28,6 +28,20 @@ fn rename_one(lod: &Path, ending: &str) -> &'static str {
     name
 }
 
+/// Runs each command that reads all blocks of a save, and names it; results go into `dir`.
+fn read_with_each(save: &str, dir: &Path) -> Vec<(String, Run)> {
+    let to = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let (forest, arrays, table) = (to("forest"), to("arrays"), to("table.csv"));
+    let commands = [
+        &["convert", save, "--out", &forest][..],
+        &["export", save, "--out", &arrays],
+        &["export", save, "--table", "--out", &table],
+        &["ls", save],
+        &["info", save],
+    ];
+    commands.map(|arguments| (arguments.join(" "), run(arguments))).into()
+}
+
 #[test]
 fn files_of_foreign_names_are_named_where_their_blocks_are_left_out() {
     let dir = tempdir().unwrap();
@@ -36,17 +50,11 @@ fn files_of_foreign_names_are_named_where_their_blocks_are_left_out() {
         let path = dir.path().join(kind);
         let save = sample(kind, &path);
         let name = rename_one(&path.join(lod), ending);
-        let to = |name: &str| dir.path().join(format!("{kind}-{name}")).to_str().unwrap().to_owned();
-        for arguments in [
-            &["convert", &save, "--out", &to("forest")][..],
-            &["export", &save, "--out", &to("arrays")],
-            &["export", &save, "--table", "--out", &to("table.csv")],
-            &["ls", &save],
-            &["info", &save],
-        ] {
-            let run = run(arguments);
-            expect(&run, 8, kind);
-            assert!(run.err.contains(name) && run.err.contains("not read"), "{arguments:?}: {}", run.err);
+        let made = dir.path().join(format!("{kind}-made"));
+        fs::create_dir(&made).unwrap();
+        for (command, run) in read_with_each(&save, &made) {
+            expect(&run, 8, &command);
+            assert!(run.err.contains(name) && run.err.contains("not read"), "{command}: {}", run.err);
         }
         let diff = run(&["diff", &save, &whole, "--format=jsonl"]);
         expect(&diff, 2, kind);
@@ -84,17 +92,11 @@ fn a_file_that_is_read_by_the_name_of_a_copy_is_not_called_unread() {
     let whole = sample("current", &dir.path().join("whole"));
     fs::rename(lod.join("r.0.0.0.vxr"), lod.join("r.0.0.0 (1).vxr")).unwrap();
     let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    for arguments in [
-        &["convert", &save, "--out", &to("forest")][..],
-        &["export", &save, "--out", &to("arrays")],
-        &["export", &save, "--table", "--out", &to("table.csv")],
-        &["ls", &save],
-        &["info", &save],
-        &["diff", &save, &whole],
-    ] {
-        let run = run(arguments);
-        expect(&run, 0, arguments[0]);
-        assert!(!run.err.contains("(1)"), "{arguments:?}: {}", run.err);
+    let mut runs = read_with_each(&save, dir.path());
+    runs.push(("diff".to_owned(), run(&["diff", &save, &whole])));
+    for (command, run) in runs {
+        expect(&run, 0, &command);
+        assert!(!run.err.contains("(1)"), "{command}: {}", run.err);
     }
     let check = lines(&run(&["check", &save, "--format=jsonl"]).out);
     assert!(check.iter().all(|line| line["code"] != "name-region"), "{check:?}");

@@ -258,8 +258,8 @@ pub struct Printer {
     hidden: u64,
 }
 
-/// The advice about a code, its commands with the name of the save in them.
-fn advice_for(text: &str, save: &Path) -> String {
+/// Replaces SAVE and NEW in the commands of advice by the paths of a save and of its repaired copy.
+fn insert_paths(text: &str, save: &Path) -> String {
     let named = text.replace("voxscope repair SAVE --out NEW", &check::repair_command(save));
     named.replace("SAVE", &voxscope::printable::argument(save))
 }
@@ -336,7 +336,7 @@ impl Printer {
         let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
         writeln!(out, "{}", wrapped(&what, INDENT))?;
         let next = match self.advised.get(code.next()) {
-            None => advice_for(code.next(), &self.subject),
+            None => insert_paths(code.next(), &self.subject),
             Some(first) if *first == code => "see above".to_owned(),
             Some(first) => format!("see {first} above"),
         };

@@ -125,16 +125,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         OutputFormat::Text => print(&mut out, &info, given)?,
     }
     out.flush()?;
-    let unlisted = save.files().filter(|file| !matches!(file, File::Stream(_)));
-    let unlisted: Vec<_> = unlisted.filter_map(|file| Some((file, check::unlisted(&save, file)?))).collect();
+    let others = save.files().filter(|file| !matches!(file, File::Stream(_)));
     // A stream is not opened twice if it can be read.
     let streams = save.streams.iter().zip(&info.streams).filter(|(_, info)| !info.is_read());
-    let streams = streams.map(|(file, _)| File::Stream(file));
-    let streams: Vec<_> = streams.filter_map(|file| Some((file, check::unlisted(&save, file)?))).collect();
     let mut exit = complain_of_unread(&save);
-    for (file, damage) in unlisted.into_iter().chain(streams) {
-        complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
-        exit = Exit::FAILED;
+    for file in others.chain(streams.map(|(file, _)| File::Stream(file))) {
+        if let Some(damage) = check::find_unlocated(&save, file) {
+            complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
+            exit = Exit::FAILED;
+        }
     }
     Ok(exit)
 }

@@ -7,7 +7,7 @@ mod streams;
 mod unopened;
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -115,19 +115,20 @@ fn may_have_lods(dir: &Path) -> bool {
     is_empty
 }
 
+/// The names in a directory; none if it cannot be listed.
+fn names_in(dir: &Path) -> impl Iterator<Item = OsString> {
+    fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.file_name())
+}
+
 /// Whether a directory has one that is named as that of a LOD.
 fn has_lod(dir: &Path) -> bool {
-    let mut names = fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.file_name());
-    names.any(|name| parse_lod(&name).is_some())
+    names_in(dir).any(|name| parse_lod(&name).is_some())
 }
 
 /// Whether entries of a directory are those of a forest of the Rust port: directories of LODs with region files. Those in a
 /// directory named `regions` are of the forest that it is in.
 fn has_lods_of_port(dir: &Path, entries: &[Entry]) -> bool {
-    let has_region = |lod: &Path| {
-        let mut names = fs::read_dir(lod).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.file_name());
-        names.any(|name| parse_region(&name).is_some())
-    };
+    let has_region = |lod: &Path| names_in(lod).any(|name| parse_region(&name).is_some());
     let real = || fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
     let is_lod = |path: &Path| path.file_name().and_then(parse_lod).is_some();
     let mut lods = entries.iter().filter(|(path, what)| *what == What::Directory && is_lod(path));
@@ -558,11 +559,8 @@ impl Scan<'_> {
                 (None, what) => foreign.push((path, what)),
             }
         }
+        let named: HashSet<[i32; 3]> = regions.iter().skip(from).map(|file| file.position).collect();
         let mut claims: HashMap<[i32; 3], usize> = HashMap::new();
-        for file in regions.iter().skip(from) {
-            claims.insert(file.position, 0);
-        }
-        let named: HashSet<[i32; 3]> = claims.keys().copied().collect();
         for (position, _) in &copies {
             *claims.entry(*position).or_default() += 1;
         }

@@ -8,7 +8,7 @@ use crate::damage::Code;
 use crate::save::StreamFile;
 use crate::save::stream::{Beside, Schema, schema_of, unusable_beside};
 use crate::source::{FileSource, Source};
-use crate::sqlite::header::MAGIC;
+use crate::sqlite::header;
 
 /// Endings of databases.
 const ENDINGS: [&str; 4] = ["sqlite", "sqlite3", "db", "db3"];
@@ -23,25 +23,10 @@ pub(super) fn is_surely_named(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.to_string_lossy().to_ascii_lowercase().starts_with("sqlite"))
 }
 
-/// Bytes 21 to 23 of every database: how much of a page a cell may take.
-const FRACTIONS: [u8; 3] = [64, 32, 32];
-
-/// Whether a file begins as a database; one whose first bytes are damaged has the size of its pages and the fractions.
+/// Whether a file begins as a database.
 pub(super) fn is_database(file: &FileSource) -> bool {
-    let mut magic = [0; MAGIC.len()];
-    if file.read_at(0, &mut magic).is_err() {
-        return false;
-    }
-    if magic == *MAGIC {
-        return true;
-    }
-    let mut rest = [0; 8];
-    let [high, low, _, _, _, fractions @ ..] = match file.read_at(16, &mut rest) {
-        Ok(read) if read == rest.len() => rest,
-        _ => return false,
-    };
-    let size = u16::from_be_bytes([high, low]);
-    fractions == FRACTIONS && (size == 1 || (size >= 512 && size.is_power_of_two()))
+    let mut prefix = [0; header::RECOGNIZED_BYTES];
+    file.read_at(0, &mut prefix).is_ok_and(|read| prefix.get(..read).is_some_and(header::is_recognized))
 }
 
 /// The path with a suffix appended to its name.
