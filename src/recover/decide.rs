@@ -29,6 +29,8 @@ pub struct Placed {
     pub block: usize,
     /// How sure it is.
     pub certainty: Certainty,
+    /// How sure its voxels are: surer than the block if others have the same voxels and other metadata.
+    pub voxels: Certainty,
     /// How likely, 0 to 1.
     pub p: f64,
     /// Whether it was taken out of the order and appended, or has no entry in the table.
@@ -64,7 +66,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
             |block| best.filter(|(b, _)| case.content(*b) == case.content(block)).map_or(w.as_listed, |(_, p)| p);
         if let Some(block) = here {
             let (slot, position, p) = (entry.slot, entry.position, same(block).max(w.as_listed));
-            placed.push(Placed { slot, position, block, certainty: Certainty::Certain, p, moved: false });
+            let certainty = Certainty::Certain;
+            placed.push(Placed { slot, position, block, certainty, voxels: certainty, p, moved: false });
             continue;
         }
         let Some((block, p)) = best.filter(|_| !is_taken) else { continue };
@@ -97,7 +100,8 @@ pub fn decide(solver: &Solver<'_>, r: usize) -> Vec<Placed> {
         };
         // What is not certain is no likelier than the less favourable story has it.
         let p = if certainty == Certainty::Certain { p } else { p.min(pessimistic) };
-        placed.push(Placed { slot: entry.slot, position: entry.position, block, certainty, p, moved });
+        let (slot, position, voxels) = (entry.slot, entry.position, certainty);
+        placed.push(Placed { slot, position, block, certainty, voxels, p, moved });
     }
     placed.sort_by_key(|p| p.slot);
     placed

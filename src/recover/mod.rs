@@ -6,6 +6,7 @@
 pub mod align;
 pub mod assemble;
 mod band;
+mod bits;
 pub mod cells;
 pub mod cluster;
 pub mod decide;

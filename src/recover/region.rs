@@ -173,6 +173,12 @@ impl Case {
     pub fn content(&self, block: usize) -> u128 {
         self.walk.blocks[block].content
     }
+
+    /// The voxels of a walked block: blocks that differ in nothing but their metadata have the same.
+    #[must_use]
+    pub fn voxels(&self, block: usize) -> u128 {
+        self.walk.blocks[block].voxels
+    }
 }
 
 impl State {

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::godot::region::Entry;
 use crate::recover::assemble::{self, Assembled, Loose, Start};
+use crate::recover::bits;
 use crate::recover::decide::{Certainty, Placed, decide};
 use crate::recover::explained::{listed, table_matches_sectors};
 use crate::recover::region::{Candidate, Case, Listing};
@@ -27,12 +28,6 @@ const LARGE: usize = 1024;
 
 /// Most runs of sectors without a whole block at which the order of a large region is asked.
 const FEW_HOLES: usize = 3;
-
-/// The most entries that may point to one block; more of them are ignored.
-const MOST_HINTS: usize = 64;
-
-/// The most pairs of a damaged entry and a block that are compared.
-const MOST_PAIRS: usize = 1 << 26;
 
 /// The least probability from which on a block placed by the order helps to place others.
 const KNOWN: f64 = 0.999;
@@ -168,7 +163,7 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
 
 /// What is taken for right and nothing else.
 fn as_started(start: &Start) -> Assembled {
-    let fit = |&(slot, block): &(u32, usize)| assemble::Fit { slot, block, certainty: Certainty::Certain, p: 1.0 };
+    let fit = |&(slot, block): &(u32, usize)| assemble::Fit::known(slot, block, 1.0);
     Assembled { fits: start.anchors.iter().map(fit).collect(), ..Assembled::default() }
 }
 
@@ -224,6 +219,7 @@ fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) ->
     if split.is_some_and(|split| !split.sure) {
         for placed in &mut solved.placed {
             placed.certainty = placed.certainty.min(Certainty::Likely);
+            placed.voxels = placed.voxels.min(Certainty::Likely);
         }
     }
     solved.placed.sort_by_key(|p| p.slot);
@@ -236,6 +232,12 @@ fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) ->
 fn start_near(case: &Case) -> Start {
     let anchors = exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect();
     Start { anchors, ..Start::default() }
+}
+
+/// The entries of slots that have no block.
+fn damaged_entries(case: &Case, anchors: &[(u32, usize)]) -> Vec<(u32, Entry)> {
+    let filled: HashSet<u32> = anchors.iter().map(|(slot, _)| *slot).collect();
+    case.raw.iter().copied().filter(|(slot, _)| !filled.contains(slot)).collect()
 }
 
 /// What is known of a region before its unowned blocks are placed.
@@ -256,6 +258,9 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
             start.check = true;
             let repeated = case.raw.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
             start.repeated = repeated.map(|pair| pair[0].0).collect();
+            let damaged = damaged_entries(case, &start.anchors);
+            let doubtful = bits::doubtful(case, &start.anchors, &damaged);
+            start.anchors.retain(|(slot, _)| !doubtful.contains(slot));
         }
     }
     let mut owned: HashSet<usize> = start.anchors.iter().map(|(_, block)| *block).collect();
@@ -274,10 +279,10 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
             }
         }
     }
-    let damaged: Vec<(u32, Entry)> =
-        case.raw.iter().copied().filter(|(slot, _)| start.damaged.contains(slot)).collect();
-    // A large table of garbage has too many entries to compare each with every block.
-    let damaged = if damaged.len().saturating_mul(blocks.len()) > MOST_PAIRS { Vec::new() } else { damaged };
+    if order.is_none() {
+        let damaged = damaged_entries(case, &start.anchors);
+        options = bits::hints(case, (0..blocks.len()).filter(|b| !owned.contains(b)), &damaged, weights);
+    }
     for (b, block) in blocks.iter().enumerate() {
         // Copies behind blocks that are right as they are listed are what the engine leaves.
         let settled = order.is_some_and(|order| order.as_listed) && contents.contains(&block.content);
@@ -297,23 +302,7 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
             true => weights.live_copy,
             false => weights.live_behind,
         };
-        let mut hints = options.remove(&b).unwrap_or_default();
-        if order.is_none() {
-            let own = block.first << 8 | block.count;
-            for (slot, entry) in &damaged {
-                match (entry.0 ^ own).count_ones() {
-                    // Two entries lead to it.
-                    0 => hints.push((*slot, weights.two_bits)),
-                    1 => hints.push((*slot, weights.one_bit)),
-                    2 => hints.push((*slot, weights.two_bits)),
-                    _ => {}
-                }
-            }
-            // Many entries that point to one block are garbage.
-            if hints.len() > MOST_HINTS {
-                hints.clear();
-            }
-        }
+        let hints = options.remove(&b).unwrap_or_default();
         start.loose.push(Loose { block: b, live, hints });
     }
     start
@@ -334,6 +323,7 @@ fn from_table(case: &Case, made: &Assembled) -> Solved {
                 position,
                 block: fit.block,
                 certainty: fit.certainty,
+                voxels: fit.voxels,
                 p: fit.p,
                 moved: !is_listed(fit),
             })
@@ -395,6 +385,7 @@ fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
             let placed = &mut order.placed[i];
             if case.content(placed.block) == case.content(fit.block) {
                 placed.certainty = placed.certainty.max(fit.certainty);
+                placed.voxels = placed.voxels.max(fit.voxels);
                 placed.p = placed.p.max(fit.p);
             }
             continue;
@@ -412,9 +403,9 @@ fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
             .map(|(i, p)| (p.slot, i))
             .collect();
         sure.insert(fit.slot, order.placed.len());
-        let (slot, block, certainty, p) = (fit.slot, fit.block, fit.certainty, fit.p);
+        let (slot, block, certainty, voxels, p) = (fit.slot, fit.block, fit.certainty, fit.voxels, fit.p);
         let is_listed = case.entries.iter().any(|e| e.slot == slot && listed(case, e) == Some(block));
-        order.placed.push(Placed { slot, position, block, certainty, p, moved: !is_listed });
+        order.placed.push(Placed { slot, position, block, certainty, voxels, p, moved: !is_listed });
     }
     order.placed.sort_by_key(|p| p.slot);
     order.candidates = candidates(case, made);

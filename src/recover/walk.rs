@@ -42,6 +42,8 @@ pub struct Walked {
     pub size: u32,
     /// Hash of the decompressed block.
     pub content: u128,
+    /// Hash of all of it but its metadata, if its sides were asked for; otherwise that of its content.
+    pub voxels: u128,
     /// Bytes behind it in its last sector.
     pub slack: u32,
     /// Whether all of these are zero: the engine pads what it appends, not what it writes again.
@@ -352,6 +354,9 @@ impl<S: Source + ?Sized> Walker<'_, S> {
             Wanted::At(sectors) => sectors.contains(&first),
         };
         let inner = self.kept < INNER || self.kept.is_multiple_of(INNER_STEP);
+        let content = xxh3_128(container.plain);
+        let channels = block.channels.last().and_then(|last| last.offset.checked_add(last.size));
+        let channels = channels.filter(|_| wanted).and_then(|end| container.plain.get(..index(end)));
         let faces = if wanted && self.face_bytes > 0 { Faces::read(&block, inner) } else { None };
         if let Some(faces) = &faces {
             self.kept += 1;
@@ -361,7 +366,8 @@ impl<S: Source + ?Sized> Walker<'_, S> {
             first,
             count,
             size,
-            content: xxh3_128(container.plain),
+            content,
+            voxels: channels.map_or(content, xxh3_128),
             slack: slack.len() as u32,
             padded: slack.iter().all(|&b| b == 0),
             plain: container.declared.is_none(),

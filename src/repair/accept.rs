@@ -78,8 +78,8 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     let lost = region.lost.remove(found);
     if let Some(at) = taken {
         let other = region.blocks.remove(at);
-        // Blocks of the backup need not be kept, and the rest of a torn block is kept anyway.
-        if !matches!(other.origin, Origin::Backup | Origin::Salvaged) {
+        // Blocks of the backup need not be kept, and what is not written of a block is kept anyway.
+        if !matches!(other.origin, Origin::Backup | Origin::Salvaged | Origin::Voxels) {
             region.lost.push(LostBlock {
                 sector: other.sector,
                 pieces: other.pieces,

@@ -50,6 +50,8 @@ pub enum Origin {
     Matched,
     /// It is torn; what is whole of it is kept.
     Salvaged,
+    /// Its voxels belong here. Several blocks have them, and which of these it is, and so its metadata, is not known.
+    Voxels,
     /// It is the backup's, and so an older state.
     Backup,
 }

@@ -113,6 +113,7 @@ fn of_decision(block: &Decision) -> (Fate, bool, bool) {
     let elsewhere = block.listed_at.is_some() || block.moved;
     match (block.origin, block.certainty) {
         (Origin::Salvaged, _) => (Fate::Salvaged, true, false),
+        (Origin::Voxels, _) => (Fate::Salvaged, false, false),
         (Origin::Backup, _) => (Fate::Older, true, false),
         (Origin::Found, Certainty::Likely | Certainty::Candidate) => (Fate::Likely, false, false),
         (Origin::Found, Certainty::Certain) if !elsewhere && block.mend.is_none() => (Fate::Kept, false, false),

@@ -173,6 +173,11 @@ impl Job<'_> {
         self.try_out(mend.clone()).or_else(|| self.try_out(Mend { metadata: false, ..mend }))
     }
 
+    /// How to rewrite a whole block without its metadata.
+    pub fn voxels_alone(&self) -> Option<Mend> {
+        self.try_out(Mend::default())
+    }
+
     fn try_out(&self, mend: Mend) -> Option<Mend> {
         let stored = self.apply(&mend)?;
         Job { stored: &stored, ..*self }.is_healthy().then_some(mend)

@@ -64,6 +64,7 @@ pub(super) fn region_plan(
     };
     placing.found(options.least());
     placing.matched();
+    placing.voxels_alone(options.least())?;
     let by_slot: HashMap<u32, &Listing> = case.entries.iter().map(|e| (e.slot, e)).collect();
     let as_listed = placing.blocks.len() == case.entries.len()
         && placing.blocks.iter().all(|d| {
@@ -190,9 +191,34 @@ impl Placing<'_, '_> {
         }
     }
 
+    /// Positions of which the voxels are sure enough, but not which one of several blocks with these voxels belongs there:
+    /// they are written without metadata.
+    fn voxels_alone(&mut self, least: Certainty) -> Result<(), draft::Error> {
+        if self.solved.as_listed {
+            return Ok(());
+        }
+        let solved = self.solved;
+        let open = solved.placed.iter().filter(|placed| placed.certainty < least && placed.voxels >= least);
+        for placed in open {
+            if self.filled.contains(&placed.position) {
+                continue;
+            }
+            let Some(decision) = self.decision(placed.position, placed.block, placed.voxels, placed.p) else {
+                continue;
+            };
+            let stored = self.read(&decision.pieces)?;
+            let Some(mend) = self.job(&stored).voxels_alone() else { continue };
+            self.filled.insert(placed.position);
+            let (mend, origin) = (Some(mend), Origin::Voxels);
+            self.blocks.push(Decision { mend, origin, moved: placed.moved, ..decision });
+        }
+        Ok(())
+    }
+
     /// Whole blocks that are written nowhere, each content once.
     fn unowned(&self) -> Vec<usize> {
-        let sectors: HashSet<u32> = self.blocks.iter().map(|d| d.sector).collect();
+        let with_metadata = self.blocks.iter().filter(|d| d.origin != Origin::Voxels);
+        let sectors: HashSet<u32> = with_metadata.map(|d| d.sector).collect();
         let blocks = &self.case().walk.blocks;
         let mut placed: HashSet<u128> =
             blocks.iter().filter(|b| sectors.contains(&b.first)).map(|b| b.content).collect();
@@ -215,7 +241,7 @@ impl Placing<'_, '_> {
         let odd: HashSet<u32> = self.case().walk.blocks.iter().filter(|b| b.odd).map(|b| b.first).collect();
         let mut any = false;
         for i in 0..self.blocks.len() {
-            if !odd.contains(&self.blocks[i].sector) {
+            if !odd.contains(&self.blocks[i].sector) || self.blocks[i].origin == Origin::Voxels {
                 continue;
             }
             let stored = self.read(&self.blocks[i].pieces)?;
@@ -233,7 +259,7 @@ impl Placing<'_, '_> {
 
     /// Keeps whole blocks without an owner, with the positions that they may belong to.
     fn list_unowned(&mut self, blocks: &[usize]) {
-        let found = |d: &&Decision| !matches!(d.origin, Origin::Salvaged | Origin::Backup);
+        let found = |d: &&Decision| !matches!(d.origin, Origin::Salvaged | Origin::Voxels | Origin::Backup);
         let taken: HashSet<[i32; 3]> = self.blocks.iter().filter(found).map(|d| d.position).collect();
         let mut candidates: HashMap<usize, HashMap<[i32; 3], f64>> = HashMap::new();
         let options = self.solved.options.iter().zip(&self.walk.case.entries);
@@ -246,11 +272,18 @@ impl Placing<'_, '_> {
             let known = candidates.entry(*block).or_default().entry(*position).or_default();
             *known = known.max(*p);
         }
+        let alone = self.blocks.iter().filter(|d| d.origin == Origin::Voxels).map(|d| d.sector);
+        let alone: HashSet<u32> = alone.collect();
+        let walked = &self.walk.case.walk.blocks;
+        let written: HashSet<u128> =
+            walked.iter().filter(|block| alone.contains(&block.first)).map(|block| block.voxels).collect();
         for &b in blocks {
             let likely = candidates.remove(&b).into_iter().flatten().filter(|(_, p)| *p > 0.005);
             let mut at: Vec<([i32; 3], f64)> = likely.collect();
             at.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            self.keep(self.case().walk.blocks[b].first, self.pieces(b), true, KeptReason::Unowned, at);
+            let is_alike = written.contains(&walked[b].voxels);
+            let why = if is_alike { KeptReason::Alike } else { KeptReason::Unowned };
+            self.keep(walked[b].first, self.pieces(b), true, why, at);
         }
     }
 }

@@ -71,7 +71,7 @@ impl Plan {
     /// Whether something could not be recovered.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
-        let older = |d: &Decision| matches!(d.origin, Origin::Salvaged | Origin::Backup);
+        let older = |d: &Decision| matches!(d.origin, Origin::Salvaged | Origin::Voxels | Origin::Backup);
         let left = |r: &RegionPlan| {
             let unused = r.lost.iter().any(|lost| lost.why != KeptReason::Rewritten);
             !r.missing.is_empty() || unused || r.blocks.iter().any(older)

@@ -149,7 +149,7 @@ impl RegionReport {
             let sure = matches!(b.origin, Origin::Found) && b.certainty == Certainty::Certain;
             b.listed_at.is_some() || b.moved || !sure || b.mend.is_some()
         };
-        let salvaged = region.blocks.iter().filter(|b| b.origin == Origin::Salvaged);
+        let salvaged = region.blocks.iter().filter(|b| matches!(b.origin, Origin::Salvaged | Origin::Voxels));
         let renamed = region.path.file_name().filter(|name| Some(*name) != region.name.file_name());
         Self {
             file: printable::path(&region.name),
@@ -285,7 +285,7 @@ fn unknown_layout_words(plan: &Plan) -> Vec<String> {
 /// How sure what is written is, in the word that the report has for it.
 pub(super) const fn certainty(origin: Origin, certainty: Certainty) -> &'static str {
     match (origin, certainty) {
-        (Origin::Salvaged, _) => "salvaged",
+        (Origin::Salvaged | Origin::Voxels, _) => "salvaged",
         (Origin::Backup, _) => "backup",
         (Origin::Accepted, _) => "accepted",
         (_, Certainty::Certain) => "certain",
@@ -313,6 +313,10 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),
         (count(&|b| b.origin == Origin::Salvaged), "damaged, written with what is whole of them"),
+        (
+            count(&|b| b.origin == Origin::Voxels),
+            "written without metadata, since several blocks with the same voxels fit",
+        ),
         (count(&|b| b.origin == Origin::Found && b.mend.is_some()), "rewritten without what is against the format"),
         (count(&|b| b.origin == Origin::Found && b.certainty < Certainty::Certain), "only likely"),
     ] {

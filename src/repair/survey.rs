@@ -260,8 +260,17 @@ pub(super) fn sure(walk: &Walk<'_>, solved: &Solved, least: Certainty) -> Vec<Pl
         return solved.placed.iter().filter(|p| p.certainty >= least).copied().collect();
     }
     let (certainty, p, moved) = (Certainty::Certain, 1.0, false);
-    let place =
-        |e: &Listing| Some(Placed { slot: e.slot, position: e.position, block: listed(case, e)?, certainty, p, moved });
+    let place = |e: &Listing| {
+        Some(Placed {
+            slot: e.slot,
+            position: e.position,
+            block: listed(case, e)?,
+            certainty,
+            voxels: certainty,
+            p,
+            moved,
+        })
+    };
     case.entries.iter().filter_map(place).collect()
 }
 

@@ -167,7 +167,7 @@ impl Growth {
             seams.map(|(link, other, weight)| weight * board.side_odds(node, *link, *other)).sum::<f64>()
                 + board.heights.odds(node, case.lod, height)
         };
-        let content = |i: usize| case.content(self.loose[r][i].block);
+        let voxels = |i: usize| case.voxels(self.loose[r][i].block);
         let slots: Vec<(u32, usize, Support)> =
             open.iter().map(|&g| (self.grown[g].slot, self.grown[g].loose, support(self.grown[g].slot))).collect();
         let own: Vec<f64> = slots.par_iter().map(|(slot, i, support)| strength(*i, *slot, support)).collect();
@@ -179,35 +179,41 @@ impl Growth {
             of_region.filter(|g| g.certainty == Certainty::Certain).for_each(|g| certain[g.loose] = true);
             certain
         };
-        // Each slot whose block was not found may be the right place of a block that was placed elsewhere. In small regions few
-        // slots look alike.
+        // Each slot without a block may be the right place of a block that was placed elsewhere. In large regions only those
+        // whose entries are damaged are looked at.
         let large = case.is_large();
-        let unfilled: Vec<(u32, Support, Vec<Around>)> = self
+        let unfilled: Vec<(u32, f64, Support, Vec<Around>)> = self
             .open
             .range((r, 0)..(r + 1, 0))
-            .filter(|((_, slot), _)| large && self.damaged[r].contains(slot))
-            .map(|((_, slot), _)| {
+            .filter(|((_, slot), _)| !large || self.damaged[r].contains(slot))
+            .map(|((_, slot), open)| {
                 let support = support(*slot);
                 let around = support.iter().filter_map(|of| Around::new(board, of)).collect();
-                (*slot, support, around)
+                let occupied = if large { 0.0 } else { self.occupied(board, r, *slot, open.beside) };
+                (*slot, occupied, support, around)
             })
             .collect();
         let mut one_of: HashMap<u128, usize> = HashMap::new();
         slots.iter().for_each(|(_, i, _)| {
-            one_of.entry(content(*i)).or_insert(*i);
+            one_of.entry(voxels(*i)).or_insert(*i);
         });
         let unfilled_odds: HashMap<u128, Vec<f64>> = one_of
             .into_par_iter()
-            .map(|(content, i)| {
+            .map(|(voxels, i)| {
                 let mut ranked: Vec<(f64, usize)> = unfilled
                     .iter()
                     .enumerate()
-                    .map(|(u, (.., around))| (self.estimate(board, r, i, around), u))
+                    .map(|(u, (_, occupied, _, around))| (self.estimate(board, r, i, around) + occupied, u))
                     .collect();
                 ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-                ranked.truncate(UNFILLED);
-                let odds = |(_, u): (f64, usize)| strength(i, unfilled[u].0, &unfilled[u].1);
-                (content, ranked.into_iter().map(odds).collect())
+                if large {
+                    ranked.truncate(UNFILLED);
+                }
+                let odds = |(rank, (estimate, u)): (usize, (f64, usize))| {
+                    let (slot, occupied, support, _) = &unfilled[u];
+                    if rank < UNFILLED { strength(i, *slot, support) + occupied } else { estimate }
+                };
+                (voxels, ranked.into_iter().enumerate().map(odds).collect())
             })
             .collect();
         let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
@@ -221,19 +227,24 @@ impl Growth {
                 }
                 let beside = support.iter().filter(|(link, ..)| matches!(link, Link::Beside(..))).count();
                 let fewest = if large && most == Certainty::Certain { 1 } else { 2 };
-                if own[k] <= 0.0 || beside < fewest {
+                let occupied = match large {
+                    true => board.occupancy[beside.min(6)].max(0.0),
+                    false => self.occupied(board, r, *slot, beside),
+                };
+                // In small regions what is around a slot may say more than seams of plain sides, which say nothing.
+                if own[k] + if large { 0.0 } else { occupied } <= 0.0 || beside < fewest {
                     return None;
                 }
-                let occupied = board.occupancy[beside.min(6)].max(0.0);
+                let there = if large { 0.0 } else { occupied };
                 let live = self.loose[r][*i].live;
                 // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
                 let mut against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0);
-                let unfilled = unfilled_odds.get(&content(*i)).into_iter().flatten();
-                against += unfilled.map(|there| (there - own[k]).min(0.0).exp()).sum::<f64>();
+                let unfilled = unfilled_odds.get(&voxels(*i)).into_iter().flatten();
+                against += unfilled.map(|other| (other - own[k] - there).min(0.0).exp()).sum::<f64>();
                 let around: Vec<Around> = support.iter().filter_map(|of| Around::new(board, of)).collect();
                 let mut ranked: Vec<(f64, usize)> = rivals
                     .iter()
-                    .filter(|&&other| content(other) != content(*i))
+                    .filter(|&&other| voxels(other) != voxels(*i))
                     .map(|&other| (self.estimate(board, r, other, &around), other))
                     .collect();
                 keep_best(&mut ranked, RIVALS);
@@ -249,7 +260,7 @@ impl Growth {
                 let node = (r, self.loose[r][*i].block);
                 let (firm, seams) = rests
                     .fold((0, 0.0), |(n, sum), (link, other, _)| (n + 1, sum + board.side_odds(node, *link, *other)));
-                let is_alone = self.copies.get(&(r, content(*i))).is_none_or(|copies| copies.len() == 1);
+                let is_alone = self.copies.get(&(r, voxels(*i))).is_none_or(|copies| copies.len() == 1);
                 let is_firm = !large || (firm >= 2 && (!is_alone || seams >= OWN)) || (firm == 1 && seams >= FIRM);
                 let sharper = if large { SHARPER } else { 1.0 };
                 Some(Judged { grown: open[k], p: 1.0 / (1.0 + against.powf(sharper)), is_firm })

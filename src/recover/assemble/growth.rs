@@ -18,7 +18,7 @@ const FULL: usize = 64;
 const STEPS: u64 = 400_000_000;
 
 /// A copy of a block is an old one if its log-odds of being in use are so much lower than those of the likeliest copy. Chosen.
-const OLD_COPY: f64 = 6.0;
+pub(super) const OLD_COPY: f64 = 6.0;
 
 /// The least probability of a guess, and the part of all guesses that is placed before the others are made anew. Chosen.
 const GUESS: f64 = 0.05;
@@ -33,7 +33,7 @@ pub(super) struct Open {
     slot: u32,
     links: Vec<(Link, Node)>,
     /// Occupied neighbours.
-    beside: usize,
+    pub beside: usize,
     /// For each unowned block of the region an estimate of its odds.
     few: Vec<f32>,
     /// Unowned blocks by their index among them, with log-odds.
@@ -68,7 +68,7 @@ pub(super) struct Growth {
     withdrawn: Vec<Vec<(u32, usize)>>,
     /// Comparisons that are left.
     budget: u64,
-    /// Unowned blocks by case and content.
+    /// Unowned blocks by case and voxels.
     pub copies: HashMap<(usize, u128), Vec<usize>>,
     /// For each case the possible places: probability, slot and unowned block; `None` when they have to be found anew.
     possible: Vec<Option<Vec<(f64, u32, usize)>>>,
@@ -93,6 +93,15 @@ impl Growth {
         }
     }
 
+    /// For each case, about how many blocks in use have no place.
+    pub fn missing(&self) -> Vec<f64> {
+        let live = |loose: &Loose| 1.0 / (1.0 + (-loose.live).exp());
+        let of_case = |(loose, used): (&Vec<Loose>, &Vec<bool>)| {
+            loose.iter().zip(used).filter(|(_, used)| !**used).map(|(loose, _)| live(loose)).sum()
+        };
+        self.loose.iter().zip(&self.used).map(of_case).collect()
+    }
+
     /// Takes out anchors that the seams contradict, to be placed with the others.
     pub fn withdraw(&mut self, board: &mut Board<'_>, suspects: Vec<Suspect>) {
         let weights = board.weights;
@@ -113,7 +122,7 @@ impl Growth {
     fn prepare(&mut self, board: &Board<'_>) {
         for (r, loose) in self.loose.iter().enumerate() {
             for (i, loose) in loose.iter().enumerate() {
-                self.copies.entry((r, board.cases[r].content(loose.block))).or_default().push(i);
+                self.copies.entry((r, board.cases[r].voxels(loose.block))).or_default().push(i);
             }
         }
         // Those that are likeliest in use come first.
@@ -279,14 +288,22 @@ impl Growth {
                 if self.filled[case].contains(&slot) {
                     continue;
                 }
-                // Any copy will do.
-                let content = board.cases[case].content(self.loose[case][i].block);
-                let copies = self.copies.get(&(case, content)).map_or(&[][..], Vec::as_slice);
-                let copy = std::iter::once(i).chain(copies.iter().copied()).find(|&i| !self.used[case][i]);
-                let Some(loose) = copy else { continue };
+                let Some(loose) = self.choose_copy(board, case, slot, i) else { continue };
                 self.place(board, Grown { case, slot, loose, certainty, p });
             }
         }
+    }
+
+    /// The block of the same voxels that is best put into a slot: one that something else supports there, then any that
+    /// nothing supports elsewhere.
+    fn choose_copy(&self, board: &Board<'_>, case: usize, slot: u32, i: usize) -> Option<usize> {
+        let loose = &self.loose[case];
+        let copies = self.copies.get(&(case, board.cases[case].voxels(loose[i].block))).map_or(&[][..], Vec::as_slice);
+        let is_here = loose[i].hints.iter().any(|(of, _)| *of == slot);
+        let here = is_here.then_some(i).into_iter();
+        let elsewhere = |&i: &usize| loose[i].hints.is_empty();
+        let mut all = here.chain(copies.iter().copied().filter(elsewhere)).chain([i]).chain(copies.iter().copied());
+        all.find(|&i| !self.used[case][i])
     }
 
     /// Puts back blocks that were taken out and have no place that is better beyond doubt, where the seams with what is
@@ -348,7 +365,7 @@ impl Growth {
 
     /// How likely the unowned blocks of a region belong to its open slots: probability, slot and block.
     fn match_region(&self, board: &Board<'_>, r: usize) -> Vec<(f64, u32, usize)> {
-        let content = |i: usize| board.cases[r].content(self.loose[r][i].block);
+        let voxels = |i: usize| board.cases[r].voxels(self.loose[r][i].block);
         let open: Vec<&Open> = self.open.range((r, 0)..(r + 1, 0)).map(|(_, open)| open).collect();
         let elsewhere = self.elsewhere(board, r, open.len());
         let mut index: HashMap<u128, usize> = HashMap::new();
@@ -358,8 +375,8 @@ impl Growth {
         for (s, open) in open.iter().enumerate() {
             let from = edges.len();
             for &(i, odds) in &open.candidates {
-                let group = *index.entry(content(i)).or_insert_with(|| {
-                    let copies = self.copies.get(&(r, content(i))).map_or(&[][..], Vec::as_slice);
+                let group = *index.entry(voxels(i)).or_insert_with(|| {
+                    let copies = self.copies.get(&(r, voxels(i))).map_or(&[][..], Vec::as_slice);
                     let left = copies.iter().filter(|&&i| !self.used[r][i]).map(|&i| self.loose[r][i].live);
                     let live = left.clone().fold(f64::NEG_INFINITY, f64::max);
                     // Old copies are no further blocks to place.
@@ -406,7 +423,7 @@ impl Growth {
         for (r, start) in starts.iter().enumerate() {
             let withdrawn: HashMap<u32, usize> = self.withdrawn[r].iter().copied().collect();
             let anchors = start.anchors.iter().filter(|(slot, _)| !withdrawn.contains_key(slot));
-            let anchor = |&(slot, block): &(u32, usize)| Fit { slot, block, certainty: Certainty::Certain, p: 1.0 };
+            let anchor = |&(slot, block): &(u32, usize)| Fit::known(slot, block, 1.0);
             let mut made = Assembled { fits: anchors.map(anchor).collect(), ..Assembled::default() };
             let case = board.cases[r];
             for grown in self.grown.iter().filter(|grown| grown.case == r) {
@@ -421,8 +438,10 @@ impl Growth {
                     }
                     certainty => certainty,
                 };
-                made.fits.push(Fit { slot: grown.slot, block, certainty, p: grown.p });
+                made.fits.push(Fit { slot: grown.slot, block, certainty, voxels: certainty, p: grown.p });
             }
+            let alike = self.find_alike(board, r);
+            made.doubt(&alike, &withdrawn, board.weights);
             // A withdrawn block without a better place goes back to the slot of its entry: only a certain block may
             // replace one that the table lists.
             let is_certain = |fit: &Fit| fit.certainty == Certainty::Certain;
@@ -438,13 +457,13 @@ impl Growth {
                     match self.find_spare_copy(board, r, block, &made.fits).filter(|_| empty) {
                         // A block of the same content fits as well.
                         Some(copy) => {
-                            made.fits.push(Fit { slot, block: copy, certainty: Certainty::Certain, p: 0.9999 });
+                            made.fits.push(Fit::known(slot, copy, 0.9999));
                         }
                         None => made.contradicted.push((slot, block)),
                     }
                 } else if !replaced {
                     made.fits.retain(|fit| fit.slot != slot && fit.block != block);
-                    made.fits.push(Fit { slot, block, certainty: Certainty::Certain, p: 0.9999 });
+                    made.fits.push(Fit::known(slot, block, 0.9999));
                 }
             }
             made.fits.sort_by_key(|fit| fit.slot);
@@ -453,16 +472,18 @@ impl Growth {
         }
         for (r, possible) in self.possible.iter().enumerate() {
             let unused = possible.iter().flatten().filter(|(.., i)| !self.used[r][*i]);
-            all[r].candidates = unused.map(|&(p, slot, i)| (self.loose[r][i].block, slot, p)).collect();
+            all[r].candidates.extend(unused.map(|&(p, slot, i)| (self.loose[r][i].block, slot, p)));
         }
         all
     }
 
     /// A block of the same content that has no place.
     fn find_spare_copy(&self, board: &Board<'_>, r: usize, block: usize, fits: &[Fit]) -> Option<usize> {
-        let copies = self.copies.get(&(r, board.cases[r].content(block)))?;
+        let case = board.cases[r];
+        let copies = self.copies.get(&(r, case.voxels(block)))?;
         let blocks = copies.iter().filter(|&&i| !self.used[r][i]).map(|&i| self.loose[r][i].block);
-        blocks.into_iter().find(|copy| fits.iter().all(|fit| fit.block != *copy))
+        let mut same = blocks.filter(|copy| case.content(*copy) == case.content(block));
+        same.find(|copy| fits.iter().all(|fit| fit.block != *copy))
     }
 }
 

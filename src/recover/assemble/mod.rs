@@ -6,8 +6,9 @@
 //! `revise` moves what fits better elsewhere, and at last `renew` takes out what is at seams that do not fit and places it
 //! anew. In the end `confirm` finds what is certain after all, beginning beside what was known: nothing that is certain rests on
 //! anything that is not. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
-//! Blocks of equal content are interchangeable.
+//! Blocks of equal voxels are interchangeable; in the end `alike` says where it is open which one of them it is.
 
+mod alike;
 mod board;
 mod confirm;
 mod groups;
@@ -73,8 +74,18 @@ pub struct Fit {
     pub block: usize,
     /// How sure it is.
     pub certainty: Certainty,
+    /// How sure its voxels are: surer than the block if other blocks have the same voxels and other metadata.
+    pub voxels: Certainty,
     /// Its probability.
     pub p: f64,
+}
+
+impl Fit {
+    /// A block of which nothing else is possible.
+    #[must_use]
+    pub const fn known(slot: u32, block: usize, p: f64) -> Self {
+        Self { slot, block, certainty: Certainty::Certain, voxels: Certainty::Certain, p }
+    }
 }
 
 /// What came of a region.
@@ -149,10 +160,8 @@ pub fn assemble(
         board.learn_without(&suspects, &inside);
         suspects = board.suspects(&starts);
     }
-    let live = |loose: &Loose| 1.0 / (1.0 + (-loose.live).exp());
-    let missing: Vec<f64> = starts.iter().map(|start| start.loose.iter().map(live).sum()).collect();
-    board.count_occupied(&missing);
     let mut growth = Growth::new(&board, &starts, effort);
+    board.count_occupied(&growth.missing());
     growth.withdraw(&mut board, suspects);
     growth.grow(&mut board, watch);
     for _ in 0..REVISIONS {
@@ -163,6 +172,7 @@ pub fn assemble(
     }
     growth.revise(&mut board);
     growth.renew(&mut board, watch);
+    board.count_occupied(&growth.missing());
     growth.confirm(&board);
     growth.finish(&board, &starts)
 }

@@ -173,8 +173,8 @@ impl Places<'_> {
         all
     }
 
-    pub fn content(&self, board: &Board<'_>, i: usize) -> u128 {
-        board.cases[self.case].content(self.growth.loose[self.case][i].block)
+    pub fn voxels(&self, board: &Board<'_>, i: usize) -> u128 {
+        board.cases[self.case].voxels(self.growth.loose[self.case][i].block)
     }
 
     /// As [`growth::needed`].
@@ -226,7 +226,7 @@ impl Places<'_> {
                 false if certain[i] => continue,
                 false => UNUSED - loose[i].live,
             };
-            let best = of.entry(self.content(board, i)).or_insert((cost, i));
+            let best = of.entry(self.voxels(board, i)).or_insert((cost, i));
             if (cost, i) < *best {
                 *best = (cost, i);
             }
@@ -245,10 +245,10 @@ impl Places<'_> {
         let links = board.links(lod, position);
         let around: Vec<Around> =
             links.iter().filter_map(|&(link, node)| Around::new(board, &(link, node, 1.0))).collect();
-        let content = holds.map(|i| self.content(board, i));
+        let voxels = holds.map(|i| self.voxels(board, i));
         let mut ranked: Vec<(f64, usize)> = rivals
             .iter()
-            .filter(|&&i| Some(self.content(board, i)) != content)
+            .filter(|&&i| Some(self.voxels(board, i)) != voxels)
             .map(|&i| {
                 let height = board.heights.odds(self.node(i), lod, position[1]);
                 (self.growth.estimate(board, self.case, i, &around) + height, i)
