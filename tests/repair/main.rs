@@ -5,6 +5,7 @@
 mod common;
 
 mod accept;
+mod alike;
 mod anything;
 mod damage;
 mod flat;

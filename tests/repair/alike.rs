@@ -1,0 +1,134 @@
+//! Blocks that differ in nothing but their metadata: their voxels come back, and no metadata is put into a wrong place.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use voxscope::godot::region::{Header, MAX_HEADER_BYTES};
+use voxscope::repair::{KeptReason, Origin};
+use voxscope::save::{Options, Save, Scratch};
+
+use crate::common;
+use crate::mend;
+
+/// The voxels and all bytes of a block.
+type Parts = (Vec<u8>, Vec<u8>);
+
+/// The blocks of a region file by their slots, as its table has them.
+fn blocks(world: &Path, name: &str) -> BTreeMap<u32, ([i32; 3], Parts)> {
+    let save = Save::open(world, &Options::default()).unwrap();
+    let (forest, file) = save.regions().find(|(_, file)| file.name.ends_with(name)).unwrap();
+    let mut region = save.region(forest, file).unwrap().unwrap();
+    let slots = region.slots(&mut Scratch::default()).unwrap();
+    let mut all = BTreeMap::new();
+    let mut scratch = Scratch::default();
+    for listed in region.entries.clone() {
+        let position = region.block_position(listed.slot, slots).unwrap();
+        let view = region.view(listed.entry, &mut scratch).unwrap();
+        let (plain, block) = (view.container.unwrap().plain.to_vec(), view.block.unwrap());
+        let last = block.channels.last().unwrap();
+        let voxels = plain[..(last.offset + last.size) as usize].to_vec();
+        all.insert(listed.slot, (position, (voxels, plain)));
+    }
+    all
+}
+
+/// Where the table of a region file is in it.
+fn table(bytes: &[u8]) -> Range<usize> {
+    let header = Header::decode(&bytes[..MAX_HEADER_BYTES], bytes.len() as u64, None).value.unwrap();
+    header.table.start as usize..header.table.end as usize
+}
+
+#[test]
+fn voxels_come_back_where_metadata_is_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let [world, to] = ["world", "copy"].map(|name| dir.path().join(name));
+    mend(&common::golden("crash_terrain").join("t1/world"), &world, true);
+    fs::remove_file(world.join("repair.json")).unwrap();
+    fs::remove_dir_all(world.join("lost+found")).unwrap();
+    let name = "r.-1.0.0.vxr";
+    let before = blocks(&world, name);
+    let path = world.join("regions/lod0").join(name);
+    let mut bytes = fs::read(&path).unwrap();
+    let table = table(&bytes);
+    let entry = |slot: u32| {
+        let at = table.start + 4 * slot as usize;
+        u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+    };
+    let last = before.keys().map(|slot| entry(*slot)).max().unwrap();
+    // Two blocks of the same voxels with chests of different contents in them, neither behind all others.
+    let slots: Vec<u32> = before.keys().copied().filter(|slot| entry(*slot) != last).collect();
+    let is_alike = |a: &Parts, b: &Parts| a.0 == b.0 && a.1 != b.1;
+    let pair = slots.iter().find_map(|&a| {
+        let b = slots.iter().find(|&&b| a < b && is_alike(&before[&a].1, &before[&b].1));
+        b.map(|&b| [a, b])
+    });
+    let pair = pair.unwrap();
+    for slot in pair {
+        bytes[table.start + 4 * slot as usize..][..4].fill(0);
+    }
+    fs::write(&path, bytes).unwrap();
+
+    let plan = mend(&world, &to, false).plan;
+    let region = plan.regions.iter().find(|region| region.path == path).unwrap();
+    let alone: Vec<_> = region.blocks.iter().filter(|block| block.origin == Origin::Voxels).collect();
+    assert_eq!(alone.len(), 2, "{:?}", region.lost);
+    assert_eq!((region.missing.len(), region.lost.len()), (0, 2));
+    for lost in &region.lost {
+        assert!(lost.whole && lost.why == KeptReason::Alike, "{lost:?}");
+        let at: Vec<[i32; 3]> = lost.candidates.iter().map(|(at, _)| *at).collect();
+        assert!(pair.iter().all(|slot| at.contains(&before[slot].0)), "both places are possible: {lost:?}");
+        assert!(lost.candidates.iter().all(|(_, p)| *p < 0.6), "{lost:?}");
+    }
+    let after = blocks(&to, name);
+    assert_eq!(after.len(), before.len());
+    for (slot, (position, (voxels, plain))) in &before {
+        let (_, copy) = &after[slot];
+        assert!(copy.0 == *voxels, "{position:?} has other voxels");
+        let is_open = pair.contains(slot);
+        assert_eq!(copy.1 == *plain, !is_open, "{position:?}");
+        assert!(!is_open || copy.1.len() == voxels.len() + 4, "{position:?} has metadata, of which nobody knows whose");
+    }
+
+    let report: Value = serde_json::from_slice(&fs::read(to.join("repair.json")).unwrap()).unwrap();
+    let salvaged = report["regions"][0]["salvaged"].as_array().unwrap();
+    assert_eq!(salvaged.len(), 2);
+    for one in salvaged {
+        assert_eq!((&one["metadata"], &one["filled"]), (&json!(false), &json!([])));
+        assert_eq!(one["kept"].as_array().unwrap().len(), 8);
+    }
+    assert_eq!(report["totals"]["salvaged"], 2);
+}
+
+#[test]
+fn two_entries_with_a_changed_bit_each_find_their_blocks() {
+    let dir = tempfile::tempdir().unwrap();
+    let [world, to] = ["world", "copy"].map(|name| dir.path().join(name));
+    mend(&common::golden("crash_terrain").join("t1/world"), &world, true);
+    fs::remove_file(world.join("repair.json")).unwrap();
+    let path = world.join("regions/lod0/r.0.0.0.vxr");
+    let whole = fs::read(&path).unwrap();
+    let table = table(&whole);
+    let entry = |slot: u32| {
+        let at = table.start + 4 * slot as usize;
+        u32::from_le_bytes(whole[at..at + 4].try_into().unwrap())
+    };
+    let before = blocks(&world, "r.0.0.0.vxr");
+    let slots: Vec<u32> = before.keys().copied().collect();
+    // Two blocks whose entries differ by one bit: the second one's entry gets this bit, so that it leads to the first block, and
+    // the first one's leads beyond the end.
+    let pair = slots.iter().find_map(|&a| {
+        let b = slots.iter().find(|&&b| a < b && (entry(a) ^ entry(b)).is_power_of_two());
+        b.map(|&b| (a, b))
+    });
+    let (first, second) = pair.unwrap();
+    let mut bytes = whole.clone();
+    for (slot, value) in [(first, entry(first) ^ 1 << 30), (second, entry(first))] {
+        bytes[table.start + 4 * slot as usize..][..4].copy_from_slice(&value.to_le_bytes());
+    }
+    fs::write(&path, bytes).unwrap();
+    mend(&world, &to, false);
+    assert!(blocks(&to, "r.0.0.0.vxr") == before, "slots {first} and {second}");
+}
