@@ -172,7 +172,10 @@ pub fn assemble(
     }
     growth.revise(&mut board);
     growth.renew(&mut board, watch);
-    board.count_occupied(&growth.missing());
+    if cases.iter().all(|case| !case.is_large()) {
+        // Guesses fill many slots of a large region that nothing has confirmed yet.
+        board.count_occupied(&growth.missing());
+    }
     growth.confirm(&board);
     growth.finish(&board, &starts)
 }
