@@ -67,9 +67,13 @@ pub(super) fn doubtful(case: &Case, anchors: &[(u32, usize)], damaged: &[(u32, E
         if loose.0.contains_key(&entry.0) || loose.one_off(entry.0).next().is_some() {
             continue;
         }
-        let slots = owned.one_off(entry.0).filter_map(|block| slot_of.get(&block).copied());
-        doubtful
-            .extend(slots.filter(|slot| entries.get(slot).is_some_and(|own| loose.one_off(own.0).next().is_some())));
+        for block in owned.one_off(entry.0) {
+            // Seams could not tell a block of the same voxels.
+            let is_other = |other: usize| case.voxels(other) != case.voxels(block);
+            let slot = slot_of.get(&block).copied();
+            doubtful
+                .extend(slot.filter(|slot| entries.get(slot).is_some_and(|own| loose.one_off(own.0).any(is_other))));
+        }
     }
     doubtful
 }

@@ -70,7 +70,8 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
         BlockStart::Byte(byte) => first_byte(pieces) == byte,
     };
     let written = |block: &Decision| block.backup.is_none() && is_it(region.start(block), &block.pieces);
-    if taken.is_some_and(|at| written(&region.blocks[at])) {
+    let is_whole = |block: &Decision| block.origin != Origin::Voxels && written(block);
+    if taken.is_some_and(|at| is_whole(&region.blocks[at])) {
         return Ok(());
     }
     let found = |lost: &LostBlock| lost.whole && is_it(region.start_of(&lost.pieces), &lost.pieces);

@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::recover::assemble::Assembled;
 use crate::recover::assemble::board::Board;
-use crate::recover::assemble::growth::{Grown, Growth, OLD_COPY};
+use crate::recover::assemble::growth::{self, Grown, Growth};
 use crate::recover::decide::Certainty;
 use crate::recover::weights::Weights;
 
 /// Most possible places of one block, and most blocks of one place, that are listed.
 const LISTED: usize = 64;
+
+/// The most log-odds of one block against another one, so that no probability is 0.
+const MOST_ODDS: f64 = 30.0;
 
 /// A place of blocks with the same voxels.
 #[derive(Clone, Debug)]
@@ -25,32 +28,46 @@ pub(super) struct Alike {
 }
 
 impl Growth {
-    /// The places of a region for which there are several blocks with the same voxels and different metadata.
-    pub fn find_alike(&self, board: &Board<'_>, r: usize) -> Vec<Alike> {
+    /// The places of a region for which there are several blocks with the same voxels and different metadata. Blocks that
+    /// are back at the places of their entries are `settled`.
+    pub fn find_alike(&self, board: &Board<'_>, r: usize, settled: &HashSet<usize>) -> Vec<Alike> {
         let (case, loose) = (board.cases[r], &self.loose[r]);
+        let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
+        let is_open = |i: &usize| !settled.contains(&loose[*i].block);
         let mut places: BTreeMap<u128, Vec<&Grown>> = BTreeMap::new();
-        for grown in self.grown.iter().filter(|grown| grown.case == r) {
+        for grown in self.grown.iter().filter(|grown| grown.case == r && is_open(&grown.loose)) {
             places.entry(case.voxels(loose[grown.loose].block)).or_default().push(grown);
         }
         let mut alike = Vec::new();
         for (voxels, places) in places {
             let copies = self.copies.get(&(r, voxels)).map_or(&[][..], Vec::as_slice);
-            let live = copies.iter().map(|&i| loose[i].live).fold(f64::NEG_INFINITY, f64::max);
-            let copies: Vec<usize> = copies.iter().copied().filter(|&i| loose[i].live > live - OLD_COPY).collect();
-            let contents: HashSet<u128> = copies.iter().map(|&i| case.content(loose[i].block)).collect();
-            if contents.len() < 2 {
+            let copies: Vec<usize> = copies.iter().copied().filter(is_open).collect();
+            let content = |i: usize| case.content(loose[i].block);
+            if copies.iter().all(|&i| content(i) == content(copies[0])) {
                 continue;
             }
+            let slot_of: HashMap<usize, u32> = places.iter().map(|grown| (grown.loose, grown.slot)).collect();
+            let hint = |i: usize, slot: u32| loose[i].hints.iter().find(|(of, _)| *of == slot).map_or(0.0, |h| h.1);
             for grown in places {
-                let hint = |i: usize| loose[i].hints.iter().find(|(slot, _)| *slot == grown.slot).map_or(0.0, |h| h.1);
-                let most = copies.iter().map(|&i| hint(i)).fold(hint(grown.loose), f64::max);
-                let share = |i: usize| (hint(i) - most).exp();
-                let all: f64 = copies.iter().map(|&i| share(i)).sum();
-                let own = case.content(loose[grown.loose].block);
-                let same = copies.iter().filter(|&&i| case.content(loose[i].block) == own);
-                let p = same.map(|&i| share(i)).sum::<f64>() / all;
-                let blocks = copies.iter().take(LISTED).map(|&i| (loose[i].block, share(i) / all)).collect();
-                alike.push(Alike { slot: grown.slot, block: loose[grown.loose].block, p, blocks });
+                let (own, slot) = (grown.loose, grown.slot);
+                // The odds of another block, which takes this one's place and leaves it its own, if it has one.
+                let odds = |i: usize| {
+                    let here = hint(i, slot) - hint(own, slot);
+                    let there = match slot_of.get(&i) {
+                        Some(&from) => hint(own, from) - hint(i, from),
+                        None => loose[i].live - growth::needed(loose[own].live, elsewhere),
+                    };
+                    (here + there).min(MOST_ODDS).exp()
+                };
+                let others: Vec<(usize, f64)> =
+                    copies.iter().filter(|&&i| content(i) != content(own)).map(|&i| (i, odds(i))).collect();
+                let all = 1.0 + others.iter().map(|(_, odds)| odds).sum::<f64>();
+                let mut blocks: Vec<(usize, f64)> =
+                    others.into_iter().map(|(i, odds)| (loose[i].block, odds / all)).collect();
+                blocks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                blocks.truncate(LISTED);
+                blocks.push((loose[own].block, 1.0 / all));
+                alike.push(Alike { slot, block: loose[own].block, p: 1.0 / all, blocks });
             }
         }
         alike
@@ -58,22 +75,14 @@ impl Growth {
 }
 
 impl Assembled {
-    /// Makes blocks less certain than their voxels where others have the same, and lists all of these as possible.
-    /// `withdrawn` are the blocks of slots whose entries may be right.
-    pub(super) fn doubt(&mut self, alike: &[Alike], withdrawn: &HashMap<u32, usize>, weights: &Weights) {
+    /// Makes blocks less certain than their voxels where others have the same, and lists all of these as possible. Metadata is
+    /// certain or in doubt: what is only likely may be another block's.
+    pub(super) fn doubt(&mut self, alike: &[Alike], weights: &Weights) {
         let of_slot: HashMap<u32, &Alike> = alike.iter().map(|alike| (alike.slot, alike)).collect();
         for fit in &mut self.fits {
             let Some(alike) = of_slot.get(&fit.slot).filter(|alike| alike.block == fit.block) else { continue };
-            if withdrawn.get(&fit.slot) == Some(&fit.block) {
-                continue;
-            }
-            let most = match alike.p {
-                p if p >= weights.certain => Certainty::Certain,
-                p if p >= weights.likely => Certainty::Likely,
-                _ => Certainty::Candidate,
-            };
-            fit.certainty = fit.certainty.min(most);
-            if most < Certainty::Certain {
+            if alike.p < weights.certain {
+                fit.certainty = Certainty::Candidate;
                 self.candidates.extend(alike.blocks.iter().map(|&(block, p)| (block, fit.slot, p * fit.p)));
                 fit.p *= alike.p;
             }

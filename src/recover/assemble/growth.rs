@@ -18,7 +18,7 @@ const FULL: usize = 64;
 const STEPS: u64 = 400_000_000;
 
 /// A copy of a block is an old one if its log-odds of being in use are so much lower than those of the likeliest copy. Chosen.
-pub(super) const OLD_COPY: f64 = 6.0;
+const OLD_COPY: f64 = 6.0;
 
 /// The least probability of a guess, and the part of all guesses that is placed before the others are made anew. Chosen.
 const GUESS: f64 = 0.05;
@@ -440,8 +440,6 @@ impl Growth {
                 };
                 made.fits.push(Fit { slot: grown.slot, block, certainty, voxels: certainty, p: grown.p });
             }
-            let alike = self.find_alike(board, r);
-            made.doubt(&alike, &withdrawn, board.weights);
             // A withdrawn block without a better place goes back to the slot of its entry: only a certain block may
             // replace one that the table lists.
             let is_certain = |fit: &Fit| fit.certainty == Certainty::Certain;
@@ -466,6 +464,9 @@ impl Growth {
                     made.fits.push(Fit::known(slot, block, 0.9999));
                 }
             }
+            let is_back = |fit: &&Fit| withdrawn.get(&fit.slot) == Some(&fit.block);
+            let settled = made.fits.iter().filter(is_back).map(|fit| fit.block).collect();
+            made.doubt(&self.find_alike(board, r, &settled), board.weights);
             made.fits.sort_by_key(|fit| fit.slot);
             made.undecided = if self.budget == 0 { self.used[r].iter().filter(|used| !**used).count() } else { 0 };
             all.push(made);
