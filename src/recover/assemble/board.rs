@@ -30,8 +30,8 @@ const STRONG: f64 = 5.0;
 const STRONG_SHARE: f64 = 0.06;
 
 /// Slots of each kind, full and empty, that are counted before any is seen. Chosen for small regions, where slots with as many
-/// neighbours are mostly all full or all empty. In large ones a surface has all kinds; with 0.1 one place of 2,481 in runs of
-/// lost entries was certain and wrong, with 0.5 none.
+/// neighbours are mostly all full or all empty. In large ones a surface has all kinds. Measured on runs of lost entries of
+/// three large regions: of about 2,480 certain places 2 were wrong with the first, 1 with the second.
 const UNSEEN: f64 = 0.1;
 const UNSEEN_LARGE: f64 = 0.5;
 
