@@ -15,10 +15,15 @@ const MOST_SLOTS: usize = 64;
 /// Blocks by the entry that leads to them.
 struct ByEntry(HashMap<u32, usize>);
 
+/// The entry that leads to a block.
+fn entry_of(case: &Case, block: usize) -> u32 {
+    let block = &case.walk.blocks[block];
+    block.first << 8 | block.count
+}
+
 impl ByEntry {
     fn new(case: &Case, blocks: impl Iterator<Item = usize>) -> Self {
-        let own = |b: usize| (case.walk.blocks[b].first << 8 | case.walk.blocks[b].count, b);
-        Self(blocks.map(own).collect())
+        Self(blocks.map(|block| (entry_of(case, block), block)).collect())
     }
 
     /// Blocks whose entry differs by one bit.
@@ -54,25 +59,25 @@ pub(super) fn hints(
     hints
 }
 
-/// Slots whose entries lead to a block of their own, but only if two bits of another entry changed, while one bit of each
-/// explains both: a bit of the one entry leads to this block, and a bit of the other to one without an entry.
+/// Slots whose entries are exact, but may have changed too. Another entry leads to no block; with one bit changed, it leads to
+/// the block of such a slot, and the slot's own entry, with one bit changed, leads to an unowned block.
 pub(super) fn doubtful(case: &Case, anchors: &[(u32, usize)], damaged: &[(u32, Entry)]) -> HashSet<u32> {
-    let owned: HashSet<usize> = anchors.iter().map(|(_, block)| *block).collect();
-    let slot_of: HashMap<usize, u32> = anchors.iter().map(|(slot, block)| (*block, *slot)).collect();
-    let loose = ByEntry::new(case, (0..case.walk.blocks.len()).filter(|block| !owned.contains(block)));
-    let owned = ByEntry::new(case, anchors.iter().map(|(_, block)| *block));
-    let entries: HashMap<u32, Entry> = case.raw.iter().copied().collect();
     let mut doubtful = HashSet::new();
+    if damaged.is_empty() {
+        return doubtful;
+    }
+    let slot_of: HashMap<usize, u32> = anchors.iter().map(|&(slot, block)| (block, slot)).collect();
+    let loose = ByEntry::new(case, (0..case.walk.blocks.len()).filter(|block| !slot_of.contains_key(block)));
+    let owned = ByEntry::new(case, slot_of.keys().copied());
     for (_, entry) in damaged {
         if loose.0.contains_key(&entry.0) || loose.one_off(entry.0).next().is_some() {
             continue;
         }
         for block in owned.one_off(entry.0) {
-            // Seams could not tell a block of the same voxels.
-            let is_other = |other: usize| case.voxels(other) != case.voxels(block);
-            let slot = slot_of.get(&block).copied();
-            doubtful
-                .extend(slot.filter(|slot| entries.get(slot).is_some_and(|own| loose.one_off(own.0).any(is_other))));
+            // Seams cannot distinguish blocks with the same voxels.
+            if loose.one_off(entry_of(case, block)).any(|other| case.voxels(other) != case.voxels(block)) {
+                doubtful.insert(slot_of[&block]);
+            }
         }
     }
     doubtful

@@ -269,7 +269,8 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
     let end = owned.iter().map(|&b| blocks[b].end()).max().unwrap_or(u32::MAX);
     let before = blocks.iter().take_while(|block| block.first < end);
     let tiled = before.clone().map(|block| block.count).sum::<u32>() == before.last().map_or(0, Walked::end);
-    start.damaged = case.raw.iter().map(|(slot, _)| *slot).filter(|slot| !filled.contains(slot)).collect();
+    let damaged = damaged_entries(case, &start.anchors);
+    start.damaged = damaged.iter().map(|(slot, _)| *slot).collect();
     let mut options: HashMap<usize, Vec<(u32, f64)>> = HashMap::new();
     if let Some(order) = order {
         for (entry, of) in case.entries.iter().zip(&order.options).filter(|(e, _)| !filled.contains(&e.slot)) {
@@ -280,7 +281,6 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
         }
     }
     if order.is_none() {
-        let damaged = damaged_entries(case, &start.anchors);
         options = bits::hints(case, (0..blocks.len()).filter(|b| !owned.contains(b)), &damaged, weights);
     }
     for (b, block) in blocks.iter().enumerate() {

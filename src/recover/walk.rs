@@ -42,7 +42,7 @@ pub struct Walked {
     pub size: u32,
     /// Hash of the decompressed block.
     pub content: u128,
-    /// Hash of all of it but its metadata, if its sides were asked for; otherwise that of its content.
+    /// Hash of the decompressed block without its metadata, if its sides were asked for; otherwise the same as `content`.
     pub voxels: u128,
     /// Bytes behind it in its last sector.
     pub slack: u32,

@@ -80,7 +80,7 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     if let Some(at) = taken {
         let other = region.blocks.remove(at);
         // Blocks of the backup need not be kept, and what is not written of a block is kept anyway.
-        if !matches!(other.origin, Origin::Backup | Origin::Salvaged | Origin::Voxels) {
+        if other.origin.is_complete() {
             region.lost.push(LostBlock {
                 sector: other.sector,
                 pieces: other.pieces,

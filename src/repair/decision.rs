@@ -50,10 +50,18 @@ pub enum Origin {
     Matched,
     /// It is torn; what is whole of it is kept.
     Salvaged,
-    /// Its voxels belong here. Several blocks have them, and which of these it is, and so its metadata, is not known.
+    /// Its voxels belong here, but several blocks have these voxels and different metadata. It is written without metadata.
     Voxels,
     /// It is the backup's, and so an older state.
     Backup,
+}
+
+impl Origin {
+    /// Whether the whole block is written, in its newest state.
+    #[must_use]
+    pub const fn is_complete(self) -> bool {
+        !matches!(self, Self::Salvaged | Self::Voxels | Self::Backup)
+    }
 }
 
 /// A block that is written.

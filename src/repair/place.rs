@@ -191,8 +191,8 @@ impl Placing<'_, '_> {
         }
     }
 
-    /// Positions of which the voxels are sure enough, but not which one of several blocks with these voxels belongs there:
-    /// they are written without metadata.
+    /// Blocks whose voxels are sure enough, but not their metadata, because other blocks have the same voxels. They are written
+    /// without metadata.
     fn voxels_alone(&mut self, least: Certainty) -> Result<(), draft::Error> {
         if self.solved.as_listed {
             return Ok(());
@@ -259,8 +259,8 @@ impl Placing<'_, '_> {
 
     /// Keeps whole blocks without an owner, with the positions that they may belong to.
     fn list_unowned(&mut self, blocks: &[usize]) {
-        let found = |d: &&Decision| !matches!(d.origin, Origin::Salvaged | Origin::Voxels | Origin::Backup);
-        let taken: HashSet<[i32; 3]> = self.blocks.iter().filter(found).map(|d| d.position).collect();
+        let found = self.blocks.iter().filter(|d| d.origin.is_complete());
+        let taken: HashSet<[i32; 3]> = found.map(|d| d.position).collect();
         let mut candidates: HashMap<usize, HashMap<[i32; 3], f64>> = HashMap::new();
         let options = self.solved.options.iter().zip(&self.walk.case.entries);
         for (options, entry) in options.filter(|(_, entry)| !taken.contains(&entry.position)) {
@@ -272,8 +272,8 @@ impl Placing<'_, '_> {
             let known = candidates.entry(*block).or_default().entry(*position).or_default();
             *known = known.max(*p);
         }
-        let alone = self.blocks.iter().filter(|d| d.origin == Origin::Voxels).map(|d| d.sector);
-        let alone: HashSet<u32> = alone.collect();
+        let alone = self.blocks.iter().filter(|d| d.origin == Origin::Voxels);
+        let alone: HashSet<u32> = alone.map(|d| d.sector).collect();
         let walked = &self.walk.case.walk.blocks;
         let written: HashSet<u128> =
             walked.iter().filter(|block| alone.contains(&block.first)).map(|block| block.voxels).collect();

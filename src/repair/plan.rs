@@ -11,7 +11,7 @@ use crate::recover::effort::Effort;
 use crate::recover::names::Misnamed;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
-use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT, simple};
+use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
@@ -71,10 +71,9 @@ impl Plan {
     /// Whether something could not be recovered.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
-        let older = |d: &Decision| matches!(d.origin, Origin::Salvaged | Origin::Voxels | Origin::Backup);
         let left = |r: &RegionPlan| {
             let unused = r.lost.iter().any(|lost| lost.why != KeptReason::Rewritten);
-            !r.missing.is_empty() || unused || r.blocks.iter().any(older)
+            !r.missing.is_empty() || unused || r.blocks.iter().any(|block| !block.origin.is_complete())
         };
         self.regions.iter().any(|r| left(r) || matches!(r.action, Action::SetAside | Action::FromBackup))
             || !self.misnamed.is_empty()

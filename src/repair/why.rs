@@ -15,8 +15,8 @@ pub enum KeptReason {
     Rewritten,
     /// A whole block that no table entry points to.
     Unowned,
-    /// A whole block of which others have the same voxels: these are written, but which one's metadata belongs where is not
-    /// known.
+    /// A whole block whose voxels are written. Other blocks have the same voxels and different metadata, and it is not known
+    /// which of them belongs where.
     Alike,
     /// What is left of a torn block.
     Torn,
@@ -33,7 +33,7 @@ impl fmt::Display for KeptReason {
         f.write_str(match self {
             Self::Rewritten => "as it was: it is written without what is against the format",
             Self::Unowned => "it has no owner",
-            Self::Alike => "its voxels are written, but other blocks have the same voxels and other metadata",
+            Self::Alike => "its voxels are written, but other blocks have the same voxels and different metadata",
             Self::Torn => "it is torn",
             Self::NoBlock => "no whole block is there",
             Self::Replaced => "another block was accepted for its place",

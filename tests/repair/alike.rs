@@ -1,17 +1,18 @@
-//! Blocks that differ in nothing but their metadata: their voxels come back, and no metadata is put into a wrong place.
+//! Blocks that differ only in their metadata: their voxels come back, and no block gets the metadata of another one.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::Range;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use voxscope::godot::region::{Header, MAX_HEADER_BYTES};
+use voxscope::godot::region::Entry;
 use voxscope::repair::{KeptReason, Origin};
 use voxscope::save::{Options, Save, Scratch};
 
 use crate::common;
+use crate::common::damage::entries;
 use crate::mend;
+use crate::states::world::set_entry;
 
 /// The voxels and all bytes of a block.
 type Parts = (Vec<u8>, Vec<u8>);
@@ -35,41 +36,39 @@ fn blocks(world: &Path, name: &str) -> BTreeMap<u32, ([i32; 3], Parts)> {
     all
 }
 
-/// Where the table of a region file is in it.
-fn table(bytes: &[u8]) -> Range<usize> {
-    let header = Header::decode(&bytes[..MAX_HEADER_BYTES], bytes.len() as u64, None).value.unwrap();
-    header.table.start as usize..header.table.end as usize
+/// A healthy save: what is certain or likely of a damaged one.
+fn healthy(world: &Path) {
+    mend(&common::golden("crash_terrain").join("t1/world"), world, true);
+    fs::remove_file(world.join("repair.json")).unwrap();
+    fs::remove_dir_all(world.join("lost+found")).unwrap();
+}
+
+/// Writes entries of a region file.
+fn set(path: &Path, entries: impl IntoIterator<Item = (u32, Entry)>) {
+    let mut bytes = fs::read(path).unwrap();
+    entries.into_iter().for_each(|(slot, entry)| set_entry(&mut bytes, slot, entry));
+    fs::write(path, bytes).unwrap();
 }
 
 #[test]
 fn voxels_come_back_where_metadata_is_open() {
     let dir = tempfile::tempdir().unwrap();
     let [world, to] = ["world", "copy"].map(|name| dir.path().join(name));
-    mend(&common::golden("crash_terrain").join("t1/world"), &world, true);
-    fs::remove_file(world.join("repair.json")).unwrap();
-    fs::remove_dir_all(world.join("lost+found")).unwrap();
+    healthy(&world);
     let name = "r.-1.0.0.vxr";
     let before = blocks(&world, name);
     let path = world.join("regions/lod0").join(name);
-    let mut bytes = fs::read(&path).unwrap();
-    let table = table(&bytes);
-    let entry = |slot: u32| {
-        let at = table.start + 4 * slot as usize;
-        u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
-    };
-    let last = before.keys().map(|slot| entry(*slot)).max().unwrap();
+    let entries = entries(&fs::read(&path).unwrap());
+    let last = entries.iter().max_by_key(|entry| entry.first()).unwrap();
     // Two blocks of the same voxels with chests of different contents in them, neither behind all others.
-    let slots: Vec<u32> = before.keys().copied().filter(|slot| entry(*slot) != last).collect();
+    let slots: Vec<u32> = before.keys().copied().filter(|slot| entries[*slot as usize] != *last).collect();
     let is_alike = |a: &Parts, b: &Parts| a.0 == b.0 && a.1 != b.1;
     let pair = slots.iter().find_map(|&a| {
         let b = slots.iter().find(|&&b| a < b && is_alike(&before[&a].1, &before[&b].1));
         b.map(|&b| [a, b])
     });
     let pair = pair.unwrap();
-    for slot in pair {
-        bytes[table.start + 4 * slot as usize..][..4].fill(0);
-    }
-    fs::write(&path, bytes).unwrap();
+    set(&path, pair.map(|slot| (slot, Entry::default())));
 
     let plan = mend(&world, &to, false).plan;
     let region = plan.regions.iter().find(|region| region.path == path).unwrap();
@@ -89,7 +88,10 @@ fn voxels_come_back_where_metadata_is_open() {
         assert!(copy.0 == *voxels, "{position:?} has other voxels");
         let is_open = pair.contains(slot);
         assert_eq!(copy.1 == *plain, !is_open, "{position:?}");
-        assert!(!is_open || copy.1.len() == voxels.len() + 4, "{position:?} has metadata, of which nobody knows whose");
+        assert!(
+            !is_open || copy.1.len() == voxels.len() + 4,
+            "{position:?} has metadata that may belong to another block"
+        );
     }
 
     let report: Value = serde_json::from_slice(&fs::read(to.join("repair.json")).unwrap()).unwrap();
@@ -106,15 +108,10 @@ fn voxels_come_back_where_metadata_is_open() {
 fn two_entries_with_a_changed_bit_each_find_their_blocks() {
     let dir = tempfile::tempdir().unwrap();
     let [world, to] = ["world", "copy"].map(|name| dir.path().join(name));
-    mend(&common::golden("crash_terrain").join("t1/world"), &world, true);
-    fs::remove_file(world.join("repair.json")).unwrap();
+    healthy(&world);
     let path = world.join("regions/lod0/r.0.0.0.vxr");
-    let whole = fs::read(&path).unwrap();
-    let table = table(&whole);
-    let entry = |slot: u32| {
-        let at = table.start + 4 * slot as usize;
-        u32::from_le_bytes(whole[at..at + 4].try_into().unwrap())
-    };
+    let table = entries(&fs::read(&path).unwrap());
+    let entry = |slot: u32| table[slot as usize].0;
     let before = blocks(&world, "r.0.0.0.vxr");
     let slots: Vec<u32> = before.keys().copied().collect();
     // Two blocks whose entries differ by one bit: the second one's entry gets this bit, so that it leads to the first block, and
@@ -124,11 +121,7 @@ fn two_entries_with_a_changed_bit_each_find_their_blocks() {
         b.map(|&b| (a, b))
     });
     let (first, second) = pair.unwrap();
-    let mut bytes = whole.clone();
-    for (slot, value) in [(first, entry(first) ^ 1 << 30), (second, entry(first))] {
-        bytes[table.start + 4 * slot as usize..][..4].copy_from_slice(&value.to_le_bytes());
-    }
-    fs::write(&path, bytes).unwrap();
+    set(&path, [(first, Entry(entry(first) ^ 1 << 30)), (second, Entry(entry(first)))]);
     mend(&world, &to, false);
     assert!(blocks(&to, "r.0.0.0.vxr") == before, "slots {first} and {second}");
 }

@@ -1,5 +1,5 @@
-//! Blocks that differ in nothing but their metadata, such as air with chests in it: seams say where their voxels belong,
-//! but not which of them.
+//! Blocks that differ only in their metadata, such as air with chests in it. Seams show where their voxels belong, but not
+//! which of the blocks belongs there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::recover::assemble::growth::{self, Grown, Growth};
 use crate::recover::decide::Certainty;
 use crate::recover::weights::Weights;
 
-/// Most possible places of one block, and most blocks of one place, that are listed.
+/// The most blocks of one place that are listed, besides the one that was put into it.
 const LISTED: usize = 64;
 
 /// The most log-odds of one block against another one, so that no probability is 0.
@@ -28,8 +28,8 @@ pub(super) struct Alike {
 }
 
 impl Growth {
-    /// The places of a region for which there are several blocks with the same voxels and different metadata. Blocks that
-    /// are back at the places of their entries are `settled`.
+    /// The places of a region for which there are several blocks with the same voxels and different metadata. `settled` blocks
+    /// are in the slots of their own entries and no candidates for other places.
     pub fn find_alike(&self, board: &Board<'_>, r: usize, settled: &HashSet<usize>) -> Vec<Alike> {
         let (case, loose) = (board.cases[r], &self.loose[r]);
         let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
@@ -75,8 +75,8 @@ impl Growth {
 }
 
 impl Assembled {
-    /// Makes blocks less certain than their voxels where others have the same, and lists all of these as possible. Metadata is
-    /// certain or in doubt: what is only likely may be another block's.
+    /// Lowers the certainty of blocks whose voxels other blocks have too, and lists these as candidates. Metadata is certain or
+    /// in doubt, never likely: likely metadata may belong to another block.
     pub(super) fn doubt(&mut self, alike: &[Alike], weights: &Weights) {
         let of_slot: HashMap<u32, &Alike> = alike.iter().map(|alike| (alike.slot, alike)).collect();
         for fit in &mut self.fits {

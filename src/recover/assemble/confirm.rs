@@ -231,16 +231,16 @@ impl Growth {
                     true => board.occupancy[beside.min(6)].max(0.0),
                     false => self.occupied(board, r, *slot, beside),
                 };
-                // In small regions what is around a slot may say more than seams of plain sides, which say nothing.
-                if own[k] + if large { 0.0 } else { occupied } <= 0.0 || beside < fewest {
+                // Seams of plain sides carry no information; in small regions, the number of neighbours does.
+                let full = own[k] + if large { 0.0 } else { occupied };
+                if full <= 0.0 || beside < fewest {
                     return None;
                 }
-                let there = if large { 0.0 } else { occupied };
                 let live = self.loose[r][*i].live;
                 // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
                 let mut against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0);
                 let unfilled = unfilled_odds.get(&voxels(*i)).into_iter().flatten();
-                against += unfilled.map(|other| (other - own[k] - there).min(0.0).exp()).sum::<f64>();
+                against += unfilled.map(|other| (other - full).min(0.0).exp()).sum::<f64>();
                 let around: Vec<Around> = support.iter().filter_map(|of| Around::new(board, of)).collect();
                 let mut ranked: Vec<(f64, usize)> = rivals
                     .iter()

@@ -294,15 +294,15 @@ impl Growth {
         }
     }
 
-    /// The block of the same voxels that is best put into a slot: one that something else supports there, then any that
-    /// nothing supports elsewhere.
+    /// Chooses an unused block of the same voxels for a slot: the given one if it has a hint for that slot, or else one without
+    /// hints for other slots.
     fn choose_copy(&self, board: &Board<'_>, case: usize, slot: u32, i: usize) -> Option<usize> {
         let loose = &self.loose[case];
         let copies = self.copies.get(&(case, board.cases[case].voxels(loose[i].block))).map_or(&[][..], Vec::as_slice);
         let is_here = loose[i].hints.iter().any(|(of, _)| *of == slot);
         let here = is_here.then_some(i).into_iter();
-        let elsewhere = |&i: &usize| loose[i].hints.is_empty();
-        let mut all = here.chain(copies.iter().copied().filter(elsewhere)).chain([i]).chain(copies.iter().copied());
+        let free = |&i: &usize| loose[i].hints.is_empty();
+        let mut all = here.chain(copies.iter().copied().filter(free)).chain([i]).chain(copies.iter().copied());
         all.find(|&i| !self.used[case][i])
     }
 

@@ -6,7 +6,7 @@
 //! `revise` moves what fits better elsewhere, and at last `renew` takes out what is at seams that do not fit and places it
 //! anew. In the end `confirm` finds what is certain after all, beginning beside what was known: nothing that is certain rests on
 //! anything that is not. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
-//! Blocks of equal voxels are interchangeable; in the end `alike` says where it is open which one of them it is.
+//! Blocks of equal voxels are interchangeable; in the end `alike` finds those whose metadata is in doubt.
 
 mod alike;
 mod board;

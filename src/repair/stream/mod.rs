@@ -177,7 +177,6 @@ impl StreamPlan {
     /// Whether something could not be recovered.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
-        let older = |row: &StreamDecision| matches!(row.origin, Origin::Salvaged | Origin::Backup);
         let unused = |lost: &LostRow| lost.why != KeptReason::Rewritten;
         matches!(self.action, Action::SetAside | Action::FromBackup)
             || self.unsettled.is_some()
@@ -185,7 +184,7 @@ impl StreamPlan {
             || !self.pages.is_empty()
             || !self.left_out.is_empty()
             || self.lost.iter().any(unused)
-            || self.rows.iter().any(older)
+            || self.rows.iter().any(|row| !row.origin.is_complete())
     }
 
     /// The stream and the rows of it that are written.

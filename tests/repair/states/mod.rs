@@ -6,4 +6,4 @@ mod blocks;
 mod files;
 mod slots;
 mod table;
-mod world;
+pub mod world;
