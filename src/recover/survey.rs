@@ -364,11 +364,10 @@ fn candidates(case: &Case, made: &Assembled) -> Vec<(usize, [i32; 3], f64)> {
 /// What the order says, with what the seams say of blocks that it left over.
 fn join(case: &Case, mut order: Solved, made: &Assembled) -> Solved {
     if order.as_listed {
-        let nothing_new = made.contradicted.is_empty() && made.fits.len() <= case.entries.len();
-        if nothing_new {
+        let mut solved = from_table(case, made);
+        if made.contradicted.is_empty() && solved.placed.iter().all(|placed| !placed.moved) {
             return order;
         }
-        let mut solved = from_table(case, made);
         for (appended, by_order) in solved.appended.iter_mut().zip(&order.appended) {
             *appended = appended.max(*by_order);
         }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::{Grown, Growth, keep_best};
-use crate::recover::assemble::links::{Link, around};
+use crate::recover::assemble::links::{Few, Link, around};
 use crate::recover::cells::FEW;
 use crate::recover::decide::Certainty;
 
@@ -290,12 +290,7 @@ impl Growth {
 
     /// How well a block fits, roughly, from some cells of each side.
     pub fn estimate(&self, board: &Board<'_>, r: usize, i: usize, around: &[Around]) -> f64 {
-        let odds = |of: &Around| {
-            let own = self.few[r].get(of.own)?.get(i)?.as_ref()?;
-            let (lower, upper) = if of.lower { (own, &of.other) } else { (&of.other, own) };
-            Some(of.weight * f64::from(board.model.few(lower, upper, of.axis)))
-        };
-        around.iter().filter_map(odds).sum()
+        Around::sum(around, board, &self.few[r], i)
     }
 }
 
@@ -314,5 +309,15 @@ impl Around {
     pub fn new(board: &Board<'_>, &(link, node, weight): &(Link, Node, f64)) -> Option<Self> {
         let (other, lower, axis) = link.opposite(board.sides_of(node)?);
         Some(Self { own: link.few(), other: other.few(), lower, axis, weight })
+    }
+
+    /// How well a block fits beside these sides, roughly: block `i` of those whose few cells are given by side.
+    pub fn sum(around: &[Self], board: &Board<'_>, few: &[Few], i: usize) -> f64 {
+        let odds = |of: &Self| {
+            let own = few.get(of.own)?.get(i)?.as_ref()?;
+            let (lower, upper) = if of.lower { (own, &of.other) } else { (&of.other, own) };
+            Some(of.weight * f64::from(board.model.few(lower, upper, of.axis)))
+        };
+        around.iter().filter_map(odds).sum()
     }
 }

@@ -11,6 +11,7 @@
 mod alike;
 mod board;
 mod confirm;
+mod exchange;
 mod groups;
 mod growth;
 mod heights;
@@ -154,6 +155,7 @@ pub fn assemble(
         }
         board.learn(&inside);
     }
+    board.exchange(&mut starts, |board| board.learn(&inside));
     let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
     let mut suspects = board.suspects(&starts);
     if suspects.len() * MANY_SUSPECTS > anchors {
