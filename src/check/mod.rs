@@ -39,6 +39,7 @@ use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::recover::effort::Effort;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
+use crate::recover::slots::by_old_formula;
 use crate::save::{Fault, File, Region, Save};
 use crate::source::{FileSource, Source};
 use crate::watch::{Step, Watch};
@@ -157,7 +158,16 @@ pub fn total_bytes(save: &Save, level: Level) -> u64 {
 }
 
 /// Checks a save with the threads of the current `rayon` pool and passes each finding to `sink`.
-pub fn run(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
+pub fn run(save: &Save, options: &Options<'_>, sink: impl FnMut(Finding)) -> Summary {
+    // Findings name positions by the formula by which every other command reads them.
+    let placed = match options.level {
+        Level::Header => None,
+        _ => by_old_formula(save, &|| options.cancelled()).ok().flatten(),
+    };
+    run_as_placed(placed.as_ref().unwrap_or(save), options, sink)
+}
+
+fn run_as_placed(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
     let mut summary = Summary::default();
     options.watch.begin(Step::Checking, total_bytes(save, options.level));
     for finding in of_save(save) {

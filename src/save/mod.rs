@@ -60,6 +60,9 @@ pub struct Options {
     pub format: Option<Format>,
     /// The slot formula; inferred from the version of the blocks if not given.
     pub slots: Option<SlotFormula>,
+    /// The slot formula that seams show, for regions whose blocks do not imply one; the new formula if there is none. Set by
+    /// [`by_old_formula`](crate::recover::slots::by_old_formula).
+    pub inferred_slots: Option<SlotFormula>,
     /// Options of pak regions.
     pub pak: PakOptions,
     /// Whether rows of streams are included that may have been deleted; see [`StreamRow::stale`].

@@ -44,6 +44,7 @@ pub struct Region<S> {
     /// Caps.
     pub limits: Limits,
     slots: Option<SlotFormula>,
+    inferred_slots: Option<SlotFormula>,
 }
 
 impl<S: Source> Region<S> {
@@ -88,7 +89,8 @@ impl<S: Source> Region<S> {
         }
         entries.shrink_to_fit();
         let slots = options.slots.or_else(|| (header.version < 3).then_some(SlotFormula::Legacy));
-        Ok(Self { source, header, lod, position, entries, damage, limits, slots })
+        let inferred_slots = options.inferred_slots;
+        Ok(Self { source, header, lod, position, entries, damage, limits, slots, inferred_slots })
     }
 
     /// The span of a block's sectors in the file; it may reach beyond the end.
@@ -123,12 +125,29 @@ impl<S: Source> Region<S> {
         if self.is_negative() { self.slots } else { Some(SlotFormula::Euclidean) }
     }
 
-    /// The slot formula of this region: given by an option, or implied by the version of the file or of its first readable block.
+    /// The slot formula of a region with negative coordinates whose blocks imply none: what seams of the save show, or
+    /// the new one.
+    #[must_use]
+    pub fn assumed_slots(&self) -> SlotFormula {
+        self.inferred_slots.unwrap_or_default()
+    }
+
+    /// The slot formula of this region if its first readable block has `version`.
+    #[must_use]
+    pub(crate) fn slots_with(&self, version: Option<u8>) -> SlotFormula {
+        self.known_slots().unwrap_or_else(|| match slots_of_version(version) {
+            SlotFormula::Legacy => SlotFormula::Legacy,
+            SlotFormula::Euclidean => self.assumed_slots(),
+        })
+    }
+
+    /// The slot formula of this region: given by an option, implied by the version of the file or of its first readable block,
+    /// or inferred from seams.
     ///
     /// # Errors
     /// I/O errors.
     pub fn slots(&mut self, scratch: &mut Scratch) -> io::Result<SlotFormula> {
-        let slots = self.own_slots(scratch)?.unwrap_or_default();
+        let slots = self.own_slots(scratch)?.unwrap_or_else(|| self.assumed_slots());
         self.slots = Some(slots);
         Ok(slots)
     }
@@ -192,7 +211,7 @@ impl<S: Source> Region<S> {
 }
 
 /// The slot formula that a block version implies: versions 1 to 3 were always placed by the old formula.
-pub(crate) fn slots_of_version(version: Option<u8>) -> SlotFormula {
+pub(crate) const fn slots_of_version(version: Option<u8>) -> SlotFormula {
     match version {
         Some(1..=3) => SlotFormula::Legacy,
         _ => SlotFormula::Euclidean,

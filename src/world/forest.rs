@@ -201,7 +201,7 @@ fn of_region(
     faults.extend(region.damage.iter().filter(|d| grave(d.code)).map(|d| fault(d.to_string())));
     let known = match region.own_slots(&mut Scratch::default()) {
         Ok(Some(known)) => known,
-        Ok(None) => slots.unwrap_or_default(),
+        Ok(None) => slots.unwrap_or_else(|| region.assumed_slots()),
         Err(error) => {
             faults.push(fault(error.to_string()));
             SlotFormula::default()

@@ -80,3 +80,30 @@ fn pictures_of_a_damaged_save_say_what_they_lack() {
         }
     }
 }
+
+#[test]
+fn check_names_the_positions_that_ls_has() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/blocks-v4-old-slots");
+    assert_eq!(run(&["check", &save]).code, Some(0));
+    let plan = run(&["repair", &save, "--plan"]);
+    assert_eq!((plan.code, plan.out.as_str()), (Some(0), "Nothing to repair.\n"), "a healthy save stays as it is");
+    let info = run(&["info", &save, "--format", "json"]);
+    assert_eq!(info.out, run(&["info", &save, "--format", "json", "--slots", "old"]).out);
+
+    // One block is damaged.
+    let rows = lines(&run(&["ls", &save, "--format", "jsonl"]).out);
+    let row = rows.iter().find(|row| row["position"][0].as_i64() < Some(-1)).unwrap();
+    let path = std::path::Path::new(&save).join(row["file"].as_str().unwrap());
+    let mut bytes = fs::read(&path).unwrap();
+    let at = (row["offset"].as_u64().unwrap() + row["bytes"].as_u64().unwrap() / 2) as usize;
+    bytes[at] ^= 0xff;
+    fs::write(&path, bytes).unwrap();
+    for level in ["decode", "semantic"] {
+        let found = lines(&run(&["check", &save, "--level", level, "--format", "jsonl"]).out);
+        let mut named: Vec<_> =
+            found.iter().filter(|line| line["level"] == "error").map(|line| line["block"].clone()).collect();
+        named.dedup();
+        assert_eq!(named, [row["position"].clone()], "{level}");
+    }
+}

@@ -149,7 +149,7 @@ pub(super) fn check<S: Source>(
 /// neighbouring slots.
 fn screen<S: Source>(region: &Region<S>, probed: Option<u8>, sketches: Vec<(u32, Sketch)>) -> Screened {
     let size = region.header.format.region_size;
-    if region.known_slots().unwrap_or_else(|| slots_of_version(probed)) == SlotFormula::Legacy {
+    if region.slots_with(probed) == SlotFormula::Legacy {
         return Screened::default();
     }
     let at = |(slot, sketch)| Some((slots::position(size, slot)?, sketch));
@@ -165,7 +165,7 @@ fn name_blocks<S: Source>(
     rows: Option<&mut Vec<Row>>,
 ) {
     let known = region.known_slots();
-    let slots = known.unwrap_or_else(|| slots_of_version(probed));
+    let slots = region.slots_with(probed);
     if let Some(rows) = rows {
         rows.sort_unstable_by_key(|row| row.slot);
         for row in rows.iter_mut() {
@@ -178,7 +178,8 @@ fn name_blocks<S: Source>(
         return;
     }
     let span = region.header.table;
-    if slots == SlotFormula::Legacy {
+    // What seams show is a finding about the whole save.
+    if known.unwrap_or_else(|| slots_of_version(probed)) == SlotFormula::Legacy {
         report.file(Damage::new(Code::SlotsOld, span, "table of blocks"), None);
     }
     let (old, new) = (versions & 0b0_1110 != 0, versions & 0b1_0000 != 0);

@@ -116,7 +116,7 @@ struct Sectors {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let given = target::path_or_here(arguments.path.as_ref());
-    let save = arguments.options.open(given)?;
+    let save = arguments.options.open_as_placed(given)?;
     let info = gather(&save, given);
     let mut out = stdout();
     match arguments.format {
