@@ -1,0 +1,147 @@
+//! The codes that are evidence of each cause.
+
+use crate::check::cause::CauseKind;
+use crate::damage::Code;
+
+/// Codes that an interrupted save causes.
+pub(super) const WRITING: [Code; 15] = [
+    Code::BlockMisplaced,
+    Code::BlockMoved,
+    Code::BlockHalfMoved,
+    Code::BlockOrphan,
+    Code::BlockOwnerless,
+    Code::BlockTorn,
+    Code::BlockZeroed,
+    Code::PageZeroed,
+    Code::BlockDoubled,
+    Code::BlockUnlisted,
+    Code::TableEmpty,
+    Code::TableGap,
+    Code::TableOverlap,
+    Code::PlaceDoubt,
+    Code::StreamJournal,
+];
+
+impl CauseKind {
+    /// Whether findings with a code are evidence of it, or follow from it.
+    #[must_use]
+    pub fn explains(self, code: Code) -> bool {
+        match self {
+            Self::InUse => matches!(code, Code::FileChanged | Code::StreamWal),
+            Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code),
+            Self::CopyIncomplete => {
+                const MISSING: [Code; 6] = [
+                    Code::BlockFilesMeta,
+                    Code::MetaMissing,
+                    Code::MapFileMissing,
+                    Code::RegionMissing,
+                    Code::ForestEmpty,
+                    Code::LodGap,
+                ];
+                MISSING.contains(&code)
+            }
+            Self::Renamed => RENAMED.contains(&code),
+            Self::CopyCut | Self::DiskFull => CUT.contains(&code),
+            Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
+            Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
+            Self::Killed | Self::PowerLost => {
+                WRITING.contains(&code)
+                    || BARE.contains(&code)
+                    || matches!(code, Code::MetaUnreadable | Code::SectorCut)
+            }
+            Self::TwoWriters => WRITING.contains(&code),
+            Self::TableChanged => {
+                WRITING.contains(&code)
+                    || matches!(code, Code::TableBeyondEnd | Code::TableCount | Code::TableCountZero)
+            }
+            Self::Conversion | Self::Converted => code == Code::ConversionLeft,
+            Self::OldSlots => code == Code::SlotsMixed,
+            Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code) || SHIFTED.contains(&code),
+            Self::Foreign => FOREIGN.contains(&code),
+            Self::Settings => SETTINGS.contains(&code),
+            Self::OldKeys => code == Code::StreamKeyRule,
+            Self::OldStates => code == Code::BlockUnlisted,
+        }
+    }
+}
+
+/// Codes of files that have the names of others, or names that the game does not look for.
+pub(super) const RENAMED: [Code; 6] =
+    [Code::BlockFileName, Code::CopyName, Code::PakDuplicate, Code::PakName, Code::PakPlace, Code::RegionMisnamed];
+
+/// Codes of settings with which the engine does not save.
+pub(super) const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Code::RegionRefused];
+
+/// Codes of files that were created, and into which nothing was written.
+pub(super) const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
+
+/// Codes of data that another program or engine writes.
+pub(super) const FOREIGN: [Code; 12] = [
+    Code::BlockByteOrder,
+    Code::BlockDepth,
+    Code::BlockVersion,
+    Code::ContainerByteOrder,
+    Code::LinkSkipped,
+    Code::MetaVersion,
+    Code::NotAFile,
+    Code::PakShape,
+    Code::PakVersion,
+    Code::RegionVersion,
+    Code::RegionVoxedit,
+    Code::StreamForeign,
+];
+
+/// Codes that a table which fits its sectors does not have, whatever blocks its entries lead to.
+pub(super) const MISFIT: [Code; 13] = [
+    Code::BlockMoved,
+    Code::BlockHalfMoved,
+    Code::BlockOrphan,
+    Code::BlockOwnerless,
+    Code::BlockTorn,
+    Code::BlockZeroed,
+    Code::BlockDoubled,
+    Code::BlockUnlisted,
+    Code::TableGap,
+    Code::TableOverlap,
+    Code::TableBeyondEnd,
+    Code::TableEmpty,
+    Code::StaleTail,
+];
+
+/// Codes of files that end too early.
+pub(super) const CUT: [Code; 11] = [
+    Code::CopyCut,
+    Code::TableBeyondEnd,
+    Code::RegionHeaderCut,
+    Code::RegionTableCut,
+    Code::BlockPrefixCut,
+    Code::StreamCut,
+    Code::PakBeyondEnd,
+    Code::PakRecordsCut,
+    Code::NpyTruncated,
+    Code::NpyCut,
+    Code::PakHeaderCut,
+];
+
+/// Codes of files that a copy converted as text.
+pub(super) const TEXT: [Code; 3] = [Code::CopyCrlf, Code::CopyLf, Code::CopyEncoding];
+
+/// Codes of bytes that were inserted or cut out.
+pub(super) const SHIFTED: [Code; 3] = [Code::PakShifted, Code::RegionShifted, Code::StreamShifted];
+
+/// Codes of damaged bytes in the header of a region file.
+pub(super) const HEADER: [Code; 5] =
+    [Code::RegionBlockSize, Code::RegionDepth, Code::RegionLayout, Code::RegionPalette, Code::RegionSize];
+
+/// Codes that converted line breaks cause.
+pub(super) const UNREADABLE: [Code; 9] = [
+    Code::ContainerCorrupt,
+    Code::ContainerMode,
+    Code::ContainerDeclared,
+    Code::BlockPrefix,
+    Code::NpyMagic,
+    Code::NpyHeader,
+    Code::StreamPage,
+    Code::PakZlib,
+    Code::RegionNotRegion,
+];

@@ -1,0 +1,153 @@
+//! What the findings of all files add up to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::check::causes::codes::{CUT, FOREIGN, MISFIT, SHIFTED, UNREADABLE, WRITING};
+use crate::check::causes::{Counts, Findings, NamedBlock};
+use crate::damage::{Code, CodeSet, Level, Value};
+use crate::save::{Fault, File, Save};
+use crate::source::{FileSource, Source};
+
+/// Damaged files that are searched for converted line breaks.
+const SEARCHED: usize = 32;
+
+/// Bytes of each that are searched.
+const PREFIX: usize = 256 << 10;
+
+/// Line feeds from which on their neighbours say something: of random bytes, one in 256 is a carriage return.
+const LINE_FEEDS: usize = 8;
+
+/// Buffers of programs that copy: the length of a copy that was cut off is a multiple of the first.
+const COPY_BUFFER: u64 = 4096;
+
+/// Entries that lead into each other, and as many that lead beyond the end of the file, from which on a table holds garbage.
+const GARBAGE: u64 = 2;
+
+/// What findings of all files add up to.
+#[derive(Default)]
+pub(super) struct Evidence {
+    pub all: Counts,
+    /// The codes of each block that findings name.
+    pub blocks: Vec<CodeSet>,
+    /// Blocks whose entry leads to another block, or to none, while their own is elsewhere.
+    pub displaced: u64,
+    /// Those of them in files whose tables fit their sectors.
+    pub exchanged: u64,
+    /// Files with entries that lead beyond the end of the file although their blocks are before it.
+    pub of_another: u64,
+    /// Whole blocks that no entry points to, in files with other trouble.
+    pub unowned: u64,
+    /// Blocks that are torn because bytes were inserted into them or cut out of them.
+    pub torn_by_shift: u64,
+    /// The most torn blocks in one file.
+    pub torn_in_one: u64,
+    /// Damaged blocks in region files of versions 1 and 2.
+    pub old_version: u64,
+    /// Entries of tables that lead into each other and beyond the end of their file, in files that have both.
+    pub garbage: u64,
+    /// Damaged region files whose length is a multiple of a page of a disk.
+    pub at_page: u64,
+    /// Findings above note that no rule explains: those of unknown data, and all others.
+    pub foreign: u64,
+    pub damaged: u64,
+    /// Files that end too early, and those of them whose length is a multiple of a copy buffer.
+    pub cut: u64,
+    pub cut_at_buffer: u64,
+    /// Files whose line feeds all follow carriage returns: their names.
+    pub converted: Vec<Arc<str>>,
+    /// Meta files of block files that are missing.
+    pub no_block_meta: u64,
+}
+
+fn count(counts: &Counts, codes: &[Code]) -> u64 {
+    codes.iter().filter_map(|code| counts.get(code)).sum()
+}
+
+impl Evidence {
+    pub fn gather(findings: &Findings, save: &Save) -> Self {
+        let mut evidence = Self::default();
+        let files: BTreeMap<String, File<'_>> = save.files().map(|file| (save.shown(&file.path()), file)).collect();
+        let mut searched = 0;
+        let mut blocks: HashMap<(&str, NamedBlock), CodeSet> = HashMap::new();
+        for (name, found) in &findings.files {
+            let counts = &found.counts;
+            for (block, codes) in &found.blocks {
+                let all = blocks.entry((name, *block)).or_default();
+                codes.iter().for_each(|code| all.insert(code));
+            }
+            let is_missing =
+                |fault: &&Fault| fault.damage.found == Value::Words("missing") && save.shown(&fault.path) == **name;
+            if counts.contains_key(&Code::BlockFilesMeta) && save.faults.iter().any(|fault| is_missing(&fault)) {
+                evidence.no_block_meta += 1;
+            }
+            for (code, n) in counts {
+                *evidence.all.entry(*code).or_default() += n;
+            }
+            let displaced = count(counts, &[Code::BlockMisplaced, Code::BlockMoved, Code::BlockHalfMoved]);
+            evidence.displaced += displaced;
+            evidence.exchanged += if count(counts, &MISFIT) == 0 { displaced } else { 0 };
+            evidence.unowned += count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
+            evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
+            evidence.torn_by_shift += count(counts, &SHIFTED).min(count(counts, &[Code::BlockTorn]));
+            evidence.foreign += count(counts, &FOREIGN);
+            let above_note = counts.iter().filter(|(code, _)| code.level() > Level::Note);
+            evidence.damaged += above_note.map(|(_, n)| n).sum::<u64>();
+            let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
+            let garbage = entries.iter().all(|n| *n >= GARBAGE);
+            evidence.garbage += if garbage { entries.iter().sum() } else { 0 };
+            let Some(file) = files.get(&**name) else { continue };
+            if let File::Region(_, region) = file
+                && region.header.as_ref().is_some_and(|header| header.version < 3)
+            {
+                let unreadable = [Code::ContainerCorrupt, Code::ContainerEmpty, Code::ContainerMode, Code::BlockPrefix];
+                evidence.old_version += count(counts, &unreadable);
+            }
+            if let File::Region(_, region) = file {
+                let is = region.len > 0 && region.len.is_multiple_of(COPY_BUFFER);
+                evidence.at_page += u64::from(is && count(counts, &WRITING) > 0);
+            }
+            // Of a file that was cut off, what its entries lead to beyond the end is nowhere else.
+            let beyond = count(counts, &[Code::TableBeyondEnd]);
+            let of_another = !garbage && displaced > 0 && beyond > count(counts, &[Code::BlockTorn]);
+            evidence.of_another += u64::from(of_another);
+            // Garbage in a table says nothing about the end of its file.
+            if count(counts, &CUT) > 0 && !garbage && !of_another {
+                evidence.cut += 1;
+                evidence.cut_at_buffer += u64::from(!file.is_empty() && file.len().is_multiple_of(COPY_BUFFER));
+            }
+            if count(counts, &UNREADABLE) > 0 && searched < SEARCHED {
+                searched += 1;
+                if has_converted_lines(*file) {
+                    evidence.converted.push(Arc::clone(name));
+                }
+            }
+        }
+        evidence.blocks = blocks.into_values().collect();
+        evidence
+    }
+
+    /// Blocks that have a finding whose code is one of these.
+    pub fn blocks_with(&self, is: impl Fn(Code) -> bool) -> u64 {
+        self.blocks.iter().filter(|codes| codes.iter().any(&is)).count() as u64
+    }
+
+    pub fn count(&self, codes: &[Code]) -> u64 {
+        count(&self.all, codes)
+    }
+
+    pub fn has(&self, code: Code) -> bool {
+        self.all.contains_key(&code)
+    }
+}
+
+/// Whether all line feeds at the beginning of a file follow carriage returns.
+fn has_converted_lines(file: File<'_>) -> bool {
+    if matches!(file, File::Map(_)) {
+        return false;
+    }
+    let mut bytes = Vec::new();
+    let read = FileSource::open(&file.path()).ok().and_then(|source| source.read_into(0, PREFIX, &mut bytes).ok());
+    let pairs = || bytes.windows(2).filter(|pair| pair.get(1) == Some(&b'\n'));
+    read.is_some() && pairs().count() >= LINE_FEEDS && pairs().all(|pair| pair.first() == Some(&b'\r'))
+}

@@ -1,0 +1,291 @@
+//! The rules that infer causes from evidence.
+
+use crate::check::cause::{Cause, CauseKind};
+use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
+use crate::check::causes::evidence::Evidence;
+use crate::damage::{Code, Level};
+
+/// Torn blocks in one file from which on more happened than one interrupted write.
+const MANY_TORN: u64 = 2;
+
+/// Unowned blocks from which on a second writer is likely, if there are twice as many of them as displaced blocks.
+const MANY_UNOWNED: u64 = 8;
+
+impl Evidence {
+    pub(super) fn in_use(&self) -> Option<Cause> {
+        let changed = self.count(&[Code::FileChanged]);
+        if changed > 0 {
+            let evidence = vec![format!("{} changed while it was read", number(changed, "file"))];
+            return Some(Cause::new(CauseKind::InUse, 0, evidence, &[]));
+        }
+        // A program that closes a database moves its log into it.
+        let logs = self.count(&[Code::StreamWal]);
+        let evidence = vec![format!("{} of saves that are not in the database yet", number(logs, "write-ahead log"))];
+        (logs > 0).then(|| Cause::new(CauseKind::InUse, 0, evidence, &[CauseKind::Killed]))
+    }
+
+    pub(super) fn text(&self) -> Option<Cause> {
+        let rewritten = self.count(&TEXT);
+        let mut evidence = Vec::new();
+        if rewritten > 0 {
+            evidence.push(format!("the bytes of {} were converted as text", number(rewritten, "file")));
+        }
+        if let Some(name) = self.converted.first() {
+            evidence.push(format!("every line feed in {name} follows a carriage return"));
+        }
+        if evidence.is_empty() {
+            return None;
+        }
+        let blocks = self.blocks_with(|code| UNREADABLE.contains(&code));
+        Some(Cause::new(CauseKind::TextConverted, blocks, evidence, &[]))
+    }
+
+    /// What copying and moving of files did.
+    pub(super) fn copy(&self) -> Vec<Cause> {
+        let mut causes = Vec::new();
+        let missing = self.count(&[Code::MetaMissing, Code::MapFileMissing]).saturating_add(self.no_block_meta);
+        let mut evidence = Vec::new();
+        if self.has(Code::ForestEmpty) {
+            evidence.push("the forest has no block: it is new, or its region files were not copied".to_owned());
+        }
+        if self.has(Code::LodGap) {
+            evidence.push("a LOD has no region file although a higher one has blocks".to_owned());
+        }
+        if missing > 0 {
+            evidence.push(format!("{missing} of the files that the save needs {} missing", are(missing)));
+        }
+        let regions = self.count(&[Code::RegionMissing]);
+        if regions > 0 {
+            evidence.push(format!("{} {} missing", number(regions, "region file"), are(regions)));
+        }
+        if !evidence.is_empty() {
+            causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, &[]));
+        }
+        causes.extend(self.renamed());
+        let shifted = self.count(&SHIFTED);
+        if shifted > 0 {
+            let evidence = format!("bytes were inserted or cut out at {}", number(shifted, "place"));
+            let blocks = self.torn_by_shift.max(self.blocks_with(|code| CauseKind::Storage.explains(code)));
+            causes.push(Cause::new(CauseKind::Storage, blocks, vec![evidence], &[]));
+        }
+        if self.garbage > 0 {
+            // There are at least twice as many as [`GARBAGE`].
+            let evidence =
+                format!("{} entries of tables lead into each other or beyond the end of the file", self.garbage);
+            let blocks = self.blocks_with(|code| matches!(code, Code::TableOverlap | Code::TableBeyondEnd));
+            causes.push(Cause::new(CauseKind::Storage, blocks, vec![evidence], &[CauseKind::PowerLost]));
+        }
+        if self.of_another > 0 {
+            let evidence = format!(
+                "{} {} beyond the end of the file to blocks that are before it",
+                number(self.of_another, "table"),
+                if self.of_another == 1 { "leads" } else { "lead" }
+            );
+            let others = [CauseKind::Mixed, CauseKind::DiskFull];
+            causes.push(Cause::new(CauseKind::TableChanged, self.displaced, vec![evidence], &others));
+        }
+        // The engine never truncates, so a file is cut off by something else.
+        if self.cut > 0 {
+            let blocks = self.blocks_with(|code| CUT.contains(&code));
+            let mut evidence =
+                vec![format!("{} {} before its last block does", number(self.cut, "file"), ends(self.cut))];
+            let buffer = self.cut_at_buffer == self.cut || self.has(Code::CopyCut);
+            if buffer {
+                evidence.push("the length is one that a copy which broke off has".to_owned());
+            }
+            let (kind, other) = match buffer {
+                true => (CauseKind::CopyCut, CauseKind::DiskFull),
+                false => (CauseKind::DiskFull, CauseKind::CopyCut),
+            };
+            causes.push(Cause::new(kind, blocks, evidence, &[other]));
+        }
+        if self.has(Code::MetaDiffers) || self.has(Code::MetaLods) {
+            let n = self.count(&[Code::MetaDiffers, Code::MetaLods]);
+            let evidence = vec![format!("the layout of {} differs from that of the meta file", number(n, "file"))];
+            causes.push(Cause::new(CauseKind::Mixed, 0, evidence, &[]));
+        }
+        causes
+    }
+
+    /// Files whose names are not those that the game gave them.
+    fn renamed(&self) -> Option<Cause> {
+        let has = |n| if n == 1 { "has" } else { "have" };
+        let mut evidence = Vec::new();
+        let misnamed = self.count(&[Code::RegionMisnamed]);
+        if misnamed > 0 {
+            let files = number(misnamed, "region file");
+            evidence.push(format!("{files} {} borders that continue those of other places", has(misnamed)));
+        }
+        let copied = self.count(&[Code::CopyName]);
+        if copied > 0 {
+            evidence.push(format!("a copy changed the name of {}", number(copied, "file")));
+        }
+        let elsewhere = self.count(&[Code::PakPlace]);
+        if elsewhere > 0 {
+            let files = number(elsewhere, "pak region");
+            evidence.push(format!("the chunks of {files} cannot be where the name of the file has them"));
+        }
+        let paks = self.count(&[Code::PakName, Code::PakDuplicate]);
+        for (names, file) in [(paks, "pak region"), (self.count(&[Code::BlockFileName]), "block file")] {
+            if names > 0 {
+                let what = if names == 1 { "a name" } else { "names" };
+                evidence.push(format!("{} {} {what} that the game does not look for", number(names, file), has(names)));
+            }
+        }
+        (!evidence.is_empty()).then(|| Cause::new(CauseKind::Renamed, 0, evidence, &[]))
+    }
+
+    /// What happened while a game saved.
+    pub(super) fn writing(&self) -> Vec<Cause> {
+        let torn = self.count(&[Code::BlockTorn]).saturating_sub(self.torn_by_shift);
+        let zeroed = self.count(&[Code::BlockZeroed, Code::PageZeroed]);
+        let empty = self.has(Code::TableEmpty);
+        let mut evidence = Vec::new();
+        let mut add = |n: u64, words: String| {
+            if n > 0 {
+                evidence.push(words);
+            }
+        };
+        add(u64::from(empty), "a table is empty although blocks follow it".to_owned());
+        add(self.displaced, format!("{} not where the table has {}", verb(self.displaced), them(self.displaced)));
+        add(self.unowned, format!("{} that no table entry points to", number(self.unowned, "whole block")));
+        add(torn, format!("{} written in part", verb(torn)));
+        add(zeroed, format!("{} of zeros where data was", number(zeroed, "run")));
+        let table = self.count(&[Code::TableGap, Code::TableOverlap]);
+        add(table, format!("{} of table entries that contradict each other", number(table, "pair")));
+        let doubled = self.count(&[Code::BlockDoubled]);
+        add(doubled, format!("{} stored twice", verb(doubled)));
+        let bare = self.count(&BARE);
+        add(bare, format!("{} without a byte in {}", number(bare, "file"), them(bare)));
+        let hot = self.count(&[Code::StreamJournal]);
+        add(hot, "a journal of a save that was not finished".to_owned());
+        let blocks = self.displaced + self.unowned + torn + zeroed;
+
+        let second = self.has(Code::TableOverlap)
+            || (!empty && torn > 0 && self.unowned >= MANY_UNOWNED && self.unowned > self.displaced.saturating_mul(2));
+        // A killed game loses whole buffers too, so zeros in a file whose blocks moved are no sign of a power loss.
+        let zeros = self.has(Code::BlockZeroed) || (self.has(Code::PageZeroed) && self.displaced == 0);
+        // A killed game tears one block of a file and leaves many behind that are displaced.
+        let torn_alone = torn >= MANY_TORN && torn >= self.displaced;
+        let power = zeros || self.torn_in_one >= MANY_TORN || torn_alone;
+        let by_table = empty || self.displaced > 0 || self.unowned > 0 || doubled > 0 || self.has(Code::TableGap);
+        // No save leaves a table that fits its sectors and leads to blocks of other positions, unless all take as many.
+        let exchanged = self.exchanged > 0 && self.exchanged == self.displaced;
+        let exchanged = exchanged && !empty && self.unowned + torn + zeroed + table + doubled == 0;
+        let (kind, others): (_, &[CauseKind]) = match () {
+            () if self.old_version > 0 && (by_table || torn > 0 || self.has(Code::PlaceDoubt)) => {
+                add_version(&mut evidence, self.old_version);
+                (CauseKind::Migration, &[CauseKind::Killed])
+            }
+            () if second && power => (CauseKind::PowerLost, &[CauseKind::TwoWriters, CauseKind::Killed]),
+            () if exchanged => {
+                evidence.push("every entry of their tables leads to a whole block, and every block has one".to_owned());
+                (CauseKind::TableChanged, &[CauseKind::Killed])
+            }
+            () if second && torn == 0 => (CauseKind::TwoWriters, &[CauseKind::Killed, CauseKind::TableChanged]),
+            () if second => (CauseKind::TwoWriters, &[CauseKind::Killed]),
+            () if power && by_table => (CauseKind::PowerLost, &[CauseKind::Killed]),
+            () if power => (CauseKind::PowerLost, &[CauseKind::Killed, CauseKind::Storage]),
+            // What needs no new room works on a full disk; the file ends with the last page that it got.
+            () if by_table && !empty && self.displaced == 0 && torn == 0 && self.at_page > 0 => {
+                evidence.push("the file ends at a page of the disk".to_owned());
+                (CauseKind::DiskFull, &[CauseKind::Killed])
+            }
+            // Where no block moved, a hole in a table is an entry that was lost.
+            () if by_table && self.has(Code::TableGap) && self.displaced == 0 => {
+                (CauseKind::Killed, &[CauseKind::TableChanged])
+            }
+            () if by_table => (CauseKind::Killed, &[]),
+            () if hot > 0 => (CauseKind::Killed, &[CauseKind::InUse]),
+            () if torn > 0 => (CauseKind::Killed, &[CauseKind::Storage]),
+            () if self.has(Code::BlockUnlisted) => {
+                let n = self.count(&[Code::BlockUnlisted]);
+                let words = format!("{} behind the last listed one", number(n, "whole block"));
+                let evidence = vec![words];
+                return vec![Cause::new(CauseKind::Killed, n, evidence, &[CauseKind::OldStates])];
+            }
+            () if bare > 0 => (CauseKind::Killed, &[CauseKind::PowerLost, CauseKind::DiskFull]),
+            () if self.has(Code::MetaUnreadable) => {
+                evidence.push("the meta file is empty or ends too early".to_owned());
+                (CauseKind::Killed, &[CauseKind::DiskFull, CauseKind::Storage])
+            }
+            () if self.has(Code::SectorCut) => {
+                evidence.push("a file ends inside the last sector of a whole block".to_owned());
+                (CauseKind::Killed, &[CauseKind::CopyCut, CauseKind::DiskFull])
+            }
+            () => return Vec::new(),
+        };
+        vec![Cause::new(kind, blocks, evidence, others)]
+    }
+
+    /// What is left when no rule names a cause: bytes that no program writes so, or data of another program.
+    pub(super) fn unexplained(&self) -> Option<Cause> {
+        let foreign = format!("{} of data that another program or engine writes", number(self.foreign, "finding"));
+        let rest = self.damaged.saturating_sub(self.foreign);
+        let damaged = format!("{} that nothing else explains", number(rest, "finding"));
+        let header = self.count(&HEADER);
+        let blocks = self.blocks_with(|code| code.level() > Level::Note || FOREIGN.contains(&code));
+        Some(match (self.foreign, rest) {
+            (0, 0) => return None,
+            (0, n) if n == header => {
+                let evidence = format!("{} in headers of region files, and none elsewhere", number(n, "finding"));
+                Cause::new(CauseKind::Storage, blocks, vec![evidence], &[])
+            }
+            (0, _) => Cause::new(CauseKind::Storage, blocks, vec![damaged], &[CauseKind::Foreign]),
+            (_, 0) => Cause::new(CauseKind::Foreign, blocks, vec![foreign], &[CauseKind::Storage]),
+            _ => Cause::new(CauseKind::Storage, blocks, vec![damaged, foreign], &[CauseKind::Foreign]),
+        })
+    }
+
+    /// What an engine left, or did with another formula.
+    pub(super) fn engine(&self) -> Vec<Cause> {
+        let mut causes = Vec::new();
+        if self.has(Code::ConversionLeft) {
+            let evidence = vec!["the save as it was before a conversion is beside it".to_owned()];
+            causes.push(Cause::new(CauseKind::Conversion, 0, evidence, &[CauseKind::Converted]));
+        }
+        let refused = self.count(&SETTINGS);
+        if refused > 0 {
+            let evidence = vec![format!("the engine does not save into {}", number(refused, "file"))];
+            causes.push(Cause::new(CauseKind::Settings, 0, evidence, &[]));
+        }
+        let keys = self.count(&[Code::StreamKeyRule]);
+        if keys > 0 {
+            let has = if keys == 1 { "has" } else { "have" };
+            let evidence = format!("{} {has} keys above LOD 0 by the rule of that time", number(keys, "stream"));
+            causes.push(Cause::new(CauseKind::OldKeys, 0, vec![evidence], &[]));
+        }
+        let slots = self.count(&[Code::SlotsMixed]);
+        if slots > 0 && self.displaced == 0 {
+            let evidence =
+                vec![format!("{} with blocks of engines before and after the change", number(slots, "file"))];
+            causes.push(Cause::new(CauseKind::OldSlots, 0, evidence, &[]));
+        }
+        causes
+    }
+}
+
+/// `1 block`, `2 blocks`.
+fn number(n: u64, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
+fn add_version(evidence: &mut Vec<String>, n: u64) {
+    evidence.push(format!("{} in region files of an older version", number(n, "damaged block")));
+}
+
+const fn are(n: u64) -> &'static str {
+    if n == 1 { "is" } else { "are" }
+}
+
+const fn ends(n: u64) -> &'static str {
+    if n == 1 { "ends" } else { "end" }
+}
+
+const fn them(n: u64) -> &'static str {
+    if n == 1 { "it" } else { "them" }
+}
+
+fn verb(n: u64) -> String {
+    format!("{} {}", number(n, "block"), are(n))
+}

@@ -1,0 +1,107 @@
+//! Folding findings into causes: the codes of each cause, the evidence that findings add up to, and the rules that infer
+//! causes from it.
+
+mod codes;
+mod evidence;
+mod infer;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::check::cause::{Cause, is_of, saves_of};
+use crate::check::finding::Finding;
+use crate::damage::{Code, CodeSet};
+use crate::save::Save;
+use codes::{SHIFTED, TEXT};
+use evidence::Evidence;
+
+/// Findings of a save, counted as they come, from which [`Findings::causes`] infers what happened.
+#[derive(Debug, Default)]
+pub struct Findings {
+    files: Vec<(Arc<str>, FileFindings)>,
+}
+
+/// Findings by their codes.
+type Counts = BTreeMap<Code, u64>;
+
+/// A block that findings name: its LOD, and its position or, where that is not known, the first byte of the finding.
+type NamedBlock = (u8, Option<[i32; 3]>, u64);
+
+/// What was counted of a file.
+#[derive(Clone, Debug, Default)]
+struct FileFindings {
+    counts: Counts,
+    /// The codes of each block that a finding names.
+    blocks: BTreeMap<NamedBlock, CodeSet>,
+}
+
+impl FileFindings {
+    fn add(&mut self, finding: &Finding) {
+        *self.counts.entry(finding.code()).or_default() += 1;
+        let Some(block) = finding.block else { return };
+        let start = if block.position.is_some() { 0 } else { finding.span.map_or(0, |span| span.start) };
+        self.blocks.entry((block.lod, block.position, start)).or_default().insert(finding.code());
+    }
+}
+
+impl Findings {
+    /// Counts a finding.
+    pub fn add(&mut self, finding: &Finding) {
+        if self.files.last().is_none_or(|(file, _)| *file != finding.file) {
+            self.files.push((Arc::clone(&finding.file), FileFindings::default()));
+        }
+        if let Some((_, found)) = self.files.last_mut() {
+            found.add(finding);
+        }
+    }
+
+    /// What was counted of one of several saves in a directory, with the names that its files have when it is opened alone:
+    /// `prefix` is its path below the directory.
+    #[must_use]
+    pub fn below(&self, prefix: &str) -> Self {
+        let inside = |file: &str| Some(Arc::from(file.strip_prefix(prefix)?.strip_prefix('/')?));
+        Self { files: self.files.iter().filter_map(|(file, found)| Some((inside(file)?, found.clone()))).collect() }
+    }
+
+    /// What happened to the save, or to each save of a directory, the likeliest first; empty when nothing did, or the findings do not show it. Reads the
+    /// beginnings of some damaged files.
+    #[must_use]
+    pub fn causes(&self, save: &Save) -> Vec<Cause> {
+        let names = saves_of(save);
+        if names.is_empty() {
+            return self.causes_of_one(save);
+        }
+        // Of a save within another one the name is longer, and comes later.
+        let owner = |file: &str| names.iter().rposition(|name| is_of(file, name)).unwrap_or(names.len());
+        let mut by_save: BTreeMap<usize, Self> = BTreeMap::new();
+        for (file, found) in &self.files {
+            by_save.entry(owner(file)).or_default().files.push((Arc::clone(file), found.clone()));
+        }
+        let named = |(n, findings): (usize, Self)| {
+            let of = names.get(n).cloned();
+            findings.causes_of_one(save).into_iter().map(move |cause| Cause { save: of.clone(), ..cause })
+        };
+        by_save.into_iter().flat_map(named).collect()
+    }
+
+    fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
+        let evidence = Evidence::gather(self, save);
+        let mut causes = Vec::new();
+        causes.extend(evidence.in_use());
+        causes.extend(evidence.text());
+        let copy = evidence.copy();
+        // Blocks that are torn where bytes are missing were not torn by a game.
+        let shifted = evidence.count(&SHIFTED) > 0 && evidence.displaced + evidence.unowned == 0;
+        let table = evidence.garbage + evidence.of_another;
+        let text = !evidence.converted.is_empty() || evidence.count(&TEXT) > 0;
+        let whole = evidence.cut == 0 && table == 0 && !text && !shifted;
+        let writing = if whole { evidence.writing() } else { Vec::new() };
+        causes.extend(copy);
+        causes.extend(writing);
+        causes.extend(evidence.engine());
+        if causes.is_empty() {
+            causes.extend(evidence.unexplained());
+        }
+        causes
+    }
+}
