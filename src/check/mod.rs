@@ -130,6 +130,8 @@ pub struct Summary {
     pub stats: Stats,
     /// Files that could not be read, or changed while they were.
     pub unread: u64,
+    /// Files of blocks that were not read because their names are no positions.
+    pub misnamed: u64,
     /// Blocks whose places the effort did not suffice to decide.
     pub undecided: u64,
     /// Whether it was stopped before its end.
@@ -168,7 +170,8 @@ pub fn run(save: &Save, options: &Options<'_>, sink: impl FnMut(Finding)) -> Sum
 }
 
 fn run_as_placed(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
-    let mut summary = Summary::default();
+    let misnamed = save.unopened.iter().filter(|fault| fault.is_misnamed()).count() as u64;
+    let mut summary = Summary { misnamed, ..Summary::default() };
     options.watch.begin(Step::Checking, total_bytes(save, options.level));
     for finding in of_save(save) {
         summary.counts.add(&finding);

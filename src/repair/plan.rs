@@ -184,6 +184,12 @@ fn finish(save: &Save, plan: &mut Plan, options: &Options<'_>) -> Result<(), Err
         let list = if is_directory { &mut plan.no_files } else { &mut plan.strange };
         list.push(path);
     }
+    // A directory in the place of an array. What it holds is no part of the map.
+    let is_in_map = |fault: &&Fault| save.maps.iter().any(|map| fault.path.parent() == Some(&map.dir));
+    let no_arrays = save.unopened.iter().filter(|fault| fault.damage.code == Code::NotAFile).filter(is_in_map);
+    for fault in no_arrays.filter(|fault| fs::symlink_metadata(&fault.path).is_ok_and(|data| data.is_dir())) {
+        plan.no_files.extend(below(&fault.path));
+    }
     let unread: HashSet<&Path> = save.unread().filter(|f| f.is_misnamed()).map(|f| f.path.as_path()).collect();
     let misnamed = plan.strange.iter().filter(|path| unread.contains(save.path.join(path).as_path()));
     plan.misnamed = misnamed.map(|path| (path.clone(), blocks_of_file(save, &save.path.join(path)))).collect();

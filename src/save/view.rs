@@ -145,7 +145,8 @@ fn interpret<'a>(
     let size = u32::from_le_bytes(*prefix);
     if size == 0 && rest.iter().all(|&b| b == 0) {
         let span = Span::sized(at, len64(bytes));
-        damage.push(Damage::new(Code::BlockZeroed, span, "sectors of the block").found(Value::Words("all zero")));
+        let field = if header.is_single_block() { "bytes of the block file" } else { "sectors of the block" };
+        damage.push(Damage::new(Code::BlockZeroed, span, field).found(Value::Words("all zero")));
         return (Stored { size: Some(0), span }, None, None);
     }
     let there = len64(rest);
@@ -235,12 +236,13 @@ fn check_prefix(
 ) -> bool {
     let size = u64::from(size);
     let found = Value::Number(size);
+    let field = if header.is_single_block() { "size in the block file" } else { "size before the block" };
     if let Some(entry) = entry {
         let sectors = u64::from(entry.count());
         let needed = sectors_for(size, header.format.sector_size);
         if needed > sectors {
             let expected = Value::AtMost(sector_room(header, Some(entry)).min(there));
-            damage.push(Damage::new(Code::BlockPrefix, span, "size before the block").expected(expected).found(found));
+            damage.push(Damage::new(Code::BlockPrefix, span, field).expected(expected).found(found));
             return true;
         }
         if needed < sectors {
@@ -253,7 +255,7 @@ fn check_prefix(
     }
     if size > there {
         let expected = Value::AtMost(there);
-        damage.push(Damage::new(Code::BlockPrefix, span, "size before the block").expected(expected).found(found));
+        damage.push(Damage::new(Code::BlockPrefix, span, field).expected(expected).found(found));
     }
     false
 }

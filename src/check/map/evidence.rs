@@ -18,10 +18,16 @@ pub(super) fn of_description(map: &Map, limits: &Limits) -> String {
     let read = FileSource::open(&map.dir.join(FILE_NAME))
         .is_ok_and(|file| file.read_into(0, index(file.len().min(limits.map_json_bytes)), &mut bytes).is_ok());
     let data = text::recover(&bytes).filter(|_| read).and_then(|json| text::data(&json));
-    match data.map(|data| data.layers().count()) {
-        None => "Not even the global layer can be read.".to_owned(),
-        Some(1) => "One layer can be read from the part that is there.".to_owned(),
-        Some(n) => format!("{n} layers can be read from the part that is there."),
+    let Some(data) = data else { return "Not even the global layer can be read.".to_owned() };
+    // Without the place of the global layer the map has none; a repair leaves out local layers without one.
+    let is_placed = |layer: &&Layer| layer.origin.is_some() && layer.step.is_some();
+    if data.global.as_ref().is_some_and(|global| !is_placed(&global)) {
+        return "No layer can be read: the place of the global layer was cut off with the end.".to_owned();
+    }
+    match data.layers().filter(is_placed).count() {
+        0 => "No layer can be read from the part that is there.".to_owned(),
+        1 => "One layer can be read from the part that is there.".to_owned(),
+        n => format!("{n} layers can be read from the part that is there."),
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut 
             add(save, map, layer, fault, more, report);
         }
         if options.level < Level::Decode {
-            report.stats.blocks += u64::from(grid.blocks().max(1));
+            report.stats.blocks += u64::from(grid.listed());
             continue;
         }
         let scanned = scan::scan(&grid, limits, &options.watch);
@@ -51,7 +51,7 @@ pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut 
             add(save, map, layer, fault, None, report);
         }
         layers::compare(map, layer, &grid, limits, report);
-        report.stats.blocks += u64::from(grid.blocks().max(1));
+        report.stats.blocks += u64::from(grid.listed());
         report.stats.stored_bytes += scanned.bytes;
         report.stats.plain_bytes += scanned.bytes;
         if options.cancelled() {

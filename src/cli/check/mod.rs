@@ -453,14 +453,14 @@ impl Printer {
 
 /// The last line of `--format jsonl`; see OUTPUT.md.
 fn summary_json(end: &End<'_>, known: u64) -> serde_json::Value {
-    let Summary { counts, files, stats, unread, undecided, interrupted } = end.summary;
+    let Summary { counts, files, stats, unread, misnamed, undecided, interrupted } = end.summary;
     serde_json::json!({
         "type": "summary",
         "errors": counts.errors,
         "warnings": counts.warnings,
         "notes": counts.notes,
         "files": files,
-        "files_unread": unread,
+        "files_unread": unread + misnamed,
         "blocks": stats.blocks,
         "blocks_damaged": stats.damaged,
         "stored_bytes": stats.stored_bytes,

@@ -125,11 +125,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         OutputFormat::Text => print(&mut out, &info, given)?,
     }
     out.flush()?;
-    let others = save.files().filter(|file| !matches!(file, File::Stream(_)));
-    // A stream is not opened twice if it can be read.
+    // What could be read is not opened a second time.
+    let paks = save.pak_dirs.iter().zip(&info.pak_dirs).flat_map(|(dir, info)| {
+        let files = dir.files.iter().zip(info.is_read()).filter(|(_, is_read)| !is_read);
+        files.map(move |(file, _)| File::Pak(dir, file))
+    });
     let streams = save.streams.iter().zip(&info.streams).filter(|(_, info)| !info.is_read());
     let mut exit = complain_of_unread(&save);
-    for file in others.chain(streams.map(|(file, _)| File::Stream(file))) {
+    let regions = save.regions().map(|(forest, file)| File::Region(forest, file));
+    for file in regions.chain(paks).chain(streams.map(|(file, _)| File::Stream(file))) {
         if let Some(damage) = check::find_unlocated(&save, file) {
             complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
             exit = Exit::FAILED;

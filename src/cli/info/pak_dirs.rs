@@ -60,6 +60,13 @@ struct Blocks {
     beyond_end: u64,
 }
 
+impl PakDirInfo {
+    /// Whether the header of each file can be read, in the order of the files.
+    pub fn is_read(&self) -> impl Iterator<Item = bool> {
+        self.files.iter().map(|file| file.header.is_some())
+    }
+}
+
 pub fn gather(save: &Save, pak_dir: &PakDir, given: &Path) -> PakDirInfo {
     let files = pak_dir.files.iter().map(|file| {
         let path = pak_dir.dir.join(&file.name);

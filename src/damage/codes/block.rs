@@ -15,15 +15,21 @@ pub(super) const PREFIX_CUT: Text = Text {
 };
 
 pub(super) const PREFIX: Text = Text {
-    messages: &[any("size prefix runs past the block's sectors", "{found|byte}; {expected|byte} fit")],
-    next: "Run `voxscope repair SAVE --out NEW`: if the table is older than the sectors, it finds the block by the order of the sectors; if the prefix is damaged, it keeps the channels that are whole. `--from-backup OLD` settles more.",
-    explanation: "The size prefix of the block is larger than the sectors of its table entry, or than the rest of the file. Most often the entry points into the middle of another block, because the table is older than the sectors: the game was killed after it moved blocks and before it wrote the table. `voxscope check SAVE` shows where the blocks are.",
+    messages: &[
+        when("size in the block file", "size of the block runs past the end of the block file", "{found|byte}; {expected|byte} fit"),
+        any("size prefix runs past the block's sectors", "{found|byte}; {expected|byte} fit"),
+    ],
+    next: "Run `voxscope repair SAVE --out NEW`: it keeps the channels that are whole, or finds the block elsewhere if a region file has another block there. `--from-backup OLD` settles more.",
+    explanation: "The size prefix of the block is larger than the rest of its file, or in a region file than the sectors of its table entry. A block file that is shorter than its size says was written in part: the game was killed meanwhile. In a region file, most often the entry points into the middle of another block, because the table is older than the sectors: the game was killed after it moved blocks and before it wrote the table. `voxscope check SAVE` shows where the blocks are.",
 };
 
 pub(super) const ZEROED: Text = Text {
-    messages: &[any("all sectors of the block are zero", "")],
+    messages: &[
+        when("bytes of the block file", "all bytes of the block are zero", ""),
+        any("all sectors of the block are zero", ""),
+    ],
     next: "Run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the block from the backup. Without a backup the block is lost, and the copy leaves it out.",
-    explanation: "All sectors of the block are zero. A power loss leaves this when the file system had extended the file but not yet written the data. Nothing can be read from it.",
+    explanation: "All sectors of the block are zero, or all bytes of it in a block file. A power loss leaves this when the file system had extended the file but not yet written the data. Nothing can be read from it.",
 };
 
 pub(super) const STALE_TAIL: Text = Text {

@@ -7,7 +7,7 @@ const NEW_HEADER: &str = "Run `voxscope repair SAVE --out NEW`: it writes a new 
 
 pub(super) const UNREADABLE: Text = Text {
     messages: &[any("map_data.json is not readable JSON", "{found}; expected {expected}")],
-    next: "Run `voxscope repair SAVE --out NEW`: it writes a description of the layers that can be read. If none can, it keeps the map in lost+found: export the map again or take `map_data.json` from a backup.",
+    next: "If layers can be read, as the finding says, run `voxscope repair SAVE --out NEW`: it writes a description of them. If none can, export the map again or take `map_data.json` from a backup.",
     explanation: "`map_data.json` is a JSON object that lists the layers, their positions and their files. It is empty, cut short, not UTF-8, or not JSON at the position given. The arrays themselves are in the `.npy` files and are not affected.",
 };
 

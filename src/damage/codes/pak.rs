@@ -46,7 +46,7 @@ pub(super) const COUNT_LOW: Text = Text {
 
 pub(super) const RECORDS_CUT: Text = Text {
     messages: &[any("records are cut short", "{found|byte}; expected {expected|byte}")],
-    next: "Take the file from a backup: all data follows the records, so none is in this file. `voxscope repair SAVE --out NEW` writes an empty region.",
+    next: "Take the file from a backup: all data follows the records, so none is in this file. `voxscope repair SAVE --out NEW` leaves the file out of the copy and keeps what is there of it in lost+found.",
     explanation: "The file ends inside its records, which follow the header with 8 bytes for each chunk. All chunks follow the records. The records that are there are listed.",
 };
 

@@ -172,6 +172,15 @@ impl<S: Source> Grid<S> {
         Ok(depth.npy.floats(&buffer).next())
     }
 
+    /// Number of blocks that are listed: the rows of the index, or one for a dense layer whose array can be read.
+    #[must_use]
+    pub fn listed(&self) -> u32 {
+        match self.index.len() {
+            0 => u32::from(self.data.is_some()),
+            rows => rows,
+        }
+    }
+
     /// Number of blocks that have both an index row and voxels.
     #[must_use]
     pub fn blocks(&self) -> u32 {
