@@ -42,6 +42,8 @@ use crate::recover::screen::Screened;
 use crate::recover::slots::by_old_formula;
 use crate::save::{Fault, File, Region, Save};
 use crate::source::{FileSource, Source};
+use crate::voxel_map::Map;
+use crate::voxel_map::map_json::FILE_NAME;
 use crate::watch::{Step, Watch};
 
 pub use cause::{Cause, CauseKind, is_of, saves_of};
@@ -355,6 +357,42 @@ pub fn pak_bytes(data: &[u8], name: &str, region: [i32; 3], options: &crate::sav
     match loaded {
         Ok(None) => {}
         Ok(Some(region)) => pak::check(&region, &Options::default(), &mut report, None),
+        Err(error) => report.unreadable(Span::default(), &error),
+    }
+    report.finish();
+    report.findings
+}
+
+/// Checks a voxel map with a description or arrays that are not those on disk.
+pub(crate) fn of_map(save: &Save, map: &Map, options: &Options<'_>) -> Vec<Finding> {
+    let name = save.shown(&map.dir.join(FILE_NAME));
+    let mut report = Report::new(name.into(), 0, save.options.limits.findings_per_file);
+    map::check(save, map, options, &mut report);
+    report.finish();
+    report.findings
+}
+
+/// Checks the bytes of a pak region that are not on disk; `region` is `None` where its name does not show it.
+pub(crate) fn of_pak(
+    save: &Save,
+    data: &[u8],
+    name: &str,
+    region: Option<[i32; 3]>,
+    options: &Options<'_>,
+) -> Vec<Finding> {
+    let mut report = Report::new(name.into(), 0, save.options.limits.findings_per_file);
+    let mut damage = Vec::new();
+    let loaded =
+        crate::save::Pak::load(data, region.unwrap_or_default(), &save.options.pak, &save.options.limits, &mut damage);
+    damage.into_iter().for_each(|damage| report.file(damage, None));
+    match loaded {
+        Ok(None) => {}
+        Ok(Some(mut pak)) => {
+            if region.is_none() {
+                pak.grid = None;
+            }
+            pak::check(&pak, options, &mut report, None);
+        }
         Err(error) => report.unreadable(Span::default(), &error),
     }
     report.finish();

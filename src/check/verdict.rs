@@ -37,6 +37,10 @@ pub struct Totals {
     pub odd: u64,
     /// Files that are not copied byte by byte.
     pub files_changed: u64,
+    /// Files of which the copy has no block, although nothing shows how many they held: these are not in `lost`.
+    pub files_lost: u64,
+    /// Layers of voxel maps that the copy does not have, or has without voxels.
+    pub layers_lost: u64,
     /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
     #[serde(skip)]
     pub misnamed: u64,
@@ -68,6 +72,8 @@ impl Totals {
         self.torn += other.torn;
         self.odd += other.odd;
         self.files_changed += other.files_changed;
+        self.files_lost += other.files_lost;
+        self.layers_lost += other.layers_lost;
         self.misnamed += other.misnamed;
         self.has_maps |= other.has_maps;
         self.unknown_layout += other.unknown_layout;
@@ -190,6 +196,14 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
             "{files} {have} blocks whose layout is not known. The options of the finding give it, to every command."
         ));
     }
+    let unread = totals.filter(|totals| totals.files_changed == 0 && totals.source == totals.kept);
+    let unread = unread.map_or(0, |totals| totals.layers_lost);
+    if unread > 0 {
+        let (layers, its) = (count(unread, "layer"), if unread == 1 { "its" } else { "their" });
+        lines.push(format!(
+            "{layers} cannot be read, and a repair does not change that. Look for a backup of {its} files."
+        ));
+    }
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
     lines
@@ -234,12 +248,29 @@ fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
             return "There is no block left that a repair could write. Look for a backup of the save.".to_owned();
         }
         // Of a map this may be only the parts that are left.
-        0 => return format!("{}{} changes {files}.", repair_command(save), effort.argument()),
+        0 => {
+            let unknown = unknown_loss(totals);
+            return format!("{}{} changes {files}{unknown}.", repair_command(save), effort.argument());
+        }
         // What a lost page or file held is not known.
         1 => " and keeps the block that can be read".to_owned(),
         n => format!(" and keeps the {} blocks that can be read", grouped(n)),
     };
-    format!("{}{} mends {files}{blocks}{}.", repair_command(save), effort.argument(), set_aside(totals))
+    let (aside, unknown) = (set_aside(totals), unknown_loss(totals));
+    format!("{}{} mends {files}{blocks}{aside}{unknown}.", repair_command(save), effort.argument())
+}
+
+/// What is lost without a number of blocks.
+fn unknown_loss(totals: &Totals) -> String {
+    let mut text = String::new();
+    if totals.files_lost > 0 {
+        text.push_str(&format!("; how many blocks {} held is not known", count(totals.files_lost, "lost file")));
+    }
+    if totals.layers_lost > 0 {
+        let are = if totals.layers_lost == 1 { "is" } else { "are" };
+        text.push_str(&format!("; {} {are} lost", count(totals.layers_lost, "layer")));
+    }
+    text
 }
 
 /// What goes to `lost+found`.
@@ -260,6 +291,14 @@ fn set_aside(totals: &Totals) -> String {
 }
 
 fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
+    let written = totals.source - totals.lost.min(totals.source);
+    if written == 0 && !totals.has_maps {
+        let are = if totals.lost == 1 { "is" } else { "are" };
+        let (lost, aside) = (grouped(totals.lost), set_aside(totals));
+        return format!(
+            "There is no block left that a repair could write: {lost} {are} lost{aside}. Look for a backup of the save."
+        );
+    }
     let mut parts = Vec::new();
     let mut add = |n: u64, words: String| {
         if n > 0 {
@@ -277,14 +316,17 @@ fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
             if totals.kept == 1 { "is" } else { "are" }
         ));
     }
+    let unknown = unknown_loss(totals);
     let lost = match totals.lost {
+        0 if !unknown.is_empty() => "no other block is lost".to_owned(),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
         0 if totals.likely > 0 => "nothing is lost then".to_owned(),
         0 => "nothing is lost".to_owned(),
         1 => "1 is lost".to_owned(),
         n => format!("{} are lost", grouped(n)),
     };
-    format!("{}{} {}; {lost}{}.", repair_command(save), effort.argument(), parts.join(", "), set_aside(totals))
+    let aside = set_aside(totals);
+    format!("{}{} {}; {lost}{unknown}{aside}.", repair_command(save), effort.argument(), parts.join(", "))
 }
 
 #[cfg(test)]
@@ -303,6 +345,8 @@ mod tests {
         torn: 3,
         odd: 0,
         files_changed: 4,
+        files_lost: 0,
+        layers_lost: 0,
         misnamed: 0,
         has_maps: false,
         unknown_layout: 0,
@@ -343,6 +387,26 @@ mod tests {
         assert!(say(likely).ends_with(" 1 more with --level likely; nothing is lost then."), "{}", say(likely));
         let part = Totals { put_right: 1, salvaged: 1, ..all };
         assert!(say(part).ends_with(" salvages 1 in part; nothing else is lost."), "{}", say(part));
+    }
+
+    #[test]
+    fn what_a_lost_file_held_is_not_called_nothing() {
+        let say = |totals: Totals| verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL).concat();
+        let file = Totals { source: 6, kept: 6, files_changed: 1, files_lost: 1, ..Totals::default() };
+        assert!(say(file).ends_with("; how many blocks 1 lost file held is not known."), "{}", say(file));
+        let more = Totals { kept: 4, put_right: 2, files_lost: 2, ..file };
+        let end = "; no other block is lost; how many blocks 2 lost files held is not known.";
+        assert!(say(more).ends_with(end), "{}", say(more));
+        let layer = Totals { has_maps: true, layers_lost: 1, ..Totals::default() };
+        assert!(say(layer).starts_with("1 layer cannot be read"), "{}", say(layer));
+        let changed = Totals { files_changed: 2, ..layer };
+        assert!(say(changed).ends_with(" changes 2 files; 1 layer is lost."), "{}", say(changed));
+        let none = Totals { source: 3, lost: 3, torn: 3, files_changed: 1, ..Totals::default() };
+        assert!(
+            say(none).contains("There is no block left that a repair could write: 3 are lost. Look"),
+            "{}",
+            say(none)
+        );
     }
 
     #[test]

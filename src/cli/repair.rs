@@ -122,46 +122,21 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
     // A plan leaves what a repair does not mend. The check of a copy counts it.
-    let left = match check {
+    let (left, exit) = match &check {
+        Some(check) => (None, exit_of_copy(&save, &plan, check)),
         None => {
             let options = check::Options::default()
                 .level(check::Level::Semantic)
                 .effort(options.effort)
                 .watch(Watch::default().cancel(&cancel));
-            let mut counts = check::Counts::default();
-            let stays = repair::stays(&save, &plan);
-            let count = |finding: check::Finding| {
-                // The copy has nothing of what is not read, so the check of it does not find that.
-                let is_left = if plan.changes_nothing() { !finding.code().is_unread() } else { stays(&finding) };
-                match finding.level() {
-                    _ if !is_left => {}
-                    voxscope::damage::Level::Error => counts.errors += 1,
-                    voxscope::damage::Level::Warning => counts.warnings += 1,
-                    voxscope::damage::Level::Note => {}
-                }
-            };
-            let summary = pool.install(|| check::run(&save, &options, count));
-            if summary.interrupted {
+            let left = pool.install(|| repair::expected_check(&save, &plan, &options));
+            let Some(left) = left.map_err(|error| Failure::Failed(error.to_string()))? else {
                 return Ok(Exit::INTERRUPTED);
-            }
-            Some(Summary { counts, ..summary })
+            };
+            let exit = exit_of_plan(&save, &plan, &left);
+            (Some(left), exit)
         }
-        Some(_) => None,
     };
-    // A copy without a block has nothing that could be checked.
-    let writes_nothing = check.is_none() && !plan.changes_nothing() && save.maps.is_empty() && {
-        let totals = repair::totals(&save, &plan);
-        totals.kept + totals.put_right + totals.likely + totals.older + totals.salvaged == 0
-    };
-    let mut exit =
-        Exit::REPAIRED.when(!plan.changes_nothing()).and(Exit::DAMAGED.when(plan.leaves_damage() || writes_nothing));
-    let is_written = check.is_some();
-    if let Some(check) = check.as_ref().or(left.as_ref()) {
-        let left = check.counts.errors + check.counts.warnings;
-        let is_whole = is_written || plan.changes_nothing();
-        let damaged = left > 0 || (is_whole && is_empty(check, &save));
-        exit = exit.and(Exit::DAMAGED.when(damaged)).and(Exit::FAILED.when(check.unread > 0));
-    }
     let exit = exit.and(unread);
     let printed = report(arguments, &save, &plan, more, check.as_ref(), left.as_ref());
     match &arguments.out {
@@ -178,6 +153,33 @@ fn kind_of(save: &Save) -> &'static str {
         () if !save.pak_dirs.is_empty() => "a room of pak regions",
         () => "a voxel map",
     }
+}
+
+/// The exit code of a repair whose copy was checked.
+fn exit_of_copy(save: &Save, plan: &Plan, check: &Summary) -> Exit {
+    Exit::REPAIRED
+        .when(!plan.changes_nothing())
+        .and(Exit::DAMAGED.when(plan.leaves_damage() || has_damage(check) || is_empty(check, save)))
+        .and(Exit::FAILED.when(check.unread > 0))
+}
+
+/// The exit code that the repair of a plan will have; `left` is the check that its copy is expected to have.
+fn exit_of_plan(save: &Save, plan: &Plan, left: &Summary) -> Exit {
+    if plan.changes_nothing() {
+        return exit_of_copy(save, plan, left);
+    }
+    // A copy without a block has nothing that could be checked.
+    let writes_nothing = save.maps.is_empty() && {
+        let totals = repair::totals(save, plan);
+        totals.kept + totals.put_right + totals.likely + totals.older + totals.salvaged == 0
+    };
+    Exit::REPAIRED
+        .and(Exit::DAMAGED.when(plan.leaves_damage() || writes_nothing || has_damage(left)))
+        .and(Exit::FAILED.when(left.unread > 0))
+}
+
+const fn has_damage(check: &Summary) -> bool {
+    check.counts.errors + check.counts.warnings > 0
 }
 
 /// Whether a copy has nothing that could be checked.

@@ -26,15 +26,14 @@ fn changed_files(save: &Save, plan: &Plan) -> HashSet<String> {
 
 /// A test of findings of a save: whether a copy by this plan has them too. They are errors and warnings of files that are
 /// copied as they are; findings about files that cannot be read are not among them.
-pub fn stays<'p>(save: &'p Save, plan: &Plan) -> impl Fn(&Finding) -> bool + Sync + use<'p> {
+pub(super) fn stays<'p>(save: &'p Save, plan: &Plan) -> impl Fn(&Finding) -> bool + Sync + use<'p> {
     let changed = changed_files(save, plan);
-    // What disagrees with a description agrees with the one that is written.
-    let (metas, described) = (!plan.metas.is_empty(), plan.maps.iter().any(|map| map.description.is_some()));
+    // What disagrees with a meta file agrees with the one that is written.
+    let metas = !plan.metas.is_empty();
     move |finding| {
         let path = if save.path.is_file() { save.path.clone() } else { save.path.join(&*finding.file) };
         let is_settled = match finding.code() {
             Code::MetaDiffers => metas,
-            Code::MapShape | Code::MapDtype | Code::MapBlockCount | Code::MapBlockSize => described,
             _ => false,
         };
         finding.level() != damage::Level::Note

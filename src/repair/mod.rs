@@ -10,6 +10,7 @@ mod accept;
 mod backup;
 mod block_files;
 mod decision;
+mod expected;
 mod fate;
 mod layout;
 mod left;
@@ -46,8 +47,9 @@ use crate::watch::Watch;
 
 pub use accept::Accepted;
 pub use decision::{Action, Decision, LostBlock, Origin, RegionPlan};
+pub use expected::expected_check;
 pub use fate::{BlockFate, Fate, fates};
-pub use left::{stays, uncopied};
+pub use left::uncopied;
 pub use map::{ArrayPlan, LayerPlan, MapPlan, TakenOut};
 pub use mend::Mend;
 pub use meta::MetaFile;

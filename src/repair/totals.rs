@@ -18,8 +18,10 @@ use crate::save::{RegionFile, Save};
 #[must_use]
 pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let mut totals = Totals::default();
+    let mut named: HashSet<&Path> = HashSet::new();
     fates(save, plan, &mut |block| {
         totals.source += 1;
+        named.insert(block.file);
         *match block.fate {
             Fate::Kept => &mut totals.kept,
             Fate::PutRight => &mut totals.put_right,
@@ -37,12 +39,21 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| rebuilt(stream.action)).map(|stream| n(stream.lost.len()));
     totals.set_aside += regions.chain(paks).chain(streams).sum::<u64>();
     totals.set_aside += plan.maps.iter().flat_map(|map| &map.layers).map(|layer| n(layer.taken_out.len())).sum::<u64>();
-    totals.misnamed = chunks_set_aside(save, plan) + plan.misnamed.iter().map(|(_, blocks)| blocks).sum::<u64>();
+    let (chunks, unread) = paks_set_aside(save, plan);
+    totals.misnamed = chunks + plan.misnamed.iter().map(|(_, blocks)| blocks).sum::<u64>();
     totals.set_aside += totals.misnamed;
     // Files of other programs are moved away, which mends nothing.
     let is_foreign = |file: &RegionFile| file.damage.iter().any(|d| d.code == Code::RegionVoxedit);
     let foreign = save.regions().filter(|(_, file)| is_foreign(file));
     let foreign: HashSet<PathBuf> = foreign.map(|(forest, file)| forest.dir.join(&file.name)).collect();
+    let is_aside = |action| action == Action::SetAside;
+    let regions = plan.regions.iter().filter(|region| is_aside(region.action) && !foreign.contains(&region.path));
+    let regions = regions.filter(|region| !named.contains(region.name.as_path())).count();
+    let streams = plan.streams.iter().filter(|stream| is_aside(stream.action)).count();
+    let maps = plan.maps.iter().filter(|map| is_aside(map.action)).count();
+    totals.files_lost = n(regions + streams + maps) + unread;
+    let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
+    totals.layers_lost = n(layers.filter(|layer| layer.left_out.is_some() || layer.stays.is_some()).count());
     let regions =
         plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign.contains(&region.path)).count();
     let paks = plan.paks.iter().filter(|pak| !pak.is_unchanged()).count();
@@ -56,14 +67,21 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals
 }
 
-/// Chunks of pak regions that are set aside as they are, because of their names.
-fn chunks_set_aside(save: &Save, plan: &Plan) -> u64 {
+/// Chunks of pak regions that are set aside as they are, because of their names, and how many of these files cannot be read.
+fn paks_set_aside(save: &Save, plan: &Plan) -> (u64, u64) {
     let aside: HashSet<&Path> =
         plan.paks.iter().filter(|pak| pak.action == Action::SetAside).map(|pak| pak.path.as_path()).collect();
     let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
     let files = files.filter(|(dir, file)| aside.contains(dir.dir.join(&file.name).as_path()));
-    let opened = files.filter_map(|(dir, file)| save.pak(dir, file, &mut Vec::new()).ok().flatten());
-    opened.map(|pak| n(pak.present().count())).sum()
+    let (mut chunks, mut unread) = (0, 0);
+    for (dir, file) in files {
+        match save.pak(dir, file, &mut Vec::new()) {
+            Ok(Some(pak)) => chunks += n(pak.present().count()),
+            Ok(None) => unread += 1,
+            Err(_) => {}
+        }
+    }
+    (chunks, unread)
 }
 
 /// The totals of a save at both levels: `certain` as planned without `likely`, and what a plan with `likely` adds to it.
@@ -126,6 +144,16 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         };
         let will = if done.is_some() { kept } else { "would be" };
         lines.push(format!("{} {blocks} {will} in lost+found.", grouped(totals.set_aside)));
+    }
+    if totals.files_lost > 0 {
+        let (files, have) =
+            (crate::printable::count(totals.files_lost, "file"), if totals.files_lost == 1 { "has" } else { "have" });
+        lines.push(format!("{files} {have} no block in the copy, and how many blocks were in there is not known."));
+    }
+    if totals.layers_lost > 0 {
+        let (layers, are) =
+            (crate::printable::count(totals.layers_lost, "layer"), if totals.layers_lost == 1 { "is" } else { "are" });
+        lines.push(format!("{layers} of voxel maps {are} lost."));
     }
     lines.extend(done.map(|written| {
         match written {

@@ -1,11 +1,13 @@
 //! The directory of a map.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
-use crate::source::{FileSource, OpenError, Source};
+use crate::source::{FileSource, OpenError, Restoration, Source};
 use crate::voxel_map::grid::{Fault, Grid, LayerFile};
 use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData, plain_name};
 
@@ -20,6 +22,8 @@ pub struct Map {
     pub damage: Vec<Damage>,
     /// Bytes of the description.
     pub len: u64,
+    /// How arrays are read that are not read as they are on disk, by their names: as a repair would write them.
+    pub(crate) rewritten: BTreeMap<String, Arc<Restoration>>,
 }
 
 impl Map {
@@ -30,7 +34,7 @@ impl Map {
     pub fn open(dir: &Path, limits: &Limits) -> Result<Self, OpenError> {
         let file = FileSource::open(&dir.join(FILE_NAME))?;
         let len = file.len();
-        let mut map = Self { dir: dir.to_owned(), data: None, damage: Vec::new(), len };
+        let mut map = Self { dir: dir.to_owned(), data: None, damage: Vec::new(), len, rewritten: BTreeMap::new() };
         if len > limits.map_json_bytes {
             let damage = Damage::new(Code::OverLimit, Span::sized(0, len), FILE_NAME);
             map.damage.push(damage.expected(Value::AtMost(limits.map_json_bytes)).found(Value::Number(len)));
@@ -70,7 +74,11 @@ impl Map {
     pub fn grid(&self, layer: &Layer, limits: &Limits) -> Grid<FileSource> {
         let mut undone = Vec::new();
         let mut grid = Grid::open(layer, limits, |name| {
-            let (source, damage) = FileSource::open_restored(&self.dir.join(name))?;
+            let path = self.dir.join(name);
+            if let Some(restoration) = self.rewritten.get(name) {
+                return Ok(FileSource::open(&path)?.restored(Some(Arc::clone(restoration))));
+            }
+            let (source, damage) = FileSource::open_restored(&path)?;
             let part = match Some(name) {
                 name if name == layer.index_file.as_deref() => LayerFile::Index,
                 name if name == layer.depth_file.as_deref() => LayerFile::Depth,

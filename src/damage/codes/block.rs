@@ -16,7 +16,11 @@ pub(super) const PREFIX_CUT: Text = Text {
 
 pub(super) const PREFIX: Text = Text {
     messages: &[
-        when("size in the block file", "size of the block runs past the end of the block file", "{found|byte}; {expected|byte} fit"),
+        when(
+            "size in the block file",
+            "size of the block runs past the end of the block file",
+            "{found|byte}; {expected|byte} fit",
+        ),
         any("size prefix runs past the block's sectors", "{found|byte}; {expected|byte} fit"),
     ],
     next: "Run `voxscope repair SAVE --out NEW`: it keeps the channels that are whole, or finds the block elsewhere if a region file has another block there. `--from-backup OLD` settles more.",

@@ -1,25 +1,24 @@
 //! Writes voxel maps: arrays are streamed row by row.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::bytes::Span;
-use crate::draft::{Draft, Error, Input, Writer};
+use crate::draft::{Draft, Error, Writer};
 use crate::recover::map::{read_row, row, row_numbers};
 use crate::repair::Action;
 use crate::repair::map::layer::with_rows;
 use crate::repair::map::{ArrayPlan, LayerPlan, MapPlan};
 use crate::repair::out::{aside, json as pretty, lost_name};
 use crate::repair::write::open_input;
-use crate::source::Source;
+use crate::source::{Piece, PieceFrom, Restoration, Source};
 use crate::voxel_map::grid::BLOCK_VOXELS;
 use crate::voxel_map::map_json::FILE_NAME;
 use crate::voxel_map::npy::Npy;
 
 /// Header lengths are multiples of this, as the exporter writes them.
 const ALIGN: usize = 16;
-
-/// Rows of a column per read.
-const ROWS: u64 = 1 << 16;
 
 pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[MapPlan]) -> Result<(), Error> {
     plans.iter().filter(|plan| plan.action != Action::Copy).try_for_each(|plan| one(draft, plan))
@@ -58,28 +57,19 @@ fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(
     let head = Span::new(0, npy.data.start);
     let name = plan.name.join(&array.name);
     let mut out = Writer::new(draft, &name)?;
-    let rows = array.keep.as_ref().map(|keep| keep.iter().map(|run| run.end - run.start).sum());
-    if array.new_header || rows.is_some() {
-        let first = npy.shape.first().copied().unwrap_or(0);
-        let version = if (1..=3).contains(&npy.version) { npy.version } else { 1 };
-        out.put(&Npy { version, ..with_rows(npy, rows.unwrap_or(first)) }.encode(ALIGN))?;
+    for part in parts(array) {
+        match part {
+            Part::Bytes(bytes) => out.put(&bytes)?,
+            Part::Copied(span) => out.span(&input, span)?,
+            Part::Zeros(count) => out.zeros(count)?,
+        }
+    }
+    out.done()?;
+    if array.new_header || array.keep.is_some() {
         let mut old = Writer::new(draft, &lost_name(draft, &name, ".header.bin"))?;
         old.span(&input, head)?;
         old.done()?;
-    } else {
-        out.span(&input, head)?;
     }
-    match &array.keep {
-        None => out.span(&input, npy.span(0, npy.there()))?,
-        Some(keep) if npy.fortran => columns(&mut out, &input, npy, keep)?,
-        Some(keep) => {
-            for run in keep {
-                out.span(&input, Span::new(row(npy, run.start).start, row(npy, run.end - 1).end))?;
-            }
-        }
-    }
-    out.zeros(array.fill.saturating_mul(npy.dtype.size()))?;
-    out.done()?;
     let end = input.source.len();
     if npy.data.end < end {
         let mut behind = Writer::new(draft, &lost_name(draft, &name, ".behind.bin"))?;
@@ -89,20 +79,63 @@ fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(
     input.unchanged()
 }
 
-/// In Fortran order all rows of a column are contiguous.
-fn columns(out: &mut Writer<'_>, input: &Input, npy: &Npy, keep: &[std::ops::Range<u64>]) -> Result<(), Error> {
-    let rows = npy.shape.first().copied().unwrap_or(0);
-    for column in 0..row_numbers(npy) {
-        for run in keep {
-            let mut at = run.start;
-            while at < run.end {
-                let some = ROWS.min(run.end - at);
-                out.span(input, npy.span(column * rows + at, some))?;
-                at += some;
-            }
+/// A part of an array that is written anew.
+enum Part {
+    Bytes(Vec<u8>),
+    /// Bytes of the array in the save.
+    Copied(Span),
+    Zeros(u64),
+}
+
+/// What an array is made of: its header, the rows that are kept, and what is filled.
+fn parts(array: &ArrayPlan) -> Vec<Part> {
+    let npy = &array.source;
+    let rows = array.keep.as_ref().map(|keep| keep.iter().map(|run| run.end - run.start).sum());
+    let first = npy.shape.first().copied().unwrap_or(0);
+    let header = if array.new_header || rows.is_some() {
+        let version = if (1..=3).contains(&npy.version) { npy.version } else { 1 };
+        Part::Bytes(Npy { version, ..with_rows(npy, rows.unwrap_or(first)) }.encode(ALIGN))
+    } else {
+        Part::Copied(Span::new(0, npy.data.start))
+    };
+    let mut parts = vec![header];
+    match &array.keep {
+        None => parts.push(Part::Copied(npy.span(0, npy.there()))),
+        // In Fortran order all rows of a column are contiguous.
+        Some(keep) if npy.fortran => {
+            let run_of = |column: u64, run: &Range<u64>| npy.span(column * first + run.start, run.end - run.start);
+            let columns = (0..row_numbers(npy)).flat_map(|column| keep.iter().map(move |run| (column, run)));
+            parts.extend(columns.map(|(column, run)| Part::Copied(run_of(column, run))));
+        }
+        Some(keep) => {
+            let span = |run: &Range<u64>| Span::new(row(npy, run.start).start, row(npy, run.end - 1).end);
+            parts.extend(keep.iter().map(|run| Part::Copied(span(run))));
         }
     }
-    Ok(())
+    parts.push(Part::Zeros(array.fill.saturating_mul(npy.dtype.size())));
+    parts
+}
+
+/// How the file of an array is read as it is written.
+pub(in crate::repair) fn as_written(plan: &MapPlan, array: &ArrayPlan) -> Result<Restoration, Error> {
+    let input = open_input(&plan.dir.join(&array.name))?;
+    let (mut pieces, mut at) = (Vec::new(), 0u64);
+    let mut add = |from, len: u64| {
+        if len > 0 {
+            pieces.push(Piece { start: at, from });
+            at += len;
+        }
+    };
+    for part in parts(array) {
+        match part {
+            Part::Bytes(bytes) => bytes.iter().for_each(|byte| add(PieceFrom::Byte(*byte), 1)),
+            Part::Copied(span) => add(PieceFrom::At(span.start), span.len()),
+            Part::Zeros(count) => add(PieceFrom::Byte(0), count),
+        }
+    }
+    let mut restoration = input.source.restoration().map(|own| Restoration::clone(own)).unwrap_or_default();
+    restoration.take_pieces(pieces, at);
+    Ok(restoration)
 }
 
 /// The description of the blocks that are taken out of a layer.

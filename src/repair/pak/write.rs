@@ -27,9 +27,7 @@ pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Li
 
 fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Error> {
     let Some(header) = &plan.header else { return Ok(()) };
-    let failed = |source| Error::Open { path: plan.path.clone(), source };
-    let (source, _) = crate::save::open_pak(&plan.path, plan.reading, limits).map_err(failed)?;
-    let input = Input::new(&plan.path, source);
+    let input = open(plan, limits)?;
     if !plan.chunks.is_empty() {
         let mut out = Writer::new(draft, &plan.name)?;
         pack(&mut out, header, plan, &input, limits)?;
@@ -50,8 +48,59 @@ fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Err
     input.unchanged()
 }
 
+/// Where a pak region is written.
+trait Sink {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Error>;
+    fn zeros(&mut self, count: u64) -> Result<(), Error>;
+    fn span(&mut self, from: &Input, span: Span) -> Result<(), Error>;
+}
+
+impl Sink for Writer<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        Writer::put(self, bytes)
+    }
+
+    fn zeros(&mut self, count: u64) -> Result<(), Error> {
+        Writer::zeros(self, count)
+    }
+
+    fn span(&mut self, from: &Input, span: Span) -> Result<(), Error> {
+        Writer::span(self, from, span)
+    }
+}
+
+impl Sink for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn zeros(&mut self, count: u64) -> Result<(), Error> {
+        self.resize(self.len() + index(count), 0);
+        Ok(())
+    }
+
+    fn span(&mut self, from: &Input, span: Span) -> Result<(), Error> {
+        from.each(span, |bytes| self.put(bytes))
+    }
+}
+
+/// The bytes of a rebuilt file as they are written; `None` where none is.
+pub(in crate::repair) fn as_written(plan: &PakPlan, limits: &Limits) -> Result<Option<Vec<u8>>, Error> {
+    let Some(header) = plan.header.as_ref().filter(|_| !plan.chunks.is_empty()) else { return Ok(None) };
+    let mut bytes = Vec::new();
+    pack(&mut bytes, header, plan, &open(plan, limits)?, limits)?;
+    Ok(Some(bytes))
+}
+
+fn open(plan: &PakPlan, limits: &Limits) -> Result<Input, Error> {
+    let failed = |source| Error::Open { path: plan.path.clone(), source };
+    let (source, _) = crate::save::open_pak(&plan.path, plan.reading, limits).map_err(failed)?;
+    Ok(Input::new(&plan.path, source))
+}
+
 /// The header, the records, and the chunks in packed blocks, the last of each padded with zeros.
-fn pack(out: &mut Writer<'_>, header: &Header, plan: &PakPlan, input: &Input, limits: &Limits) -> Result<(), Error> {
+fn pack(out: &mut impl Sink, header: &Header, plan: &PakPlan, input: &Input, limits: &Limits) -> Result<(), Error> {
     let mut records = vec![Record::ABSENT; index(u64::from(header.records().value))];
     let mut first = 0u64;
     for chunk in &plan.chunks {

@@ -1,0 +1,95 @@
+//! What a check of the copy will find, before the copy is written: findings of files that a repair copies as they are, and those
+//! of the files that it writes anew, which are checked in memory.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::check::{self, Counts, Finding, Summary};
+use crate::damage::Level;
+use crate::pak::place;
+use crate::repair::left::stays;
+use crate::repair::{Action, Error, MapPlan, Plan, map, pak};
+use crate::save::{PakFile, Save};
+use crate::voxel_map::Map;
+use crate::voxel_map::map_json::{FILE_NAME, MapData};
+
+/// The summary of a check of the save, with the errors and warnings that the copy of a plan will have. `None` if the check was
+/// cancelled.
+///
+/// # Errors
+/// When a file that is written anew cannot be read.
+pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) -> Result<Option<Summary>, Error> {
+    let mut counts = Counts::default();
+    let mut add = |finding: &Finding| match finding.level() {
+        Level::Error => counts.errors += 1,
+        Level::Warning => counts.warnings += 1,
+        Level::Note => {}
+    };
+    let (is_same, stays, rewritten) = (plan.changes_nothing(), stays(save, plan), files_of_rebuilt_maps(save, plan));
+    let summary = check::run(save, options, |finding| {
+        // The copy has nothing of what is not read, so the check of it does not find that.
+        let is_left =
+            if is_same { !finding.code().is_unread() } else { stays(&finding) && !rewritten.contains(&*finding.file) };
+        if is_left {
+            add(&finding);
+        }
+    });
+    if summary.interrupted {
+        return Ok(None);
+    }
+    let quiet = options.watch(options.watch.quiet());
+    for map in plan.maps.iter().filter(|map| map.action == Action::Rebuild) {
+        if let Some(written) = written_map(save, map)? {
+            check::of_map(save, &written, &quiet).iter().for_each(&mut add);
+        }
+    }
+    for pak in plan.paks.iter().filter(|pak| pak.action == Action::Rebuild) {
+        if let Some(bytes) = pak::as_written(pak, &save.options.limits)? {
+            let region = match pak.is_renamed {
+                true => pak.name.file_name().and_then(|name| place::parse_meant_name(name.to_str()?)),
+                false => pak_file(save, &pak.path).filter(|file| file.is_placed).map(|file| file.region),
+            };
+            let name = save.shown(&pak.path);
+            check::of_pak(save, &bytes, &name, region, &quiet).iter().for_each(&mut add);
+        }
+    }
+    Ok((!options.watch.is_cancelled()).then_some(Summary { counts, ..summary }))
+}
+
+/// The printable names of the files of maps that are written anew.
+fn files_of_rebuilt_maps(save: &Save, plan: &Plan) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for (map, _) in save.maps.iter().zip(&plan.maps).filter(|(_, plan)| plan.action == Action::Rebuild) {
+        let layers = map.layers().flat_map(|layer| [&layer.data_file, &layer.index_file, &layer.depth_file]);
+        let files = layers.flatten().map(String::as_str).chain([FILE_NAME]);
+        names.extend(files.map(|name| save.shown(&map.dir.join(name))));
+    }
+    names
+}
+
+/// A map as it is written.
+fn written_map(save: &Save, plan: &MapPlan) -> Result<Option<Map>, Error> {
+    let Some(old) = save.maps.iter().find(|map| map.dir == plan.dir) else { return Ok(None) };
+    let mut damage = Vec::new();
+    let data = match &plan.description {
+        Some(bytes) => MapData::decode(bytes).report_to(&mut damage),
+        None => {
+            damage.clone_from(&old.damage);
+            old.data.clone()
+        }
+    };
+    let len = plan.description.as_ref().map_or(old.len, |bytes| bytes.len() as u64);
+    let mut written = Map { dir: plan.dir.clone(), data, damage, len, rewritten: Default::default() };
+    for layer in plan.layers.iter().filter(|layer| layer.left_out.is_none()) {
+        for array in &layer.arrays {
+            written.rewritten.insert(array.name.clone(), Arc::new(map::as_written(plan, array)?));
+        }
+    }
+    Ok(Some(written))
+}
+
+fn pak_file<'s>(save: &'s Save, path: &PathBuf) -> Option<&'s PakFile> {
+    let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
+    files.into_iter().find(|(dir, file)| dir.dir.join(&file.name) == *path).map(|(_, file)| file)
+}
