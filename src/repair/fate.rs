@@ -9,7 +9,7 @@ use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
 use crate::repair::plan::Plan;
 use crate::repair::stream::Part;
 use crate::repair::{Chunk, MissingReason, PakPlan, StreamDecision, StreamPlan};
-use crate::save::{File, Options, Region, Save, Scratch};
+use crate::save::{File, Kind, Options, Region, Save, Scratch};
 use crate::source::{FileSource, Source};
 
 /// What a plan does with a block.
@@ -85,9 +85,14 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
         Action::Copy => {
             own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, kept, false, false))));
         }
-        Action::SetAside => {
-            own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, Fate::Lost, true, false))));
-        }
+        Action::SetAside => match (own(), files.get(&region.path)) {
+            (Some(own), _) => listed(own, &mut |at| each(fate(at, Fate::Lost, true, false))),
+            // The name of a block file is the position of its block.
+            (None, Some(File::Region(forest, file))) if forest.kind == Kind::BlockFiles => {
+                each(fate(Some(file.position), Fate::Lost, true, false));
+            }
+            _ => {}
+        },
         Action::FromBackup => {
             let open = |path| Save::open(path, &Options { slots: save.options.slots, ..save.options.clone() }).ok();
             let backup = region.backup.as_deref().and_then(open);

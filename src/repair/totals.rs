@@ -47,8 +47,12 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let foreign = save.regions().filter(|(_, file)| is_foreign(file));
     let foreign: HashSet<PathBuf> = foreign.map(|(forest, file)| forest.dir.join(&file.name)).collect();
     let is_aside = |action| action == Action::SetAside;
-    let regions = plan.regions.iter().filter(|region| is_aside(region.action) && !foreign.contains(&region.path));
-    let regions = regions.filter(|region| !named.contains(region.name.as_path())).count();
+    let held_none = save.regions().filter(|(_, file)| file.damage.iter().any(|d| d.code == Code::RegionNeverStored));
+    let held_none: HashSet<PathBuf> = held_none.map(|(forest, file)| forest.dir.join(&file.name)).collect();
+    let regions =
+        plan.regions.iter().filter(|region| is_aside(region.action) && !named.contains(region.name.as_path()));
+    let held = |path: &PathBuf| !foreign.contains(path) && !held_none.contains(path);
+    let regions = regions.filter(|region| held(&region.path)).count();
     let streams = plan.streams.iter().filter(|stream| is_aside(stream.action)).count();
     let maps = plan.maps.iter().filter(|map| is_aside(map.action)).count();
     totals.files_lost = n(regions + streams + maps) + unread;

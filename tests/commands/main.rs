@@ -5,6 +5,7 @@
 mod common;
 
 mod advice;
+mod agreement;
 mod bare;
 mod check;
 #[cfg(feature = "sqlite")]
@@ -31,6 +32,7 @@ mod open_files;
 mod output;
 mod paks;
 mod placed;
+mod plans;
 mod samples;
 #[cfg(feature = "sqlite")]
 mod side_by_side;
