@@ -27,6 +27,9 @@ const SEAMS: usize = 8;
 const SUM: f64 = 8.0;
 const EACH: f64 = 0.15;
 
+/// The least odds of each seam for the old formula. A table that is older than its sectors can make a few seams fit it better.
+const EACH_OLD: f64 = 0.5;
+
 /// What settles the formula.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FormulaEvidence {
@@ -189,7 +192,8 @@ impl<'s> Lod<'s> {
         }
         let each = old / n_old as f64 - new / n_new as f64;
         let all = each * n_old.min(n_new) as f64;
-        (all.abs() >= SUM && each.abs() >= EACH).then(|| FormulaEvidence::Seams {
+        let least = if all > 0.0 { EACH_OLD } else { EACH };
+        (all.abs() >= SUM && each.abs() >= least).then(|| FormulaEvidence::Seams {
             slots: if all > 0.0 { SlotFormula::Legacy } else { SlotFormula::Euclidean },
             seams: n_old + n_new,
             odds: each,

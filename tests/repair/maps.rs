@@ -443,6 +443,9 @@ fn the_deepest_check_gives_the_evidence() {
         assert!(text.contains(words), "{words}\n{text}");
     }
     let text = serde_json::to_string(&map().json).unwrap();
-    let (_dir, source) = map().write_text(&text.as_bytes()[..text.len() - 30]);
-    assert!(said(&source).contains("2 layers can be read"), "{}", said(&source));
+    // Without its size, which its array has, a layer can be read; a repair leaves out one without its place.
+    for (cut, words) in [(10, "2 layers can be read"), (30, "One layer can be read")] {
+        let (_dir, source) = map().write_text(&text.as_bytes()[..text.len() - cut]);
+        assert!(said(&source).contains(words), "{}", said(&source));
+    }
 }
