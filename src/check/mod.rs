@@ -39,7 +39,7 @@ use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::recover::effort::Effort;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
-use crate::recover::slots::by_old_formula;
+use crate::recover::slots::{Purpose, by_old_formula};
 use crate::save::{Fault, File, Region, Save};
 use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
@@ -166,7 +166,7 @@ pub fn run(save: &Save, options: &Options<'_>, sink: impl FnMut(Finding)) -> Sum
     // Findings name positions by the formula by which every other command reads them.
     let placed = match options.level {
         Level::Header => None,
-        _ => by_old_formula(save, &|| options.cancelled()).ok().flatten(),
+        _ => by_old_formula(save, Purpose::Reading, &|| options.cancelled()).ok().flatten(),
     };
     run_as_placed(placed.as_ref().unwrap_or(save), options, sink)
 }

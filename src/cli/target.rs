@@ -9,7 +9,7 @@ use voxscope::godot::stream::loc::KeyRule;
 use voxscope::pak::chunk::{Given, Order};
 use voxscope::pak::offset::Reading;
 use voxscope::picture::palette::Palette;
-use voxscope::recover::slots::by_old_formula;
+use voxscope::recover::slots::{Purpose, by_old_formula};
 use voxscope::save::{self, PakOptions, Save};
 
 use super::exit::Failure;
@@ -201,7 +201,7 @@ impl Options {
     /// those with negative coordinates.
     pub fn open_as_placed(&self, path: &Path) -> Result<Save, Failure> {
         let save = self.open(path)?;
-        let Some(placed) = by_old_formula(&save, &|| false)? else { return Ok(save) };
+        let Some(placed) = by_old_formula(&save, Purpose::Reading, &|| false)? else { return Ok(save) };
         complain(&format_args!(
             "{}: the borders between its blocks show that the old formula placed those with negative coordinates; they are read by it (`--slots new` reads them by the other one)",
             voxscope::printable::path(path)

@@ -27,8 +27,9 @@ const SEAMS: usize = 8;
 const SUM: f64 = 8.0;
 const EACH: f64 = 0.15;
 
-/// The least odds of each seam for the old formula. A table that is older than its sectors can make a few seams fit it better.
-const EACH_OLD: f64 = 0.5;
+/// The least number of seams and the least odds of each by which a repair moves blocks: what it writes is read by the new formula.
+const SEAMS_TO_MOVE: usize = 16;
+const EACH_TO_MOVE: f64 = 0.5;
 
 /// What settles the formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,20 +58,39 @@ impl FormulaEvidence {
             Self::Known | Self::Nothing => None,
         }
     }
+
+    /// Whether a repair may move blocks by it.
+    const fn is_enough_to_move(&self) -> bool {
+        matches!(self, Self::Seams { seams, odds, .. } if *seams >= SEAMS_TO_MOVE && odds.abs() >= EACH_TO_MOVE)
+    }
+}
+
+/// What a save is reread for by [`by_old_formula`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To show it: what is likely is enough.
+    Reading,
+    /// To write a copy in which the blocks are placed by the new formula.
+    Moving,
 }
 
 /// Opens a save of one forest again, read by the old formula, where no option gives a formula and the seams show that this one
-/// placed its blocks. `None` where it is read as it should be. `stop` ends the search. Every command reads positions by this rule.
+/// placed its blocks. `None` where it is read as it should be. `stop` ends the search.
 ///
 /// # Errors
 /// As those of [`Save::open`].
-pub fn by_old_formula(save: &Save, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<Save>, save::Error> {
+pub fn by_old_formula(
+    save: &Save,
+    purpose: Purpose,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Save>, save::Error> {
     let [forest] = &save.forests[..] else { return Ok(None) };
     let is_known = save.options.slots.is_some() || save.options.inferred_slots.is_some();
     if is_known || forest.kind == Kind::BlockFiles {
         return Ok(None);
     }
-    if infer_formula(save, forest, stop).slots() != Some(SlotFormula::Legacy) {
+    let evidence = infer_formula(save, forest, stop);
+    if evidence.slots() != Some(SlotFormula::Legacy) || (purpose == Purpose::Moving && !evidence.is_enough_to_move()) {
         return Ok(None);
     }
     let options = save::Options { inferred_slots: Some(SlotFormula::Legacy), ..save.options.clone() };
@@ -192,8 +212,7 @@ impl<'s> Lod<'s> {
         }
         let each = old / n_old as f64 - new / n_new as f64;
         let all = each * n_old.min(n_new) as f64;
-        let least = if all > 0.0 { EACH_OLD } else { EACH };
-        (all.abs() >= SUM && each.abs() >= least).then(|| FormulaEvidence::Seams {
+        (all.abs() >= SUM && each.abs() >= EACH).then(|| FormulaEvidence::Seams {
             slots: if all > 0.0 { SlotFormula::Legacy } else { SlotFormula::Euclidean },
             seams: n_old + n_new,
             odds: each,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::bytes::Span;
 use crate::draft;
 use crate::godot::region::{Format, Header, sectors_for};
-use crate::godot::slots;
+use crate::godot::slots::{self, SlotFormula};
 use crate::recover::decide::Certainty;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
@@ -46,7 +46,7 @@ pub(super) fn region_plan(
     plan.undecided = solved.undecided as u64;
     let own = walk.region.header.format;
     let format = format.copied().unwrap_or(own);
-    let sound = walk.is_sound() && format == own;
+    let sound = walk.is_sound() && format == own && !walk.is_displaced();
     let case = &walk.case;
     if case.is_intact() && solved.as_listed && sound && !walk.is_odd() {
         return Ok(plan);
@@ -84,6 +84,7 @@ pub(super) fn region_plan(
         None if !case.is_intact() && !as_listed => "the table does not fit the sectors",
         None if sound && odd => "something in its blocks is against the format",
         None if sound => "the table does not fit the sectors",
+        None if walk.is_displaced() => "its blocks were in the slots of the old formula",
         None if walk.is_sound() => "its layout was not that of the other files",
         None => walk.fault(),
     };
@@ -147,10 +148,11 @@ impl Placing<'_, '_> {
 
     /// The slot of a position in the file that is written.
     pub fn slot(&self, position: [i32; 3]) -> Option<u32> {
+        let formula = if self.walk.is_displaced() { SlotFormula::Euclidean } else { self.walk.slots };
         let size = self.format.region_size;
         let mut inside = [0; 3];
         for axis in 0..3 {
-            let (region, at) = slots::place(position[axis], size[axis], self.walk.slots)?;
+            let (region, at) = slots::place(position[axis], size[axis], formula)?;
             if region != self.walk.file.position[axis] {
                 return None;
             }

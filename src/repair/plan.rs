@@ -9,7 +9,7 @@ use crate::damage::Code;
 use crate::godot::region::Format;
 use crate::recover::effort::Effort;
 use crate::recover::names::Misnamed;
-use crate::recover::slots::by_old_formula;
+use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
 use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::meta::{MetaFile, Target};
@@ -122,11 +122,8 @@ pub(super) fn plan_both_of_readable(save: &Save, options: &Options<'_>) -> Resul
 }
 
 fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) -> Result<[Plan; N], Error> {
-    let stop = || options.go_on().is_err();
-    let placed = by_old_formula(save, &stop)?;
-    let save = placed.as_ref().unwrap_or(save);
-    let backup = options.backup.map(|backup| by_old_formula(backup, &stop)).transpose()?.flatten();
-    let options = &Options { backup: backup.as_ref().or(options.backup), ..*options };
+    let displaced = by_old_formula(save, Purpose::Moving, &|| options.go_on().is_err())?;
+    let save = displaced.as_ref().unwrap_or(save);
     let all = likely.map(|likely| Options { likely, ..*options });
     let mut plans: [Plan; N] = std::array::from_fn(|_| Plan::default());
     for forest in save.forests.iter().filter(|forest| forest.kind == Kind::BlockFiles) {

@@ -115,7 +115,15 @@ impl Walk<'_> {
     }
 
     pub fn is_odd(&self) -> bool {
-        self.case.walk.blocks.iter().any(|block| block.odd)
+        self.case.walk.blocks.iter().any(|block| block.odd) || self.is_displaced()
+    }
+
+    /// Whether its blocks are in the slots of the old formula although their version does not say so.
+    pub fn is_displaced(&self) -> bool {
+        self.slots == SlotFormula::Legacy
+            && self.region.is_negative()
+            && self.region.header.version == 3
+            && self.case.walk.blocks.iter().all(|block| block.version >= 4)
     }
 }
 

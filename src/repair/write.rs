@@ -72,8 +72,13 @@ pub(super) fn write(
     for (plan, left_out) in plan.streams.iter_mut().zip(left_out) {
         plan.left_out = left_out;
     }
-    // Blocks keep their slots, and keys are written by the new rule.
-    let reading = save::Options { key_rule: save.options.key_rule.map(|_| KeyRule::New), ..save.options.clone() };
+    // Options for reading the save do not apply to the result, which uses the new slot formula and the new rule of keys.
+    let reading = save::Options {
+        slots: None,
+        inferred_slots: None,
+        key_rule: save.options.key_rule.map(|_| KeyRule::New),
+        ..save.options.clone()
+    };
     let mut summary = match Save::open(draft.root(), &reading) {
         Ok(opened) => {
             check::run(&opened, &check::Options::default().level(check::Level::Semantic).watch(options.watch), drop)

@@ -10,7 +10,7 @@ use super::jobs::{JobKind, Worker, run_in_own_pool};
 use super::pane::Pane;
 use super::{App, Effect};
 use crate::diff;
-use crate::recover::slots::by_old_formula;
+use crate::recover::slots::{Purpose, by_old_formula};
 use crate::save::{Options, Save};
 use crate::watch::Progress;
 use crate::world::World;
@@ -146,7 +146,7 @@ impl App {
 /// Opens the save that is compared with; the first one is open. In the job that opened that one.
 pub fn open(against: &CompareWith, worker: &Worker<'_>) {
     let index = Save::open(&against.path, &against.options)
-        .and_then(|save| Ok(by_old_formula(&save, &|| worker.is_cancelled())?.unwrap_or(save)))
+        .and_then(|save| Ok(by_old_formula(&save, Purpose::Reading, &|| worker.is_cancelled())?.unwrap_or(save)))
         .map_err(|error| error.to_string())
         .map(Index::new);
     worker.answer(move |app| {

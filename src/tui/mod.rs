@@ -51,7 +51,7 @@ use std::sync::Arc;
 
 use crate::picture::palette::Palette;
 use crate::recover::effort::Effort;
-use crate::recover::slots::by_old_formula;
+use crate::recover::slots::{Purpose, by_old_formula};
 use crate::save::{Options, Save};
 use action::{Action, Keymap};
 use compare::Comparison;
@@ -391,7 +391,7 @@ impl App {
 
 /// Reads the save again by the slot formula that the borders of its blocks show, where that is the old one.
 fn open_as_placed(save: &Arc<Save>, worker: &Worker<'_>) {
-    let placed = by_old_formula(save, &|| worker.is_cancelled());
+    let placed = by_old_formula(save, Purpose::Reading, &|| worker.is_cancelled());
     let Ok(Some(placed)) = placed else { return };
     let index = Index::read_as(placed, Arc::clone(save));
     worker.answer(move |app| {

@@ -160,12 +160,7 @@ pub fn all_codes(path: &Path) -> Vec<(Code, String)> {
 
 /// Every block of a save by its position, decompressed.
 pub fn blocks(path: &Path) -> Blocks {
-    blocks_as(path, &Options::default())
-}
-
-/// The same for a save that is opened with options.
-pub fn blocks_as(path: &Path, options: &Options) -> Blocks {
-    let save = Save::open(path, options).unwrap();
+    let save = Save::open(path, &Options::default()).unwrap();
     let mut blocks = Blocks::new();
     for (forest, file) in save.regions() {
         let mut scratch = Scratch::default();
