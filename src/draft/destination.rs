@@ -23,6 +23,9 @@ const SEARCHED: usize = 10_000;
 /// Endings of files that SQLite would play into a new database of the name before them.
 const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
 
+/// Endings of databases.
+const DATABASES: [&str; 4] = ["sqlite", "sqlite3", "db", "db3"];
+
 /// The meta file of a forest, whose directory belongs to the save as a whole.
 const META: &str = "meta.vxrm";
 
@@ -49,6 +52,9 @@ pub fn check_destination(sources: &[&Path], destination: &Path) -> Result<(), Er
 /// [`Error::Destination`] when it cannot be used.
 pub fn check_database(sources: &[&Path], destination: &Path) -> Result<(), Error> {
     check(sources, destination, DATABASE_NAME)?;
+    if main_of(destination).is_some() {
+        return Err(refuse(destination, TAKEN_FOR_JOURNAL));
+    }
     for ending in BESIDE {
         let mut path = destination.as_os_str().to_owned();
         path.push(ending);
@@ -74,6 +80,17 @@ pub fn check_beside(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Why a destination that is named like a journal cannot be used.
+const TAKEN_FOR_JOURNAL: &str =
+    "SQLite takes a file of this name for the journal or log of a database and may delete it; give another name";
+
+/// The database that a path would be the journal or log of, by its name.
+fn main_of(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?;
+    let main = BESIDE.iter().find_map(|ending| name.as_encoded_bytes().strip_suffix(ending.as_bytes()))?;
+    (!main.is_empty()).then(|| path.with_file_name(String::from_utf8_lossy(main).as_ref()))
+}
+
 fn check(sources: &[&Path], destination: &Path, longest: usize) -> Result<(), Error> {
     if fs::symlink_metadata(destination).is_ok() {
         return Err(refuse(destination, "it exists already; nothing is ever overwritten"));
@@ -82,6 +99,13 @@ fn check(sources: &[&Path], destination: &Path, longest: usize) -> Result<(), Er
     if name.len() > longest {
         let why = "its name is too long: at most 250 bytes, for a database 243, since other files are beside it";
         return Err(refuse(destination, why));
+    }
+    let is_of_database = |main: &Path| {
+        let ending = main.extension().unwrap_or_default();
+        main.is_file() || DATABASES.iter().any(|name| ending.eq_ignore_ascii_case(name))
+    };
+    if main_of(destination).is_some_and(|main| is_of_database(&main)) {
+        return Err(refuse(destination, TAKEN_FOR_JOURNAL));
     }
     let Ok(real) = fs::canonicalize(parent(destination)) else {
         return Err(refuse(destination, "the directory that it should be in does not exist"));
@@ -159,10 +183,7 @@ pub fn leftovers(destination: &Path) -> Vec<PathBuf> {
 /// Temporary directories in a directory that killed processes left, whatever their destinations.
 #[must_use]
 pub fn leftovers_in(dir: &Path) -> Vec<PathBuf> {
-    left_in(dir, |name| {
-        let text = name.to_string_lossy();
-        text.starts_with('.') && text.rsplit_once(DRAFT).is_some_and(|(_, end)| is_end(end.as_bytes()))
-    })
+    left_in(dir, is_name_of_draft)
 }
 
 fn left_in(dir: &Path, is: impl Fn(&OsStr) -> bool) -> Vec<PathBuf> {
@@ -171,6 +192,19 @@ fn left_in(dir: &Path, is: impl Fn(&OsStr) -> bool) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = named.map(|entry| entry.path()).filter(|path| lock(path).is_some()).collect();
     found.sort();
     found
+}
+
+/// Whether a path is inside a temporary directory that is being built. Its own draft syncs the directories in it, and nothing
+/// of a killed process is there.
+pub(super) fn is_in_draft(path: &Path) -> bool {
+    let is_draft = |dir: &Path| dir.file_name().is_some_and(is_name_of_draft) && dir.is_dir() && lock(dir).is_none();
+    path.ancestors().skip(1).any(is_draft)
+}
+
+/// Whether a name is that of a temporary directory, whatever its destination.
+fn is_name_of_draft(name: &OsStr) -> bool {
+    let text = name.to_string_lossy();
+    text.starts_with('.') && text.rsplit_once(DRAFT).is_some_and(|(_, end)| is_end(end.as_bytes()))
 }
 
 /// Locks a temporary directory; `None` when the process that builds it lives.
@@ -260,6 +294,27 @@ mod tests {
             assert!(check_destination(&[source], &dir.path().join(to)).is_err(), "{to}");
         }
         assert!(check_destination(&[&region], &dir.path().join("copy")).is_ok());
+    }
+
+    #[test]
+    fn a_name_of_a_journal_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("save.file"), b"").unwrap();
+        for ending in BESIDE {
+            let named = |name: &str| dir.path().join(format!("{name}{ending}"));
+            for (name, directory, database) in [
+                // A database that is there, or may be made.
+                ("save.file", false, false),
+                ("world.sqlite", false, false),
+                ("world.DB3", false, false),
+                // A forest may have such a name, a database may not.
+                ("survival", true, false),
+                ("", true, true),
+            ] {
+                assert_eq!(check_destination(&[], &named(name)).is_ok(), directory, "{name}{ending}");
+                assert_eq!(check_database(&[], &named(name)).is_ok(), database, "{name}{ending}");
+            }
+        }
     }
 
     #[test]

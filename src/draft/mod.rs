@@ -21,7 +21,7 @@ pub use destination::{
 pub use files::{Input, Writer};
 
 pub(crate) use destination::parent;
-use destination::{clear, temporary};
+use destination::{clear, is_in_draft, temporary};
 
 /// Bytes per copy.
 pub const CHUNK: usize = 1 << 20;
@@ -102,6 +102,8 @@ pub struct Draft<'w> {
     root: PathBuf,
     watch: Watch<'w>,
     finished: bool,
+    /// Whether the destination is in another draft, which syncs all directories in it at its end.
+    is_inner: bool,
     /// The directory, locked as long as this process builds it: other processes do not remove it. `None` where directories
     /// cannot be locked.
     lock: Option<File>,
@@ -116,7 +118,10 @@ impl<'w> Draft<'w> {
     /// When the destination cannot be used, or the directory cannot be made.
     pub fn new(sources: &[&Path], destination: &Path, watch: &Watch<'w>) -> Result<Self, Error> {
         check_destination(sources, destination)?;
-        clear(destination);
+        let is_inner = is_in_draft(destination);
+        if !is_inner {
+            clear(destination);
+        }
         let dir = parent(destination);
         let start = temporary(destination);
         let mut builder = tempfile::Builder::new();
@@ -128,7 +133,7 @@ impl<'w> Draft<'w> {
         let lock = File::open(&root).ok().filter(|dir| dir.try_lock().is_ok());
         // Another process may have taken it for one that was left, before it was locked.
         fs::metadata(&root).map_err(Error::write(&root))?;
-        Ok(Self { destination: destination.to_owned(), root, watch: *watch, finished: false, lock })
+        Ok(Self { destination: destination.to_owned(), root, watch: *watch, finished: false, is_inner, lock })
     }
 
     /// The path of the temporary directory.
@@ -214,13 +219,15 @@ impl<'w> Draft<'w> {
     /// # Errors
     /// When that is not possible.
     pub fn finish(mut self) -> Result<(), Error> {
-        self.sync_tree(self.root.clone())?;
+        if !self.is_inner {
+            self.sync_tree(self.root.clone())?;
+        }
         if fs::symlink_metadata(&self.destination).is_ok() {
             return Err(Error::Destination { path: self.destination.clone(), why: "it was made meanwhile" });
         }
         rename(&self.root, &self.destination).map_err(Error::write(&self.destination))?;
         self.finished = true;
-        sync_directory(&parent(&self.destination))
+        self.sync_parent()
     }
 
     /// Syncs a directory and those in it.
@@ -263,7 +270,12 @@ impl<'w> Draft<'w> {
             }
             given.push(to);
         }
-        sync_directory(&parent(&self.destination))
+        self.sync_parent()
+    }
+
+    /// Syncs the directory of the destination.
+    fn sync_parent(&self) -> Result<(), Error> {
+        if self.is_inner { Ok(()) } else { sync_directory(&parent(&self.destination)) }
     }
 }
 
@@ -417,6 +429,26 @@ mod tests {
         assert!(matches!(third.finish(), Err(Error::Destination { .. })));
         drop(first);
         assert_eq!(names(dir.path()), ["copy"]);
+    }
+
+    /// A draft in another one searches no directory for what was left: with many results in one directory, that would take
+    /// time that grows with the square of their number.
+    #[test]
+    fn a_draft_in_a_draft_leaves_the_directory_to_the_outer_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let outer = Draft::new(&[], &dir.path().join("all"), &Watch::default()).unwrap();
+        let to = outer.root().join("one");
+        let mut left = temporary(&to);
+        left.push("abc123");
+        fs::create_dir(outer.root().join(&left)).unwrap();
+        let inner = Draft::new(&[], &to, &Watch::default()).unwrap();
+        assert!(outer.root().join(&left).is_dir(), "the directory was searched");
+        inner.file(Path::new("a"), b"a").unwrap();
+        inner.finish().unwrap();
+        fs::remove_dir(outer.root().join(&left)).unwrap();
+        outer.finish().unwrap();
+        assert_eq!(names(dir.path()), ["all"]);
+        assert_eq!(fs::read(dir.path().join("all/one/a")).unwrap(), b"a");
     }
 
     /// Where the second of two results cannot have its name, the first one does not keep its own.
