@@ -49,12 +49,11 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
     let database = stream::begin(&path, None).map_err(&failed)?;
     let settings = stream::Settings { version: 1, block_size_po2: work.layout.to.trailing_zeros() as u8, format: keys };
     stream::make_tables(&database, &settings, &work.layout.depths).map_err(&failed)?;
-    let mut places = Vec::new();
     for lod in work.world.lods() {
         writing.lod = lod;
-        writing.lod(draft, &database, report, &mut places, &failed)?;
+        writing.lod(draft, &database, report, &failed)?;
     }
-    stream::mark_rule(&database, &places).map_err(&failed)?;
+    stream::mark_rule(&database, keys, ["loc", "vb"]).map_err(&failed)?;
     stream::finish(database, &file).map_err(draft::Error::write(&path))?;
     Ok(path)
 }
@@ -76,7 +75,6 @@ impl Writing<'_> {
         draft: &Draft<'_>,
         database: &Connection,
         report: &mut Report,
-        places: &mut Vec<Place>,
         failed: &impl Fn(rusqlite::Error) -> Error,
     ) -> Result<(), Error> {
         let (work, lod) = (self.work, self.lod);
@@ -96,7 +94,6 @@ impl Writing<'_> {
                 report.list(Kind::TooLarge, lod, position, "its position does not fit the keys".to_owned());
                 return Ok(());
             };
-            places.push(Place { lod, position });
             stream::put(&mut insert, &key, Some(&container), instances.as_deref()).map_err(failed)
         };
         maker.make_all(&units(work, &sources), draft, &|_| true, report, &mut sink)?;

@@ -9,7 +9,7 @@
 //!
 //! Coordinates are signed, in blocks of their LOD. Source: the engine's `BlockLocation`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::godot::forest::MAX_LODS;
 
@@ -254,24 +254,13 @@ impl KeyRule {
         }
     }
 
-    /// Infers the rule from the keys of rows with voxels, as places by the new rule. It is the old one if every key above
-    /// LOD 0 is divisible by 2^LOD, at least one is above blocks of LOD 0 by the old rule only, and none by the new
-    /// rule only. Divisibility alone would prove nothing.
+    /// Infers the rule from the keys of rows with voxels, as places by the new rule: see [`RuleEvidence`].
     #[must_use]
     pub fn infer(keys: &[Place]) -> Self {
-        let above: Vec<&Place> = keys.iter().filter(|key| key.lod > 0).collect();
-        if above.is_empty() || !above.iter().all(|key| Self::Old.place(**key).is_some()) {
-            return Self::New;
-        }
-        let parents = places_above_blocks(keys);
-        let (mut by_old, mut by_new) = (0usize, 0usize);
-        for key in above {
-            let old = Self::Old.place(*key).is_some_and(|place| parents.contains(&place));
-            let new = parents.contains(key);
-            by_old = by_old.saturating_add(usize::from(old && !new));
-            by_new = by_new.saturating_add(usize::from(new && !old));
-        }
-        if by_old > 0 && by_new == 0 { Self::Old } else { Self::New }
+        let above = keys.iter().filter(|key| key.lod > 0).copied().collect();
+        let Some(mut evidence) = RuleEvidence::new(above) else { return Self::New };
+        keys.iter().filter(|key| key.lod == 0).for_each(|key| evidence.add(*key));
+        evidence.rule()
     }
 
     /// How many keys above LOD 0 only the old rule fits, of keys that are read by the new one: by the old rule they are
@@ -287,6 +276,54 @@ impl KeyRule {
         let by_old =
             above().filter(|key| !parents.contains(key) && old(key).is_some_and(|place| !all.contains(&place)));
         if shows_new { by_old.count() } else { 0 }
+    }
+}
+
+/// What keys say about the rule by which those above LOD 0 are stored. It is the old one if every key above LOD 0 is divisible
+/// by 2^LOD, at least one is above blocks of LOD 0 by the old rule only, and none by the new rule only. Divisibility alone
+/// would prove nothing. Of keys of LOD 0, of which there are most, none is kept.
+#[derive(Debug)]
+pub struct RuleEvidence {
+    /// The keys above LOD 0, as places by the new rule.
+    above: Vec<Place>,
+    /// Their LODs.
+    lods: BTreeSet<u8>,
+    /// Their places by both rules, and whether there are blocks of LOD 0 below.
+    is_above_block: HashMap<Place, bool>,
+}
+
+impl RuleEvidence {
+    /// The evidence of all keys above LOD 0; `None` if they can only be those of the new rule.
+    #[must_use]
+    pub fn new(above: Vec<Place>) -> Option<Self> {
+        let old: Option<Vec<Place>> = above.iter().map(|key| KeyRule::Old.place(*key)).collect();
+        let old = old.filter(|old| !old.is_empty())?;
+        let lods = above.iter().map(|key| key.lod).collect();
+        let is_above_block = above.iter().copied().chain(old).map(|place| (place, false)).collect();
+        Some(Self { above, lods, is_above_block })
+    }
+
+    /// Adds a key of LOD 0.
+    pub fn add(&mut self, key: Place) {
+        for &lod in &self.lods {
+            let position = key.position.map(|v| v.checked_shr(lod.into()).unwrap_or(v));
+            if let Some(is_above) = self.is_above_block.get_mut(&Place { lod, position }) {
+                *is_above = true;
+            }
+        }
+    }
+
+    /// The rule.
+    #[must_use]
+    pub fn rule(&self) -> KeyRule {
+        let is_above = |place: &Place| self.is_above_block.get(place).copied().unwrap_or(false);
+        let (mut by_old, mut by_new) = (0usize, 0usize);
+        for key in &self.above {
+            let (old, new) = (KeyRule::Old.place(*key).is_some_and(|place| is_above(&place)), is_above(key));
+            by_old = by_old.saturating_add(usize::from(old && !new));
+            by_new = by_new.saturating_add(usize::from(new && !old));
+        }
+        if by_old > 0 && by_new == 0 { KeyRule::Old } else { KeyRule::New }
     }
 }
 

@@ -9,7 +9,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, Statement, ToSql, params};
 
 use crate::godot::channel::{CHANNELS, Depth};
-use crate::godot::stream::loc::{Format, Key, KeyRule, NEW_RULE_MARK, Owned, Place};
+use crate::godot::stream::loc::{Format, Key, KeyRule, NEW_RULE_MARK, Owned, Place, RuleEvidence};
 
 /// The settings of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,15 +141,55 @@ pub fn begin(path: &Path, page_size: Option<u32>) -> rusqlite::Result<Connection
     Ok(db)
 }
 
-/// Marks a database whose rows with voxels have these places as one with keys of the new rule, where they would otherwise
-/// be read by the old one. A number that another program put there stays.
+/// Marks a database with keys of the new rule as such, where they would otherwise be read by the old one. A number that another
+/// program put there stays. `columns` are those of the table of blocks: the key and the voxels, as SQL names. Keys are read
+/// from the database, so that only those above LOD 0 are held in memory.
 ///
 /// # Errors
 /// Errors of SQLite.
-pub fn mark_rule(db: &Connection, places: &[Place]) -> rusqlite::Result<()> {
+pub fn mark_rule(db: &Connection, format: Format, columns: [&str; 2]) -> rusqlite::Result<()> {
     let taken: i64 = db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-    if taken == 0 && KeyRule::infer(places) == KeyRule::Old {
+    if taken != 0 {
+        return Ok(());
+    }
+    let mut above = Vec::new();
+    each_place(db, format, columns, &mut |place| {
+        if place.lod > 0 {
+            above.push(place);
+        }
+    })?;
+    let Some(mut evidence) = RuleEvidence::new(above) else { return Ok(()) };
+    each_place(db, format, columns, &mut |place| {
+        if place.lod == 0 {
+            evidence.add(place);
+        }
+    })?;
+    if evidence.rule() == KeyRule::Old {
         db.pragma_update(None, "application_id", NEW_RULE_MARK)?;
+    }
+    Ok(())
+}
+
+/// Passes on the places of all rows with voxels, as their keys have them.
+fn each_place(
+    db: &Connection,
+    format: Format,
+    [key, voxels]: [&str; 2],
+    take: &mut dyn FnMut(Place),
+) -> rusqlite::Result<()> {
+    let mut keys = db.prepare(&format!("SELECT {key} FROM blocks WHERE {voxels} IS NOT NULL"))?;
+    let mut rows = keys.query([])?;
+    while let Some(row) = rows.next()? {
+        let key = match row.get_ref(0)? {
+            ValueRef::Null => Key::Null,
+            ValueRef::Integer(n) => Key::Int(n),
+            ValueRef::Real(n) => Key::Float(n),
+            ValueRef::Text(bytes) => Key::Text(bytes),
+            ValueRef::Blob(bytes) => Key::Blob(bytes),
+        };
+        if let Ok(place) = format.decode(key) {
+            take(place);
+        }
     }
     Ok(())
 }

@@ -34,7 +34,6 @@ pub(super) fn rebuild(
     let columns = tables::column_names(&db, "blocks").map_err(sql)?;
     let mut source = Source { plan, work, limits, scratch: [StreamScratch::default(), StreamScratch::default()] };
     let mut written = Vec::with_capacity(plan.rows.len());
-    let mut places = Vec::new();
     for decision in &plan.rows {
         draft.go_on()?;
         let Some(values) = source.values(decision).map_err(read)? else { continue };
@@ -46,12 +45,12 @@ pub(super) fn rebuild(
         let mut insert = db.prepare_cached(&insert).map_err(sql)?;
         insert.execute(params_from_iter(values.iter().map(|value| SqlKey(value.as_key())))).map_err(sql)?;
         let content = hash(values.iter().skip(1).map(OwnedKey::as_key));
-        if values.get(1).is_some_and(|voxels| !matches!(voxels, OwnedKey::Null)) {
-            places.push(decision.place);
-        }
         written.push(Written { place: decision.place, values: values.len(), content });
     }
-    stream::mark_rule(&db, &places).map_err(sql)?;
+    let names: Vec<String> = columns.iter().take(2).map(|name| tables::quoted(name)).collect();
+    if let (Some(format), [key, voxels]) = (work.meta.format.or(work.stream.format), names.as_slice()) {
+        stream::mark_rule(&db, format, [key, voxels]).map_err(sql)?;
+    }
     let left_out = tables::others(&db, work).map_err(read)?;
     stream::finish(db, &file).map_err(draft::Error::write(&path))?;
     verify(&path, &written, work.stream.format, limits)?;
