@@ -40,7 +40,7 @@ pub use pak::{Pak, PakOptions, PakScratch, PakView};
 pub(crate) use pak_moved::open_pak;
 pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
-pub(crate) use scan::{LOST, META, REPORT, layout_of_blocks, region_of_path};
+pub(crate) use scan::{LOST, META, REGIONS, REPORT, is_like_lod, layout_of_blocks, region_of_path};
 pub use sectors::{Owner, Run, SectorMap};
 pub use start::BlockStart;
 pub(crate) use start::first_byte;
@@ -143,12 +143,39 @@ pub enum Error {
         crate::printable::path(.0)
     )]
     NotASave(PathBuf),
+    /// A database with the tables of another program, and no other save.
+    #[error(
+        "{}: this is an SQLite database of another program and no stream: {}",
+        crate::printable::path(path),
+        words_of_tables(tables)
+    )]
+    ForeignDatabase {
+        /// The path.
+        path: PathBuf,
+        /// The names of its tables.
+        tables: Vec<String>,
+    },
     /// A directory with no save in it or below it.
     #[error(
         "{}: no save here: neither meta.vxrm, nor meta.vxbm, nor a directory `regions`, nor map_data.json, nor a region file (.vxr or .region), nor a stream (.sqlite or .db)",
         crate::printable::path(.0)
     )]
     NothingHere(PathBuf),
+}
+
+/// Tables that are named as those of another program.
+const MOST_TABLES: usize = 4;
+
+/// What shows that tables are those of another program, a clause.
+fn words_of_tables(tables: &[String]) -> String {
+    let name = |name: &String| format!("`{}`", crate::printable::printable(name));
+    let names: Vec<String> = tables.iter().take(MOST_TABLES).map(name).collect();
+    let [table, more] = match tables.len() {
+        1 => ["table is", ""],
+        n if n > MOST_TABLES => ["tables are", " and more"],
+        _ => ["tables are", ""],
+    };
+    format!("its {table} {}{more}, a stream has `meta` and `blocks`", names.join(", "))
 }
 
 /// A save, open for reading.

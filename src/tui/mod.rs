@@ -231,7 +231,9 @@ impl App {
             move |worker| {
                 let prepared = prepare.map_or(Ok(()), |prepare| prepare(&path).map_err(|error| error.to_string()));
                 let index = prepared.and_then(|()| match Save::open(&path, &options) {
-                    Err(crate::save::Error::NotASave(_)) => Index::of_bytes(&path, &options),
+                    Err(crate::save::Error::NotASave(_) | crate::save::Error::ForeignDatabase { .. }) => {
+                        Index::of_bytes(&path, &options)
+                    }
                     opened => opened.map(Index::new).map_err(|error| error.to_string()),
                 });
                 let first = index.as_ref().ok().map(|index| Arc::clone(&index.save));

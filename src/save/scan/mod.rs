@@ -20,6 +20,7 @@ use crate::godot::region::{self, Format, Header, MAGIC, MAX_HEADER_BYTES};
 use crate::save::transfer::open_region;
 use crate::save::{Error, Fault, Forest, ForestLayout, Kind, Options, PakDir, RegionFile, Save, StreamFile};
 use crate::source::{FileSource, OpenError, Source};
+use crate::sqlite::header;
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 
@@ -30,7 +31,7 @@ pub(super) use streams::{is_foreign_database, with_ending};
 /// Name of the meta file.
 pub(crate) const META: &str = "meta.vxrm";
 /// Name of the directory of LODs.
-const REGIONS: &str = "regions";
+pub(crate) const REGIONS: &str = "regions";
 /// Name of the directory into which a repair puts unowned blocks and files that were set aside.
 pub(crate) const LOST: &str = "lost+found";
 /// The report that a repair writes into its copy.
@@ -84,6 +85,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     let mut save =
         Save { path: root, forests, pak_dirs, streams, maps, faults, unopened: Vec::new(), options: options.clone() };
     save.unopened = unopened::find(&save);
+    streams::refuse_foreign(&save, path)?;
     Ok(save)
 }
 
@@ -100,6 +102,11 @@ fn forest_above(dir: &Path) -> Option<PathBuf> {
     is_regions.then(|| parent.to_owned())
 }
 
+/// Whether a name is that of a directory of a LOD, or close to it.
+pub(crate) fn is_like_lod(name: &OsStr) -> bool {
+    name.to_string_lossy().to_lowercase().starts_with("lod")
+}
+
 /// Whether a directory named `regions` may be that of a forest: it is empty, cannot be listed, or has a directory of a LOD or
 /// a name close to it. Other programs name directories so too.
 fn may_have_lods(dir: &Path) -> bool {
@@ -108,7 +115,7 @@ fn may_have_lods(dir: &Path) -> bool {
     for entry in list {
         is_empty = false;
         let Ok(entry) = entry else { return true };
-        if entry.file_name().to_string_lossy().to_lowercase().starts_with("lod") {
+        if is_like_lod(&entry.file_name()) {
             return true;
         }
     }
@@ -171,11 +178,6 @@ enum What {
     Other,
 }
 
-/// Whether a file with the name of a map's description may be one: a database of that name is a stream.
-fn is_of_map(path: &Path) -> bool {
-    !FileSource::open(path).is_ok_and(|file| streams::is_database(&file))
-}
-
 impl Scan<'_> {
     /// Scans the opened directory; returns the path that printed paths are relative to.
     fn root_directory(&mut self, path: &Path) -> Result<PathBuf, Error> {
@@ -209,7 +211,9 @@ impl Scan<'_> {
     fn root_file(&mut self, path: &Path) -> Result<PathBuf, Error> {
         let is_meta = path.file_name() == Some(OsStr::new(META));
         let is_block_meta = path.file_name() == Some(OsStr::new(BLOCK_META));
-        if is_meta || is_block_meta || (path.file_name() == Some(OsStr::new(FILE_NAME)) && is_of_map(path)) {
+        let is_map = path.file_name() == Some(OsStr::new(FILE_NAME));
+        // A database is a stream whatever its name.
+        if (is_meta || is_block_meta || is_map) && !streams::is_database_at(path) {
             // The parent of a bare name is empty, which cannot be read as a directory.
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             let root = parent.unwrap_or(Path::new("."));
@@ -231,7 +235,9 @@ impl Scan<'_> {
         let read = file.read_at(0, &mut magic).map_err(|source| Error::Io { path: path.to_owned(), source })?;
         let dir = real.parent().map_or_else(PathBuf::new, Path::to_owned);
         let only = std::slice::from_ref(&real);
-        if magic.get(..read) == Some(&MAGIC[..]) || real.extension() == Some(OsStr::new(ENDING)) {
+        if streams::begins_as_database(&file) {
+            self.stream(&real, &file);
+        } else if magic.get(..read) == Some(&MAGIC[..]) || real.extension() == Some(OsStr::new(ENDING)) {
             self.loose(&dir, only);
         } else if block_files::is_block(&file) || block_files::is_named(&real) {
             self.loose_blocks(&dir, only);
@@ -301,10 +307,15 @@ impl Scan<'_> {
         if named(&entries, BLOCK_META) || block_files::has_blocks(dir) {
             entries = self.block_files(dir, entries);
         }
-        if named(&entries, FILE_NAME) && is_of_map(&dir.join(FILE_NAME)) {
+        if named(&entries, FILE_NAME) && !streams::is_database_at(&dir.join(FILE_NAME)) {
             self.map(dir);
         }
         self.others(dir, entries);
+    }
+
+    /// How many saves were found.
+    fn saves(&self) -> usize {
+        self.forests.len() + self.pak_dirs.len() + self.streams.len() + self.maps.len()
     }
 
     /// Scans a directory in another one.
@@ -331,7 +342,7 @@ impl Scan<'_> {
         if block_files::has_blocks(dir) {
             entries = self.block_files(dir, entries);
         }
-        if entries.iter().any(|entry| is(entry, FILE_NAME) && is_of_map(&entry.0)) {
+        if entries.iter().any(|entry| is(entry, FILE_NAME) && !streams::is_database_at(&entry.0)) {
             self.map(dir);
             entries.retain(|entry| !is(entry, FILE_NAME) && entry.0.extension() != Some(OsStr::new("npy")));
         }
@@ -342,10 +353,9 @@ impl Scan<'_> {
     /// Scans entries of a directory of LODs that have no name of this format: saves among them are read, and what else there
     /// is gets reported. `like` is how the names of this format begin.
     fn foreign(&mut self, dir: &Path, entries: Vec<Entry>, like: Option<&str>) {
-        let saves = |scan: &Self| scan.forests.len() + scan.pak_dirs.len() + scan.streams.len() + scan.maps.len();
         let mut paks = Vec::new();
         for (path, what) in self.saves_among(dir, entries) {
-            let before = saves(self);
+            let before = self.saves();
             match what {
                 What::Directory => self.directory_below(&path),
                 What::File if pak_dirs::is_pak(&path) => paks.push((path.clone(), What::File)),
@@ -358,7 +368,7 @@ impl Scan<'_> {
                 None if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"lod")) => {
                     self.fault(&path, Code::NameForeign, "directory of a LOD", None);
                 }
-                _ if is_pak || saves(self) > before => {}
+                _ if is_pak || self.saves() > before => {}
                 Some(like) => self.strange(&path, like),
                 None => self.fault(&path, Code::NameForeign, "name of the file", None),
             }
@@ -379,7 +389,14 @@ impl Scan<'_> {
                 }
                 // Files that a repair set aside are not part of the save.
                 What::Directory if path.as_os_str().as_encoded_bytes().ends_with(LOST.as_bytes()) => {}
-                What::Directory => self.directory_below(&path),
+                What::Directory => {
+                    let before = self.saves();
+                    self.directory_below(&path);
+                    if self.saves() == before && streams::is_surely_named(&path) {
+                        self.fault(&path, Code::NotAFile, "file", Some("It is a directory".to_owned()));
+                    }
+                }
+                What::File if (is_region || block_files::is_named(&path)) && self.stream_of_another_name(&path) => {}
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),
                 // Files of other programs have this ending too.
@@ -624,9 +641,13 @@ impl Scan<'_> {
             }
         };
         let mut extra = meta.iter().flat_map(|meta| &meta.extra);
+        let is_database = data.starts_with(header::MAGIC);
         for damage in damage {
             let detail = (damage.code == Code::MetaExtra).then(|| extra.next()).flatten();
             let detail = detail.map(|name| format!("It is `{}`.", crate::printable::printable(name)));
+            let what =
+                (damage.code == Code::MetaUnreadable && is_database).then(|| "It is an SQLite database.".to_owned());
+            let detail = detail.or(what);
             self.faults.push(Fault { path: path.to_owned(), damage, detail });
         }
         let salvaged = if meta.is_none() { Meta::salvage(&data) } else { None };
@@ -660,6 +681,10 @@ impl RegionFile {
             Ok(len) => {
                 self.len = len;
                 self.header = Header::decode(&prefix, len, outside).report_to(&mut self.damage);
+                if prefix.starts_with(header::MAGIC) {
+                    let other = self.damage.iter_mut().filter(|damage| damage.code == Code::RegionNotRegion);
+                    other.for_each(|damage| damage.found = Value::Words("those of an SQLite database"));
+                }
             }
             Err(error) => self.refuse(&error),
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::{Fault, Scan};
 use crate::damage::Code;
-use crate::save::StreamFile;
 use crate::save::stream::{Beside, Schema, schema_of, unusable_beside};
+use crate::save::{Error, Save, StreamFile};
 use crate::source::{FileSource, Source};
 use crate::sqlite::header;
 
@@ -21,6 +21,24 @@ pub(super) fn is_named(path: &Path) -> bool {
 /// Whether only streams have this name.
 pub(super) fn is_surely_named(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.to_string_lossy().to_ascii_lowercase().starts_with("sqlite"))
+}
+
+/// Whether a file begins with the magic of databases, whatever its name.
+pub(super) fn begins_as_database(file: &FileSource) -> bool {
+    let mut prefix = [0; header::MAGIC.len()];
+    file.read_at(0, &mut prefix).is_ok() && prefix == *header::MAGIC
+}
+
+/// Whether the file at a path begins with the magic of databases.
+pub(super) fn is_database_at(path: &Path) -> bool {
+    FileSource::open(path).is_ok_and(|file| begins_as_database(&file))
+}
+
+/// Whether there is nothing in a file but zeros, or no byte at all: what is left of a file whose content never reached the
+/// disk. Only its beginning is read.
+fn is_blank(file: &FileSource) -> bool {
+    let mut prefix = [0; header::HEADER_BYTES];
+    file.read_at(0, &mut prefix).is_ok() && prefix.iter().all(|byte| *byte == 0)
 }
 
 /// Whether a file begins as a database.
@@ -45,14 +63,39 @@ fn schema(path: &Path) -> Schema {
 
 /// Whether a file is a database with the tables of another program.
 pub(in crate::save) fn is_foreign_database(path: &Path) -> bool {
-    FileSource::open(path).is_ok_and(|file| is_database(&file)) && schema(path) == Schema::Foreign
+    FileSource::open(path).is_ok_and(|file| is_database(&file)) && matches!(schema(path), Schema::Foreign(_))
+}
+
+/// The names of the tables of a database that has tables of another program and no row of a stream; `None` of every other.
+fn tables_of_another(save: &Save, file: &StreamFile) -> Option<Vec<String>> {
+    let Schema::Foreign(tables) = schema(&file.path) else { return None };
+    let is_without_rows = || save.stream(file, &mut Vec::new()).is_ok_and(|s| s.is_none_or(|s| s.rows.is_empty()));
+    (!tables.is_empty() && is_without_rows()).then_some(tables)
+}
+
+/// Refuses a save that is nothing but databases of other programs.
+pub(super) fn refuse_foreign(save: &Save, path: &Path) -> Result<(), Error> {
+    if !(save.forests.is_empty() && save.pak_dirs.is_empty() && save.maps.is_empty()) {
+        return Ok(());
+    }
+    let mut all = save.streams.iter().map(|file| tables_of_another(save, file));
+    match all.next().flatten() {
+        Some(tables) if save.streams.len() == 1 => {
+            let file = save.streams.first().map(|file| file.path.as_path()).filter(|_| !path.is_file());
+            let path = file.unwrap_or(path);
+            Err(Error::ForeignDatabase { path: path.to_owned(), tables })
+        }
+        Some(_) if all.all(|tables| tables.is_some()) => Err(Error::NothingHere(path.to_owned())),
+        _ => Ok(()),
+    }
 }
 
 impl Scan<'_> {
     /// Adds a database in a directory; skips files of other programs with the same extension.
     pub(super) fn stream_in(&mut self, path: &Path) {
         match FileSource::open(path) {
-            Ok(file) if is_database(&file) || is_surely_named(path) => self.stream(path, &file),
+            // What is left of a database after a loss of power is one too.
+            Ok(file) if is_database(&file) || is_surely_named(path) || is_blank(&file) => self.stream(path, &file),
             Ok(_) => {}
             Err(error) if is_surely_named(path) => self.fault(path, error.code(), "file", Some(error.to_string())),
             Err(_) => {}
@@ -70,14 +113,23 @@ impl Scan<'_> {
         }
         if let Ok(file) = FileSource::open(path)
             && is_database(&file)
-            && schema(path) != Schema::Foreign
+            && !matches!(schema(path), Schema::Foreign(_))
         {
             self.stream(path, &file);
         }
     }
 
-    /// Drops databases with the tables of another program where there are other saves: they are no saves. Alone, one is kept,
-    /// so that it can be named.
+    /// Adds a file with the name of a region, a pak region or a block if it is a stream; returns whether it is one.
+    pub(super) fn stream_of_another_name(&mut self, path: &Path) -> bool {
+        let before = self.streams.len();
+        if is_database_at(path) {
+            self.stream_of_any_name(path);
+        }
+        self.streams.len() > before
+    }
+
+    /// Drops databases with the tables of another program where there are other saves: they are no saves. Where there are no
+    /// others, [`refuse_foreign`] names them.
     pub(super) fn drop_foreign_databases(&mut self) {
         let saves = self.streams.len() + self.forests.len() + self.pak_dirs.len() + self.maps.len();
         if saves < 2 {

@@ -294,12 +294,12 @@ impl Layout {
 }
 
 /// What the schema of a database shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(in crate::save) enum Schema {
     /// It has the tables of a stream, or one with columns that only a stream has.
     Stream,
-    /// It can be read, and is that of another program.
-    Foreign,
+    /// It can be read, and is that of another program: the names of its tables.
+    Foreign(Vec<String>),
     /// It cannot be read, so that it may be that of a stream.
     Unreadable,
 }
@@ -328,7 +328,7 @@ pub(super) fn schema_of<S: Source>(source: S, beside: Beside<S>) -> Schema {
     } else if damage.iter().any(|d| d.code != Code::StreamTable && d.code.hides_data()) {
         Schema::Unreadable
     } else {
-        Schema::Foreign
+        Schema::Foreign(tables.into_iter().filter(|table| !table.is_index).map(|table| table.name).collect())
     }
 }
 
