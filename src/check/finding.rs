@@ -108,9 +108,16 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The form of `--format jsonl`; see OUTPUT.md.
+/// The form of `--format jsonl`, without the path of the save in what to do.
 impl Serialize for Finding {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize_with(self.code().next(), serializer)
+    }
+}
+
+impl Finding {
+    /// Serializes it with what to do about it.
+    pub(super) fn serialize_with<S: serde::Serializer>(&self, next: &str, serializer: S) -> Result<S::Ok, S::Error> {
         let in_block = (self.damage.space == Space::Block).then_some(self.damage.span);
         let mut s = serializer.serialize_struct("finding", 12)?;
         s.serialize_field("type", "finding")?;
@@ -125,7 +132,7 @@ impl Serialize for Finding {
         s.serialize_field("expected", &value_text(self.damage.expected))?;
         s.serialize_field("found", &value_text(self.damage.found))?;
         s.serialize_field("message", &self.message())?;
-        s.serialize_field("next", self.code().next())?;
+        s.serialize_field("next", next)?;
         s.end()
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags, Result, params};
 
-use crate::check::{FileTable, Finding, Row};
+use crate::check::{Advice, FileTable, Finding, Row};
 use crate::damage::Space;
 use crate::godot::channel::NAMES;
 use crate::godot::stream::loc::Format;
@@ -24,16 +24,16 @@ const SCHEMA: &str = "BEGIN;
         \"end\" INTEGER, block_start INTEGER, block_end INTEGER, message TEXT, next TEXT);";
 
 /// A database that is being written.
-pub(super) struct Database(Connection);
+pub(super) struct Database(Connection, Advice);
 
 impl Database {
     /// Creates a database in an empty file.
-    pub fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path, advice: Advice) -> Result<Self> {
         let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         database.pragma_update(None, "journal_mode", "OFF")?;
         database.pragma_update(None, "synchronous", "OFF")?;
         database.execute_batch(SCHEMA)?;
-        Ok(Self(database))
+        Ok(Self(database, advice))
     }
 
     /// Writes the names of types.
@@ -116,7 +116,7 @@ impl Database {
             inside.map(|span| whole(span.start)),
             inside.map(|span| whole(span.end)),
             finding.message(),
-            finding.code().next(),
+            self.1.next(finding),
         ])?;
         Ok(())
     }

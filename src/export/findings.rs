@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::Record;
-use crate::check::Finding;
+use crate::check::Advised;
 use crate::damage::Space;
 
-impl Record for Finding {
+impl Record for Advised<'_> {
     const COLUMNS: &'static [&'static str] = &[
         "level",
         "code",
@@ -30,27 +30,28 @@ impl Record for Finding {
         let ends = |span: Option<crate::bytes::Span>| {
             span.map_or_else(Default::default, |span| [span.start.to_string(), span.end.to_string()])
         };
-        let [start, end] = ends(self.span);
-        let [block_start, block_end] = ends((self.damage.space == Space::Block).then_some(self.damage.span));
-        let position = self.block.and_then(|block| block.position);
+        let finding = self.finding;
+        let [start, end] = ends(finding.span);
+        let [block_start, block_end] = ends((finding.damage.space == Space::Block).then_some(finding.damage.span));
+        let position = finding.block.and_then(|block| block.position);
         let [x, y, z] = position.map_or_else(Default::default, |p| p.map(|n| n.to_string()));
         vec![
-            self.level().name().into(),
-            self.code().name().into(),
-            Cow::Borrowed(&*self.file),
+            finding.level().name().into(),
+            finding.code().name().into(),
+            Cow::Borrowed(&*finding.file),
             start.into(),
             end.into(),
             block_start.into(),
             block_end.into(),
-            self.block.map_or_else(String::new, |block| block.lod.to_string()).into(),
+            finding.block.map_or_else(String::new, |block| block.lod.to_string()).into(),
             x.into(),
             y.into(),
             z.into(),
-            self.damage.field.into(),
-            self.damage.expected.to_string().into(),
-            self.damage.found.to_string().into(),
-            self.message().into(),
-            self.code().next().into(),
+            finding.damage.field.into(),
+            finding.damage.expected.to_string().into(),
+            finding.damage.found.to_string().into(),
+            finding.message().into(),
+            Cow::Borrowed(&self.next),
         ]
     }
 }

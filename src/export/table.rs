@@ -101,7 +101,7 @@ fn database(
     let (_, path) = draft.create(Path::new(NAME))?;
     let failed =
         |error: rusqlite::Error| Error::from(draft::Error::write(&path)(std::io::Error::other(error.to_string())));
-    let database = super::database::Database::create(&path).map_err(failed)?;
+    let database = super::database::Database::create(&path, check::Advice::new(save)).map_err(failed)?;
     database.types(names).map_err(failed)?;
     let (mut count, mut faults) = (0, Vec::new());
     for finding in check::of_save(save).chain(check::missing(save)) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::data::{Index, ItemId, NodeId};
 use super::verdict::{self, Verdict};
-use crate::check::{Counts, Finding, Summary};
+use crate::check::{Advice, Counts, Finding, Summary};
 use crate::damage::{CodeSet, Level};
 
 /// Findings that are kept; what is beyond is counted. `voxscope check` prints all of them.
@@ -69,6 +69,8 @@ pub struct Findings {
     pub version: u64,
     /// How many checks there were.
     pub run: u64,
+    /// The saves that advice is about.
+    pub advice: Advice,
     /// What happened to the save.
     pub verdict: Verdict,
     /// What happened to the one of several saves that is shown.
@@ -89,6 +91,7 @@ impl Findings {
             total,
             version,
             run,
+            advice: Advice::new(&index.save),
             by_node: vec![Tally::default(); index.nodes.len()],
             ..Self::default()
         };

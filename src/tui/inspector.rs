@@ -1,7 +1,7 @@
 //! The inspector: the selection in words.
 
 use super::canvas::Canvas;
-use super::data::{NodeKind, Store};
+use super::data::{NodeKind, Opened, Slot, Store};
 use super::numbers::bytes;
 use super::pane::InspectorLines;
 use super::theme::{Role, level_role, owner_role};
@@ -121,7 +121,7 @@ fn lines(app: &App) -> (String, InspectorLines) {
         let level = Some(finding.level());
         let mark = app.glyphs.level(level);
         out.push(("", format!("{mark} {}: {}", finding.level().name(), finding.message()), level_role(level)));
-        out.push(("", finding.code().next().to_owned(), Role::Text));
+        out.push(("", app.findings.advice.next(finding), Role::Text));
     }
     let title = describe_selection(app, &mut out);
     // In a directory the file is not what the tree shows.
@@ -133,6 +133,15 @@ fn lines(app: &App) -> (String, InspectorLines) {
     (title, out)
 }
 
+/// Whether the selected finding is about the file as a whole, or bytes of it that are not of a block.
+fn is_finding_of_file(app: &App, opened: &Opened, slot: &Slot) -> bool {
+    let number = app.selection.finding.filter(|at| app.findings.items.get(*at) == Some(&Some(opened.item)));
+    let Some(finding) = number.and_then(|at| app.findings.list.get(at)) else { return false };
+    let stored = opened.sector_span(slot.first, slot.count);
+    let is_inside = finding.span.is_some_and(|span| stored.start <= span.start && span.start < stored.end);
+    finding.block.is_none() && !is_inside
+}
+
 /// What the selection is; its title.
 fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
     let Some(index) = &app.index else { return "Nothing is open".into() };
@@ -141,11 +150,13 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
         describe_group(app, out);
         return node.label.to_string();
     };
-    if let Some(slot) = app.selected_slot() {
+    // The block that the panes show meanwhile is not what a finding of its file is about.
+    if let Some(slot) = app.selected_slot().filter(|slot| !is_finding_of_file(app, opened, slot)) {
         describe_block(app, slot, out);
         return slot.position.map_or_else(|| format!("Block {}", slot.slot), |at| format!("Block {}", triple(at)));
     }
-    if let Some(sector) = app.selection.sector {
+    let sector = app.selection.sector.filter(|_| app.selected_slot().is_none());
+    if let Some(sector) = sector {
         if let Some(owner) = opened.owner_at(sector) {
             let (role, words) = owner_role(owner);
             out.push(("owner", words.into(), role));
@@ -253,7 +264,7 @@ fn describe_group(app: &App, out: &mut InspectorLines) {
     }
 }
 
-fn describe_block(app: &App, slot: super::data::Slot, out: &mut InspectorLines) {
+fn describe_block(app: &App, slot: Slot, out: &mut InspectorLines) {
     out.push(("slot", slot.slot.to_string(), Role::Text));
     if slot.lod > 0 {
         out.push(("LOD", slot.lod.to_string(), Role::Text));

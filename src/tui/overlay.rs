@@ -227,6 +227,7 @@ fn explain(app: &App, code: Code, width: u16) -> Scrolled {
     paragraph(code.title(), Role::Strong);
     code.explanation().split("\n\n").for_each(|text| paragraph(text, Role::Text));
     paragraph("What to do", Role::Strong);
-    paragraph(code.next(), Role::Text);
+    let next = finding.map_or_else(|| app.findings.advice.next_of(code), |finding| app.findings.advice.next(finding));
+    paragraph(&next, Role::Text);
     Scrolled { title: "Explain  (esc closes)", lines, columns: 1 }
 }

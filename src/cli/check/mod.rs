@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -128,6 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         all: arguments.all,
         saves: Saves::new(&save),
         subject: save.path.clone(),
+        advice: check::Advice::new(&save),
         file: None,
         advised: HashMap::new(),
         held: Vec::new(),
@@ -248,6 +249,8 @@ pub struct Printer {
     saves: Saves,
     /// The save that advice is about: what was checked, or one of its saves.
     subject: PathBuf,
+    /// The saves of what was checked.
+    advice: check::Advice,
     /// The file whose findings are being printed.
     file: Option<Arc<str>>,
     /// Advice that is printed already, with the code that it was printed for.
@@ -258,21 +261,15 @@ pub struct Printer {
     hidden: u64,
 }
 
-/// Replaces SAVE and NEW in the commands of advice by the paths of a save and of its repaired copy.
-fn insert_paths(text: &str, save: &Path) -> String {
-    let named = text.replace("voxscope repair SAVE --out NEW", &check::repair_command(save));
-    named.replace("SAVE", &voxscope::printable::argument(save))
-}
-
 impl Printer {
     fn finding(&mut self, out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         match self.format {
-            Format::Jsonl => return write_json(out, finding),
+            Format::Jsonl => return write_json(out, &self.advice.about(finding)),
             Format::Json => {
                 let before = if self.file.is_some() { "," } else { "{\"findings\":[" };
                 self.file = Some(Arc::clone(&finding.file));
                 out.write_all(before.as_bytes())?;
-                return write_json(out, finding);
+                return write_json(out, &self.advice.about(finding));
             }
             Format::Text => {}
         }
@@ -336,7 +333,7 @@ impl Printer {
         let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
         writeln!(out, "{}", wrapped(&what, INDENT))?;
         let next = match self.advised.get(code.next()) {
-            None => insert_paths(code.next(), &self.subject),
+            None => check::next_step(code, &self.subject),
             Some(first) if *first == code => "see above".to_owned(),
             Some(first) => format!("see {first} above"),
         };

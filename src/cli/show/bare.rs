@@ -110,11 +110,11 @@ pub(super) fn show(
 }
 
 /// What to do about a finding of bare data, which `repair` does not take.
-fn next_of_bare(code: Code) -> &'static str {
+fn next_of_bare(code: Code) -> String {
     if code.next().contains("voxscope repair") {
-        "`repair` and `convert` read saves, not bare data: look for another copy of this file."
+        "`repair` and `convert` read saves, not bare data: look for another copy of this file.".to_owned()
     } else {
-        code.next()
+        code.next().to_owned()
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 use voxscope::bytes::Span;
-use voxscope::check::{BlockAt, Finding};
+use voxscope::check::{self, BlockAt, Finding};
 use voxscope::damage::Damage;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF, TYPE};
@@ -33,7 +33,7 @@ pub fn show(
         .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
     let findings = findings(place, &view);
     if arguments.format != Format::Text {
-        arguments.format.write(out, &to_json(place, &view, names, &findings))?;
+        arguments.format.write(out, &to_json(place, &view, names, super::findings_json(&findings, &arguments.path)))?;
         return Ok(());
     }
     head(out, place, &view)?;
@@ -50,7 +50,7 @@ pub fn show(
     if findings.is_empty() {
         writeln!(out, "Nothing is wrong with its data.")?;
     } else {
-        super::print_findings(out, &findings, voxscope::damage::Code::next)?;
+        super::print_findings(out, &findings, |code| check::next_step(code, &arguments.path))?;
     }
     let line = format!("`voxscope check {path}` finds out whether the block is in the right place.");
     writeln!(out, "{}", wrapped(&line, ""))?;
@@ -188,7 +188,7 @@ fn sdf_range(version: u8, channel: &Channel<'_>) -> Option<[f64; 2]> {
     Some(values.fold([first; 2], |[low, high], n| [low.min(n), high.max(n)]))
 }
 
-fn to_json(place: &FoundBlock<'_>, view: &View<'_>, names: &Palette, findings: &[Finding]) -> Json {
+fn to_json(place: &FoundBlock<'_>, view: &View<'_>, names: &Palette, findings: Json) -> Json {
     let entry = place.listed.entry;
     let container = view.container.as_ref().map(container_json);
     let block = view.block.as_ref();

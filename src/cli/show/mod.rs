@@ -295,12 +295,16 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
     }
 }
 
+/// Findings as JSON, with the path that was given in the commands of what to do.
+fn findings_json(findings: &[Finding], path: &std::path::Path) -> serde_json::Value {
+    let next = |finding: &Finding| voxscope::check::next_step(finding.code(), path);
+    let advised: Vec<_> =
+        findings.iter().map(|finding| voxscope::check::Advised { finding, next: next(finding) }).collect();
+    serde_json::json!(advised)
+}
+
 /// Prints the findings of a block, or that it has none.
-fn print_findings(
-    out: &mut impl Write,
-    findings: &[Finding],
-    next_of: impl Fn(Code) -> &'static str,
-) -> std::io::Result<()> {
+fn print_findings(out: &mut impl Write, findings: &[Finding], next_of: impl Fn(Code) -> String) -> std::io::Result<()> {
     if findings.is_empty() {
         writeln!(out, "Nothing is wrong with it.")?;
     }

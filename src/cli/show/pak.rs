@@ -46,9 +46,9 @@ pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, pak_dir: &
         let view = pak.view(number, record, &mut scratch).map_err(|error| failed(error.to_string()))?;
         shown += 1;
         match arguments.format {
-            Format::Json | Format::Jsonl => arguments.format.write(out, &to_json(&place, &view))?,
+            Format::Json | Format::Jsonl => arguments.format.write(out, &to_json(arguments, &place, &view))?,
             Format::Text => {
-                print(out, &place, &view)?;
+                print(out, arguments, &place, &view)?;
                 if let Some(located) = view.located.filter(|_| arguments.hex) {
                     writeln!(out)?;
                     super::print_hex(out, &pak.source, &name, located.stored)?;
@@ -83,7 +83,7 @@ fn wanted(
     Some((record.filter(|_| region == pak.region)?, voxel))
 }
 
-fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io::Result<()> {
+fn print(out: &mut impl Write, arguments: &Arguments, place: &FoundChunk<'_>, view: &PakView<'_>) -> io::Result<()> {
     let chunk = place.pak.chunk(place.number).map_or_else(String::new, |chunk| format!("chunk {} · ", triple(chunk)));
     writeln!(out, "{BOLD}{chunk}record {}{BOLD:#} · {}", place.number, place.file)?;
     let Record { block_offset, block_length, file_length } = place.record;
@@ -124,7 +124,8 @@ fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io
         }
     }
     writeln!(out)?;
-    super::print_findings(out, &findings(place, view), voxscope::damage::Code::next)
+    let next = |code| voxscope::check::next_step(code, &arguments.path);
+    super::print_findings(out, &findings(place, view), next)
 }
 
 fn inferred<T>(out: &mut impl Write, what: &str, value: &Inferred<T>, words: impl Fn(&T) -> String) -> io::Result<()> {
@@ -149,7 +150,7 @@ fn findings(place: &FoundChunk<'_>, view: &PakView<'_>) -> Vec<Finding> {
     view.damage.iter().map(|damage| Finding::of_block(file.clone(), at, stored, *damage)).collect()
 }
 
-fn to_json(place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
+fn to_json(arguments: &Arguments, place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
     let payload = view.payload;
     let texts = payload.filter(|_| place.pak.header.version >= 7).map(|payload| {
         let found = strings::find(payload.plain, STRINGS);
@@ -177,6 +178,6 @@ fn to_json(place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
         "order": view.shape.as_ref().map(|shape| place.pak.order(&shape.value)),
         "voxel": voxel,
         "texts": texts,
-        "findings": findings(place, view),
+        "findings": super::findings_json(&findings(place, view), &arguments.path),
     })
 }

@@ -102,14 +102,14 @@ fn of_row(
     if !human {
         if let Some(json) = json.as_object_mut() {
             json.insert("instances".to_owned(), instances_json(&view));
-            json.insert("findings".to_owned(), json!(findings));
+            json.insert("findings".to_owned(), super::findings_json(&findings, &arguments.path));
         }
         arguments.format.write(out, &json)?;
         return Ok(());
     }
     print_instances(out, &view)?;
     writeln!(out)?;
-    super::print_findings(out, &findings, voxscope::damage::Code::next)?;
+    super::print_findings(out, &findings, |code| voxscope::check::next_step(code, &arguments.path))?;
     if arguments.hex {
         for part in parts {
             writeln!(out)?;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::Click;
-use crate::check::{Cause, Finding};
+use crate::check::{Advised, Cause, Finding};
 use crate::damage::{Code, Space};
 use crate::export;
 use crate::tui::App;
@@ -509,11 +509,13 @@ pub fn export(app: &mut App, name: &str) -> Result<(), String> {
     }
     let numbers = app.panes.findings.groups.numbers().filter_map(|number| usize::try_from(number).ok());
     let findings: Vec<Arc<Finding>> = numbers.filter_map(|number| app.findings.list.get(number).cloned()).collect();
+    let advice = app.findings.advice.clone();
     app.job(
         JobKind::Export,
         move |worker| {
-            let findings = findings.iter().map(|finding| &**finding);
-            let written = export::to_new_file(Path::new(&name), &index.save.path, format, findings, &worker.watch());
+            let advised: Vec<Advised<'_>> = findings.iter().map(|finding| advice.about(finding)).collect();
+            let lines = advised.iter();
+            let written = export::to_new_file(Path::new(&name), &index.save.path, format, lines, &worker.watch());
             let said = match written {
                 Ok(1) => format!("Wrote 1 finding to {}.", crate::printable::printable(&name)),
                 Ok(count) => format!("Wrote {} findings to {}.", grouped(count), crate::printable::printable(&name)),

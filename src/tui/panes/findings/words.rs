@@ -212,7 +212,7 @@ fn place(finding: &Finding) -> String {
 pub fn detail_lines(app: &App, finding: &Finding) -> u16 {
     let each = |width: u16| {
         let width = usize::from(width).max(1);
-        [finding.message(), finding.code().next().to_owned()].map(|text| textwrap::wrap(&text, width).len())
+        [finding.message(), app.findings.advice.next(finding)].map(|text| textwrap::wrap(&text, width).len())
     };
     let lines = |width: u16| each(width).iter().sum::<usize>();
     let inspector = inside(app.layout().inspector);
@@ -237,5 +237,5 @@ pub fn draw_details(app: &App, finding: &Finding, canvas: &mut Canvas<'_>) {
     canvas.put(0, 0, &line, Role::Border);
     let level = Some(finding.level());
     let y = canvas.wrap(1, 1, &finding.message(), level_role(level));
-    canvas.wrap(1, y, finding.code().next(), Role::Dim);
+    canvas.wrap(1, y, &app.findings.advice.next(finding), Role::Dim);
 }

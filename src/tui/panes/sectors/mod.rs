@@ -357,7 +357,7 @@ fn faults(app: &App, opened: &Opened, mut y: u16, canvas: &mut Canvas<'_>) {
         let level = Some(finding.level());
         canvas.put(1, y, app.glyphs.level(level), level_role(level));
         y = canvas.wrap(3, y, &finding.message(), Role::Text);
-        y = canvas.wrap(3, y, finding.code().next(), Role::Dim);
+        y = canvas.wrap(3, y, &app.findings.advice.next(finding), Role::Dim);
         if y >= canvas.height() {
             break;
         }
