@@ -7,6 +7,7 @@
 //! Takes a save; gives findings, counts, causes and rows of the block table. It never writes, and knows neither repair nor
 //! who shows findings.
 
+mod advice;
 mod cause;
 mod causes;
 mod copied;
@@ -40,12 +41,13 @@ use crate::recover::effort::Effort;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
 use crate::recover::slots::{Purpose, by_old_formula};
-use crate::save::{Fault, File, Region, Save};
+use crate::save::{Fault, File, Forest, Region, Save};
 use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 use crate::watch::{Step, Watch};
 
+pub use advice::{Advice, Advised, next_step};
 pub use cause::{Cause, CauseKind, is_of, saves_of};
 pub use causes::Findings;
 pub use filter::Filter;
@@ -280,12 +282,15 @@ pub fn walk(
     (counts, doubts.undecided)
 }
 
-/// Blocks below a path of a save that the table of their region leads to although they belong elsewhere, or may.
+/// Blocks of a forest that the table of their region leads to although they belong elsewhere, or may. Only its files are read.
 #[must_use]
-pub fn misplaced(save: &Save, below: &std::path::Path, watch: &Watch<'_>) -> u64 {
-    let (regions, doubts) = find_doubts(save, &Options::default().watch(watch.quiet()));
-    let regions = regions.iter().map(|file| file.path()).filter(|path| path.starts_with(below));
-    regions.filter_map(|path| doubts.in_file(&path).map(semantic::FileDoubts::misplaced)).sum()
+pub fn misplaced(save: &Save, forest: &Forest, watch: &Watch<'_>) -> u64 {
+    let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
+    let regions: Vec<File<'_>> = forest.regions.iter().map(|file| File::Region(forest, file)).collect();
+    let glance = first::glance(save, &regions, &options, |_, _| {});
+    let doubts = semantic::find_doubts_of(save, forest, &options, &glance);
+    let found = |file: &File<'_>| doubts.in_file(&file.path()).map(semantic::FileDoubts::misplaced);
+    regions.iter().filter_map(found).sum()
 }
 
 /// The same for some region files, by their paths. Only these are read unless one of them is not as it should be: the blocks

@@ -100,16 +100,30 @@ impl FileDoubts {
 /// Regions that cannot be read are skipped: other rules report them.
 pub(super) fn find_doubts(save: &Save, options: &Options<'_>, glance: &Glance) -> Doubts {
     let mut doubts = Doubts::default();
-    let cap = save.options.limits.findings_per_file;
-    // A file of one block leaves no doubt about its place.
-    for forest in save.forests.iter().filter(|forest| forest.kind != Kind::BlockFiles) {
-        let files: Vec<&RegionFile> =
-            save.regions().filter(|(of, _)| std::ptr::eq(*of, forest)).map(|(_, file)| file).collect();
+    save.forests.iter().for_each(|forest| doubts.add_forest(save, forest, options, glance));
+    doubts
+}
+
+/// The same for the regions of one forest.
+pub(super) fn find_doubts_of(save: &Save, forest: &Forest, options: &Options<'_>, glance: &Glance) -> Doubts {
+    let mut doubts = Doubts::default();
+    doubts.add_forest(save, forest, options, glance);
+    doubts
+}
+
+impl Doubts {
+    /// Adds what is in doubt about the regions of a forest. A file of one block leaves no doubt about its place.
+    fn add_forest(&mut self, save: &Save, forest: &Forest, options: &Options<'_>, glance: &Glance) {
+        if forest.kind == Kind::BlockFiles {
+            return;
+        }
+        let cap = save.options.limits.findings_per_file;
+        let files: Vec<&RegionFile> = forest.regions.iter().collect();
         if let Some((path, doubt)) = slots(save, forest, options) {
-            doubts.by_file.entry(path).or_default().listed.push(doubt);
+            self.by_file.entry(path).or_default().listed.push(doubt);
         }
         for (path, doubt) in misnamed(forest, &files, glance) {
-            doubts.by_file.entry(path).or_default().listed.push(doubt);
+            self.by_file.entry(path).or_default().listed.push(doubt);
         }
         let mut broken = find_broken(save, forest, &files, options, &glance.explained);
         let has_exchanged = |file: &RegionFile| {
@@ -141,10 +155,10 @@ pub(super) fn find_doubts(save: &Save, options: &Options<'_>, glance: &Glance) -
                 .collect();
             let solved = survey::solve(&members, &Weights::default(), options.effort.factor(), &options.watch);
             for ((i, near, header, case, _), solved) in opened.iter().zip(&solved) {
-                doubts.undecided += solved.undecided as u64;
+                self.undecided += solved.undecided as u64;
                 if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
                     let path = forest.dir.join(&files[*i].name);
-                    judge(header, case, solved, cap, doubts.by_file.entry(path).or_default());
+                    judge(header, case, solved, cap, self.by_file.entry(path).or_default());
                 }
             }
             for i in cluster.solved {
@@ -154,7 +168,6 @@ pub(super) fn find_doubts(save: &Save, options: &Options<'_>, glance: &Glance) -
             }
         }
     }
-    doubts
 }
 
 /// Which regions do not fit their sectors. No sides are kept yet: most files are not damaged.

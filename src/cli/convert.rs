@@ -17,7 +17,7 @@ use voxscope::world::World;
 use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, GOOD, after_report, complain_of_file, complain_of_file_once, complain_of_others, complain_of_unread,
-    complain_of_unreadable, count, grouped, stdout, warn_of_misplaced, wrapped,
+    complain_of_unreadable, count, grouped, stdout, warn_of_corrected, warn_of_misplaced, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -131,7 +131,13 @@ enum Container {
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.from.open(&arguments.source)?;
     let several = save.forests.len() + save.streams.len() > 1;
-    let world = if several { None } else { Some(World::only(&save)?) };
+    let only = || {
+        // It may be in what was not read.
+        World::only(&save).inspect_err(|_| {
+            complain_of_unread(&save);
+        })
+    };
+    let world = if several { None } else { Some(only()?) };
     let left_out = complain_of_others(&save, "only saves of Godot Voxel are converted");
     let unreadable = if several { World::all_readable(&save).1 } else { Vec::new() };
     let left_out = left_out.and(complain_of_unreadable(&unreadable));
@@ -267,6 +273,7 @@ fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
     for fault in &report.faults {
         complain_of_file(&fault.file, &fault.why);
     }
+    warn_of_corrected(&report.corrected);
     warn_of_misplaced(report.misplaced, "converted");
     for (kind, what) in [
         (Kind::Damaged, "cannot be read and is left out"),

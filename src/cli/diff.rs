@@ -1,5 +1,6 @@
 //! `diff`: what differs between two saves.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -119,16 +120,24 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
         let any_lost = !lost_a.is_empty() || !lost_b.is_empty();
         // What is lost on one side is not called missing there.
         let [lost_a, lost_b] = [&lost_a, &lost_b].map(|errors| names_of_lost(errors));
+        let partners = Partners::find([&all_a, &all_b]);
         // A world that only one of them has is not compared.
-        let [of_a, of_b] = [(&all_a, &all_b), (&all_b, &all_a)].map(|(all, others)| {
-            let in_both = |world: &&World<'_>| partner(world, all, others).is_some();
-            all.iter().filter(in_both).collect::<Vec<_>>()
+        let [of_a, of_b] = [(&all_a, &partners.of[0]), (&all_b, &partners.of[1])].map(|(all, others)| {
+            let in_both = all.iter().zip(others).filter(|(_, other)| other.is_some());
+            in_both.map(|(world, _)| world).collect::<Vec<_>>()
         });
         let left_out = complain_of_left_out(Side::A, &first, &of_a) | complain_of_left_out(Side::B, &second, &of_b);
-        let exit = compare_all(arguments, (&all_a, &lost_a), (&all_b, &lost_b))?;
+        let exit = compare_all(arguments, &partners, (&all_a, &lost_a), (&all_b, &lost_b))?;
         return Ok(with_left_out(exit, left_out || any_lost));
     }
-    let (a, b) = (World::only(&first)?, World::only(&second)?);
+    let only = |side: Side, save| {
+        World::only(save).inspect_err(|_| {
+            // It may be in what was not read.
+            complain_of_left_out(side, save, &[]);
+        })
+    };
+    let (a, b) = (only(Side::A, &first), only(Side::B, &second));
+    let (a, b) = (a?, b?);
     let left_out = [(Side::A, &first, &a), (Side::B, &second, &b)]
         .map(|(side, save, world)| complain_of_left_out(side, save, &[world]));
     let mut objects = Objects::new(arguments.format);
@@ -143,7 +152,7 @@ fn complain_of_left_out(side: Side, save: &Save, worlds: &[&World<'_>]) -> bool 
     let others = save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir));
     let why = || "pak regions and voxel maps are not compared".to_owned();
     let others = others.map(|path| (save.shown(path), why()));
-    let told: Vec<String> = worlds.iter().flat_map(|world| world.unread()).map(|fault| fault.file).collect();
+    let told: HashSet<String> = worlds.iter().flat_map(|world| world.unread()).map(|fault| fault.file).collect();
     let unread = save.unread().map(|fault| (save.shown(&fault.path), fault.why()));
     let all: Vec<_> = others.chain(unread.filter(|(file, _)| !told.contains(file))).collect();
     for (file, why) in &all {
@@ -153,7 +162,7 @@ fn complain_of_left_out(side: Side, save: &Save, worlds: &[&World<'_>]) -> bool 
 }
 
 /// The names of the saves that cannot be read.
-fn names_of_lost(errors: &[world::Error]) -> Vec<String> {
+fn names_of_lost(errors: &[world::Error]) -> HashSet<String> {
     let name = |error: &world::Error| match error {
         world::Error::Read(name, _) => Some(name.clone()),
         _ => None,
@@ -173,31 +182,52 @@ fn finish(objects: &Objects) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// The world of `others` that is compared with one of `all`: that of the same path below its directory, or, if neither has
-/// one, a stream and a forest of the same path but for the ending of the stream, as `convert` names its results.
-fn partner<'o, 's>(world: &World<'_>, all: &[World<'_>], others: &'o [World<'s>]) -> Option<&'o World<'s>> {
-    if let Some(same) = others.iter().find(|other| other.name == world.name) {
-        return Some(same);
+/// Which worlds of two directories are compared: those of the same path below their directories, and, if neither has such a
+/// partner, a stream and a forest of the same path but for the ending of the stream, as `convert` names its results.
+struct Partners {
+    /// For each world of the first directory, the number of its partner in the second, and the reverse.
+    of: [Vec<Option<usize>>; 2],
+}
+
+impl Partners {
+    fn find(all: [&[World<'_>]; 2]) -> Self {
+        let mut of = all.map(|worlds| vec![None; worlds.len()]);
+        let mut by_name: HashMap<&str, usize> = HashMap::new();
+        for (b, world) in all[1].iter().enumerate() {
+            by_name.entry(&world.name).or_insert(b);
+        }
+        for (a, world) in all[0].iter().enumerate() {
+            if let Some(&b) = by_name.get(world.name.as_str()) {
+                (of[0][a], of[1][b]) = (Some(b), Some(a));
+            }
+        }
+        let stem = |world: &World<'_>| match world.has_instances() {
+            true => Path::new(&world.name).with_extension(""),
+            false => PathBuf::from(&world.name),
+        };
+        // Of two streams that differ in their endings only, neither is meant.
+        let mut free: HashMap<PathBuf, [Vec<usize>; 2]> = HashMap::new();
+        for side in 0..2 {
+            for (n, world) in all[side].iter().enumerate().filter(|(n, _)| of[side][*n].is_none()) {
+                free.entry(stem(world)).or_default()[side].push(n);
+            }
+        }
+        for [a, b] in free.into_values() {
+            if let (&[a], &[b]) = (a.as_slice(), b.as_slice()) {
+                (of[0][a], of[1][b]) = (Some(b), Some(a));
+            }
+        }
+        Self { of }
     }
-    let stem = |world: &World<'_>| match world.has_instances() {
-        true => Path::new(&world.name).with_extension(""),
-        false => PathBuf::from(&world.name),
-    };
-    let own = stem(world);
-    let is_free = |other: &&World<'_>, all: &[World<'_>]| all.iter().all(|world| world.name != other.name);
-    let mut like = others.iter().filter(|other| is_free(other, all) && stem(other) == own);
-    let first = like.next()?;
-    // Of two streams that differ in their endings only, neither is meant.
-    let is_only = all.iter().filter(|other| is_free(other, others) && stem(other) == own).count() == 1;
-    (is_only && like.next().is_none()).then_some(first)
 }
 
 /// Compares the worlds of two directories that have the same path below them. The second part of each side are the names of
 /// worlds that cannot be read.
 fn compare_all(
     arguments: &Arguments,
-    (all_a, lost_a): (&[World<'_>], &[String]),
-    (all_b, lost_b): (&[World<'_>], &[String]),
+    partners: &Partners,
+    (all_a, lost_a): (&[World<'_>], &HashSet<String>),
+    (all_b, lost_b): (&[World<'_>], &HashSet<String>),
 ) -> Result<Exit, Failure> {
     let (mut differs, mut trouble) = (false, false);
     let mut objects = Objects::new(arguments.format);
@@ -212,8 +242,8 @@ fn compare_all(
         out.flush()?;
         Ok(())
     };
-    for a in all_a {
-        let Some(b) = partner(a, all_a, all_b) else {
+    for (a, b) in all_a.iter().zip(&partners.of[0]) {
+        let Some(b) = b.and_then(|b| all_b.get(b)) else {
             if !lost_b.contains(&a.name) {
                 lone(&mut objects, &a.name, "A")?;
                 differs = true;
@@ -228,8 +258,8 @@ fn compare_all(
         differs |= exit == Exit::DIFFERENT;
         trouble |= exit == Exit::TROUBLE;
     }
-    let only_b = |b: &&World<'_>| partner(b, all_b, all_a).is_none() && !lost_a.contains(&b.name);
-    for b in all_b.iter().filter(only_b) {
+    let only_b = all_b.iter().zip(&partners.of[1]).filter(|(b, a)| a.is_none() && !lost_a.contains(&b.name));
+    for (b, _) in only_b {
         lone(&mut objects, &b.name, "B")?;
         differs = true;
     }
@@ -273,6 +303,14 @@ fn compare_worlds(
         .map_err(|error| Failure::Failed(error.to_string()))?;
     for (side, fault) in &summary.faults {
         complain(&format_args!("{}: {}: {}", side.name(), fault.file, fault.why));
+    }
+    for (side, fault) in &summary.corrected {
+        complain(&format_args!(
+            "{}: {}: {}: corrected; no block is missing because of it",
+            side.name(),
+            fault.file,
+            fault.why
+        ));
     }
     printer.summary(&summary)?;
     Ok(if summary.interrupted {
@@ -429,9 +467,10 @@ impl<W: Write> Printer<'_, W> {
     fn summary(mut self, summary: &Summary) -> io::Result<()> {
         match self.format {
             Format::Json | Format::Jsonl => {
-                let faults = summary.faults.iter();
-                let faults: Vec<Json> =
-                    faults.map(|(side, f)| json!({ "side": side, "file": f.file, "why": f.why })).collect();
+                let list = |faults: &[(Side, world::Fault)]| -> Vec<Json> {
+                    let json = |(side, f): &(Side, world::Fault)| json!({ "side": side, "file": f.file, "why": f.why });
+                    faults.iter().map(json).collect()
+                };
                 let mut json = json!({
                         "type": "summary",
                         "blocks_a": summary.blocks[0],
@@ -444,7 +483,8 @@ impl<W: Write> Printer<'_, W> {
                         "unreadable": summary.unreadable,
                         "voxels": summary.voxels,
                         "holes": summary.holes,
-                        "files_unread": faults,
+                        "files_unread": list(&summary.faults),
+                        "files_corrected": list(&summary.corrected),
                         "interrupted": summary.interrupted,
                 });
                 if let Some(name) = &self.name {

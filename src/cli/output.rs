@@ -49,6 +49,13 @@ pub fn warn_of_misplaced(blocks: u64, used: &str) {
     }
 }
 
+/// Says on standard error which files are damaged and were read as a whole nevertheless.
+pub fn warn_of_corrected(files: &[voxscope::world::Fault]) {
+    for fault in files {
+        complain(&format_args!("{}: {}: corrected; no block is missing because of it", fault.file, fault.why));
+    }
+}
+
 /// Files that were named on standard error because they were not read.
 static NAMED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 

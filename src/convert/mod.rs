@@ -20,6 +20,8 @@ mod report;
 mod stream;
 mod verify;
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::check;
@@ -189,7 +191,7 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
     let mut layout = accepted(wanted, target)?;
     check_size(world, target, to)?;
     let slots = slots(world, watch);
-    let misplaced = check::misplaced(world.save, world.path(), watch);
+    let misplaced = world.forest().map_or(0, |forest| check::misplaced(world.save, forest, watch));
     if let Some(lod) = world.lods().iter().find(|&&lod| lod >= MAX_LODS) {
         return Err(Error::Request(format!("LOD {lod} is more than a forest has: at most {MAX_LODS}")));
     }
@@ -222,8 +224,7 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
 /// Refuses results that are larger than anybody may want unless they are asked for, and those that do not fit on the disk. The
 /// result has about as many bytes as the files of the source have on the disk; Zstandard makes them half as many.
 fn check_size(world: &World<'_>, target: &Target, to: &Path) -> Result<(), Error> {
-    let files = world.save.files().filter(|file| file.path().starts_with(world.path()));
-    let bytes: u64 = files.map(|file| draft::bytes_on_disk(&file.path(), file.len())).sum();
+    let bytes: u64 = world.files().map(|(path, len)| draft::bytes_on_disk(&path, len)).sum();
     let least = if target.mode == Mode::Zstd { bytes / 2 } else { bytes };
     if least > LARGE && !target.large {
         let size = printable::size(least);
@@ -268,7 +269,7 @@ pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
     layout.keys = Some(target.keys.unwrap_or_else(|| stream::keys(world, &layout)));
     let work = Work { world, layout: &layout, watch };
     let mut report = Report::new(world, &layout, slots);
-    report.misplaced = check::misplaced(world.save, world.path(), watch);
+    report.misplaced = world.forest().map_or(0, |forest| check::misplaced(world.save, forest, watch));
     let path = stream::write(&work, &draft, &mut report)?;
     let result = Save::open(&path, &save::Options::default().key_rule(KeyRule::New))?;
     verify::verify(&work, &World::only(&result)?, &report)?;
@@ -305,6 +306,7 @@ pub fn to_directory(
 ) -> Result<Vec<(PathBuf, Report)>, Error> {
     let draft = Draft::new(&[&save.path], to, watch)?;
     let mut done: Vec<(PathBuf, Report)> = Vec::new();
+    let mut taken: HashSet<PathBuf> = HashSet::new();
     let (mut worlds, unread) = World::all_readable(save);
     if let (true, Some(error)) = (worlds.is_empty(), unread.into_iter().next()) {
         return Err(error.into());
@@ -312,14 +314,14 @@ pub fn to_directory(
     // The directory of a result is there before others are written into it.
     worlds.sort_by_key(|world| world.path_of_result().components().count());
     for world in worlds {
-        let mut below = below(&world, form);
+        let mut below = below(&world, form, target.layout);
         // A stream may have the name of a forest, with another ending.
-        if world.forest().is_none() && done.iter().any(|(other, _)| *other == below) {
+        if world.forest().is_none() && taken.contains(&below) {
             let mut name = below.into_os_string();
             name.push("-stream");
             below = name.into();
         }
-        if done.iter().any(|(other, _)| *other == below) {
+        if !taken.insert(below.clone()) {
             let name = printable::path(&below);
             return Err(Error::Request(format!("two saves would both become {name}: convert them one by one")));
         }
@@ -339,11 +341,15 @@ pub fn to_directory(
 }
 
 /// The path of a result below the directory of all.
-fn below(world: &World<'_>, form: ResultForm) -> PathBuf {
+fn below(world: &World<'_>, form: ResultForm, layout: ForestLayout) -> PathBuf {
     let path = world.path_of_result();
     match form {
-        ResultForm::Forest if world.forest().is_none() => path.with_extension(""),
-        ResultForm::Forest => path,
+        ResultForm::Forest => {
+            let path = if world.forest().is_none() { path.with_extension("") } else { path };
+            // The directories of LODs of the Rust port are in the forest's directory itself.
+            let is_taken = layout == ForestLayout::Port && path.file_name() == Some(OsStr::new(save::REGIONS));
+            if is_taken { path.with_file_name(world::REGIONS_OF_RESULT) } else { path }
+        }
         #[cfg(feature = "sqlite")]
         ResultForm::Stream if world.forest().is_none() => path,
         #[cfg(feature = "sqlite")]

@@ -145,6 +145,7 @@ struct ReportJson<'r> {
     positions_twice: u64,
     misplaced: u64,
     files_unread: &'r [Fault],
+    files_corrected: &'r [Fault],
 }
 
 /// The layout of the result. A forest has sizes of regions and sectors, a stream a format of keys.
@@ -248,6 +249,8 @@ pub struct Report {
     pub listed: Vec<Listed>,
     /// Files of the source that cannot be read.
     pub faults: Vec<Fault>,
+    /// Files of the source that are damaged and were read nevertheless: see [`Index::corrected`].
+    pub corrected: Vec<Fault>,
     /// Table entries that were left out because another one has their position.
     pub twice: u64,
     /// Blocks that the tables lead to although they belong elsewhere, or may: they are converted where the tables have them.
@@ -267,6 +270,11 @@ impl Report {
         for fault in &index.faults {
             if !self.faults.contains(fault) {
                 self.faults.push(fault.clone());
+            }
+        }
+        for fault in &index.corrected {
+            if !self.corrected.contains(fault) {
+                self.corrected.push(fault.clone());
             }
         }
         self.twice += index.twice;
@@ -364,6 +372,7 @@ impl Report {
             positions_twice: self.twice,
             misplaced: self.misplaced,
             files_unread: &self.faults,
+            files_corrected: &self.corrected,
         };
         let mut text = Vec::new();
         // Writing to memory cannot fail.

@@ -145,6 +145,8 @@ pub struct Summary {
     pub holes: u64,
     /// Files that could not be read.
     pub faults: Vec<(Side, world::Fault)>,
+    /// Files that are damaged and were read nevertheless: see [`Index::corrected`].
+    pub corrected: Vec<(Side, world::Fault)>,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
 }
@@ -249,6 +251,11 @@ pub fn run(
             for fault in index.faults.iter().map(|fault| (side, fault.clone())) {
                 if !summary.faults.contains(&fault) {
                     summary.faults.push(fault);
+                }
+            }
+            for fault in index.corrected.iter().map(|fault| (side, fault.clone())) {
+                if !summary.corrected.contains(&fault) {
+                    summary.corrected.push(fault);
                 }
             }
         }

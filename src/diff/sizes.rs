@@ -88,7 +88,7 @@ impl Sizes {
                         return Outcome::default();
                     }
                     let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                    let outcome = Comparing { sizes: self, compared, fill: &fill, instances: &differing }
+                    let outcome = Comparing { sizes: self, lod: ia.lod, compared, fill: &fill, instances: &differing }
                         .unit(unit, &mut buffers);
                     idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
                     outcome
@@ -172,6 +172,18 @@ impl Sizes {
         }
     }
 
+    /// The first and the last position of the smaller blocks in a larger one.
+    fn small_blocks(self, place: [i32; 3]) -> [[i32; 3]; 2] {
+        let first = place.map(|v| v.saturating_mul(self.n.into()));
+        [first, first.map(|v| v.saturating_add(i32::from(self.n) - 1))]
+    }
+
+    /// The position of the smaller block at a corner of a larger one.
+    fn small_position(self, place: [i32; 3], corner: [u16; 3]) -> [i32; 3] {
+        let [first, _] = self.small_blocks(place);
+        [0, 1, 2].map(|i| first[i].saturating_add(i32::from(corner[i] / self.small.max(1))))
+    }
+
     /// Position of the larger block that contains a smaller one.
     fn containing_block(self, at: &At) -> [i32; 3] {
         at.position.map(|v| v.div_euclid(self.n.into()))
@@ -208,6 +220,7 @@ impl Sizes {
 
 struct Comparing<'c> {
     sizes: Sizes,
+    lod: u8,
     compared: &'c Compared<'c>,
     fill: &'c Fill,
     /// Positions of larger blocks whose instances differ.
@@ -223,21 +236,31 @@ impl Comparing<'_> {
         let (world, other, theirs) = if side == Side::A { (a, b, Side::B) } else { (b, a, Side::A) };
         let Buffers { a: one, b: two, .. } = buffers;
         let Some(large) = &unit.large else {
+            // Where a file was not read, nothing says that the block is missing.
+            let unread = unread_at(world, side, self.lod, [unit.place; 2]);
+            let mut readable = true;
             for at in unit.small {
                 let place = if side == Side::A { whole } else { at.position };
-                outcome.changes.extend(block(other, at, two, theirs).err().map(|what| (place, 1, what)));
-                if side == Side::B {
-                    outcome.changes.push((place, 1, What::Removed));
+                match block(other, at, two, theirs) {
+                    Err(what) => {
+                        readable = false;
+                        outcome.changes.push((place, 1, what));
+                    }
+                    Ok(_) if side == Side::B => {
+                        outcome.changes.push((place, 1, unread.clone().unwrap_or(What::Removed)));
+                    }
+                    Ok(_) => {}
                 }
             }
-            if side == Side::A {
-                outcome.changes.push((whole, 1, What::Added));
+            if side == Side::A && readable {
+                outcome.changes.push((whole, 1, unread.unwrap_or(What::Added)));
             }
             return outcome;
         };
         if unit.small.is_empty() {
             let what = if side == Side::A { What::Removed } else { What::Added };
-            outcome.changes.extend(block(world, large, one, side).err().map(|what| (whole, across, what)));
+            let unread = || unread_at(other, theirs, self.lod, self.sizes.small_blocks(unit.place));
+            let what = block(world, large, one, side).map_or_else(|what| what, |_| unread().unwrap_or(what));
             outcome.changes.push((whole, across, what));
             return outcome;
         }
@@ -295,8 +318,17 @@ impl Comparing<'_> {
             let mut filled = Vec::new();
             let nothing = nothing.block(&mut filled);
             let step = |i: u16| i.saturating_mul(small);
+            let theirs = if side == Side::A { Side::B } else { Side::A };
+            let may_be_unread = unread_at(world, theirs, self.lod, self.sizes.small_blocks(unit.place)).is_some();
             for corner in (0..n).flat_map(|z| (0..n).flat_map(move |x| (0..n).map(move |y| [x, y, z].map(step)))) {
                 if there.contains(&corner) {
+                    continue;
+                }
+                let position = self.sizes.small_position(unit.place, corner);
+                let missing = if may_be_unread { unread_at(world, theirs, self.lod, [position; 2]) } else { None };
+                if let Some(what) = missing {
+                    unread = true;
+                    outcome.changes.push((if side == Side::A { whole } else { position }, 1, what));
                     continue;
                 }
                 outcome.holes += 1;
@@ -383,6 +415,13 @@ impl<'m> ItemsByPart<'m> {
         });
         Block { metadata, ..part }
     }
+}
+
+/// What was not read of a save and may hold a block that its index does not have, at one of the positions from the first to
+/// the last.
+fn unread_at(world: &World<'_>, side: Side, lod: u8, positions: [[i32; 3]; 2]) -> Option<What> {
+    let fault = world.may_be_unread_in(lod, positions)?;
+    Some(What::Unreadable { side, why: format!("{}: {}", fault.file, fault.why) })
 }
 
 /// Reads a block, or says why it cannot be compared.

@@ -292,11 +292,17 @@ impl<'r> Drawing<'r> {
         for source in std::iter::once(&self.source).chain(&self.other) {
             let tables = || {
                 let all = self.grid.layer == Layer::Coverage;
-                source.tables.iter().filter(move |table| all || table.lod == self.request.lod)
+                let tables = source.tables.iter().chain(&source.without_blocks);
+                tables.filter(move |table| all || table.lod == self.request.lod)
             };
             for fault in tables().flat_map(|table| &table.faults) {
                 if !faults.files.contains(fault) {
                     faults.files.push(fault.clone());
+                }
+            }
+            for fault in tables().flat_map(|table| &table.corrected) {
+                if !faults.corrected.contains(fault) {
+                    faults.corrected.push(fault.clone());
                 }
             }
             if let (Part::Layer(number, _), Some((grid, layer))) = (source.part, source.layer())

@@ -21,6 +21,8 @@ pub struct PictureFaults {
     pub damaged: Vec<Odd>,
     /// Files that could not be read, or not completely.
     pub files: Vec<Fault>,
+    /// Files that are damaged and were read nevertheless: see [`Index::corrected`](crate::world::Index::corrected).
+    pub corrected: Vec<Fault>,
     /// Damage of the files of a layer of a voxel map, which is drawn as far as they can be read.
     pub layers: Vec<Fault>,
     /// Blocks of the drawn region files that the tables lead to although they belong elsewhere, or may.

@@ -62,7 +62,7 @@ impl Part {
 #[derive(Debug)]
 enum Store {
     Forest(usize),
-    Stream(Box<Stream<FileSource>>),
+    Stream(Arc<Stream<FileSource>>),
     PakDir(usize),
     Layer(Box<Grid<FileSource>>, Box<map_json::Layer>),
 }
@@ -78,6 +78,8 @@ pub struct Source {
     pub side: [u32; 3],
     /// The blocks, a table a LOD, the lowest first. LODs without blocks are left out.
     pub tables: Vec<Index>,
+    /// Tables of LODs whose files cannot be read, so that they have no blocks.
+    pub without_blocks: Vec<Index>,
     /// The palette of the region files, 256 times RGBA, where one has one.
     pub palette: Option<Box<[u8]>>,
     /// Blocks whose coordinates are too large to be shown.
@@ -141,9 +143,12 @@ impl Source {
                 let shown = save.shown(&file.path);
                 let stream = save.stream(file, &mut Vec::new()).map_err(|error| format!("{shown}: {error}"))?;
                 let stream = stream.ok_or_else(|| format!("{shown}: nothing in it can be read"))?;
-                let (side, tables) = stream_tables(save, &stream);
+                let stream = Arc::new(stream);
+                let side = stream_side(save, &stream);
                 let side = side.ok_or_else(|| format!("{shown}: nothing tells how large its blocks are"))?;
-                (Store::Stream(Box::new(stream)), side, tables)
+                let world = World::of_stream(save, file, Arc::clone(&stream));
+                let tables = world.lods().into_iter().map(|lod| world.index(lod)).collect();
+                (Store::Stream(stream), side, tables)
             }
             Part::PakDir(number) => {
                 let (side, table) = pak_table(save, number)?;
@@ -157,7 +162,17 @@ impl Source {
                 (Store::Layer(Box::new(grid), Box::new(layer.clone())), side, vec![table])
             }
         };
-        let mut source = Self { save: Arc::clone(save), part, side, tables, palette, beyond: 0, planned: None, store };
+        let mut source = Self {
+            save: Arc::clone(save),
+            part,
+            side,
+            tables,
+            without_blocks: Vec::new(),
+            palette,
+            beyond: 0,
+            planned: None,
+            store,
+        };
         source.drop_far();
         Ok(source)
     }
@@ -177,7 +192,10 @@ impl Source {
             });
             self.beyond += (before - table.blocks.len()) as u64;
         }
-        self.tables.retain(|table| !table.blocks.is_empty());
+        let (tables, without): (Vec<Index>, Vec<Index>) =
+            std::mem::take(&mut self.tables).into_iter().partition(|table| !table.blocks.is_empty());
+        self.tables = tables;
+        self.without_blocks.extend(without.into_iter().filter(|table| !table.faults.is_empty()));
     }
 
     /// The table of a LOD.
@@ -327,8 +345,8 @@ fn crowd(places: &[i32]) -> Option<(i32, i32)> {
     Some((*crowd.first()?, *crowd.last()?))
 }
 
-/// The blocks of a stream, and how large they are.
-fn stream_tables(save: &Save, stream: &Stream<FileSource>) -> (Option<[u32; 3]>, Vec<Index>) {
+/// How large the blocks of a stream are.
+fn stream_side(save: &Save, stream: &Stream<FileSource>) -> Option<[u32; 3]> {
     let mut scratch = StreamScratch::default();
     let counts = |row: &&crate::save::StreamRow| {
         (save.options.stale_rows || !row.stale) && row.voxels != Blob::Null && row.place.is_some()
@@ -339,15 +357,7 @@ fn stream_tables(save: &Save, stream: &Stream<FileSource>) -> (Option<[u32; 3]>,
             view.block.as_ref().filter(|_| view.is_readable()).map(|block| block.size.map(u32::from))
         })
     };
-    let side = stream.meta.block_size().map(|side| [u32::from(side); 3]).or_else(first);
-    let tables = stream.lods().into_iter().map(|lod| {
-        let rows = (0u32..).zip(&stream.rows).filter(|(_, row)| counts(row));
-        let blocks = rows.filter_map(|(number, row)| {
-            row.place.filter(|place| place.lod == lod).map(|place| At::new(place.position, 0, number))
-        });
-        Index::of_blocks(lod, blocks.collect())
-    });
-    (side, tables.collect())
+    stream.meta.block_size().map(|side| [u32::from(side); 3]).or_else(first)
 }
 
 /// The chunks of a directory of pak regions, and how large they are.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::files::Files;
 use super::{At, Buffer, Error, Fault, Index};
 use crate::bytes::{Span, index};
-use crate::damage::{Code, Level};
+use crate::damage::{Code, Damage, Level};
 use crate::godot::region::{Entry, Format, Header};
 use crate::godot::slots::SlotFormula;
 use crate::save::{Forest, Kind, RegionFile, Save, Scratch, wanted};
@@ -163,60 +163,90 @@ impl<'s> Regions<'s> {
     pub fn index(&self, save: &Save, lod: u8, slots: Option<SlotFormula>) -> Index {
         let files: Vec<(u32, &RegionFile)> =
             (0..).zip(&self.forest.regions).filter(|(_, file)| file.lod == lod).collect();
-        let parts: Vec<(Vec<At>, Vec<Fault>)> =
+        let parts: Vec<OfRegion> =
             files.par_iter().map(|(number, file)| of_region(save, self.forest, *number, file, slots)).collect();
-        let (mut blocks, mut faults) = (Vec::new(), Vec::new());
-        for (found, wrong) in parts {
-            blocks.extend(found);
-            faults.extend(wrong);
+        let mut all = OfRegion::default();
+        for OfRegion { blocks, faults, corrected } in parts {
+            all.blocks.extend(blocks);
+            all.faults.extend(faults);
+            all.corrected.extend(corrected);
         }
-        Index::new(lod, blocks, Vec::new(), faults)
+        let OfRegion { blocks, faults, corrected } = all;
+        Index { corrected, ..Index::new(lod, blocks, Vec::new(), faults) }
     }
 }
 
-fn of_region(
-    save: &Save,
-    forest: &Forest,
-    number: u32,
-    file: &RegionFile,
-    slots: Option<SlotFormula>,
-) -> (Vec<At>, Vec<Fault>) {
+/// What the index of a LOD has of one region file.
+#[derive(Default)]
+struct OfRegion {
+    blocks: Vec<At>,
+    faults: Vec<Fault>,
+    corrected: Vec<Fault>,
+}
+
+/// Whether a file with this damage is read as a whole if its header is known: the header was corrected, or what a copy changed
+/// was undone.
+const fn is_corrected(code: Code) -> bool {
+    matches!(
+        code,
+        Code::RegionBlockSize
+            | Code::RegionSize
+            | Code::RegionSectorSize
+            | Code::RegionDepth
+            | Code::RegionLayout
+            | Code::RegionPalette
+            | Code::RegionShifted
+            | Code::CopyCrlf
+            | Code::CopyLf
+            | Code::CopyEncoding
+    )
+}
+
+fn of_region(save: &Save, forest: &Forest, number: u32, file: &RegionFile, slots: Option<SlotFormula>) -> OfRegion {
     let name = save.shown(&forest.dir.join(&file.name));
     let fault = |why: String| Fault { file: name.clone(), why };
+    let mut found = OfRegion::default();
     if file.detail.is_some() {
         // One that could not be opened is among what was not read.
-        return (Vec::new(), Vec::new());
+        return found;
     }
     // A file whose name a copy changed is read.
     let grave = |code: Code| code.level() >= Level::Error && code != Code::CopyName;
-    let mut faults: Vec<Fault> = file.damage.iter().filter(|d| grave(d.code)).map(|d| fault(d.to_string())).collect();
-    let mut region = match save.region(forest, file) {
-        Ok(Some(region)) => region,
-        Ok(None) => return (Vec::new(), faults),
-        Err(error) => {
-            faults.push(fault(error.to_string()));
-            return (Vec::new(), faults);
+    let report = |found: &mut OfRegion, damage: &[Damage]| {
+        for damage in damage.iter().filter(|d| grave(d.code)) {
+            let is_read = file.header.is_some() && is_corrected(damage.code);
+            let list = if is_read { &mut found.corrected } else { &mut found.faults };
+            list.push(fault(damage.to_string()));
         }
     };
-    faults.extend(region.damage.iter().filter(|d| grave(d.code)).map(|d| fault(d.to_string())));
+    report(&mut found, &file.damage);
+    let mut region = match save.region(forest, file) {
+        Ok(Some(region)) => region,
+        Ok(None) => return found,
+        Err(error) => {
+            found.faults.push(fault(error.to_string()));
+            return found;
+        }
+    };
+    report(&mut found, &region.damage);
     let known = match region.own_slots(&mut Scratch::default()) {
         Ok(Some(known)) => known,
         Ok(None) => slots.unwrap_or_else(|| region.assumed_slots()),
         Err(error) => {
-            faults.push(fault(error.to_string()));
+            found.faults.push(fault(error.to_string()));
             SlotFormula::default()
         }
     };
-    let mut blocks = Vec::with_capacity(region.entries.len());
+    found.blocks.reserve(region.entries.len());
     let mut outside = 0u64;
     for listed in &region.entries {
         match region.block_position(listed.slot, known) {
-            Some(position) => blocks.push(At { position, file: number, entry: listed.entry.0 }),
+            Some(position) => found.blocks.push(At { position, file: number, entry: listed.entry.0 }),
             None => outside += 1,
         }
     }
     if outside > 0 {
-        faults.push(fault(format!("{outside} entries of the table have no position")));
+        found.faults.push(fault(format!("{outside} entries of the table have no position")));
     }
-    (blocks, faults)
+    found
 }

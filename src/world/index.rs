@@ -52,6 +52,9 @@ pub struct Index {
     pub twice: u64,
     /// Files that could not be read.
     pub faults: Vec<Fault>,
+    /// Files that are damaged and read nevertheless: their headers are corrected by what is in them, or what a copy changed is
+    /// undone. No block is missing because of that.
+    pub corrected: Vec<Fault>,
 }
 
 /// Orders blocks by their positions: z, then x, then y.
@@ -68,7 +71,7 @@ impl Index {
         blocks.dedup_by_key(|at| at.position);
         blocks.shrink_to_fit();
         let twice = (all - blocks.len()) as u64;
-        Self { lod, blocks, bare, stale: Vec::new(), twice, faults }
+        Self { lod, blocks, bare, stale: Vec::new(), twice, faults, corrected: Vec::new() }
     }
 
     /// Blocks of a LOD in their order, without what else an index stores.

@@ -27,7 +27,8 @@ use crate::godot::slots::SlotFormula;
 use crate::godot::stream::loc::{Format as Keys, KeyRule};
 use crate::limits::Limits;
 use crate::printable;
-use crate::save::{self, Forest, InstancesView, Kind, Save, Scratch, Stored, StreamScratch, View};
+use crate::save::{self, Forest, InstancesView, Kind, Save, Scratch, Stored, Stream, StreamFile, StreamScratch, View};
+use crate::source::FileSource;
 
 use forest::{Ahead, Regions};
 pub use index::{At, Fault, Index, order};
@@ -77,12 +78,32 @@ fn is_beside_another(save: &Save, forest: &Forest) -> bool {
         && save.forests.iter().any(|other| other.kind != Kind::BlockFiles && other.dir == forest.dir)
 }
 
+/// The paths of all saves of a directory, sorted, so that those below one of them are found without looking at all.
+struct Paths<'s>(Vec<&'s Path>);
+
+impl<'s> Paths<'s> {
+    fn new(save: &'s Save) -> Self {
+        let dirs = save.forests.iter().map(|forest| &forest.dir);
+        let dirs =
+            dirs.chain(save.pak_dirs.iter().map(|pak_dir| &pak_dir.dir)).chain(save.maps.iter().map(|map| &map.dir));
+        let paths = dirs.chain(save.streams.iter().map(|stream| &stream.path));
+        let mut sorted: Vec<&Path> = paths.map(PathBuf::as_path).collect();
+        sorted.sort_unstable();
+        Self(sorted)
+    }
+
+    /// How many of them are a directory or in it; no more than `most` are counted.
+    fn at_or_below(&self, dir: &Path, most: usize) -> usize {
+        // Paths are compared component by component, so those below a directory follow it.
+        let from = self.0.partition_point(|path| *path < dir);
+        self.0.iter().skip(from).take(most).take_while(|path| path.starts_with(dir)).count()
+    }
+}
+
 /// The path that names a forest and no other save: its directory, or its meta file or the directory of its LODs where other
 /// saves are beside it.
-fn own_path(save: &Save, forest: &Forest) -> PathBuf {
-    let dirs = save.forests.iter().map(|forest| &forest.dir).chain(save.pak_dirs.iter().map(|pak_dir| &pak_dir.dir));
-    let dirs = dirs.chain(save.maps.iter().map(|map| &map.dir)).chain(save.streams.iter().map(|stream| &stream.path));
-    if dirs.filter(|path| path.starts_with(&forest.dir)).count() < 2 {
+fn own_path(paths: &Paths<'_>, save: &Save, forest: &Forest) -> PathBuf {
+    if paths.at_or_below(&forest.dir, 2) < 2 {
         return forest.dir.clone();
     }
     let dirs = ["regions", "blocks"].into_iter();
@@ -97,6 +118,22 @@ fn own_path(save: &Save, forest: &Forest) -> PathBuf {
     found.or_else(|| first.map(|file| forest.dir.join(&file.name))).unwrap_or_else(|| forest.dir.clone())
 }
 
+/// The name that `regions` has in the path of a result where it would be taken for the directory of a forest's LODs.
+pub(crate) const REGIONS_OF_RESULT: &str = "world-regions";
+
+/// A path below a directory of results, with another name for each `regions` that has a directory named like that of a LOD
+/// in it: the directory above would be read as a forest.
+fn outside_of_lods(path: &Path) -> PathBuf {
+    let mut parts = path.components().peekable();
+    let mut changed = PathBuf::new();
+    while let Some(part) = parts.next() {
+        let is_lod = parts.peek().is_some_and(|next| save::is_like_lod(next.as_os_str()));
+        let is_taken = is_lod && part.as_os_str() == save::REGIONS;
+        changed.push(if is_taken { std::ffi::OsStr::new(REGIONS_OF_RESULT) } else { part.as_os_str() });
+    }
+    changed
+}
+
 /// Why a forest without a known layout is left out beside other worlds.
 const UNKNOWN_LAYOUT: &str = "the layout of its blocks is not known, because neither a meta file nor a readable file of blocks stores it: restore the meta file, or name this save alone with the layout as options";
 
@@ -105,11 +142,13 @@ const MOST_CHOICES: usize = 8;
 
 /// The paths of the worlds of a save, in words.
 fn choices(save: &Save) -> String {
-    let forests = save.forests.iter().map(|forest| own_path(save, forest));
-    let all: Vec<_> = forests.chain(save.streams.iter().map(|stream| stream.path.clone())).collect();
-    let mut words: Vec<String> = all.iter().take(MOST_CHOICES).map(|path| printable::path(path)).collect();
-    if all.len() > MOST_CHOICES {
-        words.push(format!("and {} more", all.len() - MOST_CHOICES));
+    let paths = Paths::new(save);
+    let forests = save.forests.iter().map(|forest| own_path(&paths, save, forest));
+    let all = forests.chain(save.streams.iter().map(|stream| stream.path.clone()));
+    let mut words: Vec<String> = all.take(MOST_CHOICES).map(|path| printable::path(&path)).collect();
+    let more = (save.forests.len() + save.streams.len()).saturating_sub(MOST_CHOICES);
+    if more > 0 {
+        words.push(format!("and {more} more"));
     }
     words.join(", ")
 }
@@ -151,6 +190,12 @@ impl<'s> World<'s> {
         Self { save, name: save.shown(&forest.dir), store, slots: OnceLock::new() }
     }
 
+    /// The world of a stream of a save that is open already.
+    pub(crate) fn of_stream(save: &'s Save, file: &'s StreamFile, stream: Arc<Stream<FileSource>>) -> Self {
+        let store = Store::Stream(Box::new(Rows::new(save, file, stream)));
+        Self { save, name: save.shown(&file.path), store, slots: OnceLock::new() }
+    }
+
     /// Every world of a save.
     ///
     /// # Errors
@@ -177,10 +222,11 @@ impl<'s> World<'s> {
 
     fn each(save: &'s Save) -> impl Iterator<Item = Result<Self, Error>> {
         let is_only = save.forests.len() + save.streams.len() < 2;
+        let paths = Paths::new(save);
         let forests = save.forests.iter().map(move |forest| {
             let mut world = Self::of_forest(save, forest);
             // The name is the same in every copy of the directory, and no other world here has it.
-            match own_path(save, forest) {
+            match own_path(&paths, save, forest) {
                 _ if is_only => {}
                 path if path != forest.dir => world.name = save.shown(&path),
                 path if path == save.path => ".".clone_into(&mut world.name),
@@ -212,7 +258,8 @@ impl<'s> World<'s> {
     #[must_use]
     pub fn path_of_result(&self) -> PathBuf {
         let path = self.path().strip_prefix(&self.save.path).unwrap_or(self.path());
-        let mut name = if path.as_os_str().is_empty() { OsString::from("world") } else { path.as_os_str().to_owned() };
+        let path = outside_of_lods(path);
+        let mut name = if path.as_os_str().is_empty() { OsString::from("world") } else { path.into_os_string() };
         if self.forest().is_some_and(|forest| is_beside_another(self.save, forest)) {
             name.push("-blocks");
         }
@@ -226,6 +273,19 @@ impl<'s> World<'s> {
             Store::Forest(regions) => &regions.forest.dir,
             Store::Stream(rows) => &rows.file.path,
         }
+    }
+
+    /// The files that its blocks are in, with their lengths in bytes.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (PathBuf, u64)> + '_ {
+        let regions = self
+            .forest()
+            .into_iter()
+            .flat_map(|forest| forest.regions.iter().map(move |file| (forest.dir.join(&file.name), file.len)));
+        let stream = match &self.store {
+            Store::Stream(rows) => Some((rows.file.path.clone(), rows.file.len)),
+            Store::Forest(_) => None,
+        };
+        regions.chain(stream)
     }
 
     /// Sets the slot formula for blocks of version 4 with negative coordinates, unless an option gave one.

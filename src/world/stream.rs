@@ -5,13 +5,26 @@ use std::sync::{Arc, OnceLock};
 
 use super::{At, Error, Fault, Index};
 use crate::bytes::index;
-use crate::damage::Code;
+use crate::damage::{Code, Damage};
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::FileSource;
 
 /// Rows that are read to infer what the stream does not declare.
 const PROBES: usize = 64;
+
+/// Whether all rows of a stream with this damage are read: its settings or a field of its header are corrected by its rows and
+/// pages, or bytes that were inserted are left out. The list of free pages leads to no row.
+const fn is_corrected(code: Code) -> bool {
+    matches!(
+        code,
+        Code::StreamHeader
+            | Code::StreamShifted
+            | Code::StreamFreelist
+            | Code::StreamMetaMissing
+            | Code::StreamMetaField
+    )
+}
 
 /// A stream whose keys have been read.
 #[derive(Debug)]
@@ -118,8 +131,11 @@ impl<'s> Rows<'s> {
         }
         // Damage of the journal as such does not prevent reading; damage above a warning is listed.
         let grave = |code: Code| code.hides_data() && code != Code::StreamJournal;
-        let faults = self.stream.damage.iter().filter(|d| grave(d.code));
-        let mut faults: Vec<Fault> = faults.map(|d| Fault { file: name.to_owned(), why: d.to_string() }).collect();
+        let damage = self.stream.damage.iter().filter(|d| grave(d.code));
+        let fault = |d: &Damage| Fault { file: name.to_owned(), why: d.to_string() };
+        let (read, unread): (Vec<&Damage>, Vec<&Damage>) = damage.partition(|d| is_corrected(d.code));
+        let corrected = read.into_iter().map(fault).collect();
+        let mut faults: Vec<Fault> = unread.into_iter().map(fault).collect();
         let mut index = Index::new(lod, blocks, bare, Vec::new());
         // One row gives a position its instances: that of its voxels if it has any, otherwise the first.
         let all = index.bare.len();
@@ -146,7 +162,7 @@ impl<'s> Rows<'s> {
             let why = format!("{n} of LOD {lod} left out, which nothing leads to: they may have been deleted");
             faults.push(Fault { file: name.to_owned(), why });
         }
-        (index.stale, index.faults) = (stale, faults);
+        (index.stale, index.faults, index.corrected) = (stale, faults, corrected);
         index
     }
 }

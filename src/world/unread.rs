@@ -25,11 +25,18 @@ impl World<'_> {
     /// damaged page may hold any of them.
     #[must_use]
     pub fn may_be_unread(&self, lod: u8, position: [i32; 3]) -> Option<Fault> {
+        self.may_be_unread_in(lod, [position; 2])
+    }
+
+    /// The same for positions from the first to the last along each axis.
+    #[must_use]
+    pub(crate) fn may_be_unread_in(&self, lod: u8, [first, last]: [[i32; 3]; 2]) -> Option<Fault> {
         let Store::Forest(regions) = &self.store else { return None };
         let size = regions.format(self.save.options.format.is_some()).map(|format| format.region_size);
-        let region = size.and_then(|size| Some(slots::place_block(position, size, SlotFormula::default())?.0));
+        let region_of = |position| Some(slots::place_block(position, size?, SlotFormula::default())?.0);
+        let range = region_of(first).zip(region_of(last));
         // Without a known layout, any region of the LOD may have it.
-        let has = |at: [i32; 3]| region.is_none_or(|region| region == at);
+        let has = |at: [i32; 3]| range.is_none_or(|(low, high)| (0..3).all(|i| (low[i]..=high[i]).contains(&at[i])));
         let dir = &regions.forest.dir;
         let unread = self.save.unread().filter(|fault| fault.path.starts_with(dir)).find(|fault| {
             if fault.is_misnamed() {

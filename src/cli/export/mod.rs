@@ -21,7 +21,7 @@ use voxscope::world::{self, Fault, World};
 use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, after_report, complain, complain_of_file, complain_of_file_once, complain_of_unread,
-    complain_of_unread_beside, complain_of_unreadable, count, stdout, warn_of_misplaced, wrapped,
+    complain_of_unread_beside, complain_of_unreadable, count, stdout, warn_of_corrected, warn_of_misplaced, wrapped,
 };
 use super::progress::{Bar, cancelled_by_signals};
 use super::target::{self, parse_triple, read_names};
@@ -339,7 +339,10 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
     let progress = |progress| bar.show(progress);
     let watch = Watch::default().cancel(&cancel).progress(&progress);
     let palette = read_names(&arguments.source, arguments.names.as_deref())?;
-    let part = part(arguments, &save)?;
+    let part = part(arguments, &save).inspect_err(|_| {
+        // It may be in what was not read.
+        complain_of_unread(&save);
+    })?;
     let against = match &arguments.against {
         Some(path) => Some(Arc::new(Save::open(path, &save.options)?)),
         None => None,
@@ -468,6 +471,7 @@ fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch
 /// Says what a picture lacks; returns the exit code for that.
 fn lacking(faults: &PictureFaults) -> Exit {
     warn_of_misplaced(faults.misplaced, "drawn");
+    warn_of_corrected(&faults.corrected);
     warn_about_faults(&faults.files);
     warn_about_faults(&faults.layers);
     tell_damaged(&faults.damaged, "", "drawn");
@@ -507,6 +511,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
     };
     let summary = voxels::export(world, &request, arguments.out(), watch)?;
     warn_of_misplaced(summary.misplaced, "exported");
+    warn_of_corrected(&summary.corrected);
     warn_about_faults(&summary.faults);
     tell_damaged(&summary.damaged, "; export.json lists them", "exported");
     let packed = arguments.unpack_textures && summary.arrays.iter().all(|array| array.unpacked.is_none());

@@ -107,6 +107,8 @@ pub struct Summary {
     pub damaged: Vec<Odd>,
     /// Files that could not be read.
     pub faults: Vec<world::Fault>,
+    /// Files that are damaged and were read nevertheless: see [`Index::corrected`].
+    pub corrected: Vec<world::Fault>,
     /// Blocks of the save that the tables lead to although they belong elsewhere, or may.
     pub misplaced: u64,
     /// The arrays: channel, and file or the one value of all voxels.
@@ -226,7 +228,9 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, watch: &Watch<'_>
                     return Err(draft::Error::Changed(PathBuf::from(file)).into());
                 }
                 summary.faults.clone_from(&index.faults);
-                summary.misplaced = check::misplaced(world.save, world.path(), watch);
+                summary.corrected.clone_from(&index.corrected);
+                let misplaced = |forest| check::misplaced(world.save, forest, watch);
+                summary.misplaced = world.forest().map_or(0, misplaced);
                 report::write(&draft, world, request, &summary, side)?;
                 draft.finish()?;
                 return Ok(summary);

@@ -86,6 +86,7 @@ struct ExportReport<'s> {
     holes: u64,
     damaged: &'s [Odd],
     files_unread: &'s [Fault],
+    files_corrected: &'s [Fault],
     misplaced: u64,
 }
 
@@ -111,6 +112,7 @@ pub(super) fn write(
         holes: summary.holes,
         damaged: &summary.damaged,
         files_unread: &summary.faults,
+        files_corrected: &summary.corrected,
         misplaced: summary.misplaced,
     };
     let mut text = Vec::new();
