@@ -17,7 +17,7 @@ use voxscope::world::World;
 use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, GOOD, after_report, complain_of_file, complain_of_file_once, complain_of_others, complain_of_unread,
-    complain_of_unreadable, count, grouped, stdout, warn_of_corrected, warn_of_misplaced, wrapped,
+    complain_of_unreadable, count, grouped, of_several, stdout, warn_of_corrected, warn_of_misplaced, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -189,10 +189,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let damaged = reports.iter().any(|(_, report)| report.leaves_damage());
     let unread = reports.iter().any(|(_, report)| !report.faults.is_empty());
     let exit = Exit::DAMAGED.when(damaged).and(Exit::FAILED.when(unread)).and(left_out);
+    let root = printable::path(&save.path);
     let printed = reports.iter().try_for_each(|(below, report)| {
         let of_all = below.as_os_str().is_empty();
         let out = if of_all { arguments.out.clone() } else { arguments.out.join(below) };
-        print_report(&out, report)
+        let name = report.source().strip_prefix(&root).unwrap_or(report.source());
+        let name = name.trim_start_matches(['/', '\\']);
+        let name = if name.is_empty() { printable::path(below) } else { name.to_owned() };
+        print_report(&out, &of_several(&save, &name), report)
     });
     // Beside several saves, what was not read may concern none of them.
     let exit = exit.and(complain_of_unread(&save)).and(complain_of_other_lods(&save));
@@ -268,13 +272,14 @@ fn advise_repair(save: &Path, reports: &[(PathBuf, Report)]) -> Result<(), Failu
 /// Entries of one kind that are listed on the terminal; convert.json lists all.
 const MOST: usize = 4;
 
-fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
+/// Prints what a conversion did; `of` is what the lines about one of several saves begin with.
+fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
     let mut out = stdout();
     for fault in &report.faults {
         complain_of_file(&fault.file, &fault.why);
     }
     warn_of_corrected(&report.corrected);
-    warn_of_misplaced(report.misplaced, "converted");
+    warn_of_misplaced(of, report.misplaced, "converted");
     for (kind, what) in [
         (Kind::Damaged, "cannot be read and is left out"),
         (Kind::TooLarge, "does not fit and is left out"),
@@ -294,43 +299,43 @@ fn print_report(to: &Path, report: &Report) -> Result<(), Failure> {
         (Kind::Depth, "has another depth"),
     ] {
         for listed in report.listed.iter().filter(|listed| listed.kind == kind).take(MOST) {
-            let of = if kind == Kind::Palette { "region" } else { "block" };
-            let line = format!("{of} {} of LOD {} {what}: {}", triple(listed.block), listed.lod, listed.why);
+            let part = if kind == Kind::Palette { "region" } else { "block" };
+            let line = format!("{of}{part} {} of LOD {} {what}: {}", triple(listed.block), listed.lod, listed.why);
             writeln!(out, "{}", wrapped(&line, "  "))?;
         }
         let more = report.count(kind).saturating_sub(MOST as u64);
         if more > 0 {
-            writeln!(out, "  and {} more; convert.json lists them.", grouped(more))?;
+            writeln!(out, "  {of}and {} more; convert.json lists them.", grouped(more))?;
         }
     }
     if report.twice > 0 {
         let what = "left out because another one has the same position";
-        writeln!(out, "{}", wrapped(&format!("{} {what}.", count(report.twice, "block")), "  "))?;
+        writeln!(out, "{}", wrapped(&format!("{of}{} {what}.", count(report.twice, "block")), "  "))?;
     }
     if report.cut > 0 {
         let what = "had a distance one step above 1, which the current fixed point cannot store; it is now 1";
         let blocks = count(report.count(Kind::Cut), "block");
-        let line = format!("{} of {blocks} {what}. convert.json lists the blocks.", count(report.cut, "voxel"));
+        let line = format!("{of}{} of {blocks} {what}. convert.json lists the blocks.", count(report.cut, "voxel"));
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     for line in report.form_words() {
-        writeln!(out, "{}", wrapped(&format!("{line}."), "  "))?;
+        writeln!(out, "{}", wrapped(&format!("{of}{line}."), "  "))?;
     }
     if let Some([(region, sector), (new_region, new_sector)]) = report.enlarged {
         let line = match new_region == region {
-            true => format!("Sectors have {new_sector} bytes: {sector} are too few for the table or the engine."),
+            true => format!("{of}Sectors have {new_sector} bytes: {sector} are too few for the table or the engine."),
             false => format!(
-                "Regions have {new_region} blocks along each axis and sectors {new_sector} bytes: the engine refuses {region} and {sector}."
+                "{of}Regions have {new_region} blocks along each axis and sectors {new_sector} bytes: the engine refuses {region} and {sector}."
             ),
         };
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     if let Some(slots) = &report.slots {
-        writeln!(out, "{}", wrapped(&format!("Blocks of negative coordinates are {slots}."), "  "))?;
+        writeln!(out, "{}", wrapped(&format!("{of}Blocks of negative coordinates are {slots}."), "  "))?;
     }
     if report.put_back + report.emptied > 0 {
         let [items, blocks] = [count(report.put_back, "item"), count(report.emptied, "filled block")];
-        let line = format!("The convert.json of the source restores {items} of metadata and leaves out {blocks}.");
+        let line = format!("{of}The convert.json of the source restores {items} of metadata and leaves out {blocks}.");
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     let changed = [

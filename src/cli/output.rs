@@ -38,12 +38,18 @@ pub fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }
 
+/// What a line about one of several saves begins with: its name and a colon. Empty where there is only one.
+pub fn of_several(save: &Save, name: &str) -> String {
+    if save.forests.len() + save.streams.len() > 1 { format!("{name}: ") } else { String::new() }
+}
+
 /// Says on standard error that blocks are used where the tables have them although they belong elsewhere, or may.
-pub fn warn_of_misplaced(blocks: u64, used: &str) {
+/// `of` names the save where there are several, as in [`of_several`].
+pub fn warn_of_misplaced(of: &str, blocks: u64, used: &str) {
     if blocks > 0 {
         let (are, it) = if blocks == 1 { ("is", "it") } else { ("are", "them") };
         complain(&format_args!(
-            "{} that can be read {are} in the wrong place, or may be, and {are} {used} where the table has {it}; run `voxscope repair` first and use its copy",
+            "{of}{} that can be read {are} in the wrong place, or may be, and {are} {used} where the table has {it}; run `voxscope repair` first and use its copy",
             count(blocks, "block")
         ));
     }

@@ -439,3 +439,35 @@ fn layout(world: &World<'_>, target: &Target) -> Result<OutputLayout, Error> {
     }
     Ok(OutputLayout { from, to, region, sector, depths, mode, keys: None, tree, change })
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::source::opened;
+
+    /// The work for one of many saves in a directory does not depend on how many others there are.
+    #[test]
+    fn files_of_one_save_are_opened_as_often_beside_many_others() {
+        let opened: Vec<usize> = [2, 5]
+            .into_iter()
+            .map(|saves| {
+                let dir = tempfile::tempdir().unwrap();
+                let source = dir.path().join("saves");
+                let sample = crate::demo::samples().find(|sample| sample.name == "lods").unwrap();
+                for n in 0..saves {
+                    (sample.make)(&source.join(format!("w{n}"))).unwrap();
+                }
+                let (first, target) = (source.join("w0"), Target::default());
+                let save = Save::open(&source, &save::Options::default()).unwrap();
+                let before = opened::below(&first);
+                let to = dir.path().join("to");
+                let done = to_directory(&save, &target, ResultForm::Forest, &to, &Watch::default()).unwrap();
+                assert_eq!(done.len(), saves);
+                opened::below(&first) - before
+            })
+            .collect();
+        assert!(opened[0] > 0);
+        assert_eq!(opened[0], opened[1]);
+    }
+}

@@ -265,6 +265,12 @@ impl Report {
         Self { source, layout: Some(*layout), slots, key_rule, key_rule_given, faults, ..Self::default() }
     }
 
+    /// The path of the save that was converted, made printable.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
     pub(super) fn index(&mut self, index: &Index) {
         // A fault of a stream is listed for every LOD; keep one.
         for fault in &index.faults {

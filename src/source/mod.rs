@@ -196,6 +196,8 @@ impl FileSource {
     /// # Errors
     /// See [`OpenError`].
     pub fn open(path: &Path) -> Result<Self, OpenError> {
+        #[cfg(test)]
+        opened::note(path);
         let (file, stamp) = open_regular(path)?;
         Ok(Self { path: path.to_owned(), file: RwLock::new(Some(file)), stamp, restoration: None })
     }
@@ -434,5 +436,24 @@ mod tests {
         assert!(matches!(FileSource::open(dir.path()), Err(OpenError::NotAFile("a directory"))));
         assert!(matches!(FileSource::open(&dir.path().join("none")), Err(OpenError::Io(_))));
         assert!(matches!(FileSource::open(Path::new("/dev/null")), Err(OpenError::NotAFile("a device"))));
+    }
+}
+
+/// How often files were opened, for tests of work that must not grow with the square of the number of files.
+#[cfg(test)]
+pub(crate) mod opened {
+    use std::path::{Path, PathBuf};
+    use std::sync::{Mutex, PoisonError};
+
+    static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+    pub(super) fn note(path: &Path) {
+        PATHS.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+    }
+
+    /// How often files below a directory were opened.
+    pub(crate) fn below(dir: &Path) -> usize {
+        let paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+        paths.iter().filter(|path| path.starts_with(dir)).count()
     }
 }

@@ -562,3 +562,34 @@ impl<'s> World<'s> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_below_a_directory_are_those_that_follow_it() {
+        let all = ["a", "a/b", "a/b/c", "a-b", "a.b", "a/z", "ab", "b/a"].map(Path::new);
+        let mut sorted = all.to_vec();
+        sorted.sort_unstable();
+        let paths = Paths(sorted);
+        for dir in all.into_iter().chain([Path::new("b"), Path::new("c"), Path::new("a/b/d")]) {
+            let below = all.iter().filter(|path| path.starts_with(dir)).count();
+            assert_eq!(paths.at_or_below(dir, usize::MAX), below, "{}", dir.display());
+            assert_eq!(paths.at_or_below(dir, 2), below.min(2), "{}", dir.display());
+        }
+    }
+
+    #[test]
+    fn no_result_makes_the_directory_above_a_forest() {
+        for (path, result) in [
+            ("regions/lod0/world", "world-regions/lod0/world"),
+            ("a/regions/LOD 1", "a/world-regions/LOD 1"),
+            ("regions/world", "regions/world"),
+            ("regions", "regions"),
+            ("lod0/regions/x", "lod0/regions/x"),
+        ] {
+            assert_eq!(outside_of_lods(Path::new(path)), Path::new(result));
+        }
+    }
+}

@@ -172,3 +172,130 @@ fn a_database_of_another_program_does_not_stop_the_commands_for_the_save_beside_
     }
     assert!(Path::new(&to("arrays")).join("export.json").is_file() && Path::new(&to("converted.sqlite")).is_file());
 }
+
+/// A database of another program.
+fn other(path: &Path) {
+    let database = Connection::open(path).unwrap();
+    database.execute_batch("CREATE TABLE users (name TEXT); INSERT INTO users VALUES ('a')").unwrap();
+}
+
+/// Whatever the name of the file: it is the name of a stream, of a region, of a pak region, of a block, or of a meta file.
+#[test]
+fn a_database_of_another_program_alone_is_called_that_by_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let to = dir.path().join("to").to_str().unwrap().to_owned();
+    let names = ["other.sqlite", "r.0.0.0.vxr", "x0_y0_z0.region", "x0.vxb", "meta.vxrm", "meta.vxbm", "map_data.json"];
+    for name in names {
+        let path = dir.path().join(name);
+        other(&path);
+        let path = path.to_str().unwrap();
+        for (arguments, code) in [
+            (&["check", path][..], 8),
+            (&["info", path], 8),
+            (&["ls", path], 8),
+            (&["repair", path, "--plan"], 8),
+            (&["repair", path, "--out", &to], 8),
+            (&["convert", path, "--out", &to], 8),
+            (&["export", path, "--out", &to], 8),
+            (&["show", path, "--block=0,0,0"], 8),
+            (&["diff", path, path], 2),
+        ] {
+            let done = run(arguments);
+            assert_eq!(done.code, Some(code), "{arguments:?}: {}{}", done.out, done.err);
+            let said =
+                format!("{path}: this is an SQLite database of another program and no stream: its table is `users`");
+            assert!(done.err.contains(&said), "{arguments:?}: {}", done.err);
+            assert!(!Path::new(&to).exists(), "{arguments:?}");
+        }
+        fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn a_stream_is_one_whatever_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = stream(dir.path());
+    for name in ["r.0.0.0.vxr", "x0_y0_z0.region", "x0.vxb", "meta.vxrm", "meta.vxbm", "map_data.json"] {
+        let path = dir.path().join(name);
+        fs::write(&path, &whole).unwrap();
+        let rows = run(&["ls", path.to_str().unwrap(), "--format=jsonl"]);
+        assert_eq!((rows.code, lines(&rows.out).len()), (Some(0), 18), "{name}: {}", rows.err);
+        fs::remove_file(path).unwrap();
+    }
+    // In a directory, a name of blocks means nothing either.
+    let save = dir.path().join("save");
+    fs::create_dir(&save).unwrap();
+    fs::write(save.join("r.0.0.0.vxr"), &whole).unwrap();
+    let check = run(&["check", save.to_str().unwrap()]);
+    assert!(check.code == Some(0) && check.out.contains("18 blocks"), "{}{}", check.out, check.err);
+}
+
+/// What is left of a database after a loss of power has no byte, or only zeros.
+#[test]
+fn a_blank_database_beside_a_healthy_save_is_named_by_every_command() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let file = Path::new(&save).join("world.db");
+    let to = |name: &str| demo.root.join(name).to_str().unwrap().to_owned();
+    for bytes in [vec![], vec![0; 8192]] {
+        fs::write(&file, &bytes).unwrap();
+        for (n, (arguments, code)) in [
+            (vec!["check"], 4),
+            (vec!["info"], 8),
+            (vec!["ls"], 8),
+            (vec!["convert", "--out"], 8),
+            (vec!["export", "--out"], 8),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let out = to(&format!("{n}-{}", bytes.len()));
+            let mut all = vec![arguments[0], &save];
+            all.extend(&arguments[1..]);
+            if arguments.len() > 1 {
+                all.push(&out);
+            }
+            let done = run(&all);
+            assert_eq!(done.code.map(|found| found & code), Some(code), "{all:?}: {}{}", done.out, done.err);
+            assert!(format!("{}{}", done.out, done.err).contains("world.db"), "{all:?}: {}{}", done.out, done.err);
+        }
+    }
+}
+
+/// Nothing can be made of what is in the place of a database, so its name is all there is to say.
+#[cfg(unix)]
+#[test]
+fn what_is_in_the_place_of_a_database_is_named_by_every_command() {
+    let demo = Demo::new();
+    let whole = demo.path("healthy/current");
+    let dir = tempfile::tempdir().unwrap();
+    let [link, place] = ["link", "place"].map(|name| dir.path().join(name));
+    fs::create_dir(&link).unwrap();
+    std::os::unix::fs::symlink("b", link.join("world.sqlite")).unwrap();
+    std::os::unix::fs::symlink("world.sqlite", link.join("b")).unwrap();
+    fs::create_dir_all(place.join("world.sqlite")).unwrap();
+    fs::copy(Path::new(&demo.path("healthy/stream")).join("world.sqlite"), place.join("other.sqlite")).unwrap();
+    // The first page is gone, the rows are there.
+    let first = dir.path().join("first");
+    fs::create_dir(&first).unwrap();
+    let mut bytes = stream(dir.path());
+    bytes[..4096].fill(0xa5);
+    fs::write(first.join("world.sqlite"), bytes).unwrap();
+    for save in [&link, &place, &first] {
+        let save = save.to_str().unwrap();
+        let out = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+        for (arguments, code) in [
+            (vec!["convert", save, "--out", &out("a")], 8),
+            (vec!["export", save, "--map", &out("b.png")], 8),
+            (vec!["diff", save, &whole], 2),
+        ] {
+            let done = run(&arguments);
+            assert_eq!(done.code, Some(code), "{arguments:?}: {}{}", done.out, done.err);
+            assert!(done.err.contains("world.sqlite"), "{arguments:?}: {}", done.err);
+        }
+        for made in ["a", "b.png"].map(out) {
+            let _ = fs::remove_dir_all(&made);
+            let _ = fs::remove_file(&made);
+        }
+    }
+}

@@ -12,6 +12,7 @@ mod check;
 mod columns;
 mod control;
 mod copies;
+mod corrected;
 #[cfg(feature = "sqlite")]
 mod databases;
 mod destinations;

@@ -21,7 +21,8 @@ use voxscope::world::{self, Fault, World};
 use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, after_report, complain, complain_of_file, complain_of_file_once, complain_of_unread,
-    complain_of_unread_beside, complain_of_unreadable, count, stdout, warn_of_corrected, warn_of_misplaced, wrapped,
+    complain_of_unread_beside, complain_of_unreadable, count, of_several, stdout, warn_of_corrected, warn_of_misplaced,
+    wrapped,
 };
 use super::progress::{Bar, cancelled_by_signals};
 use super::target::{self, parse_triple, read_names};
@@ -181,7 +182,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         table(arguments, &save, &names, &watch)
     } else if let (Some(name), Some((axis, at))) = (&arguments.layer, arguments.slice) {
         let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), arguments.out(), &watch);
-        let picture = picture.map(|picture| (picture_words(arguments, &picture, name), lacking(&picture.faults)));
+        let picture = picture.map(|picture| (picture_words(arguments, &picture, name), lacking("", &picture.faults)));
         picture.map(|done| left_out::and(done, left_out::all_but_map(&save, name)))
     } else if arguments.layer.is_some() && arguments.area.is_some() {
         Err(Error::Request("a layer is exported whole: --box goes with --slice".to_owned()))
@@ -191,7 +192,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         lost(arguments, &save, &watch)
     } else if let (Some((axis, at)), true) = (arguments.slice, paks_alone) {
         let picture = export::slice_of_chunks(&save, &slice(arguments, axis, at), arguments.out(), &watch);
-        let picture = picture.map(|picture| (picture_words(arguments, &picture, "voxels"), lacking(&picture.faults)));
+        let picture =
+            picture.map(|picture| (picture_words(arguments, &picture, "voxels"), lacking("", &picture.faults)));
         picture.map(|done| left_out::and(done, left_out::maps(&save)))
     } else if paks_alone && !arguments.instances {
         chunks(arguments, &save, &watch).map(|done| left_out::and(done, left_out::maps(&save)))
@@ -370,7 +372,7 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
         let [width, height] = summary.size;
         let beside = summary.description.map(|path| format!(", described in {}", printable::path(&path)));
         let words = format!("{width} x {height} pixels, look {}, {}", request.look.name(), summary.matter);
-        (words + &beside.unwrap_or_default(), lacking(&summary.faults).and(left_out))
+        (words + &beside.unwrap_or_default(), lacking("", &summary.faults).and(left_out))
     });
     let unread = match &done {
         Err(Error::Beside(_) | Error::Request(_)) => Exit::CLEAN,
@@ -465,16 +467,16 @@ fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch
     let slice = slice(arguments, axis, at);
     let picture = export::slice(world, &slice, arguments.out(), watch)?;
     let words = picture_words(arguments, &picture, NAMES.get(slice.channel).unwrap_or(&""));
-    Ok((words, lacking(&picture.faults)))
+    Ok((words, lacking(&of_several(world.save, &world.name), &picture.faults)))
 }
 
-/// Says what a picture lacks; returns the exit code for that.
-fn lacking(faults: &PictureFaults) -> Exit {
-    warn_of_misplaced(faults.misplaced, "drawn");
+/// Says what a picture of a save lacks; `of` names it where there are several. Returns the exit code for that.
+fn lacking(of: &str, faults: &PictureFaults) -> Exit {
+    warn_of_misplaced(of, faults.misplaced, "drawn");
     warn_of_corrected(&faults.corrected);
     warn_about_faults(&faults.files);
     warn_about_faults(&faults.layers);
-    tell_damaged(&faults.damaged, "", "drawn");
+    tell_damaged(of, &faults.damaged, "", "drawn");
     let damaged = !faults.damaged.is_empty() || !faults.layers.is_empty();
     Exit::DAMAGED.when(damaged).and(Exit::FAILED.when(!faults.files.is_empty()))
 }
@@ -510,10 +512,11 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
         names: names.clone(),
     };
     let summary = voxels::export(world, &request, arguments.out(), watch)?;
-    warn_of_misplaced(summary.misplaced, "exported");
+    let of = of_several(world.save, &world.name);
+    warn_of_misplaced(&of, summary.misplaced, "exported");
     warn_of_corrected(&summary.corrected);
     warn_about_faults(&summary.faults);
-    tell_damaged(&summary.damaged, "; export.json lists them", "exported");
+    tell_damaged(&of, &summary.damaged, "; export.json lists them", "exported");
     let packed = arguments.unpack_textures && summary.arrays.iter().all(|array| array.unpacked.is_none());
     if packed {
         complain(&format_args!("--unpack-textures: the depths of the blocks do not show textures of Mixel4"));
@@ -542,7 +545,7 @@ fn instances_of_one(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Do
 
 fn instances(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
     let summary = export::instances(world, arguments.lod, arguments.out(), watch)?;
-    tell_damaged(&summary.damaged, "", "exported");
+    tell_damaged("", &summary.damaged, "", "exported");
     let line = format!("{} in {}", count(summary.instances, "instance"), count(summary.blocks, "block"));
     Ok((line, Exit::DAMAGED.when(!summary.damaged.is_empty())))
 }
@@ -594,12 +597,12 @@ fn which(arguments: &Arguments) -> Which {
     }
 }
 
-fn tell_damaged(damaged: &[Odd], where_all_are: &str, done: &str) {
+fn tell_damaged(of: &str, damaged: &[Odd], where_all_are: &str, done: &str) {
     for odd in damaged.iter().take(8) {
-        complain(&format_args!("block {} is not {done} completely: {}", printable::triple(odd.block), odd.why));
+        complain(&format_args!("{of}block {} is not {done} completely: {}", printable::triple(odd.block), odd.why));
     }
     if damaged.len() > 8 {
-        complain(&format_args!("and {} more{where_all_are}", damaged.len() - 8));
+        complain(&format_args!("{of}and {} more{where_all_are}", damaged.len() - 8));
     }
 }
 
