@@ -142,3 +142,30 @@ fn the_first_command_of_each_explanation_does_what_the_text_says() {
     let wrong: Vec<String> = Code::ALL.par_iter().flat_map(|code| judge(&demo, dir.path(), *code)).collect();
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// The path of the save is in the commands of every form of output, quoted for a shell.
+#[test]
+fn show_and_json_name_the_save_in_their_advice() {
+    let dir = tempdir().unwrap();
+    let save = dir.path().join("it's a SAVE & more");
+    let sample = demo::samples().find(|sample| sample.name == "block-epilogue").unwrap();
+    (sample.make)(&save).unwrap();
+    let path = save.to_str().unwrap();
+    let quoted = format!("'{}'", path.replace('\'', r"'\''"));
+    let wanted = format!("voxscope repair {quoted} --out '");
+    for arguments in [&["show", path, "--block=1,0,0"][..], &["check", path]] {
+        let done = run(arguments);
+        assert!(done.out.contains(&wanted) && !done.out.contains("repair SAVE"), "{arguments:?}: {}", done.out);
+    }
+    for (arguments, list) in
+        [(&["show", path, "--block=1,0,0", "--format=jsonl"][..], true), (&["check", path, "--format=jsonl"], false)]
+    {
+        let all = lines(&run(arguments).out);
+        let findings: Vec<&Json> = match list {
+            true => all[0]["findings"].as_array().unwrap().iter().collect(),
+            false => all.iter().filter(|line| line["type"] == "finding").collect(),
+        };
+        let is_named = |finding: &&Json| finding["next"].as_str().unwrap().contains(&wanted);
+        assert!(findings.iter().any(is_named), "{arguments:?}: {findings:?}");
+    }
+}

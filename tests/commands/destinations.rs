@@ -267,3 +267,28 @@ fn a_file_that_becomes_larger_than_the_system_allows_is_an_error_and_leaves_noth
     assert!(said.contains("cannot be written"), "{said}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "something is left");
 }
+
+/// Refused before anything is written, whichever command would write it.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_destination_named_like_a_journal_is_refused() {
+    let demo = Demo::new();
+    let (forest, stream) = (demo.path("healthy/current"), demo.path("healthy/stream/world.sqlite"));
+    let dir = tempdir().unwrap();
+    fs::copy(&stream, dir.path().join("save.file")).unwrap();
+    for name in ["world.sqlite-journal", "world.sqlite-wal", "world.db-shm", "save.file-wal"] {
+        let to = dir.path().join(name);
+        for arguments in [
+            &["convert", &stream, "--out", text(&to)][..],
+            &["convert", &forest, "--to=sqlite", "--out", text(&to)],
+            &["repair", &stream, "--out", text(&to)],
+            &["repair", &forest, "--out", text(&to)],
+            &["export", &forest, "--out", text(&to)],
+        ] {
+            let run = run(arguments);
+            assert_eq!(run.code, Some(16), "{arguments:?}: {}", run.err);
+            assert!(run.err.contains("journal or log of a database"), "{arguments:?}: {}", run.err);
+        }
+    }
+    assert_eq!(names(dir.path()), ["save.file"]);
+}

@@ -244,3 +244,48 @@ fn a_link_to_a_directory_and_a_save_deep_below_are_named() {
         assert!((done.out.clone() + &done.err).contains("link"), "{arguments:?}: {}{}", done.out, done.err);
     }
 }
+
+#[test]
+fn messages_about_one_of_several_saves_name_it() {
+    let samples = Samples::new();
+    let dir = tempfile::tempdir().unwrap();
+    let save = dir.path().join("saves");
+    for (name, sample) in [("good", "current"), ("torn", "block-epilogue")] {
+        copy(Path::new(&samples.path(sample)), &save.join(name));
+    }
+    let out = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let path = save.to_str().unwrap();
+    let done = run(&["convert", path, "--out", &out("converted"), "--block-size=32"]);
+    assert!(done.out.contains("torn: block (1, 0, 0) of LOD 0 cannot be read"), "{}", done.out);
+    let is_named =
+        |line: &&str| !line.starts_with("block ") && !line.starts_with("Blocks of") && !line.starts_with("Sectors");
+    assert!(done.out.lines().all(|line| is_named(&line)), "{}", done.out);
+    for options in [&["--out"][..], &["--slice=y=2", "--out"]] {
+        let to = out(&format!("exported{}", options.len()));
+        let done = run(&[&["export", path], options, &[&to]].concat());
+        assert!(done.err.contains("torn: block (1, 0, 0) is not"), "{options:?}: {}", done.err);
+    }
+    // Of one save, the name says nothing.
+    let done = run(&["convert", save.join("torn").to_str().unwrap(), "--out", &out("one")]);
+    assert!(done.out.starts_with("block (1, 0, 0) of LOD 0 cannot be read"), "{}", done.out);
+}
+
+/// A result below `regions/lod0` would make the directory above a forest without a meta file.
+#[test]
+fn results_below_a_directory_of_lods_are_read_as_what_they_are() {
+    let samples = Samples::new();
+    let dir = tempfile::tempdir().unwrap();
+    let save = dir.path().join("save");
+    copy(Path::new(&samples.path("current")), &save);
+    copy(Path::new(&samples.path("stream")), &save.join("regions/lod0"));
+    copy(Path::new(&samples.path("current")), &save.join("other/regions"));
+    for (n, options) in [&[][..], &["--layout=port"]].into_iter().enumerate() {
+        let to = dir.path().join(n.to_string());
+        let to = to.to_str().unwrap();
+        let done = run(&[&["convert", save.to_str().unwrap(), "--out", to], options].concat());
+        assert_eq!(done.code, Some(0), "{options:?}: {}", done.err);
+        assert_eq!(info(to)["forests"].as_array().unwrap().len(), 3, "{options:?}: {}", info(to));
+        let check = run(&["check", to]);
+        assert_eq!(check.code, Some(0), "{options:?}: {}", check.out);
+    }
+}

@@ -61,3 +61,60 @@ fn settings_that_the_engine_refuses_are_a_warning_and_convert_mends_them() {
     let checked = run(&["check", to.to_str().unwrap()]);
     assert_eq!(checked.code, Some(0), "{}", checked.out);
 }
+
+/// The lines of a comparison.
+fn differences(a: &str, b: &str) -> (Option<i32>, Vec<Json>) {
+    let done = run(&["diff", a, b, "--format=jsonl"]);
+    (done.code, lines(&done.out))
+}
+
+fn of_type<'l>(lines: &'l [Json], kind: &str) -> Vec<&'l Json> {
+    lines.iter().filter(|line| line["type"] == kind).collect()
+}
+
+/// The size of blocks in damaged settings is another one, so that no block of that save can be read.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_block_that_cannot_be_read_is_not_called_removed_too() {
+    let demo = Demo::new();
+    let damaged = demo.path("damaged/stream-meta-twice/world.sqlite");
+    let mut bytes = std::fs::read(&damaged).unwrap();
+    bytes[27] ^= 1;
+    std::fs::write(&damaged, bytes).unwrap();
+    let other = demo.path("damaged/stream-unused/world.sqlite");
+    for (a, b) in [(&damaged, &other), (&other, &damaged)] {
+        let (code, found) = differences(a, b);
+        assert_eq!(code, Some(2));
+        let unreadable = of_type(&found, "unreadable");
+        assert!(!unreadable.is_empty());
+        for line in of_type(&found, "removed").into_iter().chain(of_type(&found, "added")) {
+            assert!(unreadable.iter().all(|of| (&of["lod"], &of["block"]) != (&line["lod"], &line["block"])), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_was_not_read_is_not_called_missing_in_saves_of_other_sizes() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let dir = tempdir().unwrap();
+    for size in ["8", "32"] {
+        let to = dir.path().join(size);
+        let to = to.to_str().unwrap();
+        assert_eq!(run(&["convert", &save, "--out", to, "--block-size", size]).code, Some(0));
+        let holes = |lines: &[Json]| lines.last().unwrap()["holes"].as_u64().unwrap();
+        let (_, whole) = differences(&save, to);
+        let region = std::path::Path::new(to).join("regions/lod0/r.0.0.0.vxr");
+        std::fs::remove_file(&region).unwrap();
+        std::fs::create_dir(&region).unwrap();
+        for (a, b) in [(save.as_str(), to), (to, save.as_str())] {
+            let (code, found) = differences(a, b);
+            assert_eq!(code, Some(2), "{size}");
+            assert!(!of_type(&found, "unreadable").is_empty(), "{size}");
+            for kind in ["removed", "added", "changed"] {
+                assert_eq!(of_type(&found, kind).len(), 0, "{size}: {kind}");
+            }
+            assert!(holes(&found) <= holes(&whole), "{size}: {}", found.last().unwrap());
+        }
+    }
+}

@@ -192,3 +192,20 @@ fn the_first_of_many_findings_is_selected_and_shown_in_full() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&super::inspector_text(&driver)).contains(&words(&finding.message())), "{}", driver.text_screen());
 }
+
+/// The panes show a block meanwhile; the inspector does not say that the finding is about it.
+#[test]
+fn a_finding_about_a_file_is_not_shown_as_one_of_a_block() {
+    for (name, code) in [("block-file-name", Code::BlockFileName), ("stream-cut", Code::StreamCut)] {
+        let (mut driver, _dir) = on(name, 120, 40);
+        for _ in 0..driver.app.findings.list.len() {
+            driver.keys("n");
+            if selected(&driver) == code {
+                break;
+            }
+        }
+        assert_eq!(selected(&driver), code);
+        let screen = driver.text_screen();
+        assert!(!screen.contains(" Block (") && !screen.contains(" Block 0"), "{name}: {screen}");
+    }
+}
