@@ -122,6 +122,11 @@ fn lines(app: &App) -> (String, InspectorLines) {
         let mark = app.glyphs.level(level);
         out.push(("", format!("{mark} {}: {}", finding.level().name(), finding.message()), level_role(level)));
         out.push(("", app.findings.advice.next(finding), Role::Text));
+        // A file that has no line in the tree is not the one that the panes show.
+        let has_no_line = app.selection.finding.and_then(|at| app.findings.items.get(at)) == Some(&None);
+        if has_no_line && finding.block.is_none() && app.selected_slot().is_some() {
+            return (finding.file.to_string(), out);
+        }
     }
     let title = describe_selection(app, &mut out);
     // In a directory the file is not what the tree shows.
