@@ -33,7 +33,9 @@ pub fn show(
         .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
     let findings = findings(place, &view);
     if arguments.format != Format::Text {
-        arguments.format.write(out, &to_json(place, &view, names, super::findings_json(&findings, &arguments.path)))?;
+        arguments
+            .format
+            .write(out, &to_json(place, &view, names, &super::findings_json(&findings, &arguments.path)))?;
         return Ok(());
     }
     head(out, place, &view)?;
@@ -188,7 +190,7 @@ fn sdf_range(version: u8, channel: &Channel<'_>) -> Option<[f64; 2]> {
     Some(values.fold([first; 2], |[low, high], n| [low.min(n), high.max(n)]))
 }
 
-fn to_json(place: &FoundBlock<'_>, view: &View<'_>, names: &Palette, findings: Json) -> Json {
+fn to_json(place: &FoundBlock<'_>, view: &View<'_>, names: &Palette, findings: &Json) -> Json {
     let entry = place.listed.entry;
     let container = view.container.as_ref().map(container_json);
     let block = view.block.as_ref();
