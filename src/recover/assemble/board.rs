@@ -217,8 +217,7 @@ impl<'c> Board<'c> {
         }
         let volume: u32 = case.shape.size.iter().map(|&n| u32::from(n)).product();
         let is_full = |(lod, at): &Place| {
-            own.contains_key(at) && *lod == case.lod
-                || self.placed.get(&(*lod, *at)).is_some_and(|(of, _)| *of != r)
+            own.contains_key(at) && *lod == case.lod || self.placed.get(&(*lod, *at)).is_some_and(|(of, _)| *of != r)
         };
         for position in (0..volume).filter_map(|slot| case.shape.position(slot)) {
             let beside = around(case.lod, position, false).iter().filter(|(_, at)| is_full(at)).count();
