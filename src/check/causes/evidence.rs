@@ -28,8 +28,8 @@ const GARBAGE: u64 = 2;
 #[derive(Default)]
 pub(super) struct Evidence {
     pub all: Counts,
-    /// The codes of each block that findings name.
-    pub blocks: Vec<CodeSet>,
+    /// The codes of the blocks that findings name, and how many have them.
+    pub blocks: Vec<(CodeSet, u64)>,
     /// Blocks whose entry leads to another block, or to none, while their own is elsewhere.
     pub displaced: u64,
     /// Those of them in files whose tables fit their sectors.
@@ -76,6 +76,7 @@ impl Evidence {
                 let all = blocks.entry((name, *block)).or_default();
                 codes.iter().for_each(|code| all.insert(code));
             }
+            evidence.blocks.extend_from_slice(&found.others);
             let is_missing =
                 |fault: &&Fault| fault.damage.found == Value::Words("missing") && save.shown(&fault.path) == **name;
             if counts.contains_key(&Code::BlockFilesMeta) && save.faults.iter().any(|fault| is_missing(&fault)) {
@@ -123,13 +124,13 @@ impl Evidence {
                 }
             }
         }
-        evidence.blocks = blocks.into_values().collect();
+        evidence.blocks.extend(blocks.into_values().map(|codes| (codes, 1)));
         evidence
     }
 
     /// Blocks that have a finding whose code is one of these.
     pub fn blocks_with(&self, is: impl Fn(Code) -> bool) -> u64 {
-        self.blocks.iter().filter(|codes| codes.iter().any(&is)).count() as u64
+        self.blocks.iter().filter(|(codes, _)| codes.iter().any(&is)).map(|(_, n)| n).sum()
     }
 
     pub fn count(&self, codes: &[Code]) -> u64 {

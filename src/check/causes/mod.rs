@@ -15,10 +15,15 @@ use crate::save::Save;
 use codes::{SHIFTED, TEXT};
 use evidence::Evidence;
 
+/// Blocks whose codes are kept apart, of all files: 3 MiB.
+const MOST: usize = 1 << 15;
+
 /// Findings of a save, counted as they come, from which [`Findings::causes`] infers what happened.
 #[derive(Debug, Default)]
 pub struct Findings {
     files: Vec<(Arc<str>, FileFindings)>,
+    /// How many blocks are kept apart.
+    apart: usize,
 }
 
 /// Findings by their codes.
@@ -33,6 +38,8 @@ struct FileFindings {
     counts: Counts,
     /// The codes of each block that a finding names.
     blocks: BTreeMap<NamedBlock, CodeSet>,
+    /// The codes of blocks that are not kept apart, and how many have them.
+    others: Vec<(CodeSet, u64)>,
 }
 
 impl FileFindings {
@@ -41,6 +48,16 @@ impl FileFindings {
         let Some(block) = finding.block else { return };
         let start = if block.position.is_some() { 0 } else { finding.span.map_or(0, |span| span.start) };
         self.blocks.entry((block.lod, block.position, start)).or_default().insert(finding.code());
+    }
+
+    /// Keeps no block apart. One that a later finding names counts once more.
+    fn fold(&mut self) {
+        for (_, codes) in std::mem::take(&mut self.blocks) {
+            match self.others.iter_mut().find(|(of, _)| *of == codes) {
+                Some((_, n)) => *n += 1,
+                None => self.others.push((codes, 1)),
+            }
+        }
     }
 }
 
@@ -51,7 +68,13 @@ impl Findings {
             self.files.push((Arc::clone(&finding.file), FileFindings::default()));
         }
         if let Some((_, found)) = self.files.last_mut() {
+            let before = found.blocks.len();
             found.add(finding);
+            self.apart += found.blocks.len() - before;
+        }
+        if self.apart > MOST {
+            self.files.iter_mut().for_each(|(_, found)| found.fold());
+            self.apart = 0;
         }
     }
 
@@ -60,7 +83,8 @@ impl Findings {
     #[must_use]
     pub fn below(&self, prefix: &str) -> Self {
         let inside = |file: &str| Some(Arc::from(file.strip_prefix(prefix)?.strip_prefix('/')?));
-        Self { files: self.files.iter().filter_map(|(file, found)| Some((inside(file)?, found.clone()))).collect() }
+        let files = self.files.iter().filter_map(|(file, found)| Some((inside(file)?, found.clone())));
+        Self { files: files.collect(), apart: 0 }
     }
 
     /// What happened to the save, or to each save of a directory, the likeliest first; empty when nothing did, or the findings do not show it. Reads the
