@@ -1,5 +1,6 @@
 //! What is decided about one file and one block: the words of plans, reports and writing.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,6 +93,14 @@ pub struct Decision {
     pub backup: Option<Arc<(PathBuf, Header)>>,
     /// How it is written anew; `None` when its bytes are written as they are.
     pub mend: Option<Mend>,
+}
+
+/// How many blocks have the entries of other positions, in a table whose entries lead to these blocks and to nothing else; 0
+/// where some of the blocks are at other sectors.
+pub(super) fn exchanged_in(blocks: &[Decision]) -> usize {
+    let listed: HashSet<u32> = blocks.iter().map(|block| block.listed_at.unwrap_or(block.sector)).collect();
+    let elsewhere = blocks.iter().filter(|block| block.listed_at.is_some());
+    if elsewhere.clone().all(|block| listed.contains(&block.sector)) { elsewhere.count() } else { 0 }
 }
 
 /// A block, or what is left of one, that is kept in `lost+found`.

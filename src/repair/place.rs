@@ -10,7 +10,7 @@ use crate::recover::decide::Certainty;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
 use crate::repair::backup::Store;
-use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlan, simple};
+use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlan, exchanged_in, simple};
 use crate::repair::mend::{Common, Job};
 use crate::repair::pack;
 use crate::repair::survey::{Solved, Walk, sure};
@@ -81,6 +81,9 @@ pub(super) fn region_plan(
     plan.action = Action::Rebuild;
     plan.why = match walk.remark {
         Some(remark) => remark,
+        None if packed && sound && !odd && exchanged_in(&placing.blocks) > 0 => {
+            "its table leads to blocks of other positions"
+        }
         None if !case.is_intact() && !as_listed => "the table does not fit the sectors",
         None if sound && odd => "something in its blocks is against the format",
         None if sound => "the table does not fit the sectors",

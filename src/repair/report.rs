@@ -9,7 +9,7 @@ use crate::check;
 use crate::godot::channel::NAMES;
 use crate::printable::{self, grouped, triple};
 use crate::recover::decide::Certainty;
-use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT};
+use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT, exchanged_in};
 use crate::repair::lost::rounded;
 use crate::repair::plan::Plan;
 use crate::repair::uncopied;
@@ -306,9 +306,12 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     let count = |is: &dyn Fn(&Decision) -> bool| region.blocks.iter().filter(|b| is(b)).count();
     let all = region.blocks.len() + region.missing.len();
     let mut of_them = Vec::new();
+    let exchanged = exchanged_in(&region.blocks);
+    let elsewhere = |moved: bool| count(&|b| b.moved == moved && b.listed_at.is_some());
     for (n, what) in [
-        (count(&|b| b.listed_at.is_some() && !b.moved), "found at other sectors than the table gives"),
-        (count(&|b| b.moved && b.listed_at.is_some()), "had been moved to the end"),
+        (exchanged, "had entries of other positions"),
+        (if exchanged > 0 { 0 } else { elsewhere(false) }, "found at other sectors than the table gives"),
+        (if exchanged > 0 { 0 } else { elsewhere(true) }, "had been moved to the end"),
         (count(&|b| b.moved && b.listed_at.is_none()), "had no entry in the table"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),

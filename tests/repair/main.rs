@@ -8,6 +8,7 @@ mod accept;
 mod alike;
 mod anything;
 mod damage;
+mod exchanged;
 mod flat;
 mod golden;
 mod least;
