@@ -40,7 +40,7 @@ use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::recover::effort::Effort;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
-use crate::recover::slots::{Purpose, by_old_formula};
+use crate::recover::slots::{self, FormulaEvidence, Purpose};
 use crate::save::{Fault, File, Forest, Region, Save};
 use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
@@ -88,6 +88,8 @@ pub struct Options<'a> {
     pub effort: Effort,
     /// Cancels the check, and receives its progress in bytes of files; the sum is about [`total_bytes`].
     pub watch: Watch<'a>,
+    /// What settles the slot formula, if it was looked for.
+    formula: Option<&'a FormulaEvidence>,
 }
 
 impl<'a> Options<'a> {
@@ -166,11 +168,13 @@ pub fn total_bytes(save: &Save, level: Level) -> u64 {
 /// Checks a save with the threads of the current `rayon` pool and passes each finding to `sink`.
 pub fn run(save: &Save, options: &Options<'_>, sink: impl FnMut(Finding)) -> Summary {
     // Findings name positions by the formula by which every other command reads them.
-    let placed = match options.level {
+    let evidence = match options.level {
         Level::Header => None,
-        _ => by_old_formula(save, Purpose::Reading, &|| options.cancelled()).ok().flatten(),
+        _ => slots::find_evidence(save, &|| options.cancelled()),
     };
-    run_as_placed(placed.as_ref().unwrap_or(save), options, sink)
+    let placed = evidence.as_ref().and_then(|of| slots::read_by_old_formula(save, of, Purpose::Reading).ok().flatten());
+    let options = Options { formula: evidence.as_ref(), ..*options };
+    run_as_placed(placed.as_ref().unwrap_or(save), &options, sink)
 }
 
 fn run_as_placed(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {

@@ -214,10 +214,11 @@ fn misnamed(forest: &Forest, files: &[&RegionFile], glance: &Glance) -> Vec<(Pat
 
 /// The slot formula of blocks with negative coordinates, if seams show it; reported for the first file that has such blocks.
 fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(PathBuf, Doubt)> {
-    let FormulaEvidence::Seams { slots, seams, odds } = slots::infer_formula(save, forest, &|| options.cancelled())
-    else {
-        return None;
+    let evidence = match options.formula {
+        Some(evidence) => evidence,
+        None => &slots::infer_formula(save, forest, &|| options.cancelled()),
     };
+    let &FormulaEvidence::Seams { slots, seams, odds } = evidence else { return None };
     let file = forest.regions.iter().find(|file| file.position.iter().any(|&p| p < 0))?;
     let span = file.header.as_ref().map_or_else(Span::default, |header| header.table);
     let words = match slots {

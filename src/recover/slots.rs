@@ -84,12 +84,23 @@ pub fn by_old_formula(
     purpose: Purpose,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Save>, save::Error> {
-    let [forest] = &save.forests[..] else { return Ok(None) };
+    let evidence = find_evidence(save, stop);
+    evidence.map_or(Ok(None), |evidence| read_by_old_formula(save, &evidence, purpose))
+}
+
+/// What settles the formula of a save of one forest; `None` where it is given, or there is no such save. `stop` ends the search.
+pub(crate) fn find_evidence(save: &Save, stop: &(dyn Fn() -> bool + Sync)) -> Option<FormulaEvidence> {
+    let [forest] = &save.forests[..] else { return None };
     let is_known = save.options.slots.is_some() || save.options.inferred_slots.is_some();
-    if is_known || forest.kind == Kind::BlockFiles {
-        return Ok(None);
-    }
-    let evidence = infer_formula(save, forest, stop);
+    (!is_known && forest.kind != Kind::BlockFiles).then(|| infer_formula(save, forest, stop))
+}
+
+/// As [`by_old_formula`], with the evidence that was found.
+pub(crate) fn read_by_old_formula(
+    save: &Save,
+    evidence: &FormulaEvidence,
+    purpose: Purpose,
+) -> Result<Option<Save>, save::Error> {
     if evidence.slots() != Some(SlotFormula::Legacy) || (purpose == Purpose::Moving && !evidence.is_enough_to_move()) {
         return Ok(None);
     }
