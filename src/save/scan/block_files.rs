@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::{Entry, META_ABOVE, MetaRead, Scan, What, canonical};
+use super::names::canonical;
+use super::{Entry, META_ABOVE, MetaRead, Scan, What};
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::block::BlockLayout;

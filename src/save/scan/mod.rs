@@ -2,12 +2,13 @@
 
 mod block_files;
 mod header_correction;
+mod names;
 mod pak_dirs;
 mod streams;
 mod unopened;
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::forest::{MAX_LODS, Meta};
 use crate::godot::region::{self, Format, Header, MAGIC, MAX_HEADER_BYTES};
+use crate::save::scan::names::{has_lod, may_have_lods, names_in, parse_copied, parse_lod, parse_region};
 use crate::save::transfer::open_region;
 use crate::save::{Error, Fault, Forest, ForestLayout, Kind, Options, PakDir, RegionFile, Save, StreamFile};
 use crate::source::{FileSource, OpenError, Source};
@@ -26,6 +28,7 @@ use crate::voxel_map::map_json::FILE_NAME;
 
 pub(crate) use block_files::META as BLOCK_META;
 pub(crate) use header_correction::of_blocks as layout_of_blocks;
+pub(crate) use names::{is_like_lod, region_of_path};
 pub(super) use streams::{is_foreign_database, with_ending};
 
 /// Name of the meta file.
@@ -100,36 +103,6 @@ fn forest_above(dir: &Path) -> Option<PathBuf> {
     let parent = real.parent()?;
     let is_regions = real.file_name() == Some(OsStr::new(REGIONS)) && parent.join(META).is_file();
     is_regions.then(|| parent.to_owned())
-}
-
-/// Whether a name is that of a directory of a LOD, or close to it.
-pub(crate) fn is_like_lod(name: &OsStr) -> bool {
-    name.to_string_lossy().to_lowercase().starts_with("lod")
-}
-
-/// Whether a directory named `regions` may be that of a forest: it is empty, cannot be listed, or has a directory of a LOD or
-/// a name close to it. Other programs name directories so too.
-fn may_have_lods(dir: &Path) -> bool {
-    let Ok(list) = fs::read_dir(dir) else { return true };
-    let mut is_empty = true;
-    for entry in list {
-        is_empty = false;
-        let Ok(entry) = entry else { return true };
-        if is_like_lod(&entry.file_name()) {
-            return true;
-        }
-    }
-    is_empty
-}
-
-/// The names in a directory; none if it cannot be listed.
-fn names_in(dir: &Path) -> impl Iterator<Item = OsString> {
-    fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.file_name())
-}
-
-/// Whether a directory has one that is named as that of a LOD.
-fn has_lod(dir: &Path) -> bool {
-    names_in(dir).any(|name| parse_lod(&name).is_some())
 }
 
 /// Whether entries of a directory are those of a forest of the Rust port: directories of LODs with region files. Those in a
@@ -702,92 +675,4 @@ fn read_headers(forest: &mut Forest, options: &Options) {
         file.read_header(dir, format.as_ref());
         header_correction::correct(file, dir, format.as_ref(), options);
     });
-}
-
-/// `lodN`, N from 0 to 23 as the engine writes it.
-fn parse_lod(name: &OsStr) -> Option<u8> {
-    let digits = name.to_str()?.strip_prefix("lod")?;
-    canonical(digits)?.try_into().ok().filter(|&lod: &u8| lod < MAX_LODS)
-}
-
-/// The LOD of the directory that a path is, or is in, and the region that its name is of.
-pub(crate) fn region_of_path(path: &Path) -> (Option<u8>, Option<[i32; 3]>) {
-    let region = path.file_name().and_then(parse_region);
-    let dir = if region.is_some() { path.parent() } else { Some(path) };
-    (dir.and_then(Path::file_name).and_then(parse_lod), region)
-}
-
-/// `r.X.Y.Z.vxr` as the engine writes it.
-fn parse_region(name: &OsStr) -> Option<[i32; 3]> {
-    let mut parts = name.to_str()?.strip_prefix("r.")?.strip_suffix(".vxr")?.split('.');
-    let position = [canonical(parts.next()?)?, canonical(parts.next()?)?, canonical(parts.next()?)?];
-    parts.next().is_none().then_some(position)
-}
-
-/// `r.X.Y.Z.vxr` as a copy or a program that synchronizes directories changes it: other letter case, something behind the
-/// numbers or behind the name.
-fn parse_copied(name: &OsStr) -> Option<[i32; 3]> {
-    let name = name.to_str()?.to_ascii_lowercase();
-    let (numbers, more) = name.strip_prefix("r.")?.split_once(".vxr")?;
-    let mut parts = numbers.splitn(3, '.');
-    let (x, y, z) = (parts.next()?, parts.next()?, parts.next()?);
-    let end =
-        z.char_indices().find(|(at, c)| !(c.is_ascii_digit() || (*at == 0 && *c == '-'))).map_or(z.len(), |(at, _)| at);
-    let (z, between) = z.split_at_checked(end)?;
-    // What programs put there begins with a space, a bracket, a point or the like; another number is another name.
-    let put_in = |text: &str| text.is_empty() || text.starts_with([' ', '(', '_', '~', '-', '.', '[']);
-    let another = between.strip_prefix('.').is_some_and(|rest| canonical(rest).is_some());
-    (put_in(between) && put_in(more) && !another).then_some([canonical(x)?, canonical(y)?, canonical(z)?])
-}
-
-/// A decimal number without plus sign, leading zeros or anything else.
-fn canonical(text: &str) -> Option<i32> {
-    text.parse().ok().filter(|n: &i32| n.to_string() == text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_a_copy_changed_still_say_which_region_it_is() {
-        for (name, position) in [
-            ("R.0.0.0.VXR", Some([0, 0, 0])),
-            ("r.0.-1.2 (conflicted copy).vxr", Some([0, -1, 2])),
-            ("r.0.0.-3 (Anna's conflicted copy 2024-05-01).vxr", Some([0, 0, -3])),
-            ("r.0.0.0.sync-conflict-20240501-101010-ABCDEFG.vxr", Some([0, 0, 0])),
-            ("r.0.0.0 - Copy.vxr", Some([0, 0, 0])),
-            ("r.0.0.0.vxr.bak", Some([0, 0, 0])),
-            ("r.0.0.0.vxr~", Some([0, 0, 0])),
-            ("r.0.0.0.0.vxr", None),
-            ("r.01.0.0 (1).vxr", None),
-            ("r.0.0.vxr", None),
-            ("notes.txt", None),
-        ] {
-            assert_eq!(parse_copied(OsStr::new(name)), position, "{name}");
-        }
-    }
-
-    #[test]
-    fn only_the_names_that_the_engine_writes_are_taken() {
-        for (name, position) in [
-            ("r.0.0.0.vxr", Some([0, 0, 0])),
-            ("r.-1.20.-300.vxr", Some([-1, 20, -300])),
-            ("r.+1.0.0.vxr", None),
-            ("r.01.0.0.vxr", None),
-            ("r.-0.0.0.vxr", None),
-            ("r.0.0.vxr", None),
-            ("r.0.0.0.0.vxr", None),
-            ("r.0.0.0.vxr.bak", None),
-            ("R.0.0.0.vxr", None),
-            ("r.0.0.2147483648.vxr", None),
-            ("r.0.0. 0.vxr", None),
-        ] {
-            assert_eq!(parse_region(OsStr::new(name)), position, "{name}");
-        }
-        assert_eq!(parse_lod(OsStr::new("lod23")), Some(23));
-        for name in ["lod24", "lod-1", "lod", "lod01", "LOD0", "lod0 "] {
-            assert_eq!(parse_lod(OsStr::new(name)), None, "{name}");
-        }
-    }
 }
