@@ -1,5 +1,6 @@
 //! `export`: voxels, metadata and tables of a save as files for other programs.
 
+mod arguments;
 mod left_out;
 
 use std::collections::BTreeSet;
@@ -8,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use voxscope::draft::{self, Draft};
-use voxscope::export::voxels::{self, Area, Error, Odd, Request, Summary, Which};
+use voxscope::export::voxels::{self, Error, Odd, Request, Summary, Which};
 use voxscope::export::{self, Coloring, MapRequest, Picture, PictureFaults, Slice};
-use voxscope::godot::channel::{CHANNELS, NAMES};
+use voxscope::godot::channel::NAMES;
 use voxscope::picture::{self, Part, palette::Palette};
 use voxscope::printable;
 use voxscope::repair;
@@ -25,143 +26,10 @@ use super::output::{
     wrapped,
 };
 use super::progress::{Bar, cancelled_by_signals};
-use super::target::{self, parse_triple, read_names};
+use super::target::read_names;
+use arguments::LookArgument;
 
-const AFTER_HELP: &str = "\
-Examples:
-  voxscope export world --out arrays --channel TYPE
-  voxscope export world --out y12.png --slice y=12
-
-Arrays have the shape (z, x, y) in C order. Voxels without a block have the value of --fill.
-Chunks of pak regions are exported one by one, with the shape (y, z, x).
-OUTPUT.md describes the files.";
-
-const OTHER: &str = "Instead of arrays of voxels";
-
-/// What a slice or a map looks like.
-#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum LookArgument {
-    /// Of --slice: a colour for each value; distances by their sign and size
-    Palette,
-    /// Of --slice: grey from the smallest value to the largest
-    Scale,
-    /// Of --map: from above, the highest matter of each column, lit from the north-west
-    Surface,
-    /// Of --map: a cut, at the place that --slice gives
-    Cut,
-    /// Of --map: the y of the highest matter of each column
-    Height,
-    /// Of --map: the depth of the water, in voxel maps
-    Depth,
-    /// Of --map: the worst finding of each block
-    Health,
-    /// Of --map: which LODs exist
-    Coverage,
-    /// Of --map: bytes that the blocks of a column take
-    Size,
-    /// Of --map: what differs from the save that --against names
-    Difference,
-    /// Of --map: the save as a repair would write it, with what it changes
-    Repair,
-}
-
-impl LookArgument {
-    /// The look of a map; `None` for those of a slice.
-    const fn of_map(self) -> Option<picture::Look> {
-        Some(match self {
-            Self::Palette | Self::Scale => return None,
-            Self::Surface => picture::Look::Surface,
-            Self::Cut => picture::Look::Cut,
-            Self::Height => picture::Look::Height,
-            Self::Depth => picture::Look::Depth,
-            Self::Health => picture::Look::Health,
-            Self::Coverage => picture::Look::Coverage,
-            Self::Size => picture::Look::Size,
-            Self::Difference => picture::Look::Difference,
-            Self::Repair => picture::Look::Repair,
-        })
-    }
-}
-
-/// Arguments of `export`.
-#[derive(Clone, clap::Args)]
-#[command(after_help = AFTER_HELP)]
-pub struct Arguments {
-    /// The save, which is only read
-    source: PathBuf,
-    /// Write the result here, a new directory, or a new file for --slice, --table and --instances
-    #[arg(long, value_name = "DST", required_unless_present = "map")]
-    out: Option<PathBuf>,
-    /// A picture of the whole world: OUT ends in .png, or in .npy for the numbers of --look height, depth, size, coverage
-    #[arg(long, value_name = "OUT", help_heading = OTHER)]
-    #[arg(conflicts_with_all = ["out", "table", "lost", "instances", "block", "distances"])]
-    map: Option<PathBuf>,
-    /// Of --map: so many voxels of the LOD a pixel, along each side
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "map", help_heading = OTHER)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    scale: u32,
-    /// Names and colours of types: TOML, or the JSON of the engine's id map; override those in the save
-    #[arg(long, value_name = "FILE")]
-    names: Option<PathBuf>,
-    /// Of --look difference: the save to compare with
-    #[arg(long, value_name = "SAVE", requires = "map", help_heading = OTHER)]
-    against: Option<PathBuf>,
-    /// Write a plane as a PNG, such as y=12, in voxels of the LOD; shows TYPE unless --channel is given
-    #[arg(long, value_name = "AXIS=N", value_parser = parse_slice, help_heading = OTHER)]
-    slice: Option<(usize, i64)>,
-    /// What a slice or a map looks like; palette and surface when not given
-    #[arg(long, value_name = "LOOK", help_heading = OTHER)]
-    look: Option<LookArgument>,
-    /// Write a table of all blocks; DST ends in .csv, .jsonl or .sqlite
-    #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel", "layer", "lost"], help_heading = OTHER)]
-    table: bool,
-    /// Write a layer of a voxel map, by name or number, with its depths
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["block", "channel", "lost", "instances"], help_heading = OTHER)]
-    layer: Option<String>,
-    /// Write the instances of an SQLite stream, of --lod or of all LODs; DST ends in .csv or .jsonl
-    #[arg(long, conflicts_with_all = ["table", "slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
-    instances: bool,
-    /// Write unowned blocks: those in lost+found of a repaired save, or those that a damaged save still has
-    #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel"], help_heading = OTHER)]
-    lost: bool,
-    /// Export one block, by its position in blocks of its LOD; in pak regions one chunk
-    #[arg(long, value_name = "X,Y,Z", value_parser = parse_triple, allow_hyphen_values = true)]
-    block: Option<[i32; 3]>,
-    /// Export the voxels of the LOD from the first corner up to, but not including, the second [default: all]
-    #[arg(long = "box", value_name = "X,Y,Z..X,Y,Z", value_parser = parse_box, allow_hyphen_values = true)]
-    #[arg(conflicts_with = "block")]
-    area: Option<Area>,
-    /// LOD to export [default: 0]
-    #[arg(long, value_name = "N")]
-    lod: Option<u8>,
-    /// Export this channel, by name or number; may be repeated [default: channels that are not uniform]
-    #[arg(long, alias = "channels", value_name = "NAME", value_parser = parse_channel)]
-    channel: Vec<usize>,
-    /// Value of voxels without a block
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    fill: u64,
-    /// Write SDF as distances in 32-bit floats instead of raw values
-    #[arg(long)]
-    distances: bool,
-    /// Also write textures of Mixel4 and their weights unpacked: four numbers a voxel, of shape (z, x, y, 4)
-    #[arg(long, conflicts_with_all = ["map", "slice", "table", "layer", "instances", "lost"])]
-    unpack_textures: bool,
-    /// Do not wait until the arrays are on the disk: faster, but a power loss can leave zeros in them
-    #[arg(long)]
-    no_sync: bool,
-    /// Write arrays of more than 4 GiB
-    #[arg(long)]
-    yes: bool,
-    #[command(flatten)]
-    options: target::Options,
-}
-
-impl Arguments {
-    /// The destination; there is one unless --map has its own.
-    fn out(&self) -> &Path {
-        self.out.as_deref().unwrap_or(Path::new(""))
-    }
-}
+pub use arguments::{Arguments, parse_channel};
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     check_look(arguments)?;
@@ -623,30 +491,4 @@ fn words(summary: &Summary) -> String {
     let [x, y, z] = [0, 1, 2].map(|i| summary.area[1][i] - summary.area[0][i]);
     let files = if files.is_empty() { "every channel has one value".to_owned() } else { files.join(", ") };
     format!("{x} x {y} x {z} voxels · {}{holes} · {files}", count(summary.blocks, "block"))
-}
-
-/// `AXIS=N`.
-fn parse_slice(text: &str) -> Result<(usize, i64), String> {
-    let parts = text.split_once('=').and_then(|(axis, at)| {
-        let axis = ["x", "y", "z"].iter().position(|name| name.eq_ignore_ascii_case(axis.trim()))?;
-        Some((axis, at.trim().parse().ok()?))
-    });
-    parts.ok_or_else(|| "expected an axis and a position on it, such as y=12".to_owned())
-}
-
-/// `X,Y,Z..X,Y,Z`.
-fn parse_box(text: &str) -> Result<Area, String> {
-    let corner = |text: &str| {
-        let numbers: Option<Vec<i64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
-        numbers.and_then(|numbers| <[i64; 3]>::try_from(numbers).ok())
-    };
-    let corners = text.split_once("..").and_then(|(from, to)| Some([corner(from)?, corner(to)?]));
-    corners.ok_or_else(|| "expected two corners separated by .., such as -16,0,-16..16,32,16".to_owned())
-}
-
-/// A channel by its name or number.
-pub fn parse_channel(text: &str) -> Result<usize, String> {
-    let by_name = NAMES.iter().position(|name| name.eq_ignore_ascii_case(text));
-    let found = by_name.or_else(|| text.parse().ok().filter(|&n| n < CHANNELS));
-    found.ok_or_else(|| format!("expected one of {}, or the number of a channel", NAMES.join(", ")))
 }
