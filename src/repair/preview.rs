@@ -2,7 +2,7 @@
 //! put right, left out or lost.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::bytes::Span;
 use crate::godot::region::sectors_for;
@@ -12,6 +12,7 @@ use crate::pak::record::blocks_for;
 use crate::printable::{self, triple};
 use crate::repair::{Action, Certainty, LostPart, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
 use crate::save::BlockStart;
+use crate::voxel_map::map_json::FILE_NAME;
 
 /// What becomes of a part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,10 +108,16 @@ impl Preview {
         if let Some(stream) = plan.streams.iter().find(|stream| stream.path == path) {
             return stream_preview(stream);
         }
+        // A map that cannot be read has no directory in the tree.
+        let map_dir = map_dir.or_else(|| path.parent().filter(|_| path.file_name() == Some(FILE_NAME.as_ref())));
         if let Some(map) = plan.maps.iter().find(|map| map_dir == Some(map.dir.as_path())) {
             let maps = std::slice::from_ref(map);
             let all = crate::repair::map_words(maps);
             return Self { unchanged: map.action == Action::Copy, ..text_preview(map.action, map.why, &all) };
+        }
+        let below = |name: &PathBuf| path.ends_with(name);
+        if plan.strange.iter().chain(&plan.no_files).any(below) {
+            return start_preview(Action::SetAside, "it is no file of the save that can be read");
         }
         Self { summary: "copied as it is".into(), unchanged: true, ..Self::default() }
     }
@@ -177,7 +184,13 @@ fn describe_action(action: Action, why: &str) -> String {
 
 /// What is said of a file whatever is done with it.
 fn start_preview(action: Action, why: &str) -> Preview {
-    Preview { summary: describe_action(action, why), unchanged: action == Action::Copy, ..Preview::default() }
+    let text = match action {
+        Action::SetAside => Some("kept in lost+found as it is: none of its blocks is in the copy"),
+        Action::FromBackup => Some("the file of the backup, an older state, takes its place"),
+        Action::Copy | Action::Rebuild => None,
+    };
+    let lines = text.map(|text| line(Subject::Lost, "the file".to_owned(), text.to_owned())).into_iter().collect();
+    Preview { summary: describe_action(action, why), unchanged: action == Action::Copy, lines, ..Preview::default() }
 }
 
 /// A line about nothing that can be looked at.

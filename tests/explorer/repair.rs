@@ -209,3 +209,21 @@ fn a_stream_is_previewed_row_by_row() {
     let screen = driver.text_screen();
     assert!(row_with(&driver, "coordinate_format").contains("put right to 0"), "{screen}");
 }
+
+#[test]
+fn a_file_that_is_set_aside_is_not_said_to_be_in_the_copy() {
+    for (name, file) in
+        [("pak-header-cut", "x0_y0_z0.region"), ("stream-empty", "world.sqlite"), ("map-unreadable", "map_data.json")]
+    {
+        for (columns, rows) in [(80, 24), (200, 60)] {
+            let (mut driver, _dir) = on(name, columns, rows);
+            select(&mut driver, file);
+            driver.keys("8");
+            let screen = driver.text_screen();
+            assert!(screen.contains("lost+found"), "{name}, {columns} x {rows}: {screen}");
+            for wrong in ["Every block is in the copy", "Nothing is changed here", "copied as it is"] {
+                assert!(!screen.contains(wrong), "{name}, {columns} x {rows}: {screen}");
+            }
+        }
+    }
+}
