@@ -34,8 +34,6 @@ pub struct Weights {
     /// The sum of seams by which entries behind a repeated one must fit better one slot before. Chosen: no healthy table has
     /// an entry twice.
     pub moved_along: f64,
-    /// The same once entries of another region of the save were found to have moved along. Chosen.
-    pub moved_as_others: f64,
     /// Seams between known neighbours below which seams of blocks are not believed. Chosen.
     pub least_seams: usize,
 }
@@ -57,7 +55,6 @@ impl Default for Weights {
             seam_clip: 9.0,
             suspect: 0.0,
             moved_along: 3.0,
-            moved_as_others: 1.0,
             least_seams: 12,
         }
     }

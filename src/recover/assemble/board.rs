@@ -198,8 +198,7 @@ impl<'c> Board<'c> {
         self.lods = self.model.knows(LOD_AXIS);
     }
 
-    /// The log-odds of a region if its blocks were in these slots: the sum of the seams within it and at its borders, and how
-    /// likely the slots are full and empty by how many of those beside them are full.
+    /// The sum of the seams within a region and at its borders, if its blocks were in these slots.
     fn sum_of(&self, r: usize, anchors: &[(u32, usize)]) -> f64 {
         let case = self.cases[r];
         let place = |&(slot, block): &(u32, usize)| Some((case.shape.position(slot)?, block));
@@ -215,30 +214,18 @@ impl<'c> Board<'c> {
                 }
             }
         }
-        let volume: u32 = case.shape.size.iter().map(|&n| u32::from(n)).product();
-        let is_full = |(lod, at): &Place| {
-            own.contains_key(at) && *lod == case.lod || self.placed.get(&(*lod, *at)).is_some_and(|(of, _)| *of != r)
-        };
-        for position in (0..volume).filter_map(|slot| case.shape.position(slot)) {
-            let beside = around(case.lod, position, false).iter().filter(|(_, at)| is_full(at)).count();
-            let odds = self.occupancy[beside.min(6)];
-            sum -= (if own.contains_key(&position) { -odds } else { odds }).exp().ln_1p();
-        }
         sum
     }
 
-    /// Moves the entries behind a repeated one back by one slot, where it is clear that they moved along. Where others of the
-    /// save did (`seen`), less is needed, and if no entry is behind the repeated one, its first slot is the right one.
-    pub fn move_back(&mut self, r: usize, start: &mut Start, seen: bool) -> bool {
+    /// Moves the entries behind a repeated one back by one slot, where the seams leave no doubt that they moved along.
+    pub fn move_back(&mut self, r: usize, start: &mut Start) -> bool {
         let before = self.sum_of(r, &start.anchors);
         let mut best: Option<(f64, u32, Anchors)> = None;
         for &at in start.repeated.iter().take(64) {
             let moved: Vec<(u32, usize)> =
                 start.anchors.iter().map(|&(slot, block)| (if slot > at { slot - 1 } else { slot }, block)).collect();
             let sum = self.sum_of(r, &moved);
-            let least = if seen { self.weights.moved_as_others } else { self.weights.moved_along };
-            let nothing_behind = seen && moved == start.anchors;
-            if (nothing_behind || sum > before + least) && best.as_ref().is_none_or(|(other, ..)| sum > *other) {
+            if sum > before + self.weights.moved_along && best.as_ref().is_none_or(|(other, ..)| sum > *other) {
                 best = Some((sum, at, moved));
             }
         }

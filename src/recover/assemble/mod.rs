@@ -147,15 +147,12 @@ pub fn assemble(
     let mut starts = starts.to_vec();
     // Seams are learned from what is in wrong places too, so each region that is put right says more about the others.
     let mut repeated: Vec<usize> = (0..starts.len()).filter(|&r| !starts[r].repeated.is_empty()).collect();
-    board.count_occupied(&vec![0.0; starts.len()]);
-    let mut seen = false;
     loop {
         let before = repeated.len();
-        repeated.retain(|&r| !board.move_back(r, &mut starts[r], seen));
+        repeated.retain(|&r| !board.move_back(r, &mut starts[r]));
         if repeated.len() == before {
             break;
         }
-        seen = true;
         board.learn(&inside);
     }
     board.exchange(&mut starts, |board| board.learn(&inside));
