@@ -54,11 +54,14 @@ struct Place {
     seams: f64,
 }
 
-/// A pair of blocks, as indices of places, and what is gained if they are exchanged.
+/// Two blocks, as indices of places.
+type Pair = [usize; 2];
+
+/// A pair of blocks, and what is gained if they are exchanged.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     gain: f64,
-    pair: [usize; 2],
+    pair: Pair,
 }
 
 impl Board<'_> {
@@ -66,36 +69,68 @@ impl Board<'_> {
     /// too many blocks look alike: there it made 11 of 300 exchanges with one wrong block. `learn` learns the seams anew.
     pub fn exchange(&mut self, starts: &mut [Start], learn: impl Fn(&mut Self)) {
         let cases = self.cases;
-        let (mut seen, mut left) = (false, PAIRS);
+        let mut left = PAIRS;
+        let mut done: Vec<Vec<Pair>> = vec![Vec::new(); starts.len()];
+        let first: Vec<Vec<(u32, usize)>> = starts.iter().map(|start| start.anchors.clone()).collect();
         for _ in 0..ROUNDS {
+            let seen = done.iter().any(|done| !done.is_empty());
             let mut changed = false;
             for (r, start) in starts.iter_mut().enumerate().filter(|(r, start)| start.check && !cases[*r].is_large()) {
                 let many = (start.anchors.len() as f64).ln();
                 let least = if seen { NEXT.max(many + NEXT_AMONG) } else { FIRST.max(many + FIRST_AMONG) };
-                changed |= self.exchange_in(r, start, least, &mut left);
+                let exchanged = self.exchange_in(r, start, least, &mut left);
+                changed |= !exchanged.is_empty();
+                done[r].extend(exchanged);
             }
             if !changed {
                 break;
             }
-            seen = true;
+            learn(self);
+        }
+        let mut undone = false;
+        for (r, (start, done)) in starts.iter_mut().zip(&done).enumerate().filter(|(_, (_, done))| !done.is_empty()) {
+            undone |= self.undo_doubtful(r, start, &first[r], done);
+        }
+        if undone {
             learn(self);
         }
     }
 
+    /// Undoes exchanges after which one of the blocks is still in doubt, with all that moved the same blocks: more than two may
+    /// have changed places in a ring. Returns whether there was one.
+    fn undo_doubtful(&mut self, r: usize, start: &mut Start, first: &[(u32, usize)], done: &[Pair]) -> bool {
+        let places: Vec<Place> = start.anchors.par_iter().filter_map(|of| self.place_of(r, of)).collect();
+        let mut moved: Vec<usize> = done.iter().flatten().copied().collect();
+        moved.sort_unstable();
+        moved.dedup();
+        let pairs = mutual(&self.find_exchanges(r, &places, &moved));
+        let mut doubtful: HashSet<usize> = pairs.iter().flat_map(|(of, _)| of.pair).collect();
+        doubtful.extend(moved.iter().filter(|&&i| places[i].seams < 0.0));
+        while let Some([i, j]) = done.iter().find(|[i, j]| doubtful.contains(i) != doubtful.contains(j)) {
+            doubtful.extend([i, j]);
+        }
+        moved.retain(|i| doubtful.contains(i));
+        for &i in &moved {
+            start.anchors[i] = first[i];
+            self.placed.insert((self.cases[r].lod, places[i].position), (r, first[i].1));
+        }
+        !moved.is_empty()
+    }
+
     /// Carries out the exchanges of a region that gain at least `least`. `left` is how many pairs may still be compared.
-    /// Returns whether there was one.
-    fn exchange_in(&mut self, r: usize, start: &mut Start, least: f64, left: &mut usize) -> bool {
+    /// Returns the pairs.
+    fn exchange_in(&mut self, r: usize, start: &mut Start, least: f64, left: &mut usize) -> Vec<Pair> {
         let places: Vec<Place> = start.anchors.par_iter().filter_map(|of| self.place_of(r, of)).collect();
         let (n, lod) = (places.len(), self.cases[r].lod);
         if n != start.anchors.len() || n < 2 {
-            return false;
+            return Vec::new();
         }
         let weak: Vec<usize> = (0..n).filter(|&i| places[i].seams < FITS && places[i].links.len() >= 2).collect();
-        let Some(rest) = left.checked_sub(weak.len() * n) else { return false };
+        let Some(rest) = left.checked_sub(weak.len() * n) else { return Vec::new() };
         *left = rest;
         let pairs = mutual(&self.find_exchanges(r, &places, &weak));
         let doubtful: HashSet<Node> = pairs.iter().flat_map(|(of, _)| of.pair).map(|i| (r, places[i].block)).collect();
-        let mut changed = false;
+        let mut done = Vec::new();
         for (Exchange { pair: [i, j], gain }, next) in pairs {
             let firm = |node: &Node| !doubtful.contains(node);
             let pair = [&places[i], &places[j]];
@@ -107,9 +142,9 @@ impl Board<'_> {
                 start.anchors[to].1 = places[from].block;
                 self.placed.insert((lod, places[to].position), (r, places[from].block));
             }
-            changed = true;
+            done.push([i, j]);
         }
-        changed
+        done
     }
 
     fn place_of(&self, r: usize, &(slot, block): &(u32, usize)) -> Option<Place> {
