@@ -286,9 +286,11 @@ pub fn walk(
     (counts, doubts.undecided)
 }
 
-/// Blocks of a forest that the table of their region leads to although they belong elsewhere, or may. Only its files are read.
+/// Blocks of a forest that the table of their region leads to although they belong elsewhere, or may; 0 without a forest. Only
+/// its files are read.
 #[must_use]
-pub fn misplaced(save: &Save, forest: &Forest, watch: &Watch<'_>) -> u64 {
+pub fn misplaced(save: &Save, forest: Option<&Forest>, watch: &Watch<'_>) -> u64 {
+    let Some(forest) = forest else { return 0 };
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
     let regions: Vec<File<'_>> = forest.regions.iter().map(|file| File::Region(forest, file)).collect();
     let glance = first::glance(save, &regions, &options, |_, _| {});
@@ -357,19 +359,7 @@ pub fn region_bytes(
 
 /// Checks the bytes of a pak region at a position; `name` is the name of the file in findings.
 pub fn pak_bytes(data: &[u8], name: &str, region: [i32; 3], options: &crate::save::Options) -> Vec<Finding> {
-    let mut report = Report::new(name.into(), 0, options.limits.findings_per_file);
-    let mut damage = Vec::new();
-    let loaded = crate::save::Pak::load(data, region, &options.pak, &options.limits, &mut damage);
-    for damage in damage {
-        report.file(damage, None);
-    }
-    match loaded {
-        Ok(None) => {}
-        Ok(Some(region)) => pak::check(&region, &Options::default(), &mut report, None),
-        Err(error) => report.unreadable(Span::default(), &error),
-    }
-    report.finish();
-    report.findings
+    of_pak(data, name, Some(region), options, &Options::default())
 }
 
 /// Checks a voxel map with a description or arrays that are not those on disk.
@@ -381,18 +371,17 @@ pub(crate) fn of_map(save: &Save, map: &Map, options: &Options<'_>) -> Vec<Findi
     report.findings
 }
 
-/// Checks the bytes of a pak region that are not on disk; `region` is `None` where its name does not show it.
+/// Checks the bytes of a pak region that are not on disk; `region` is `None` if its name does not contain it.
 pub(crate) fn of_pak(
-    save: &Save,
     data: &[u8],
     name: &str,
     region: Option<[i32; 3]>,
+    reading: &crate::save::Options,
     options: &Options<'_>,
 ) -> Vec<Finding> {
-    let mut report = Report::new(name.into(), 0, save.options.limits.findings_per_file);
+    let mut report = Report::new(name.into(), 0, reading.limits.findings_per_file);
     let mut damage = Vec::new();
-    let loaded =
-        crate::save::Pak::load(data, region.unwrap_or_default(), &save.options.pak, &save.options.limits, &mut damage);
+    let loaded = crate::save::Pak::load(data, region.unwrap_or_default(), &reading.pak, &reading.limits, &mut damage);
     damage.into_iter().for_each(|damage| report.file(damage, None));
     match loaded {
         Ok(None) => {}

@@ -84,9 +84,7 @@ enum Form {
 
 impl Form {
     fn of_name(path: &Path) -> Self {
-        let ending = path.extension().unwrap_or_default();
-        let is = ["sqlite", "sqlite3", "db", "db3"].iter().any(|name| ending.eq_ignore_ascii_case(name));
-        if is { Self::Sqlite } else { Self::Forest }
+        if voxscope::sqlite::is_named(path) { Self::Sqlite } else { Self::Forest }
     }
 }
 

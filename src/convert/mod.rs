@@ -191,7 +191,7 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
     let mut layout = accepted(wanted, target)?;
     check_size(world, target, to)?;
     let slots = slots(world, watch);
-    let misplaced = world.forest().map_or(0, |forest| check::misplaced(world.save, forest, watch));
+    let misplaced = check::misplaced(world.save, world.forest(), watch);
     if let Some(lod) = world.lods().iter().find(|&&lod| lod >= MAX_LODS) {
         return Err(Error::Request(format!("LOD {lod} is more than a forest has: at most {MAX_LODS}")));
     }
@@ -269,7 +269,7 @@ pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
     layout.keys = Some(target.keys.unwrap_or_else(|| stream::keys(world, &layout)));
     let work = Work { world, layout: &layout, watch };
     let mut report = Report::new(world, &layout, slots);
-    report.misplaced = world.forest().map_or(0, |forest| check::misplaced(world.save, forest, watch));
+    report.misplaced = check::misplaced(world.save, world.forest(), watch);
     let path = stream::write(&work, &draft, &mut report)?;
     let result = Save::open(&path, &save::Options::default().key_rule(KeyRule::New))?;
     verify::verify(&work, &World::only(&result)?, &report)?;

@@ -10,7 +10,7 @@ use crate::godot::channel::{CHANNELS, Depth, NAMES};
 use crate::godot::stream::loc::KeyRule;
 use crate::printable;
 use crate::save::ForestLayout;
-use crate::world::{Fault, Index, World};
+use crate::world::{self, Fault, Index, World};
 
 /// Name of the report in the result.
 pub(super) const NAME: &str = "convert.json";
@@ -272,17 +272,8 @@ impl Report {
     }
 
     pub(super) fn index(&mut self, index: &Index) {
-        // A fault of a stream is listed for every LOD; keep one.
-        for fault in &index.faults {
-            if !self.faults.contains(fault) {
-                self.faults.push(fault.clone());
-            }
-        }
-        for fault in &index.corrected {
-            if !self.corrected.contains(fault) {
-                self.corrected.push(fault.clone());
-            }
-        }
+        world::add_new(&mut self.faults, index.faults.iter().cloned());
+        world::add_new(&mut self.corrected, index.corrected.iter().cloned());
         self.twice += index.twice;
         for at in &index.stale {
             let why = "nothing leads to its row, and nothing that did is damaged: it may have been deleted";

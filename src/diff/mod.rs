@@ -248,16 +248,10 @@ pub fn run(
     for lod in lods {
         let (ia, ib) = (a.index(lod), b.index(lod));
         for (side, index) in [(Side::A, &ia), (Side::B, &ib)] {
-            for fault in index.faults.iter().map(|fault| (side, fault.clone())) {
-                if !summary.faults.contains(&fault) {
-                    summary.faults.push(fault);
-                }
-            }
-            for fault in index.corrected.iter().map(|fault| (side, fault.clone())) {
-                if !summary.corrected.contains(&fault) {
-                    summary.corrected.push(fault);
-                }
-            }
+            let of_side =
+                |faults: &[world::Fault]| faults.iter().map(|fault| (side, fault.clone())).collect::<Vec<_>>();
+            world::add_new(&mut summary.faults, of_side(&index.faults));
+            world::add_new(&mut summary.corrected, of_side(&index.corrected));
         }
         summary.blocks[0] += ia.blocks.len() as u64;
         summary.blocks[1] += ib.blocks.len() as u64;

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use super::Error;
+use crate::sqlite::{self, BESIDE};
 
 /// The part of the name of a temporary directory that says what it is.
 pub(super) const DRAFT: &str = ".voxscope-";
@@ -19,12 +20,6 @@ const DATABASE_NAME: usize = 243;
 
 /// Entries of a directory that are searched for drafts.
 const SEARCHED: usize = 10_000;
-
-/// Endings of files that SQLite would play into a new database of the name before them.
-const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
-
-/// Endings of databases.
-const DATABASES: [&str; 4] = ["sqlite", "sqlite3", "db", "db3"];
 
 /// The meta file of a forest, whose directory belongs to the save as a whole.
 const META: &str = "meta.vxrm";
@@ -100,11 +95,7 @@ fn check(sources: &[&Path], destination: &Path, longest: usize) -> Result<(), Er
         let why = "its name is too long: at most 250 bytes, for a database 243, since other files are beside it";
         return Err(refuse(destination, why));
     }
-    let is_of_database = |main: &Path| {
-        let ending = main.extension().unwrap_or_default();
-        main.is_file() || DATABASES.iter().any(|name| ending.eq_ignore_ascii_case(name))
-    };
-    if main_of(destination).is_some_and(|main| is_of_database(&main)) {
+    if main_of(destination).is_some_and(|main| main.is_file() || sqlite::is_named(&main)) {
         return Err(refuse(destination, TAKEN_FOR_JOURNAL));
     }
     let Ok(real) = fs::canonicalize(parent(destination)) else {

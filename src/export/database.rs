@@ -24,21 +24,24 @@ const SCHEMA: &str = "BEGIN;
         \"end\" INTEGER, block_start INTEGER, block_end INTEGER, message TEXT, next TEXT);";
 
 /// A database that is being written.
-pub(super) struct Database(Connection, Advice);
+pub(super) struct Database {
+    connection: Connection,
+    advice: Advice,
+}
 
 impl Database {
     /// Creates a database in an empty file.
     pub fn create(path: &Path, advice: Advice) -> Result<Self> {
-        let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        database.pragma_update(None, "journal_mode", "OFF")?;
-        database.pragma_update(None, "synchronous", "OFF")?;
-        database.execute_batch(SCHEMA)?;
-        Ok(Self(database, advice))
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        connection.pragma_update(None, "journal_mode", "OFF")?;
+        connection.pragma_update(None, "synchronous", "OFF")?;
+        connection.execute_batch(SCHEMA)?;
+        Ok(Self { connection, advice })
     }
 
     /// Writes the names of types.
     pub fn types(&self, names: &Palette) -> Result<()> {
-        let mut insert = self.0.prepare_cached("INSERT INTO types VALUES (?, ?)")?;
+        let mut insert = self.connection.prepare_cached("INSERT INTO types VALUES (?, ?)")?;
         // Ids above the range of signed numbers are no types of any engine.
         for (id, name) in names.names().filter_map(|(id, name)| Some((i64::try_from(id).ok()?, name))) {
             insert.execute(params![id, name])?;
@@ -66,7 +69,7 @@ impl Database {
         let [x, y, z] = row.position.map_or([None; 3], |p| p.map(Some));
         let [size_x, size_y, size_z] = row.inside().size.map_or([None; 3], |p| p.map(Some));
         let flags = super::flags(row, "=", " ");
-        self.0
+        self.connection
             .prepare_cached(
                 "INSERT INTO blocks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?
@@ -94,8 +97,8 @@ impl Database {
                 row.key.map(Format::code),
                 row.offset.map(whole),
             ])?;
-        let id = self.0.last_insert_rowid();
-        let mut channel = self.0.prepare_cached("INSERT INTO channels VALUES (?, ?, ?, ?, ?)")?;
+        let id = self.connection.last_insert_rowid();
+        let mut channel = self.connection.prepare_cached("INSERT INTO channels VALUES (?, ?, ?, ?, ?)")?;
         for (n, depth, storage) in row.inside().channels() {
             channel.execute(params![id, n as i64, NAMES[n], depth.bits(), storage.name()])?;
         }
@@ -105,7 +108,8 @@ impl Database {
     /// Writes a finding, with the number of its block.
     pub fn finding(&self, block: Option<i64>, finding: &Finding) -> Result<()> {
         let inside = (finding.damage.space == Space::Block).then_some(finding.damage.span);
-        let mut insert = self.0.prepare_cached("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
         insert.execute(params![
             block,
             finding.code().name(),
@@ -116,15 +120,15 @@ impl Database {
             inside.map(|span| whole(span.start)),
             inside.map(|span| whole(span.end)),
             finding.message(),
-            self.1.next(finding),
+            self.advice.next(finding),
         ])?;
         Ok(())
     }
 
     /// Writes what is still buffered.
     pub fn finish(self) -> Result<()> {
-        self.0.execute_batch("COMMIT")?;
-        self.0.close().map_err(|(_, error)| error)
+        self.connection.execute_batch("COMMIT")?;
+        self.connection.close().map_err(|(_, error)| error)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::repair;
 use crate::save::Save;
 use crate::voxel_map::npy;
 use crate::watch::{Step, Watch};
-use crate::world::At;
+use crate::world::{self, At};
 
 /// The most pixels of a picture.
 const PIXELS: i64 = 1 << 28;
@@ -295,16 +295,8 @@ impl<'r> Drawing<'r> {
                 let tables = source.tables.iter().chain(&source.without_blocks);
                 tables.filter(move |table| all || table.lod == self.request.lod)
             };
-            for fault in tables().flat_map(|table| &table.faults) {
-                if !faults.files.contains(fault) {
-                    faults.files.push(fault.clone());
-                }
-            }
-            for fault in tables().flat_map(|table| &table.corrected) {
-                if !faults.corrected.contains(fault) {
-                    faults.corrected.push(fault.clone());
-                }
-            }
+            world::add_new(&mut faults.files, tables().flat_map(|table| table.faults.iter().cloned()));
+            world::add_new(&mut faults.corrected, tables().flat_map(|table| table.corrected.iter().cloned()));
             if let (Part::Layer(number, _), Some((grid, layer))) = (source.part, source.layer())
                 && let Some(map) = source.save.maps.get(number)
             {
@@ -525,7 +517,7 @@ impl<'r> Drawing<'r> {
 /// The box that is drawn, in voxels of the world.
 fn extent(source: &Source, request: &MapRequest) -> Result<Area, Error> {
     let nothing = || Error::Missing("there is no block".to_owned());
-    let all = match (source.table(request.lod).and_then(crate::world::Index::extent), source.dim()) {
+    let all = match (source.table(request.lod).and_then(world::Index::extent), source.dim()) {
         (_, Some(dim)) => [[0; 3], dim.map(i64::from)],
         (Some([low, high]), None) => {
             let block = source.block(request.lod);

@@ -10,6 +10,7 @@ use crate::check::{self, Level, Row};
 use crate::draft::{self, Draft};
 use crate::picture::palette::Palette;
 use crate::save::{self, Save};
+use crate::sqlite;
 use crate::watch::{Step, Watch};
 use crate::world::Fault;
 
@@ -24,9 +25,8 @@ const NAME: &str = "table";
 /// If the extension names no format, the destination cannot be used, or writing fails.
 pub fn table(save: &Save, to: &Path, names: &Palette, watch: &Watch<'_>) -> Result<(u64, Vec<Fault>), Error> {
     let name = to.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let ending = Path::new(&name).extension().unwrap_or_default();
     let format = Format::of_name(&name);
-    if format.is_none() && !["sqlite", "sqlite3", "db", "db3"].iter().any(|known| ending.eq_ignore_ascii_case(known)) {
+    if format.is_none() && !sqlite::is_named(to) {
         let why = "the name of a table ends in .csv, .jsonl or .sqlite, which says what is written";
         return Err(Error::Request(why.to_owned()));
     }

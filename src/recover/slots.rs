@@ -91,8 +91,7 @@ pub fn by_old_formula(
 /// What settles the formula of a save of one forest; `None` where it is given, or there is no such save. `stop` ends the search.
 pub(crate) fn find_evidence(save: &Save, stop: &(dyn Fn() -> bool + Sync)) -> Option<FormulaEvidence> {
     let [forest] = &save.forests[..] else { return None };
-    let is_known = save.options.slots.is_some() || save.options.inferred_slots.is_some();
-    (!is_known && forest.kind != Kind::BlockFiles).then(|| infer_formula(save, forest, stop))
+    (!save.options.has_slots() && forest.kind != Kind::BlockFiles).then(|| infer_formula(save, forest, stop))
 }
 
 /// As [`by_old_formula`], with the evidence that was found.

@@ -2,7 +2,7 @@
 //! of the files that it writes anew, which are checked in memory.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::check::{self, Counts, Finding, Summary};
@@ -51,7 +51,7 @@ pub fn expected_check(save: &Save, plan: &Plan, options: &check::Options<'_>) ->
                 false => pak_file(save, &pak.path).filter(|file| file.is_placed).map(|file| file.region),
             };
             let name = save.shown(&pak.path);
-            check::of_pak(save, &bytes, &name, region, &quiet).iter().for_each(&mut add);
+            check::of_pak(&bytes, &name, region, &save.options, &quiet).iter().for_each(&mut add);
         }
     }
     Ok((!options.watch.is_cancelled()).then_some(Summary { counts, ..summary }))
@@ -89,7 +89,7 @@ fn written_map(save: &Save, plan: &MapPlan) -> Result<Option<Map>, Error> {
     Ok(Some(written))
 }
 
-fn pak_file<'s>(save: &'s Save, path: &PathBuf) -> Option<&'s PakFile> {
-    let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
-    files.into_iter().find(|(dir, file)| dir.dir.join(&file.name) == *path).map(|(_, file)| file)
+fn pak_file<'s>(save: &'s Save, path: &Path) -> Option<&'s PakFile> {
+    let mut files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
+    files.find(|(dir, file)| dir.dir.join(&file.name) == path).map(|(_, file)| file)
 }

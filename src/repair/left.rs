@@ -32,10 +32,7 @@ pub(super) fn stays<'p>(save: &'p Save, plan: &Plan) -> impl Fn(&Finding) -> boo
     let metas = !plan.metas.is_empty();
     move |finding| {
         let path = if save.path.is_file() { save.path.clone() } else { save.path.join(&*finding.file) };
-        let is_settled = match finding.code() {
-            Code::MetaDiffers => metas,
-            _ => false,
-        };
+        let is_settled = metas && finding.code() == Code::MetaDiffers;
         finding.level() != damage::Level::Note
             && !is_settled
             && !finding.code().is_unread()

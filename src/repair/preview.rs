@@ -2,7 +2,7 @@
 //! put right, left out or lost.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::bytes::Span;
 use crate::godot::region::sectors_for;
@@ -10,7 +10,7 @@ use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
 use crate::printable::{self, triple};
-use crate::repair::{Action, Certainty, LostPart, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
+use crate::repair::{Action, Certainty, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
 use crate::save::BlockStart;
 use crate::voxel_map::map_json::FILE_NAME;
 
@@ -108,16 +108,11 @@ impl Preview {
         if let Some(stream) = plan.streams.iter().find(|stream| stream.path == path) {
             return stream_preview(stream);
         }
-        // A map that cannot be read has no directory in the tree.
-        let map_dir = map_dir.or_else(|| path.parent().filter(|_| path.file_name() == Some(FILE_NAME.as_ref())));
-        if let Some(map) = plan.maps.iter().find(|map| map_dir == Some(map.dir.as_path())) {
+        let is_of = |map: &&MapPlan| map_dir == Some(map.dir.as_path()) || map.dir.join(FILE_NAME) == path;
+        if let Some(map) = plan.maps.iter().find(is_of) {
             let maps = std::slice::from_ref(map);
             let all = crate::repair::map_words(maps);
             return Self { unchanged: map.action == Action::Copy, ..text_preview(map.action, map.why, &all) };
-        }
-        let below = |name: &PathBuf| path.ends_with(name);
-        if plan.strange.iter().chain(&plan.no_files).any(below) {
-            return start_preview(Action::SetAside, "it is no file of the save that can be read");
         }
         Self { summary: "copied as it is".into(), unchanged: true, ..Self::default() }
     }
@@ -184,12 +179,12 @@ fn describe_action(action: Action, why: &str) -> String {
 
 /// What is said of a file whatever is done with it.
 fn start_preview(action: Action, why: &str) -> Preview {
-    let text = match action {
-        Action::SetAside => Some("kept in lost+found as it is: none of its blocks is in the copy"),
-        Action::FromBackup => Some("the file of the backup, an older state, takes its place"),
-        Action::Copy | Action::Rebuild => None,
+    let about = |subject, text: &str| vec![line(subject, "the file".to_owned(), text.to_owned())];
+    let lines = match action {
+        Action::SetAside => about(Subject::Lost, "it is kept as it is, and none of its blocks is in the copy"),
+        Action::FromBackup => about(Subject::Words, "the file of the backup, an older state, takes its place"),
+        Action::Copy | Action::Rebuild => Vec::new(),
     };
-    let lines = text.map(|text| line(Subject::Lost, "the file".to_owned(), text.to_owned())).into_iter().collect();
     Preview { summary: describe_action(action, why), unchanged: action == Action::Copy, lines, ..Preview::default() }
 }
 

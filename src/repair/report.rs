@@ -308,10 +308,11 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     let mut of_them = Vec::new();
     let exchanged = exchanged_in(&region.blocks);
     let elsewhere = |moved: bool| count(&|b| b.moved == moved && b.listed_at.is_some());
+    let (found, moved) = if exchanged > 0 { (0, 0) } else { (elsewhere(false), elsewhere(true)) };
     for (n, what) in [
         (exchanged, "had entries of other positions"),
-        (if exchanged > 0 { 0 } else { elsewhere(false) }, "found at other sectors than the table gives"),
-        (if exchanged > 0 { 0 } else { elsewhere(true) }, "had been moved to the end"),
+        (found, "found at other sectors than the table gives"),
+        (moved, "had been moved to the end"),
         (count(&|b| b.moved && b.listed_at.is_none()), "had no entry in the table"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),

@@ -176,7 +176,7 @@ fn glance(
     options: &Options<'_>,
 ) -> Result<(quick::Glance, Screened), Error> {
     let usual = file.header.as_ref().is_some_and(|header| format.is_none_or(|format| *format == header.format));
-    if !usual || !file.damage.is_empty() || save.options.slots.is_some() || save.options.inferred_slots.is_some() {
+    if !usual || !file.damage.is_empty() || save.options.has_slots() {
         return Ok(Default::default());
     }
     let path = forest.dir.join(&file.name);

@@ -74,6 +74,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether the slot formula is given or inferred.
+    pub(crate) const fn has_slots(&self) -> bool {
+        self.slots.is_some() || self.inferred_slots.is_some()
+    }
+
     /// Sets the layout of region files that do not store it.
     #[must_use]
     pub fn format(mut self, format: impl Into<Option<Format>>) -> Self {

@@ -23,5 +23,19 @@ mod text;
 pub mod wal;
 pub mod walk;
 
+use std::path::Path;
+
+/// Endings of the names of databases.
+pub const ENDINGS: [&str; 4] = ["sqlite", "sqlite3", "db", "db3"];
+
+/// What is added to the name of a database for its journal, its write-ahead log and the index of that.
+pub const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// Whether a path is named as a database.
+#[must_use]
+pub fn is_named(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ENDINGS.iter().any(|name| ending.eq_ignore_ascii_case(name)))
+}
+
 #[cfg(test)]
 mod tests;

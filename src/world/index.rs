@@ -57,6 +57,15 @@ pub struct Index {
     pub corrected: Vec<Fault>,
 }
 
+/// Adds what is not yet in a list: the same fault is found in the table of each LOD.
+pub(crate) fn add_new<T: PartialEq>(list: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for one in more {
+        if !list.contains(&one) {
+            list.push(one);
+        }
+    }
+}
+
 /// Orders blocks by their positions: z, then x, then y.
 #[must_use]
 pub const fn order([x, y, z]: [i32; 3]) -> [i32; 3] {

@@ -31,6 +31,7 @@ use crate::save::{self, Forest, InstancesView, Kind, Save, Scratch, Stored, Stre
 use crate::source::FileSource;
 
 use forest::{Ahead, Regions};
+pub(crate) use index::add_new;
 pub use index::{At, Fault, Index, order};
 pub(crate) use readable::unreadable;
 use stream::Rows;

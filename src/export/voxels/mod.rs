@@ -229,8 +229,7 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, watch: &Watch<'_>
                 }
                 summary.faults.clone_from(&index.faults);
                 summary.corrected.clone_from(&index.corrected);
-                let misplaced = |forest| check::misplaced(world.save, forest, watch);
-                summary.misplaced = world.forest().map_or(0, misplaced);
+                summary.misplaced = check::misplaced(world.save, world.forest(), watch);
                 report::write(&draft, world, request, &summary, side)?;
                 draft.finish()?;
                 return Ok(summary);

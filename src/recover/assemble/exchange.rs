@@ -1,7 +1,7 @@
 //! Entries that were exchanged: pairs of blocks that fit each other's places better than their own.
 //!
-//! A block in a wrong place need not break a seam: deep in the ground all sides look much alike. But where two blocks were
-//! exchanged, both places speak for the same exchange, and the sum of what they say leaves less doubt than either alone.
+//! A block in a wrong place need not break a seam: deep in the ground all sides look much alike. But if two blocks were
+//! exchanged, the seams at both places favour the same exchange, and their sum leaves less doubt than either place alone.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,16 +27,16 @@ const NEXT: f64 = 9.0;
 const FIRST_AMONG: f64 = 7.0;
 const NEXT_AMONG: f64 = 3.0;
 
-/// The gain from which on both blocks of a pair are in doubt, so that they say nothing of others. Chosen.
+/// The gain from which on both blocks of a pair are in doubt, so that their seams are no evidence for others. Chosen.
 const DOUBT: f64 = 3.0;
 
 /// How much more an exchange gains than any other one of the same blocks, and the most that one may gain as a part of it. Where
-/// many look alike, one of two blocks may fit while the other is still wrong. Measured on parts of five smooth regions: of 490
-/// exchanges 7 were so; of those that are this clear and leave no block against its seams, none.
+/// blocks look alike, one of two may fit while the other is still wrong. Measured on parts of five smooth regions: this was so
+/// in 7 of 490 exchanges, but in none that is this clear and leaves no block that its seams contradict.
 const CLEAR: f64 = 3.0;
 const NEXT_SHARE: f64 = 0.6;
 
-/// The sum of the seams of a block from which on its place is not in question. Chosen: few exchanged blocks had more.
+/// The sum of the seams of a block from which on its place is not doubted. Chosen: few exchanged blocks had more.
 const FITS: f64 = 12.0;
 
 /// Pairs of blocks that are compared roughly, in all regions and rounds.
@@ -71,7 +71,6 @@ impl Board<'_> {
         let cases = self.cases;
         let mut left = PAIRS;
         let mut done: Vec<Vec<Pair>> = vec![Vec::new(); starts.len()];
-        let first: Vec<Vec<(u32, usize)>> = starts.iter().map(|start| start.anchors.clone()).collect();
         for _ in 0..ROUNDS {
             let seen = done.iter().any(|done| !done.is_empty());
             let mut changed = false;
@@ -89,7 +88,7 @@ impl Board<'_> {
         }
         let mut undone = false;
         for (r, (start, done)) in starts.iter_mut().zip(&done).enumerate().filter(|(_, (_, done))| !done.is_empty()) {
-            undone |= self.undo_doubtful(r, start, &first[r], done);
+            undone |= self.undo_doubtful(r, start, done);
         }
         if undone {
             learn(self);
@@ -98,8 +97,8 @@ impl Board<'_> {
 
     /// Undoes exchanges after which one of the blocks is still in doubt, with all that moved the same blocks: more than two may
     /// have changed places in a ring. Returns whether there was one.
-    fn undo_doubtful(&mut self, r: usize, start: &mut Start, first: &[(u32, usize)], done: &[Pair]) -> bool {
-        let places: Vec<Place> = start.anchors.par_iter().filter_map(|of| self.place_of(r, of)).collect();
+    fn undo_doubtful(&mut self, r: usize, start: &mut Start, done: &[Pair]) -> bool {
+        let Some(places) = self.places(r, start) else { return false };
         let mut moved: Vec<usize> = done.iter().flatten().copied().collect();
         moved.sort_unstable();
         moved.dedup();
@@ -109,22 +108,20 @@ impl Board<'_> {
         while let Some([i, j]) = done.iter().find(|[i, j]| doubtful.contains(i) != doubtful.contains(j)) {
             doubtful.extend([i, j]);
         }
-        moved.retain(|i| doubtful.contains(i));
-        for &i in &moved {
-            start.anchors[i] = first[i];
-            self.placed.insert((self.cases[r].lod, places[i].position), (r, first[i].1));
+        let mut undone = false;
+        // Both of a pair are in doubt, or neither is.
+        for pair in done.iter().rev().filter(|[i, _]| doubtful.contains(i)) {
+            self.swap(r, start, &places, *pair);
+            undone = true;
         }
-        !moved.is_empty()
+        undone
     }
 
     /// Carries out the exchanges of a region that gain at least `least`. `left` is how many pairs may still be compared.
     /// Returns the pairs.
     fn exchange_in(&mut self, r: usize, start: &mut Start, least: f64, left: &mut usize) -> Vec<Pair> {
-        let places: Vec<Place> = start.anchors.par_iter().filter_map(|of| self.place_of(r, of)).collect();
-        let (n, lod) = (places.len(), self.cases[r].lod);
-        if n != start.anchors.len() || n < 2 {
-            return Vec::new();
-        }
+        let Some(places) = self.places(r, start) else { return Vec::new() };
+        let n = places.len();
         let weak: Vec<usize> = (0..n).filter(|&i| places[i].seams < FITS && places[i].links.len() >= 2).collect();
         let Some(rest) = left.checked_sub(weak.len() * n) else { return Vec::new() };
         *left = rest;
@@ -138,20 +135,30 @@ impl Board<'_> {
             if !is_clear || gain.min(self.gain(r, pair, firm)) < least || self.is_contradicted(r, pair, firm) {
                 continue;
             }
-            for (to, from) in [(i, j), (j, i)] {
-                start.anchors[to].1 = places[from].block;
-                self.placed.insert((lod, places[to].position), (r, places[from].block));
-            }
+            self.swap(r, start, &places, [i, j]);
             done.push([i, j]);
         }
         done
     }
 
-    fn place_of(&self, r: usize, &(slot, block): &(u32, usize)) -> Option<Place> {
-        let position = self.cases[r].shape.position(slot)?;
-        let links = self.links(self.cases[r].lod, position);
-        let (seams, _) = self.seams((r, block), &links);
-        Some(Place { block, position, links, seams })
+    /// Exchanges the blocks of two anchors.
+    fn swap(&mut self, r: usize, start: &mut Start, places: &[Place], [i, j]: Pair) {
+        let (a, b) = (start.anchors[i].1, start.anchors[j].1);
+        for (at, block) in [(i, b), (j, a)] {
+            start.anchors[at].1 = block;
+            self.placed.insert((self.cases[r].lod, places[at].position), (r, block));
+        }
+    }
+
+    /// The anchors of a region in their places; `None` if one of their slots has no position.
+    fn places(&self, r: usize, start: &Start) -> Option<Vec<Place>> {
+        let place = |&(slot, block): &(u32, usize)| {
+            let position = self.cases[r].shape.position(slot)?;
+            let links = self.links(self.cases[r].lod, position);
+            let (seams, _) = self.seams((r, block), &links);
+            Some(Place { block, position, links, seams })
+        };
+        start.anchors.par_iter().map(place).collect()
     }
 
     /// The seams of a block in a place with what `counts`, but for the two blocks of a pair.
@@ -172,7 +179,7 @@ impl Board<'_> {
         fits(b, a) + fits(a, b) - fits(a, a) - fits(b, b)
     }
 
-    /// Whether the seams with what `counts` speak against one of two blocks in the place of the other.
+    /// Whether the seams with what `counts` contradict one of two blocks in the place of the other.
     fn is_contradicted(&self, r: usize, pair: [&Place; 2], counts: impl Fn(&Node) -> bool) -> bool {
         let [a, b] = pair;
         [(a, b), (b, a)].iter().any(|(of, place)| self.seams_in((r, of.block), place, pair, &counts) < 0.0)

@@ -8,15 +8,7 @@ use crate::damage::Code;
 use crate::save::stream::{Beside, Schema, schema_of, unusable_beside};
 use crate::save::{Error, Save, StreamFile};
 use crate::source::{FileSource, Source};
-use crate::sqlite::header;
-
-/// Endings of databases.
-const ENDINGS: [&str; 4] = ["sqlite", "sqlite3", "db", "db3"];
-
-/// Whether a file is meant to be a database, by its name.
-pub(super) fn is_named(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ENDINGS.iter().any(|name| ending.eq_ignore_ascii_case(name)))
-}
+use crate::sqlite::{BESIDE, header};
 
 /// Whether only streams have this name.
 pub(super) fn is_surely_named(path: &Path) -> bool {
@@ -105,10 +97,7 @@ impl Scan<'_> {
     /// Adds a file of any name if it is a database with the tables of a stream, or one whose tables cannot be read: the
     /// engine's documentation names one `save.file`.
     pub(super) fn stream_of_any_name(&mut self, path: &Path) {
-        let beside = ["-journal", "-wal", "-shm"]
-            .iter()
-            .any(|ending| path.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()));
-        if beside {
+        if BESIDE.iter().any(|ending| path.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes())) {
             return;
         }
         if let Ok(file) = FileSource::open(path)

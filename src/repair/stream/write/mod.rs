@@ -9,6 +9,7 @@ use crate::repair::out::{aside, json as pretty, lost_name};
 use crate::repair::stream::{StreamPlan, Work, foreign};
 use crate::repair::{Action, Error};
 use crate::save::Table;
+use crate::sqlite::BESIDE;
 
 mod lost;
 pub(super) use lost::part_name;
@@ -16,9 +17,6 @@ pub(super) use lost::part_name;
 mod rows;
 #[cfg(feature = "sqlite")]
 mod tables;
-
-/// Suffixes of files that belong to a database.
-const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// Words that make a statement more than names and types.
 const TOO_MUCH: [&str; 7] = ["AS", "CHECK", "GENERATED", "SELECT", "VIRTUAL", "WHERE", "WITHOUT"];
