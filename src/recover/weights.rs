@@ -31,9 +31,6 @@ pub struct Weights {
     pub seam_clip: f64,
     /// The sum of the seams of a placed block at which its place is looked at again. Chosen.
     pub suspect: f64,
-    /// The sum of seams by which entries behind a repeated one must fit better one slot before. Chosen: no healthy table has
-    /// an entry twice.
-    pub moved_along: f64,
     /// Seams between known neighbours below which seams of blocks are not believed. Chosen.
     pub least_seams: usize,
 }
@@ -54,7 +51,6 @@ impl Default for Weights {
             live_copy: -3.0,
             seam_clip: 9.0,
             suspect: 0.0,
-            moved_along: 3.0,
             least_seams: 12,
         }
     }

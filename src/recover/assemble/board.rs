@@ -15,9 +15,6 @@ use crate::recover::weights::Weights;
 /// A block that may be in a wrong place: its case, the slot and its index in the walk.
 pub(super) type Suspect = (usize, u32, usize);
 
-/// Slots with the blocks that are in them.
-type Anchors = Vec<(u32, usize)>;
-
 /// Most pairs of neighbours of one axis to learn from.
 const LEARN: usize = 4000;
 
@@ -34,6 +31,9 @@ const STRONG_SHARE: f64 = 0.06;
 /// three large regions: of about 2,480 certain places 2 were wrong with the first, 1 with the second.
 const UNSEEN: f64 = 0.1;
 const UNSEEN_LARGE: f64 = 0.5;
+
+/// The most that a full slot says of the one beside it, as log-odds. Chosen.
+const MOST_BESIDE: f64 = 3.0;
 
 /// A place: a LOD and a position in blocks of it.
 type Place = (u8, [i32; 3]);
@@ -55,6 +55,8 @@ pub(super) struct Board<'c> {
     /// By the number of occupied neighbours, the log-odds that a slot holds a block.
     pub occupancy: [f64; 7],
     pub lods: bool,
+    /// For each axis, how much likelier the slot beside a full one is full than empty, as log-odds.
+    pub beside: [f64; 3],
 }
 
 impl<'c> Board<'c> {
@@ -198,52 +200,17 @@ impl<'c> Board<'c> {
         self.lods = self.model.knows(LOD_AXIS);
     }
 
-    /// The sum of the seams within a region and at its borders, if its blocks were in these slots.
-    fn sum_of(&self, r: usize, anchors: &[(u32, usize)]) -> f64 {
-        let case = self.cases[r];
-        let place = |&(slot, block): &(u32, usize)| Some((case.shape.position(slot)?, block));
-        let own: HashMap<[i32; 3], usize> = anchors.iter().filter_map(place).collect();
-        let mut sum = 0.0;
-        for (position, block) in anchors.iter().filter_map(place) {
-            for (link, (lod, at)) in around(case.lod, position, self.lods) {
-                let Link::Beside(_, upper) = link else { continue };
-                if let Some(&other) = own.get(&at) {
-                    sum += if upper { self.side_odds((r, block), link, (r, other)) } else { 0.0 };
-                } else if let Some(&other) = self.placed.get(&(lod, at)).filter(|(of, _)| *of != r) {
-                    sum += self.side_odds((r, block), link, other);
+    /// Counts how often the slots beside full ones are full.
+    pub fn count_beside(&mut self) {
+        let mut counts = [[0.5f64; 2]; 3];
+        for &(lod, at) in self.placed.keys() {
+            for (link, beside) in around(lod, at, false) {
+                if let Link::Beside(axis, _) = link {
+                    counts[axis][usize::from(self.placed.contains_key(&beside))] += 1.0;
                 }
             }
         }
-        sum
-    }
-
-    /// Moves the entries behind a repeated one back by one slot, where the seams leave no doubt that they moved along.
-    pub fn move_back(&mut self, r: usize, start: &mut Start) -> bool {
-        let before = self.sum_of(r, &start.anchors);
-        let mut best: Option<(f64, u32, Anchors)> = None;
-        for &at in start.repeated.iter().take(64) {
-            let moved: Vec<(u32, usize)> =
-                start.anchors.iter().map(|&(slot, block)| (if slot > at { slot - 1 } else { slot }, block)).collect();
-            let sum = self.sum_of(r, &moved);
-            if sum > before + self.weights.moved_along && best.as_ref().is_none_or(|(other, ..)| sum > *other) {
-                best = Some((sum, at, moved));
-            }
-        }
-        let Some((_, at, moved)) = best else { return false };
-        let (lod, shape) = (self.cases[r].lod, self.cases[r].shape);
-        for (slot, _) in &start.anchors {
-            self.placed.remove(&(lod, shape.position(*slot).unwrap_or_default()));
-        }
-        for &(slot, block) in &moved {
-            self.placed.extend(shape.position(slot).map(|position| ((lod, position), (r, block))));
-        }
-        start.anchors = moved;
-        let filled: HashSet<u32> = start.anchors.iter().map(|(slot, _)| *slot).collect();
-        start.damaged.retain(|slot| *slot <= at || !filled.contains(slot));
-        for loose in &mut start.loose {
-            loose.hints.retain(|(slot, _)| !filled.contains(slot) && *slot <= at);
-        }
-        true
+        self.beside = counts.map(|[empty, full]| (full / empty).ln().clamp(0.0, MOST_BESIDE));
     }
 
     /// How likely a slot holds a block, by how many of the six beside it do. `missing` are the blocks of each region that

@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use crate::recover::assemble::Start;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::confirm::Around;
 use crate::recover::assemble::growth::keep_best;
 use crate::recover::assemble::links::{Few, Link, SIDES};
+use crate::recover::assemble::{Moved, Start};
 
 /// Blocks that are compared cell by cell for each place.
 const RIVALS: usize = 24;
@@ -30,11 +30,10 @@ const NEXT_AMONG: f64 = 3.0;
 /// The gain from which on both blocks of a pair are in doubt, so that their seams are no evidence for others. Chosen.
 const DOUBT: f64 = 3.0;
 
-/// How much more an exchange gains than any other one of the same blocks, and the most that one may gain as a part of it. Where
-/// blocks look alike, one of two may fit while the other is still wrong. Measured on parts of five smooth regions: this was so
-/// in 7 of 490 exchanges, but in none that is this clear and leaves no block that its seams contradict.
-const CLEAR: f64 = 3.0;
-const NEXT_SHARE: f64 = 0.6;
+/// How much more an exchange gains than any other one of the same blocks, and the most that one may gain as a part of it. Chosen:
+/// with 3 and 0.6 fewer exchanges were found, and no fewer places were wrong in the end.
+const CLEAR: f64 = 1.0;
+const NEXT_SHARE: f64 = 0.8;
 
 /// The sum of the seams of a block from which on its place is not doubted. Chosen: few exchanged blocks had more.
 const FITS: f64 = 12.0;
@@ -65,10 +64,14 @@ struct Exchange {
 }
 
 impl Board<'_> {
-    /// Exchanges blocks of small regions back whose entries were exchanged, where the seams leave no doubt. In large regions
-    /// too many blocks look alike: there it made 11 of 300 exchanges with one wrong block. `learn` learns the seams anew.
-    pub fn exchange(&mut self, starts: &mut [Start], learn: impl Fn(&mut Self)) {
+    /// Finds blocks of small regions whose entries were exchanged. In large regions too many blocks look alike: there one block
+    /// was wrong in 11 of 300 exchanges. `learn` learns the seams anew, in the end from the blocks as they were exchanged.
+    ///
+    /// Everything stays where it was: if entries changed places in a ring, an exchange puts one block right and the other one
+    /// into another wrong place, and only all that is unowned can tell.
+    pub fn exchange(&mut self, starts: &mut [Start], learn: impl Fn(&mut Self)) -> Vec<Moved> {
         let cases = self.cases;
+        let before: Vec<Vec<(u32, usize)>> = starts.iter().map(|start| start.anchors.clone()).collect();
         let mut left = PAIRS;
         let mut done: Vec<Vec<Pair>> = vec![Vec::new(); starts.len()];
         for _ in 0..ROUNDS {
@@ -86,35 +89,25 @@ impl Board<'_> {
             }
             learn(self);
         }
-        let mut undone = false;
-        for (r, (start, done)) in starts.iter_mut().zip(&done).enumerate().filter(|(_, (_, done))| !done.is_empty()) {
-            undone |= self.undo_doubtful(r, start, done);
-        }
-        if undone {
-            learn(self);
-        }
+        self.take_out(starts, &before)
     }
 
-    /// Undoes exchanges after which one of the blocks is still in doubt, with all that moved the same blocks: more than two may
-    /// have changed places in a ring. Returns whether there was one.
-    fn undo_doubtful(&mut self, r: usize, start: &mut Start, done: &[Pair]) -> bool {
-        let Some(places) = self.places(r, start) else { return false };
-        let mut moved: Vec<usize> = done.iter().flatten().copied().collect();
-        moved.sort_unstable();
-        moved.dedup();
-        let pairs = mutual(&self.find_exchanges(r, &places, &moved));
-        let mut doubtful: HashSet<usize> = pairs.iter().flat_map(|(of, _)| of.pair).collect();
-        doubtful.extend(moved.iter().filter(|&&i| places[i].seams < 0.0));
-        while let Some([i, j]) = done.iter().find(|[i, j]| doubtful.contains(i) != doubtful.contains(j)) {
-            doubtful.extend([i, j]);
+    /// Undoes all exchanges. Returns the blocks that were moved by them, with their own slots and those that they were moved to.
+    fn take_out(&mut self, starts: &mut [Start], before: &[Vec<(u32, usize)>]) -> Vec<Moved> {
+        let mut all = Vec::new();
+        for (r, (start, before)) in starts.iter_mut().zip(before).enumerate() {
+            let slots: HashMap<usize, u32> = start.anchors.iter().map(|&(slot, block)| (block, slot)).collect();
+            for (now, &(slot, block)) in start.anchors.iter_mut().zip(before) {
+                if now.1 != block {
+                    all.extend(slots.get(&block).map(|&to| Moved { case: r, slot, block, to }));
+                }
+                *now = (slot, block);
+                if let Some(at) = self.cases[r].shape.position(slot) {
+                    self.placed.insert((self.cases[r].lod, at), (r, block));
+                }
+            }
         }
-        let mut undone = false;
-        // Both of a pair are in doubt, or neither is.
-        for pair in done.iter().rev().filter(|[i, _]| doubtful.contains(i)) {
-            self.swap(r, start, &places, *pair);
-            undone = true;
-        }
-        undone
+        all
     }
 
     /// Carries out the exchanges of a region that gain at least `least`. `left` is how many pairs may still be compared.

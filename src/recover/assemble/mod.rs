@@ -7,6 +7,9 @@
 //! anew. In the end `confirm` finds what is certain after all, beginning beside what was known: nothing that is certain rests on
 //! anything that is not. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
 //! Blocks of equal voxels are interchangeable; in the end `alike` finds those whose metadata is in doubt.
+//!
+//! Before all that, `slide` and `exchange` find entries that moved along or were exchanged. Their blocks are placed with the
+//! unowned ones.
 
 mod alike;
 mod board;
@@ -19,6 +22,7 @@ mod links;
 mod matching;
 mod renew;
 mod revise;
+mod slide;
 
 use std::collections::{HashMap, HashSet};
 
@@ -64,6 +68,17 @@ pub struct Start {
     pub repeated: Vec<u32>,
     /// Whether anchors that seams contradict are looked at again.
     pub check: bool,
+}
+
+/// A block that fits another slot better than that of its entry.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    pub case: usize,
+    /// The slot of its entry.
+    pub slot: u32,
+    pub block: usize,
+    /// The other slot.
+    pub to: u32,
 }
 
 /// A block in a slot.
@@ -141,21 +156,13 @@ pub fn assemble(
         regions,
         occupancy: [0.0; 7],
         lods: true,
+        beside: [0.0; 3],
     };
     let inside = inside(cases, &words);
     board.learn(&inside);
     let mut starts = starts.to_vec();
-    // Seams are learned from what is in wrong places too, so each region that is put right says more about the others.
-    let mut repeated: Vec<usize> = (0..starts.len()).filter(|&r| !starts[r].repeated.is_empty()).collect();
-    loop {
-        let before = repeated.len();
-        repeated.retain(|&r| !board.move_back(r, &mut starts[r]));
-        if repeated.len() == before {
-            break;
-        }
-        board.learn(&inside);
-    }
-    board.exchange(&mut starts, |board| board.learn(&inside));
+    let mut moved = board.move_all_back(&mut starts, |board| board.learn(&inside));
+    moved.extend(board.exchange(&mut starts, |board| board.learn(&inside)));
     let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
     let mut suspects = board.suspects(&starts);
     if suspects.len() * MANY_SUSPECTS > anchors {
@@ -164,6 +171,7 @@ pub fn assemble(
     }
     let mut growth = Growth::new(&board, &starts, effort);
     board.count_occupied(&growth.missing());
+    growth.withdraw_moved(&mut board, moved);
     growth.withdraw(&mut board, suspects);
     growth.grow(&mut board, watch);
     for _ in 0..REVISIONS {
