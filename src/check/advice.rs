@@ -75,7 +75,8 @@ impl Advice {
         // A name that was made printable leads to no file.
         let path = |name: &String| Some(save.path.join(name)).filter(|path| path.exists());
         let named = saves_of(save).into_iter().map(|name| (path(&name).unwrap_or_else(|| save.path.clone()), name));
-        Self { root: save.path.clone(), saves: named.map(|(path, name)| (name, path)).collect() }
+        let root = save.forest_above().unwrap_or_else(|| save.path.clone());
+        Self { root, saves: named.map(|(path, name)| (name, path)).collect() }
     }
 
     /// What to do about a finding, with the path of the save that it is in.

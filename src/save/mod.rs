@@ -6,6 +6,7 @@
 //! Takes a path; gives the files of a save, their tables, sector maps and blocks on demand. It knows neither findings nor
 //! repair, and never writes.
 
+mod above;
 pub mod arrays;
 pub mod bare;
 pub mod block_layout;

@@ -6,6 +6,7 @@ mod common;
 
 mod advice;
 mod agreement;
+mod alone;
 mod bare;
 mod check;
 #[cfg(feature = "sqlite")]

@@ -127,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         notes: arguments.notes,
         all: arguments.all,
         saves: Saves::new(&save),
-        subject: save.path.clone(),
+        subject: save.forest_above().unwrap_or_else(|| save.path.clone()),
         advice: check::Advice::new(&save),
         file: None,
         advised: HashMap::new(),
@@ -426,7 +426,9 @@ impl Printer {
             );
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
-        for line in check::verdict(end.causes, end.totals.as_ref(), &end.save.path, end.effort) {
+        let above = end.save.forest_above();
+        let repaired = above.as_deref().unwrap_or(&end.save.path);
+        for line in check::verdict(end.causes, end.totals.as_ref(), repaired, end.effort) {
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
         if let Some(words) = end.effort.undecided_words(summary.undecided) {
