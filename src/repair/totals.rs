@@ -56,6 +56,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| is_aside(stream.action)).count();
     let maps = plan.maps.iter().filter(|map| is_aside(map.action)).count();
     totals.files_lost = n(regions + streams + maps) + unread;
+    totals.instances_lost = plan.streams.iter().map(|stream| n(stream.without_instances().count())).sum();
+    totals.pages_lost = plan.streams.iter().map(|stream| stream.pages_lost).sum();
     let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
     totals.layers_lost = n(layers.filter(|layer| layer.left_out.is_some() || layer.stays.is_some()).count());
     let regions =
@@ -153,6 +155,18 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         let (files, have) =
             (crate::printable::count(totals.files_lost, "file"), if totals.files_lost == 1 { "has" } else { "have" });
         lines.push(format!("{files} {have} no block in the copy, and how many blocks were in there is not known."));
+    }
+    if totals.instances_lost > 0 {
+        let (blocks, have) = match totals.instances_lost {
+            1 => ("1 block", "has"),
+            n => (&*format!("{} blocks", grouped(n)), "have"),
+        };
+        lines.push(format!("{blocks} {have} no instances in the copy, because these are damaged."));
+    }
+    if totals.pages_lost > 0 {
+        let (pages, them) =
+            (crate::printable::count(totals.pages_lost, "page"), if totals.pages_lost == 1 { "it" } else { "them" });
+        lines.push(format!("{pages} of tables cannot be read, and how many rows were on {them} is not known."));
     }
     if totals.layers_lost > 0 {
         let (layers, are) =

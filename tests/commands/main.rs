@@ -27,6 +27,7 @@ mod layouts;
 mod lods;
 mod lone;
 mod look;
+mod losses;
 mod maps;
 mod misnamed;
 mod names;

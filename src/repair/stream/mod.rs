@@ -127,6 +127,8 @@ pub struct StreamPlan {
     pub missing: Vec<(Place, &'static str)>,
     /// Pages that are kept in `lost+found` unchanged.
     pub pages: Vec<u32>,
+    /// How many pages of tables cannot be read or are missing, where no index names the rows that were on them.
+    pub pages_lost: u64,
     /// Names of foreign tables and other parts of the schema that are not written. All files of the stream go to
     /// `lost+found` then.
     pub left_out: Vec<String>,
@@ -167,6 +169,7 @@ impl StreamPlan {
             lost: Vec::new(),
             missing: Vec::new(),
             pages: Vec::new(),
+            pages_lost: 0,
             left_out: Vec::new(),
             backup: None,
             handled: Vec::new(),
@@ -182,9 +185,19 @@ impl StreamPlan {
             || self.unsettled.is_some()
             || !self.missing.is_empty()
             || !self.pages.is_empty()
+            || self.pages_lost > 0
             || !self.left_out.is_empty()
             || self.lost.iter().any(unused)
             || self.rows.iter().any(|row| !row.origin.is_complete())
+    }
+
+    /// The rows that are written without their instances, because these are damaged.
+    pub fn without_instances(&self) -> impl Iterator<Item = &StreamDecision> {
+        let lost = self.lost.iter().filter(|lost| lost.part == LostPart::Instances);
+        let lost: BTreeSet<(u32, Option<Place>)> = lost.map(|lost| (lost.row, lost.place)).collect();
+        self.rows.iter().filter(move |row| {
+            row.instances == Part::LeftOut && row.row.is_some_and(|number| lost.contains(&(number, Some(row.place))))
+        })
     }
 
     /// The stream and the rows of it that are written.
@@ -242,6 +255,7 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
     };
     deciding.decide(&mut plan)?;
     plan.pages = lost_pages(&stream, &owners).map_err(failed)?;
+    plan.pages_lost = stream.unread_table_pages();
     plan.left_out =
         stream.tables.iter().filter(|t| !write::can_be_made(t, &stream.tables)).map(|t| t.name.clone()).collect();
     // Settings that nothing shows stay as they are.
