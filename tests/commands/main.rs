@@ -38,6 +38,7 @@ mod placed;
 mod plans;
 mod samples;
 #[cfg(feature = "sqlite")]
+mod set_aside;
 mod side_by_side;
 mod sizes;
 #[cfg(feature = "sqlite")]

@@ -25,7 +25,7 @@ use crate::save::{Pak, PakDir, PakFile, Save};
 use crate::source::{FileSource, Source};
 
 pub(super) use report::{reports, words};
-pub(super) use write::{as_written, write};
+pub(super) use write::{as_written, write, write_lost};
 
 /// Decompressed bytes that the search of one file may cost, plus a number of bytes per byte of
 /// the file: chunks of real files decompress to a tenth of that. Bytes that are not searched count as other bytes.

@@ -31,7 +31,7 @@ use crate::sqlite::walk::{Owners, Use};
 pub use older::Older;
 pub(super) use report::{reports, words};
 pub use settings::Setting;
-pub(super) use write::write;
+pub(super) use write::{write, write_lost};
 
 /// The plan for one of the two blobs of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
