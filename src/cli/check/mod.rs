@@ -332,12 +332,13 @@ impl Printer {
         let colon = if place.is_empty() { "" } else { ": " };
         let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
         writeln!(out, "{}", wrapped(&what, INDENT))?;
-        let next = match self.advised.get(code.next()) {
-            None => check::next_step(code, &self.subject),
+        let advice = check::advice_about(finding);
+        let next = match self.advised.get(advice) {
+            None => check::with_paths(advice, &self.subject),
             Some(first) if *first == code => "see above".to_owned(),
             Some(first) => format!("see {first} above"),
         };
-        self.advised.entry(code.next()).or_insert(code);
+        self.advised.entry(advice).or_insert(code);
         let next = format!("{INDENT}{DIM}{code}:{DIM:#} {next}");
         writeln!(out, "{}", wrapped(&next, INDENT))
     }
