@@ -49,6 +49,9 @@ pub struct Totals {
     /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
     #[serde(skip)]
     pub misnamed: u64,
+    /// Whole blocks that are set aside because their positions are not known.
+    #[serde(skip)]
+    pub unplaced: u64,
     /// Whether there are maps in the result, whose blocks are not counted.
     #[serde(skip)]
     pub has_maps: bool,
@@ -82,6 +85,7 @@ impl Totals {
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
         self.misnamed += other.misnamed;
+        self.unplaced += other.unplaced;
         self.has_maps |= other.has_maps;
         self.unknown_layout += other.unknown_layout;
     }
@@ -256,7 +260,7 @@ fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
         }
         // Of a map this may be only the parts that are left.
         0 => {
-            let unknown = unknown_loss(totals);
+            let unknown = unknown_loss(totals) + &set_aside(totals);
             return format!("{}{} changes {files}{unknown}.", repair_command(save), effort.argument());
         }
         // What a lost page or file held is not known.
@@ -332,6 +336,8 @@ fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
     let unknown = unknown_loss(totals);
     let lost = match totals.lost {
         0 if !unknown.is_empty() => "no other block is lost".to_owned(),
+        0 if totals.unplaced > 0 && totals.likely > 0 => "no listed block is lost then".to_owned(),
+        0 if totals.unplaced > 0 => "no listed block is lost".to_owned(),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
         0 if totals.likely > 0 => "nothing is lost then".to_owned(),
         0 => "nothing is lost".to_owned(),
@@ -363,6 +369,7 @@ mod tests {
         instances_lost: 0,
         pages_lost: 0,
         misnamed: 0,
+        unplaced: 0,
         has_maps: false,
         unknown_layout: 0,
     };

@@ -91,3 +91,101 @@ fn rows_on_pages_that_cannot_be_read_are_not_called_complete() {
     let dir = tempdir().unwrap();
     assert_eq!(totals(&save, &dir.path().join("copy")).0["pages_lost"], 0);
 }
+
+/// Blocks of version 4 that the old formula placed are readable here, and elsewhere in the game: check and repair say the same.
+#[test]
+fn blocks_in_the_slots_of_the_old_formula_are_moved_by_a_repair() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/blocks-v4-old-slots");
+    let dir = tempdir().unwrap();
+    let copy = dir.path().join("copy");
+    let (totals, text, exit) = totals(&save, &copy);
+    let moved = totals["put_right"].as_u64().unwrap();
+    assert_eq!((exit, &totals["lost"]), (Some(1), &0.into()));
+    assert_eq!(moved + totals["kept"].as_u64().unwrap(), 50, "{totals}");
+    assert!(moved > 40, "{totals}");
+    assert_eq!(run(&["check", &save]).code, Some(0));
+    assert!(text.contains("which engines of today read one slot away"), "{text}");
+    assert!(text.contains(&format!("puts {moved} right for certain; nothing is lost")), "{text}");
+    let report: Json = serde_json::from_slice(&fs::read(copy.join("repair.json")).unwrap()).unwrap();
+    let listed =
+        report["regions"].as_array().unwrap().iter().map(|region| region["put_right"].as_array().unwrap().len());
+    assert_eq!(listed.sum::<usize>() as u64, moved);
+    let causes = |save: &str| {
+        let all = lines(&run(&["check", save, "--format", "jsonl"]).out);
+        all.iter().filter(|line| line["type"] == "cause").map(|line| line["cause"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(causes(&save), ["old-slots"]);
+    let copy = copy.to_str().unwrap();
+    assert_eq!(causes(copy), Vec::<Json>::new());
+    let again = run(&["repair", copy, "--plan"]);
+    assert_eq!((again.code, again.out.trim()), (Some(0), "Nothing to repair."));
+}
+
+#[test]
+fn a_repaired_pak_region_needs_no_other_repair() {
+    let demo = Demo::new();
+    for (file, right) in [
+        ("damaged/pak-name/x1_y0_z0.region (copy)", "x1_y0_z0.region"),
+        ("damaged/pak-duplicate/x00_y0_z0.region", "x0_y0_z0.region"),
+    ] {
+        let dir = tempdir().unwrap();
+        let copy = dir.path().join("copy");
+        let plan = run(&["repair", &demo.path(file), "--plan"]);
+        let repair = run(&["repair", &demo.path(file), "--out", copy.to_str().unwrap()]);
+        assert_eq!((plan.code, repair.code), (Some(1), Some(1)), "{}{}", plan.out, repair.out);
+        assert!(copy.join(right).is_file(), "{}", repair.out);
+        let again = run(&["repair", copy.to_str().unwrap(), "--plan"]);
+        assert_eq!((again.code, again.out.trim()), (Some(0), "Nothing to repair."));
+    }
+}
+
+#[test]
+fn advice_about_block_files_promises_what_a_repair_does() {
+    let demo = Demo::new();
+    let next = |name: &str, file: &str| {
+        let save = demo.path(name);
+        let out = run(&["check", &save, "--format", "jsonl"]).out;
+        let found = lines(&out).into_iter().find(|line| line["file"] == file && line["level"] == "error");
+        let text = words(&run(&["check", &save]).out);
+        (found.expect("a finding")["next"].as_str().unwrap().to_owned(), text)
+    };
+    let (advice, text) = next("damaged/block-file-cut", "blocks/lod0/+1+0+0.vxb");
+    assert!(advice.contains("moves the file to lost+found as it is"), "{advice}");
+    assert!(text.contains(&advice) && !text.contains("keeps the channels"), "{text}");
+}
+
+/// Files that held no block, and pages whose rows are all read, lose nothing: the exit code has no bit for damage that is left.
+#[test]
+fn a_copy_that_lacks_nothing_is_not_called_damaged() {
+    let demo = Demo::new();
+    for (name, why) in [
+        ("region-voxedit", "it is a rig of VoxEdit and no region file; kept in lost+found."),
+        ("region-never-stored", "no block was ever stored in it; kept in lost+found."),
+        ("stream-header", "1 page with the damaged header: kept in lost+found."),
+    ] {
+        let save = demo.path(&format!("damaged/{name}"));
+        let dir = tempdir().unwrap();
+        let copy = dir.path().join("copy");
+        let (plan, repair) =
+            (run(&["repair", &save, "--plan"]), run(&["repair", &save, "--out", copy.to_str().unwrap()]));
+        assert_eq!((plan.code, repair.code), (Some(1), Some(1)), "{name}: {}", repair.out);
+        assert!(words(&plan.out).contains(why), "{name}: {}", plan.out);
+    }
+    // What an empty file or a lost page held is not known.
+    for name in ["region-empty", "stream-row-lost", "stream-unused"] {
+        assert_eq!(run(&["repair", &demo.path(&format!("damaged/{name}")), "--plan"]).code, Some(5), "{name}");
+    }
+}
+
+#[test]
+fn a_block_without_a_place_is_not_passed_over_as_nothing() {
+    let demo = Demo::new();
+    let text = words(&run(&["check", &demo.path("damaged/crash-new-block")]).out);
+    assert!(text.contains("no listed block is lost; 1 block or part of a block goes to lost+found."), "{text}");
+    let text = words(&run(&["check", &demo.path("damaged/map-index-range")]).out);
+    assert!(text.contains("changes 3 files; 1 block or part of a block goes to lost+found."), "{text}");
+    // The old bytes of a block that was written anew are no loss.
+    let text = words(&run(&["check", &demo.path("damaged/block-depth")]).out);
+    assert!(text.contains("nothing is lost; 1 block or part of a block goes to lost+found."), "{text}");
+}

@@ -127,6 +127,8 @@ pub struct StreamPlan {
     pub missing: Vec<(Place, &'static str)>,
     /// Pages that are kept in `lost+found` unchanged.
     pub pages: Vec<u32>,
+    /// Whether the rows of all these pages are read, so that only the header of the database is damaged.
+    pub pages_read: bool,
     /// How many pages of tables cannot be read or are missing, where no index names the rows that were on them.
     pub pages_lost: u64,
     /// Names of foreign tables and other parts of the schema that are not written. All files of the stream go to
@@ -169,6 +171,7 @@ impl StreamPlan {
             lost: Vec::new(),
             missing: Vec::new(),
             pages: Vec::new(),
+            pages_read: true,
             pages_lost: 0,
             left_out: Vec::new(),
             backup: None,
@@ -184,7 +187,7 @@ impl StreamPlan {
         matches!(self.action, Action::SetAside | Action::FromBackup)
             || self.unsettled.is_some()
             || !self.missing.is_empty()
-            || !self.pages.is_empty()
+            || !self.pages.is_empty() && !self.pages_read
             || self.pages_lost > 0
             || !self.left_out.is_empty()
             || self.lost.iter().any(unused)
@@ -254,7 +257,7 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
         limits: &save.options.limits,
     };
     deciding.decide(&mut plan)?;
-    plan.pages = lost_pages(&stream, &owners).map_err(failed)?;
+    (plan.pages, plan.pages_read) = lost_pages(&stream, &owners).map_err(failed)?;
     plan.pages_lost = stream.unread_table_pages();
     plan.left_out =
         stream.tables.iter().filter(|t| !write::can_be_made(t, &stream.tables)).map(|t| t.name.clone()).collect();
@@ -317,8 +320,9 @@ fn has_unused(stream: &Stream<FileSource>, owners: &Owners) -> bool {
     owners.iter().any(|(page, is)| is == Use::Nothing && page <= declared)
 }
 
-/// Pages that are damaged or that nothing points to, and that are not empty.
-fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<Vec<u32>> {
+/// Pages that are damaged or that nothing points to, and that are not empty; also whether all of them can be read but for the
+/// header of the database.
+fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<(Vec<u32>, bool)> {
     let size = u64::from(stream.pages.header.page_size).max(1);
     let named: BTreeSet<u32> = stream
         .damage
@@ -326,19 +330,22 @@ fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<V
         .filter(|d| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase | Code::StreamHeader))
         .filter_map(|d| u32::try_from(d.span.start / size + 1).ok())
         .collect();
-    let mut pages = Vec::new();
+    let is_header = stream.damage.iter().all(|d| !matches!(d.code, Code::StreamPage | Code::StreamNotDatabase));
+    let (mut pages, mut all_read) = (Vec::new(), true);
     let mut buffer = Vec::new();
     for (page, is) in owners.iter() {
-        let lost = matches!(is, Use::Nothing | Use::Damaged) || named.contains(&page);
+        let unread = matches!(is, Use::Nothing | Use::Damaged);
+        let lost = unread || named.contains(&page);
         // Skip holes of a sparse file.
         if lost && (stream.pages.overlay.is_some() || has_data(stream, page)) {
             stream.pages.read(page, &mut buffer)?;
             if buffer.iter().any(|b| *b != 0) {
                 pages.push(page);
+                all_read &= !unread && is_header;
             }
         }
     }
-    Ok(pages)
+    Ok((pages, all_read))
 }
 
 fn has_data(stream: &Stream<FileSource>, page: u32) -> bool {

@@ -200,7 +200,8 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     }
     if !plan.pages.is_empty() {
         let s = if plan.pages.len() == 1 { "" } else { "s" };
-        lines.push(format!("  {} page{s} that nothing can be made of: kept in lost+found.", plan.pages.len()));
+        let what = if plan.pages_read { "with the damaged header" } else { "that nothing can be made of" };
+        lines.push(format!("  {} page{s} {what}: kept in lost+found.", plan.pages.len()));
     }
     for part in plan.left_out.iter().take(LISTED) {
         let part = printable::printable(part);
