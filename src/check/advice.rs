@@ -13,6 +13,34 @@ use crate::save::Save;
 /// The command whose destination is that of a repair; the other commands have another one.
 const REPAIR: &str = "voxscope repair SAVE --out NEW";
 
+/// What to do about a block that cannot be read and has a file of its own.
+const UNREAD_BLOCK_FILE: &str = "Copy the file from a backup. `voxscope repair SAVE --out NEW` moves the file to lost+found as it is, because it copies a block file whole or not at all, and keeps all others.";
+
+/// What to do about a block that can be read and has a file of its own.
+const READ_BLOCK_FILE: &str = "The block can be read, and `repair` copies its file as it is. Run `voxscope convert SAVE --out NEW`: it writes the block anew in a forest or a stream.";
+
+/// What to do about a finding, with placeholders. A repair does not change block files, so that the general advice about blocks
+/// does not apply to them.
+#[must_use]
+pub fn advice_about(finding: &Finding) -> &'static str {
+    let code = finding.code();
+    let is_of_block = finding.file.ends_with(".vxb") && finding.block.is_some() && code.next().contains("repair");
+    match code {
+        Code::BlockFileHeader | Code::BlockFileName | Code::BlockFileTrailing | Code::RegionFormatUnknown => {
+            code.next()
+        }
+        _ if !is_of_block || code.is_unread() => code.next(),
+        _ if code.hides_data() => UNREAD_BLOCK_FILE,
+        _ => READ_BLOCK_FILE,
+    }
+}
+
+/// A text of advice with the path of a save in place of SAVE, and a path beside it in place of NEW, both quoted for a shell.
+#[must_use]
+pub fn with_paths(text: &str, save: &Path) -> String {
+    insert_paths(text, save)
+}
+
 /// What to do about a code, with the path of a save in place of SAVE, and a path beside it in place of NEW, both quoted for a
 /// shell.
 #[must_use]
@@ -75,7 +103,8 @@ impl Advice {
         // A name that was made printable leads to no file.
         let path = |name: &String| Some(save.path.join(name)).filter(|path| path.exists());
         let named = saves_of(save).into_iter().map(|name| (path(&name).unwrap_or_else(|| save.path.clone()), name));
-        Self { root: save.path.clone(), saves: named.map(|(path, name)| (name, path)).collect() }
+        let root = save.forest_above().unwrap_or_else(|| save.path.clone());
+        Self { root, saves: named.map(|(path, name)| (name, path)).collect() }
     }
 
     /// What to do about a finding, with the path of the save that it is in.
@@ -83,7 +112,7 @@ impl Advice {
     pub fn next(&self, finding: &Finding) -> String {
         // A save within another one has the longer name, and comes later.
         let of = self.saves.iter().rfind(|(name, _)| is_of(&finding.file, name));
-        next_step(finding.code(), of.map_or(&self.root, |(_, path)| path))
+        insert_paths(advice_about(finding), of.map_or(&self.root, |(_, path)| path))
     }
 
     /// What to do about a code, with the path that was opened.

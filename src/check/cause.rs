@@ -40,6 +40,8 @@ pub enum CauseKind {
     Converted,
     /// Blocks of two slot formulas are in one file.
     OldSlots,
+    /// Blocks of version 4 are in the slots of the old formula.
+    OldFormula,
     /// The keys of a stream are those of an engine of 2021.
     OldKeys,
     /// Something other than the game changed entries of a table, or a table has those of another file.
@@ -71,6 +73,7 @@ impl CauseKind {
         Self::Conversion,
         Self::Converted,
         Self::OldSlots,
+        Self::OldFormula,
         Self::OldKeys,
         Self::TableChanged,
         Self::Storage,
@@ -97,6 +100,7 @@ impl CauseKind {
             Self::Conversion => "conversion-interrupted",
             Self::Converted => "converted",
             Self::OldSlots => "slots-mixed",
+            Self::OldFormula => "old-slots",
             Self::OldKeys => "old-keys",
             Self::TableChanged => "table-changed",
             Self::Storage => "storage-damaged",
@@ -124,6 +128,9 @@ impl CauseKind {
             Self::Conversion => "The engine was interrupted while it converted the save to other settings",
             Self::Converted => "The engine converted the save to other settings and kept the old one",
             Self::OldKeys => "An old engine, of 2021-01-28 to 2021-10-04, wrote the keys of the stream",
+            Self::OldFormula => {
+                "An engine before March 2024 placed the blocks with negative coordinates, which engines of today read one slot away"
+            }
             Self::OldSlots => "Engines with different slot formulas wrote the save",
             Self::TableChanged => "Something other than the game changed the table of a region file",
             Self::Storage => "Storage or a transfer changed bytes of the save",
@@ -137,7 +144,9 @@ impl CauseKind {
     #[must_use]
     pub const fn lost(self) -> &'static str {
         match self {
-            Self::InUse | Self::Renamed | Self::Converted | Self::OldStates | Self::OldKeys => "nothing",
+            Self::InUse | Self::Renamed | Self::Converted | Self::OldStates | Self::OldFormula | Self::OldKeys => {
+                "nothing"
+            }
             Self::Killed => "the block that was being written, and saves that had not reached the file",
             Self::PowerLost => "pages of the file that had not reached the disk",
             Self::TwoWriters => "blocks of one program that the other overwrote",
@@ -171,6 +180,7 @@ impl CauseKind {
             Self::Migration => "every whole block",
             Self::Conversion => "everything, from the old save beside this one: repair --from-backup",
             Self::OldSlots => "every block, with --slots",
+            Self::OldFormula => "every block, in the slots of the new formula",
             Self::OldKeys => "every block, under the keys of today",
             Self::TableChanged => "blocks whose borders show their position; all of them with a backup",
             Self::Storage => "whole channels; everything from a backup",
@@ -197,6 +207,7 @@ impl CauseKind {
             Self::Migration => "the save was opened by a newer engine for the first time",
             Self::Conversion => "the settings of the stream were changed, and blocks are missing since",
             Self::Converted => "no block is missing",
+            Self::OldFormula => "the save was written before March 2024",
             Self::OldKeys => "the save was written between 2021-01-28 and 2021-10-04",
             Self::OldSlots => "the save was written by engines before and after March 2024",
             Self::TableChanged => "no game was saving when it happened: a tool, a disk or a transfer changed the file",

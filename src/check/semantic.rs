@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::bytes::Span;
 use crate::check::Options;
+use crate::check::causes::OLD_FORMULA;
 use crate::check::first::Glance;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
@@ -222,10 +223,10 @@ fn slots(save: &Save, forest: &Forest, options: &Options<'_>) -> Option<(PathBuf
     let file = forest.regions.iter().find(|file| file.position.iter().any(|&p| p < 0))?;
     let span = file.header.as_ref().map_or_else(Span::default, |header| header.table);
     let words = match slots {
-        SlotFormula::Legacy => "the old formula",
-        SlotFormula::Euclidean => "the new formula",
+        SlotFormula::Legacy => OLD_FORMULA,
+        SlotFormula::Euclidean => Value::Words("the new formula"),
     };
-    let found = Damage::new(Code::SlotsTold, span, "slots of negative coordinates").found(Value::Words(words));
+    let found = Damage::new(Code::SlotsTold, span, "slots of negative coordinates").found(words);
     let remark = format!("{seams} seams were compared; the average odds are {:.1} to 1 per seam", odds.abs().exp());
     Some((forest.dir.join(&file.name), Doubt { position: None, damage: found, remark: Some(remark), weak: false }))
 }

@@ -15,7 +15,7 @@ use crate::printable::triple;
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::{OpenError, Source, Windowed};
 use crate::sqlite::pages::Pages;
-use crate::sqlite::walk::{Owners, Use};
+use crate::sqlite::walk::{Owners, TABLE_PAGE, Use};
 
 /// Number of rows that are examined before their results become findings.
 const ROWS: usize = 1 << 14;
@@ -78,8 +78,9 @@ pub(super) fn check<S: Source>(
     report: &mut Report,
     mut rows: Option<&mut Vec<Row>>,
 ) {
+    let is_counted = stream.unread_table_pages() == 0;
     for damage in &stream.damage {
-        report.file(*damage, page_of(stream, damage));
+        report.file(*damage, page_of(stream, damage, is_counted));
     }
     if options.level == Level::Header {
         options.advance(stream.pages.source.len());
@@ -134,11 +135,13 @@ pub(super) fn check<S: Source>(
     });
 }
 
-/// The page of a fault, in a sentence.
-fn page_of<S: Source>(stream: &Stream<S>, damage: &Damage) -> Option<String> {
+/// The page of a fault, in a sentence; `is_counted` is whether the rows of the pages that cannot be read are known.
+fn page_of<S: Source>(stream: &Stream<S>, damage: &Damage, is_counted: bool) -> Option<String> {
     let size = u64::from(stream.pages.header.page_size);
     let is_page = damage.code == Code::StreamPage && damage.span.len() == size;
-    is_page.then(|| format!("It is page {}.", damage.span.start / size + 1))
+    let rows =
+        if is_counted || damage.field != TABLE_PAGE { "" } else { " Rows that were on the lost page are not counted." };
+    is_page.then(|| format!("It is page {}.{rows}", damage.span.start / size + 1))
 }
 
 /// Rows with the same position are adjacent.

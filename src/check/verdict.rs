@@ -41,9 +41,17 @@ pub struct Totals {
     pub files_lost: u64,
     /// Layers of voxel maps that the copy does not have, or has without voxels.
     pub layers_lost: u64,
+    /// Blocks whose instances the copy does not have, because they are damaged. They count in `salvaged`.
+    pub instances_lost: u64,
+    /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
+    /// not in `lost`.
+    pub pages_lost: u64,
     /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
     #[serde(skip)]
     pub misnamed: u64,
+    /// Whole blocks that are set aside because their positions are not known.
+    #[serde(skip)]
+    pub unplaced: u64,
     /// Whether there are maps in the result, whose blocks are not counted.
     #[serde(skip)]
     pub has_maps: bool,
@@ -74,7 +82,10 @@ impl Totals {
         self.files_changed += other.files_changed;
         self.files_lost += other.files_lost;
         self.layers_lost += other.layers_lost;
+        self.instances_lost += other.instances_lost;
+        self.pages_lost += other.pages_lost;
         self.misnamed += other.misnamed;
+        self.unplaced += other.unplaced;
         self.has_maps |= other.has_maps;
         self.unknown_layout += other.unknown_layout;
     }
@@ -249,7 +260,7 @@ fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
         }
         // Of a map this may be only the parts that are left.
         0 => {
-            let unknown = unknown_loss(totals);
+            let unknown = unknown_loss(totals) + &set_aside(totals);
             return format!("{}{} changes {files}{unknown}.", repair_command(save), effort.argument());
         }
         // What a lost page or file held is not known.
@@ -260,9 +271,15 @@ fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
     format!("{}{} mends {files}{blocks}{aside}{unknown}.", repair_command(save), effort.argument())
 }
 
-/// What is lost without a number of blocks.
+/// What is lost beside whole blocks, or without a number of them.
 fn unknown_loss(totals: &Totals) -> String {
     let mut text = String::new();
+    if totals.instances_lost > 0 {
+        text.push_str(&format!("; the instances of {} are lost", count(totals.instances_lost, "block")));
+    }
+    if totals.pages_lost > 0 {
+        text.push_str(&format!("; how many rows {} held is not known", count(totals.pages_lost, "lost page")));
+    }
     if totals.files_lost > 0 {
         text.push_str(&format!("; how many blocks {} held is not known", count(totals.files_lost, "lost file")));
     }
@@ -319,6 +336,8 @@ fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
     let unknown = unknown_loss(totals);
     let lost = match totals.lost {
         0 if !unknown.is_empty() => "no other block is lost".to_owned(),
+        0 if totals.unplaced > 0 && totals.likely > 0 => "no listed block is lost then".to_owned(),
+        0 if totals.unplaced > 0 => "no listed block is lost".to_owned(),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
         0 if totals.likely > 0 => "nothing is lost then".to_owned(),
         0 => "nothing is lost".to_owned(),
@@ -347,7 +366,10 @@ mod tests {
         files_changed: 4,
         files_lost: 0,
         layers_lost: 0,
+        instances_lost: 0,
+        pages_lost: 0,
         misnamed: 0,
+        unplaced: 0,
         has_maps: false,
         unknown_layout: 0,
     };

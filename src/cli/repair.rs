@@ -71,6 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         return Err(Failure::Usage(why.to_owned()));
     }
     let save = arguments.options.open(&arguments.source)?;
+    repair::check_alone(&save).map_err(|error| Failure::Usage(error.to_string()))?;
     let backup = arguments.from_backup.as_ref().map(|path| arguments.options.open(path)).transpose()?;
     // First, so that nothing that follows is taken for all of the save.
     let of_backup = backup.as_ref().map_or(Exit::CLEAN, complain_of_unread_beside);

@@ -401,6 +401,11 @@ const fn formula(slots: SlotFormula) -> &'static str {
 fn layout(world: &World<'_>, target: &Target) -> Result<OutputLayout, Error> {
     let request = |why: &str| Err(Error::Request(why.to_owned()));
     let Some(from) = world.block_size() else {
+        // No option gives the block size of a stream.
+        if world.forest().is_none() {
+            let why = "the size of its blocks is unknown, because neither its settings nor its blocks show it";
+            return Err(world::Error::Read(world.name.clone(), why.to_owned()).into());
+        }
         return request(
             "the block size of the source is unknown: pass --from-block-size, --from-region-size and --from-sector-size (of block files --from-block-size alone), and --from-depths",
         );

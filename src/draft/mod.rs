@@ -14,6 +14,7 @@ use crate::watch::Watch;
 
 mod destination;
 mod files;
+mod lift;
 
 pub use destination::{
     bytes_on_disk, check_beside, check_database, check_destination, check_space, leftovers, leftovers_in,

@@ -149,6 +149,8 @@ pub struct RegionPlan {
     pub missing: Vec<([i32; 3], MissingReason)>,
     /// Blocks whose places the effort did not suffice to decide.
     pub undecided: u64,
+    /// Whether its blocks move from the slots of the old formula to those of the new one.
+    pub changes_slots: bool,
 }
 
 impl RegionPlan {
@@ -156,6 +158,12 @@ impl RegionPlan {
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.action == Action::Copy && self.region.is_none()
+    }
+
+    /// Whether the file is set aside although it may have held blocks.
+    #[must_use]
+    pub fn loses_file(&self) -> bool {
+        self.action == Action::SetAside && ![NO_REGION, NEVER_STORED].contains(&self.why)
     }
 
     /// Where a block of its file with these bytes begins.
@@ -178,6 +186,12 @@ impl RegionPlan {
 /// Why a file is copied as it is although no block can be located or read in it: neither the file nor the save gives the layout
 /// of its blocks, and options can.
 pub(super) const UNKNOWN_LAYOUT: &str = "its layout is not known";
+
+/// Why a file is set aside that is a rig of VoxEdit: it held no block.
+pub(super) const NO_REGION: &str = "it is a rig of VoxEdit and no region file";
+
+/// Why a file is set aside into which the engine never stored a block.
+pub(super) const NEVER_STORED: &str = "no block was ever stored in it";
 
 /// The plan for a region file that is handled as a whole.
 pub(super) fn simple(
@@ -204,5 +218,6 @@ pub(super) fn simple(
         lost: Vec::new(),
         missing: Vec::new(),
         undecided: 0,
+        changes_slots: false,
     }
 }

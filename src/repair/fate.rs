@@ -80,7 +80,7 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
         Some(own)
     };
     // If the file is renamed, its blocks move with it.
-    let kept = if region.region.is_some() { Fate::PutRight } else { Fate::Kept };
+    let kept = if region.region.is_some() || region.changes_slots { Fate::PutRight } else { Fate::Kept };
     match region.action {
         Action::Copy => {
             own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, kept, false, false))));

@@ -174,6 +174,17 @@ pub enum Error {
         /// How many.
         parts: u64,
     },
+    /// The layout of region files is in the meta file of a forest above the save, so that a copy of the save could not be read.
+    #[error(
+        "{}: a copy of it could not be read, because the layout of its region files is in {}: run `{}`, which repairs the whole save",
+        crate::printable::path(path), crate::printable::path(&forest.join(save::META)), check::repair_command(forest)
+    )]
+    PartOfForest {
+        /// What was to be repaired.
+        path: PathBuf,
+        /// The directory of the forest.
+        forest: PathBuf,
+    },
     /// The result cannot be opened again.
     #[error(transparent)]
     Result(#[from] save::Error),
@@ -188,6 +199,17 @@ pub struct Outcome {
     pub check: check::Summary,
 }
 
+/// Refuses a part of a forest whose copy could not be read without the forest.
+///
+/// # Errors
+/// When the save is such a part.
+pub fn check_alone(save: &Save) -> Result<(), Error> {
+    match save.forest_above() {
+        Some(forest) => Err(Error::PartOfForest { path: save.path.clone(), forest }),
+        None => Ok(()),
+    }
+}
+
 /// Repairs a save into `destination`, which must not exist: a directory, or if the save is one stream a file, next to
 /// which the report and `lost+found` are written under its name.
 ///
@@ -195,6 +217,7 @@ pub struct Outcome {
 /// When the destination cannot be used, or something cannot be read or written. There is nothing under the
 /// destination's name then.
 pub fn run(save: &Save, destination: &Path, options: &Options<'_>) -> Result<Outcome, Error> {
+    check_alone(save)?;
     draft::check_destination(&sources(save, options), destination)?;
     if is_stream(save) {
         write::usable_beside(&sources(save, options), destination)?;

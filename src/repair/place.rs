@@ -79,6 +79,7 @@ pub(super) fn region_plan(
         return Ok(plan);
     }
     plan.action = Action::Rebuild;
+    plan.changes_slots = walk.is_displaced();
     plan.why = match walk.remark {
         Some(remark) => remark,
         None if packed && sound && !odd && exchanged_in(&placing.blocks) > 0 => {

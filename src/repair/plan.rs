@@ -11,7 +11,7 @@ use crate::recover::effort::Effort;
 use crate::recover::names::Misnamed;
 use crate::recover::slots::{Purpose, by_old_formula};
 use crate::repair::backup::{File, Store};
-use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT, simple};
+use crate::repair::decision::{Action, NEVER_STORED, NO_REGION, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::meta::{MetaFile, Target};
 use crate::repair::out::below;
 use crate::repair::place::region_plan;
@@ -75,7 +75,7 @@ impl Plan {
             let unused = r.lost.iter().any(|lost| lost.why != KeptReason::Rewritten);
             !r.missing.is_empty() || unused || r.blocks.iter().any(|block| !block.origin.is_complete())
         };
-        self.regions.iter().any(|r| left(r) || matches!(r.action, Action::SetAside | Action::FromBackup))
+        self.regions.iter().any(|r| left(r) || r.loses_file() || r.action == Action::FromBackup)
             || !self.misnamed.is_empty()
             || self.paks.iter().any(PakPlan::leaves_damage)
             || self.maps.iter().any(MapPlan::leaves_damage)
@@ -278,9 +278,7 @@ fn of_files(
             Standing::Nothing if target.format.is_none() && has_unknown_layout(file) => {
                 simple(save, forest, &file.name, file.lod, Action::Copy, UNKNOWN_LAYOUT)
             }
-            Standing::Nothing => {
-                simple(save, forest, &file.name, file.lod, Action::SetAside, "no block can be located in it")
-            }
+            Standing::Nothing => simple(save, forest, &file.name, file.lod, Action::SetAside, why_aside(file)),
             _ => ready
                 .remove(&path)
                 .unwrap_or_else(|| simple(save, forest, &file.name, file.lod, Action::Copy, "healthy")),
@@ -307,6 +305,16 @@ fn of_files(
             region.backup = Some(path);
             plan.regions.push(region);
         }
+    }
+}
+
+/// Why a region file without a block is set aside.
+fn why_aside(file: &RegionFile) -> &'static str {
+    let has = |code| file.damage.iter().any(|damage| damage.code == code);
+    match () {
+        () if has(Code::RegionVoxedit) => NO_REGION,
+        () if has(Code::RegionNeverStored) => NEVER_STORED,
+        () => "no block can be located in it",
     }
 }
 

@@ -147,7 +147,7 @@ impl RegionReport {
     fn new(region: &RegionPlan) -> Self {
         let put_right = |b: &&Decision| {
             let sure = matches!(b.origin, Origin::Found) && b.certainty == Certainty::Certain;
-            b.listed_at.is_some() || b.moved || !sure || b.mend.is_some()
+            region.changes_slots || b.listed_at.is_some() || b.moved || !sure || b.mend.is_some()
         };
         let salvaged = region.blocks.iter().filter(|b| matches!(b.origin, Origin::Salvaged | Origin::Voxels));
         let renamed = region.path.file_name().filter(|name| Some(*name) != region.name.file_name());

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::check::Totals;
 use crate::damage::Code;
 use crate::printable::grouped;
-use crate::repair::decision::{Action, UNKNOWN_LAYOUT};
+use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, plan_both_of_readable};
-use crate::repair::{Error, Options};
+use crate::repair::{Error, KeptReason, Options};
 use crate::save::{RegionFile, Save};
 
 /// Blocks of a save by what a plan does with them. Blocks of maps are not counted.
@@ -56,6 +56,9 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let streams = plan.streams.iter().filter(|stream| is_aside(stream.action)).count();
     let maps = plan.maps.iter().filter(|map| is_aside(map.action)).count();
     totals.files_lost = n(regions + streams + maps) + unread;
+    totals.unplaced = unplaced(plan);
+    totals.instances_lost = plan.streams.iter().map(|stream| n(stream.without_instances().count())).sum();
+    totals.pages_lost = plan.streams.iter().map(|stream| stream.pages_lost).sum();
     let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
     totals.layers_lost = n(layers.filter(|layer| layer.left_out.is_some() || layer.stays.is_some()).count());
     let regions =
@@ -69,6 +72,15 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.has_maps = plan.maps.iter().any(|map| map.action != Action::SetAside);
     totals.unknown_layout = n(plan.regions.iter().filter(|region| region.why == UNKNOWN_LAYOUT).count());
     totals
+}
+
+/// Whole blocks that go to `lost+found` because their positions are not known.
+fn unplaced(plan: &Plan) -> u64 {
+    let of =
+        |region: &RegionPlan| region.lost.iter().filter(|lost| lost.whole && lost.why != KeptReason::Rewritten).count();
+    let regions = plan.regions.iter().map(of);
+    let chunks = plan.paks.iter().map(|pak| pak.lost.iter().filter(|lost| lost.whole && lost.record.is_none()).count());
+    n(regions.chain(chunks).sum())
 }
 
 /// Chunks of pak regions that are set aside as they are, because of their names, and how many of these files cannot be read.
@@ -92,7 +104,12 @@ fn paks_set_aside(save: &Save, plan: &Plan) -> (u64, u64) {
 #[must_use]
 pub fn outlook(certain: Totals, likely: Totals) -> Totals {
     let more = certain.lost.saturating_sub(likely.lost);
-    Totals { likely: certain.likely + more, lost: certain.lost.saturating_sub(more), ..certain }
+    Totals {
+        likely: certain.likely + more,
+        lost: certain.lost.saturating_sub(more),
+        unplaced: likely.unplaced,
+        ..certain
+    }
 }
 
 /// What a repair would bring back at both levels.
@@ -153,6 +170,18 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         let (files, have) =
             (crate::printable::count(totals.files_lost, "file"), if totals.files_lost == 1 { "has" } else { "have" });
         lines.push(format!("{files} {have} no block in the copy, and how many blocks were in there is not known."));
+    }
+    if totals.instances_lost > 0 {
+        let (blocks, have) = match totals.instances_lost {
+            1 => ("1 block", "has"),
+            n => (&*format!("{} blocks", grouped(n)), "have"),
+        };
+        lines.push(format!("{blocks} {have} no instances in the copy, because these are damaged."));
+    }
+    if totals.pages_lost > 0 {
+        let (pages, them) =
+            (crate::printable::count(totals.pages_lost, "page"), if totals.pages_lost == 1 { "it" } else { "them" });
+        lines.push(format!("{pages} of tables cannot be read, and how many rows were on {them} is not known."));
     }
     if totals.layers_lost > 0 {
         let (layers, are) =

@@ -1,6 +1,8 @@
-//! Exports unowned blocks as arrays: those in `lost+found` of a repair, or those that a damaged save still has.
+//! Exports what a repair sets aside, unowned blocks as arrays: what is in `lost+found` of a repair, or what a repair of a damaged
+//! save would put there.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -10,7 +12,7 @@ use crate::draft::{self, Draft};
 use crate::godot::region::{Format, Header};
 use crate::printable::write_json_pretty;
 use crate::repair::plan::plan_of_readable;
-use crate::repair::{Error, Options, lost};
+use crate::repair::{Action, Error, Options, beside_copy, lost, map, out, pak, stream};
 use crate::save::{Forest, LOST, Save, Scratch, first_byte};
 use crate::source::Source;
 use crate::watch::Watch;
@@ -24,17 +26,20 @@ pub struct Unowned {
     pub whole: u64,
     /// Arrays.
     pub arrays: u64,
+    /// Other files that a repair puts into `lost+found`: rows of streams, chunks of pak regions, parts of voxel maps, and whole
+    /// files.
+    pub files: u64,
 }
 
-/// Writes unowned blocks into a new directory: for each block `NAME.CHANNEL.npy` and `NAME.json`, and `NAME.bin`, its
-/// stored bytes.
+/// Writes what a repair sets aside into a new directory: for each unowned block of a region `NAME.CHANNEL.npy` and `NAME.json`,
+/// and `NAME.bin`, its stored bytes; all else as it is in `lost+found`.
 ///
 /// # Errors
 /// When the destination cannot be used, or something cannot be read or written.
 pub fn export_unowned(save: &Save, to: &Path, watch: &Watch<'_>) -> Result<Unowned, Error> {
     let draft = Draft::new(&[&save.path], to, watch)?;
     let mut writing = Writing { save, draft: &draft, scratch: Scratch::default(), summary: Unowned::default() };
-    let kept = save.path.join(LOST);
+    let kept = if save.path.is_file() { beside_copy(&save.path, LOST) } else { save.path.join(LOST) };
     if kept.is_dir() {
         writing.kept(&kept)?;
     } else {
@@ -76,8 +81,9 @@ struct Writing<'w> {
 }
 
 impl Writing<'_> {
-    /// Exports the blocks in `lost+found` of a repair.
+    /// Exports what is in `lost+found` of a repair.
     fn kept(&mut self, dir: &Path) -> Result<(), Error> {
+        let mut exported = BTreeSet::new();
         let mut names = Vec::new();
         for entry in std::fs::read_dir(dir).map_err(draft::Error::read(dir))? {
             let name = entry.map_err(draft::Error::read(dir))?.file_name();
@@ -100,17 +106,53 @@ impl Writing<'_> {
                 source.read_into(0, index(most), &mut text).map_err(draft::Error::read(&about))?;
             }
             let about: Json = serde_json::from_slice(&text).unwrap_or(Json::Null);
+            let is_other = about.is_null() && OTHERS.iter().any(|ending| name.ends_with(ending));
+            if is_other || !(about.is_null() || about["region"].is_string()) {
+                continue;
+            }
+            exported.insert(stem.to_owned());
             let region = about["region"].as_str().unwrap_or_default().to_owned();
             let header = header(self.save, Path::new(&region));
             self.block(stem, &stored, header.as_ref(), &about)?;
         }
+        self.others(dir, &exported)
+    }
+
+    /// Copies the files in `lost+found` that are not of exported blocks.
+    fn others(&mut self, dir: &Path, exported: &BTreeSet<String>) -> Result<(), Error> {
+        let mut dirs = vec![PathBuf::new()];
+        while let Some(below) = dirs.pop() {
+            let from = dir.join(&below);
+            for entry in std::fs::read_dir(&from).map_err(draft::Error::read(&from))? {
+                let entry = entry.map_err(draft::Error::read(&from))?;
+                let kind = entry.file_type().map_err(draft::Error::read(&entry.path()))?;
+                let name = below.join(entry.file_name());
+                let is_exported = name.to_str().is_some_and(|name| exported.contains(stem_of(name)));
+                if kind.is_dir() {
+                    dirs.push(name);
+                } else if kind.is_file() && !is_exported {
+                    self.draft.copy(&entry.path(), &name)?;
+                    self.summary.files += 1;
+                }
+            }
+        }
         Ok(())
     }
 
-    /// Exports the unowned blocks of the save itself.
+    /// Exports what a repair of the save itself would set aside.
     fn found(&mut self, watch: &Watch<'_>) -> Result<(), Error> {
         let options = Options::default().watch(watch.quiet());
         let plan = plan_of_readable(self.save, &options)?;
+        stream::write_lost(self.draft, &plan.streams)?;
+        pak::write_lost(self.draft, &plan.paks, &self.save.options.limits)?;
+        map::write_lost(self.draft, &plan.maps)?;
+        let aside = plan.regions.iter().filter(|region| region.action == Action::SetAside);
+        let aside = aside.map(|region| (region.path.clone(), region.name.clone()));
+        let misnamed = plan.misnamed.iter().map(|(name, _)| (self.save.path.join(name), name.clone()));
+        for (path, name) in aside.chain(misnamed).filter(|(path, _)| path.is_file()) {
+            self.draft.copy(&path, &out::aside(self.draft, &name))?;
+        }
+        self.summary.files = self.draft.lift(Path::new(LOST))?;
         for region in &plan.regions {
             let shown = region.name.to_string_lossy();
             let header = header(self.save, &region.name);
@@ -164,6 +206,17 @@ impl Writing<'_> {
         // Writing to memory cannot fail.
         let _ = write_json_pretty(&mut text, &own);
         Ok(self.draft.file(Path::new(&format!("{stem}.json")), &text)?)
+    }
+}
+
+/// Endings of files in `lost+found` that are no blocks.
+const OTHERS: [&str; 5] = [".head.bin", ".rest.bin", ".pages.bin", ".header.bin", ".behind.bin"];
+
+/// The name of a block in `lost+found` without what tells its files apart.
+fn stem_of(name: &str) -> &str {
+    match name.strip_suffix(".npy") {
+        Some(array) => array.rsplit_once('.').map_or(array, |(stem, _)| stem),
+        None => name.strip_suffix(".bin").or_else(|| name.strip_suffix(".json")).unwrap_or(name),
     }
 }
 

@@ -6,6 +6,7 @@
 //! Takes a path; gives the files of a save, their tables, sector maps and blocks on demand. It knows neither findings nor
 //! repair, and never writes.
 
+mod above;
 pub mod arrays;
 pub mod bare;
 pub mod block_layout;
@@ -180,7 +181,9 @@ fn words_of_tables(tables: &[String]) -> String {
         n if n > MOST_TABLES => ["tables are", " and more"],
         _ => ["tables are", ""],
     };
-    format!("its {table} {}{more}, a stream has `meta` and `blocks`", names.join(", "))
+    let is_same = |name: &String| ["meta", "blocks"].iter().any(|own| name.eq_ignore_ascii_case(own));
+    let with = if tables.iter().any(is_same) { " with the columns `loc`, `vb` and `instances`" } else { "" };
+    format!("its {table} {}{more}, a stream has `meta` and `blocks`{with}", names.join(", "))
 }
 
 /// A save, open for reading.

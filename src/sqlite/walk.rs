@@ -8,6 +8,11 @@ use crate::source::Source;
 use crate::sqlite::btree::{Cell, Page};
 use crate::sqlite::pages::Pages;
 
+/// The field of damage of a page of a table.
+pub(crate) const TABLE_PAGE: &str = "page of a table";
+/// The field of damage of a page of an index.
+pub(crate) const INDEX_PAGE: &str = "page of an index";
+
 /// The use of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Use {
@@ -108,7 +113,7 @@ pub fn tree<S: Source>(
     damage: &mut Vec<Damage>,
     each: &mut dyn FnMut(u32, u16, &Cell<'_>),
 ) {
-    let field = if is_index { "page of an index" } else { "page of a table" };
+    let field = if is_index { INDEX_PAGE } else { TABLE_PAGE };
     let mut buffer = Vec::new();
     // Each page, and the one that leads to it.
     let mut stack: Vec<(u32, Option<u32>)> = vec![(root, None)];

@@ -299,3 +299,40 @@ fn what_is_in_the_place_of_a_database_is_named_by_every_command() {
         }
     }
 }
+
+/// No option can read it, so none is asked for.
+#[test]
+fn a_database_with_a_table_named_blocks_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, sql) in [
+        "CREATE TABLE blocks (id INTEGER PRIMARY KEY, name TEXT, hardness INT); INSERT INTO blocks VALUES (1, 'stone', 3)",
+        "CREATE TABLE blocks (x INT, y INT, z INT, data BLOB); INSERT INTO blocks VALUES (0, 1, 2, x'616263')",
+        "CREATE TABLE blocks (id INT, data BLOB); INSERT INTO blocks VALUES (0, x'616263'), (1, x'00')",
+        "CREATE TABLE meta (name TEXT, value TEXT); CREATE TABLE blocks (a TEXT); INSERT INTO blocks VALUES ('b')",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let file = dir.path().join(format!("other{n}.sqlite"));
+        Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+        let (path, out) = (file.to_str().unwrap(), dir.path().join("out"));
+        let out = out.to_str().unwrap();
+        for arguments in [&["check"][..], &["convert", "--out", out], &["repair", "--plan"], &["export", "--out", out]] {
+            let run = run(&[&arguments[..1], &[path], &arguments[1..]].concat());
+            assert_eq!((run.code, run.out.as_str()), (Some(8), ""), "{n} {arguments:?}: {}", run.err);
+            assert!(run.err.contains("database of another program") && run.err.contains("columns `loc`"), "{}", run.err);
+            assert!(!run.err.contains("--from"), "{n} {arguments:?}: {}", run.err);
+        }
+    }
+}
+
+#[test]
+fn a_conversion_asks_for_no_option_that_a_stream_does_not_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("world.sqlite");
+    fs::write(&file, stream(dir.path())).unwrap();
+    Connection::open(&file).unwrap().execute_batch("DELETE FROM meta; UPDATE blocks SET vb = NULL").unwrap();
+    let run = run(&["convert", file.to_str().unwrap(), "--out", dir.path().join("out").to_str().unwrap()]);
+    assert_eq!(run.code, Some(8), "{}", run.err);
+    assert!(run.err.contains("the size of its blocks is unknown") && !run.err.contains("--from"), "{}", run.err);
+}

@@ -6,6 +6,7 @@ mod common;
 
 mod advice;
 mod agreement;
+mod alone;
 mod bare;
 mod check;
 #[cfg(feature = "sqlite")]
@@ -26,6 +27,7 @@ mod layouts;
 mod lods;
 mod lone;
 mod look;
+mod losses;
 mod maps;
 mod misnamed;
 mod names;
@@ -36,6 +38,7 @@ mod placed;
 mod plans;
 mod samples;
 #[cfg(feature = "sqlite")]
+mod set_aside;
 mod side_by_side;
 mod sizes;
 #[cfg(feature = "sqlite")]

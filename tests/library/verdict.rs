@@ -272,12 +272,15 @@ fn a_save_of_which_whole_parts_are_missing_is_incomplete() {
 }
 
 #[test]
-fn healthy_samples_have_no_cause() {
+fn healthy_samples_have_no_cause_but_the_engine_that_wrote_them() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
     demo::write_all(&root).unwrap();
     for path in entries(&root.join("healthy")) {
-        assert_eq!(causes(&open(&path)), Vec::new(), "{}", path.display());
+        let kinds: Vec<_> = causes(&open(&path)).iter().map(|cause| cause.kind).collect();
+        // Engines of today read these blocks elsewhere, and a repair moves them.
+        let expected = if path.ends_with("blocks-v4-old-slots") { vec![CauseKind::OldFormula] } else { Vec::new() };
+        assert_eq!(kinds, expected, "{}", path.display());
     }
 }
 

@@ -55,6 +55,7 @@ impl CauseKind {
                     || matches!(code, Code::TableBeyondEnd | Code::TableCount | Code::TableCountZero)
             }
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
+            Self::OldFormula => code == Code::SlotsTold,
             Self::OldSlots => code == Code::SlotsMixed,
             Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code) || SHIFTED.contains(&code),
             Self::Foreign => FOREIGN.contains(&code),

@@ -56,6 +56,8 @@ pub(super) struct Evidence {
     pub cut_at_buffer: u64,
     /// Files whose line feeds all follow carriage returns: their names.
     pub converted: Vec<Arc<str>>,
+    /// Forests whose seams show that the old formula placed negative blocks.
+    pub old_formula: u64,
     /// Meta files of block files that are missing.
     pub no_block_meta: u64,
 }
@@ -82,6 +84,7 @@ impl Evidence {
             if counts.contains_key(&Code::BlockFilesMeta) && save.faults.iter().any(|fault| is_missing(&fault)) {
                 evidence.no_block_meta += 1;
             }
+            evidence.old_formula += u64::from(found.old_formula);
             for (code, n) in counts {
                 *evidence.all.entry(*code).or_default() += n;
             }

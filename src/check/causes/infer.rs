@@ -255,6 +255,10 @@ impl Evidence {
             let evidence = format!("{} {has} keys above LOD 0 by the rule of that time", number(keys, "stream"));
             causes.push(Cause::new(CauseKind::OldKeys, 0, vec![evidence], &[]));
         }
+        if self.old_formula > 0 {
+            let evidence = vec!["borders between blocks continue by the old formula only".to_owned()];
+            causes.push(Cause::new(CauseKind::OldFormula, 0, evidence, &[]));
+        }
         let slots = self.count(&[Code::SlotsMixed]);
         if slots > 0 && self.displaced == 0 {
             let evidence =

@@ -10,10 +10,13 @@ use std::sync::Arc;
 
 use crate::check::cause::{Cause, is_of, saves_of};
 use crate::check::finding::Finding;
-use crate::damage::{Code, CodeSet};
+use crate::damage::{Code, CodeSet, Value};
 use crate::save::Save;
 use codes::{SHIFTED, TEXT};
 use evidence::Evidence;
+
+/// What [`Code::SlotsTold`] has found where the old formula placed negative blocks.
+pub(super) const OLD_FORMULA: Value = Value::Words("the old formula");
 
 /// Blocks whose codes are kept apart, of all files: 3 MiB.
 const MOST: usize = 1 << 15;
@@ -40,11 +43,14 @@ struct FileFindings {
     blocks: BTreeMap<NamedBlock, CodeSet>,
     /// The codes of blocks that are not kept apart, and how many have them.
     others: Vec<(CodeSet, u64)>,
+    /// Whether seams show that the old formula placed negative blocks.
+    old_formula: bool,
 }
 
 impl FileFindings {
     fn add(&mut self, finding: &Finding) {
         *self.counts.entry(finding.code()).or_default() += 1;
+        self.old_formula |= finding.code() == Code::SlotsTold && finding.damage.found == OLD_FORMULA;
         let Some(block) = finding.block else { return };
         let start = if block.position.is_some() { 0 } else { finding.span.map_or(0, |span| span.start) };
         self.blocks.entry((block.lod, block.position, start)).or_default().insert(finding.code());

@@ -127,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         notes: arguments.notes,
         all: arguments.all,
         saves: Saves::new(&save),
-        subject: save.path.clone(),
+        subject: save.forest_above().unwrap_or_else(|| save.path.clone()),
         advice: check::Advice::new(&save),
         file: None,
         advised: HashMap::new(),
@@ -332,12 +332,13 @@ impl Printer {
         let colon = if place.is_empty() { "" } else { ": " };
         let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
         writeln!(out, "{}", wrapped(&what, INDENT))?;
-        let next = match self.advised.get(code.next()) {
-            None => check::next_step(code, &self.subject),
+        let advice = check::advice_about(finding);
+        let next = match self.advised.get(advice) {
+            None => check::with_paths(advice, &self.subject),
             Some(first) if *first == code => "see above".to_owned(),
             Some(first) => format!("see {first} above"),
         };
-        self.advised.entry(code.next()).or_insert(code);
+        self.advised.entry(advice).or_insert(code);
         let next = format!("{INDENT}{DIM}{code}:{DIM:#} {next}");
         writeln!(out, "{}", wrapped(&next, INDENT))
     }
@@ -426,7 +427,9 @@ impl Printer {
             );
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
-        for line in check::verdict(end.causes, end.totals.as_ref(), &end.save.path, end.effort) {
+        let above = end.save.forest_above();
+        let repaired = above.as_deref().unwrap_or(&end.save.path);
+        for line in check::verdict(end.causes, end.totals.as_ref(), repaired, end.effort) {
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
         if let Some(words) = end.effort.undecided_words(summary.undecided) {

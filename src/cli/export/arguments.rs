@@ -102,7 +102,8 @@ pub struct Arguments {
     /// Write the instances of an SQLite stream, of --lod or of all LODs; DST ends in .csv or .jsonl
     #[arg(long, conflicts_with_all = ["table", "slice", "block", "area", "channel", "lost"], help_heading = OTHER)]
     pub(super) instances: bool,
-    /// Write unowned blocks: those in lost+found of a repaired save, or those that a damaged save still has
+    /// Write what a repair sets aside, unowned blocks as arrays: what is in lost+found of a repaired save, or what a repair of a
+    /// damaged save would put there
     #[arg(long, conflicts_with_all = ["slice", "block", "area", "channel"], help_heading = OTHER)]
     pub(super) lost: bool,
     /// Export one block, by its position in blocks of its LOD; in pak regions one chunk

@@ -328,7 +328,13 @@ fn lost(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
         error => Error::Missing(error.to_string()),
     })?;
     let (blocks, arrays) = (count(found.blocks, "block"), count(found.arrays, "array"));
-    Ok((format!("{blocks} without an owner, {} whole · {arrays}", found.whole), Exit::CLEAN))
+    let blocks = format!("{blocks} without an owner, {} whole · {arrays}", found.whole);
+    let words = match (found.blocks, count(found.files, "other file")) {
+        (_, _) if found.files == 0 => blocks,
+        (0, _) => format!("{} that a repair puts into lost+found", count(found.files, "file")),
+        (_, files) => format!("{blocks} · {files} that a repair puts into lost+found"),
+    };
+    Ok((words, Exit::CLEAN))
 }
 
 fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch: &Watch<'_>) -> Done {

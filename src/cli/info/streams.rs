@@ -42,6 +42,8 @@ struct Contents {
     odd_keys: usize,
     /// Rows that the table does not lead to.
     lost: usize,
+    /// Pages of tables that cannot be read or are missing: rows on them are not counted.
+    pages_unread: u64,
     lods: Vec<LodInfo>,
     pages: Pages,
 }
@@ -112,6 +114,7 @@ pub fn gather(save: &Save, file: &StreamFile) -> StreamInfo {
             rows: stream.rows.len(),
             odd_keys: stream.rows.iter().filter(|row| row.place.is_none()).count(),
             lost: stream.rows.iter().filter(|row| row.lost).count(),
+            pages_unread: stream.unread_table_pages(),
             pages: Pages {
                 size: map.sector_size,
                 in_file: map.in_file,
@@ -181,6 +184,13 @@ pub fn print(out: &mut impl Write, info: &StreamInfo) -> io::Result<()> {
         if n > 0 {
             writeln!(out, "  {} {what}", count(n as u64, "row"))?;
         }
+    }
+    if stream.pages_unread > 0 {
+        let (pages, them) = (count(stream.pages_unread, "page"), if stream.pages_unread == 1 { "it" } else { "them" });
+        writeln!(
+            out,
+            "  {pages} of tables cannot be read: rows on {them} are not counted, and their LODs are not known"
+        )?;
     }
     writeln!(out)?;
     let pages = &stream.pages;

@@ -297,7 +297,7 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
 
 /// Findings as JSON, with the path that was given in the commands of what to do.
 fn findings_json(findings: &[Finding], path: &std::path::Path) -> serde_json::Value {
-    let next = |finding: &Finding| voxscope::check::next_step(finding.code(), path);
+    let next = |finding: &Finding| voxscope::check::with_paths(voxscope::check::advice_about(finding), path);
     let advised: Vec<_> =
         findings.iter().map(|finding| voxscope::check::Advised { finding, next: next(finding) }).collect();
     serde_json::json!(advised)

@@ -23,7 +23,7 @@ pub(super) const PREFIX: Text = Text {
         ),
         any("size prefix runs past the block's sectors", "{found|byte}; {expected|byte} fit"),
     ],
-    next: "Run `voxscope repair SAVE --out NEW`: it keeps the channels that are whole, or finds the block elsewhere if a region file has another block there. `--from-backup OLD` settles more.",
+    next: "Run `voxscope repair SAVE --out NEW`: it keeps the channels that are whole, or finds the block elsewhere if a region file has another block there. A block file goes to lost+found as it is. `--from-backup OLD` settles more.",
     explanation: "The size prefix of the block is larger than the rest of its file, or in a region file than the sectors of its table entry. A block file that is shorter than its size says was written in part: the game was killed meanwhile. In a region file, most often the entry points into the middle of another block, because the table is older than the sectors: the game was killed after it moved blocks and before it wrote the table. `voxscope check SAVE` shows where the blocks are.",
 };
 

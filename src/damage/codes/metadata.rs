@@ -6,7 +6,7 @@ use crate::damage::text::{Text, any, when};
 const KEEP_CHANNELS: &str = "Run `voxscope repair SAVE --out NEW`: it keeps the channels of the block and the metadata items before the damage, and puts the stored bytes into lost+found. Add `--from-backup OLD` to take the block from a backup.";
 
 /// What `repair` does with instance data that is damaged.
-const KEEP_LAYERS: &str = "Run `voxscope repair SAVE --out NEW`: it keeps the voxels of the block and the instances that can be read, and puts the stored instance data into lost+found. Add `--from-backup OLD` to take the row from a backup.";
+const LEAVE_INSTANCES: &str = "Run `voxscope repair SAVE --out NEW`: it keeps the voxels of the block, leaves its instances out and puts the stored instance data into lost+found. Add `--from-backup OLD` to take the instances from a backup.";
 
 pub(super) const CUT: Text = Text {
     messages: &[any("{field} is cut short", "{found|byte}; expected {expected|byte}")],
@@ -97,31 +97,31 @@ pub(super) const VARIANT_PADDING: Text = Text {
 
 pub(super) const INSTANCES_VERSION: Text = Text {
     messages: &[any("version of the instance data is unknown", "{found}; expected {expected}")],
-    next: "If a newer engine wrote the save, use a newer voxscope. Otherwise run `voxscope repair SAVE --out NEW`: it keeps the voxels of the block, leaves the instances out and puts their bytes into lost+found. Add `--from-backup OLD` to take the row from a backup.",
+    next: "If a newer engine wrote the save, use a newer voxscope. Otherwise run `voxscope repair SAVE --out NEW`: it keeps the voxels of the block, leaves the instances out and puts their bytes into lost+found. Add `--from-backup OLD` to take the instances from a backup.",
     explanation: "Instance data begins with its version: 0, where all numbers are big-endian, or 1, which the current engine writes. Another value means a newer engine or a damaged first byte. The engine refuses the data, so the plants and stones of this block are missing in the game. The voxels of the block are not affected.",
 };
 
 pub(super) const INSTANCES_CUT: Text = Text {
     messages: &[any("instance data is cut short: {field}", "{found|byte}; expected {expected|byte}")],
-    next: KEEP_LAYERS,
+    next: LEAVE_INSTANCES,
     explanation: "The data ends inside the field named, or a layer declares more instances than its bytes can hold (11 bytes each). Nothing is allocated for such a count. The engine reads past the end. The voxels of the block are not affected.",
 };
 
 pub(super) const INSTANCES_RANGE: Text = Text {
     messages: &[any("position range of the instances is not valid", "{found}; expected {expected}")],
-    next: KEEP_LAYERS,
+    next: LEAVE_INSTANCES,
     explanation: "Positions of instances are stored as fractions of a range, which is the size of the block in voxels. The range is negative, infinite or not a number, so the positions are unknown. The engine writes at least 0.01.",
 };
 
 pub(super) const INSTANCES_SCALE: Text = Text {
     messages: &[any("scales of a layer of instances are not valid", "{found}; expected {expected}")],
-    next: KEEP_LAYERS,
+    next: LEAVE_INSTANCES,
     explanation: "A layer stores its smallest and its largest scale; each instance has a scale in between. The smallest is larger than the largest, or one of them is infinite or not a number. The engine refuses all instances of the block. Positions and rotations of the layer are whole.",
 };
 
 pub(super) const INSTANCES_FORMAT: Text = Text {
     messages: &[any("format of a layer of instances is unknown", "{found}; expected {expected}")],
-    next: KEEP_LAYERS,
+    next: LEAVE_INSTANCES,
     explanation: "Each layer stores the format of its instances, and only format 0, of 11 bytes each, exists. With another one the length of the layer is unknown, so nothing after it can be located. The engine refuses all instances of the block.",
 };
 
@@ -133,7 +133,7 @@ pub(super) const INSTANCES_TWICE: Text = Text {
 
 pub(super) const INSTANCES_EPILOGUE: Text = Text {
     messages: &[any("epilogue of the instance data is wrong", "{found}; expected {expected}")],
-    next: KEEP_LAYERS,
+    next: LEAVE_INSTANCES,
     explanation: "Instance data ends with 0x900df00d, in the byte order of its version. This data ends with other bytes, so it was cut off or altered. The engine refuses all instances of the block.",
 };
 

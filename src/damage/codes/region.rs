@@ -206,6 +206,6 @@ pub(super) const SLOTS_MIXED: Text = Text {
 
 pub(super) const SLOTS_TOLD: Text = Text {
     messages: &[any("seams between blocks show which formula placed negative blocks: {found}", "")],
-    next: "Nothing to do for the new formula. For the old one, run `voxscope convert SAVE --out NEW`: it moves the blocks to the slots of the new formula. Until then every command reads them by the formula found; `--slots` overrides it.",
+    next: "Nothing to do for the new formula. For the old one, run `voxscope repair SAVE --out NEW` before an engine of today opens the save, because it reads these blocks one slot away: the copy has them in the slots of the new formula. Every command reads them by the formula found; `--slots` overrides it.",
     explanation: "Blocks of version 4 with negative coordinates may have been placed by the old formula (Godot Voxel before 1.2) or by the new one, and the file does not say which. The two formulas make different blocks neighbours at the edges of regions. voxscope compared the seams between these blocks with seams elsewhere in the save: voxels continue across the seams of the right formula.",
 };

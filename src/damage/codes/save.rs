@@ -19,7 +19,7 @@ pub(super) const NOT_A_FILE: Text = Text {
         when("directory", "a file in the place of a directory", ""),
         any("not a regular file", "expected a {field}"),
     ],
-    next: "Move it out of the save; no data of the save is lost by that. `voxscope repair SAVE --out NEW` leaves it out of the copy too.",
+    next: "Move it out of the save; no data of the save is lost by that. `voxscope repair SAVE --out NEW` moves a directory to lost+found, and leaves a pipe, a socket or a device out of the copy.",
     explanation: "A directory, pipe, socket or device has the name of a region file, a description or a meta file. It is never opened, because reading a pipe can block forever. The engine cannot use it either: it treats the place as empty or fails to save there.",
 };
 

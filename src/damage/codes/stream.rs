@@ -56,7 +56,7 @@ pub(super) const CHAIN: Text = Text {
 
 pub(super) const ROW_LOST: Text = Text {
     messages: &[any("table no longer leads to this row", "")],
-    next: "Do not let the game save into this file. Run `voxscope repair SAVE --out NEW`: it writes the row into a new table, where the game finds it.",
+    next: "Do not let the game save into this file. Run `voxscope repair SAVE --out NEW`: it writes the row into a new table, where the game finds it, if a page above it is damaged. A row that may have been deleted goes to lost+found instead; `convert` and `export` read such rows with `--stale-rows`.",
     explanation: "The page of the row can be read, but the tree of its table no longer reaches that page, because a page above it is damaged. SQLite and the game do not find the row. voxscope found it by looking at every page of the file. It may be older than the rest if the page had been freed; if the table has a row of the same key, that row is used.",
 };
 
@@ -77,7 +77,7 @@ pub(super) const FREELIST: Text = Text {
 
 pub(super) const UNUSED: Text = Text {
     messages: &[any("nothing points to {found|page}", "")],
-    next: "Run `voxscope repair SAVE --out NEW`: it writes a new database and keeps whole rows of such pages in lost+found.",
+    next: "Run `voxscope repair SAVE --out NEW`: it writes a new database and keeps the pages, and whole rows on them, in lost+found: such rows may have been deleted. `convert` and `export` read them with `--stale-rows`.",
     explanation: "No table, index or list of free pages contains these pages. SQLite never leaves such pages, so a table or a list lost them: whatever pointed to them was overwritten. They may hold rows.",
 };
 
@@ -119,7 +119,7 @@ pub(super) const META_MISSING: Text = Text {
 
 pub(super) const META_TWICE: Text = Text {
     messages: &[any("{found|row|rows} of settings instead of {expected}", "")],
-    next: "Run `voxscope repair SAVE --out NEW`: it keeps the settings that fit the keys and the blocks.",
+    next: "Run `voxscope repair SAVE --out NEW`: it writes one row, with the values that all rows agree on or that the keys and the blocks show. Where these do not show a value, it leaves the rows as they are and says so.",
     explanation: "The table `meta` must have one row. It has several, equal or not. The engine uses the last one. Two programs that created the same new database at once leave this.",
 };
 

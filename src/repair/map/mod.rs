@@ -24,7 +24,7 @@ use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData, plain_name};
 use crate::voxel_map::npy::Npy;
 
 pub(super) use report::{reports, words};
-pub(super) use write::{as_written, write};
+pub(super) use write::{as_written, write, write_lost};
 
 /// An array that is written anew.
 #[derive(Clone, Debug, PartialEq)]

@@ -24,37 +24,58 @@ pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[MapPlan]) -> Result<(
     plans.iter().filter(|plan| plan.action != Action::Copy).try_for_each(|plan| one(draft, plan))
 }
 
-fn one(draft: &Draft<'_>, plan: &MapPlan) -> Result<(), Error> {
+/// Writes only what the plans set aside.
+pub(in crate::repair) fn write_lost(draft: &Draft<'_>, plans: &[MapPlan]) -> Result<(), Error> {
+    plans.iter().filter(|plan| plan.action != Action::Copy).try_for_each(|plan| lost_of(draft, plan))
+}
+
+fn lost_of(draft: &Draft<'_>, plan: &MapPlan) -> Result<(), Error> {
     for name in &plan.aside {
         draft.copy(&plan.dir.join(name), &aside(draft, &plan.name.join(name)))?;
     }
-    if let Some(description) = &plan.description {
+    if plan.description.is_some() {
         draft.copy(&plan.dir.join(FILE_NAME), &aside(draft, &plan.name.join(FILE_NAME)))?;
-        draft.file(&plan.name.join(FILE_NAME), description)?;
     }
     if plan.action != Action::Rebuild {
         return Ok(());
     }
+    each_array(plan, |layer, array| {
+        keep_ends(draft, plan, array)?;
+        if layer.loses_blocks_of(array) { taken_out(draft, plan, layer, array) } else { Ok(()) }
+    })
+}
+
+/// Passes each array that is written anew and its layer; layers may share an array.
+fn each_array(plan: &MapPlan, mut each: impl FnMut(&LayerPlan, &ArrayPlan) -> Result<(), Error>) -> Result<(), Error> {
     let mut done = std::collections::BTreeSet::new();
     for layer in plan.layers.iter().filter(|layer| layer.left_out.is_none()) {
-        for array in &layer.arrays {
-            // Layers may share an array.
-            if done.insert(&array.name) {
-                write_array(draft, plan, array)?;
-                let blocks = array.source.shape.len() == 4;
-                if blocks && !layer.taken_out.is_empty() {
-                    taken_out(draft, plan, layer, array)?;
-                }
-            }
+        for array in layer.arrays.iter().filter(|array| done.insert(&array.name)) {
+            each(layer, array)?;
         }
     }
     Ok(())
 }
 
+impl LayerPlan {
+    /// Whether blocks are taken out of an array.
+    fn loses_blocks_of(&self, array: &ArrayPlan) -> bool {
+        array.source.shape.len() == 4 && !self.taken_out.is_empty()
+    }
+}
+
+fn one(draft: &Draft<'_>, plan: &MapPlan) -> Result<(), Error> {
+    lost_of(draft, plan)?;
+    if let Some(description) = &plan.description {
+        draft.file(&plan.name.join(FILE_NAME), description)?;
+    }
+    if plan.action != Action::Rebuild {
+        return Ok(());
+    }
+    each_array(plan, |_, array| write_array(draft, plan, array))
+}
+
 fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(), Error> {
     let input = open_input(&plan.dir.join(&array.name))?;
-    let npy = &array.source;
-    let head = Span::new(0, npy.data.start);
     let name = plan.name.join(&array.name);
     let mut out = Writer::new(draft, &name)?;
     for part in parts(array) {
@@ -65,6 +86,15 @@ fn write_array(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(
         }
     }
     out.done()?;
+    input.unchanged()
+}
+
+/// Keeps what an array has before and behind its numbers, if it is written anew.
+fn keep_ends(draft: &Draft<'_>, plan: &MapPlan, array: &ArrayPlan) -> Result<(), Error> {
+    let input = open_input(&plan.dir.join(&array.name))?;
+    let npy = &array.source;
+    let head = Span::new(0, npy.data.start);
+    let name = plan.name.join(&array.name);
     if array.new_header || array.keep.is_some() {
         let mut old = Writer::new(draft, &lost_name(draft, &name, ".header.bin"))?;
         old.span(&input, head)?;

@@ -25,7 +25,7 @@ use crate::save::{Pak, PakDir, PakFile, Save};
 use crate::source::{FileSource, Source};
 
 pub(super) use report::{reports, words};
-pub(super) use write::{as_written, write};
+pub(super) use write::{as_written, write, write_lost};
 
 /// Decompressed bytes that the search of one file may cost, plus a number of bytes per byte of
 /// the file: chunks of real files decompress to a tenth of that. Bytes that are not searched count as other bytes.
@@ -156,17 +156,16 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
     let own_name = below(&save.path, &path);
     let mut name = own_name.clone();
     let aside = |why| PakPlan::whole(own_name.clone(), path.clone(), Action::SetAside, why);
-    // The name of a file that was opened directly does not matter.
-    if save.path.is_dir() {
-        let odd = save.faults.iter().find(|fault| fault.path == path).map(|fault| fault.damage.code);
-        match odd {
-            Some(Code::PakName) => match right_name(pak_dir, file) {
-                Some(right) => name = below(&save.path, &pak_dir.dir.join(right)),
-                None => return Ok(aside("the game does not look for a file of this name")),
-            },
-            Some(Code::PakDuplicate) => return Ok(aside("another file has the name of its region")),
-            _ => {}
-        }
+    let odd = save.faults.iter().find(|fault| fault.path == path).map(|fault| fault.damage.code);
+    match odd {
+        Some(Code::PakName) => match right_name(pak_dir, file) {
+            Some(right) => name = below(&save.path, &pak_dir.dir.join(right)),
+            // The name of a file that was opened directly does not matter.
+            None if !save.path.is_dir() => {}
+            None => return Ok(aside("the game does not look for a file of this name")),
+        },
+        Some(Code::PakDuplicate) => return Ok(aside("another file has the name of its region")),
+        _ => {}
     }
     let failed = |source| draft::Error::Open { path: path.clone(), source };
     let Some(pak) = save.pak(pak_dir, file, &mut Vec::new()).map_err(failed)? else {

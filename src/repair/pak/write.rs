@@ -25,6 +25,15 @@ pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Li
     })
 }
 
+/// Writes only what the plans set aside.
+pub(in crate::repair) fn write_lost(draft: &Draft<'_>, plans: &[PakPlan], limits: &Limits) -> Result<(), Error> {
+    plans.par_iter().try_for_each(|plan| match plan.action {
+        Action::SetAside => draft.copy(&plan.path, &aside(draft, &plan.name)),
+        Action::Rebuild if plan.header.is_some() => keep_all(draft, plan, &open(plan, limits)?, limits),
+        _ => Ok(()),
+    })
+}
+
 fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Error> {
     let Some(header) = &plan.header else { return Ok(()) };
     let input = open(plan, limits)?;
@@ -33,19 +42,25 @@ fn rebuild(draft: &Draft<'_>, plan: &PakPlan, limits: &Limits) -> Result<(), Err
         pack(&mut out, header, plan, &input, limits)?;
         out.done()?;
     }
+    keep_all(draft, plan, &input, limits)?;
+    input.unchanged()
+}
+
+/// The files in `lost+found` of a region that is built anew.
+fn keep_all(draft: &Draft<'_>, plan: &PakPlan, input: &Input, limits: &Limits) -> Result<(), Error> {
     let mut head = Writer::new(draft, &lost_name(draft, &plan.name, ".head.bin"))?;
-    head.span(&input, plan.head)?;
+    head.span(input, plan.head)?;
     head.done()?;
-    plan.lost.par_iter().try_for_each(|lost| keep(draft, plan, lost, &input, limits))?;
+    plan.lost.par_iter().try_for_each(|lost| keep(draft, plan, lost, input, limits))?;
     if !plan.rest.is_empty() {
         let mut out = Writer::new(draft, &lost_name(draft, &plan.name, ".rest.bin"))?;
-        plan.rest.iter().try_for_each(|span| out.span(&input, *span))?;
+        plan.rest.iter().try_for_each(|span| out.span(input, *span))?;
         out.done()?;
         let pieces: Vec<[u64; 2]> = plan.rest.iter().map(|span| [span.start, span.end]).collect();
         let about = RestReport { file: crate::printable::path(&plan.name), bytes: pieces };
         draft.file(&lost_name(draft, &plan.name, ".rest.json"), &pretty(&about))?;
     }
-    input.unchanged()
+    Ok(())
 }
 
 /// Where a pak region is written.

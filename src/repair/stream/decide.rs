@@ -12,7 +12,7 @@ use crate::repair::stream::examine::{BlobFault, Seen, State, Stored, Usual};
 use crate::repair::stream::keys::{self, Reading};
 use crate::repair::stream::{LostPart, LostRow, Older, Part, StreamDecision, StreamPlan};
 use crate::repair::{Certainty, Error, KeptReason, Options};
-use crate::save::{Stream, StreamScratch};
+use crate::save::{Blob, Stream, StreamScratch};
 use crate::source::FileSource;
 
 const STALE: &str = "it is on a page that no table has, and may be an older state";
@@ -248,6 +248,7 @@ impl Deciding<'_> {
         if let State::Broken(broken) = seen.instances {
             instances = Part::LeftOut;
             why = why.or(Some("its instances were damaged"));
+            origin = Origin::Salvaged;
             self.lose(plan, number, LostPart::Instances, broken.words(), Some(place));
         }
         if instances == Part::Kept && seen.rewrap_instances {
@@ -415,13 +416,15 @@ impl Deciding<'_> {
         };
         let older: &Older = &older;
         let missing: HashSet<Place> = plan.missing.iter().map(|(place, _)| *place).collect();
+        let without_instances: HashSet<Place> = plan.without_instances().map(|row| row.place).collect();
         let at: HashMap<Place, usize> = plan.rows.iter().enumerate().map(|(i, row)| (row.place, i)).collect();
         let (mut scratch, mut filled) = (StreamScratch::default(), HashSet::new());
         for (number, place, row) in older.rows() {
             self.options.go_on()?;
             let there = at.get(&place).and_then(|i| plan.rows.get(*i));
             let bare = there.is_some_and(|row| row.voxels == Part::LeftOut);
-            let wanted = bare || there.is_none() && (missing.contains(&place) || self.has_gaps());
+            let lacks_instances = without_instances.contains(&place) && row.instances != Blob::Null;
+            let wanted = bare || lacks_instances || there.is_none() && (missing.contains(&place) || self.has_gaps());
             let fits = wanted && format.encode(place).is_some();
             if !fits || !older.is_whole(row, side, &mut scratch).map_err(draft::Error::read(&older.path))? {
                 continue;
@@ -429,6 +432,13 @@ impl Deciding<'_> {
             filled.insert(place);
             let why = Some("from the backup, an older state");
             match at.get(&place).and_then(|i| plan.rows.get_mut(*i)) {
+                // The block is newer than the backup's.
+                Some(row) if !bare => {
+                    (row.instances, row.why) = (Part::Older(number), Some("its instances are from the backup"));
+                    if row.voxels == Part::Kept {
+                        row.origin = Origin::Found;
+                    }
+                }
                 Some(row) => {
                     (row.voxels, row.origin, row.why) = (Part::Older(number), Origin::Backup, why);
                 }

@@ -31,7 +31,7 @@ use crate::sqlite::walk::{Owners, Use};
 pub use older::Older;
 pub(super) use report::{reports, words};
 pub use settings::Setting;
-pub(super) use write::write;
+pub(super) use write::{write, write_lost};
 
 /// The plan for one of the two blobs of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -127,6 +127,10 @@ pub struct StreamPlan {
     pub missing: Vec<(Place, &'static str)>,
     /// Pages that are kept in `lost+found` unchanged.
     pub pages: Vec<u32>,
+    /// Whether the rows of all these pages are read, so that only the header of the database is damaged.
+    pub pages_read: bool,
+    /// How many pages of tables cannot be read or are missing, where no index names the rows that were on them.
+    pub pages_lost: u64,
     /// Names of foreign tables and other parts of the schema that are not written. All files of the stream go to
     /// `lost+found` then.
     pub left_out: Vec<String>,
@@ -167,6 +171,8 @@ impl StreamPlan {
             lost: Vec::new(),
             missing: Vec::new(),
             pages: Vec::new(),
+            pages_read: true,
+            pages_lost: 0,
             left_out: Vec::new(),
             backup: None,
             handled: Vec::new(),
@@ -181,10 +187,20 @@ impl StreamPlan {
         matches!(self.action, Action::SetAside | Action::FromBackup)
             || self.unsettled.is_some()
             || !self.missing.is_empty()
-            || !self.pages.is_empty()
+            || !self.pages.is_empty() && !self.pages_read
+            || self.pages_lost > 0
             || !self.left_out.is_empty()
             || self.lost.iter().any(unused)
             || self.rows.iter().any(|row| !row.origin.is_complete())
+    }
+
+    /// The rows that are written without their instances, because these are damaged.
+    pub fn without_instances(&self) -> impl Iterator<Item = &StreamDecision> {
+        let lost = self.lost.iter().filter(|lost| lost.part == LostPart::Instances);
+        let lost: BTreeSet<(u32, Option<Place>)> = lost.map(|lost| (lost.row, lost.place)).collect();
+        self.rows.iter().filter(move |row| {
+            row.instances == Part::LeftOut && row.row.is_some_and(|number| lost.contains(&(number, Some(row.place))))
+        })
     }
 
     /// The stream and the rows of it that are written.
@@ -241,7 +257,8 @@ fn one(save: &Save, file: &StreamFile, options: &Options<'_>) -> Result<StreamPl
         limits: &save.options.limits,
     };
     deciding.decide(&mut plan)?;
-    plan.pages = lost_pages(&stream, &owners).map_err(failed)?;
+    (plan.pages, plan.pages_read) = lost_pages(&stream, &owners).map_err(failed)?;
+    plan.pages_lost = stream.unread_table_pages();
     plan.left_out =
         stream.tables.iter().filter(|t| !write::can_be_made(t, &stream.tables)).map(|t| t.name.clone()).collect();
     // Settings that nothing shows stay as they are.
@@ -303,8 +320,9 @@ fn has_unused(stream: &Stream<FileSource>, owners: &Owners) -> bool {
     owners.iter().any(|(page, is)| is == Use::Nothing && page <= declared)
 }
 
-/// Pages that are damaged or that nothing points to, and that are not empty.
-fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<Vec<u32>> {
+/// Pages that are damaged or that nothing points to, and that are not empty; also whether all of them can be read but for the
+/// header of the database.
+fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<(Vec<u32>, bool)> {
     let size = u64::from(stream.pages.header.page_size).max(1);
     let named: BTreeSet<u32> = stream
         .damage
@@ -312,19 +330,22 @@ fn lost_pages(stream: &Stream<FileSource>, owners: &Owners) -> std::io::Result<V
         .filter(|d| matches!(d.code, Code::StreamPage | Code::StreamNotDatabase | Code::StreamHeader))
         .filter_map(|d| u32::try_from(d.span.start / size + 1).ok())
         .collect();
-    let mut pages = Vec::new();
+    let is_header = stream.damage.iter().all(|d| !matches!(d.code, Code::StreamPage | Code::StreamNotDatabase));
+    let (mut pages, mut all_read) = (Vec::new(), true);
     let mut buffer = Vec::new();
     for (page, is) in owners.iter() {
-        let lost = matches!(is, Use::Nothing | Use::Damaged) || named.contains(&page);
+        let unread = matches!(is, Use::Nothing | Use::Damaged);
+        let lost = unread || named.contains(&page);
         // Skip holes of a sparse file.
         if lost && (stream.pages.overlay.is_some() || has_data(stream, page)) {
             stream.pages.read(page, &mut buffer)?;
             if buffer.iter().any(|b| *b != 0) {
                 pages.push(page);
+                all_read &= !unread && is_header;
             }
         }
     }
-    Ok(pages)
+    Ok((pages, all_read))
 }
 
 fn has_data(stream: &Stream<FileSource>, page: u32) -> bool {

@@ -163,7 +163,10 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     let count = |is: &dyn Fn(&StreamDecision) -> bool| plan.rows.iter().filter(|row| is(row)).count();
     let all = plan.rows.iter().map(|row| row.place).chain(plan.missing.iter().map(|(place, _)| *place));
     let all = all.collect::<std::collections::BTreeSet<_>>().len();
-    let mut line = format!("{name}: {} of {all} rows kept", plan.rows.len());
+    // Rows on pages that cannot be read are not counted.
+    let known = if plan.pages_lost > 0 { "known rows" } else { "rows" };
+    let mut line = format!("{name}: {} of {all} {known} kept", plan.rows.len());
+    let without_instances = plan.without_instances().count();
     let mended = |row: &StreamDecision| row.why.is_some() && row.origin == Origin::Found;
     for (n, what) in [
         (count(&|row| mended(row) && row.certainty == Certainty::Certain), "put right"),
@@ -171,6 +174,7 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
         (count(&|row| row.origin == Origin::Backup), "from the backup, an older state"),
         (count(&|row| row.origin == Origin::Salvaged), "damaged, written with what is whole of them"),
         (count(&|row| row.origin == Origin::Found && row.certainty < Certainty::Certain), "only likely"),
+        (without_instances, "without their damaged instances"),
         (plan.doubled, "doubled to the byte and left out"),
         (plan.lost.len(), "to lost+found"),
     ] {
@@ -189,9 +193,15 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     if let Some(why) = plan.unsettled {
         lines.push(format!("  The settings stay as they are: {why}."));
     }
+    if plan.pages_lost > 0 {
+        let (pages, them) =
+            (printable::count(plan.pages_lost, "page"), if plan.pages_lost == 1 { "it" } else { "them" });
+        lines.push(format!("  {pages} of tables cannot be read: how many rows were on {them} is not known."));
+    }
     if !plan.pages.is_empty() {
         let s = if plan.pages.len() == 1 { "" } else { "s" };
-        lines.push(format!("  {} page{s} that nothing can be made of: kept in lost+found.", plan.pages.len()));
+        let what = if plan.pages_read { "with the damaged header" } else { "that nothing can be made of" };
+        lines.push(format!("  {} page{s} {what}: kept in lost+found.", plan.pages.len()));
     }
     for part in plan.left_out.iter().take(LISTED) {
         let part = printable::printable(part);

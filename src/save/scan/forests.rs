@@ -35,6 +35,13 @@ pub(super) fn forest_above(dir: &Path) -> Option<PathBuf> {
     is_regions.then(|| parent.to_owned())
 }
 
+/// The meta file with which region files of a directory are read: in the directory, or above it.
+pub(crate) fn meta_above(dir: &Path) -> Option<PathBuf> {
+    // A relative path does not name its parents.
+    let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    real.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file())
+}
+
 /// Whether entries of a directory are those of a forest of the Rust port: directories of LODs with region files. Those in a
 /// directory named `regions` are of the forest that it is in.
 pub(super) fn has_lods_of_port(dir: &Path, entries: &[Entry]) -> bool {
@@ -51,8 +58,7 @@ impl Scan<'_> {
         // A relative path does not name its parents.
         let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
         let lod = real.file_name().and_then(parse_lod).unwrap_or(0);
-        let meta = real.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file());
-        let meta = meta.map(|path| self.meta(&path)).unwrap_or_default();
+        let meta = meta_above(&real).map(|path| self.meta(&path)).unwrap_or_default();
         let mut regions = Vec::new();
         for path in paths {
             let Some(name) = path.file_name() else { continue };

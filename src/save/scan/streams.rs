@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Fault, Scan};
 use crate::damage::Code;
 use crate::save::stream::{Beside, Schema, schema_of, unusable_beside};
-use crate::save::{Error, Save, StreamFile};
+use crate::save::{Blob, Error, Save, Stream, StreamFile, StreamScratch};
 use crate::source::{FileSource, Source};
 use crate::sqlite::{BESIDE, header};
 
@@ -58,11 +58,26 @@ pub(in crate::save) fn is_foreign_database(path: &Path) -> bool {
     FileSource::open(path).is_ok_and(|file| is_database(&file)) && matches!(schema(path), Schema::Foreign(_))
 }
 
-/// The names of the tables of a database that has tables of another program and no row of a stream; `None` of every other.
+/// Rows of which one must hold a block, in a database whose tables are not those of a stream.
+const TRIED: usize = 64;
+
+/// Whether a row of a stream holds a block.
+fn has_block(stream: &Stream<FileSource>) -> bool {
+    let mut scratch = StreamScratch::default();
+    let with_voxels = || stream.rows.iter().filter(|row| matches!(row.voxels, Blob::Bytes(_)));
+    let step = with_voxels().count().div_ceil(TRIED).max(1);
+    with_voxels().step_by(step).any(|row| {
+        // What cannot be read may be a block.
+        stream.fetch(row, &mut scratch).is_err()
+            || stream.block(&mut scratch).block.is_some_and(|block| block.whole_channels() > 0)
+    })
+}
+
+/// The names of the tables of a database that has tables of another program and no block; `None` of every other.
 fn tables_of_another(save: &Save, file: &StreamFile) -> Option<Vec<String>> {
     let Schema::Foreign(tables) = schema(&file.path) else { return None };
-    let is_without_rows = || save.stream(file, &mut Vec::new()).is_ok_and(|s| s.is_none_or(|s| s.rows.is_empty()));
-    (!tables.is_empty() && is_without_rows()).then_some(tables)
+    let is_without_blocks = || save.stream(file, &mut Vec::new()).is_ok_and(|s| s.is_none_or(|s| !has_block(&s)));
+    (!tables.is_empty() && is_without_blocks()).then_some(tables)
 }
 
 /// Refuses a save that is nothing but databases of other programs.

@@ -4,6 +4,7 @@ use std::io;
 
 use super::{Stream, Table};
 use crate::bytes::index;
+use crate::damage::Code;
 use crate::godot::stream::loc::{Key, Place};
 use crate::source::Source;
 use crate::sqlite::payload::Payload;
@@ -45,6 +46,17 @@ impl<S: Source> Stream<S> {
             }
         });
         failed.map_or(Ok(whole && damage.is_empty()), Err)
+    }
+
+    /// How many pages of tables cannot be read or are not in the file; how many rows were on them is not known. 0 if an
+    /// undamaged index names the positions of all rows.
+    #[must_use]
+    pub fn unread_table_pages(&self) -> u64 {
+        let of = |field| {
+            self.damage.iter().filter(move |damage| damage.code == Code::StreamPage && damage.field == field).count()
+        };
+        let is_indexed = self.tables.iter().any(|table| table.is_index_of("blocks")) && of(walk::INDEX_PAGE) == 0;
+        if is_indexed { 0 } else { of(walk::TABLE_PAGE) as u64 }
     }
 
     /// The positions in the indexes of the table of blocks, in no particular order; none if keys are row numbers.

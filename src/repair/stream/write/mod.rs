@@ -41,25 +41,42 @@ pub(in crate::repair) fn write(
     plans.iter().map(|plan| one(draft, plan, limits)).collect()
 }
 
+/// Writes only what the plans set aside.
+pub(in crate::repair) fn write_lost(draft: &Draft<'_>, plans: &[StreamPlan]) -> Result<(), Error> {
+    plans.iter().try_for_each(|plan| match (plan.action, plan.work.as_deref()) {
+        (Action::Rebuild, Some(work)) => keep_rebuilt(draft, plan, work, plan.left_out.is_empty()),
+        (Action::SetAside | Action::FromBackup, _) => {
+            Ok(files_of(plan).iter().try_for_each(|path| keep(draft, plan, path))?)
+        }
+        _ => Ok(()),
+    })
+}
+
+/// The files in `lost+found` of a stream that is built anew; `complete` is whether its whole schema is written.
+fn keep_rebuilt(draft: &Draft<'_>, plan: &StreamPlan, work: &Work, complete: bool) -> Result<(), Error> {
+    lost::write(draft, plan, work)?;
+    pages(draft, plan, work)?;
+    let files = files_of(plan);
+    files.iter().skip(usize::from(complete)).try_for_each(|path| keep(draft, plan, path))?;
+    Ok(unchanged(plan, work)?)
+}
+
+/// Keeps a file of a stream as it is.
+fn keep(draft: &Draft<'_>, plan: &StreamPlan, path: &Path) -> Result<(), draft::Error> {
+    let name = path.file_name().map_or_else(|| plan.name.clone(), |name| plan.name.with_file_name(name));
+    draft.copy(path, &aside(draft, &name))
+}
+
 fn one(draft: &Draft<'_>, plan: &StreamPlan, limits: &Limits) -> Result<Vec<String>, Error> {
-    let keep = |path: &Path| {
-        let name = path.file_name().map_or_else(|| plan.name.clone(), |name| plan.name.with_file_name(name));
-        draft.copy(path, &aside(draft, &name))
-    };
     match (plan.action, plan.work.as_deref()) {
         (Action::Rebuild, Some(work)) => {
             let mut left_out = rebuild(draft, plan, work, limits)?;
             left_out.extend(plan.left_out.iter().cloned());
-            lost::write(draft, plan, work)?;
-            pages(draft, plan, work)?;
-            let files = files_of(plan);
-            let all = usize::from(left_out.is_empty());
-            files.iter().skip(all).try_for_each(|path| keep(path))?;
-            unchanged(plan, work)?;
+            keep_rebuilt(draft, plan, work, left_out.is_empty())?;
             Ok(left_out)
         }
         (Action::SetAside | Action::FromBackup, _) => {
-            files_of(plan).iter().try_for_each(|path| keep(path))?;
+            files_of(plan).iter().try_for_each(|path| keep(draft, plan, path))?;
             if let Some(older) = plan.backup.as_deref().filter(|_| plan.action == Action::FromBackup) {
                 draft.copy(&older.path, &plan.name)?;
             }

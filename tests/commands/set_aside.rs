@@ -1,0 +1,74 @@
+//! `export --lost` writes what a repair sets aside, of every kind of save, before a repair and after it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tempfile::tempdir;
+
+use crate::common::files_below;
+use crate::{Demo, code, run};
+
+/// The names of the files below a directory.
+fn names(dir: &Path) -> BTreeSet<String> {
+    let files = if dir.is_dir() { files_below(dir) } else { Vec::new() };
+    files.iter().map(|path| path.strip_prefix(dir).unwrap().to_str().unwrap().replace('\\', "/")).collect()
+}
+
+#[test]
+fn an_export_has_the_rows_chunks_and_files_that_a_repair_sets_aside() {
+    let demo = Demo::new();
+    for name in [
+        "pak-orphan",
+        "pak-zlib",
+        "pak-duplicate",
+        "stream-blob",
+        "stream-value",
+        "stream-key",
+        "stream-page",
+        "stream-not-database",
+        "map-index-range",
+        "map-file-name",
+        "region-empty",
+        "block-file-cut",
+    ] {
+        let save = demo.path(&format!("damaged/{name}"));
+        let dir = tempdir().unwrap();
+        let [copy, before, after] = ["copy", "before", "after"].map(|name| dir.path().join(name));
+        run(&["repair", &save, "--out", copy.to_str().unwrap()]);
+        let kept = names(&copy.join("lost+found"));
+        assert!(!kept.is_empty(), "{name}");
+        let exported = run(&["export", &save, "--lost", "--out", before.to_str().unwrap()]);
+        assert_eq!(exported.code, Some(0), "{name}: {}", exported.err);
+        assert_eq!(names(&before), kept, "{name}: {}", exported.out);
+        assert!(exported.out.contains(&format!("{} file", kept.len())), "{name}: {}", exported.out);
+        let exported = run(&["export", copy.to_str().unwrap(), "--lost", "--out", after.to_str().unwrap()]);
+        assert_eq!(exported.code, Some(0), "{name}: {}", exported.err);
+        assert_eq!(names(&after), kept, "{name}: {}", exported.out);
+    }
+}
+
+#[test]
+fn an_export_finds_what_is_beside_the_copy_of_one_stream() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/stream-blob/world.sqlite");
+    let dir = tempdir().unwrap();
+    let [copy, out] = ["copy.sqlite", "out"].map(|name| dir.path().join(name));
+    run(&["repair", &save, "--out", copy.to_str().unwrap()]);
+    assert_eq!(code(&["export", copy.to_str().unwrap(), "--lost", "--out", out.to_str().unwrap()]), 0);
+    assert_eq!(names(&out), names(&dir.path().join("copy.sqlite.lost+found")));
+    assert!(!names(&out).is_empty());
+}
+
+#[test]
+fn an_export_of_a_healthy_save_has_nothing_set_aside() {
+    let demo = Demo::new();
+    for name in ["pak-room", "stream", "map-sparse", "current"] {
+        let dir = tempdir().unwrap();
+        let out = dir.path().join("out");
+        assert_eq!(
+            code(&["export", &demo.path(&format!("healthy/{name}")), "--lost", "--out", out.to_str().unwrap()]),
+            0
+        );
+        assert_eq!(names(&out), BTreeSet::new(), "{name}");
+    }
+}
