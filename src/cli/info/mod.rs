@@ -17,8 +17,8 @@ use voxscope::save::{Error, File, Forest, ForestLayout, Kind, Owner, RegionFile,
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    Align, BOLD, DIM, complain_of_file_once, complain_of_unread, count, grouped, size, stdout, table, write_json,
-    write_json_pretty, write_table,
+    Align, BOLD, DIM, complain_of_file_once, complain_of_parts, complain_of_unread, count, grouped, size, stdout,
+    table, write_json, write_json_pretty, write_table,
 };
 use super::target;
 
@@ -136,10 +136,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     for file in regions.chain(paks).chain(streams.map(|(file, _)| File::Stream(file))) {
         if let Some(damage) = check::find_unlocated(&save, file) {
             complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
-            exit = Exit::FAILED;
+            exit = exit.and(Exit::FAILED);
         }
     }
-    Ok(exit)
+    let parts = info.pak_dirs.iter().flat_map(pak_dirs::PakDirInfo::left_out);
+    let parts: Vec<check::LeftOut> = parts.chain(info.maps.iter().flat_map(maps::MapInfo::left_out)).collect();
+    Ok(exit.and(complain_of_parts(&parts)))
 }
 
 /// `voxscope [PATH]`: what `info` prints, until there is an explorer.

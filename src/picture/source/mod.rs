@@ -5,6 +5,7 @@ mod reader;
 use std::sync::Arc;
 
 use super::planned::Planned;
+use crate::check;
 use crate::godot::block::Block;
 use crate::godot::channel::CHANNELS;
 use crate::pak::chunk::Voxels as ChunkVoxels;
@@ -140,6 +141,9 @@ impl Source {
                 let map = save.maps.get(map).ok_or_else(gone)?;
                 let layer = map.layers().nth(number).ok_or_else(gone)?;
                 let grid = map.grid(layer, &save.options.limits);
+                if let Some(check::LeftOut { file, why }) = check::unread_layer(save, map, layer, &grid) {
+                    return Err(format!("{file}: {why}"));
+                }
                 let (side, table) = layer_table(&grid);
                 (Store::Layer(Box::new(grid), Box::new(layer.clone())), side, vec![table])
             }
