@@ -175,7 +175,12 @@ pub fn run(save: &Save, options: &Options<'_>, sink: impl FnMut(Finding)) -> Sum
         Level::Header => None,
         _ => slots::find_evidence(save, &|| options.cancelled()),
     };
-    let placed = evidence.as_ref().and_then(|of| slots::read_by_old_formula(save, of, Purpose::Reading).ok().flatten());
+    let placed = match &evidence {
+        Some(evidence) => slots::read_by_old_formula(save, evidence, Purpose::Reading),
+        None if options.level == Level::Header => Ok(None),
+        None => slots::by_old_formula(save, Purpose::Reading, &|| options.cancelled()),
+    };
+    let placed = placed.ok().flatten();
     let options = Options { formula: evidence.as_ref(), ..*options };
     run_as_placed(placed.as_ref().unwrap_or(save), &options, sink)
 }

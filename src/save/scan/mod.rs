@@ -393,6 +393,7 @@ impl Scan<'_> {
         regions.sort_by_key(|file| (file.lod, file.position[2], file.position[1], file.position[0]));
         let of_meta = if kind == Kind::BlockFiles { block_files::format_of } else { Meta::format };
         let format = self.options.format.or_else(|| meta.as_ref().or(salvaged.as_ref()).and_then(of_meta));
-        self.forests.push(Forest { kind, dir: dir.to_owned(), layout, meta, salvaged, format, regions });
+        let dir = dir.to_owned();
+        self.forests.push(Forest { kind, dir, layout, meta, salvaged, format, regions, inferred_slots: None });
     }
 }
