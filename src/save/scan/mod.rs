@@ -63,15 +63,16 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         root: path,
     };
     let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
-    scan.drop_foreign_databases();
-    let Scan { mut forests, mut pak_dirs, streams, maps, mut faults, .. } = scan;
-    for forest in &mut forests {
+    for forest in &mut scan.forests {
         match forest.kind {
             Kind::BlockFiles => block_files::read_headers(forest, options),
             Kind::Forest | Kind::Loose => forests::read_headers(forest, options),
         }
     }
-    pak_dirs.iter_mut().for_each(pak_dirs::read_record_counts);
+    scan.pak_dirs.iter_mut().for_each(pak_dirs::read_record_counts);
+    scan.move_streams_of_other_names();
+    scan.drop_foreign_databases();
+    let Scan { forests, pak_dirs, streams, maps, mut faults, .. } = scan;
     faults.sort_by(|a, b| a.path.cmp(&b.path));
     let mut save =
         Save { path: root, forests, pak_dirs, streams, maps, faults, unopened: Vec::new(), options: options.clone() };
@@ -339,13 +340,14 @@ impl Scan<'_> {
                         self.fault(&path, Code::NotAFile, "file", Some("It is a directory".to_owned()));
                     }
                 }
-                What::File if (is_region || block_files::is_named(&path)) && self.stream_of_another_name(&path) => {}
+                // Those that are streams are found when their headers are read, so that no file is opened twice.
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),
                 // Files of other programs have this ending too.
                 What::File if block_files::is_named(&path) && block_files::may_begin_as_block(&path) => {
                     blocks.push(path);
                 }
+                What::File if block_files::is_named(&path) && self.stream_of_another_name(&path) => {}
                 What::File if sqlite::is_named(&path) => self.stream_in(&path),
                 What::Link if is_region || is_block_or_stream(&path) => {
                     self.fault(&path, Code::LinkSkipped, "file", None);
