@@ -37,8 +37,12 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
     let mut canvas = Canvas::new(slice, voxels::area(&index, slice.lod, slice.which, side)?)?;
     let area = canvas.area();
     let mut buffer = Buffer::default();
-    let mut faults =
-        PictureFaults { files: index.faults.clone(), corrected: index.corrected.clone(), ..PictureFaults::default() };
+    let mut faults = PictureFaults {
+        files: index.faults.clone(),
+        corrected: index.corrected.clone(),
+        twice: index.twice,
+        ..PictureFaults::default()
+    };
     let mut textures = None;
     let all = voxels::blocks_in(&index, area, side).count() as u64;
     watch.begin(Step::Exporting, all);

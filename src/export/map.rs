@@ -297,6 +297,7 @@ impl<'r> Drawing<'r> {
                 tables.filter(move |table| all || table.lod == self.request.lod)
             };
             world::add_new(&mut faults.files, tables().flat_map(|table| table.faults.iter().cloned()));
+            faults.twice += tables().map(|table| table.twice).sum::<u64>();
             world::add_new(&mut faults.corrected, tables().flat_map(|table| table.corrected.iter().cloned()));
             if let (Part::Layer(number, _), Some((grid, layer))) = (source.part, source.layer())
                 && let Some(map) = source.save.maps.get(number)

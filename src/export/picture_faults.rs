@@ -28,6 +28,8 @@ pub struct PictureFaults {
     pub layers: Vec<Fault>,
     /// Blocks of the drawn region files, and drawn chunks, that the tables lead to although they belong elsewhere, or may.
     pub misplaced: Misplaced,
+    /// Blocks that are not drawn because another one has their position.
+    pub twice: u64,
     /// Whether the blocks are chunks of pak regions.
     pub is_of_chunks: bool,
 }

@@ -10,6 +10,7 @@ mod bare;
 mod check;
 #[cfg(feature = "sqlite")]
 mod columns;
+mod contradictions;
 mod control;
 mod copies;
 mod corrected;

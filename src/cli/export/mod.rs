@@ -360,6 +360,7 @@ fn lacking(of: &str, faults: &PictureFaults) -> Exit {
     warn_about_faults(&faults.layers);
     tell_damaged(of, what, &faults.damaged, "", "drawn");
     let damaged = !faults.damaged.is_empty() || !faults.layers.is_empty();
+    let misplaced = misplaced.and(warn_of_twice(of, faults.twice));
     Exit::DAMAGED.when(damaged).and(misplaced).and(Exit::FAILED.when(!faults.files.is_empty()))
 }
 
@@ -404,6 +405,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
         complain(&format_args!("--unpack-textures: the depths of the blocks do not show textures of Mixel4"));
     }
     let failed = packed || !summary.faults.is_empty();
+    let misplaced = misplaced.and(warn_of_twice(&of, summary.twice));
     let damaged = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(misplaced);
     Ok((words(&summary), damaged.and(Exit::FAILED.when(failed))))
 }
@@ -488,6 +490,14 @@ fn tell_damaged(of: &str, what: &str, damaged: &[Odd], where_all_are: &str, done
     if damaged.len() > 8 {
         complain(&format_args!("{of}and {} more{where_all_are}", damaged.len() - 8));
     }
+}
+
+/// Says how many blocks are left out because another one has their position, and returns the exit code for that.
+fn warn_of_twice(of: &str, n: u64) -> Exit {
+    if n > 0 {
+        complain(&format_args!("{of}{} left out because another one has the same position", count(n, "block")));
+    }
+    Exit::DAMAGED.when(n > 0)
 }
 
 fn warn_about_faults(faults: &[Fault]) {

@@ -111,6 +111,8 @@ pub struct Summary {
     pub corrected: Vec<world::Fault>,
     /// Blocks of the save that the tables lead to although they belong elsewhere, or may.
     pub misplaced: Misplaced,
+    /// Blocks that are left out because another one has their position.
+    pub twice: u64,
     /// The arrays: channel, and file or the one value of all voxels.
     pub arrays: Vec<Written>,
 }
@@ -229,6 +231,7 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, watch: &Watch<'_>
                 }
                 summary.faults.clone_from(&index.faults);
                 summary.corrected.clone_from(&index.corrected);
+                summary.twice = index.twice;
                 summary.misplaced = check::misplaced(world.save, world.forest(), watch);
                 report::write(&draft, world, request, &summary, side)?;
                 draft.finish()?;

@@ -88,6 +88,7 @@ struct ExportReport<'s> {
     damaged: &'s [Odd],
     files_unread: &'s [Fault],
     files_corrected: &'s [Fault],
+    positions_twice: u64,
     misplaced: u64,
     files_misplaced: &'s [MisplacedFile],
 }
@@ -115,6 +116,7 @@ pub(super) fn write(
         damaged: &summary.damaged,
         files_unread: &summary.faults,
         files_corrected: &summary.corrected,
+        positions_twice: summary.twice,
         misplaced: summary.misplaced.blocks,
         files_misplaced: &summary.misplaced.files,
     };

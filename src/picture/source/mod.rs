@@ -141,7 +141,9 @@ impl Source {
                 let map = save.maps.get(map).ok_or_else(gone)?;
                 let layer = map.layers().nth(number).ok_or_else(gone)?;
                 let grid = map.grid(layer, &save.options.limits);
-                if let Some(check::LeftOut { file, why }) = check::unread_layer(save, map, layer, &grid) {
+                let is_nowhere = grid.dim.is_none() || grid.data.is_none();
+                let unread = is_nowhere.then(|| check::unread_layer(save, map, layer, &grid)).flatten();
+                if let Some(check::LeftOut { file, why }) = unread {
                     return Err(format!("{file}: {why}"));
                 }
                 let (side, table) = layer_table(&grid);
