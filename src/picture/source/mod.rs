@@ -139,6 +139,9 @@ impl Source {
             }
             Part::Layer(map, number) => {
                 let map = save.maps.get(map).ok_or_else(gone)?;
+                if let (None, Some(check::LeftOut { file, why })) = (&map.data, check::unread_layers(save, map).pop()) {
+                    return Err(format!("{file}: {why}"));
+                }
                 let layer = map.layers().nth(number).ok_or_else(gone)?;
                 let grid = map.grid(layer, &save.options.limits);
                 let is_nowhere = grid.dim.is_none() || grid.data.is_none();
