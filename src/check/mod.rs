@@ -15,8 +15,10 @@ mod filter;
 mod finding;
 mod first;
 mod inside;
+mod left_out;
 mod level;
 mod map;
+mod misplaced;
 mod outcome;
 mod pak;
 mod region;
@@ -28,7 +30,6 @@ mod stream;
 mod verdict;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -41,7 +42,7 @@ use crate::recover::effort::Effort;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
 use crate::recover::slots::{self, FormulaEvidence, Purpose};
-use crate::save::{Fault, File, Forest, Region, Save};
+use crate::save::{Fault, File, Region, Save};
 use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
@@ -53,15 +54,17 @@ pub use causes::Findings;
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
 pub use inside::Inside;
+pub use left_out::{LeftOut, uncounted_chunks, unread_layer, unread_layers};
 pub use level::Level;
 pub use map::layer_rows;
 #[cfg(feature = "cli")]
 pub(crate) use map::part_name;
+pub use misplaced::{Misplaced, MisplacedFile, misplaced, misplaced_chunks, misplaced_in};
 pub(crate) use region::missing::missing;
 use report::Report;
 pub use report::{Counts, Stats};
 pub use row::Row;
-pub use rows::{Compared, FileTable, find_unlocated, rows, table};
+pub use rows::{Compared, FileTable, Listing, find_unlocated, list, rows, table};
 pub(crate) use stream::batch as row_batch;
 pub use verdict::{Totals, repair_command, repaired_path, verdict};
 
@@ -172,7 +175,12 @@ pub fn run(save: &Save, options: &Options<'_>, sink: impl FnMut(Finding)) -> Sum
         Level::Header => None,
         _ => slots::find_evidence(save, &|| options.cancelled()),
     };
-    let placed = evidence.as_ref().and_then(|of| slots::read_by_old_formula(save, of, Purpose::Reading).ok().flatten());
+    let placed = match &evidence {
+        Some(evidence) => slots::read_by_old_formula(save, evidence, Purpose::Reading),
+        None if options.level == Level::Header => Ok(None),
+        None => slots::by_old_formula(save, Purpose::Reading, &|| options.cancelled()),
+    };
+    let placed = placed.ok().flatten();
     let options = Options { formula: evidence.as_ref(), ..*options };
     run_as_placed(placed.as_ref().unwrap_or(save), &options, sink)
 }
@@ -284,37 +292,6 @@ pub fn walk(
         }
     }
     (counts, doubts.undecided)
-}
-
-/// Blocks of a forest that the table of their region leads to although they belong elsewhere, or may; 0 without a forest. Only
-/// its files are read.
-#[must_use]
-pub fn misplaced(save: &Save, forest: Option<&Forest>, watch: &Watch<'_>) -> u64 {
-    let Some(forest) = forest else { return 0 };
-    let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
-    let regions: Vec<File<'_>> = forest.regions.iter().map(|file| File::Region(forest, file)).collect();
-    let glance = first::glance(save, &regions, &options, |_, _| {});
-    let doubts = semantic::find_doubts_of(save, forest, &options, &glance);
-    let found = |file: &File<'_>| doubts.in_file(&file.path()).map(semantic::FileDoubts::misplaced);
-    regions.iter().filter_map(found).sum()
-}
-
-/// The same for some region files, by their paths. Only these are read unless one of them is not as it should be: the blocks
-/// of the others may then say more.
-#[must_use]
-pub fn misplaced_in(save: &Save, paths: &HashSet<PathBuf>, watch: &Watch<'_>) -> u64 {
-    let watch = watch.quiet();
-    let regions: Vec<File<'_>> = save.files().filter(|file| paths.contains(&file.path())).collect();
-    let options = Options { level: Level::Semantic, watch, ..Options::default() };
-    let glance = first::glance(save, &regions, &options, |_, _| {});
-    let is_calm = |path: &PathBuf| {
-        glance.explained.contains(path) && glance.screened.get(path).is_none_or(|seams| !seams.has_exchanged)
-    };
-    if regions.iter().all(|file| is_calm(&file.path())) {
-        return 0;
-    }
-    let (_, doubts) = find_doubts(save, &Options::default().watch(watch));
-    paths.iter().filter_map(|path| doubts.in_file(path).map(semantic::FileDoubts::misplaced)).sum()
 }
 
 /// The region files of a save, and what is in doubt about the places of their blocks.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::check::left_out::{LeftOut, uncounted_chunks, unread_layers};
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
@@ -14,10 +15,29 @@ use crate::source::OpenError;
 /// # Errors
 /// When the file cannot be opened.
 pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Row>, OpenError> {
+    list(save, file, options).map(|listing| listing.rows)
+}
+
+/// The rows of one file, and what is left out of it.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The rows, by slot.
+    pub rows: Vec<Row>,
+    /// What of the file has no row although it holds blocks, or may.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The rows of one file, as [`rows`], with what is left out of it.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listing, OpenError> {
     // A row shows what its block alone says, so healthy blocks are verified without their voxels.
     let options = &if options.level == Level::Semantic { options.level(Level::Decode) } else { *options };
     let mut rows = Vec::new();
-    let mut report = Report::of_codes(save.shown(&file.path()).into(), file.lod());
+    let path = file.path();
+    let mut left_out = Vec::new();
+    let mut report = Report::of_codes(save.shown(&path).into(), file.lod());
     match file {
         File::Region(forest, file) => {
             if let Some(region) = save.region(forest, file)? {
@@ -27,6 +47,8 @@ pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Ro
         File::Pak(pak_dir, file) => {
             if let Some(region) = save.pak(pak_dir, file, &mut Vec::new())? {
                 pak::check(&region, options, &mut report, Some(&mut rows));
+                let why = uncounted_chunks(&region)?;
+                left_out.extend(why.map(|why| LeftOut { file: save.shown(&path), why }));
             }
         }
         File::Stream(file) => {
@@ -34,9 +56,16 @@ pub fn rows(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Vec<Ro
                 stream::check(&opened, options, &mut report, Some(&mut rows));
             }
         }
-        File::Map(map) => return Ok(map::rows(save, map, options)),
+        File::Map(map) => {
+            rows = map::rows(save, map, options);
+            left_out = unread_layers(save, map);
+        }
     }
-    Ok(rows)
+    if rows.is_empty() {
+        let damage = find_unlocated(save, file);
+        left_out.extend(damage.map(|damage| LeftOut { file: save.shown(&path), why: damage.to_string() }));
+    }
+    Ok(Listing { rows, left_out })
 }
 
 /// Why no block of a file can be located, if that is so: its header, its records or its tables cannot be read.
@@ -64,6 +93,8 @@ pub struct FileTable {
     pub rows: Vec<Row>,
     /// The findings about the file, each with the slot of its block.
     pub findings: Vec<(Option<u32>, Finding)>,
+    /// What of a pak region or a voxel map has no row although it holds blocks.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The rows of one file with its findings. A file that cannot be opened has one finding, which says so.
@@ -73,11 +104,23 @@ pub fn table(save: &Save, file: File<'_>, options: &Options<'_>) -> FileTable {
     let cap = save.options.limits.findings_per_file;
     let mut report = Report::of_both(save.shown(&file.path()).into(), file.lod(), cap);
     check_into(save, file, options, &mut report, Some(&mut rows));
-    if let File::Map(map) = file {
-        rows = map::rows(save, map, options);
+    let mut left_out = Vec::new();
+    match file {
+        File::Map(map) => {
+            rows = map::rows(save, map, options);
+            left_out = unread_layers(save, map);
+        }
+        File::Pak(pak_dir, file) => {
+            // What cannot be opened is a finding.
+            let pak = save.pak(pak_dir, file, &mut Vec::new()).ok().flatten();
+            let why = pak.and_then(|pak| uncounted_chunks(&pak).ok().flatten());
+            let shown = save.shown(&pak_dir.dir.join(&file.name));
+            left_out.extend(why.map(|why| LeftOut { file: shown, why }));
+        }
+        _ => {}
     }
     report.finish();
-    FileTable { rows, findings: report.with_slots() }
+    FileTable { rows, findings: report.with_slots(), left_out }
 }
 
 /// Findings about blocks that only the other blocks of the save show: a block decodes, but belongs elsewhere.

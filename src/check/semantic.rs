@@ -85,6 +85,11 @@ impl FileDoubts {
         listed as u64 + CODES.iter().filter_map(|code| self.more.get(code)).sum::<u64>()
     }
 
+    /// The finding that the file has the name of another one.
+    pub fn misnamed(&self) -> Option<&Damage> {
+        self.listed.iter().map(|doubt| &doubt.damage).find(|damage| damage.code == Code::RegionMisnamed)
+    }
+
     /// Adds findings, of which no more are kept than a file lists.
     fn extend(&mut self, doubts: impl IntoIterator<Item = Doubt>, cap: usize) {
         for doubt in doubts {

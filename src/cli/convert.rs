@@ -277,7 +277,7 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
         complain_of_file(&fault.file, &fault.why);
     }
     warn_of_corrected(&report.corrected);
-    warn_of_misplaced(of, report.misplaced, "converted");
+    warn_of_misplaced(of, "block", &report.misplaced, "converted");
     for (kind, what) in [
         (Kind::Damaged, "cannot be read and is left out"),
         (Kind::TooLarge, "does not fit and is left out"),

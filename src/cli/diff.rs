@@ -131,9 +131,13 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
         return Ok(with_left_out(exit, left_out || any_lost));
     }
     let only = |side: Side, save| {
-        World::only(save).inspect_err(|_| {
+        World::only(save).map_err(|error| {
             // It may be in what was not read.
             complain_of_left_out(side, save, &[]);
+            match Failure::from(error) {
+                Failure::Failed(why) => Failure::Failed(format!("{}: {why}", side.name())),
+                other => other,
+            }
         })
     };
     let (a, b) = (only(Side::A, &first), only(Side::B, &second));
@@ -303,6 +307,10 @@ fn compare_worlds(
         .map_err(|error| Failure::Failed(error.to_string()))?;
     for (side, fault) in &summary.faults {
         complain(&format_args!("{}: {}: {}", side.name(), fault.file, fault.why));
+    }
+    for (side, n) in [Side::A, Side::B].into_iter().zip(summary.twice).filter(|(_, n)| *n > 0) {
+        let what = "left out because another one has the same position";
+        complain(&format_args!("{}: {} {what}", side.name(), count(n, "block")));
     }
     for (side, fault) in &summary.corrected {
         complain(&format_args!(
@@ -483,6 +491,7 @@ impl<W: Write> Printer<'_, W> {
                         "unreadable": summary.unreadable,
                         "voxels": summary.voxels,
                         "holes": summary.holes,
+                        "positions_twice": summary.twice,
                         "files_unread": list(&summary.faults),
                         "files_corrected": list(&summary.corrected),
                         "interrupted": summary.interrupted,

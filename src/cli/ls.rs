@@ -8,7 +8,9 @@ use voxscope::export::{self, Lines, codes, flags};
 use voxscope::save::File;
 
 use super::exit::{Exit, Failure};
-use super::output::{Align, DIM, complain_of_file_once, complain_of_unread, count, grouped, stdout, write_json};
+use super::output::{
+    Align, DIM, complain_of_file_once, complain_of_parts, complain_of_unread, count, grouped, stdout, write_json,
+};
 use super::target;
 
 const AFTER_HELP: &str = "\
@@ -92,12 +94,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     for file in save.files() {
         printer.words(file);
-        match check::rows(&save, file, &check::Options::default()) {
-            Ok(mut rows) => {
-                if let Some(damage) = rows.is_empty().then(|| check::find_unlocated(&save, file)).flatten() {
-                    complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
-                    exit = Exit::FAILED;
-                }
+        match check::list(&save, file, &check::Options::default()) {
+            Ok(check::Listing { mut rows, left_out }) => {
+                exit = exit.and(complain_of_parts(&left_out));
                 compared.add_to(&mut rows);
                 for row in rows.iter().filter(|row| filter.matches(row)) {
                     printer.row(row)?;
@@ -106,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             Err(error) => {
                 let name = save.shown(&file.path());
                 complain_of_file_once(&name, &error.to_string());
-                exit = Exit::FAILED;
+                exit = exit.and(Exit::FAILED);
             }
         }
     }
@@ -219,7 +218,7 @@ impl<W: Write> Table<W> {
             row.version.map_or_else(|| "-".to_owned(), |v| v.to_string()),
             row.container.unwrap_or("-").to_owned(),
             row.state().to_owned(),
-            [codes(row, ", "), flags(row, " ", " · "), instances, record(row)].concat(),
+            [codes(row, ", "), flags_of(row), instances, record(row)].concat(),
         ];
         writeln!(self.out, "{}", line(&cells))
     }
@@ -235,6 +234,12 @@ impl<W: Write> Table<W> {
 fn record(row: &Row) -> String {
     let is_chunk = row.position.is_some() && row.file.ends_with(".region");
     if is_chunk { format!("{}record {}", gap(row), row.slot) } else { String::new() }
+}
+
+/// The flags of a block of a voxel map.
+fn flags_of(row: &Row) -> String {
+    let flags = flags(row, " ", " · ");
+    if flags.is_empty() { flags } else { format!("{}{flags}", gap(row)) }
 }
 
 /// The separator between codes of findings and what follows.

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use voxscope::check;
 use voxscope::damage::Level;
 pub use voxscope::printable::{size, write_json, write_json_pretty};
 use voxscope::repair;
@@ -43,16 +44,21 @@ pub fn of_several(save: &Save, name: &str) -> String {
     if save.forests.len() + save.streams.len() > 1 { format!("{name}: ") } else { String::new() }
 }
 
-/// Says on standard error that blocks are used where the tables have them although they belong elsewhere, or may.
-/// `of` names the save where there are several, as in [`of_several`].
-pub fn warn_of_misplaced(of: &str, blocks: u64, used: &str) {
-    if blocks > 0 {
-        let (are, it) = if blocks == 1 { ("is", "it") } else { ("are", "them") };
+/// Says on standard error that blocks, or what `what` names, are used where the tables or the names of files have them although they
+/// belong elsewhere, or may, and returns the exit code for that. `of` names the save where there are several, as in [`of_several`].
+pub fn warn_of_misplaced(of: &str, what: &str, misplaced: &check::Misplaced, used: &str) -> Exit {
+    for file in &misplaced.files {
+        complain_of_file(&file.file, &file.why);
+    }
+    let n = misplaced.blocks;
+    if n > 0 {
+        let (are, it) = if n == 1 { ("is", "it") } else { ("are", "them") };
         complain(&format_args!(
-            "{of}{} that can be read {are} in the wrong place, or may be, and {are} {used} where the table has {it}; run `voxscope repair` first and use its copy",
-            count(blocks, "block")
+            "{of}{} that can be read {are} in the wrong place, or may be, and {are} {used} where the save has {it}; run `voxscope repair` first and use its copy",
+            count(n, what)
         ));
     }
+    Exit::DAMAGED.when(n > 0)
 }
 
 /// Says on standard error which files are damaged and were read as a whole nevertheless.
@@ -92,6 +98,12 @@ pub fn complain_of_uncopied(save: &Save) -> Exit {
 /// The same of a second save, whose files are named by their whole paths.
 pub fn complain_of_unread_beside(save: &Save) -> Exit {
     complain_of_faults(save.unread(), voxscope::printable::path)
+}
+
+/// Says on standard error what is left out of files, and returns the exit code for that.
+pub fn complain_of_parts(left_out: &[check::LeftOut]) -> Exit {
+    left_out.iter().for_each(|part| complain_of_file_once(&part.file, &part.why));
+    Exit::FAILED.when(!left_out.is_empty())
 }
 
 fn complain_of_faults<'s>(faults: impl Iterator<Item = &'s Fault>, name: impl Fn(&Path) -> String) -> Exit {

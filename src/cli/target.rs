@@ -202,6 +202,16 @@ impl Options {
     pub fn open_as_placed(&self, path: &Path) -> Result<Save, Failure> {
         let save = self.open(path)?;
         let Some(placed) = by_old_formula(&save, Purpose::Reading, &|| false)? else { return Ok(save) };
+        let of_several: Vec<_> = placed.forests.iter().filter(|forest| forest.inferred_slots.is_some()).collect();
+        for forest in &of_several {
+            complain(&format_args!(
+                "{}: the borders between its blocks show that the old formula placed those with negative coordinates; they are read by it",
+                voxscope::printable::path(&forest.dir)
+            ));
+        }
+        if !of_several.is_empty() {
+            return Ok(placed);
+        }
         complain(&format_args!(
             "{}: the borders between its blocks show that the old formula placed those with negative coordinates; they are read by it (`--slots new` reads them by the other one)",
             voxscope::printable::path(path)

@@ -199,7 +199,7 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
         let draft = Draft::new(&[world.path()], to, watch)?;
         let work = Work { world, layout: &layout, watch };
         let mut report = Report::new(world, &layout, slots.clone());
-        report.misplaced = misplaced;
+        report.misplaced.clone_from(&misplaced);
         if let Some(sector) = forest::write(&work, &draft, &mut report)?
             && target.sector_size.is_none()
             && sector > layout.sector

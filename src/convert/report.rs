@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::check::{Misplaced, MisplacedFile};
 use crate::convert::OutputLayout;
 use crate::godot::channel::{CHANNELS, Depth, NAMES};
 use crate::godot::stream::loc::KeyRule;
@@ -144,6 +145,7 @@ struct ReportJson<'r> {
     listed: Vec<ListedJson>,
     positions_twice: u64,
     misplaced: u64,
+    files_misplaced: &'r [MisplacedFile],
     files_unread: &'r [Fault],
     files_corrected: &'r [Fault],
 }
@@ -254,7 +256,7 @@ pub struct Report {
     /// Table entries that were left out because another one has their position.
     pub twice: u64,
     /// Blocks that the tables lead to although they belong elsewhere, or may: they are converted where the tables have them.
-    pub misplaced: u64,
+    pub misplaced: Misplaced,
 }
 
 impl Report {
@@ -321,11 +323,12 @@ impl Report {
         self.listed.iter().filter(|listed| listed.kind == kind).count() as u64
     }
 
-    /// Whether blocks or instances of the source are not in the result, or damaged instances are.
+    /// Whether blocks or instances of the source are not in the result, damaged instances are, or blocks are or may be in a wrong
+    /// place.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
         let left = [Kind::Damaged, Kind::TooLarge, Kind::StaleRow, Kind::Instances, Kind::DamagedInstances];
-        self.twice > 0 || left.into_iter().any(|kind| self.count(kind) > 0)
+        self.twice > 0 || self.misplaced.blocks > 0 || left.into_iter().any(|kind| self.count(kind) > 0)
     }
 
     /// `convert.json`: see OUTPUT.md.
@@ -367,7 +370,8 @@ impl Report {
             channels_changed: forms.collect(),
             listed: self.listed.iter().map(listed).collect(),
             positions_twice: self.twice,
-            misplaced: self.misplaced,
+            misplaced: self.misplaced.blocks,
+            files_misplaced: &self.misplaced.files,
             files_unread: &self.faults,
             files_corrected: &self.corrected,
         };

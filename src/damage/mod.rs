@@ -102,6 +102,7 @@ impl fmt::Display for Value {
             Self::Bytes(n) => write!(f, "{n} bytes"),
             Self::Hex8(n) => write!(f, "0x{n:02x}"),
             Self::Hex32(n) => write!(f, "0x{n:08x}"),
+            Self::Range(a, b) if a == b => write!(f, "{a}"),
             Self::Range(a, b) => write!(f, "{a} to {b}"),
             Self::AtMost(n) => write!(f, "at most {n}"),
             Self::AtLeast(n) => write!(f, "at least {n}"),

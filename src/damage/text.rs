@@ -98,6 +98,7 @@ fn push_value(text: &mut String, value: Value, units: &str) {
         Value::Bytes(n) => counted("", n, if units.is_empty() { "byte" } else { units }),
         Value::AtMost(n) => counted("at most ", n, units),
         Value::AtLeast(n) => counted("at least ", n, units),
+        Value::Range(a, b) if a == b => counted("", b, units),
         Value::Range(a, b) => counted(&format!("{} to ", grouped(a)), b, units),
         Value::Signed(n) => {
             counted(if n < 0 { "-" } else { "" }, n.unsigned_abs(), units);

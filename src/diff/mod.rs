@@ -143,6 +143,8 @@ pub struct Summary {
     pub voxels: u64,
     /// Where blocks have different sizes: smaller ones that are not there, in larger ones that are.
     pub holes: u64,
+    /// Blocks of the first and of the second save that are left out because another one has their position.
+    pub twice: [u64; 2],
     /// Files that could not be read.
     pub faults: Vec<(Side, world::Fault)>,
     /// Files that are damaged and were read nevertheless: see [`Index::corrected`].
@@ -172,7 +174,7 @@ impl Summary {
     /// Whether something could not be compared.
     #[must_use]
     pub const fn trouble(&self) -> bool {
-        self.unreadable > 0 || !self.faults.is_empty()
+        self.unreadable > 0 || !self.faults.is_empty() || self.twice[0] + self.twice[1] > 0
     }
 }
 
@@ -255,6 +257,8 @@ pub fn run(
         }
         summary.blocks[0] += ia.blocks.len() as u64;
         summary.blocks[1] += ib.blocks.len() as u64;
+        summary.twice[0] += ia.twice;
+        summary.twice[1] += ib.twice;
         match sizes {
             None => compared.lod(lod, &ia, &ib, &mut summary, &mut sink),
             Some(sizes) => sizes.lod(&compared, &ia, &ib, &mut summary, &mut sink),

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::voxels::Error;
 use crate::bytes::index;
+use crate::check::{self, Misplaced};
 use crate::draft::{self, Draft, Writer};
 use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
@@ -36,7 +37,9 @@ pub struct Summary {
     pub arrays: u64,
     /// Chunks that are not whole.
     pub damaged: u64,
-    /// Files that could not be read.
+    /// Chunks that their records put where they do not belong, or may not.
+    pub misplaced: Misplaced,
+    /// Files that could not be read, or not completely.
     pub faults: Vec<Fault>,
 }
 
@@ -49,6 +52,7 @@ struct ChunksReport<'s> {
     chunks: u64,
     arrays: u64,
     damaged: u64,
+    misplaced: u64,
     files_unread: &'s [Fault],
 }
 
@@ -65,6 +69,8 @@ struct Line {
     order: Option<Inferred<Order>>,
     bytes: usize,
     whole: bool,
+    /// Whether it belongs to another place, or may.
+    misplaced: bool,
     findings: Vec<&'static str>,
 }
 
@@ -106,12 +112,14 @@ pub fn chunks_in(
     for (pak_dir, file) in files() {
         draft.go_on()?;
         watch.advance(1);
-        match region(save, pak_dir, file, at, &draft) {
-            Ok(written) => {
+        match region(save, pak_dir, file, at, &draft, watch) {
+            Ok((written, uncounted)) => {
+                summary.faults.extend(uncounted);
                 for line in written {
                     summary.chunks += 1;
                     summary.arrays += u64::from(line.dtype.is_some());
                     summary.damaged += u64::from(!line.whole);
+                    summary.misplaced.blocks += u64::from(line.misplaced);
                     let mut text = Vec::new();
                     // Writing to memory cannot fail.
                     let _ = printable::write_json(&mut text, &line);
@@ -133,6 +141,7 @@ pub fn chunks_in(
         chunks: summary.chunks,
         arrays: summary.arrays,
         damaged: summary.damaged,
+        misplaced: summary.misplaced.blocks,
         files_unread: &summary.faults,
     };
     let mut text = Vec::new();
@@ -174,7 +183,8 @@ fn region(
     file: &PakFile,
     at: Option<[i32; 3]>,
     draft: &Draft<'_>,
-) -> Result<Vec<Line>, Failed> {
+    watch: &Watch<'_>,
+) -> Result<(Vec<Line>, Option<Fault>), Failed> {
     let path = pak_dir.dir.join(&file.name);
     let shown = save.shown(&path);
     let fault = |why: String| Failed::Fault(Fault { file: shown.clone(), why });
@@ -187,19 +197,32 @@ fn region(
     let stem = printable::file_name(Path::new(file.name.file_stem().unwrap_or_default()));
     let wanted: Vec<(u32, Record)> =
         pak.present().filter(|(number, _)| at.is_none_or(|at| pak.chunk(*number) == Some(at))).collect();
+    let misplaced = check::misplaced_chunks(&pak, watch).map_err(|error| fault(error.to_string()))?;
+    let uncounted = check::uncounted_chunks(&pak).map_err(|error| fault(error.to_string()))?;
+    let uncounted = uncounted.map(|why| Fault { file: shown.clone(), why });
     let written = wanted.into_par_iter().map_init(PakScratch::default, |scratch, (number, record)| {
         draft.go_on().map_err(Failed::Beside)?;
         let view = pak.view(number, record, scratch).map_err(|error| fault(error.to_string()))?;
         let mut name = OsString::from(&stem);
         // Writing to memory cannot fail.
         let _ = write!(name, ".record-{number}");
-        chunk(&pak, &shown, number, &view, name, draft).map_err(Failed::Beside)
+        let line = chunk(&pak, &shown, number, &view, name, draft).map_err(Failed::Beside)?;
+        let code = misplaced.get(&number);
+        Ok(Line { misplaced: code.is_some(), ..line }.with_finding(code.map(|code| code.name())))
     });
     let written: Result<Vec<Line>, Failed> = written.collect();
     if pak.source.changed().unwrap_or(true) {
         return Err(Failed::Beside(draft::Error::Changed(path)));
     }
-    written
+    Ok((written?, uncounted))
+}
+
+impl Line {
+    fn with_finding(mut self, code: Option<&'static str>) -> Self {
+        let code = code.filter(|code| !self.findings.contains(code));
+        self.findings.extend(code);
+        self
+    }
 }
 
 fn chunk(
@@ -238,6 +261,7 @@ fn chunk(
         order,
         bytes: plain.len(),
         whole: view.payload.is_some_and(|payload| payload.whole),
+        misplaced: false,
         findings: view.damage.iter().map(|d| d.code.name()).collect(),
     })
 }

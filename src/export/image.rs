@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::check::Misplaced;
 use crate::draft::{self, Draft};
 use crate::godot::channel::{ChannelId, NAMES, SDF, index_zxy, sdf};
 use crate::godot::textures::{INDICES, Textures, WEIGHTS, pictured};
@@ -13,7 +14,7 @@ use super::picture_faults::{self, PictureFaults};
 use super::voxels::{self, Area, Error, Odd, Which};
 use super::{chunks, layer};
 use crate::pak::chunk::Voxels;
-use crate::save::{PakScratch, Save};
+use crate::save::{PakFile, PakScratch, Save};
 
 /// Number of chunks that are read to find a shape.
 const PROBES: usize = 64;
@@ -36,8 +37,12 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
     let mut canvas = Canvas::new(slice, voxels::area(&index, slice.lod, slice.which, side)?)?;
     let area = canvas.area();
     let mut buffer = Buffer::default();
-    let mut faults =
-        PictureFaults { files: index.faults.clone(), corrected: index.corrected.clone(), ..PictureFaults::default() };
+    let mut faults = PictureFaults {
+        files: index.faults.clone(),
+        corrected: index.corrected.clone(),
+        twice: index.twice,
+        ..PictureFaults::default()
+    };
     let mut textures = None;
     let all = voxels::blocks_in(&index, area, side).count() as u64;
     watch.begin(Step::Exporting, all);
@@ -95,7 +100,7 @@ pub fn slice_of_layer(save: &Save, name: &str, slice: &Slice, to: &Path, watch: 
     let draft = Draft::new(&[&map.dir], to, watch)?;
     let grid = map.grid(layer, &save.options.limits);
     let dim = grid.dim.filter(|_| grid.data.is_some());
-    let dim = dim.ok_or_else(|| Error::Missing(layer::NOWHERE.to_owned()))?;
+    let dim = dim.ok_or_else(|| Error::Missing(layer::nowhere(save, map, layer, &grid)))?;
     let mut canvas = Canvas::new(slice, within(slice.which, [[0; 3], dim.map(i64::from)])?)?;
     let [low, high] = canvas.area();
     let mut failed = None;
@@ -187,7 +192,11 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
     }
     let picture = canvas.write(&draft, Path::new(NAME), slice, ("voxels", Values::Kinds), None)?;
     draft.finish_files(&[(Path::new(NAME), to)])?;
-    let faults = PictureFaults { damaged, ..PictureFaults::default() };
+    let numbers = |file: &&PakFile| pak_dir.files.iter().position(|other| std::ptr::eq(other, *file));
+    let drawn = found.iter().filter_map(|(file, record, ..)| Some((u32::try_from(numbers(file)?).ok()?, *record)));
+    let blocks = picture_faults::misplaced_chunks(save, pak_dir, drawn, watch);
+    let misplaced = Misplaced { blocks, ..Misplaced::default() };
+    let faults = PictureFaults { damaged, misplaced, is_of_chunks: true, ..PictureFaults::default() };
     Ok(Picture { faults, ..picture })
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::bytes::index;
+use crate::check;
 use crate::draft::{self, Draft, Writer};
 use crate::save::Save;
 use crate::source::FileSource;
@@ -20,8 +21,13 @@ use crate::world::Fault;
 /// The most bytes of a slab (16 steps along x), which is in memory at once.
 const SLAB: u64 = 1 << 28;
 
-/// Why a layer has no cells.
-pub(super) const NOWHERE: &str = "the files of the layer do not say where its voxels are";
+/// Why a layer has no cells, in words.
+pub(super) fn nowhere(save: &Save, map: &Map, layer: &Layer, grid: &Grid<FileSource>) -> String {
+    check::unread_layer(save, map, layer, grid).map_or_else(
+        || "the files of the layer do not say where its voxels are".to_owned(),
+        |check::LeftOut { file, why }| format!("{file}: {why}"),
+    )
+}
 
 /// The most cells of a depth map.
 const DEPTHS: u64 = 1 << 26;
@@ -84,6 +90,8 @@ impl DepthReport {
 /// What was exported of a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerSummary {
+    /// The name of the layer, if it has one.
+    pub name: Option<String>,
     /// Cells along each axis.
     pub dim: [u32; 3],
     /// Damage of its files, which are exported as far as they can be read.
@@ -100,7 +108,7 @@ pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<La
     let draft = Draft::new(&[&map.dir], to, watch)?;
     let grid = map.grid(layer, &save.options.limits);
     let (Some(dim), Some(_)) = (grid.dim, &grid.data) else {
-        return Err(Error::Missing(NOWHERE.to_owned()));
+        return Err(Error::Missing(nowhere(save, map, layer, &grid)));
     };
     let [x, y, z] = dim.map(u64::from);
     let plane = y.saturating_mul(z);
@@ -126,13 +134,20 @@ pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<La
     draft.file(Path::new("export.json"), &text)?;
     draft.finish()?;
     let faults = picture_faults::layer_faults(save, map, layer, &grid);
-    Ok(LayerSummary { dim, faults })
+    Ok(LayerSummary { name: layer.name.clone(), dim, faults })
 }
 
 /// The directory of the map that has a layer, by the name or the number of the layer.
 #[must_use]
 pub fn map_of_layer(save: &Save, name: &str) -> Option<PathBuf> {
     find(save, name).ok().map(|(map, _)| map.dir.clone())
+}
+
+/// What a layer is called, by its name or its number.
+#[must_use]
+pub fn name_of_layer(save: &Save, name: &str) -> String {
+    let found = find(save, name).ok().and_then(|(_, layer)| layer.name.clone());
+    found.unwrap_or_else(|| format!("layer {name}"))
 }
 
 /// A layer by its name or its number.
@@ -147,6 +162,10 @@ pub(super) fn find<'s>(save: &'s Save, name: &str) -> Result<(&'s Map, &'s Layer
             Err(Error::Request(why.to_owned()))
         }
         (None, _) => number().ok_or_else(|| {
+            let unread = save.maps.iter().filter(|map| map.data.is_none());
+            if let Some(check::LeftOut { file, why }) = unread.flat_map(|map| check::unread_layers(save, map)).next() {
+                return Error::Missing(format!("{file}: {why}"));
+            }
             let names: Vec<&str> = all().filter_map(|(_, layer)| layer.name.as_deref()).collect();
             let names = crate::printable::printable(&names.join(", "));
             Error::Missing(match names.as_str() {

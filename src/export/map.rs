@@ -288,7 +288,8 @@ impl<'r> Drawing<'r> {
 
     /// What the picture lacks, with blocks that were not drawn completely.
     fn faults(&self, damaged: Vec<Odd>, watch: &Watch<'_>) -> PictureFaults {
-        let mut faults = PictureFaults { damaged, ..PictureFaults::default() };
+        let is_of_chunks = matches!(self.source.part, Part::PakDir(_));
+        let mut faults = PictureFaults { damaged, is_of_chunks, ..PictureFaults::default() };
         for source in std::iter::once(&self.source).chain(&self.other) {
             let tables = || {
                 let all = self.grid.layer == Layer::Coverage;
@@ -296,6 +297,7 @@ impl<'r> Drawing<'r> {
                 tables.filter(move |table| all || table.lod == self.request.lod)
             };
             world::add_new(&mut faults.files, tables().flat_map(|table| table.faults.iter().cloned()));
+            faults.twice += tables().map(|table| table.twice).sum::<u64>();
             world::add_new(&mut faults.corrected, tables().flat_map(|table| table.corrected.iter().cloned()));
             if let (Part::Layer(number, _), Some((grid, layer))) = (source.part, source.layer())
                 && let Some(map) = source.save.maps.get(number)
@@ -308,7 +310,15 @@ impl<'r> Drawing<'r> {
             {
                 let drawn =
                     tables().flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, at)));
-                faults.misplaced += picture_faults::misplaced(&source.save, forest, drawn, watch);
+                faults.misplaced.add(picture_faults::misplaced(&source.save, forest, drawn, watch));
+            }
+            if let (Part::PakDir(number), true) = (source.part, self.request.look != Look::Repair)
+                && let Some(dir) = source.save.pak_dirs.get(number)
+            {
+                let drawn =
+                    tables().flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, at)));
+                let drawn = drawn.filter_map(|at| Some((at.file_number(), u32::try_from(at.row()).ok()?)));
+                faults.misplaced.blocks += picture_faults::misplaced_chunks(&source.save, dir, drawn, watch);
             }
         }
         faults

@@ -31,7 +31,7 @@ pub use canvas::{Coloring, Picture, Slice};
 pub use chunks::{Summary as Chunks, chunks, chunks_in};
 pub use image::{slice, slice_of_chunks, slice_of_layer};
 pub use instances::{Line as InstanceLine, Summary as Instances, instances};
-pub use layer::{LayerSummary, layer, map_of_layer};
+pub use layer::{LayerSummary, layer, map_of_layer, name_of_layer};
 pub use map::{MapRequest, MapSummary, NOTHING, map};
 pub use picture_faults::PictureFaults;
 pub use rows::{codes, flags};

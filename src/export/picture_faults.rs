@@ -1,12 +1,13 @@
 //! What a picture lacks: blocks that cannot be read, files that cannot, and blocks that are drawn in a wrong place.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use super::voxels::Odd;
-use crate::check;
+use crate::bytes::index;
+use crate::check::{self, Misplaced};
 use crate::damage::Level;
-use crate::save::{Forest, Kind, Save};
+use crate::save::{Forest, Kind, PakDir, Save};
 use crate::source::FileSource;
 use crate::voxel_map::Map;
 use crate::voxel_map::grid::Grid;
@@ -25,8 +26,12 @@ pub struct PictureFaults {
     pub corrected: Vec<Fault>,
     /// Damage of the files of a layer of a voxel map, which is drawn as far as they can be read.
     pub layers: Vec<Fault>,
-    /// Blocks of the drawn region files that the tables lead to although they belong elsewhere, or may.
-    pub misplaced: u64,
+    /// Blocks of the drawn region files, and drawn chunks, that the tables lead to although they belong elsewhere, or may.
+    pub misplaced: Misplaced,
+    /// Blocks that are not drawn because another one has their position.
+    pub twice: u64,
+    /// Whether the blocks are chunks of pak regions.
+    pub is_of_chunks: bool,
 }
 
 /// Damage of the files of a layer, without notes and without files that were not read when the save was opened: those are
@@ -53,13 +58,30 @@ pub(super) fn misplaced<'a>(
     forest: &Forest,
     blocks: impl Iterator<Item = &'a At>,
     watch: &Watch<'_>,
-) -> u64 {
+) -> Misplaced {
     // A file of one block leaves no doubt about its place.
     if forest.kind == Kind::BlockFiles {
-        return 0;
+        return Misplaced::default();
     }
     let numbers: HashSet<u32> = blocks.map(At::file_number).collect();
     let files = (0u32..).zip(&forest.regions).filter(|(number, _)| numbers.contains(number));
     let paths: HashSet<PathBuf> = files.map(|(_, file)| forest.dir.join(&file.name)).collect();
-    check::misplaced_in(save, &paths, watch)
+    check::misplaced_in(save, forest, &paths, watch)
+}
+
+/// How many of the chunks of pak regions, by file and record, belong elsewhere, or may. Files that cannot be read are left out.
+pub(super) fn misplaced_chunks(
+    save: &Save,
+    dir: &PakDir,
+    chunks: impl Iterator<Item = (u32, u32)>,
+    watch: &Watch<'_>,
+) -> u64 {
+    let mut of_file: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    chunks.for_each(|(file, record)| of_file.entry(file).or_default().push(record));
+    let count = |(file, records): (u32, Vec<u32>)| {
+        let pak = save.pak(dir, dir.files.get(index(file.into()))?, &mut Vec::new()).ok()??;
+        let found = check::misplaced_chunks(&pak, watch).ok()?;
+        Some(records.iter().filter(|record| found.contains_key(record)).count() as u64)
+    };
+    of_file.into_iter().filter_map(count).sum()
 }

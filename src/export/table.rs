@@ -67,9 +67,9 @@ fn lines(
     let (mut count, mut faults) = (0, Vec::new());
     for of in save.files() {
         draft.go_on()?;
-        match check::rows(save, of, options) {
-            Ok(rows) => {
-                faults.extend(rows.is_empty().then(|| find_unlocated(save, of)).flatten());
+        match check::list(save, of, options) {
+            Ok(check::Listing { rows, left_out }) => {
+                faults.extend(left_out.into_iter().map(|check::LeftOut { file, why }| Fault { file, why }));
                 count += rows.len() as u64;
                 rows.iter().try_for_each(|row| out.write(row)).map_err(draft::Error::write(&path))?;
             }
@@ -115,6 +115,7 @@ fn database(
         let unread = unread.map(|(_, finding)| Fault { file: finding.file.to_string(), why: finding.message() });
         faults.extend(unread.or_else(|| table.rows.is_empty().then(|| find_unlocated(save, of)).flatten()));
         database.file(&table).map_err(failed)?;
+        faults.extend(table.left_out.into_iter().map(|check::LeftOut { file, why }| Fault { file, why }));
     }
     database.finish().map_err(failed)?;
     Ok((count, faults))

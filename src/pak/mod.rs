@@ -17,6 +17,7 @@
 
 pub mod build;
 pub mod chunk;
+pub mod claims;
 pub mod header;
 mod inferred;
 pub mod offset;

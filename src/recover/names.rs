@@ -84,19 +84,23 @@ pub fn misnamed(files: &[Named<'_>]) -> Vec<Misnamed> {
     lods.into_iter().flat_map(|lod| of_lod(files, lod)).collect()
 }
 
+/// Files, by their indexes, that may have the names of others as far as these files show it: all of a LOD where its seams are too
+/// few to show anything.
+#[must_use]
+pub fn in_doubt(files: &[Named<'_>]) -> Vec<usize> {
+    let mut lods: Vec<u8> = files.iter().map(|file| file.lod).collect();
+    lods.sort_unstable();
+    lods.dedup();
+    let of_lod = |lod: u8| match Table::of_lod(files, lod) {
+        Ok(mut table) => table.doubtful(),
+        Err(Silent::TooFew) => (0..files.len()).filter(|&file| files[file].lod == lod).collect(),
+        Err(Silent::Alike) => Vec::new(),
+    };
+    lods.into_iter().flat_map(of_lod).collect()
+}
+
 fn of_lod(files: &[Named<'_>], lod: u8) -> Vec<Misnamed> {
-    let (mut near, mut random) = (Tally::default(), Tally::default());
-    for file in files.iter().filter(|file| file.lod == lod) {
-        near.merge(file.screened.near);
-        random.merge(file.screened.random);
-    }
-    let telling = random.share() - near.share();
-    if near.cells < LEAST || random.cells < LEAST || telling < TELLING {
-        return Vec::new();
-    }
-    let at: HashMap<[i32; 3], usize> =
-        files.iter().enumerate().filter(|(_, file)| file.lod == lod).map(|(i, file)| (file.position, i)).collect();
-    let mut table = Table { files, at, near: near.share(), telling, known: HashMap::new() };
+    let Ok(mut table) = Table::of_lod(files, lod) else { return Vec::new() };
     let mut moving = table.doubtful();
     if moving.is_empty() {
         return Vec::new();
@@ -112,7 +116,34 @@ fn neighbour(mut at: [i32; 3], axis: usize, upper: bool) -> Option<[i32; 3]> {
     Some(at)
 }
 
-impl Table<'_> {
+/// Why the seams of a LOD show no wrong names.
+enum Silent {
+    /// There are too few.
+    TooFew,
+    /// Those of strangers do not differ more than those of neighbours.
+    Alike,
+}
+
+impl<'s> Table<'s> {
+    /// The files of a LOD by their names.
+    fn of_lod(files: &'s [Named<'s>], lod: u8) -> Result<Self, Silent> {
+        let (mut near, mut random) = (Tally::default(), Tally::default());
+        for file in files.iter().filter(|file| file.lod == lod) {
+            near.merge(file.screened.near);
+            random.merge(file.screened.random);
+        }
+        let telling = random.share() - near.share();
+        if near.cells < LEAST || random.cells < LEAST {
+            return Err(Silent::TooFew);
+        }
+        if telling < TELLING {
+            return Err(Silent::Alike);
+        }
+        let at: HashMap<[i32; 3], usize> =
+            files.iter().enumerate().filter(|(_, file)| file.lod == lod).map(|(i, file)| (file.position, i)).collect();
+        Ok(Self { files, at, near: near.share(), telling, known: HashMap::new() })
+    }
+
     /// Files of which no border continues a neighbour's, in the order of their places.
     fn doubtful(&mut self) -> Vec<usize> {
         let mut places: Vec<([i32; 3], usize)> = self.at.iter().map(|(at, file)| (*at, *file)).collect();

@@ -5,7 +5,8 @@
 //! one formula makes neighbours are compared with those that only the other one does, by odds that are learnt from the
 //! rest of the save.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 
@@ -74,8 +75,9 @@ pub enum Purpose {
     Moving,
 }
 
-/// Opens a save of one forest again, read by the old formula, where no option gives a formula and the seams show that this one
-/// placed its blocks. `None` where it is read as it should be. `stop` ends the search.
+/// Opens a save again, read by the old formula, where no option gives a formula and the seams show that this one placed its
+/// blocks. `None` where it is read as it should be. `stop` ends the search. Of several forests, each is read by its own formula;
+/// none of them is moved.
 ///
 /// # Errors
 /// As those of [`Save::open`].
@@ -84,8 +86,31 @@ pub fn by_old_formula(
     purpose: Purpose,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Save>, save::Error> {
+    if save.forests.len() > 1 && purpose == Purpose::Reading {
+        return each_by_its_formula(save, stop);
+    }
     let evidence = find_evidence(save, stop);
     evidence.map_or(Ok(None), |evidence| read_by_old_formula(save, &evidence, purpose))
+}
+
+/// Opens a save of several forests again, where the seams show that the old formula placed the blocks of some.
+fn each_by_its_formula(save: &Save, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<Save>, save::Error> {
+    if save.options.has_slots() || save.forests.iter().any(|forest| forest.inferred_slots.is_some()) {
+        return Ok(None);
+    }
+    let is_old = |forest: &&Forest| {
+        forest.kind != Kind::BlockFiles && infer_formula(save, forest, stop).slots() == Some(SlotFormula::Legacy)
+    };
+    let key = |forest: &Forest| (forest.dir.clone(), forest.kind == Kind::Loose);
+    let old: HashSet<(PathBuf, bool)> = save.forests.iter().filter(is_old).map(key).collect();
+    if old.is_empty() {
+        return Ok(None);
+    }
+    let mut placed = Save::open(&save.path, &save.options)?;
+    for forest in &mut placed.forests {
+        forest.inferred_slots = old.contains(&key(forest)).then_some(SlotFormula::Legacy);
+    }
+    Ok(Some(placed))
 }
 
 /// What settles the formula of a save of one forest; `None` where it is given, or there is no such save. `stop` ends the search.

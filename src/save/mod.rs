@@ -304,6 +304,9 @@ pub struct Forest {
     pub format: Option<Format>,
     /// The region files, by LOD and then by position.
     pub regions: Vec<RegionFile>,
+    /// The formula of slots that the seams of its blocks show, in a save of several forests; see
+    /// [`by_old_formula`](crate::recover::slots::by_old_formula).
+    pub inferred_slots: Option<SlotFormula>,
 }
 
 /// A region file of a save, its header read.
@@ -490,7 +493,10 @@ impl Save {
     pub fn region(&self, forest: &Forest, file: &RegionFile) -> Result<Option<Region<FileSource>>, OpenError> {
         let Some(header) = &file.header else { return Ok(None) };
         let (source, _) = open_region(&forest.dir.join(&file.name))?;
-        let region = Region::load(source, header.clone(), file.lod, file.position, &self.options)?;
+        let mut region = Region::load(source, header.clone(), file.lod, file.position, &self.options)?;
+        if let Some(slots) = forest.inferred_slots {
+            region.infer_slots(slots);
+        }
         Ok(Some(region))
     }
 

@@ -8,6 +8,7 @@ use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
 use crate::pak::chunk::{self, Order, OrderEvidence, Shape};
+use crate::pak::claims::{self, Overlap, Uncounted};
 use crate::pak::header::{Header, MAX_PREFIX_BYTES};
 use crate::pak::offset::{self, Located, Reading};
 use crate::pak::payload::{Decoder, Payload};
@@ -74,6 +75,7 @@ pub struct Pak<S> {
     shape: chunk::Given,
     order: Option<Order>,
     inferred_order: OnceLock<[OrderEvidence; 2]>,
+    overlaps: OnceLock<Vec<Overlap>>,
 }
 
 /// Chunks that are read to find one that has a shape.
@@ -121,8 +123,11 @@ pub struct PakView<'a> {
 }
 
 impl PakView<'_> {
-    /// Why it cannot be read completely, as codes; `None` if it can.
+    /// Why it cannot be read completely, as codes; `None` if it can: if its stream is whole, a wrong record hides nothing of it.
     pub(crate) fn fault(&self) -> Option<String> {
+        if self.payload.is_some_and(|payload| payload.whole) {
+            return None;
+        }
         let codes: Vec<&str> = self.damage.iter().filter(|d| d.code.hides_data()).map(|d| d.code.name()).collect();
         (!codes.is_empty()).then(|| codes.join(" "))
     }
@@ -173,6 +178,7 @@ impl<S: Source> Pak<S> {
             shape: options.shape,
             order: options.order,
             inferred_order: OnceLock::new(),
+            overlaps: OnceLock::new(),
         }))
     }
 
@@ -190,6 +196,41 @@ impl<S: Source> Pak<S> {
     /// Where the data of a record is.
     pub fn locate(&self, number: u32, record: Record, damage: &mut Vec<Damage>) -> Option<Located> {
         record.locate(number, &self.header, self.reading.value, self.source.len(), damage)
+    }
+
+    /// What is wrong with the blocks that a record claims: another record claims them too.
+    pub fn overlap(&self, number: u32) -> Option<&Overlap> {
+        let overlaps = self.overlaps.get_or_init(|| {
+            let blocks = |number, record| Some(self.locate(number, record, &mut Vec::new())?.blocks);
+            let claims = self.present().filter_map(|(number, record)| Some((blocks(number, record)?, number)));
+            claims::find_overlaps(claims.collect(), self.source.len())
+        });
+        let at = overlaps.binary_search_by_key(&number, |overlap| overlap.record).ok()?;
+        overlaps.get(at)
+    }
+
+    /// Records behind those that the header counts, if they lead to chunks.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn uncounted(&self) -> io::Result<Option<Uncounted>> {
+        let (mut stored, mut start, mut failed) = (Vec::new(), Vec::new(), None);
+        for (count, span) in claims::larger_counts(&self.header, self.reading.value, self.source.len()) {
+            self.source.read_into(span.start, index(span.len()), &mut stored)?;
+            let begins = |at: u64| {
+                failed = failed.take().or_else(|| self.source.read_into(at, 2, &mut start).err());
+                claims::begins_stream(&start)
+            };
+            let (header, reading) = (&self.header, self.reading.value);
+            let found = claims::find_uncounted(header, reading, self.source.len(), (count, &stored), begins);
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// Reads and decodes a chunk as far as it goes.
@@ -212,6 +253,7 @@ impl<S: Source> Pak<S> {
         let PakScratch { damage, stored, decoder } = scratch;
         damage.clear();
         let located = self.locate(number, record, damage);
+        damage.extend(self.overlap(number).map(|overlap| overlap.damage));
         let Some(Located { stored: span, exact, .. }) = located.filter(|located| !located.stored.is_empty()) else {
             return Ok(PakView { located, payload: None, shape: None, damage });
         };

@@ -125,6 +125,11 @@ impl<S: Source> Region<S> {
         if self.is_negative() { self.slots } else { Some(SlotFormula::Euclidean) }
     }
 
+    /// Sets the slot formula that seams of the forest show.
+    pub(super) fn infer_slots(&mut self, slots: SlotFormula) {
+        self.inferred_slots = Some(slots);
+    }
+
     /// The slot formula of a region with negative coordinates whose blocks imply none: what seams of the save show, or
     /// the new one.
     #[must_use]

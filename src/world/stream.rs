@@ -7,6 +7,7 @@ use super::{At, Error, Fault, Index};
 use crate::bytes::index;
 use crate::damage::{Code, Damage};
 use crate::godot::channel::{CHANNELS, Depth};
+use crate::printable::count;
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::FileSource;
 
@@ -110,6 +111,21 @@ impl<'s> Rows<'s> {
         row.and_then(|row| self.stream.instances_place(row)).is_some_and(|place| place.position == at.position)
     }
 
+    /// What of the stream cannot be read, and may hold rows of any place. Damage of the journal as such does not prevent reading.
+    pub fn unread(&self, name: &str) -> Vec<Fault> {
+        let is_unread = |code: Code| code.hides_data() && code != Code::StreamJournal && !is_corrected(code);
+        let unread = self.stream.damage.iter().filter(|damage| is_unread(damage.code));
+        let mut faults: Vec<Fault> =
+            unread.map(|damage| Fault { file: name.to_owned(), why: damage.to_string() }).collect();
+        let lost_keys = self.stream.rows.iter().rev().take_while(|row| row.place.is_none());
+        let nowhere = lost_keys.filter(|row| self.counts(row)).count() as u64;
+        if nowhere > 0 {
+            let why = format!("{} left out, whose key is no place", count(nowhere, "row"));
+            faults.push(Fault { file: name.to_owned(), why });
+        }
+        faults
+    }
+
     pub fn index(&self, name: &str, lod: u8) -> Index {
         let (mut blocks, mut bare, mut stale) = (Vec::new(), Vec::new(), Vec::new());
         let mut orphans = 0u64;
@@ -129,13 +145,11 @@ impl<'s> Rows<'s> {
                 }
             }
         }
-        // Damage of the journal as such does not prevent reading; damage above a warning is listed.
-        let grave = |code: Code| code.hides_data() && code != Code::StreamJournal;
-        let damage = self.stream.damage.iter().filter(|d| grave(d.code));
         let fault = |d: &Damage| Fault { file: name.to_owned(), why: d.to_string() };
-        let (read, unread): (Vec<&Damage>, Vec<&Damage>) = damage.partition(|d| is_corrected(d.code));
-        let corrected = read.into_iter().map(fault).collect();
-        let mut faults: Vec<Fault> = unread.into_iter().map(fault).collect();
+        let read = self.stream.damage.iter().filter(|d| d.code.hides_data() && is_corrected(d.code));
+        let corrected = read.map(fault).collect();
+        // Not specific to a LOD, so listed for each of them.
+        let mut faults = self.unread(name);
         let mut index = Index::new(lod, blocks, bare, Vec::new());
         // One row gives a position its instances: that of its voxels if it has any, otherwise the first.
         let all = index.bare.len();
@@ -145,14 +159,7 @@ impl<'s> Rows<'s> {
         index.bare = rest;
         index.twice += (all - index.bare.len()) as u64;
         stale.retain(|at| index.find(at.position).is_none());
-        // Not specific to a LOD, so listed for each of them.
-        let lost_keys = self.stream.rows.iter().rev().take_while(|row| row.place.is_none());
-        let nowhere = lost_keys.filter(|row| self.counts(row)).count() as u64;
-        let rows = |n: u64| if n == 1 { "1 row".to_owned() } else { format!("{n} rows") };
-        if nowhere > 0 {
-            let why = format!("{} left out, whose key is no place", rows(nowhere));
-            faults.push(Fault { file: name.to_owned(), why });
-        }
+        let rows = |n: u64| count(n, "row");
         if orphans > 0 {
             let why = format!("{} of LOD {lod} taken from pages that nothing leads to any more", rows(orphans));
             faults.push(Fault { file: name.to_owned(), why });

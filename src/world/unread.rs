@@ -21,8 +21,8 @@ impl World<'_> {
         Fault { file: self.save.shown(&fault.path), why: fault.why() }
     }
 
-    /// What was not read and may hold the block of a position that the index does not have. `None` in a stream, where a
-    /// damaged page may hold any of them.
+    /// What was not read and may hold the block of a position that the index does not have. In a stream, a page that cannot be read
+    /// and a row whose key is no place may hold any of them.
     #[must_use]
     pub fn may_be_unread(&self, lod: u8, position: [i32; 3]) -> Option<Fault> {
         self.may_be_unread_in(lod, [position; 2])
@@ -31,7 +31,10 @@ impl World<'_> {
     /// The same for positions from the first to the last along each axis.
     #[must_use]
     pub(crate) fn may_be_unread_in(&self, lod: u8, [first, last]: [[i32; 3]; 2]) -> Option<Fault> {
-        let Store::Forest(regions) = &self.store else { return None };
+        let regions = match &self.store {
+            Store::Forest(regions) => regions,
+            Store::Stream(rows) => return rows.unread(&self.name).into_iter().next(),
+        };
         let size = regions.format(self.save.options.format.is_some()).map(|format| format.region_size);
         let region_of = |position| Some(slots::place_block(position, size?, SlotFormula::default())?.0);
         let range = region_of(first).zip(region_of(last));

@@ -49,14 +49,14 @@ fn pictures_of_a_damaged_save_say_what_they_lack() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();
     let (misplaced, torn) =
-        ("in the wrong place, or may be, and are drawn where the table has them", "is not drawn completely");
+        ("in the wrong place, or may be, and are drawn where the save has them", "is not drawn completely");
     for (sample, plane, code, words) in [
         ("healthy/current", "y=1", 0, &[][..]),
         ("healthy/stream", "y=1", 0, &[]),
         ("healthy/block-files", "y=1", 0, &[]),
         ("damaged/crash-wrong-places", "y=17", 4, &[misplaced, torn]),
         ("damaged/block-epilogue", "y=1", 4, &["block (1, 0, 0) is not drawn completely: block-epilogue"]),
-        ("damaged/two-writers", "y=1", 0, &[misplaced]),
+        ("damaged/two-writers", "y=1", 4, &[misplaced]),
         ("damaged/stream-blob", "y=1", 4, &["block (0, 0, 0) is not drawn completely"]),
     ] {
         if sample.contains("stream") && !cfg!(feature = "sqlite") {

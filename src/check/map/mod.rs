@@ -15,7 +15,7 @@ use crate::printable::printable;
 use crate::save::Save;
 use crate::source::FileSource;
 use crate::voxel_map::flags::Histogram;
-use crate::voxel_map::grid::{BLOCK, Fault, Grid, LayerFile};
+use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Fault, Grid, LayerFile};
 use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
 use crate::voxel_map::{Map, scan};
 
@@ -125,7 +125,8 @@ pub fn layer_rows(save: &Save, map: &Map, layer: &Layer, options: &Options<'_>) 
 fn dense_row(grid: &Grid<FileSource>, file: Arc<str>, limits: &Limits, options: &Options<'_>) -> Option<Row> {
     let data = grid.data.as_ref()?;
     let counts = scan::scan(grid, limits, &options.watch.quiet()).counts;
-    Some(row(file, 0, None, data.npy.data, counts))
+    let row = row(file, 0, None, data.npy.data, counts);
+    Some(Row { codes: codes_of_data(grid), ..row })
 }
 
 fn block_row(
@@ -137,17 +138,24 @@ fn block_row(
     // Blocks that cannot be read have no counts; `check` reports the reason.
     let counts = grid.count_block(number, bytes, voxels).unwrap_or_default();
     let row = row(Arc::clone(file), number, Some(position), grid.block_span(number), counts);
-    if grid.data.is_some() {
-        return row;
-    }
-    // Without the array every block of it is lost.
-    let lost = grid
-        .faults
-        .iter()
-        .filter(|fault| fault.part == LayerFile::Data && fault.damage.code.level() > crate::damage::Level::Note);
+    let Some(data) = &grid.data else {
+        // Without the array every block of it is lost.
+        return Row { codes: codes_of_data(grid), offset: None, ..row };
+    };
+    // In Fortran order the voxels of a block are not in one piece.
+    let bytes = (voxels.len() as u64).saturating_mul(data.npy.dtype.size());
+    let offset = row.offset.filter(|_| !data.npy.fortran && bytes > 0);
+    let codes = if (voxels.len() as u64) < BLOCK_VOXELS { codes_of_data(grid) } else { CodeSet::default() };
+    Row { codes, offset, bytes, plain: bytes, ..row }
+}
+
+/// What is wrong with the array of a layer.
+fn codes_of_data(grid: &Grid<FileSource>) -> CodeSet {
     let mut codes = CodeSet::default();
-    lost.for_each(|fault| codes.insert(fault.damage.code));
-    Row { codes, offset: None, ..row }
+    let is_damage =
+        |fault: &&Fault| fault.part == LayerFile::Data && fault.damage.code.level() > crate::damage::Level::Note;
+    grid.faults.iter().filter(is_damage).for_each(|fault| codes.insert(fault.damage.code));
+    codes
 }
 
 fn row(file: Arc<str>, slot: u32, position: Option<[i32; 3]>, span: Span, counts: Histogram) -> Row {

@@ -1,12 +1,13 @@
 //! Evidence from the blocks of a pak region: unowned chunks, and what is known of chunks whose
 //! records are damaged.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use crate::bytes::Span;
 use crate::check::{Level, Options, Report};
 use crate::damage::{Code, Damage, Value};
+use crate::pak::claims::Uncounted;
+use crate::printable::count;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::save::Pak;
 use crate::source::Source;
@@ -69,15 +70,9 @@ impl Evidence {
         let analysis = &self.analysis;
         let declared = pak.header.records().value;
         if analysis.layout.count > declared && pak.damage.iter().all(|d| d.code != Code::PakRecordCount) {
-            let damage = Damage::new(Code::PakCountLow, Span::new(8, 12), "record_count")
-                .expected(Value::Number(u64::from(analysis.layout.count)))
-                .found(Value::Number(u64::from(declared)));
+            let damage = Uncounted::damage(analysis.layout.count, declared);
             let behind = analysis.records.iter().filter(|(number, ..)| *number >= declared).count();
-            let remark = match behind {
-                1 => "1 whole chunk belongs to a record that the header does not count.".to_owned(),
-                n => format!("{n} whole chunks belong to records that the header does not count."),
-            };
-            report.file(damage, Some(remark));
+            report.file(damage, Some(uncounted_words(behind as u64)));
         }
         for placed in &analysis.placed {
             let [here, next] = placed.differ.map(|share| format!("{:.1} %", share * 100.0));
@@ -101,6 +96,25 @@ impl Evidence {
             let remark = (!names.is_empty()).then(|| format!("It may belong to {}.", names.join(" or ")));
             report.unowned(damage, remark);
         }
+    }
+}
+
+/// Records whose chunks are those of other places, as their neighbours show.
+pub(in crate::check) fn chunks_of_others<S: Source>(
+    pak: &Pak<S>,
+    options: &Options<'_>,
+) -> io::Result<BTreeMap<u32, Code>> {
+    let stop = || options.cancelled();
+    let analysis = pak::read(pak, &pak::Options { budget: BUDGET, stop: &stop })?;
+    let moved = analysis.placed.iter().filter_map(|placed| Some([placed.record, placed.from?]));
+    Ok(moved.flatten().map(|number| (number, Code::PakMisplaced)).collect())
+}
+
+/// How many chunks the records that the header does not count have, in a sentence.
+pub(in crate::check) fn uncounted_words(chunks: u64) -> String {
+    match chunks {
+        1 => "1 whole chunk belongs to a record that the header does not count.".to_owned(),
+        n => format!("{} belong to records that the header does not count.", count(n, "whole chunk")),
     }
 }
 

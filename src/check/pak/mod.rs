@@ -8,6 +8,7 @@ use std::io;
 use rayon::prelude::*;
 
 use self::evidence::Evidence;
+pub(super) use self::evidence::{chunks_of_others, uncounted_words};
 use crate::bytes::Span;
 use crate::check::outcome::Outcome;
 use crate::check::row::sector_at;
@@ -84,7 +85,7 @@ pub(super) fn check<S: Source>(
     }
     let mut chunks: Vec<Claim> = pak.present().map(|(number, record)| Claim::locate(pak, number, record)).collect();
     chunks.sort_by_key(|claim| (claim.blocks.start, claim.number));
-    let shared = overlaps(&mut chunks, pak.source.len());
+    let shared = overlaps(pak, &chunks);
     if options.level < Level::Decode {
         pak.damage.iter().copied().chain(place).for_each(|damage| report.file(damage, None));
         shared.into_iter().for_each(|(number, damage, remark)| report.slot(number, damage, Some(remark)));
@@ -100,7 +101,14 @@ pub(super) fn check<S: Source>(
         for (claim, outcome) in part.iter().zip(outcomes) {
             report.stats.blocks += 1;
             if let Some(rows) = rows.as_deref_mut() {
-                rows.push(row(pak, report, claim, outcome.as_ref()));
+                let row = row(pak, report, claim, outcome.as_ref());
+                // The same bytes have the same chunk.
+                let same = rows.last().filter(|last| outcome.is_none() && last.offset == row.offset);
+                let same = same.filter(|last| last.bytes == row.bytes).cloned();
+                rows.push(match same {
+                    Some(Row { plain, container, known, .. }) => Row { plain, container, known, ..row },
+                    None => row,
+                });
             }
             let Some(outcome) = outcome else { continue };
             report.stats.add(&outcome);
@@ -142,6 +150,8 @@ struct Claim {
     number: u32,
     record: Record,
     blocks: Span,
+    /// The bytes of its stream.
+    stored: Span,
     /// Whether it is not examined, because another record claims the same bytes: this way a file cannot make the
     /// checker decode the same bytes many times. It has a finding of its own.
     again: bool,
@@ -150,41 +160,16 @@ struct Claim {
 impl Claim {
     fn locate<S: Source>(pak: &Pak<S>, number: u32, record: Record) -> Self {
         let located = pak.locate(number, record, &mut Vec::new());
-        Self { number, record, blocks: located.map_or_else(Span::default, |l| l.blocks), again: false }
+        let again = pak.overlap(number).is_some_and(|overlap| overlap.is_repeated);
+        let (blocks, stored) = located.map_or_else(Default::default, |l| (l.blocks, l.stored));
+        Self { number, record, blocks, stored, again }
     }
 }
 
-/// Reports overlaps of claims, which are in the order of their blocks. A claim that begins before the furthest end so far is
-/// still examined, unless the one before it begins at the same block, or all overlaps together exceed the file.
-fn overlaps(chunks: &mut [Claim], file_len: u64) -> Vec<(u32, Damage, String)> {
-    let mut shared_ones = Vec::new();
-    let mut reach: Option<(Span, u32)> = None;
-    let (mut before, mut twice) = (None, 0u64);
-    for claim in chunks.iter_mut().filter(|claim| !claim.blocks.is_empty()) {
-        if let Some((other, owner)) = reach
-            && claim.blocks.start < other.end
-        {
-            if before == Some(claim.blocks.start) {
-                claim.again = true;
-            } else {
-                twice = twice.saturating_add(claim.blocks.end.min(file_len).saturating_sub(claim.blocks.start));
-                claim.again = twice > file_len;
-            }
-            let shared = Span::new(claim.blocks.start, claim.blocks.end.min(other.end));
-            let in_file = Span::new(shared.start.min(file_len), shared.end.min(file_len));
-            // Beyond the end of the file, the finding points to the record.
-            let span = if in_file.is_empty() { record::span(claim.number) } else { in_file };
-            let damage = Damage::new(Code::PakOverlap, span, "blocks of the record")
-                .expected(Value::Words("blocks of its own"))
-                .found(Value::Bytes(shared.len()));
-            shared_ones.push((claim.number, damage, format!("The other record is {owner}.")));
-        }
-        before = Some(claim.blocks.start);
-        if reach.is_none_or(|(other, _)| claim.blocks.end > other.end) {
-            reach = Some((claim.blocks, claim.number));
-        }
-    }
-    shared_ones
+/// The findings about records that claim blocks of others, in the order of the blocks.
+fn overlaps<S: Source>(pak: &Pak<S>, chunks: &[Claim]) -> Vec<(u32, Damage, String)> {
+    let shared = chunks.iter().filter_map(|claim| pak.overlap(claim.number));
+    shared.map(|shared| (shared.record, shared.damage, format!("The other record is {}.", shared.other))).collect()
 }
 
 fn examine<S: Source>(pak: &Pak<S>, claim: &Claim, options: &Options<'_>) -> Option<Outcome> {
@@ -219,7 +204,8 @@ fn outcome<S: Source>(view: io::Result<PakView<'_>>, pak: &Pak<S>, claim: &Claim
         plain: view.payload.map_or(0, |payload| payload.plain.len() as u64),
         container: view.payload.map(|_| CONTAINER),
         version: u8::try_from(pak.header.version).unwrap_or(0),
-        damage: view.damage.to_vec(),
+        // What it shares with other records is reported apart.
+        damage: view.damage.iter().filter(|damage| damage.code != Code::PakOverlap).copied().collect(),
         inside: Inside { size: view.shape.as_ref().map(|shape| shape.value.size), ..Inside::default() },
         ..Outcome::default()
     }
@@ -236,7 +222,7 @@ fn row<S: Source>(pak: &Pak<S>, report: &Report, claim: &Claim, outcome: Option<
         sector: sector_at(offset, block(claim.blocks.start), 0, crate::pak::BLOCK_BYTES),
         sectors: block(claim.blocks.len()),
         offset,
-        bytes: outcome.map_or(0, |outcome| outcome.stored.len()),
+        bytes: outcome.map_or(claim.stored.len(), |outcome| outcome.stored.len()),
         plain: outcome.map_or(0, |outcome| outcome.plain),
         version: u8::try_from(pak.header.version).ok(),
         container: outcome.and_then(|outcome| outcome.container),

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use voxscope::check;
 use voxscope::draft::{self, Draft};
 use voxscope::export::voxels::{self, Error, Odd, Request, Summary, Which};
 use voxscope::export::{self, Coloring, MapRequest, Picture, PictureFaults, Slice};
@@ -50,7 +51,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         table(arguments, &save, &names, &watch)
     } else if let (Some(name), Some((axis, at))) = (&arguments.layer, arguments.slice) {
         let picture = export::slice_of_layer(&save, name, &slice(arguments, axis, at), arguments.out(), &watch);
-        let picture = picture.map(|picture| (picture_words(arguments, &picture, name), lacking("", &picture.faults)));
+        let of = export::name_of_layer(&save, name);
+        let picture = picture.map(|picture| (picture_words(arguments, &picture, &of), lacking("", &picture.faults)));
         picture.map(|done| left_out::and(done, left_out::all_but_map(&save, name)))
     } else if arguments.layer.is_some() && arguments.area.is_some() {
         Err(Error::Request("a layer is exported whole: --box goes with --slice".to_owned()))
@@ -283,8 +285,14 @@ fn part(arguments: &Arguments, save: &Save) -> Result<Part, Failure> {
             Err(Failure::Usage(why))
         }
         Some(part) => Ok(part),
-        None => Err(Failure::Failed(format!("{shown}: there is nothing to draw"))),
+        None => Err(Failure::Failed(format!("{shown}: there is nothing to draw{}", unread_maps(save)))),
     }
+}
+
+/// Why the voxel maps of a save have no layers, where their descriptions cannot be read.
+fn unread_maps(save: &Save) -> String {
+    let unread = save.maps.iter().filter(|map| map.data.is_none()).flat_map(|map| check::unread_layers(save, map));
+    unread.map(|check::LeftOut { file, why }| format!("; {file}: {why}")).collect()
 }
 
 /// Why there are no blocks to export, and which options export what there is.
@@ -297,6 +305,9 @@ fn nothing(save: &Save, error: &world::Error) -> Failure {
         }
         (world::Error::Nothing(_), []) if !save.pak_dirs.is_empty() => {
             "; chunks of pak regions are exported as arrays only".to_owned()
+        }
+        (world::Error::Nothing(_), []) if !save.maps.is_empty() => {
+            return Failure::Failed(format!("{error}{}", unread_maps(save)));
         }
         _ => String::new(),
     };
@@ -316,10 +327,12 @@ fn table(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_>)
 }
 
 fn layer(arguments: &Arguments, save: &Save, name: &str, watch: &Watch<'_>) -> Done {
-    let export::LayerSummary { dim: [x, y, z], faults } = export::layer(save, name, arguments.out(), watch)?;
+    let export::LayerSummary { name: of, dim: [x, y, z], faults } = export::layer(save, name, arguments.out(), watch)?;
     warn_about_faults(&faults);
     let exit = Exit::DAMAGED.when(!faults.is_empty());
-    Ok((format!("{x} x {y} x {z} cells of {}", printable::printable(name)), exit))
+    // Where the layer was asked for by its number, its name says which it is.
+    let of = of.unwrap_or_else(|| format!("layer {name}"));
+    Ok((format!("{x} x {y} x {z} cells of {}", printable::printable(&of)), exit))
 }
 
 fn lost(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
@@ -346,13 +359,15 @@ fn picture(arguments: &Arguments, world: &World<'_>, axis: usize, at: i64, watch
 
 /// Says what a picture of a save lacks; `of` names it where there are several. Returns the exit code for that.
 fn lacking(of: &str, faults: &PictureFaults) -> Exit {
-    warn_of_misplaced(of, faults.misplaced, "drawn");
+    let what = if faults.is_of_chunks { "chunk" } else { "block" };
+    let misplaced = warn_of_misplaced(of, what, &faults.misplaced, "drawn");
     warn_of_corrected(&faults.corrected);
     warn_about_faults(&faults.files);
     warn_about_faults(&faults.layers);
-    tell_damaged(of, &faults.damaged, "", "drawn");
+    tell_damaged(of, what, &faults.damaged, "", "drawn");
     let damaged = !faults.damaged.is_empty() || !faults.layers.is_empty();
-    Exit::DAMAGED.when(damaged).and(Exit::FAILED.when(!faults.files.is_empty()))
+    let misplaced = misplaced.and(warn_of_twice(of, faults.twice));
+    Exit::DAMAGED.when(damaged).and(misplaced).and(Exit::FAILED.when(!faults.files.is_empty()))
 }
 
 fn slice(arguments: &Arguments, axis: usize, at: i64) -> Slice {
@@ -387,16 +402,18 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
     };
     let summary = voxels::export(world, &request, arguments.out(), watch)?;
     let of = of_several(world.save, &world.name);
-    warn_of_misplaced(&of, summary.misplaced, "exported");
+    let misplaced = warn_of_misplaced(&of, "block", &summary.misplaced, "exported");
     warn_of_corrected(&summary.corrected);
     warn_about_faults(&summary.faults);
-    tell_damaged(&of, &summary.damaged, "; export.json lists them", "exported");
+    tell_damaged(&of, "block", &summary.damaged, "; export.json lists them", "exported");
     let packed = arguments.unpack_textures && summary.arrays.iter().all(|array| array.unpacked.is_none());
     if packed {
         complain(&format_args!("--unpack-textures: the depths of the blocks do not show textures of Mixel4"));
     }
     let failed = packed || !summary.faults.is_empty();
-    Ok((words(&summary), Exit::DAMAGED.when(!summary.damaged.is_empty()).and(Exit::FAILED.when(failed))))
+    let misplaced = misplaced.and(warn_of_twice(&of, summary.twice));
+    let damaged = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(misplaced);
+    Ok((words(&summary), damaged.and(Exit::FAILED.when(failed))))
 }
 
 /// Exports the instances of the only stream of a save; other families have none.
@@ -419,7 +436,7 @@ fn instances_of_one(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Do
 
 fn instances(arguments: &Arguments, world: &World<'_>, watch: &Watch<'_>) -> Done {
     let summary = export::instances(world, arguments.lod, arguments.out(), watch)?;
-    tell_damaged("", &summary.damaged, "", "exported");
+    tell_damaged("", "block", &summary.damaged, "", "exported");
     let line = format!("{} in {}", count(summary.instances, "instance"), count(summary.blocks, "block"));
     Ok((line, Exit::DAMAGED.when(!summary.damaged.is_empty())))
 }
@@ -454,13 +471,14 @@ fn chunks_of_all(arguments: &Arguments, save: &Save, dirs: &BTreeSet<&Path>, wat
 /// What was exported of pak regions, in words.
 fn told_chunks(summary: &export::Chunks) -> Done {
     warn_about_faults(&summary.faults);
+    let misplaced = warn_of_misplaced("", "chunk", &summary.misplaced, "exported");
     let not_whole = match summary.damaged {
         0 => String::new(),
         n => format!(", {n} of them not whole"),
     };
     let line = format!("{}{not_whole} · {}", count(summary.chunks, "chunk"), count(summary.arrays, "array"));
-    let exit = Exit::DAMAGED.when(summary.damaged > 0).and(Exit::FAILED.when(!summary.faults.is_empty()));
-    Ok((line, exit))
+    let exit = Exit::DAMAGED.when(summary.damaged > 0).and(misplaced);
+    Ok((line, exit.and(Exit::FAILED.when(!summary.faults.is_empty()))))
 }
 
 fn which(arguments: &Arguments) -> Which {
@@ -471,13 +489,21 @@ fn which(arguments: &Arguments) -> Which {
     }
 }
 
-fn tell_damaged(of: &str, damaged: &[Odd], where_all_are: &str, done: &str) {
+fn tell_damaged(of: &str, what: &str, damaged: &[Odd], where_all_are: &str, done: &str) {
     for odd in damaged.iter().take(8) {
-        complain(&format_args!("{of}block {} is not {done} completely: {}", printable::triple(odd.block), odd.why));
+        complain(&format_args!("{of}{what} {} is not {done} completely: {}", printable::triple(odd.block), odd.why));
     }
     if damaged.len() > 8 {
         complain(&format_args!("{of}and {} more{where_all_are}", damaged.len() - 8));
     }
+}
+
+/// Says how many blocks are left out because another one has their position, and returns the exit code for that.
+fn warn_of_twice(of: &str, n: u64) -> Exit {
+    if n > 0 {
+        complain(&format_args!("{of}{} left out because another one has the same position", count(n, "block")));
+    }
+    Exit::DAMAGED.when(n > 0)
 }
 
 fn warn_about_faults(faults: &[Fault]) {

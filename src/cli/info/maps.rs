@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use voxscope::limits::Limits;
+use voxscope::check::{self, LeftOut};
 use voxscope::printable::printable;
 use voxscope::save::Save;
 use voxscope::voxel_map::map_json::Layer;
@@ -20,7 +20,17 @@ pub struct MapInfo {
     timestamp: Option<String>,
     water_surface_level: Option<f64>,
     bytes: u64,
+    /// Why no layer is read; `None` if the description is readable.
+    left_out: Option<LeftOut>,
     layers: Vec<LayerInfo>,
+}
+
+impl MapInfo {
+    /// What of it is not read.
+    pub fn left_out(&self) -> impl Iterator<Item = LeftOut> {
+        let layers = self.layers.iter().filter_map(|layer| layer.left_out.clone());
+        self.left_out.clone().into_iter().chain(layers)
+    }
 }
 
 #[derive(Serialize)]
@@ -42,6 +52,8 @@ struct LayerInfo {
     depth: Option<(f64, f64)>,
     /// Where the depths are.
     depth_from: Option<&'static str>,
+    /// Why none of its voxels is read.
+    left_out: Option<LeftOut>,
 }
 
 pub fn gather(save: &Save, map: &Map, given: &Path) -> MapInfo {
@@ -52,11 +64,13 @@ pub fn gather(save: &Save, map: &Map, given: &Path) -> MapInfo {
         timestamp: data.and_then(|data| data.timestamp.clone()),
         water_surface_level: data.and_then(|data| data.water_surface_level),
         bytes: map.bytes(),
-        layers: map.layers().map(|layer| layer_info(map, layer, &save.options.limits)).collect(),
+        left_out: if data.is_none() { check::unread_layers(save, map).pop() } else { None },
+        layers: map.layers().map(|layer| layer_info(save, map, layer)).collect(),
     }
 }
 
-fn layer_info(map: &Map, layer: &Layer, limits: &Limits) -> LayerInfo {
+fn layer_info(save: &Save, map: &Map, layer: &Layer) -> LayerInfo {
+    let limits = &save.options.limits;
     let grid = map.grid(layer, limits);
     let scanned = scan::scan(&grid, limits, &Watch::default());
     let from_map = scanned.depths.and_then(|depths| depths.range).map(|(a, b)| (f64::from(a), f64::from(b)));
@@ -76,6 +90,7 @@ fn layer_info(map: &Map, layer: &Layer, limits: &Limits) -> LayerInfo {
         flags: scanned.counts.named().collect(),
         depth: from_map.or(packed),
         depth_from: from_map.map(|_| "depth map").or(packed.map(|_| "upper half of the voxels")),
+        left_out: check::unread_layer(save, map, layer, &grid),
     }
 }
 
@@ -85,6 +100,9 @@ pub fn print(out: &mut impl Write, map: &MapInfo) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#} · voxel map{id}{time} · {}", map.path, size(map.bytes))?;
     if let Some(level) = map.water_surface_level {
         writeln!(out, "  water surface at {level}")?;
+    }
+    if let Some(LeftOut { file, why }) = &map.left_out {
+        writeln!(out, "{}", wrapped(&format!("  {file}: {why}"), "  "))?;
     }
     for (number, layer) in map.layers.iter().enumerate() {
         writeln!(out)?;
@@ -108,6 +126,9 @@ fn print_layer(out: &mut impl Write, number: usize, layer: &LayerInfo) -> io::Re
     }
     if let (Some((low, high)), Some(from)) = (layer.depth, layer.depth_from) {
         writeln!(out, "    depth {low:.2} to {high:.2} m {DIM}· {from}{DIM:#}")?;
+    }
+    if let Some(LeftOut { file, why }) = &layer.left_out {
+        return writeln!(out, "{}", wrapped(&format!("    {file}: {why}"), "    "));
     }
     let flags = layer.flags.iter().map(|(name, n)| format!("{name} {}", grouped(*n))).collect::<Vec<_>>().join(" · ");
     let flags = if flags.is_empty() { "no flag".to_owned() } else { flags };

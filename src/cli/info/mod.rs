@@ -4,12 +4,13 @@ mod maps;
 mod pak_dirs;
 mod streams;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use voxscope::check;
-use voxscope::damage::{Code, Damage};
+use voxscope::damage::{self, Code, Damage};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::SlotFormula;
 use voxscope::printable::{argument, triple};
@@ -17,8 +18,8 @@ use voxscope::save::{Error, File, Forest, ForestLayout, Kind, Owner, RegionFile,
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    Align, BOLD, DIM, complain_of_file_once, complain_of_unread, count, grouped, size, stdout, table, write_json,
-    write_json_pretty, write_table,
+    Align, BOLD, DIM, complain_of_file_once, complain_of_parts, complain_of_unread, count, grouped, size, stdout,
+    table, write_json, write_json_pretty, write_table,
 };
 use super::target;
 
@@ -136,10 +137,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     for file in regions.chain(paks).chain(streams.map(|(file, _)| File::Stream(file))) {
         if let Some(damage) = check::find_unlocated(&save, file) {
             complain_of_file_once(&save.shown(&file.path()), &damage.to_string());
-            exit = Exit::FAILED;
+            exit = exit.and(Exit::FAILED);
         }
     }
-    Ok(exit)
+    let parts = info.pak_dirs.iter().flat_map(pak_dirs::PakDirInfo::left_out);
+    let parts: Vec<check::LeftOut> = parts.chain(info.maps.iter().flat_map(maps::MapInfo::left_out)).collect();
+    Ok(exit.and(complain_of_parts(&parts)))
 }
 
 /// `voxscope [PATH]`: what `info` prints, until there is an explorer.
@@ -180,7 +183,20 @@ fn gather(save: &Save, given: &Path) -> Info {
     let pak_dirs = save.pak_dirs.iter().map(|pak_dir| pak_dirs::gather(save, pak_dir, given)).collect();
     let streams = save.streams.iter().map(|file| streams::gather(save, file)).collect();
     let maps = save.maps.iter().map(|map| maps::gather(save, map, given)).collect();
-    Info { path: voxscope::printable::path(given), forests, pak_dirs, streams, maps, faults: save.faults.len() }
+    let path = voxscope::printable::path(given);
+    Info { path, forests, pak_dirs, streams, maps, faults: count_faults(save) }
+}
+
+/// How many files and directories have findings of their own: those of their names, and what is wrong with their headers,
+/// descriptions and tables.
+fn count_faults(save: &Save) -> usize {
+    let mut files: BTreeSet<String> = save.faults.iter().map(|fault| save.shown(&fault.path)).collect();
+    check::run(save, &check::Options::default().level(check::Level::Header), |finding| {
+        if finding.level() > damage::Level::Note && finding.block.is_none() {
+            files.insert(finding.file.to_string());
+        }
+    });
+    files.len()
 }
 
 /// The path of a directory, by the path that the user gave: the one of a single file is opened by its whole path.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use voxscope::check::{self, LeftOut};
 use voxscope::pak::Inferred;
 use voxscope::pak::chunk::{Order, Shape};
 use voxscope::pak::offset::Reading;
@@ -32,6 +33,8 @@ struct FileInfo {
     region: Option<[i32; 3]>,
     /// What is known when the header can be read.
     header: Option<HeaderInfo>,
+    /// What is left out of the file although it holds chunks.
+    left_out: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -65,12 +68,19 @@ impl PakDirInfo {
     pub fn is_read(&self) -> impl Iterator<Item = bool> {
         self.files.iter().map(|file| file.header.is_some())
     }
+
+    /// What is left out of the files although they hold chunks.
+    pub fn left_out(&self) -> impl Iterator<Item = LeftOut> {
+        self.files.iter().filter_map(|file| Some(LeftOut { file: file.name.clone(), why: file.left_out.clone()? }))
+    }
 }
 
 pub fn gather(save: &Save, pak_dir: &PakDir, given: &Path) -> PakDirInfo {
     let files = pak_dir.files.iter().map(|file| {
         let path = pak_dir.dir.join(&file.name);
         let pak = save.pak(pak_dir, file, &mut Vec::new()).ok().flatten();
+        // What cannot be read is reported with the file.
+        let left_out = pak.as_ref().and_then(|pak| check::uncounted_chunks(pak).ok().flatten());
         let header = pak.map(|pak| {
             let map = pak.sector_map();
             let shape = pak.first_shape(&mut PakScratch::default());
@@ -93,7 +103,8 @@ pub fn gather(save: &Save, pak_dir: &PakDir, given: &Path) -> PakDirInfo {
                 grid: pak.grid,
             }
         });
-        FileInfo { name: save.shown(&path), bytes: file.len, region: file.is_placed.then_some(file.region), header }
+        let region = file.is_placed.then_some(file.region);
+        FileInfo { name: save.shown(&path), bytes: file.len, region, header, left_out }
     });
     let path = super::shown_by(save, given, &pak_dir.dir);
     PakDirInfo { path, room: (!pak_dir.room.is_empty()).then(|| printable(&pak_dir.room)), files: files.collect() }

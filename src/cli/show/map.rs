@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
+use voxscope::check::{self, LeftOut};
 use voxscope::printable::{printable, triple};
 use voxscope::save::Save;
 use voxscope::voxel_map::Map;
@@ -12,37 +13,45 @@ use voxscope::voxel_map::map_json::Layer;
 
 use super::block::number;
 use super::{Arguments, Format};
-use crate::cli::exit::Failure;
-use crate::cli::output::{BOLD, DIM};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::{BOLD, DIM, complain_of_parts};
 
 /// A layer that contains the position.
 struct Hit<'m> {
     layer: &'m Layer,
     cell: [u32; 3],
     voxel: Voxel,
+    /// Why nothing of the layer's voxels is read.
+    unread: Option<LeftOut>,
 }
 
-/// Shows the requested cell in each layer of a map; returns how many layers contain it.
-pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, map: &Map) -> Result<usize, Failure> {
+/// Shows the requested cell in each layer of a map; returns how many layers contain it, with the exit code for those that cannot be
+/// read.
+pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, map: &Map) -> Result<(usize, Exit), Failure> {
     let mut hits = Vec::new();
+    if let (None, Some(LeftOut { file, why })) = (&map.data, check::unread_layers(save, map).pop()) {
+        return Err(Failure::Failed(format!("{file}: {why}")));
+    }
     for layer in map.layers() {
         let Some(cell) = cell(arguments, layer) else { continue };
         let grid = map.grid(layer, &save.options.limits);
+        let unread = check::unread_layer(save, map, layer, &grid);
         let name = layer.data_file.as_deref().map(printable).unwrap_or_default();
         let failed = |error: io::Error| Failure::Failed(format!("{name}: {error}"));
         if let Some(voxel) = grid.voxel(cell).map_err(failed)? {
-            hits.push(Hit { layer, cell, voxel });
+            hits.push(Hit { layer, cell, voxel, unread });
         }
     }
     // Outside of every layer there is nothing, which is an answer too.
     if arguments.at.is_none() && hits.is_empty() {
-        return Ok(0);
+        return Ok((0, Exit::CLEAN));
     }
     match arguments.format {
         Format::Text => print(out, arguments, map, &hits)?,
         _ => arguments.format.write(out, &to_json(arguments, map, &hits))?,
     }
-    Ok(1)
+    let unread: Vec<LeftOut> = hits.into_iter().filter_map(|hit| hit.unread).collect();
+    Ok((1, complain_of_parts(&unread)))
 }
 
 fn cell(arguments: &Arguments, layer: &Layer) -> Option<[u32; 3]> {
@@ -80,7 +89,7 @@ fn print(out: &mut impl Write, arguments: &Arguments, map: &Map, hits: &[Hit<'_>
             }
         }
     }
-    for Hit { layer, cell, voxel } in hits {
+    for Hit { layer, cell, voxel, unread } in hits {
         writeln!(out)?;
         let name = printable(layer.name.as_deref().unwrap_or("a layer without a name"));
         writeln!(
@@ -92,6 +101,7 @@ fn print(out: &mut impl Write, arguments: &Arguments, map: &Map, hits: &[Hit<'_>
             voxel.block.map_or_else(String::new, |(row, block)| format!(" · block {}, row {row}", triple(block)));
         writeln!(out, "    cell {}{block}", triple(*cell))?;
         match voxel.bits {
+            None if unread.is_some() => writeln!(out, "    the voxels of the layer cannot be read")?,
             None => writeln!(out, "    nothing is stored there")?,
             Some(_) if flags::is_water(voxel.flags) => writeln!(out, "    flags 0x{:x}", voxel.flags)?,
             Some(_) => writeln!(out, "    flags 0x{:x} {DIM}· no water: air, ground or culled{DIM:#}", voxel.flags)?,
@@ -113,7 +123,7 @@ fn print(out: &mut impl Write, arguments: &Arguments, map: &Map, hits: &[Hit<'_>
 }
 
 fn to_json(arguments: &Arguments, map: &Map, hits: &[Hit<'_>]) -> Json {
-    let layers = hits.iter().map(|Hit { layer, cell, voxel }| {
+    let layers = hits.iter().map(|Hit { layer, cell, voxel, unread }| {
         let names: Vec<&str> = flags::names(voxel.flags).map(|flag| flag.name).collect();
         json!({
             "layer": layer.name,
@@ -122,6 +132,7 @@ fn to_json(arguments: &Arguments, map: &Map, hits: &[Hit<'_>]) -> Json {
             "block": voxel.block.map(|(_, block)| block),
             "row": voxel.block.map(|(row, _)| row),
             "stored": voxel.bits.is_some(),
+            "left_out": unread,
             "flags": voxel.flags,
             "flag_names": names,
             "open_water": flags::is_open_water(voxel.flags),

@@ -122,7 +122,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut out = stdout();
     let mut scratch = Scratch::default();
     let mut shown = 0;
-    let mut failures = Vec::new();
+    let (mut failures, mut exit) = (Vec::new(), Exit::CLEAN);
     for forest in &save.forests {
         let Some(wanted) = wanted_block(arguments, forest) else { continue };
         match find(&save, forest, arguments.lod, wanted, &mut scratch) {
@@ -154,7 +154,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     for map in &save.maps {
         match map::show(&mut out, arguments, &save, map) {
-            Ok(layers) => shown += layers,
+            Ok((layers, unread)) => {
+                shown += layers;
+                exit = exit.and(unread);
+            }
             Err(failure) => failures.push(failure),
         }
     }
@@ -162,7 +165,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match failures.into_iter().next() {
         Some(failure) => Err(failure),
         None if shown == 0 => Err(Failure::Failed(not_there(arguments, &save))),
-        None => Ok(Exit::CLEAN),
+        None => Ok(exit),
     }
 }
 
@@ -276,7 +279,19 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
             "{path}: {option} is not for voxel maps, which are shown by cells: give --voxel, or --at for a position in the world{cell}"
         );
     }
+    let only_paks = save.forests.is_empty() && save.streams.is_empty() && save.maps.is_empty();
     match (arguments.voxel, arguments.block) {
+        (Some(voxel), _) if only_paks => {
+            format!("{path}: no record has a chunk with voxel {}, or its position is not known", triple(voxel))
+        }
+        (None, Some(block)) if only_paks => format!(
+            "{path}: no record has chunk {}, or its position is not known; `voxscope ls {}` lists those that have one",
+            triple(block),
+            voxscope::printable::argument(&arguments.path)
+        ),
+        (Some(voxel), _) if only_maps => {
+            format!("{path}: cell {} is outside of every layer; `voxscope info` has their sizes", triple(voxel))
+        }
         (Some(voxel), _) => {
             let block = save.forests.first().and_then(|forest| wanted_block(arguments, forest));
             let block = block.map_or_else(String::new, |block| format!(" {}", triple(block)));

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::check;
+use crate::check::{self, Misplaced};
 use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
 use crate::godot::textures::{INDICES, Textures, WEIGHTS, unpack};
@@ -110,7 +110,9 @@ pub struct Summary {
     /// Files that are damaged and were read nevertheless: see [`Index::corrected`].
     pub corrected: Vec<world::Fault>,
     /// Blocks of the save that the tables lead to although they belong elsewhere, or may.
-    pub misplaced: u64,
+    pub misplaced: Misplaced,
+    /// Blocks that are left out because another one has their position.
+    pub twice: u64,
     /// The arrays: channel, and file or the one value of all voxels.
     pub arrays: Vec<Written>,
 }
@@ -229,6 +231,7 @@ pub fn export(world: &World<'_>, request: &Request, to: &Path, watch: &Watch<'_>
                 }
                 summary.faults.clone_from(&index.faults);
                 summary.corrected.clone_from(&index.corrected);
+                summary.twice = index.twice;
                 summary.misplaced = check::misplaced(world.save, world.forest(), watch);
                 report::write(&draft, world, request, &summary, side)?;
                 draft.finish()?;

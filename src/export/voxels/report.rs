@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::check::MisplacedFile;
 use crate::draft::{Draft, Error};
 use crate::godot::block::Block;
 use crate::printable::{self, write_json_pretty};
@@ -87,7 +88,9 @@ struct ExportReport<'s> {
     damaged: &'s [Odd],
     files_unread: &'s [Fault],
     files_corrected: &'s [Fault],
+    positions_twice: u64,
     misplaced: u64,
+    files_misplaced: &'s [MisplacedFile],
 }
 
 /// Writes `export.json`.
@@ -113,7 +116,9 @@ pub(super) fn write(
         damaged: &summary.damaged,
         files_unread: &summary.faults,
         files_corrected: &summary.corrected,
-        misplaced: summary.misplaced,
+        positions_twice: summary.twice,
+        misplaced: summary.misplaced.blocks,
+        files_misplaced: &summary.misplaced.files,
     };
     let mut text = Vec::new();
     // Writing to memory cannot fail.

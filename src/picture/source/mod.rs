@@ -5,6 +5,7 @@ mod reader;
 use std::sync::Arc;
 
 use super::planned::Planned;
+use crate::check;
 use crate::godot::block::Block;
 use crate::godot::channel::CHANNELS;
 use crate::pak::chunk::Voxels as ChunkVoxels;
@@ -138,8 +139,16 @@ impl Source {
             }
             Part::Layer(map, number) => {
                 let map = save.maps.get(map).ok_or_else(gone)?;
+                if let (None, Some(check::LeftOut { file, why })) = (&map.data, check::unread_layers(save, map).pop()) {
+                    return Err(format!("{file}: {why}"));
+                }
                 let layer = map.layers().nth(number).ok_or_else(gone)?;
                 let grid = map.grid(layer, &save.options.limits);
+                let is_nowhere = grid.dim.is_none() || grid.data.is_none();
+                let unread = is_nowhere.then(|| check::unread_layer(save, map, layer, &grid)).flatten();
+                if let Some(check::LeftOut { file, why }) = unread {
+                    return Err(format!("{file}: {why}"));
+                }
                 let (side, table) = layer_table(&grid);
                 (Store::Layer(Box::new(grid), Box::new(layer.clone())), side, vec![table])
             }

@@ -64,15 +64,16 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         root: path,
     };
     let root = if metadata.is_dir() { scan.root_directory(path)? } else { scan.root_file(path)? };
-    scan.drop_foreign_databases();
-    let Scan { mut forests, mut pak_dirs, streams, maps, mut faults, .. } = scan;
-    for forest in &mut forests {
+    for forest in &mut scan.forests {
         match forest.kind {
             Kind::BlockFiles => block_files::read_headers(forest, options),
             Kind::Forest | Kind::Loose => forests::read_headers(forest, options),
         }
     }
-    pak_dirs.iter_mut().for_each(pak_dirs::read_record_counts);
+    scan.pak_dirs.iter_mut().for_each(pak_dirs::read_record_counts);
+    scan.move_streams_of_other_names();
+    scan.drop_foreign_databases();
+    let Scan { forests, pak_dirs, streams, maps, mut faults, .. } = scan;
     faults.sort_by(|a, b| a.path.cmp(&b.path));
     let mut save =
         Save { path: root, forests, pak_dirs, streams, maps, faults, unopened: Vec::new(), options: options.clone() };
@@ -340,13 +341,14 @@ impl Scan<'_> {
                         self.fault(&path, Code::NotAFile, "file", Some("It is a directory".to_owned()));
                     }
                 }
-                What::File if (is_region || block_files::is_named(&path)) && self.stream_of_another_name(&path) => {}
+                // Those that are streams are found when their headers are read, so that no file is opened twice.
                 What::File if is_pak => paks.push(path),
                 What::File if is_region => loose.push(path),
                 // Files of other programs have this ending too.
                 What::File if block_files::is_named(&path) && block_files::may_begin_as_block(&path) => {
                     blocks.push(path);
                 }
+                What::File if block_files::is_named(&path) && self.stream_of_another_name(&path) => {}
                 What::File if sqlite::is_named(&path) => self.stream_in(&path),
                 What::Link if is_region || is_block_or_stream(&path) => {
                     self.fault(&path, Code::LinkSkipped, "file", None);
@@ -394,6 +396,7 @@ impl Scan<'_> {
         regions.sort_by_key(|file| (file.lod, file.position[2], file.position[1], file.position[0]));
         let of_meta = if kind == Kind::BlockFiles { block_files::format_of } else { Meta::format };
         let format = self.options.format.or_else(|| meta.as_ref().or(salvaged.as_ref()).and_then(of_meta));
-        self.forests.push(Forest { kind, dir: dir.to_owned(), layout, meta, salvaged, format, regions });
+        let dir = dir.to_owned();
+        self.forests.push(Forest { kind, dir, layout, meta, salvaged, format, regions, inferred_slots: None });
     }
 }

@@ -34,6 +34,11 @@ pub(super) fn read_record_counts(pak_dir: &mut PakDir) {
             file.records = u32::try_from(i32::from_le_bytes(*bytes)).ok();
         }
     });
+    find_usual_records(pak_dir);
+}
+
+/// Finds the number of records that most files have.
+pub(super) fn find_usual_records(pak_dir: &mut PakDir) {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     pak_dir.files.iter().filter_map(|file| file.records).for_each(|n| *counts.entry(n).or_default() += 1);
     // Of counts that are equally frequent, the largest one.

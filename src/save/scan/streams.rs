@@ -1,14 +1,18 @@
 //! Finding SQLite streams.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Fault, Scan};
+use super::{Fault, Scan, pak_dirs};
 use crate::damage::Code;
 use crate::save::stream::{Beside, Schema, schema_of, unusable_beside};
-use crate::save::{Blob, Error, Save, Stream, StreamFile, StreamScratch};
+use crate::save::{Blob, Error, Kind, Save, Stream, StreamFile, StreamScratch};
 use crate::source::{FileSource, Source};
 use crate::sqlite::{BESIDE, header};
+
+/// What the magic of databases is where a pak region has its number of records.
+const RECORDS_OF_MAGIC: u32 = u32::from_le_bytes(*b"orma");
 
 /// Whether only streams have this name.
 pub(super) fn is_surely_named(path: &Path) -> bool {
@@ -40,7 +44,7 @@ pub(super) fn is_database(file: &FileSource) -> bool {
 }
 
 /// The path with a suffix appended to its name.
-pub(in crate::save) fn with_ending(path: &Path, ending: &str) -> std::path::PathBuf {
+pub(in crate::save) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     name.push(OsStr::new(ending));
     name.into()
@@ -121,6 +125,39 @@ impl Scan<'_> {
         {
             self.stream(path, &file);
         }
+    }
+
+    /// Makes streams of files that have the names of region files or pak regions, and are read as such. Only files whose headers
+    /// cannot be those of a region are opened again.
+    pub(super) fn move_streams_of_other_names(&mut self) {
+        let regions = self.forests.iter().filter(|forest| forest.kind == Kind::Loose).flat_map(|forest| {
+            let unread = forest.regions.iter().filter(|file| file.header.is_none());
+            unread.map(|file| forest.dir.join(&file.name))
+        });
+        let paks = self.pak_dirs.iter().flat_map(|pak_dir| {
+            let likely = pak_dir.files.iter().filter(|file| file.records == Some(RECORDS_OF_MAGIC));
+            likely.map(|file| pak_dir.dir.join(&file.name))
+        });
+        let likely: BTreeSet<PathBuf> = regions.chain(paks).collect();
+        let moved: BTreeSet<PathBuf> = likely.into_iter().filter(|path| self.stream_of_another_name(path)).collect();
+        if moved.is_empty() {
+            return;
+        }
+        for forest in self.forests.iter_mut().filter(|forest| forest.kind == Kind::Loose) {
+            let dir = &forest.dir;
+            forest.regions.retain(|file| !moved.contains(&dir.join(&file.name)));
+        }
+        self.forests.retain(|forest| forest.kind != Kind::Loose || !forest.regions.is_empty());
+        for pak_dir in &mut self.pak_dirs {
+            let dir = &pak_dir.dir;
+            pak_dir.files.retain(|file| !moved.contains(&dir.join(&file.name)));
+            pak_dirs::find_usual_records(pak_dir);
+        }
+        self.pak_dirs.retain(|pak_dir| !pak_dir.files.is_empty());
+        // Their names were compared with those of regions.
+        let of_names = [Code::NameRegion, Code::PakName, Code::PakDuplicate];
+        self.faults.retain(|fault| !(of_names.contains(&fault.damage.code) && moved.contains(&fault.path)));
+        self.streams.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
     /// Adds a file with the name of a region, a pak region or a block if it is a stream; returns whether it is one.

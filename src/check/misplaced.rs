@@ -1,0 +1,139 @@
+//! Blocks and chunks that a table leads to although they belong elsewhere, or may: commands that read them where the tables have
+//! them say so.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::check::pak::chunks_of_others;
+use crate::check::{Level, Options, first, semantic};
+use crate::damage::Code;
+use crate::recover::names::{self, Named};
+use crate::save::{File, Forest, Pak, RegionFile, Save};
+use crate::source::Source;
+use crate::watch::Watch;
+
+/// Blocks of a forest that belong elsewhere, or may.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Misplaced {
+    /// How many, with those of the files.
+    pub blocks: u64,
+    /// Files that have the names of others.
+    pub files: Vec<MisplacedFile>,
+}
+
+impl Misplaced {
+    /// Adds what another part of the work found.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.blocks += other.blocks;
+        self.files.extend(other.files);
+    }
+}
+
+/// A file that has the name of another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MisplacedFile {
+    /// The file, below the save, made printable.
+    pub file: String,
+    /// What shows it, in words.
+    pub why: String,
+}
+
+/// Blocks of a forest that the table or the name of their region file puts where they do not belong, or may not; nothing without
+/// a forest. Only its files are read.
+#[must_use]
+pub fn misplaced(save: &Save, forest: Option<&Forest>, watch: &Watch<'_>) -> Misplaced {
+    forest.map(|forest| find(save, forest, &|_| true, watch)).unwrap_or_default()
+}
+
+/// The same for some region files, by their paths. Only these and their neighbours are read unless one of them is not as it should
+/// be: the blocks of the others may then say more.
+#[must_use]
+pub fn misplaced_in(save: &Save, forest: &Forest, paths: &HashSet<PathBuf>, watch: &Watch<'_>) -> Misplaced {
+    let is_wanted = |file: &RegionFile| paths.contains(&forest.dir.join(&file.name));
+    if !forest.regions.iter().all(is_wanted) && is_calm(save, forest, &is_wanted, watch) {
+        return Misplaced::default();
+    }
+    find(save, forest, &is_wanted, watch)
+}
+
+/// The records of a pak region whose chunks belong to other records, or may, each with the code of its finding.
+///
+/// # Errors
+/// I/O errors.
+pub fn misplaced_chunks<S: Source>(pak: &Pak<S>, watch: &Watch<'_>) -> io::Result<BTreeMap<u32, Code>> {
+    let mut found = chunks_of_others(pak, &Options::default().watch(watch.quiet()))?;
+    let shared = pak.present().filter(|(number, _)| pak.overlap(*number).is_some());
+    found.extend(shared.map(|(number, _)| (number, Code::PakOverlap)));
+    Ok(found)
+}
+
+/// A first look at some files of a forest, and the number of blocks of each.
+fn look(
+    save: &Save,
+    forest: &Forest,
+    is_read: &dyn Fn(&RegionFile) -> bool,
+    watch: &Watch<'_>,
+) -> (first::Glance, HashMap<PathBuf, u64>) {
+    let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
+    let files = forest.regions.iter().filter(|file| is_read(file));
+    let files: Vec<File<'_>> = files.map(|file| File::Region(forest, file)).collect();
+    let mut blocks = HashMap::new();
+    let glance = first::glance(save, &files, &options, |path, report| {
+        blocks.insert(path, report.stats.blocks);
+    });
+    (glance, blocks)
+}
+
+fn find(save: &Save, forest: &Forest, is_wanted: &dyn Fn(&RegionFile) -> bool, watch: &Watch<'_>) -> Misplaced {
+    let (glance, blocks) = look(save, forest, &|_| true, watch);
+    let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
+    let doubts = semantic::find_doubts_of(save, forest, &options, &glance);
+    let mut found = Misplaced::default();
+    for file in forest.regions.iter().filter(|file| is_wanted(file)) {
+        let path = forest.dir.join(&file.name);
+        let Some(doubts) = doubts.in_file(&path) else { continue };
+        match doubts.misnamed() {
+            Some(damage) => {
+                found.blocks += blocks.get(&path).copied().unwrap_or(0);
+                found.files.push(MisplacedFile { file: save.shown(&path), why: damage.to_string() });
+            }
+            None => found.blocks += doubts.misplaced(),
+        }
+    }
+    found
+}
+
+/// Whether the tables of the wanted files match their sectors, and their borders continue those of their neighbours.
+fn is_calm(save: &Save, forest: &Forest, is_wanted: &dyn Fn(&RegionFile) -> bool, watch: &Watch<'_>) -> bool {
+    let wanted: HashSet<(u8, [i32; 3])> =
+        forest.regions.iter().filter(|file| is_wanted(file)).map(|file| (file.lod, file.position)).collect();
+    let is_near = |file: &RegionFile| {
+        let at = |axis: usize, step: i32| {
+            let mut at = file.position;
+            at[axis] = at[axis].saturating_add(step);
+            wanted.contains(&(file.lod, at))
+        };
+        is_wanted(file) || (0..3).any(|axis| at(axis, 1) || at(axis, -1))
+    };
+    let (glance, _) = look(save, forest, &is_near, watch);
+    let path = |file: &RegionFile| forest.dir.join(&file.name);
+    let matches = |file: &RegionFile| {
+        let path = path(file);
+        let has_exchanged = glance.screened.get(&path).is_some_and(|seams| seams.has_exchanged);
+        glance.explained.contains(&path) && !has_exchanged
+    };
+    if !forest.regions.iter().filter(|file| is_wanted(file)).all(matches) {
+        return false;
+    }
+    let (files, of): (Vec<Named<'_>>, Vec<&RegionFile>) = forest
+        .regions
+        .iter()
+        .filter_map(|file| {
+            Some((Named { lod: file.lod, position: file.position, screened: glance.screened.get(&path(file))? }, file))
+        })
+        .unzip();
+    !names::in_doubt(&files).into_iter().any(|file| of.get(file).is_some_and(|file| is_wanted(file)))
+}

@@ -1,0 +1,127 @@
+//! What holds blocks and is not read is named by every command, in the same words.
+
+use std::fs;
+
+use serde_json::Value as Json;
+use tempfile::tempdir;
+
+use crate::{Demo, lines, run};
+
+#[test]
+fn chunks_that_the_header_does_not_count_are_named() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/pak-count-low");
+    let dir = tempdir().unwrap();
+    let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let words = "x0_y0_z0.region: number of records is too low (16; the file has 1,024): 1 whole chunk belongs to a record that the header does not count";
+    let mut commands = vec![vec!["ls", &save], vec!["info", &save]];
+    let (arrays, table) = (to("arrays"), to("table.csv"));
+    let database = to("table.sqlite");
+    commands.push(vec!["export", &save, "--out", &arrays]);
+    commands.push(vec!["export", &save, "--table", "--out", &table]);
+    if cfg!(feature = "sqlite") {
+        commands.push(vec!["export", &save, "--table", "--out", &database]);
+    }
+    for arguments in commands {
+        let run = run(&arguments);
+        assert_eq!(run.code, Some(8), "{arguments:?}: {}", run.err);
+        assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
+    }
+    let json: Json = serde_json::from_slice(&fs::read(dir.path().join("arrays/export.json")).unwrap()).unwrap();
+    assert_eq!(json["files_unread"].as_array().unwrap().len(), 1, "{json}");
+    // `repair` reads them.
+    assert_eq!(run(&["repair", &save, "--out", &to("repaired")]).code, Some(1));
+    let again = run(&["ls", &to("repaired"), "--format=jsonl"]);
+    assert_eq!((again.code, lines(&again.out).len()), (Some(0), 3), "{}", again.err);
+    // Files whose number of records is unusual and right say nothing.
+    for sample in ["healthy/pak-numbers", "healthy/pak-sizes-differ", "healthy/pak-room"] {
+        let run = run(&["ls", &demo.path(sample)]);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{sample}");
+    }
+}
+
+#[test]
+fn maps_of_which_nothing_is_read_are_named_by_every_command() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    for (sample, words) in [
+        ("map-unreadable", "map_data.json: map_data.json is not readable JSON"),
+        ("map-format", "map_data.json: format of the layer is unknown"),
+        ("npy-cut", "Lake_Global.npy: header of the array is cut short"),
+        ("npy-dtype", "Lake_Global.npy: number type of the array is not one of a map"),
+        ("npy-header", "Lake_Global.npy: header of the array is not valid"),
+        ("npy-magic", "Lake_Global.npy: first bytes are not those of a NumPy array"),
+        ("npy-shape", "Lake_Global.npy: number of dimensions of the array is not valid"),
+        ("npy-version", "Lake_Global.npy: version of the array file is unknown"),
+    ] {
+        let save = demo.path(&format!("damaged/{sample}"));
+        let to = |name: &str| dir.path().join(format!("{sample}{name}")).to_str().unwrap().to_owned();
+        assert_eq!(run(&["check", &save]).code, Some(4), "{sample}");
+        for arguments in [
+            &["info", &save][..],
+            &["ls", &save],
+            &["show", &save, "--voxel", "3,3,3"],
+            &["export", &save, "--layer", "0", "--out", &to("-layer")],
+            &["export", &save, "--layer", "0", "--slice", "y=1", "--out", &to("-slice.png")],
+            &["export", &save, "--map", &to("-map.png")],
+            &["export", &save, "--table", "--out", &to(".csv")],
+        ] {
+            let run = run(arguments);
+            assert_eq!(run.code, Some(8), "{arguments:?}: {}{}", run.out, run.err);
+            assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
+            assert!(run.err.contains("is read") || run.err.contains("is not read"), "{arguments:?}: {}", run.err);
+            let wrong = ["nothing is stored", "outside of every layer", "of LOD", "0 voxels"];
+            wrong
+                .iter()
+                .for_each(|wrong| assert!(!run.out.contains(wrong) && !run.err.contains(wrong), "{arguments:?}"));
+        }
+        let info: Json = serde_json::from_str(&run(&["info", &save, "--format=json"]).out).unwrap();
+        let map = &info["maps"][0];
+        let why = if sample == "map-unreadable" { &map["left_out"] } else { &map["layers"][0]["left_out"] };
+        let why = format!("{}: {}", why["file"].as_str().unwrap(), why["why"].as_str().unwrap());
+        assert!(why.starts_with(words), "{why}");
+    }
+    for sample in ["healthy/map-sparse", "healthy/map-dense", "healthy/map-packed-depth"] {
+        for command in ["info", "ls"] {
+            let run = run(&[command, &demo.path(sample)]);
+            assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{sample}");
+        }
+    }
+}
+
+#[test]
+fn a_cut_array_shows_in_the_rows_of_its_blocks() {
+    let demo = Demo::new();
+    let row = |sample: &str| lines(&run(&["ls", &demo.path(sample), "--format=jsonl"]).out).remove(0);
+    assert_eq!(row("damaged/npy-truncated")["codes"], serde_json::json!(["npy-truncated"]));
+    assert_eq!(row("damaged/map-shape")["codes"], serde_json::json!(["map-shape"]));
+    assert_eq!(row("healthy/map-sparse")["codes"], serde_json::json!([]));
+    let text = run(&["ls", &demo.path("damaged/npy-truncated")]).out;
+    assert!(text.contains("npy-truncated · WATER 579"), "{text}");
+    // The voxels of a block in Fortran order are there, though not in one piece.
+    let row = row("damaged/npy-fortran");
+    assert_eq!((&row["bytes"], &row["offset"]), (&16_384.into(), &Json::Null), "{row}");
+}
+
+#[test]
+fn an_exported_layer_is_called_by_its_name() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("layer");
+    let ran = run(&["export", &demo.path("healthy/map-sparse"), "--layer", "0", "--out", out.to_str().unwrap()]);
+    assert!(ran.out.contains("cells of Lake_Global"), "{}", ran.out);
+}
+
+#[test]
+fn messages_about_paks_and_maps_use_their_words() {
+    let demo = Demo::new();
+    let pak = demo.path("healthy/pak-room");
+    for arguments in [&["--block", "900,0,0"][..], &["--voxel", "90000,0,0"]] {
+        let run = run(&[&["show", &pak], arguments].concat());
+        assert_eq!(run.code, Some(8), "{}", run.out);
+        assert!(run.err.contains("no record has") && !run.err.contains("LOD"), "{}", run.err);
+    }
+    let ran = run(&["show", &demo.path("healthy/map-sparse"), "--voxel", "9000,0,0"]);
+    assert_eq!(ran.code, Some(8));
+    assert!(ran.err.contains("outside of every layer") && !ran.err.contains("LOD"), "{}", ran.err);
+}
