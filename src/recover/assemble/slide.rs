@@ -20,6 +20,10 @@ const PRIOR_ONCE_SEEN: Prior = Prior { none: 0.003, all: 0.8, behind: 0.002, bef
 const MOVED: f64 = 0.9999;
 const IN_DOUBT: f64 = 0.01;
 
+/// Of the blocks before a repeated entry one of so many at least did not move. If all of them move on, their seams with each other
+/// fit as well as if all behind moved back, and the others tell little while the seams of a whole table are wrong. Chosen.
+const UNMOVED: usize = 4;
+
 /// The most repeated entries, and the most blocks without an entry, that are weighed.
 const REPEATED: usize = 64;
 const UNOWNED: usize = 64;
@@ -165,6 +169,10 @@ impl Board<'_> {
         let range: Vec<u32> =
             if behind { (right + 2..slots).collect() } else { (0..right.saturating_sub(1)).rev().collect() };
         let last = range.last().copied().filter(|_| behind);
+        let mut anchored: Vec<u32> = start.anchors.iter().map(|(slot, _)| *slot).collect();
+        anchored.sort_unstable();
+        let before = |slot: u32| anchored.partition_point(|of| *of < slot);
+        let least = if behind { 0 } else { before(right) / UNMOVED };
         let each = (if behind { prior.behind } else { prior.before } / range.len().max(1) as f64).ln();
         let weigh = |slot: u32| {
             let (from, to) = (case.shape.position(slot)?, case.shape.position(slot.saturating_add_signed(by))?);
@@ -175,7 +183,7 @@ impl Board<'_> {
             let is_last = Some(slot) == last;
             Some((slot, sum + if is_last { prior.all.ln() } else { each + self.weigh_end(r, start, &blocks, from) }))
         };
-        range.into_iter().filter_map(weigh).collect()
+        range.into_iter().take_while(|&slot| behind || before(slot) >= least).filter_map(weigh).collect()
     }
 
     /// How well a block without an entry fits where the range ends: the entry there was overwritten.
