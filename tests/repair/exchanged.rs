@@ -63,7 +63,7 @@ impl Outcome {
     }
 
     /// Nothing is wrong that was not so before, and next to nothing that was right is lost: a block whose neighbours are all in
-    /// wrong places may look like one of them.
+    /// wrong places may look like one of them. Of blocks that differ in their metadata alone the voxels may be there without it.
     fn assert_no_worse(&self, case: &str) {
         let is_lost = |(at, block): &(&[i32; 3], &Vec<u8>)| {
             self.damaged.get(*at) == Some(*block) && self.copy.get(*at) != Some(*block)
@@ -71,11 +71,17 @@ impl Outcome {
         let lost: Vec<_> = self.truth.iter().filter(is_lost).map(|(at, _)| at).collect();
         assert!(lost.len() * 100 <= self.truth.len(), "{case}: {lost:?} are lost");
         for (at, block) in &self.copy {
-            let known = self.truth.get(at) == Some(block) || self.damaged.get(at) == Some(block);
+            let truth = self.truth.get(at);
+            let voxels = &block[..block.len() - EPILOGUE.min(block.len())];
+            let without_metadata = !voxels.is_empty() && truth.is_some_and(|truth| truth.starts_with(voxels));
+            let known = without_metadata || truth == Some(block) || self.damaged.get(at) == Some(block);
             assert!(known, "{case}: {at:?} is wrong");
         }
     }
 }
+
+/// The bytes at the end of a block, behind its metadata.
+const EPILOGUE: usize = 4;
 
 const CASES: [&str; 3] = ["crash_terrain/t1", "crash_sizes/bs16_rs8_s256_self_2", "crash_sizes/bs8_rs8_s128_rand_2"];
 
