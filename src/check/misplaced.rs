@@ -1,5 +1,5 @@
-//! Blocks and chunks that a table leads to although they belong elsewhere, or may: commands that read them where the tables have
-//! them say so.
+//! Blocks and chunks that a table leads to although they belong elsewhere, or may, and blocks to which no table leads: commands that
+//! read what the tables have, where they have it, say so.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -8,20 +8,23 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::check::pak::chunks_of_others;
-use crate::check::{Level, Options, first, semantic};
+use crate::check::{Finding, Level, Options, first, semantic};
 use crate::damage::Code;
 use crate::recover::names::{self, Named};
 use crate::save::{File, Forest, Pak, RegionFile, Save};
 use crate::source::Source;
 use crate::watch::Watch;
 
-/// Blocks of a forest that belong elsewhere, or may.
+/// Blocks of a forest that belong elsewhere, or may, and those to which no table leads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Misplaced {
     /// How many, with those of the files.
     pub blocks: u64,
     /// Files that have the names of others.
     pub files: Vec<MisplacedFile>,
+    /// Whole blocks to which no table leads and that may be the newest state of a position, such as those after a table that is
+    /// empty. Old states after the blocks of an undamaged table are not counted.
+    pub unowned: u64,
 }
 
 impl Misplaced {
@@ -29,6 +32,7 @@ impl Misplaced {
     pub(crate) fn add(&mut self, other: Self) {
         self.blocks += other.blocks;
         self.files.extend(other.files);
+        self.unowned += other.unowned;
     }
 }
 
@@ -41,8 +45,8 @@ pub struct MisplacedFile {
     pub why: String,
 }
 
-/// Blocks of a forest that the table or the name of their region file puts where they do not belong, or may not; nothing without
-/// a forest. Only its files are read.
+/// Blocks of a forest that the table or the name of their region file puts where they do not belong, or may not, and those to which
+/// no table leads; nothing without a forest. Only its files are read.
 #[must_use]
 pub fn misplaced(save: &Save, forest: Option<&Forest>, watch: &Watch<'_>) -> Misplaced {
     forest.map(|forest| find(save, forest, &|_| true, watch)).unwrap_or_default()
@@ -70,19 +74,33 @@ pub fn misplaced_chunks<S: Source>(pak: &Pak<S>, watch: &Watch<'_>) -> io::Resul
     Ok(found)
 }
 
-/// A first look at some files of a forest, and the number of blocks of each.
+/// What the blocks of a file are, by its table.
+#[derive(Default)]
+struct FileBlocks {
+    /// Blocks to which the table leads.
+    listed: u64,
+    /// Where in the file blocks begin to which it does not lead.
+    unowned: HashSet<u64>,
+    /// How many more there are than the findings of a file list.
+    more: u64,
+}
+
+/// A first look at some files of a forest, and the blocks of each.
 fn look(
     save: &Save,
     forest: &Forest,
     is_read: &dyn Fn(&RegionFile) -> bool,
     watch: &Watch<'_>,
-) -> (first::Glance, HashMap<PathBuf, u64>) {
+) -> (first::Glance, HashMap<PathBuf, FileBlocks>) {
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
     let files = forest.regions.iter().filter(|file| is_read(file));
     let files: Vec<File<'_>> = files.map(|file| File::Region(forest, file)).collect();
     let mut blocks = HashMap::new();
     let glance = first::glance(save, &files, &options, |path, report| {
-        blocks.insert(path, report.stats.blocks);
+        let is_unowned = |finding: &&Finding| finding.code() == Code::BlockOrphan;
+        let unowned = report.findings.iter().filter(is_unowned).filter_map(|finding| Some(finding.span?.start));
+        let (listed, more) = (report.stats.blocks, report.cut(Code::BlockOrphan));
+        blocks.insert(path, FileBlocks { listed, unowned: unowned.collect(), more });
     });
     (glance, blocks)
 }
@@ -94,10 +112,13 @@ fn find(save: &Save, forest: &Forest, is_wanted: &dyn Fn(&RegionFile) -> bool, w
     let mut found = Misplaced::default();
     for file in forest.regions.iter().filter(|file| is_wanted(file)) {
         let path = forest.dir.join(&file.name);
+        let of_file = blocks.get(&path);
+        found.unowned += of_file.map_or(0, |blocks| blocks.unowned.len() as u64 + blocks.more);
         let Some(doubts) = doubts.in_file(&path) else { continue };
+        found.unowned += doubts.unowned(|start| of_file.is_some_and(|blocks| blocks.unowned.contains(&start)));
         match doubts.misnamed() {
             Some(damage) => {
-                found.blocks += blocks.get(&path).copied().unwrap_or(0);
+                found.blocks += of_file.map_or(0, |blocks| blocks.listed);
                 found.files.push(MisplacedFile { file: save.shown(&path), why: damage.to_string() });
             }
             None => found.blocks += doubts.misplaced(),

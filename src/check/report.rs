@@ -219,6 +219,11 @@ impl Report {
         *self.cut.entry(code).or_default() += n;
     }
 
+    /// How many findings of a code are not listed.
+    pub fn cut(&self, code: Code) -> u64 {
+        self.cut.get(&code).copied().unwrap_or(0)
+    }
+
     /// Adds a finding about a block with a known position, or with `None` if it is certain that it is unknown.
     pub fn placed(&mut self, position: Option<[i32; 3]>, damage: Damage, remark: Option<String>) {
         let mut finding = Finding::of_file(Arc::clone(&self.name), damage, remark);
@@ -313,12 +318,11 @@ impl Report {
         self.damaged.dedup();
         self.stats.damaged += self.damaged.len() as u64;
         self.damaged.clear();
-        let cut = std::mem::take(&mut self.cut);
-        let total: u64 = cut.values().sum();
+        let total: u64 = self.cut.values().sum();
         if total == 0 {
             return;
         }
-        let by_code: Vec<String> = cut.iter().map(|(code, n)| format!("{n} {code}")).collect();
+        let by_code: Vec<String> = self.cut.iter().map(|(code, n)| format!("{n} {code}")).collect();
         let damage = Damage::new(Code::FindingsCut, Span::default(), "findings of this file that are not listed")
             .found(Value::Number(total));
         let remark = format!("Not listed: {}.", by_code.join(", "));

@@ -85,6 +85,13 @@ impl FileDoubts {
         listed as u64 + CODES.iter().filter_map(|code| self.more.get(code)).sum::<u64>()
     }
 
+    /// Blocks to which no table leads, without those that begin where they are counted already.
+    pub fn unowned(&self, is_counted: impl Fn(u64) -> bool) -> u64 {
+        let unowned = self.listed.iter().filter(|doubt| doubt.damage.code == Code::BlockOwnerless);
+        let listed = unowned.filter(|doubt| !is_counted(doubt.damage.span.start)).count();
+        listed as u64 + self.more.get(&Code::BlockOwnerless).unwrap_or(&0)
+    }
+
     /// The finding that the file has the name of another one.
     pub fn misnamed(&self) -> Option<&Damage> {
         self.listed.iter().map(|doubt| &doubt.damage).find(|damage| damage.code == Code::RegionMisnamed)

@@ -45,7 +45,7 @@ pub fn of_several(save: &Save, name: &str) -> String {
 }
 
 /// Says on standard error that blocks, or what `what` names, are used where the tables or the names of files have them although they
-/// belong elsewhere, or may, and returns the exit code for that. `of` names the save where there are several, as in [`of_several`].
+/// belong elsewhere, or may, and that those to which no table leads are not used; returns the exit code for that. `of` names the save where there are several, as in [`of_several`].
 pub fn warn_of_misplaced(of: &str, what: &str, misplaced: &check::Misplaced, used: &str) -> Exit {
     for file in &misplaced.files {
         complain_of_file(&file.file, &file.why);
@@ -58,7 +58,15 @@ pub fn warn_of_misplaced(of: &str, what: &str, misplaced: &check::Misplaced, use
             count(n, what)
         ));
     }
-    Exit::DAMAGED.when(n > 0)
+    let unowned = misplaced.unowned;
+    if unowned > 0 {
+        let are = if unowned == 1 { "is" } else { "are" };
+        complain(&format_args!(
+            "{of}{} to which no table leads {are} not {used}; run `voxscope repair` first and use its copy",
+            count(unowned, &format!("whole {what}"))
+        ));
+    }
+    Exit::DAMAGED.when(n > 0 || unowned > 0)
 }
 
 /// Says on standard error which files are damaged and were read as a whole nevertheless.

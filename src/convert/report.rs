@@ -146,6 +146,7 @@ struct ReportJson<'r> {
     positions_twice: u64,
     misplaced: u64,
     files_misplaced: &'r [MisplacedFile],
+    unowned: u64,
     files_unread: &'r [Fault],
     files_corrected: &'r [Fault],
 }
@@ -255,7 +256,8 @@ pub struct Report {
     pub corrected: Vec<Fault>,
     /// Table entries that were left out because another one has their position.
     pub twice: u64,
-    /// Blocks that the tables lead to although they belong elsewhere, or may: they are converted where the tables have them.
+    /// Blocks that the tables lead to although they belong elsewhere, or may: they are converted where the tables have them. And
+    /// blocks to which no table leads, which are not converted.
     pub misplaced: Misplaced,
 }
 
@@ -324,11 +326,13 @@ impl Report {
     }
 
     /// Whether blocks or instances of the source are not in the result, damaged instances are, or blocks are or may be in a wrong
-    /// place.
+    /// place, or in no table.
     #[must_use]
     pub fn leaves_damage(&self) -> bool {
         let left = [Kind::Damaged, Kind::TooLarge, Kind::StaleRow, Kind::Instances, Kind::DamagedInstances];
-        self.twice > 0 || self.misplaced.blocks > 0 || left.into_iter().any(|kind| self.count(kind) > 0)
+        self.twice > 0
+            || self.misplaced.blocks + self.misplaced.unowned > 0
+            || left.into_iter().any(|kind| self.count(kind) > 0)
     }
 
     /// `convert.json`: see OUTPUT.md.
@@ -372,6 +376,7 @@ impl Report {
             positions_twice: self.twice,
             misplaced: self.misplaced.blocks,
             files_misplaced: &self.misplaced.files,
+            unowned: self.misplaced.unowned,
             files_unread: &self.faults,
             files_corrected: &self.corrected,
         };

@@ -1,4 +1,5 @@
-//! Files and chunks in the wrong place: every command that reads their blocks says so, with one code and the same number.
+//! Files and chunks in the wrong place, and blocks to which no table leads: every command that reads blocks says so, with one code
+//! and the same number.
 
 use std::fs;
 use std::path::Path;
@@ -48,6 +49,36 @@ fn region_files_that_have_the_names_of_others_are_named_where_their_blocks_are_u
     let again = run(&["export", &to("repaired"), "--out", &to("again")]);
     assert_eq!((again.code, again.err.as_str()), (Some(0), ""));
     assert_eq!(report(&dir.path().join("again/export.json"))["files_misplaced"], serde_json::json!([]));
+}
+
+#[test]
+fn blocks_to_which_no_table_leads_are_not_left_out_in_silence() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let after_empty_table = "8 whole blocks to which no table leads are not";
+    let in_gap = "1 whole block to which no table leads is not";
+    for (sample, unowned, words) in [("table-empty", 8, after_empty_table), ("table-gap", 1, in_gap)] {
+        let save = demo.path(&format!("damaged/{sample}"));
+        let outputs = ["converted", "arrays"].map(|kind| to(&format!("{sample}-{kind}")));
+        for (command, out) in ["convert", "export"].iter().zip(&outputs) {
+            let run = run(&[command, &save, "--out", out]);
+            assert_eq!(run.code, Some(4), "{command} {sample}: {}", run.err);
+            assert!(
+                run.err.contains(words) && run.err.contains("`voxscope repair`"),
+                "{command} {sample}: {}",
+                run.err
+            );
+        }
+        let [converted, arrays] = &outputs;
+        for json in [Path::new(converted).join("convert.json"), Path::new(arrays).join("export.json")] {
+            assert_eq!(report(&json)["unowned"], unowned, "{sample}");
+        }
+    }
+    // Old states after the blocks of an undamaged table are normal.
+    let save = demo.path("damaged/block-unlisted");
+    let converted = run(&["convert", &save, "--out", &to("unlisted")]);
+    assert_eq!((converted.code, converted.err.as_str()), (Some(0), ""));
 }
 
 #[test]

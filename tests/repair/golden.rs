@@ -62,6 +62,18 @@ fn a_full_disk() {
     judge(&golden("disk_full/f1"), &["saved.jsonl"]);
 }
 
+/// The checker says that the block goes to lost+found, and where it probably belongs.
+#[test]
+fn a_block_whose_position_is_only_likely_is_set_aside_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = golden("disk_full/f1").join("world");
+    let outcome = mend(&source, &dir.path().join("certain"), false);
+    let lost: Vec<_> = outcome.plan.regions.iter().flat_map(|region| &region.lost).collect();
+    let likely = lost.iter().find(|block| block.sector == 128).expect("the unowned block of the finding");
+    assert!(matches!(likely.candidates.first(), Some(([6, 2, 2], p)) if *p > 0.98), "{:?}", likely.candidates);
+    assert_eq!(findings(&dir.path().join("certain")), (0, 0));
+}
+
 #[test]
 fn two_writers() {
     judge(&golden("two_writers/w1"), &["saved_10.jsonl", "saved_11.jsonl"]);

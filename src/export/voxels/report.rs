@@ -91,6 +91,7 @@ struct ExportReport<'s> {
     positions_twice: u64,
     misplaced: u64,
     files_misplaced: &'s [MisplacedFile],
+    unowned: u64,
 }
 
 /// Writes `export.json`.
@@ -119,6 +120,7 @@ pub(super) fn write(
         positions_twice: summary.twice,
         misplaced: summary.misplaced.blocks,
         files_misplaced: &summary.misplaced.files,
+        unowned: summary.misplaced.unowned,
     };
     let mut text = Vec::new();
     // Writing to memory cannot fail.
