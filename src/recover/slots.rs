@@ -60,9 +60,10 @@ impl FormulaEvidence {
         }
     }
 
-    /// Whether a repair may move blocks by it.
-    const fn is_enough_to_move(&self) -> bool {
-        matches!(self, Self::Seams { seams, odds, .. } if *seams >= SEAMS_TO_MOVE && odds.abs() >= EACH_TO_MOVE)
+    /// Whether it shows the old formula well enough for a purpose.
+    fn is_old_formula(&self, purpose: Purpose) -> bool {
+        let Self::Seams { slots: SlotFormula::Legacy, seams, odds } = self else { return false };
+        purpose == Purpose::Reading || (*seams >= SEAMS_TO_MOVE && odds.abs() >= EACH_TO_MOVE)
     }
 }
 
@@ -76,8 +77,7 @@ pub enum Purpose {
 }
 
 /// Opens a save again, read by the old formula, where no option gives a formula and the seams show that this one placed its
-/// blocks. `None` where it is read as it should be. `stop` ends the search. Of several forests, each is read by its own formula;
-/// none of them is moved.
+/// blocks. `None` where it is read as it should be. `stop` ends the search. Of several forests, each is read by its own formula.
 ///
 /// # Errors
 /// As those of [`Save::open`].
@@ -86,21 +86,24 @@ pub fn by_old_formula(
     purpose: Purpose,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Save>, save::Error> {
-    if save.forests.len() > 1 && purpose == Purpose::Reading {
-        return each_by_its_formula(save, stop);
+    if save.forests.len() > 1 {
+        return each_by_its_formula(save, purpose, stop);
     }
     let evidence = find_evidence(save, stop);
     evidence.map_or(Ok(None), |evidence| read_by_old_formula(save, &evidence, purpose))
 }
 
 /// Opens a save of several forests again, where the seams show that the old formula placed the blocks of some.
-fn each_by_its_formula(save: &Save, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<Save>, save::Error> {
+fn each_by_its_formula(
+    save: &Save,
+    purpose: Purpose,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Save>, save::Error> {
     if save.options.has_slots() || save.forests.iter().any(|forest| forest.inferred_slots.is_some()) {
         return Ok(None);
     }
-    let is_old = |forest: &&Forest| {
-        forest.kind != Kind::BlockFiles && infer_formula(save, forest, stop).slots() == Some(SlotFormula::Legacy)
-    };
+    let is_old =
+        |forest: &&Forest| forest.kind != Kind::BlockFiles && infer_formula(save, forest, stop).is_old_formula(purpose);
     let key = |forest: &Forest| (forest.dir.clone(), forest.kind == Kind::Loose);
     let old: HashSet<(PathBuf, bool)> = save.forests.iter().filter(is_old).map(key).collect();
     if old.is_empty() {
@@ -125,7 +128,7 @@ pub(crate) fn read_by_old_formula(
     evidence: &FormulaEvidence,
     purpose: Purpose,
 ) -> Result<Option<Save>, save::Error> {
-    if evidence.slots() != Some(SlotFormula::Legacy) || (purpose == Purpose::Moving && !evidence.is_enough_to_move()) {
+    if !evidence.is_old_formula(purpose) {
         return Ok(None);
     }
     let options = save::Options { inferred_slots: Some(SlotFormula::Legacy), ..save.options.clone() };

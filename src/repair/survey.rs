@@ -176,7 +176,7 @@ fn glance(
     options: &Options<'_>,
 ) -> Result<(quick::Glance, Screened), Error> {
     let usual = file.header.as_ref().is_some_and(|header| format.is_none_or(|format| *format == header.format));
-    if !usual || !file.damage.is_empty() || save.options.has_slots() {
+    if !usual || !file.damage.is_empty() || save.options.has_slots() || forest.inferred_slots.is_some() {
         return Ok(Default::default());
     }
     let path = forest.dir.join(&file.name);
@@ -296,6 +296,7 @@ pub(super) fn open<'s>(
         let failed = draft::Error::read;
         let region = Region::load(source, header, file.lod, file.position, &save.options);
         let mut region = region.map_err(failed(&path))?;
+        region.infer_slots(forest);
         let slots = region.slots(&mut Scratch::default()).map_err(failed(&path))?;
         let case = cluster::read(save, &region, slots, sides).map_err(failed(&path))?;
         let split = Split::find(&region, &case);

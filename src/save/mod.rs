@@ -494,9 +494,7 @@ impl Save {
         let Some(header) = &file.header else { return Ok(None) };
         let (source, _) = open_region(&forest.dir.join(&file.name))?;
         let mut region = Region::load(source, header.clone(), file.lod, file.position, &self.options)?;
-        if let Some(slots) = forest.inferred_slots {
-            region.infer_slots(slots);
-        }
+        region.infer_slots(forest);
         Ok(Some(region))
     }
 

@@ -7,7 +7,7 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Entry, Header};
 use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
-use crate::save::Options;
+use crate::save::{Forest, Options};
 use crate::save::view::{Scratch, View};
 use crate::source::Source;
 
@@ -125,9 +125,9 @@ impl<S: Source> Region<S> {
         if self.is_negative() { self.slots } else { Some(SlotFormula::Euclidean) }
     }
 
-    /// Sets the slot formula that seams of the forest show.
-    pub(super) fn infer_slots(&mut self, slots: SlotFormula) {
-        self.inferred_slots = Some(slots);
+    /// Sets the slot formula that seams of its forest show, if they do.
+    pub(crate) fn infer_slots(&mut self, forest: &Forest) {
+        self.inferred_slots = forest.inferred_slots.or(self.inferred_slots);
     }
 
     /// The slot formula of a region with negative coordinates whose blocks imply none: what seams of the save show, or

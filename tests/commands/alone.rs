@@ -52,6 +52,32 @@ fn advice_about_such_a_part_names_the_forest() {
     assert!(!text.contains(&part), "{text}");
 }
 
+/// The directory of all LODs is the world, whether its meta file is there or not.
+#[test]
+fn lods_without_their_meta_file_are_one_world() {
+    for (sample, meta, directory, blocks) in
+        [("healthy/current", "meta.vxrm", "regions", 56), ("healthy/block-files", "meta.vxbm", "blocks", 26)]
+    {
+        let demo = Demo::new();
+        let world = demo.path(sample);
+        fs::remove_file(Path::new(&world).join(meta)).unwrap();
+        let lods = Path::new(&world).join(directory);
+        let lods = lods.to_str().unwrap();
+        let checked = |path: &str| {
+            let run = run(&["check", path, "--format=jsonl"]);
+            let findings = crate::lines(&run.out).into_iter().filter(|line| line["type"] == "finding");
+            (run.code, findings.map(|finding| finding["code"].clone()).collect::<Vec<_>>())
+        };
+        assert_eq!(checked(lods), checked(&world), "{sample}");
+        assert_eq!(checked(lods).0, Some(4), "{sample}");
+        let dir = tempdir().unwrap();
+        let copy = dir.path().join("copy");
+        let converted = run(&["convert", lods, "--out", copy.to_str().unwrap()]);
+        assert!(converted.out.contains(&format!("{blocks} blocks of {blocks}")), "{sample}: {}", converted.out);
+        assert!(copy.join("meta.vxrm").is_file() && copy.join("regions/lod1").is_dir(), "{sample}");
+    }
+}
+
 #[test]
 fn a_part_that_stores_its_layout_is_repaired_alone() {
     let demo = Demo::new();

@@ -114,6 +114,35 @@ fn each_of_several_saves_is_read_by_its_own_slot_formula() {
 }
 
 #[test]
+fn a_save_beside_another_one_is_repaired_as_it_is_alone() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let old = demo.path("healthy/blocks-v4-old-slots");
+    copy_dir(&old, &dir.path().join("old"));
+    copy_dir(&demo.path("healthy/current"), &dir.path().join("new"));
+    let both = dir.path().to_str().unwrap();
+    let put_right = |path: &str| {
+        let run = run(&["repair", path, "--plan", "--format=json"]);
+        let json: Json = serde_json::from_str(&run.out).unwrap();
+        (run.code, json["totals"]["put_right"].as_u64())
+    };
+    let alone = put_right(&old);
+    assert!(alone.1 > Some(40), "{alone:?}");
+    assert_eq!(put_right(both), alone);
+    // What `check` promises is what a repair does.
+    let promised = |path: &str| {
+        let text = run(&["check", path]).out;
+        text.contains(&format!("{} are in the wrong place", alone.1.unwrap()))
+    };
+    assert!(promised(&old) && promised(both));
+    let copy = dir.path().with_extension("repaired");
+    assert_eq!(run(&["repair", both, "--out", copy.to_str().unwrap()]).code, Some(1));
+    let again = run(&["repair", copy.to_str().unwrap(), "--plan"]);
+    std::fs::remove_dir_all(&copy).unwrap();
+    assert_eq!((again.code, again.out.trim()), (Some(0), "Nothing to repair."));
+}
+
+#[test]
 fn an_error_about_one_side_of_a_comparison_names_the_side() {
     let demo = Demo::new();
     let (world, pak) = (demo.path("healthy/current"), demo.path("healthy/pak-room"));

@@ -51,7 +51,8 @@ pub(super) fn may_begin_as_block(path: &Path) -> bool {
 pub(super) fn save_above(dir: &Path) -> Option<PathBuf> {
     let real = fs::canonicalize(dir).ok()?;
     let parent = real.parent()?;
-    let is_blocks = real.file_name() == Some(OsStr::new(BLOCKS)) && parent.join(META).is_file();
+    // Its meta file may be missing.
+    let is_blocks = real.file_name() == Some(OsStr::new(BLOCKS)) && (parent.join(META).is_file() || has_blocks(parent));
     is_blocks.then(|| parent.to_owned())
 }
 

@@ -1,7 +1,7 @@
 //! Finds the files of forests: meta files, directories of LODs and region files.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -27,12 +27,19 @@ fn voxedit_version(path: &Path) -> Option<u8> {
     region::voxedit_version(&prefix, file.len(), None)
 }
 
-/// The forest, if `dir` is its `regions` directory.
+/// The forest, if `dir` is its `regions` directory: beside its meta file, or with LODs of which the meta file is missing.
 pub(super) fn forest_above(dir: &Path) -> Option<PathBuf> {
     let real = fs::canonicalize(dir).ok()?;
     let parent = real.parent()?;
-    let is_regions = real.file_name() == Some(OsStr::new(REGIONS)) && parent.join(META).is_file();
+    let is_lod_of_forest = |name: OsString| parse_lod(&name).is_some() && has_region(&real.join(name));
+    let is_regions = real.file_name() == Some(OsStr::new(REGIONS))
+        && (parent.join(META).is_file() || names_in(&real).any(is_lod_of_forest));
     is_regions.then(|| parent.to_owned())
+}
+
+/// Whether a directory has a file with the name of a region.
+fn has_region(lod: &Path) -> bool {
+    names_in(lod).any(|name| parse_region(&name).is_some())
 }
 
 /// The meta file with which region files of a directory are read: in the directory, or above it.
@@ -45,7 +52,6 @@ pub(crate) fn meta_above(dir: &Path) -> Option<PathBuf> {
 /// Whether entries of a directory are those of a forest of the Rust port: directories of LODs with region files. Those in a
 /// directory named `regions` are of the forest that it is in.
 pub(super) fn has_lods_of_port(dir: &Path, entries: &[Entry]) -> bool {
-    let has_region = |lod: &Path| names_in(lod).any(|name| parse_region(&name).is_some());
     let real = || fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
     let is_lod = |path: &Path| path.file_name().and_then(parse_lod).is_some();
     let mut lods = entries.iter().filter(|(path, what)| *what == What::Directory && is_lod(path));
