@@ -8,7 +8,7 @@ use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
 use crate::repair::plan::Plan;
 use crate::repair::stream::Part;
-use crate::repair::{Chunk, MissingReason, PakPlan, StreamDecision, StreamPlan};
+use crate::repair::{Chunk, MissingReason, PakPlan, StreamDecision, StreamPlan, block_files};
 use crate::save::{File, Kind, Options, Region, Save, Scratch};
 use crate::source::{FileSource, Source};
 
@@ -98,6 +98,10 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
             let backup = region.backup.as_deref().and_then(open);
             let all = backup.iter().flat_map(|backup| {
                 backup.regions().filter_map(|(forest, file)| backup.region(forest, file).ok().flatten())
+            // The name of a block file is the position of its block.
+            if let Some(at) = block_files::position_of(&region.name) {
+                return each(fate(Some(at), Fate::Older, true, false));
+            }
             });
             all.for_each(|held| listed(held, &mut |at| each(fate(at, Fate::Older, true, false))));
         }
