@@ -102,3 +102,20 @@ fn chunks_of_a_pak_region_without_a_position_in_its_name_have_none() {
     assert!(run(&["info", &save]).out.contains("save1.region, region unknown"));
     assert!(files.iter().filter(|file| file["name"] != "save1.region").all(|file| file["region"].is_array()));
 }
+
+#[test]
+fn a_second_repair_of_a_single_pak_region_without_a_region_in_its_name_changes_nothing() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::copy(demo.path("damaged/pak-file-cut/x0_y0_z0.region"), path("my.region")).unwrap();
+    assert_eq!(run(&["repair", &path("my.region"), "--out", &path("first")]).code, Some(5));
+    let second = run(&["repair", &path("first"), "--out", &path("second")]);
+    assert!(second.out.contains("Nothing to repair"), "{}", second.out);
+    let bytes = |copy: &str| fs::read(dir.path().join(copy).join("my.region")).unwrap();
+    assert_eq!(bytes("first"), bytes("second"));
+    // In a room the game does not look for the file.
+    let save = rename(&demo, "my.region");
+    let plan = run(&["repair", &save, "--plan"]);
+    assert!(plan.out.contains("my.region: the game does not look for a file of this name"), "{}", plan.out);
+}
