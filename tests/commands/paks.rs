@@ -119,3 +119,14 @@ fn a_second_repair_of_a_single_pak_region_without_a_region_in_its_name_changes_n
     let plan = run(&["repair", &save, "--plan"]);
     assert!(plan.out.contains("my.region: the game does not look for a file of this name"), "{}", plan.out);
 }
+
+#[test]
+fn both_records_of_an_overlap_are_named() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/pak-overlap");
+    let json = checked(&save);
+    let finding = json["findings"].as_array().unwrap().iter().find(|f| f["code"] == "pak-overlap").unwrap();
+    assert!(finding["message"].as_str().unwrap().contains("The records are 1 and 2."), "{finding}");
+    let shown = run(&["show", &save, "--record", "2"]).out;
+    assert!(shown.contains("The records are 1 and 2."), "{shown}");
+}

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 use voxscope::check::{BlockAt, Finding};
+use voxscope::damage::Code;
 use voxscope::pak::chunk::{Shape, Voxels};
 use voxscope::pak::record::{self, Record};
 use voxscope::pak::{Inferred, strings};
@@ -147,7 +148,13 @@ fn findings(place: &FoundChunk<'_>, view: &PakView<'_>) -> Vec<Finding> {
     let at = BlockAt { lod: 0, position: place.pak.chunk(place.number) };
     // If the record locates nothing, the finding points to the record.
     let stored = view.located.map_or(record::span(place.number), |located| located.stored);
-    view.damage.iter().map(|damage| Finding::of_block(file.clone(), at, stored, *damage)).collect()
+    let shared = place.pak.overlap(place.number).map(|shared| {
+        let finding = Finding::of_block(file.clone(), at, stored, shared.damage);
+        Finding { remark: Some(shared.words()), ..finding }
+    });
+    let own = view.damage.iter().filter(|damage| damage.code != Code::PakOverlap);
+    let own = own.map(|damage| Finding::of_block(file.clone(), at, stored, *damage));
+    shared.into_iter().chain(own).collect()
 }
 
 fn to_json(arguments: &Arguments, place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
