@@ -22,11 +22,17 @@ fn chunks_that_the_header_does_not_count_are_named() {
     if cfg!(feature = "sqlite") {
         commands.push(vec!["export", &save, "--table", "--out", &database]);
     }
+    let picture = to("map.png");
+    commands.push(vec!["show", &save, "--record", "0"]);
+    commands.push(vec!["show", &save, "--record", "33"]);
+    commands.push(vec!["show", &save, "--block", "1,0,1"]);
+    commands.push(vec!["export", &save, "--map", &picture]);
     for arguments in commands {
         let run = run(&arguments);
         assert_eq!(run.code, Some(8), "{arguments:?}: {}", run.err);
         assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
     }
+    assert!(run(&["show", &save, "--record", "0"]).out.contains("record 0"), "what is counted is shown");
     let json: Json = serde_json::from_slice(&fs::read(dir.path().join("arrays/export.json")).unwrap()).unwrap();
     assert_eq!(json["files_unread"].as_array().unwrap().len(), 1, "{json}");
     // `repair` reads them.
