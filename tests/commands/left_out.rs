@@ -131,3 +131,24 @@ fn messages_about_paks_and_maps_use_their_words() {
     assert_eq!(ran.code, Some(8));
     assert!(ran.err.contains("outside of every layer") && !ran.err.contains("LOD"), "{}", ran.err);
 }
+
+#[test]
+fn bytes_after_a_block_in_its_file_are_named() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/block-file-trailing");
+    let dir = tempdir().unwrap();
+    let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let listed = lines(&run(&["ls", &save, "--format=jsonl"]).out);
+    let marked: Vec<&Json> =
+        listed.iter().filter(|row| row["codes"] == serde_json::json!(["block-file-trailing"])).collect();
+    assert_eq!((marked.len(), &marked[0]["position"]), (1, &serde_json::json!([1, 0, 0])), "{listed:?}");
+    for command in [["export", &save, "--out", &to("arrays")], ["convert", &save, "--out", &to("forest")]] {
+        let run = run(&command);
+        assert_eq!(run.code, Some(0), "{command:?}: {}", run.err);
+        assert!(
+            run.err.contains("+1+0+0.vxb: bytes after the block in its file (64 bytes)"),
+            "{command:?}: {}",
+            run.err
+        );
+    }
+}
