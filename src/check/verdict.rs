@@ -46,6 +46,12 @@ pub struct Totals {
     /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
     /// not in `lost`.
     pub pages_lost: u64,
+    /// Of the torn blocks, those of formats that do not tear blocks: rows, chunks and files of blocks.
+    #[serde(skip)]
+    pub damaged: u64,
+    /// Of the blocks that the table has elsewhere, chunks of pak regions: their records are wrong.
+    #[serde(skip)]
+    pub wrong_records: u64,
     /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
     #[serde(skip)]
     pub misnamed: u64,
@@ -84,6 +90,8 @@ impl Totals {
         self.layers_lost += other.layers_lost;
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
+        self.damaged += other.damaged;
+        self.wrong_records += other.wrong_records;
         self.misnamed += other.misnamed;
         self.unplaced += other.unplaced;
         self.has_maps |= other.has_maps;
@@ -223,11 +231,16 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
 fn figures(totals: &Totals) -> String {
     let right = if totals.kept == 1 { "is right as it is" } else { "are right as they are" };
     let mut parts = vec![format!("{} {right}", grouped(totals.kept))];
-    for (n, words) in
-        [(totals.misplaced(), "in the wrong place"), (totals.odd, "against the format"), (totals.torn, "torn")]
-    {
+    let misplaced = totals.misplaced().saturating_sub(totals.wrong_records);
+    for (n, [one, several]) in [
+        (misplaced, ["is in the wrong place", "are in the wrong place"]),
+        (totals.wrong_records, ["has a wrong record", "have wrong records"]),
+        (totals.odd, ["is against the format", "are against the format"]),
+        (totals.torn.saturating_sub(totals.damaged), ["is torn", "are torn"]),
+        (totals.damaged, ["is damaged", "are damaged"]),
+    ] {
         if n > 0 {
-            parts.push(format!("{} {} {words}", grouped(n), if n == 1 { "is" } else { "are" }));
+            parts.push(format!("{} {}", grouped(n), if n == 1 { one } else { several }));
         }
     }
     let text = match parts.split_last() {
@@ -368,6 +381,8 @@ mod tests {
         layers_lost: 0,
         instances_lost: 0,
         pages_lost: 0,
+        damaged: 0,
+        wrong_records: 0,
         misnamed: 0,
         unplaced: 0,
         has_maps: false,

@@ -19,6 +19,8 @@ use crate::save::{RegionFile, Save};
 pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let mut totals = Totals::default();
     let mut named: HashSet<&Path> = HashSet::new();
+    // If a file is renamed, its chunks are in the wrong place, and their records are right.
+    let renamed: HashSet<&Path> = plan.paks.iter().filter(|pak| pak.is_renamed).map(|pak| pak.name.as_path()).collect();
     fates(save, plan, &mut |block| {
         totals.source += 1;
         named.insert(block.file);
@@ -31,6 +33,10 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
             Fate::Lost => &mut totals.lost,
         } += 1;
         totals.torn += u64::from(block.torn);
+        totals.damaged += u64::from(block.torn && !block.is_of_region);
+        let is_elsewhere = !block.torn && !block.odd && block.fate != Fate::Kept;
+        let is_of_pak = block.record.is_some() && !renamed.contains(block.file);
+        totals.wrong_records += u64::from(is_elsewhere && is_of_pak);
         totals.odd += u64::from(block.odd);
     });
     let rebuilt = |action| action == Action::Rebuild;

@@ -184,3 +184,28 @@ fn commands_in_advice_name_the_save() {
         assert!(!words.contains(&"SAVE") && !out.contains("repair SAVE"), "{out}");
     }
 }
+
+/// Only blocks of regions are torn, and the place of a chunk or a row is its record or its key.
+#[test]
+fn the_words_for_damaged_blocks_are_those_of_their_format() {
+    let demo = Demo::new();
+    for (sample, words, wrong) in [
+        ("pak-zlib", "1 is damaged", "torn"),
+        ("pak-beyond-end", "1 is damaged", "torn"),
+        ("pak-file-length", "1 has a wrong record", "in the wrong place"),
+        ("pak-name", "3 are in the wrong place", "wrong record"),
+        ("block-file-cut", "1 is damaged", "torn"),
+        ("block-epilogue", "1 is torn", "damaged."),
+        ("crash-wrong-places", "in the wrong place", "wrong record"),
+    ] {
+        let text = joined(&run(&["check", &demo.path(&format!("damaged/{sample}"))]).out);
+        let figures = text.split("of ").find(|part| part.contains("right as")).unwrap_or_default().to_owned();
+        assert!(text.contains(words), "{sample}: {text}");
+        assert!(!figures.contains(wrong), "{sample}: {figures}");
+    }
+    #[cfg(feature = "sqlite")]
+    for sample in ["stream-blob", "stream-key", "stream-row-lost"] {
+        let text = joined(&run(&["check", &demo.path(&format!("damaged/{sample}"))]).out);
+        assert!(!text.contains("is torn") && !text.contains("in the wrong place"), "{sample}: {text}");
+    }
+}
