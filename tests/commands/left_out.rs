@@ -51,7 +51,7 @@ fn maps_of_which_nothing_is_read_are_named_by_every_command() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();
     for (sample, words) in [
-        ("map-unreadable", "map_data.json: map_data.json is not readable JSON"),
+        ("map-unreadable", "map_data.json: the description is not readable JSON"),
         ("map-format", "map_data.json: format of the layer is unknown"),
         ("npy-cut", "Lake_Global.npy: header of the array is cut short"),
         ("npy-dtype", "Lake_Global.npy: number type of the array is not one of a map"),
@@ -151,4 +151,11 @@ fn bytes_after_a_block_in_its_file_are_named() {
             run.err
         );
     }
+}
+
+#[test]
+fn the_file_of_a_map_is_named_once() {
+    let demo = Demo::new();
+    let ran = run(&["ls", &demo.path("damaged/map-unreadable")]);
+    assert_eq!(ran.err.matches("map_data.json").count(), 1, "{}", ran.err);
 }
