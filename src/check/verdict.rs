@@ -58,6 +58,9 @@ pub struct Totals {
     /// Whole blocks that are set aside because their positions are not known.
     #[serde(skip)]
     pub unplaced: u64,
+    /// Files of other programs in the place of region files: there is no block in them.
+    #[serde(skip)]
+    pub foreign: u64,
     /// Whether there are maps in the result, whose blocks are not counted.
     #[serde(skip)]
     pub has_maps: bool,
@@ -88,6 +91,7 @@ impl Totals {
         self.files_changed += other.files_changed;
         self.files_lost += other.files_lost;
         self.layers_lost += other.layers_lost;
+        self.foreign += other.foreign;
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
         self.damaged += other.damaged;
@@ -225,7 +229,27 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
     }
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
+    lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| foreign_outlook(totals, save, effort)));
     lines
+}
+
+/// What to do about files of other programs.
+fn foreign_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
+    let files = count(totals.foreign, "file");
+    let [what, replaced, these] = match totals.foreign {
+        1 => [
+            "is a rig of VoxEdit in the place of a region file: move it out of the save",
+            "it replaced a region file",
+            "that",
+        ],
+        _ => [
+            "are rigs of VoxEdit in the place of region files: move them out of the save",
+            "they replaced region files",
+            "these",
+        ],
+    };
+    let command = format!("{}{}", repair_command(save), effort.argument());
+    format!("{files} {what}. If {replaced}, {command} --from-backup OLD takes {these} from a backup.")
 }
 
 fn figures(totals: &Totals) -> String {
@@ -379,6 +403,7 @@ mod tests {
         files_changed: 4,
         files_lost: 0,
         layers_lost: 0,
+        foreign: 0,
         instances_lost: 0,
         pages_lost: 0,
         damaged: 0,

@@ -52,6 +52,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let is_foreign = |file: &RegionFile| file.damage.iter().any(|d| d.code == Code::RegionVoxedit);
     let foreign = save.regions().filter(|(_, file)| is_foreign(file));
     let foreign: HashSet<PathBuf> = foreign.map(|(forest, file)| forest.dir.join(&file.name)).collect();
+    totals.foreign = n(foreign.len());
     let is_aside = |action| action == Action::SetAside;
     let held_none = save.regions().filter(|(_, file)| file.damage.iter().any(|d| d.code == Code::RegionNeverStored));
     let held_none: HashSet<PathBuf> = held_none.map(|(forest, file)| forest.dir.join(&file.name)).collect();

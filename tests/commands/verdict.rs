@@ -209,3 +209,13 @@ fn the_words_for_damaged_blocks_are_those_of_their_format() {
         assert!(!text.contains("is torn") && !text.contains("in the wrong place"), "{sample}: {text}");
     }
 }
+
+#[test]
+fn the_verdict_names_the_next_step_for_a_rig_of_voxedit() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/region-voxedit");
+    let text = joined(&run(&["check", &save]).out);
+    let command = format!("voxscope repair {save} --out {save}-repaired --from-backup OLD takes that from a backup");
+    let verdict = text.split("foreign-data").last().unwrap();
+    assert!(verdict.contains("move it out of the save") && verdict.contains(&command), "{text}");
+}
