@@ -130,3 +130,48 @@ fn both_records_of_an_overlap_are_named() {
     let shown = run(&["show", &save, "--record", "2"]).out;
     assert!(shown.contains("The records are 1 and 2."), "{shown}");
 }
+
+#[test]
+fn rooms_are_compared_chunk_by_chunk() {
+    let demo = Demo::new();
+    let (room, damaged) = (demo.path("healthy/pak-room"), |name: &str| demo.path(&format!("damaged/{name}")));
+    let diff = |a: &str, b: &str| {
+        let ran = run(&["diff", a, b, "--format=jsonl"]);
+        (ran.code, crate::lines(&ran.out), ran.err)
+    };
+    let (code, lines, err) = diff(&room, &room);
+    assert_eq!((code, err.as_str(), lines.len()), (Some(0), "", 1));
+    assert_eq!((&lines[0]["blocks_a"], &lines[0]["same"]), (&11.into(), &11.into()), "{lines:?}");
+    let types = |lines: &[Json]| -> Vec<(String, Json)> {
+        lines.iter().map(|l| (l["type"].as_str().unwrap().to_owned(), l["block"].clone())).collect()
+    };
+    // Two exchanged records are two changed chunks.
+    let (code, lines, err) = diff(&damaged("pak-misplaced"), &repaired(&demo, "pak-misplaced"));
+    assert_eq!((code, err.as_str()), (Some(1), ""), "{lines:?}");
+    let changed = types(&lines);
+    assert_eq!(changed.iter().filter(|(kind, _)| kind == "changed").count(), 2, "{changed:?}");
+    assert!(lines[0]["voxels"].as_u64().unwrap() > 0, "{lines:?}");
+    // A chunk that only one side has.
+    let (code, lines, err) = diff(&damaged("pak-file-cut"), &repaired(&demo, "pak-file-cut"));
+    assert_eq!((code, err.as_str()), (Some(2), ""), "the last chunk cannot be read: {lines:?}");
+    assert_eq!(types(&lines)[0], ("unreadable".to_owned(), serde_json::json!([1, 0, 1])));
+    let (code, lines, _) = diff(&repaired(&demo, "pak-file-cut"), &demo.path("damaged/pak-zlib-trailing"));
+    assert!(
+        code == Some(1) && types(&lines).contains(&("added".to_owned(), serde_json::json!([1, 0, 1]))),
+        "{lines:?}"
+    );
+    // A chunk in a file of which not all is read is not called removed.
+    let (code, lines, err) = diff(&demo.path("damaged/pak-zlib-trailing"), &damaged("pak-header-cut"));
+    assert_eq!(code, Some(2), "{lines:?}");
+    assert!(err.contains("x0_y0_z0.region") && lines.iter().all(|line| line["type"] != "removed"), "{err}{lines:?}");
+    // In words.
+    let text = run(&["diff", &room, &room]).out;
+    assert!(text.contains("11 the same"), "{text}");
+}
+
+/// The copy that a repair makes of a damaged sample.
+fn repaired(demo: &Demo, name: &str) -> String {
+    let copy = demo.root.join(format!("{name}-repaired")).to_str().unwrap().to_owned();
+    run(&["repair", &demo.path(&format!("damaged/{name}")), "--out", &copy]);
+    copy
+}

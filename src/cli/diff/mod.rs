@@ -1,24 +1,26 @@
 //! `diff`: what differs between two saves.
 
+mod paks;
+mod print;
+
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value as Json, json};
-use voxscope::diff::{self, BlockChange, Change, Options, Side, Summary, What};
-use voxscope::godot::channel::NAMES;
-use voxscope::printable::{printable, triple};
+use serde_json::json;
+use voxscope::diff::{self, Change, Options, Side, Summary};
 use voxscope::save::Save;
 use voxscope::watch::Watch;
 use voxscope::world::{self, World};
 
-use super::Color;
-use super::exit::{Exit, Failure};
-use super::output::{BOLD, DIM, complain, count, grouped, stdout, wrapped, write_json};
-use super::pool;
-use super::progress::{Bar, cancelled_by_signals};
-use super::scope::Scope;
-use super::target;
+use crate::cli::Color;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::{BOLD, complain, count, stdout};
+use crate::cli::pool;
+use crate::cli::progress::{Bar, cancelled_by_signals};
+use crate::cli::scope::Scope;
+use crate::cli::target;
+use print::{Objects, Printer};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -52,7 +54,7 @@ pub struct Arguments {
     tui: bool,
     #[cfg(feature = "tui")]
     #[command(flatten)]
-    look: super::explore::ThemeArgs,
+    look: crate::cli::explore::ThemeArgs,
     #[command(flatten)]
     options: target::Options,
 }
@@ -68,39 +70,11 @@ enum Format {
     Jsonl,
 }
 
-/// Writes the objects of a machine format: a line for each, or the elements of one array.
-struct Objects {
-    is_array: bool,
-    count: u64,
-}
-
-impl Objects {
-    const fn new(format: Format) -> Self {
-        Self { is_array: matches!(format, Format::Json), count: 0 }
-    }
-
-    fn write(&mut self, out: &mut impl Write, json: &Json) -> io::Result<()> {
-        if self.is_array {
-            out.write_all(if self.count == 0 { b"[" } else { b"," })?;
-        }
-        self.count += 1;
-        write_json(out, json)
-    }
-
-    fn end(&self, out: &mut impl Write) -> io::Result<()> {
-        match (self.is_array, self.count) {
-            (false, _) => Ok(()),
-            (true, 0) => out.write_all(b"[]\n"),
-            (true, _) => out.write_all(b"]\n"),
-        }
-    }
-}
-
 pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
     #[cfg(feature = "tui")]
     if arguments.tui {
         let Arguments { a, b, scope, options, look, .. } = arguments;
-        return super::explore::two(a, b, options, scope, look, color);
+        return crate::cli::explore::two(a, b, options, scope, look, color);
     }
     let _ = color;
     match compare(arguments) {
@@ -112,6 +86,9 @@ pub fn run(arguments: &Arguments, color: Color) -> Result<Exit, Failure> {
 fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
     let first = arguments.options.open_as_placed(&arguments.a)?;
     let second = arguments.scope.second(&arguments.options).open_as_placed(&arguments.b)?;
+    if paks::is_of_paks(&first) && paks::is_of_paks(&second) {
+        return paks::compare(arguments, &first, &second);
+    }
     if [&first, &second].iter().all(|save| save.forests.len() + save.streams.len() > 1) {
         let [(all_a, lost_a), (all_b, lost_b)] = [&first, &second].map(World::all_readable);
         for (side, error) in lost_a.iter().map(|e| (Side::A, e)).chain(lost_b.iter().map(|e| (Side::B, e))) {
@@ -126,14 +103,15 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
             let in_both = all.iter().zip(others).filter(|(_, other)| other.is_some());
             in_both.map(|(world, _)| world).collect::<Vec<_>>()
         });
-        let left_out = complain_of_left_out(Side::A, &first, &of_a) | complain_of_left_out(Side::B, &second, &of_b);
+        let left_out =
+            complain_of_left_out(Side::A, &first, &of_a, false) | complain_of_left_out(Side::B, &second, &of_b, false);
         let exit = compare_all(arguments, &partners, (&all_a, &lost_a), (&all_b, &lost_b))?;
         return Ok(with_left_out(exit, left_out || any_lost));
     }
     let only = |side: Side, save| {
         World::only(save).map_err(|error| {
             // It may be in what was not read.
-            complain_of_left_out(side, save, &[]);
+            complain_of_left_out(side, save, &[], false);
             match Failure::from(error) {
                 Failure::Failed(why) => Failure::Failed(format!("{}: {why}", side.name())),
                 other => other,
@@ -143,18 +121,22 @@ fn compare(arguments: &Arguments) -> Result<Exit, Failure> {
     let (a, b) = (only(Side::A, &first), only(Side::B, &second));
     let (a, b) = (a?, b?);
     let left_out = [(Side::A, &first, &a), (Side::B, &second, &b)]
-        .map(|(side, save, world)| complain_of_left_out(side, save, &[world]));
+        .map(|(side, save, world)| complain_of_left_out(side, save, &[world], false));
     let mut objects = Objects::new(arguments.format);
     let exit = compare_worlds(arguments, &mut objects, &a, &b, None)?;
     finish(&objects)?;
     Ok(with_left_out(exit, left_out.contains(&true)))
 }
 
-/// Says what of a save is not compared: pak regions, voxel maps, and what was not read and is in none of the worlds. Returns
-/// whether there is something.
-fn complain_of_left_out(side: Side, save: &Save, worlds: &[&World<'_>]) -> bool {
-    let others = save.pak_dirs.iter().map(|dir| &dir.dir).chain(save.maps.iter().map(|map| &map.dir));
-    let why = || "pak regions and voxel maps are not compared".to_owned();
+/// Says what of a save is not compared: voxel maps, pak regions if these are not what is compared, and what was not read and is in
+/// none of the worlds. Returns whether there is something.
+fn complain_of_left_out(side: Side, save: &Save, worlds: &[&World<'_>], has_paks: bool) -> bool {
+    let paks = save.pak_dirs.iter().map(|dir| &dir.dir).filter(|_| !has_paks);
+    let others = paks.chain(save.maps.iter().map(|map| &map.dir));
+    let why = || match has_paks {
+        true => "voxel maps are not compared".to_owned(),
+        false => "pak regions are compared with pak regions only, and voxel maps not at all".to_owned(),
+    };
     let others = others.map(|path| (save.shown(path), why()));
     let told: HashSet<String> = worlds.iter().flat_map(|world| world.unread()).map(|fault| fault.file).collect();
     let unread = save.unread().map(|fault| (save.shown(&fault.path), fault.why()));
@@ -235,21 +217,10 @@ fn compare_all(
 ) -> Result<Exit, Failure> {
     let (mut differs, mut trouble) = (false, false);
     let mut objects = Objects::new(arguments.format);
-    let lone = |objects: &mut Objects, name: &str, side: &str| -> Result<(), Failure> {
-        let mut out = stdout();
-        match arguments.format {
-            Format::Json | Format::Jsonl => {
-                objects.write(&mut out, &json!({ "type": "only", "save": name, "side": side }))?;
-            }
-            Format::Text => writeln!(out, "{name}: only in {side}")?,
-        }
-        out.flush()?;
-        Ok(())
-    };
     for (a, b) in all_a.iter().zip(&partners.of[0]) {
         let Some(b) = b.and_then(|b| all_b.get(b)) else {
             if !lost_b.contains(&a.name) {
-                lone(&mut objects, &a.name, "A")?;
+                report_lone(arguments, &mut objects, &a.name, "A")?;
                 differs = true;
             }
             continue;
@@ -264,11 +235,24 @@ fn compare_all(
     }
     let only_b = all_b.iter().zip(&partners.of[1]).filter(|(b, a)| a.is_none() && !lost_a.contains(&b.name));
     for (b, _) in only_b {
-        lone(&mut objects, &b.name, "B")?;
+        report_lone(arguments, &mut objects, &b.name, "B")?;
         differs = true;
     }
     finish(&objects)?;
     Ok(if trouble { Exit::TROUBLE } else { Exit::DIFFERENT.when(differs) })
+}
+
+/// Reports a save that only one side has.
+fn report_lone(arguments: &Arguments, objects: &mut Objects, name: &str, side: &str) -> Result<Exit, Failure> {
+    let mut out = stdout();
+    match arguments.format {
+        Format::Json | Format::Jsonl => {
+            objects.write(&mut out, &json!({ "type": "only", "save": name, "side": side }))?;
+        }
+        Format::Text => writeln!(out, "{name}: only in {side}")?,
+    }
+    out.flush()?;
+    Ok(Exit::DIFFERENT)
 }
 
 /// Compares two worlds; `name` is what they are called if there are several.
@@ -278,6 +262,18 @@ fn compare_worlds(
     a: &World<'_>,
     b: &World<'_>,
     name: Option<&str>,
+) -> Result<Exit, Failure> {
+    let side = [a.block_size(), b.block_size()].into_iter().flatten().next().unwrap_or(1);
+    compare_with(arguments, objects, side, name, |options, found| diff::run(a, b, options, found))
+}
+
+/// Compares two saves by a function, and prints what it finds. Blocks have `side` voxels along each axis.
+fn compare_with(
+    arguments: &Arguments,
+    objects: &mut Objects,
+    side: u16,
+    name: Option<&str>,
+    compare: impl FnOnce(&Options<'_>, &mut dyn FnMut(Change)) -> Result<Summary, diff::Error> + Send,
 ) -> Result<Exit, Failure> {
     let cancel = cancelled_by_signals();
     let bar = Bar::new();
@@ -292,14 +288,14 @@ fn compare_worlds(
         out: stdout(),
         format: arguments.format,
         objects,
-        sides: [a.block_size(), b.block_size()].into_iter().flatten().next().unwrap_or(1),
+        sides: side,
         lines: 0,
         name: name.map(str::to_owned),
     };
     if let (Some(name), Format::Text) = (name, arguments.format) {
         writeln!(printer.out, "{BOLD}{name}{BOLD:#}")?;
     }
-    let work = |found: &mut dyn FnMut(Change)| diff::run(a, b, &options, found);
+    let work = |found: &mut dyn FnMut(Change)| compare(&options, found);
     let summary = pool.stream(&cancel, work, |change| bar.suspend(|| printer.change(&change)));
     bar.clear();
     let summary = summary?
@@ -328,224 +324,4 @@ fn compare_worlds(
     } else {
         Exit::DIFFERENT.when(summary.differs())
     })
-}
-
-struct Printer<'o, W: Write> {
-    out: W,
-    format: Format,
-    objects: &'o mut Objects,
-    /// Voxels along each axis of a block.
-    sides: u16,
-    lines: u64,
-    /// The name of the world, if several are compared.
-    name: Option<String>,
-}
-
-impl<W: Write> Printer<'_, W> {
-    fn change(&mut self, change: &Change) -> io::Result<()> {
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                let mut json = self.json(change);
-                if let Some(name) = &self.name {
-                    json["save"] = name.as_str().into();
-                }
-                self.objects.write(&mut self.out, &json)
-            }
-            Format::Text => self.row(change),
-        }
-    }
-
-    /// A voxel of a block as a voxel of the LOD.
-    fn voxel(&self, change: &Change, inside: [u16; 3]) -> [i64; 3] {
-        [0, 1, 2].map(|i| i64::from(change.position[i]) * i64::from(self.sides) + i64::from(inside[i]))
-    }
-
-    fn row(&mut self, change: &Change) -> io::Result<()> {
-        if self.lines == 0 {
-            writeln!(
-                self.out,
-                "{DIM}lod      x      y      z  what           voxels  where and in which channels{DIM:#}"
-            )?;
-        }
-        self.lines += 1;
-        let [x, y, z] = change.position;
-        let (what, voxels, rest) = match &change.what {
-            What::Added if change.across > 1 => {
-                let low = self.voxel(change, [0; 3]);
-                let high = low.map(|v| v + i64::from(change.across) * i64::from(self.sides));
-                ("added", String::new(), format!("{}..{}", triple(low), triple(high)))
-            }
-            What::Added => ("added", String::new(), String::new()),
-            What::Removed => ("removed", String::new(), String::new()),
-            What::Moved { to } => ("moved", String::new(), format!("to {}", triple(*to))),
-            What::Unreadable { side, why } => ("unreadable", String::new(), format!("in {}: {why}", side.name())),
-            What::Changed(block) => {
-                let place = block.bounds.map(|[low, high]| {
-                    format!("{}..{} ", triple(self.voxel(change, low)), triple(self.voxel(change, high)))
-                });
-                let names: Vec<&str> = block.channels.iter().filter_map(|c| NAMES.get(c.channel)).copied().collect();
-                let mut rest = place.unwrap_or_default() + &names.join(" ");
-                if block.instances {
-                    rest.push_str(" instances");
-                }
-                ("changed", grouped(block.voxels), rest.trim_start().to_owned())
-            }
-        };
-        let line = format!("{:>3} {x:>6} {y:>6} {z:>6}  {what:<10} {voxels:>10}  {rest}", change.lod);
-        writeln!(self.out, "{}", wrapped(line.trim_end(), &" ".repeat(51)))?;
-        if let What::Changed(block) = &change.what {
-            self.details(change, block)?;
-        }
-        Ok(())
-    }
-
-    fn details(&mut self, change: &Change, block: &BlockChange) -> io::Result<()> {
-        let value = |value: Option<u64>| value.map_or_else(|| "nothing".to_owned(), |n| n.to_string());
-        for voxel in &block.list {
-            let at = triple(self.voxel(change, voxel.position));
-            let name = NAMES.get(voxel.channel).unwrap_or(&"");
-            let [a, b] = voxel.values.map(value);
-            writeln!(self.out, "      voxel {at} {name}: {a} -> {b}")?;
-        }
-        let item = |item: &Option<Json>| item.as_ref().map_or_else(|| "nothing".to_owned(), short);
-        for metadata in block.metadata.iter().take(MOST_METADATA) {
-            let at = metadata
-                .voxel
-                .map_or_else(|| "the block".to_owned(), |voxel| format!("voxel {}", triple(self.voxel(change, voxel))));
-            let line = format!("      metadata of {at}: {} -> {}", item(&metadata.items[0]), item(&metadata.items[1]));
-            writeln!(self.out, "{}", wrapped(&line, "        "))?;
-        }
-        match block.metadata.len().saturating_sub(MOST_METADATA) {
-            0 => Ok(()),
-            n => writeln!(self.out, "      and metadata of {} more", count(n as u64, "voxel")),
-        }
-    }
-
-    fn json(&self, change: &Change) -> Json {
-        let (lod, position) = (change.lod, change.position);
-        let mut json = match &change.what {
-            What::Added => json!({ "type": "added", "lod": lod, "block": position }),
-            What::Removed => json!({ "type": "removed", "lod": lod, "block": position }),
-            What::Moved { to } => json!({ "type": "moved", "lod": lod, "block": position, "to": to }),
-            What::Unreadable { side, why } => {
-                json!({ "type": "unreadable", "lod": lod, "block": position, "side": side, "why": why })
-            }
-            What::Changed(block) => {
-                let text = |value: Option<u64>| value.map(|n| n.to_string());
-                let list: Vec<Json> = block
-                    .list
-                    .iter()
-                    .map(|voxel| {
-                        json!({
-                            "voxel": self.voxel(change, voxel.position),
-                            "channel": NAMES.get(voxel.channel),
-                            "a": text(voxel.values[0]),
-                            "b": text(voxel.values[1]),
-                        })
-                    })
-                    .collect();
-                let metadata: Vec<Json> = block
-                    .metadata
-                    .iter()
-                    .map(|metadata| {
-                        let voxel = metadata.voxel.map(|voxel| self.voxel(change, voxel));
-                        json!({ "voxel": voxel, "a": metadata.items[0], "b": metadata.items[1] })
-                    })
-                    .collect();
-                let channels = block.channels.iter();
-                json!({
-                    "type": "changed",
-                    "lod": lod,
-                    "block": position,
-                    "voxels": block.voxels,
-                    "box": block.bounds.map(|bounds| bounds.map(|corner| self.voxel(change, corner))),
-                    "channels": channels.map(|c| json!({ "channel": NAMES.get(c.channel), "voxels": c.voxels })).collect::<Vec<_>>(),
-                    "list": list,
-                    "metadata": metadata,
-                    "instances": block.instances,
-                })
-            }
-        };
-        if change.across > 1 {
-            json["across"] = change.across.into();
-        }
-        json
-    }
-
-    fn summary(mut self, summary: &Summary) -> io::Result<()> {
-        match self.format {
-            Format::Json | Format::Jsonl => {
-                let list = |faults: &[(Side, world::Fault)]| -> Vec<Json> {
-                    let json = |(side, f): &(Side, world::Fault)| json!({ "side": side, "file": f.file, "why": f.why });
-                    faults.iter().map(json).collect()
-                };
-                let mut json = json!({
-                        "type": "summary",
-                        "blocks_a": summary.blocks[0],
-                        "blocks_b": summary.blocks[1],
-                        "same": summary.same,
-                        "changed": summary.changed,
-                        "added": summary.added,
-                        "removed": summary.removed,
-                        "moved": summary.moved,
-                        "unreadable": summary.unreadable,
-                        "voxels": summary.voxels,
-                        "holes": summary.holes,
-                        "positions_twice": summary.twice,
-                        "files_unread": list(&summary.faults),
-                        "files_corrected": list(&summary.corrected),
-                        "interrupted": summary.interrupted,
-                });
-                if let Some(name) = &self.name {
-                    json["save"] = name.as_str().into();
-                }
-                self.objects.write(&mut self.out, &json)?;
-            }
-            Format::Text => {
-                if self.lines > 0 {
-                    writeln!(self.out)?;
-                }
-                let counts = [
-                    (summary.changed, "changed"),
-                    (summary.added, "added"),
-                    (summary.removed, "removed"),
-                    (summary.moved, "moved"),
-                    (summary.unreadable, "not comparable"),
-                    (summary.same, "the same"),
-                ];
-                let counts = counts.iter().filter(|(n, _)| *n > 0);
-                let counts: Vec<String> = counts.map(|(n, what)| format!("{} {what}", grouped(*n))).collect();
-                let voxels = match summary.voxels {
-                    0 => String::new(),
-                    n => format!(" · {}", count(n, "voxel")),
-                };
-                let stopped = if summary.interrupted { "interrupted before its end · " } else { "" };
-                let counts = if counts.is_empty() { "no blocks".to_owned() } else { counts.join(", ") };
-                let holes = match summary.holes {
-                    0 => String::new(),
-                    n => format!(
-                        " · {} missing inside larger ones, compared with what `convert` fills in",
-                        count(n, "block")
-                    ),
-                };
-                writeln!(self.out, "{}", wrapped(&format!("{stopped}blocks: {counts}{voxels}{holes}"), ""))?;
-            }
-        }
-        self.out.flush()
-    }
-}
-
-/// Items of metadata of one block that a table has.
-const MOST_METADATA: usize = 8;
-
-/// Characters of an item on one line.
-const WIDTH: usize = 60;
-
-fn short(item: &Json) -> String {
-    let text = item.get("value").map_or_else(|| item["kind"].as_str().unwrap_or("").to_owned(), Json::to_string);
-    let mut cut: String = printable(&text).chars().take(WIDTH).collect();
-    if text.chars().count() > WIDTH {
-        cut.push('…');
-    }
-    cut
 }
