@@ -41,6 +41,8 @@ pub struct Totals {
     pub files_lost: u64,
     /// Layers of voxel maps that the copy does not have, or has without voxels.
     pub layers_lost: u64,
+    /// Layers of voxel maps that the copy has without their depths.
+    pub depths_lost: u64,
     /// Blocks whose instances the copy does not have, because they are damaged. They count in `salvaged`.
     pub instances_lost: u64,
     /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
@@ -91,6 +93,7 @@ impl Totals {
         self.files_changed += other.files_changed;
         self.files_lost += other.files_lost;
         self.layers_lost += other.layers_lost;
+        self.depths_lost += other.depths_lost;
         self.foreign += other.foreign;
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
@@ -324,6 +327,9 @@ fn unknown_loss(totals: &Totals) -> String {
         let are = if totals.layers_lost == 1 { "is" } else { "are" };
         text.push_str(&format!("; {} {are} lost", count(totals.layers_lost, "layer")));
     }
+    if totals.depths_lost > 0 {
+        text.push_str(&format!("; the depths of {} are lost", count(totals.depths_lost, "layer")));
+    }
     text
 }
 
@@ -403,6 +409,7 @@ mod tests {
         files_changed: 4,
         files_lost: 0,
         layers_lost: 0,
+        depths_lost: 0,
         foreign: 0,
         instances_lost: 0,
         pages_lost: 0,

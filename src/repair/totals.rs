@@ -9,7 +9,7 @@ use crate::printable::grouped;
 use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, plan_both_of_readable};
-use crate::repair::{Error, KeptReason, Options};
+use crate::repair::{Error, KeptReason, LayerPlan, Options};
 use crate::save::{RegionFile, Save};
 
 /// Blocks of a save by what a plan does with them. Blocks of maps are not counted.
@@ -67,7 +67,9 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.instances_lost = plan.streams.iter().map(|stream| n(stream.without_instances().count())).sum();
     totals.pages_lost = plan.streams.iter().map(|stream| stream.pages_lost).sum();
     let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
-    totals.layers_lost = n(layers.filter(|layer| layer.left_out.is_some() || layer.stays.is_some()).count());
+    let is_lost = |layer: &&LayerPlan| layer.left_out.is_some() || layer.stays.is_some();
+    totals.layers_lost = n(layers.clone().filter(is_lost).count());
+    totals.depths_lost = n(layers.filter(|layer| !is_lost(layer) && layer.loses_depths).count());
     let regions =
         plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign.contains(&region.path)).count();
     let paks = plan.paks.iter().filter(|pak| !pak.is_unchanged()).count();
@@ -194,6 +196,13 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         let (layers, are) =
             (crate::printable::count(totals.layers_lost, "layer"), if totals.layers_lost == 1 { "is" } else { "are" });
         lines.push(format!("{layers} of voxel maps {are} lost."));
+    }
+    if totals.depths_lost > 0 {
+        let (layers, have) = (
+            crate::printable::count(totals.depths_lost, "layer"),
+            if totals.depths_lost == 1 { "has" } else { "have" },
+        );
+        lines.push(format!("{layers} of voxel maps {have} no depths in the copy."));
     }
     lines.extend(done.map(|written| {
         match written {

@@ -219,3 +219,17 @@ fn the_verdict_names_the_next_step_for_a_rig_of_voxedit() {
     let verdict = text.split("foreign-data").last().unwrap();
     assert!(verdict.contains("move it out of the save") && verdict.contains(&command), "{text}");
 }
+
+#[test]
+fn lost_depths_of_a_layer_are_in_the_verdict_and_at_the_end_of_a_repair() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/map-sparse");
+    fs::write(std::path::Path::new(&save).join("Lake_Global_depth.npy"), b"nothing of an array").unwrap();
+    let text = joined(&run(&["check", &save]).out);
+    assert!(text.contains("the depths of 1 layer are lost"), "{text}");
+    let plan = joined(&run(&["repair", &save, "--plan"]).out);
+    assert!(plan.contains("1 layer of voxel maps has no depths in the copy."), "{plan}");
+    let json: Json = serde_json::from_str(&run(&["check", &save, "--format=json"]).out).unwrap();
+    let totals = &json["summary"]["totals"];
+    assert_eq!((&totals["depths_lost"], &totals["layers_lost"]), (&1.into(), &0.into()), "{totals}");
+}
