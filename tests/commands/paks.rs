@@ -132,6 +132,15 @@ fn both_records_of_an_overlap_are_named() {
 }
 
 #[test]
+fn show_says_which_command_checks_the_place_of_a_chunk() {
+    let demo = Demo::new();
+    let shown = run(&["show", &demo.path("damaged/pak-misplaced"), "--record", "33"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert!(shown.out.contains("Nothing is wrong with its data."), "{}", shown.out);
+    assert!(shown.out.contains("finds out whether the chunk is in the right place"), "{}", shown.out);
+}
+
+#[test]
 fn rooms_are_compared_chunk_by_chunk() {
     let demo = Demo::new();
     let (room, damaged) = (demo.path("healthy/pak-room"), |name: &str| demo.path(&format!("damaged/{name}")));

@@ -9,13 +9,13 @@ use voxscope::pak::chunk::{Shape, Voxels};
 use voxscope::pak::place::Grid;
 use voxscope::pak::record::{self, Record};
 use voxscope::pak::{Inferred, strings};
-use voxscope::printable::{printable, triple};
+use voxscope::printable::{argument, printable, triple};
 use voxscope::save::{Pak, PakDir, PakScratch, PakView, Save};
 use voxscope::source::FileSource;
 
 use super::{Arguments, Format};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{BOLD, DIM, complain_of_parts, count, grouped};
+use crate::cli::output::{BOLD, DIM, complain_of_parts, count, grouped, wrapped};
 
 /// Strings of a chunk that are listed.
 const STRINGS: usize = 100;
@@ -142,8 +142,15 @@ fn print(out: &mut impl Write, arguments: &Arguments, place: &FoundChunk<'_>, vi
         }
     }
     writeln!(out)?;
-    let next = |code| check::next_step(code, &arguments.path);
-    super::print_findings(out, &findings(place, view), next)
+    let found = findings(place, view);
+    if found.is_empty() {
+        writeln!(out, "Nothing is wrong with its data.")?;
+    } else {
+        super::print_findings(out, &found, |code| check::next_step(code, &arguments.path))?;
+    }
+    let path = argument(&arguments.path);
+    let line = format!("`voxscope check {path}` finds out whether the chunk is in the right place.");
+    writeln!(out, "{}", wrapped(&line, ""))
 }
 
 fn inferred<T>(out: &mut impl Write, what: &str, value: &Inferred<T>, words: impl Fn(&T) -> String) -> io::Result<()> {
