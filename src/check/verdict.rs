@@ -51,6 +51,9 @@ pub struct Totals {
     /// Of the torn blocks, those of formats that do not tear blocks: rows, chunks and files of blocks.
     #[serde(skip)]
     pub damaged: u64,
+    /// Of the blocks against the format, rows of streams: their keys, their pages or their data are.
+    #[serde(skip)]
+    pub odd_rows: u64,
     /// Of the blocks that the table has elsewhere, chunks of pak regions: their records are wrong.
     #[serde(skip)]
     pub wrong_records: u64,
@@ -98,6 +101,7 @@ impl Totals {
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
         self.damaged += other.damaged;
+        self.odd_rows += other.odd_rows;
         self.wrong_records += other.wrong_records;
         self.misnamed += other.misnamed;
         self.unplaced += other.unplaced;
@@ -262,7 +266,8 @@ fn figures(totals: &Totals) -> String {
     for (n, [one, several]) in [
         (misplaced, ["is in the wrong place", "are in the wrong place"]),
         (totals.wrong_records, ["has a wrong record", "have wrong records"]),
-        (totals.odd, ["is against the format", "are against the format"]),
+        (totals.odd.saturating_sub(totals.odd_rows), ["is against the format", "are against the format"]),
+        (totals.odd_rows, ["has to be written anew", "have to be written anew"]),
         (totals.torn.saturating_sub(totals.damaged), ["is torn", "are torn"]),
         (totals.damaged, ["is damaged", "are damaged"]),
     ] {
@@ -414,6 +419,7 @@ mod tests {
         instances_lost: 0,
         pages_lost: 0,
         damaged: 0,
+        odd_rows: 0,
         wrong_records: 0,
         misnamed: 0,
         unplaced: 0,

@@ -34,6 +34,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
         } += 1;
         totals.torn += u64::from(block.torn);
         totals.damaged += u64::from(block.torn && !block.is_of_region);
+        totals.odd_rows += u64::from(block.odd && !block.is_of_region);
         let is_elsewhere = !block.torn && !block.odd && block.fate != Fate::Kept;
         let is_of_pak = block.record.is_some() && !renamed.contains(block.file);
         totals.wrong_records += u64::from(is_elsewhere && is_of_pak);

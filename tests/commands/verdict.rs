@@ -191,7 +191,8 @@ fn the_words_for_damaged_blocks_are_those_of_their_format() {
     let demo = Demo::new();
     for (sample, words, wrong) in [
         ("pak-zlib", "1 is damaged", "torn"),
-        ("pak-beyond-end", "1 is damaged", "torn"),
+        ("pak-beyond-end", "1 has a wrong record", "torn"),
+        ("pak-file-cut", "1 is damaged", "torn"),
         ("pak-file-length", "1 has a wrong record", "in the wrong place"),
         ("pak-name", "3 are in the wrong place", "wrong record"),
         ("block-file-cut", "1 is damaged", "torn"),
@@ -202,6 +203,11 @@ fn the_words_for_damaged_blocks_are_those_of_their_format() {
         let figures = text.split("of ").find(|part| part.contains("right as")).unwrap_or_default().to_owned();
         assert!(text.contains(words), "{sample}: {text}");
         assert!(!figures.contains(wrong), "{sample}: {figures}");
+    }
+    #[cfg(feature = "sqlite")]
+    {
+        let text = joined(&run(&["check", &demo.path("damaged/stream-row-lost")]).out);
+        assert!(text.contains("8 have to be written anew"), "{text}");
     }
     #[cfg(feature = "sqlite")]
     for sample in ["stream-blob", "stream-key", "stream-row-lost"] {
