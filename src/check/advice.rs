@@ -14,7 +14,7 @@ use crate::save::Save;
 const REPAIR: &str = "voxscope repair SAVE --out NEW";
 
 /// What to do about a block that cannot be read and has a file of its own.
-const UNREAD_BLOCK_FILE: &str = "Run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the block from the backup. Without a backup the file goes to lost+found as it is, because a repair copies a block file whole or not at all, and all others are kept.";
+const UNREAD_BLOCK_FILE: &str = "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found as it is, because it copies a block file whole or not at all, and keeps all others. Add `--from-backup OLD` to take the block from a backup.";
 
 /// What to do about a block that can be read and has a file of its own.
 const READ_BLOCK_FILE: &str = "The block can be read, and `repair` copies its file as it is. Run `voxscope convert SAVE --out NEW`: it writes the block anew in a forest or a stream.";

@@ -235,7 +235,7 @@ pub(super) const BLOCK_FILE_HEADER: Text = Text {
         when("length", "block file is cut short", "{found}; {expected|byte}"),
         any("{field} of the block file is wrong", "{found}; expected {expected}"),
     ],
-    next: "Run `voxscope repair SAVE --out NEW --from-backup OLD`: it takes the block from the backup. Without a backup it moves the file to lost+found and keeps all others. `convert` leaves the block out.",
+    next: "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found and keeps all others. Add `--from-backup OLD` to take the block from a backup. `convert` leaves the block out.",
     explanation: "A block file begins with `VXB_`, the version 1 and the size of the container that follows. The engine rewrote the whole file when a block changed, so a game that was killed meanwhile leaves an empty or a cut file. Only this one block is affected.",
 };
 
