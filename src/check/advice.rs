@@ -14,7 +14,7 @@ use crate::save::Save;
 const REPAIR: &str = "voxscope repair SAVE --out NEW";
 
 /// What to do about a block that cannot be read and has a file of its own.
-const UNREAD_BLOCK_FILE: &str = "Copy the file from a backup. `voxscope repair SAVE --out NEW` moves the file to lost+found as it is, because it copies a block file whole or not at all, and keeps all others.";
+const UNREAD_BLOCK_FILE: &str = "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found as it is, because it copies a block file whole or not at all, and keeps all others. Add `--from-backup OLD` to take the block from a backup.";
 
 /// What to do about a block that can be read and has a file of its own.
 const READ_BLOCK_FILE: &str = "The block can be read, and `repair` copies its file as it is. Run `voxscope convert SAVE --out NEW`: it writes the block anew in a forest or a stream.";
@@ -88,10 +88,20 @@ fn converted(save: &Path) -> PathBuf {
     save.with_file_name(name)
 }
 
+/// Where the files of a part of a forest are below the forest.
+fn part_below(part: &Path, forest: &Path) -> Option<PathBuf> {
+    let dir = if part.is_dir() { part } else { part.parent()? };
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    let below = |(dir, forest): (&Path, &Path)| dir.strip_prefix(forest).ok().map(Path::to_path_buf);
+    below((dir, forest)).or_else(|| below((&real(dir)?, &real(forest)?)))
+}
+
 /// The saves of a path, for advice about what was found in them.
 #[derive(Clone, Debug, Default)]
 pub struct Advice {
     root: PathBuf,
+    /// Where what was opened is below the root; empty unless it is a part of a forest that is repaired as a whole.
+    below: PathBuf,
     /// The saves of a directory that has several, by their printable paths.
     saves: Vec<(String, PathBuf)>,
 }
@@ -103,8 +113,23 @@ impl Advice {
         // A name that was made printable leads to no file.
         let path = |name: &String| Some(save.path.join(name)).filter(|path| path.exists());
         let named = saves_of(save).into_iter().map(|name| (path(&name).unwrap_or_else(|| save.path.clone()), name));
-        let root = save.forest_above().unwrap_or_else(|| save.path.clone());
-        Self { root, saves: named.map(|(path, name)| (name, path)).collect() }
+        let above = save.forest_above();
+        let below = above.as_deref().and_then(|forest| part_below(&save.path, forest)).unwrap_or_default();
+        let root = above.unwrap_or_else(|| save.path.clone());
+        Self { root, below, saves: named.map(|(path, name)| (name, path)).collect() }
+    }
+
+    /// What a repair must be given: what was opened, or the forest that it is a part of.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The printable path of a file below the root.
+    #[must_use]
+    pub fn below_root(&self, file: &str) -> String {
+        let parts = [crate::printable::path(&self.below), file.to_owned()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
     }
 
     /// What to do about a finding, with the path of the save that it is in.

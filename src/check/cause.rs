@@ -268,17 +268,20 @@ pub struct Cause {
     pub blocks: u64,
     /// Other causes that fit the same evidence.
     pub alternatives: Vec<CauseKind>,
+    /// Whether it stands for all damage that no rule explains.
+    pub(super) covers_rest: bool,
 }
 
 impl Cause {
     pub(super) fn new(kind: CauseKind, blocks: u64, evidence: Vec<String>, alternatives: &[CauseKind]) -> Self {
-        Self { save: None, kind, evidence, blocks, alternatives: alternatives.to_vec() }
+        Self { save: None, kind, evidence, blocks, alternatives: alternatives.to_vec(), covers_rest: false }
     }
 
     /// Whether it may explain a finding of a file.
     #[must_use]
     pub fn explains(&self, file: &str, code: Code) -> bool {
-        self.kind.explains(code) && self.save.as_deref().is_none_or(|save| is_of(file, save))
+        let is_rest = || self.covers_rest && CauseKind::is_rest(code);
+        (self.kind.explains(code) || is_rest()) && self.save.as_deref().is_none_or(|save| is_of(file, save))
     }
 
     /// What happened, as a sentence without its full stop, with the save that it happened to; causes that fit as well are

@@ -7,7 +7,7 @@ use crate::check::left_out::{LeftOut, uncounted_chunks, unread_layers};
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
-use crate::save::{File, Save};
+use crate::save::{File, Kind, RegionFile, Save};
 use crate::source::OpenError;
 
 /// The rows of one file, by slot; empty if its header does not locate blocks.
@@ -43,6 +43,9 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
             if let Some(region) = save.region(forest, file)? {
                 region::check(&region, options, &mut report, Some(&mut rows));
             }
+            if forest.kind == Kind::BlockFiles {
+                add_codes_of_file(&mut rows, file);
+            }
         }
         File::Pak(pak_dir, file) => {
             if let Some(region) = save.pak(pak_dir, file, &mut Vec::new())? {
@@ -66,6 +69,13 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
         left_out.extend(damage.map(|damage| LeftOut { file: save.shown(&path), why: damage.to_string() }));
     }
     Ok(Listing { rows, left_out })
+}
+
+/// Adds the codes of the file of one block to the row of the block.
+fn add_codes_of_file(rows: &mut [Row], file: &RegionFile) {
+    for row in rows {
+        file.damage.iter().for_each(|damage| row.codes.insert(damage.code));
+    }
 }
 
 /// Why no block of a file can be located, if that is so: its header, its records or its tables cannot be read.
@@ -110,6 +120,7 @@ pub fn table(save: &Save, file: File<'_>, options: &Options<'_>) -> FileTable {
             rows = map::rows(save, map, options);
             left_out = unread_layers(save, map);
         }
+        File::Region(forest, file) if forest.kind == Kind::BlockFiles => add_codes_of_file(&mut rows, file),
         File::Pak(pak_dir, file) => {
             // What cannot be opened is a finding.
             let pak = save.pak(pak_dir, file, &mut Vec::new()).ok().flatten();

@@ -41,17 +41,31 @@ pub struct Totals {
     pub files_lost: u64,
     /// Layers of voxel maps that the copy does not have, or has without voxels.
     pub layers_lost: u64,
+    /// Layers of voxel maps that the copy has without their depths.
+    pub depths_lost: u64,
     /// Blocks whose instances the copy does not have, because they are damaged. They count in `salvaged`.
     pub instances_lost: u64,
     /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
     /// not in `lost`.
     pub pages_lost: u64,
+    /// Of the torn blocks, those of formats that do not tear blocks: rows, chunks and files of blocks.
+    #[serde(skip)]
+    pub damaged: u64,
+    /// Of the blocks against the format, rows of streams: their keys, their pages or their data are.
+    #[serde(skip)]
+    pub odd_rows: u64,
+    /// Of the blocks that the table has elsewhere, chunks of pak regions: their records are wrong.
+    #[serde(skip)]
+    pub wrong_records: u64,
     /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
     #[serde(skip)]
     pub misnamed: u64,
     /// Whole blocks that are set aside because their positions are not known.
     #[serde(skip)]
     pub unplaced: u64,
+    /// Files of other programs in the place of region files: there is no block in them.
+    #[serde(skip)]
+    pub foreign: u64,
     /// Whether there are maps in the result, whose blocks are not counted.
     #[serde(skip)]
     pub has_maps: bool,
@@ -82,8 +96,13 @@ impl Totals {
         self.files_changed += other.files_changed;
         self.files_lost += other.files_lost;
         self.layers_lost += other.layers_lost;
+        self.depths_lost += other.depths_lost;
+        self.foreign += other.foreign;
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
+        self.damaged += other.damaged;
+        self.odd_rows += other.odd_rows;
+        self.wrong_records += other.wrong_records;
         self.misnamed += other.misnamed;
         self.unplaced += other.unplaced;
         self.has_maps |= other.has_maps;
@@ -217,17 +236,43 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
     }
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
+    lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| foreign_outlook(totals, save, effort)));
     lines
+}
+
+/// What to do about files of other programs.
+fn foreign_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
+    let files = count(totals.foreign, "file");
+    let [what, replaced, these] = match totals.foreign {
+        1 => [
+            "is a rig of VoxEdit in the place of a region file: move it out of the save",
+            "it replaced a region file",
+            "that",
+        ],
+        _ => [
+            "are rigs of VoxEdit in the place of region files: move them out of the save",
+            "they replaced region files",
+            "these",
+        ],
+    };
+    let command = format!("{}{}", repair_command(save), effort.argument());
+    format!("{files} {what}. If {replaced}, {command} --from-backup OLD takes {these} from a backup.")
 }
 
 fn figures(totals: &Totals) -> String {
     let right = if totals.kept == 1 { "is right as it is" } else { "are right as they are" };
     let mut parts = vec![format!("{} {right}", grouped(totals.kept))];
-    for (n, words) in
-        [(totals.misplaced(), "in the wrong place"), (totals.odd, "against the format"), (totals.torn, "torn")]
-    {
+    let misplaced = totals.misplaced().saturating_sub(totals.wrong_records);
+    for (n, [one, several]) in [
+        (misplaced, ["is in the wrong place", "are in the wrong place"]),
+        (totals.wrong_records, ["has a wrong record", "have wrong records"]),
+        (totals.odd.saturating_sub(totals.odd_rows), ["is against the format", "are against the format"]),
+        (totals.odd_rows, ["has to be written anew", "have to be written anew"]),
+        (totals.torn.saturating_sub(totals.damaged), ["is torn", "are torn"]),
+        (totals.damaged, ["is damaged", "are damaged"]),
+    ] {
         if n > 0 {
-            parts.push(format!("{} {} {words}", grouped(n), if n == 1 { "is" } else { "are" }));
+            parts.push(format!("{} {}", grouped(n), if n == 1 { one } else { several }));
         }
     }
     let text = match parts.split_last() {
@@ -286,6 +331,9 @@ fn unknown_loss(totals: &Totals) -> String {
     if totals.layers_lost > 0 {
         let are = if totals.layers_lost == 1 { "is" } else { "are" };
         text.push_str(&format!("; {} {are} lost", count(totals.layers_lost, "layer")));
+    }
+    if totals.depths_lost > 0 {
+        text.push_str(&format!("; the depths of {} are lost", count(totals.depths_lost, "layer")));
     }
     text
 }
@@ -366,8 +414,13 @@ mod tests {
         files_changed: 4,
         files_lost: 0,
         layers_lost: 0,
+        depths_lost: 0,
+        foreign: 0,
         instances_lost: 0,
         pages_lost: 0,
+        damaged: 0,
+        odd_rows: 0,
+        wrong_records: 0,
         misnamed: 0,
         unplaced: 0,
         has_maps: false,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use voxscope::check::{self, Summary};
 use voxscope::draft;
 use voxscope::repair::{self, Accepted, Error, Plan, Written};
-use voxscope::save::Save;
+use voxscope::save::{Forest, Kind, Save};
 use voxscope::watch::Watch;
 
 use super::effort::Effort;
@@ -83,7 +83,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         return Err(Failure::Usage("--from-backup must be a save of Godot Voxel".to_owned()));
     }
     if let (Some(backup), Some(path)) = (&backup, &arguments.from_backup) {
-        let has_same = (!save.forests.is_empty() && !backup.forests.is_empty())
+        let has = |save: &Save, is_block_files: bool| {
+            save.forests.iter().any(|forest| (forest.kind == Kind::BlockFiles) == is_block_files)
+        };
+        let has_same = (has(&save, false) && has(backup, false))
+            || (has(&save, true) && has(backup, true))
             || (!save.streams.is_empty() && !backup.streams.is_empty());
         if !has_same {
             let (of, path) = (kind_of(&save), voxscope::printable::path(path));
@@ -148,7 +152,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 
 /// What a save is, in words.
 fn kind_of(save: &Save) -> &'static str {
+    let is_block_files = |forest: &Forest| forest.kind == Kind::BlockFiles;
     match () {
+        () if save.forests.iter().any(is_block_files) => "a save of block files",
         () if !save.forests.is_empty() => "a forest or region files",
         () if !save.streams.is_empty() => "a stream",
         () if !save.pak_dirs.is_empty() => "a room of pak regions",

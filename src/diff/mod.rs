@@ -6,9 +6,12 @@
 //!
 //! If the saves have different block sizes, larger blocks are cut into parts of the smaller size.
 //!
-//! Takes two [worlds](crate::world::World); gives differences in the order of positions, and totals. It knows neither
+//! Rooms of pak regions are compared chunk by chunk ([`chunks`](chunks())).
+//!
+//! Takes two [worlds](crate::world::World) or rooms; gives differences in the order of positions, and totals. It knows neither
 //! findings nor repair, and no terminal.
 
+mod chunks;
 mod compare;
 mod moved;
 mod sizes;
@@ -24,6 +27,7 @@ use crate::save::View;
 use crate::watch::{Step, Watch};
 use crate::world::{self, At, Buffer, Index, World, order, unreadable};
 
+pub use chunks::chunks;
 pub use compare::{BlockChange, ChannelChange, MetadataChange, VoxelChange, blocks};
 use moved::Moves;
 use sizes::Sizes;

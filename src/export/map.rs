@@ -159,7 +159,9 @@ impl<'r> Drawing<'r> {
                 lods if lods.is_empty() => "its blocks have no known positions".to_owned(),
                 lods => format!("LODs: {lods}"),
             };
-            return Err(Error::Missing(format!("{shown}: there is no block of LOD {}; {lods}", request.lod)));
+            let unread = source.without_blocks.iter().flat_map(|table| &table.faults);
+            let unread: String = unread.map(|fault| format!("; {}: {}", fault.file, fault.why)).collect();
+            return Err(Error::Missing(format!("{shown}: there is no block of LOD {}; {lods}{unread}", request.lod)));
         }
         if request.look == Look::Depth && !source.has_depth() {
             return Err(wrong(format!("{shown}: no layer of it has depths: choose another --look")));

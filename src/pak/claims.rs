@@ -22,6 +22,14 @@ pub struct Overlap {
     pub is_repeated: bool,
 }
 
+impl Overlap {
+    /// Both records, in a sentence.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("The records are {} and {}.", self.other.min(self.record), self.other.max(self.record))
+    }
+}
+
 /// The records that claim blocks of others, by number. `claims` are the blocks of each record, in any order.
 #[must_use]
 pub fn find_overlaps(mut claims: Vec<(Span, u32)>, file_len: u64) -> Vec<Overlap> {

@@ -10,7 +10,7 @@ use crate::recover::decide::Certainty;
 use crate::recover::walk;
 use crate::repair::survey::{Listed, Sides, Solved, Standing, Walk, open, solve_all, sure};
 use crate::repair::{Error, Options};
-use crate::save::{Forest, META, Save};
+use crate::save::{Forest, Kind, META, Save};
 
 /// A region file of the backup.
 #[derive(Debug)]
@@ -37,28 +37,38 @@ pub(super) struct Held {
     pub pieces: Vec<Span>,
 }
 
+/// The only position with a content, by the hash of the content; `None` if several positions have it.
+pub(super) type Owners = HashMap<u128, Option<(u8, [i32; 3])>>;
+
 /// The content of a forest of the backup.
 #[derive(Debug, Default)]
 pub(super) struct Store {
     pub files: Vec<File>,
     pub blocks: HashMap<(u8, [i32; 3]), Held>,
-    /// The only position with a content; `None` if several positions have it.
-    pub owners: HashMap<u128, Option<(u8, [i32; 3])>>,
+    /// The position of each content.
+    pub owners: Owners,
     /// The bytes of its meta file.
     pub meta: Option<PathBuf>,
     pub format: Option<Format>,
 }
 
+/// The forest of a backup that corresponds to one of the save and stores blocks in the same way: the only one, or the one with
+/// the same path.
+pub(super) fn corresponding<'b>(save: &Save, forest: &Forest, backup: &'b Save) -> Option<&'b Forest> {
+    let below = |save: &Save, forest: &Forest| forest.dir.strip_prefix(&save.path).map(Path::to_path_buf).ok();
+    let same = |other: &&Forest| below(backup, other) == below(save, forest);
+    let is_alike = |other: &&Forest| (other.kind == Kind::BlockFiles) == (forest.kind == Kind::BlockFiles);
+    match &backup.forests[..] {
+        [one] if save.forests.len() == 1 => Some(one),
+        all => all.iter().find(same),
+    }
+    .filter(is_alike)
+}
+
 impl Store {
-    /// Reads the forest of a backup that corresponds to one of the save: the only one, or the one with the same path.
+    /// Reads the forest of a backup that corresponds to one of the save.
     pub fn read(save: &Save, forest: &Forest, backup: &Save, options: &Options<'_>) -> Result<Option<Self>, Error> {
-        let below = |save: &Save, forest: &Forest| forest.dir.strip_prefix(&save.path).map(Path::to_path_buf).ok();
-        let same = |other: &&Forest| below(backup, other) == below(save, forest);
-        let other = match &backup.forests[..] {
-            [one] if save.forests.len() == 1 => Some(one),
-            all => all.iter().find(same),
-        };
-        let Some(other) = other else { return Ok(None) };
+        let Some(other) = corresponding(save, forest, backup) else { return Ok(None) };
         let empty = || Self {
             format: other.format,
             meta: other.meta.as_ref().map(|_| other.dir.join(META)),

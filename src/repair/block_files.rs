@@ -1,53 +1,164 @@
-//! Saves of `VoxelStreamBlockFiles`: every block is a file of its own, so each file is copied or set aside. A meta file that is
-//! missing or not valid is written anew if the blocks say their layout.
+//! Saves of `VoxelStreamBlockFiles`: every block is a file of its own, so each file is copied, set aside or replaced by that of
+//! a backup. A meta file that is missing or not valid is written anew if the blocks say their layout.
 
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::bytes::index;
 use crate::damage::Code;
-use crate::godot::block_files::Meta;
-use crate::repair::decision::{Action, UNKNOWN_LAYOUT, simple};
+use crate::godot::block_files::{Meta, name_of, parse_position};
+use crate::godot::region::Format;
+use crate::repair::backup::{Owners, corresponding};
+use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::out::below;
 use crate::repair::{Error, MetaFile, Options, Plan};
 use crate::save::{Forest, RegionFile, Save, Scratch};
+use crate::source::Source;
 use crate::{draft, save};
 
+/// What is done with a file, and why.
+type Choice = (Action, &'static str);
+
+const UNREADABLE: Choice = (Action::SetAside, "its block cannot be read");
+
+/// The block files of a backup.
+pub(super) struct Backup {
+    /// The whole blocks, by LOD and position, with their files.
+    files: BTreeMap<(u8, [i32; 3]), Arc<Path>>,
+    /// The position of each content.
+    pub owners: Owners,
+    format: Option<Format>,
+    meta: Option<PathBuf>,
+}
+
+impl Backup {
+    /// Reads the save of block files of a backup that corresponds to one of the save.
+    pub fn read(save: &Save, forest: &Forest, backup: &Save, options: &Options<'_>) -> Result<Option<Self>, Error> {
+        let Some(other) = corresponding(save, forest, backup) else { return Ok(None) };
+        let (mut files, mut owners, mut scratch) = (BTreeMap::new(), Owners::new(), Scratch::default());
+        for file in &other.regions {
+            options.go_on()?;
+            let (mut content, place) = (None, (file.lod, file.position));
+            let (action, _) = look(backup, other, file, &mut scratch, &mut content)?;
+            let Some(content) = content.filter(|_| action == Action::Copy) else { continue };
+            owners.entry(content).and_modify(|owner| *owner = None).or_insert(Some(place));
+            files.insert(place, other.dir.join(&file.name).into());
+        }
+        let meta = other.kind.meta_name().filter(|_| other.meta.is_some()).map(|name| other.dir.join(name));
+        Ok(Some(Self { files, owners, format: other.format, meta }))
+    }
+
+    /// The file of a block, if the backup has the layout of the save.
+    fn file(&self, forest: &Forest, place: (u8, [i32; 3])) -> Option<Arc<Path>> {
+        let layout = |format: Format| (format.block_size_po2, format.depths);
+        let is_other = |(own, other)| layout(own) != layout(other);
+        let is_other = forest.format.zip(self.format).is_some_and(is_other);
+        self.files.get(&place).filter(|_| !is_other).map(Arc::clone)
+    }
+}
+
+/// The position of a block file in its name; `None` for any other file.
+pub(super) fn position_of(path: &Path) -> Option<[i32; 3]> {
+    path.extension().filter(|ending| *ending == "vxb")?;
+    path.file_stem().and_then(OsStr::to_str).and_then(parse_position)
+}
+
 /// Plans the files of one save of block files.
-pub(super) fn plan(save: &Save, forest: &Forest, options: &Options<'_>, plan: &mut Plan) -> Result<(), Error> {
+pub(super) fn plan(
+    save: &Save,
+    forest: &Forest,
+    backup: Option<&Backup>,
+    options: &Options<'_>,
+    plan: &mut Plan,
+) -> Result<(), Error> {
     let mut scratch = Scratch::default();
     for file in &forest.regions {
         options.go_on()?;
-        let (action, why) = look(save, forest, file, &mut scratch)?;
-        plan.regions.push(simple(save, forest, &file.name, file.lod, action, why));
+        let (action, why) = look(save, forest, file, &mut scratch, &mut None)?;
+        let mut region = simple(save, forest, &file.name, file.lod, action, why);
+        let held = backup.filter(|_| action == Action::SetAside && position_of(&file.name).is_some());
+        if let Some(held) = held.and_then(|backup| backup.file(forest, (file.lod, file.position))) {
+            region.action = Action::FromBackup;
+            region.backup = Some(held);
+        }
+        plan.regions.push(region);
     }
+    plan.regions.extend(backup.into_iter().flat_map(|backup| missing(save, forest, backup)));
     let Some(name) = forest.kind.meta_name().map(|name| forest.dir.join(name)) else { return Ok(()) };
     let is_wrong = |code| matches!(code, Code::BlockFilesMeta | Code::NotAFile | Code::LinkSkipped);
     let wrong = save.faults.iter().any(|fault| fault.path == name && is_wrong(fault.damage.code));
-    if let (true, Some(format)) = (wrong, forest.format) {
-        let highest = forest.regions.iter().map(|file| file.lod).max().unwrap_or(0);
-        let meta = Meta::new(highest.saturating_add(1), format.block_size_po2, format.depths);
-        plan.metas.push(MetaFile {
-            name: below(&save.path, &name),
-            bytes: meta.encode(),
-            from: "written anew from the blocks",
-            old: std::fs::symlink_metadata(&name).is_ok_and(|data| data.is_file()),
-        });
+    if !wrong {
+        return Ok(());
     }
+    let new = match (forest.format, backup.and_then(|backup| backup.meta.as_deref())) {
+        (Some(format), _) => {
+            let own = plan.regions.iter().filter(|region| region.path.starts_with(&forest.dir));
+            let highest = own.map(|region| region.lod).max().unwrap_or(0);
+            let meta = Meta::new(highest.saturating_add(1), format.block_size_po2, format.depths);
+            (meta.encode(), "written anew from the blocks")
+        }
+        (None, Some(path)) => {
+            let (source, mut bytes) = (draft::open(path)?, Vec::new());
+            source.read_into(0, index(source.len()), &mut bytes).map_err(draft::Error::read(path))?;
+            (bytes, "taken from the backup")
+        }
+        (None, None) => return Ok(()),
+    };
+    plan.metas.push(MetaFile {
+        name: below(&save.path, &name),
+        bytes: new.0,
+        from: new.1,
+        old: std::fs::symlink_metadata(&name).is_ok_and(|data| data.is_file()),
+    });
     Ok(())
 }
 
-/// What is done with a file, and why.
+/// The blocks of a backup whose files the save does not have. The engine never deletes the file of a block.
+fn missing(save: &Save, forest: &Forest, backup: &Backup) -> Vec<RegionPlan> {
+    let is_loose = |file: &RegionFile| file.name.components().count() == 1;
+    if !save.path.is_dir() || forest.regions.iter().any(is_loose) {
+        return Vec::new();
+    }
+    let own: HashSet<(u8, [i32; 3])> = forest.regions.iter().map(|file| (file.lod, file.position)).collect();
+    let lods = forest.meta.as_ref().and_then(|meta| meta.lod_count).unwrap_or(u8::MAX);
+    // What a link leads to was not read, and may be newer than the backup.
+    let is_linked = |path: &Path| {
+        let links = save.faults.iter().filter(|fault| fault.damage.code == Code::LinkSkipped);
+        links.into_iter().any(|fault| path.starts_with(&fault.path))
+    };
+    let places = backup.files.keys().filter(|place| place.0 < lods && !own.contains(*place));
+    let planned = places.filter_map(|&(lod, position)| {
+        let name = Path::new("blocks").join(format!("lod{lod}")).join(name_of(position));
+        let held = backup.file(forest, (lod, position)).filter(|_| !is_linked(&forest.dir.join(&name)))?;
+        let mut region = simple(save, forest, &name, lod, Action::FromBackup, "it was missing");
+        region.backup = Some(held);
+        Some(region)
+    });
+    planned.collect()
+}
+
+/// What is done with a file without a backup; sets the hash of its block if that is whole.
 fn look(
     save: &Save,
     forest: &Forest,
     file: &RegionFile,
     scratch: &mut Scratch,
-) -> Result<(Action, &'static str), Error> {
-    const UNREADABLE: (Action, &str) = (Action::SetAside, "its block cannot be read");
+    content: &mut Option<u128>,
+) -> Result<Choice, Error> {
     let path = forest.dir.join(&file.name);
     let open = |source| Error::Build(draft::Error::Open { path: path.clone(), source });
     let Some(region) = save.region(forest, file).map_err(open)? else { return Ok(UNREADABLE) };
     let Some(listed) = region.entries.first() else { return Ok(UNREADABLE) };
     let view: save::View<'_> = region.view(listed.entry, scratch).map_err(draft::Error::read(&path))?;
     Ok(match () {
-        () if view.is_readable() => (Action::Copy, "healthy"),
+        () if view.is_readable() => {
+            *content = view.container.as_ref().map(|container| xxh3_128(container.plain));
+            (Action::Copy, "healthy")
+        }
         () if view.damage.iter().any(|damage| damage.code == Code::RegionFormatUnknown) => {
             (Action::Copy, UNKNOWN_LAYOUT)
         }

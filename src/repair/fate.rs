@@ -8,7 +8,7 @@ use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan};
 use crate::repair::plan::Plan;
 use crate::repair::stream::Part;
-use crate::repair::{Chunk, MissingReason, PakPlan, StreamDecision, StreamPlan};
+use crate::repair::{Chunk, MissingReason, PakPlan, StreamDecision, StreamPlan, block_files};
 use crate::save::{File, Kind, Options, Region, Save, Scratch};
 use crate::source::{FileSource, Source};
 
@@ -43,6 +43,8 @@ pub struct BlockFate<'p> {
     pub record: Option<u32>,
     /// What is done with it.
     pub fate: Fate,
+    /// Whether it is in a region file: what is damaged there is torn between sectors.
+    pub is_of_region: bool,
     /// Whether it is torn in the save.
     pub torn: bool,
     /// Whether it is where the table has it, but against the format.
@@ -69,9 +71,11 @@ fn listed<S: Source>(mut region: Region<S>, each: &mut dyn FnMut(Option<[i32; 3]
 }
 
 fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
+    let is_of_region =
+        !matches!(files.get(&region.path), Some(File::Region(forest, _)) if forest.kind == Kind::BlockFiles);
     let fate = |position, fate, torn, odd| {
         let (file, lod) = (region.name.as_path(), region.lod);
-        BlockFate { file, lod, position, record: None, fate, torn, odd }
+        BlockFate { file, lod, position, record: None, fate, is_of_region, torn, odd }
     };
     let own = || -> Option<Region<FileSource>> {
         let &File::Region(forest, file) = files.get(&region.path)? else { return None };
@@ -94,6 +98,10 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
             _ => {}
         },
         Action::FromBackup => {
+            // The name of a block file is the position of its block.
+            if let Some(at) = block_files::position_of(&region.name) {
+                return each(fate(Some(at), Fate::Older, true, false));
+            }
             let open = |path| Save::open(path, &Options { slots: save.options.slots, ..save.options.clone() }).ok();
             let backup = region.backup.as_deref().and_then(open);
             let all = backup.iter().flat_map(|backup| {
@@ -133,6 +141,7 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
         position,
         record: Some(record),
         fate,
+        is_of_region: false,
         torn,
         odd: false,
     };
@@ -160,8 +169,10 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
 }
 
 fn of_stream<'p>(save: &Save, stream: &'p StreamPlan, each: &mut dyn FnMut(BlockFate<'p>)) {
-    let fate =
-        |lod, position, fate, torn, odd| BlockFate { file: &stream.name, lod, position, record: None, fate, torn, odd };
+    let fate = |lod, position, fate, torn, odd| {
+        let file = &stream.name;
+        BlockFate { file, lod, position, record: None, fate, is_of_region: false, torn, odd }
+    };
     match stream.action {
         Action::Copy => {
             let Some(file) = save.streams.iter().find(|file| file.path == stream.path) else { return };
@@ -196,7 +207,7 @@ fn of_row(row: &StreamDecision) -> (Fate, bool, bool) {
         (Origin::Salvaged, _) => (Fate::Salvaged, true, false),
         (Origin::Backup, _) => (Fate::Older, true, false),
         (Origin::Found, Certainty::Certain) if plain => (Fate::Kept, false, false),
-        (Origin::Found, Certainty::Likely | Certainty::Candidate) => (Fate::Likely, false, false),
+        (Origin::Found, Certainty::Likely | Certainty::Candidate) => (Fate::Likely, false, true),
         _ => (Fate::PutRight, false, true),
     }
 }

@@ -56,6 +56,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    fn add_compared(&mut self, compared: Option<Compared>) {
+        if let Some(compared) = compared {
+            self.compared.get_or_insert_default().add(compared);
+        }
+    }
+
     /// Whether the save is copied as it is.
     #[must_use]
     pub fn changes_nothing(&self) -> bool {
@@ -127,8 +133,15 @@ fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) 
     let all = likely.map(|likely| Options { likely, ..*options });
     let mut plans: [Plan; N] = std::array::from_fn(|_| Plan::default());
     for forest in save.forests.iter().filter(|forest| forest.kind == Kind::BlockFiles) {
+        let held = match options.backup {
+            Some(backup) => block_files::Backup::read(save, forest, backup, options)?,
+            None => None,
+        };
+        let compared = held.as_ref().map(|held| Compared::new(save, forest, &held.owners));
+        plans.iter_mut().for_each(|plan| plan.add_compared(compared));
+        let held = held.filter(|_| !compared.is_some_and(Compared::is_of_another_world));
         for (plan, options) in plans.iter_mut().zip(&all) {
-            block_files::plan(save, forest, options, plan)?;
+            block_files::plan(save, forest, held.as_ref(), options, plan)?;
         }
     }
     for forest in save.forests.iter().filter(|forest| forest.kind != Kind::BlockFiles) {
@@ -136,10 +149,9 @@ fn plans<const N: usize>(save: &Save, options: &Options<'_>, likely: [bool; N]) 
             Some(backup) => Store::read(save, forest, backup, options)?,
             None => None,
         };
-        if let Some(compared) = store.as_ref().map(|store| Compared::new(save, forest, store)) {
-            plans.iter_mut().for_each(|plan| plan.compared.get_or_insert_default().add(compared));
-            store = store.filter(|_| !compared.is_of_another_world());
-        }
+        let compared = store.as_ref().map(|store| Compared::new(save, forest, &store.owners));
+        plans.iter_mut().for_each(|plan| plan.add_compared(compared));
+        store = store.filter(|_| !compared.is_some_and(Compared::is_of_another_world));
         let target = Target::new(save, forest, store.as_ref())?;
         one_forest(save, forest, &target, store.as_ref(), &all, &mut plans)?;
         for plan in &mut plans {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::repair::backup::Store;
+use crate::repair::backup::Owners;
 use crate::save::{Forest, Save, Scratch};
 
 /// Blocks of a forest that are looked for in the backup.
@@ -47,9 +47,9 @@ impl Compared {
         self.same = self.same.saturating_add(other.same);
     }
 
-    /// Looks for blocks of all region files of a forest in its backup. Ignores contents that the backup has several times,
+    /// Looks for blocks of all files of a forest in its backup. Ignores contents that the backup has several times,
     /// such as air: any world has them.
-    pub(super) fn new(save: &Save, forest: &Forest, store: &Store) -> Self {
+    pub(super) fn new(save: &Save, forest: &Forest, owners: &Owners) -> Self {
         let mut scratch = Scratch::default();
         let mut contents = HashSet::new();
         let each = MOST.div_ceil(forest.regions.len().max(1));
@@ -68,7 +68,7 @@ impl Compared {
         }
         let mut compared = Self::default();
         for content in contents {
-            match store.owners.get(&content) {
+            match owners.get(&content) {
                 Some(None) => continue,
                 Some(Some(_)) => compared.same += 1,
                 None => {}

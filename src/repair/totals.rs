@@ -9,7 +9,7 @@ use crate::printable::grouped;
 use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, plan_both_of_readable};
-use crate::repair::{Error, KeptReason, Options};
+use crate::repair::{Error, KeptReason, LayerPlan, Options};
 use crate::save::{RegionFile, Save};
 
 /// Blocks of a save by what a plan does with them. Blocks of maps are not counted.
@@ -19,6 +19,8 @@ use crate::save::{RegionFile, Save};
 pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let mut totals = Totals::default();
     let mut named: HashSet<&Path> = HashSet::new();
+    // If a file is renamed, its chunks are in the wrong place, and their records are right.
+    let renamed: HashSet<&Path> = plan.paks.iter().filter(|pak| pak.is_renamed).map(|pak| pak.name.as_path()).collect();
     fates(save, plan, &mut |block| {
         totals.source += 1;
         named.insert(block.file);
@@ -31,6 +33,11 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
             Fate::Lost => &mut totals.lost,
         } += 1;
         totals.torn += u64::from(block.torn);
+        totals.damaged += u64::from(block.torn && !block.is_of_region);
+        totals.odd_rows += u64::from(block.odd && !block.is_of_region);
+        let is_elsewhere = !block.torn && !block.odd && block.fate != Fate::Kept;
+        let is_of_pak = block.record.is_some() && !renamed.contains(block.file);
+        totals.wrong_records += u64::from(is_elsewhere && is_of_pak);
         totals.odd += u64::from(block.odd);
     });
     let rebuilt = |action| action == Action::Rebuild;
@@ -46,6 +53,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let is_foreign = |file: &RegionFile| file.damage.iter().any(|d| d.code == Code::RegionVoxedit);
     let foreign = save.regions().filter(|(_, file)| is_foreign(file));
     let foreign: HashSet<PathBuf> = foreign.map(|(forest, file)| forest.dir.join(&file.name)).collect();
+    totals.foreign = n(foreign.len());
     let is_aside = |action| action == Action::SetAside;
     let held_none = save.regions().filter(|(_, file)| file.damage.iter().any(|d| d.code == Code::RegionNeverStored));
     let held_none: HashSet<PathBuf> = held_none.map(|(forest, file)| forest.dir.join(&file.name)).collect();
@@ -60,7 +68,9 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.instances_lost = plan.streams.iter().map(|stream| n(stream.without_instances().count())).sum();
     totals.pages_lost = plan.streams.iter().map(|stream| stream.pages_lost).sum();
     let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
-    totals.layers_lost = n(layers.filter(|layer| layer.left_out.is_some() || layer.stays.is_some()).count());
+    let is_lost = |layer: &&LayerPlan| layer.left_out.is_some() || layer.stays.is_some();
+    totals.layers_lost = n(layers.clone().filter(is_lost).count());
+    totals.depths_lost = n(layers.filter(|layer| !is_lost(layer) && layer.loses_depths).count());
     let regions =
         plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign.contains(&region.path)).count();
     let paks = plan.paks.iter().filter(|pak| !pak.is_unchanged()).count();
@@ -187,6 +197,13 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         let (layers, are) =
             (crate::printable::count(totals.layers_lost, "layer"), if totals.layers_lost == 1 { "is" } else { "are" });
         lines.push(format!("{layers} of voxel maps {are} lost."));
+    }
+    if totals.depths_lost > 0 {
+        let (layers, have) = (
+            crate::printable::count(totals.depths_lost, "layer"),
+            if totals.depths_lost == 1 { "has" } else { "have" },
+        );
+        lines.push(format!("{layers} of voxel maps {have} no depths in the copy."));
     }
     lines.extend(done.map(|written| {
         match written {

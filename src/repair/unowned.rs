@@ -12,7 +12,7 @@ use crate::draft::{self, Draft};
 use crate::godot::region::{Format, Header};
 use crate::printable::write_json_pretty;
 use crate::repair::plan::plan_of_readable;
-use crate::repair::{Action, Error, Options, beside_copy, lost, map, out, pak, stream};
+use crate::repair::{Action, Error, Options, beside_copy, lost, map, out, pak, stream, write};
 use crate::save::{Forest, LOST, Save, Scratch, first_byte};
 use crate::source::Source;
 use crate::watch::Watch;
@@ -148,10 +148,10 @@ impl Writing<'_> {
         map::write_lost(self.draft, &plan.maps)?;
         let aside = plan.regions.iter().filter(|region| region.action == Action::SetAside);
         let aside = aside.map(|region| (region.path.clone(), region.name.clone()));
-        let misnamed = plan.misnamed.iter().map(|(name, _)| (self.save.path.join(name), name.clone()));
-        for (path, name) in aside.chain(misnamed).filter(|(path, _)| path.is_file()) {
+        for (path, name) in aside.filter(|(path, _)| path.is_file()) {
             self.draft.copy(&path, &out::aside(self.draft, &name))?;
         }
+        write::write_lost(self.draft, self.save, &plan)?;
         self.summary.files = self.draft.lift(Path::new(LOST))?;
         for region in &plan.regions {
             let shown = region.name.to_string_lossy();

@@ -224,6 +224,11 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), draft::Erro
         }
     }
     // Last, so that files of an earlier repair keep their names.
+    set_aside(draft, save, apart)
+}
+
+/// Copies files and directories of the save, by their paths below it, to `lost+found`.
+fn set_aside(draft: &Draft<'_>, save: &Save, apart: Vec<(PathBuf, FileType)>) -> Result<(), draft::Error> {
     let mut left: Vec<_> = apart.into_iter().map(|(name, kind)| (aside(draft, &name), name, kind)).collect();
     while let Some((to, name, kind)) = left.pop() {
         let from = save.path.join(&name);
@@ -236,6 +241,17 @@ fn others(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), draft::Erro
         }
     }
     Ok(())
+}
+
+/// Copies what the repair replaces or does not look at to `lost+found`: old meta files, and what has the place or the name of
+/// something else.
+pub(super) fn write_lost(draft: &Draft<'_>, save: &Save, plan: &Plan) -> Result<(), draft::Error> {
+    for meta in plan.metas.iter().filter(|meta| meta.old) {
+        draft.copy(&save.path.join(&meta.name), &aside(draft, &meta.name))?;
+    }
+    let kind = |name: &PathBuf| Some(fs::symlink_metadata(save.path.join(name)).ok()?.file_type());
+    let apart = plan.strange.iter().chain(&plan.no_files).filter_map(|name| Some((name.clone(), kind(name)?)));
+    set_aside(draft, save, apart.collect())
 }
 
 /// The entries of a directory, in the order of their names.

@@ -314,8 +314,10 @@ pub struct Forest {
 pub struct RegionFile {
     /// Its path below the forest's directory.
     pub name: Box<Path>,
-    /// Its LOD, from its directory; 0 for loose files.
+    /// Its LOD, from its directory or its name; 0 if neither shows it.
     pub lod: u8,
+    /// Whether its LOD is assumed, because nothing shows it.
+    pub assumes_lod: bool,
     /// Its region coordinates, from its name.
     pub position: [i32; 3],
     /// Its length in bytes.

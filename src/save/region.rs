@@ -7,8 +7,8 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Entry, Header};
 use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
-use crate::save::{Forest, Options};
 use crate::save::view::{Scratch, View};
+use crate::save::{Forest, Options};
 use crate::source::Source;
 
 /// Bytes of the table that are read at once.

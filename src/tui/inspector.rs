@@ -270,15 +270,19 @@ fn describe_group(app: &App, out: &mut InspectorLines) {
 }
 
 fn describe_block(app: &App, slot: Slot, out: &mut InspectorLines) {
-    out.push(("slot", slot.slot.to_string(), Role::Text));
+    let opened = app.opened_item();
+    let index = opened.map_or(Some("slot"), |opened| opened.index_name());
+    out.extend(index.map(|name| (name, slot.slot.to_string(), Role::Text)));
     if slot.lod > 0 {
         out.push(("LOD", slot.lod.to_string(), Role::Text));
     }
-    if let Some(opened) = app.opened_item() {
+    if let Some(opened) = opened {
         let last = slot.first + slot.count.saturating_sub(1);
         let words = if opened.stream().is_some() { "pages" } else { "sectors" };
         let [first, last] = [slot.first, last].map(|sector| opened.shown_sector(sector));
         match first == last {
+            // An array has no sectors.
+            _ if matches!(opened.store, Store::Layer(..)) => {}
             true => out.push((words.trim_end_matches('s'), first.to_string(), Role::Text)),
             false => out.push((words, format!("{first} to {last}"), Role::Text)),
         }
@@ -292,7 +296,7 @@ fn describe_block(app: &App, slot: Slot, out: &mut InspectorLines) {
     if plain > 0 {
         out.push(("holds", bytes(plain), Role::Text));
     }
-    if let Some(Store::Layer(grid, _)) = app.opened_item().map(|opened| &opened.store)
+    if let Some(Store::Layer(grid, _)) = opened.map(|opened| &opened.store)
         && let (Some([x, y, z]), None) = (grid.dim, slot.position)
     {
         out.push(("cells", format!("{x} x {y} x {z}"), Role::Text));

@@ -70,7 +70,7 @@ fn shown(app: &App) -> Option<(&Verdict, &Path)> {
             let verdict = app.findings.shown.verdict.get(&key)?;
             app.findings.shown.verdict.latest().map(|((_, dir), _)| (&**verdict, dir.as_path()))
         }
-        None => Some((&app.findings.verdict, &app.settings.path)),
+        None => Some((&app.findings.verdict, app.findings.advice.root())),
     }
 }
 

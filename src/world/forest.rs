@@ -220,6 +220,8 @@ fn of_region(save: &Save, forest: &Forest, number: u32, file: &RegionFile, slots
         }
     };
     report(&mut found, &file.damage);
+    let trailing = file.damage.iter().filter(|damage| damage.code == Code::BlockFileTrailing);
+    found.corrected.extend(trailing.map(|damage| fault(format!("{damage}, which are left out"))));
     let mut region = match save.region(forest, file) {
         Ok(Some(region)) => region,
         Ok(None) => return found,

@@ -122,9 +122,8 @@ fn a_save_beside_another_one_is_repaired_as_it_is_alone() {
     copy_dir(&demo.path("healthy/current"), &dir.path().join("new"));
     let both = dir.path().to_str().unwrap();
     let put_right = |path: &str| {
-        let run = run(&["repair", path, "--plan", "--format=json"]);
-        let json: Json = serde_json::from_str(&run.out).unwrap();
-        (run.code, json["totals"]["put_right"].as_u64())
+        let summary = lines(&run(&["check", path, "--format=jsonl"]).out).pop().expect("a summary");
+        (run(&["repair", path, "--plan"]).code, summary["totals"]["put_right"].as_u64())
     };
     let alone = put_right(&old);
     assert!(alone.1 > Some(40), "{alone:?}");
@@ -136,7 +135,12 @@ fn a_save_beside_another_one_is_repaired_as_it_is_alone() {
     };
     assert!(promised(&old) && promised(both));
     let copy = dir.path().with_extension("repaired");
-    assert_eq!(run(&["repair", both, "--out", copy.to_str().unwrap()]).code, Some(1));
+    let repaired = run(&["repair", both, "--out", copy.to_str().unwrap()]);
+    assert!(
+        repaired.code == Some(1) && repaired.out.contains(&format!("{} put right", alone.1.unwrap())),
+        "{}",
+        repaired.out
+    );
     let again = run(&["repair", copy.to_str().unwrap(), "--plan"]);
     std::fs::remove_dir_all(&copy).unwrap();
     assert_eq!((again.code, again.out.trim()), (Some(0), "Nothing to repair."));

@@ -117,6 +117,22 @@ fn a_database_of_another_program_is_no_save_and_is_named_as_what_it_is() {
     let check = run(&["check", path, "--format=jsonl"]);
     assert_eq!(check.code, Some(0), "{}{}", check.out, check.err);
     assert_eq!(lines(&check.out).last().unwrap()["files"], 1);
+    // It is named beside the stream, under any name.
+    for name in ["settings", "settings.sqlite", "settings.db"] {
+        if name != "settings" {
+            fs::rename(&other, save.join(name)).unwrap();
+        }
+        let check = run(&["check", path, "--notes", "--format=jsonl"]);
+        assert_eq!(check.code, Some(0), "{name}: {}{}", check.out, check.err);
+        let found = lines(&check.out);
+        let named: Vec<_> = found.iter().filter(|line| line["file"] == name).collect();
+        assert_eq!((named.len(), &named[0]["code"]), (1, &"name-foreign".into()), "{}", check.out);
+        let message = named[0]["message"].as_str().unwrap();
+        assert!(message.contains("SQLite database of another program") && message.contains("`options`"), "{message}");
+        if name != "settings" {
+            fs::rename(save.join(name), &other).unwrap();
+        }
+    }
 }
 
 /// The tables of a new stream are in its write-ahead log until the game closes it.

@@ -245,6 +245,15 @@ fn a_backup_of_another_kind_is_refused() {
     let (save, backup) = (demo.path("healthy/plain"), demo.path("healthy/pak-room"));
     let ran = run(&["repair", &save, "--plan", "--from-backup", &backup]);
     assert_eq!(ran.code, Some(16), "{}", ran.err);
+    let files = demo.path("damaged/block-file-cut");
+    for (save, backup, what) in [
+        (&files, &save, "it is a forest or region files, and the save is a save of block files"),
+        (&save, &files, "it is a save of block files, and the save is a forest or region files"),
+    ] {
+        let ran = run(&["repair", save, "--plan", "--from-backup", backup]);
+        assert_eq!(ran.code, Some(16), "{}", ran.err);
+        assert!(ran.err.contains(what), "{}", ran.err);
+    }
     #[cfg(feature = "sqlite")]
     {
         let ran = run(&["repair", &save, "--plan", "--from-backup", &demo.path("healthy/stream")]);

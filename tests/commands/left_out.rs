@@ -22,11 +22,17 @@ fn chunks_that_the_header_does_not_count_are_named() {
     if cfg!(feature = "sqlite") {
         commands.push(vec!["export", &save, "--table", "--out", &database]);
     }
+    let picture = to("map.png");
+    commands.push(vec!["show", &save, "--record", "0"]);
+    commands.push(vec!["show", &save, "--record", "33"]);
+    commands.push(vec!["show", &save, "--block", "1,0,1"]);
+    commands.push(vec!["export", &save, "--map", &picture]);
     for arguments in commands {
         let run = run(&arguments);
         assert_eq!(run.code, Some(8), "{arguments:?}: {}", run.err);
         assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
     }
+    assert!(run(&["show", &save, "--record", "0"]).out.contains("record 0"), "what is counted is shown");
     let json: Json = serde_json::from_slice(&fs::read(dir.path().join("arrays/export.json")).unwrap()).unwrap();
     assert_eq!(json["files_unread"].as_array().unwrap().len(), 1, "{json}");
     // `repair` reads them.
@@ -45,7 +51,7 @@ fn maps_of_which_nothing_is_read_are_named_by_every_command() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();
     for (sample, words) in [
-        ("map-unreadable", "map_data.json: map_data.json is not readable JSON"),
+        ("map-unreadable", "map_data.json: the description is not readable JSON"),
         ("map-format", "map_data.json: format of the layer is unknown"),
         ("npy-cut", "Lake_Global.npy: header of the array is cut short"),
         ("npy-dtype", "Lake_Global.npy: number type of the array is not one of a map"),
@@ -124,4 +130,32 @@ fn messages_about_paks_and_maps_use_their_words() {
     let ran = run(&["show", &demo.path("healthy/map-sparse"), "--voxel", "9000,0,0"]);
     assert_eq!(ran.code, Some(8));
     assert!(ran.err.contains("outside of every layer") && !ran.err.contains("LOD"), "{}", ran.err);
+}
+
+#[test]
+fn bytes_after_a_block_in_its_file_are_named() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/block-file-trailing");
+    let dir = tempdir().unwrap();
+    let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let listed = lines(&run(&["ls", &save, "--format=jsonl"]).out);
+    let marked: Vec<&Json> =
+        listed.iter().filter(|row| row["codes"] == serde_json::json!(["block-file-trailing"])).collect();
+    assert_eq!((marked.len(), &marked[0]["position"]), (1, &serde_json::json!([1, 0, 0])), "{listed:?}");
+    for command in [["export", &save, "--out", &to("arrays")], ["convert", &save, "--out", &to("forest")]] {
+        let run = run(&command);
+        assert_eq!(run.code, Some(0), "{command:?}: {}", run.err);
+        assert!(
+            run.err.contains("+1+0+0.vxb: bytes after the block in its file (64 bytes)"),
+            "{command:?}: {}",
+            run.err
+        );
+    }
+}
+
+#[test]
+fn the_file_of_a_map_is_named_once() {
+    let demo = Demo::new();
+    let ran = run(&["ls", &demo.path("damaged/map-unreadable")]);
+    assert_eq!(ran.err.matches("map_data.json").count(), 1, "{}", ran.err);
 }

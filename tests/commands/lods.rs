@@ -71,3 +71,28 @@ fn convert_names_a_lod_beside_regions() {
     assert_eq!(done.code, Some(8), "{}{}", done.out, done.err);
     assert!(done.err.contains("lod1: left out: a directory of a LOD beside `regions`"), "{}", done.err);
 }
+
+#[test]
+fn a_copy_of_a_region_file_has_the_lod_that_its_directory_or_name_shows() {
+    let demo = Demo::new();
+    let region = demo.path("healthy/lods/regions/lod2/r.0.0.0.vxr");
+    let lod = |file: &Path| {
+        let info: Json = serde_json::from_str(&run(&["info", "--format=json", file.to_str().unwrap()]).out).unwrap();
+        let lod = &info["forests"][0]["lods"][0];
+        (lod["lod"].as_u64().unwrap(), lod["lod_assumed"].as_bool().unwrap())
+    };
+    assert_eq!(lod(Path::new(&region)), (2, false));
+    for (name, shown) in [
+        ("lod2/r.0.0.0.vxr", (2, false)),
+        ("lod2 (copy)/r.0.0.0.vxr", (2, false)),
+        ("copies/lod2_r.0.0.0.vxr", (2, false)),
+        ("copies/r.0.0.0.vxr", (0, true)),
+    ] {
+        let copy = demo.root.join("apart").join(name);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(&region, &copy).unwrap();
+        assert_eq!(lod(&copy), shown, "{name}");
+        let text = run(&["info", copy.to_str().unwrap()]).out;
+        assert_eq!(text.contains("LOD assumed"), shown.1, "{text}");
+    }
+}

@@ -102,3 +102,85 @@ fn chunks_of_a_pak_region_without_a_position_in_its_name_have_none() {
     assert!(run(&["info", &save]).out.contains("save1.region, region unknown"));
     assert!(files.iter().filter(|file| file["name"] != "save1.region").all(|file| file["region"].is_array()));
 }
+
+#[test]
+fn a_second_repair_of_a_single_pak_region_without_a_region_in_its_name_changes_nothing() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::copy(demo.path("damaged/pak-file-cut/x0_y0_z0.region"), path("my.region")).unwrap();
+    assert_eq!(run(&["repair", &path("my.region"), "--out", &path("first")]).code, Some(5));
+    let second = run(&["repair", &path("first"), "--out", &path("second")]);
+    assert!(second.out.contains("Nothing to repair"), "{}", second.out);
+    let bytes = |copy: &str| fs::read(dir.path().join(copy).join("my.region")).unwrap();
+    assert_eq!(bytes("first"), bytes("second"));
+    // In a room the game does not look for the file.
+    let save = rename(&demo, "my.region");
+    let plan = run(&["repair", &save, "--plan"]);
+    assert!(plan.out.contains("my.region: the game does not look for a file of this name"), "{}", plan.out);
+}
+
+#[test]
+fn both_records_of_an_overlap_are_named() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/pak-overlap");
+    let json = checked(&save);
+    let finding = json["findings"].as_array().unwrap().iter().find(|f| f["code"] == "pak-overlap").unwrap();
+    assert!(finding["message"].as_str().unwrap().contains("The records are 1 and 2."), "{finding}");
+    let shown = run(&["show", &save, "--record", "2"]).out;
+    assert!(shown.contains("The records are 1 and 2."), "{shown}");
+}
+
+#[test]
+fn show_says_which_command_checks_the_place_of_a_chunk() {
+    let demo = Demo::new();
+    let shown = run(&["show", &demo.path("damaged/pak-misplaced"), "--record", "33"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert!(shown.out.contains("Nothing is wrong with its data."), "{}", shown.out);
+    assert!(shown.out.contains("finds out whether the chunk is in the right place"), "{}", shown.out);
+}
+
+#[test]
+fn rooms_are_compared_chunk_by_chunk() {
+    let demo = Demo::new();
+    let (room, damaged) = (demo.path("healthy/pak-room"), |name: &str| demo.path(&format!("damaged/{name}")));
+    let diff = |a: &str, b: &str| {
+        let ran = run(&["diff", a, b, "--format=jsonl"]);
+        (ran.code, crate::lines(&ran.out), ran.err)
+    };
+    let (code, lines, err) = diff(&room, &room);
+    assert_eq!((code, err.as_str(), lines.len()), (Some(0), "", 1));
+    assert_eq!((&lines[0]["blocks_a"], &lines[0]["same"]), (&11.into(), &11.into()), "{lines:?}");
+    let types = |lines: &[Json]| -> Vec<(String, Json)> {
+        lines.iter().map(|l| (l["type"].as_str().unwrap().to_owned(), l["block"].clone())).collect()
+    };
+    // Two exchanged records are two changed chunks.
+    let (code, lines, err) = diff(&damaged("pak-misplaced"), &repaired(&demo, "pak-misplaced"));
+    assert_eq!((code, err.as_str()), (Some(1), ""), "{lines:?}");
+    let changed = types(&lines);
+    assert_eq!(changed.iter().filter(|(kind, _)| kind == "changed").count(), 2, "{changed:?}");
+    assert!(lines[0]["voxels"].as_u64().unwrap() > 0, "{lines:?}");
+    // A chunk that only one side has.
+    let (code, lines, err) = diff(&damaged("pak-file-cut"), &repaired(&demo, "pak-file-cut"));
+    assert_eq!((code, err.as_str()), (Some(2), ""), "the last chunk cannot be read: {lines:?}");
+    assert_eq!(types(&lines)[0], ("unreadable".to_owned(), serde_json::json!([1, 0, 1])));
+    let (code, lines, _) = diff(&repaired(&demo, "pak-file-cut"), &demo.path("damaged/pak-zlib-trailing"));
+    assert!(
+        code == Some(1) && types(&lines).contains(&("added".to_owned(), serde_json::json!([1, 0, 1]))),
+        "{lines:?}"
+    );
+    // A chunk in a file of which not all is read is not called removed.
+    let (code, lines, err) = diff(&demo.path("damaged/pak-zlib-trailing"), &damaged("pak-header-cut"));
+    assert_eq!(code, Some(2), "{lines:?}");
+    assert!(err.contains("x0_y0_z0.region") && lines.iter().all(|line| line["type"] != "removed"), "{err}{lines:?}");
+    // In words.
+    let text = run(&["diff", &room, &room]).out;
+    assert!(text.contains("11 the same"), "{text}");
+}
+
+/// The copy that a repair makes of a damaged sample.
+fn repaired(demo: &Demo, name: &str) -> String {
+    let copy = demo.root.join(format!("{name}-repaired")).to_str().unwrap().to_owned();
+    run(&["repair", &demo.path(&format!("damaged/{name}")), "--out", &copy]);
+    copy
+}

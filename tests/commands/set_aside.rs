@@ -30,6 +30,9 @@ fn an_export_has_the_rows_chunks_and_files_that_a_repair_sets_aside() {
         "map-file-name",
         "region-empty",
         "block-file-cut",
+        "block-files-meta",
+        "meta-field",
+        "meta-unreadable",
     ] {
         let save = demo.path(&format!("damaged/{name}"));
         let dir = tempdir().unwrap();
@@ -71,4 +74,23 @@ fn an_export_of_a_healthy_save_has_nothing_set_aside() {
         );
         assert_eq!(names(&out), BTreeSet::new(), "{name}");
     }
+}
+
+/// A file or a directory in a place where another is looked for is kept too.
+#[test]
+fn an_export_has_what_has_the_name_or_the_place_of_something_else() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let lod = Path::new(&save).join("regions/lod0");
+    std::fs::write(lod.join("r.0.0.0.vxr.old"), b"something else").unwrap();
+    std::fs::create_dir(lod.join("r.7.0.0.vxr")).unwrap();
+    std::fs::write(lod.join("r.7.0.0.vxr/inside"), b"inside").unwrap();
+    let dir = tempdir().unwrap();
+    let [copy, out] = ["copy", "out"].map(|name| dir.path().join(name));
+    run(&["repair", &save, "--out", copy.to_str().unwrap()]);
+    let kept = names(&copy.join("lost+found"));
+    assert!(kept.iter().any(|name| name.ends_with("r.7.0.0.vxr/inside")), "{kept:?}");
+    // The directory cannot be read as a region file.
+    assert_eq!(code(&["export", &save, "--lost", "--out", out.to_str().unwrap()]), 8);
+    assert_eq!(names(&out), kept);
 }

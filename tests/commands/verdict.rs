@@ -184,3 +184,58 @@ fn commands_in_advice_name_the_save() {
         assert!(!words.contains(&"SAVE") && !out.contains("repair SAVE"), "{out}");
     }
 }
+
+/// Only blocks of regions are torn, and the place of a chunk or a row is its record or its key.
+#[test]
+fn the_words_for_damaged_blocks_are_those_of_their_format() {
+    let demo = Demo::new();
+    for (sample, words, wrong) in [
+        ("pak-zlib", "1 is damaged", "torn"),
+        ("pak-beyond-end", "1 has a wrong record", "torn"),
+        ("pak-file-cut", "1 is damaged", "torn"),
+        ("pak-file-length", "1 has a wrong record", "in the wrong place"),
+        ("pak-name", "3 are in the wrong place", "wrong record"),
+        ("block-file-cut", "1 is damaged", "torn"),
+        ("block-epilogue", "1 is torn", "damaged."),
+        ("crash-wrong-places", "in the wrong place", "wrong record"),
+    ] {
+        let text = joined(&run(&["check", &demo.path(&format!("damaged/{sample}"))]).out);
+        let figures = text.split("of ").find(|part| part.contains("right as")).unwrap_or_default().to_owned();
+        assert!(text.contains(words), "{sample}: {text}");
+        assert!(!figures.contains(wrong), "{sample}: {figures}");
+    }
+    #[cfg(feature = "sqlite")]
+    {
+        let text = joined(&run(&["check", &demo.path("damaged/stream-row-lost")]).out);
+        assert!(text.contains("8 have to be written anew"), "{text}");
+    }
+    #[cfg(feature = "sqlite")]
+    for sample in ["stream-blob", "stream-key", "stream-row-lost"] {
+        let text = joined(&run(&["check", &demo.path(&format!("damaged/{sample}"))]).out);
+        assert!(!text.contains("is torn") && !text.contains("in the wrong place"), "{sample}: {text}");
+    }
+}
+
+#[test]
+fn the_verdict_names_the_next_step_for_a_rig_of_voxedit() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/region-voxedit");
+    let text = joined(&run(&["check", &save]).out);
+    let command = format!("voxscope repair {save} --out {save}-repaired --from-backup OLD takes that from a backup");
+    let verdict = text.split("foreign-data").last().unwrap();
+    assert!(verdict.contains("move it out of the save") && verdict.contains(&command), "{text}");
+}
+
+#[test]
+fn lost_depths_of_a_layer_are_in_the_verdict_and_at_the_end_of_a_repair() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/map-sparse");
+    fs::write(std::path::Path::new(&save).join("Lake_Global_depth.npy"), b"nothing of an array").unwrap();
+    let text = joined(&run(&["check", &save]).out);
+    assert!(text.contains("the depths of 1 layer are lost"), "{text}");
+    let plan = joined(&run(&["repair", &save, "--plan"]).out);
+    assert!(plan.contains("1 layer of voxel maps has no depths in the copy."), "{plan}");
+    let json: Json = serde_json::from_str(&run(&["check", &save, "--format=json"]).out).unwrap();
+    let totals = &json["summary"]["totals"];
+    assert_eq!((&totals["depths_lost"], &totals["layers_lost"]), (&1.into(), &0.into()), "{totals}");
+}

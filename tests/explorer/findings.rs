@@ -1,6 +1,9 @@
 //! The list of findings.
 
-use voxscope::damage::Code;
+use std::sync::Arc;
+
+use voxscope::check::Finding;
+use voxscope::damage::{Code, Level};
 use voxscope::tui::Driver;
 use voxscope::tui::pane::Pane;
 
@@ -208,4 +211,31 @@ fn a_finding_about_a_file_is_not_shown_as_one_of_a_block() {
         let screen = driver.text_screen();
         assert!(!screen.contains(" Block (") && !screen.contains(" Block 0"), "{name}: {screen}");
     }
+}
+
+/// What has a cause, even one that no rule names, does not appear beside it.
+#[test]
+fn findings_of_damaged_samples_are_below_their_causes() {
+    let mut wrong = Vec::new();
+    for sample in voxscope::demo::samples().filter(|sample| !sample.healthy) {
+        let dir = tempfile::tempdir().unwrap();
+        (sample.make)(dir.path()).unwrap();
+        let mut driver = super::sized(dir.path(), 120, 60);
+        driver.keys("7");
+        let findings = &driver.app.findings;
+        let causes = &findings.verdict.causes;
+        if causes.is_empty() {
+            continue;
+        }
+        let has_cause = |finding: &Finding| causes.iter().any(|cause| cause.explains(&finding.file, finding.code()));
+        for finding in findings.list.iter().filter(|finding| finding.level() > Level::Note && !has_cause(finding)) {
+            let is_placed = finding.block.is_some_and(|block| block.position.is_some());
+            let of_block = |other: &Arc<Finding>| other.file == finding.file && other.block == finding.block;
+            if !is_placed || !findings.list.iter().any(|other| of_block(other) && has_cause(other)) {
+                let kinds: Vec<_> = causes.iter().map(|cause| cause.kind).collect();
+                wrong.push(format!("{}: {} beside {kinds:?}", sample.name, finding.code()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -227,3 +227,34 @@ fn a_file_that_is_set_aside_is_not_said_to_be_in_the_copy() {
         }
     }
 }
+
+/// The layout of region files of versions 1 and 2 is in the meta file, without which their copy could not be read.
+#[test]
+fn the_command_for_a_part_of_a_forest_is_one_that_the_command_line_accepts() {
+    let dir = crate::sample("old-2020");
+    let forest = dir.path();
+    let region = forest.join("regions/lod0/r.0.0.0.vxr");
+    let mut bytes = std::fs::read(&region).unwrap();
+    let end = bytes.len() - 1000;
+    bytes[end..].fill(0);
+    std::fs::write(&region, bytes).unwrap();
+    for part in ["regions/lod0/r.0.0.0.vxr", "regions/lod0"] {
+        let mut driver = sized(&forest.join(part), 120, 40);
+        driver.keys("8 Y");
+        let command = driver.copied.clone().unwrap();
+        assert_eq!(
+            command,
+            format!("voxscope repair {0} --out {0}-repaired --level certain", forest.display()),
+            "{part}"
+        );
+        let verdict = driver.text_screen();
+        driver.keys("1");
+        let refused = format!("voxscope repair {}", region.display());
+        assert!(![verdict, driver.text_screen()].concat().contains(&refused), "{part}");
+    }
+    // What stores its layout is repaired alone.
+    let dir = crate::sample("pak-file-cut");
+    let mut driver = sized(dir.path(), 120, 40);
+    driver.keys("8 Y");
+    assert!(driver.copied.clone().unwrap().starts_with(&format!("voxscope repair {} ", dir.path().display())));
+}

@@ -220,3 +220,25 @@ fn a_stream_has_pages_that_count_from_1() {
     driver.keys("2");
     assert!(!driver.text_screen().contains(" sector "), "{}", driver.text_screen());
 }
+
+#[test]
+fn a_voxel_map_has_sizes_and_no_sectors() {
+    let (mut driver, _dir) = on("map-dense", 80, 24);
+    driver.keys("3");
+    let screen = driver.text_screen();
+    assert!(screen.contains("size and blocks") && !screen.contains("sectors 0"), "{screen}");
+    let row = row_with(&driver, "Lake_Global.npy");
+    assert!(row.contains("KiB"), "{row}");
+    let description = row_with(&driver, "map_data.json");
+    assert!(!description.contains('▒') && !description.contains('▓'), "{description}");
+    select(&mut driver, "Lake_Global.npy");
+    driver.keys("3 right left");
+    let screen = driver.text_screen();
+    assert!(screen.contains("8 parts of 4,096 B") && screen.contains("part 0"), "{screen}");
+    assert!(!screen.contains("slot") && !screen.contains("sector 0"), "{screen}");
+    let (mut driver, _dir) = on("map-sparse", 100, 30);
+    select(&mut driver, "Lake_Global.npy");
+    driver.keys("3 right left");
+    let screen = driver.text_screen();
+    assert!(screen.contains("row 0") && !screen.contains("sector 0"), "{screen}");
+}

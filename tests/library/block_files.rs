@@ -170,3 +170,60 @@ fn a_lod_without_files_is_reported() {
     let one = findings(&open(&dir.path().join("without-0/blocks/lod1/+0-1+0.vxb")));
     assert_eq!(one.iter().map(|finding| finding.damage.code).collect::<Vec<_>>(), [Code::BlockFilesRemoved]);
 }
+
+/// A save of block files, and a backup of it from before it lost some.
+fn with_backup(dir: &Path) -> [std::path::PathBuf; 3] {
+    let [from, backup, repaired] = ["from", "backup", "repaired"].map(|name| dir.join(name));
+    for dir in [&from, &backup] {
+        block_files::write(dir, &spec(), |_| Ok(())).unwrap();
+    }
+    [from, backup, repaired]
+}
+
+#[test]
+fn a_backup_gives_the_blocks_that_are_cut_empty_or_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let [from, backup, repaired] = with_backup(dir.path());
+    let [cut, empty, gone] =
+        ["blocks/lod0/+0+0+0.vxb", "blocks/lod0/-1+0+0.vxb", "blocks/lod1/+0-1+0.vxb"].map(|name| from.join(name));
+    let bytes = fs::read(&cut).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    fs::write(&empty, b"").unwrap();
+    fs::remove_file(&gone).unwrap();
+    let (save, other) = (open(&from), open(&backup));
+    let options = repair::Options::default().backup(&other);
+    let outcome = repair::run(&save, &repaired, &options).unwrap();
+    let totals = repair::totals(&save, &outcome.plan);
+    assert_eq!((totals.older, totals.lost, totals.kept), (3, 0, spec().blocks() - 3));
+    assert_equal(&repaired, &backup, spec().blocks());
+    assert!(repaired.join("lost+found/files/blocks/lod0/+0+0+0.vxb").exists(), "what was cut is kept");
+    let codes: Vec<Code> = findings(&open(&repaired)).iter().map(|finding| finding.damage.code).collect();
+    assert_eq!(codes, [Code::BlockFilesRemoved]);
+}
+
+#[test]
+fn a_backup_never_replaces_a_whole_block() {
+    let dir = tempfile::tempdir().unwrap();
+    let [from, backup, repaired] = with_backup(dir.path());
+    // An older state of a block that the save has whole.
+    fs::copy(backup.join("blocks/lod0/+0+0+0.vxb"), backup.join("blocks/lod0/-1+0+0.vxb")).unwrap();
+    fs::write(from.join("blocks/lod0/+0+0+0.vxb"), b"").unwrap();
+    let other = open(&backup);
+    repair::run(&open(&from), &repaired, &repair::Options::default().backup(&other)).unwrap();
+    let whole = "blocks/lod0/-1+0+0.vxb";
+    assert_eq!(fs::read(repaired.join(whole)).unwrap(), fs::read(from.join(whole)).unwrap());
+    assert!(repaired.join("blocks/lod0/+0+0+0.vxb").exists());
+}
+
+#[test]
+fn nothing_is_taken_from_a_backup_of_another_layout() {
+    let dir = tempfile::tempdir().unwrap();
+    let [from, backup, repaired] = with_backup(dir.path());
+    fs::remove_dir_all(&backup).unwrap();
+    let depths = [Depth::Bits8; CHANNELS];
+    block_files::write(&backup, &ForestSpec { depths, ..spec() }, |_| Ok(())).unwrap();
+    fs::write(from.join("blocks/lod0/+0+0+0.vxb"), b"").unwrap();
+    let other = open(&backup);
+    repair::run(&open(&from), &repaired, &repair::Options::default().backup(&other)).unwrap();
+    assert!(!repaired.join("blocks/lod0/+0+0+0.vxb").exists());
+}

@@ -1,7 +1,7 @@
 //! The codes that are evidence of each cause.
 
 use crate::check::cause::CauseKind;
-use crate::damage::Code;
+use crate::damage::{Code, Level};
 
 /// Codes that an interrupted save causes.
 pub(super) const WRITING: [Code; 15] = [
@@ -30,10 +30,11 @@ impl CauseKind {
             Self::InUse => matches!(code, Code::FileChanged | Code::StreamWal),
             Self::TextConverted => TEXT.contains(&code) || UNREADABLE.contains(&code),
             Self::CopyIncomplete => {
-                const MISSING: [Code; 6] = [
+                const MISSING: [Code; 7] = [
                     Code::BlockFilesMeta,
                     Code::MetaMissing,
                     Code::MapFileMissing,
+                    Code::RegionFormatUnknown,
                     Code::RegionMissing,
                     Code::ForestEmpty,
                     Code::LodGap,
@@ -41,19 +42,21 @@ impl CauseKind {
                 MISSING.contains(&code)
             }
             Self::Renamed => RENAMED.contains(&code),
-            Self::CopyCut | Self::DiskFull => CUT.contains(&code),
-            Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaLods),
-            Self::Migration => WRITING.contains(&code) || UNREADABLE.contains(&code),
+            Self::CopyCut | Self::DiskFull => CUT.contains(&code) || PAGES.contains(&code),
+            Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaField | Code::MetaLods),
+            Self::Migration => {
+                let is_of_block = UNREADABLE.contains(&code) || code == Code::ContainerEmpty;
+                WRITING.contains(&code) || COUNTS.contains(&code) || is_of_block
+            }
             Self::Killed | Self::PowerLost => {
                 WRITING.contains(&code)
+                    || COUNTS.contains(&code)
                     || BARE.contains(&code)
                     || matches!(code, Code::MetaUnreadable | Code::SectorCut)
+                    || (self == Self::PowerLost && PAGES.contains(&code))
             }
-            Self::TwoWriters => WRITING.contains(&code),
-            Self::TableChanged => {
-                WRITING.contains(&code)
-                    || matches!(code, Code::TableBeyondEnd | Code::TableCount | Code::TableCountZero)
-            }
+            Self::TwoWriters => WRITING.contains(&code) || COUNTS.contains(&code),
+            Self::TableChanged => WRITING.contains(&code) || COUNTS.contains(&code) || code == Code::TableBeyondEnd,
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
             Self::OldFormula => code == Code::SlotsTold,
             Self::OldSlots => code == Code::SlotsMixed,
@@ -64,11 +67,29 @@ impl CauseKind {
             Self::OldStates => code == Code::BlockUnlisted,
         }
     }
+
+    /// Whether findings with a code are damage that has a cause, although no rule names it.
+    pub(in crate::check) fn is_rest(code: Code) -> bool {
+        code.level() > Level::Note || FOREIGN.contains(&code)
+    }
 }
 
+/// Codes of entries that are as long as other blocks, because their own were moved or replaced.
+const COUNTS: [Code; 2] = [Code::TableCount, Code::TableCountZero];
+
+/// Codes of databases of which pages were lost.
+const PAGES: [Code; 3] = [Code::StreamNotDatabase, Code::StreamPage, Code::StreamRowLost];
+
 /// Codes of files that have the names of others, or names that the game does not look for.
-pub(super) const RENAMED: [Code; 6] =
-    [Code::BlockFileName, Code::CopyName, Code::PakDuplicate, Code::PakName, Code::PakPlace, Code::RegionMisnamed];
+pub(super) const RENAMED: [Code; 7] = [
+    Code::BlockFileName,
+    Code::CopyName,
+    Code::NameRegion,
+    Code::PakDuplicate,
+    Code::PakName,
+    Code::PakPlace,
+    Code::RegionMisnamed,
+];
 
 /// Codes of settings with which the engine does not save.
 pub(super) const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Code::RegionRefused];

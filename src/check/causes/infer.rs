@@ -1,9 +1,9 @@
 //! The rules that infer causes from evidence.
 
 use crate::check::cause::{Cause, CauseKind};
-use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
+use crate::check::causes::codes::{BARE, CUT, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
 use crate::check::causes::evidence::Evidence;
-use crate::damage::{Code, Level};
+use crate::damage::Code;
 
 /// Torn blocks in one file from which on more happened than one interrupted write.
 const MANY_TORN: u64 = 2;
@@ -73,7 +73,9 @@ impl Evidence {
             let evidence =
                 format!("{} entries of tables lead into each other or beyond the end of the file", self.garbage);
             let blocks = self.blocks_with(|code| matches!(code, Code::TableOverlap | Code::TableBeyondEnd));
-            causes.push(Cause::new(CauseKind::Storage, blocks, vec![evidence], &[CauseKind::PowerLost]));
+            let cause = Cause::new(CauseKind::Storage, blocks, vec![evidence], &[CauseKind::PowerLost]);
+            // What is wrong with the blocks follows from the entries.
+            causes.push(Cause { covers_rest: true, ..cause });
         }
         if self.of_another > 0 {
             let evidence = format!(
@@ -224,8 +226,8 @@ impl Evidence {
         let rest = self.damaged.saturating_sub(self.foreign);
         let damaged = format!("{} that nothing else explains", number(rest, "finding"));
         let header = self.count(&HEADER);
-        let blocks = self.blocks_with(|code| code.level() > Level::Note || FOREIGN.contains(&code));
-        Some(match (self.foreign, rest) {
+        let blocks = self.blocks_with(CauseKind::is_rest);
+        let cause = match (self.foreign, rest) {
             (0, 0) => return None,
             (0, n) if n == header => {
                 let evidence = format!("{} in headers of region files, and none elsewhere", number(n, "finding"));
@@ -234,7 +236,8 @@ impl Evidence {
             (0, _) => Cause::new(CauseKind::Storage, blocks, vec![damaged], &[CauseKind::Foreign]),
             (_, 0) => Cause::new(CauseKind::Foreign, blocks, vec![foreign], &[CauseKind::Storage]),
             _ => Cause::new(CauseKind::Storage, blocks, vec![damaged, foreign], &[CauseKind::Foreign]),
-        })
+        };
+        Some(Cause { covers_rest: true, ..cause })
     }
 
     /// What an engine left, or did with another formula.

@@ -169,7 +169,7 @@ impl Claim {
 /// The findings about records that claim blocks of others, in the order of the blocks.
 fn overlaps<S: Source>(pak: &Pak<S>, chunks: &[Claim]) -> Vec<(u32, Damage, String)> {
     let shared = chunks.iter().filter_map(|claim| pak.overlap(claim.number));
-    shared.map(|shared| (shared.record, shared.damage, format!("The other record is {}.", shared.other))).collect()
+    shared.map(|shared| (shared.record, shared.damage, shared.words())).collect()
 }
 
 fn examine<S: Source>(pak: &Pak<S>, claim: &Claim, options: &Options<'_>) -> Option<Outcome> {

@@ -90,6 +90,8 @@ struct RegionLayout {
 #[derive(Serialize)]
 struct LodInfo {
     lod: u8,
+    /// Whether the LOD is assumed, because no directory or name shows it.
+    lod_assumed: bool,
     files: usize,
     bytes: u64,
     blocks: u64,
@@ -213,6 +215,7 @@ fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInf
         if lods.last().is_none_or(|last| last.lod != file.lod) {
             lods.push(LodInfo {
                 lod: file.lod,
+                lod_assumed: false,
                 files: 0,
                 bytes: 0,
                 blocks: 0,
@@ -268,6 +271,7 @@ fn add_file(
     sectors: &mut Option<Sectors>,
 ) {
     lod.files += 1;
+    lod.lod_assumed |= file.assumes_lod;
     lod.bytes += file.len;
     let foreign = |damage: &Damage| matches!(damage.code, Code::RegionNotRegion | Code::RegionVoxedit);
     lod.foreign_files += usize::from(file.damage.iter().any(foreign));
@@ -376,6 +380,7 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
         let damaged = lod.damaged_files - lod.foreign_files;
         let notes = [(damaged, "with a damaged header"), (lod.foreign_files, "of another program")];
         let notes = notes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+        let notes = notes.chain(lod.lod_assumed.then(|| "LOD assumed: no directory or name shows it".to_owned()));
         rows.add_row([
             lod.lod.to_string(),
             grouped(lod.files as u64),

@@ -142,7 +142,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     for pak_dir in &save.pak_dirs {
         match pak::show(&mut out, arguments, &save, pak_dir) {
-            Ok(places) => shown += places,
+            Ok((places, uncounted)) => {
+                shown += places;
+                exit = exit.and(uncounted);
+            }
             Err(failure) => failures.push(failure),
         }
     }

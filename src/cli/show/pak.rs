@@ -3,17 +3,19 @@
 use std::io::{self, Write};
 
 use serde_json::json;
-use voxscope::check::{BlockAt, Finding};
+use voxscope::check::{self, BlockAt, Finding, LeftOut};
+use voxscope::damage::Code;
 use voxscope::pak::chunk::{Shape, Voxels};
+use voxscope::pak::place::Grid;
 use voxscope::pak::record::{self, Record};
 use voxscope::pak::{Inferred, strings};
-use voxscope::printable::{printable, triple};
+use voxscope::printable::{argument, printable, triple};
 use voxscope::save::{Pak, PakDir, PakScratch, PakView, Save};
 use voxscope::source::FileSource;
 
 use super::{Arguments, Format};
-use crate::cli::exit::Failure;
-use crate::cli::output::{BOLD, DIM, count, grouped};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::{BOLD, DIM, complain_of_parts, count, grouped, wrapped};
 
 /// Strings of a chunk that are listed.
 const STRINGS: usize = 100;
@@ -28,17 +30,32 @@ struct FoundChunk<'s> {
     voxel: Option<([i32; 3], [u32; 3])>,
 }
 
-/// Shows the requested chunk in each file of a pak directory; returns how many were shown.
-pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, pak_dir: &PakDir) -> Result<usize, Failure> {
+/// Shows the requested chunk in each file of a pak directory; returns how many were shown, and the exit code for chunks of these
+/// files whose records the header does not count.
+pub fn show(
+    out: &mut impl Write,
+    arguments: &Arguments,
+    save: &Save,
+    pak_dir: &PakDir,
+) -> Result<(usize, Exit), Failure> {
     let mut scratch = PakScratch::default();
-    let mut shown = 0;
+    let (mut shown, mut exit) = (0, Exit::CLEAN);
     for file in &pak_dir.files {
         let name = save.shown(&pak_dir.dir.join(&file.name));
         let failed = |error: String| Failure::Failed(format!("{name}: {error}"));
         let Some(pak) = save.pak(pak_dir, file, &mut Vec::new()).map_err(|error| failed(error.to_string()))? else {
             continue;
         };
-        let Some((number, voxel)) = wanted(arguments, &pak, &mut scratch) else { continue };
+        let uncounted = pak.uncounted().map_err(|error| failed(error.to_string()))?;
+        // By the number of records that the file has, not by the one that its header gives.
+        let counted = uncounted.and_then(|uncounted| Grid::from_record_count(uncounted.records));
+        let grid = counted.or_else(|| pak.grid.clone()).map(|grid| grid.value);
+        let Some((number, voxel)) = wanted(arguments, &pak, grid, &mut scratch) else { continue };
+        if uncounted.is_some() {
+            let why = check::uncounted_chunks(&pak).map_err(|error| failed(error.to_string()))?;
+            let left_out: Vec<LeftOut> = why.map(|why| LeftOut { file: name.clone(), why }).into_iter().collect();
+            exit = exit.and(complain_of_parts(&left_out));
+        }
         let Some(record) = pak.records.get(number as usize).copied().filter(|record| !record.is_absent()) else {
             continue;
         };
@@ -56,7 +73,7 @@ pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, pak_dir: &
             }
         }
     }
-    Ok(shown)
+    Ok((shown, exit))
 }
 
 /// The requested record, and the voxel in it.
@@ -64,12 +81,13 @@ pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, pak_dir: &
 fn wanted(
     arguments: &Arguments,
     pak: &Pak<FileSource>,
+    grid: Option<Grid>,
     scratch: &mut PakScratch,
 ) -> Option<(u32, Option<([i32; 3], [u32; 3])>)> {
     if let Some(number) = arguments.record {
         return Some((number, None));
     }
-    let grid = pak.grid.as_ref()?.value;
+    let grid = grid?;
     let (chunk, voxel) = match arguments.voxel {
         None => (arguments.block?, None),
         Some(voxel) => {
@@ -124,8 +142,15 @@ fn print(out: &mut impl Write, arguments: &Arguments, place: &FoundChunk<'_>, vi
         }
     }
     writeln!(out)?;
-    let next = |code| voxscope::check::next_step(code, &arguments.path);
-    super::print_findings(out, &findings(place, view), next)
+    let found = findings(place, view);
+    if found.is_empty() {
+        writeln!(out, "Nothing is wrong with its data.")?;
+    } else {
+        super::print_findings(out, &found, |code| check::next_step(code, &arguments.path))?;
+    }
+    let path = argument(&arguments.path);
+    let line = format!("`voxscope check {path}` finds out whether the chunk is in the right place.");
+    writeln!(out, "{}", wrapped(&line, ""))
 }
 
 fn inferred<T>(out: &mut impl Write, what: &str, value: &Inferred<T>, words: impl Fn(&T) -> String) -> io::Result<()> {
@@ -147,7 +172,13 @@ fn findings(place: &FoundChunk<'_>, view: &PakView<'_>) -> Vec<Finding> {
     let at = BlockAt { lod: 0, position: place.pak.chunk(place.number) };
     // If the record locates nothing, the finding points to the record.
     let stored = view.located.map_or(record::span(place.number), |located| located.stored);
-    view.damage.iter().map(|damage| Finding::of_block(file.clone(), at, stored, *damage)).collect()
+    let shared = place.pak.overlap(place.number).map(|shared| {
+        let finding = Finding::of_block(file.clone(), at, stored, shared.damage);
+        Finding { remark: Some(shared.words()), ..finding }
+    });
+    let own = view.damage.iter().filter(|damage| damage.code != Code::PakOverlap);
+    let own = own.map(|damage| Finding::of_block(file.clone(), at, stored, *damage));
+    shared.into_iter().chain(own).collect()
 }
 
 fn to_json(arguments: &Arguments, place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {

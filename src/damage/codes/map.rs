@@ -6,7 +6,7 @@ use crate::damage::text::{Text, any, when};
 const NEW_HEADER: &str = "Run `voxscope repair SAVE --out NEW`: it writes a new header if the description and the length of the file show what the array was. Otherwise a layer goes without such depths, and a local layer without such voxels or such an index is left out; the file is kept in lost+found. A global layer stays as it is. Export the layer again.";
 
 pub(super) const UNREADABLE: Text = Text {
-    messages: &[any("map_data.json is not readable JSON", "{found}; expected {expected}")],
+    messages: &[any("the description is not readable JSON", "{found}; expected {expected}")],
     next: "If layers can be read, as the finding says, run `voxscope repair SAVE --out NEW`: it writes a description of them. If none can, export the map again or take `map_data.json` from a backup.",
     explanation: "`map_data.json` is a JSON object that lists the layers, their positions and their files. It is empty, cut short, not UTF-8, or not JSON at the position given. The arrays themselves are in the `.npy` files and are not affected.",
 };

@@ -112,7 +112,7 @@ pub(super) const META_MISSING: Text = Text {
 };
 
 pub(super) const META_UNREADABLE: Text = Text {
-    messages: &[any("meta.vxrm is not readable JSON", "{found}; expected {expected}")],
+    messages: &[any("the meta file is not readable JSON", "{found}; expected {expected}")],
     next: "Before the game starts, run `voxscope repair SAVE --out NEW`: it writes `meta.vxrm` from the headers of the region files (version 3). For versions 1 and 2, add `--from-backup OLD` or the layout of the game: `--block-size N --region-size N --sector-size N --depths BITS`.",
     explanation: "`meta.vxrm` is a JSON object. This one is empty, cut short, too large, not UTF-8, or not JSON at the position given. A game that is killed while it writes the file leaves it empty or cut short. The game does not start from such a file. Region files of version 3 store the same settings, so voxscope still reads them.",
 };
@@ -235,7 +235,7 @@ pub(super) const BLOCK_FILE_HEADER: Text = Text {
         when("length", "block file is cut short", "{found}; {expected|byte}"),
         any("{field} of the block file is wrong", "{found}; expected {expected}"),
     ],
-    next: "Copy the file from a backup, or run `voxscope repair SAVE --out NEW`: it moves the file to lost+found and keeps all others. `convert` leaves the block out.",
+    next: "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found and keeps all others. Add `--from-backup OLD` to take the block from a backup. `convert` leaves the block out.",
     explanation: "A block file begins with `VXB_`, the version 1 and the size of the container that follows. The engine rewrote the whole file when a block changed, so a game that was killed meanwhile leaves an empty or a cut file. Only this one block is affected.",
 };
 

@@ -13,7 +13,7 @@ use crate::save::{Blob, PakScratch, Save, Stream, StreamScratch};
 use crate::source::FileSource;
 use crate::voxel_map::grid::{BLOCK, Grid};
 use crate::voxel_map::map_json;
-use crate::world::{At, Index, World};
+use crate::world::{At, Fault, Index, World};
 
 pub use reader::{Reader, Scratch};
 
@@ -355,10 +355,12 @@ fn stream_side(save: &Save, stream: &Stream<FileSource>) -> Option<[u32; 3]> {
 fn pak_table(save: &Save, number: usize) -> Result<([u32; 3], Index), String> {
     let dir = save.pak_dirs.get(number).ok_or("this part of the save is gone")?;
     let mut scratch = PakScratch::default();
-    let (mut blocks, mut side, mut probes) = (Vec::new(), None, 0);
+    let (mut blocks, mut faults, mut side, mut probes) = (Vec::new(), Vec::new(), None, 0);
     for (at, file) in (0u32..).zip(&dir.files) {
         // What cannot be opened is a finding of the check; the others are shown.
         let Ok(Some(pak)) = save.pak(dir, file, &mut Vec::new()) else { continue };
+        let uncounted = check::uncounted_chunks(&pak).ok().flatten();
+        faults.extend(uncounted.map(|why| Fault { file: save.shown(&dir.dir.join(&file.name)), why }));
         for (record, entry) in pak.present() {
             blocks.extend(pak.chunk(record).map(|chunk| At::new(chunk, at, record)));
             if side.is_none() && probes < SHAPE_PROBES {
@@ -368,8 +370,11 @@ fn pak_table(save: &Save, number: usize) -> Result<([u32; 3], Index), String> {
             }
         }
     }
-    let side = side.ok_or_else(|| format!("{}: no chunk tells its shape", save.shown(&dir.dir)))?;
-    Ok((side, Index::of_blocks(0, blocks)))
+    let side = side.ok_or_else(|| {
+        let uncounted: Vec<String> = faults.iter().map(|Fault { file, why }| format!("; {file}: {why}")).collect();
+        format!("{}: no chunk implies its shape{}", save.shown(&dir.dir), uncounted.concat())
+    })?;
+    Ok((side, Index { faults, ..Index::of_blocks(0, blocks) }))
 }
 
 /// The blocks of a layer: those of its index, or pieces of a dense one.

@@ -361,6 +361,7 @@ impl LayerExam<'_> {
         self.put("depthFile", json!(""));
         self.note(&name, format!("{why}; the layer goes without depths"));
         self.plan.given_up.push(name);
+        self.plan.loses_depths = true;
         Ok(())
     }
 }

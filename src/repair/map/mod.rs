@@ -75,6 +75,8 @@ pub struct LayerPlan {
     pub arrays: Vec<ArrayPlan>,
     /// Blocks that are taken out of it.
     pub taken_out: Vec<TakenOut>,
+    /// Whether it goes without the depths that it had.
+    pub loses_depths: bool,
     /// Files that it no longer names.
     pub given_up: Vec<String>,
     /// Numbers of its arrays that are lost.

@@ -21,7 +21,7 @@ use crate::pak::record::Record;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::repair::out::below;
 use crate::repair::{Action, Certainty, Error, Options};
-use crate::save::{Pak, PakDir, PakFile, Save};
+use crate::save::{Pak, PakDir, PakFile, REPORT, Save};
 use crate::source::{FileSource, Source};
 
 pub(super) use report::{reports, words};
@@ -160,8 +160,8 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
     match odd {
         Some(Code::PakName) => match right_name(pak_dir, file) {
             Some(right) => name = below(&save.path, &pak_dir.dir.join(right)),
-            // The name of a file that was opened directly does not matter.
-            None if !save.path.is_dir() => {}
+            // The name of a file that was opened directly does not matter, nor that of its copy by a repair.
+            None if !save.path.is_dir() || is_copy_of_one(save) => {}
             None => return Ok(aside("the game does not look for a file of this name")),
         },
         Some(Code::PakDuplicate) => return Ok(aside("another file has the name of its region")),
@@ -188,6 +188,15 @@ fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> 
     plan.reading = save.options.pak.reading;
     plan.rest = rest(&plan, &pak.source).map_err(draft::Error::read(&path))?;
     Ok(plan)
+}
+
+/// Whether a save is what a repair wrote of a single pak region.
+fn is_copy_of_one(save: &Save) -> bool {
+    let is_only = matches!(&save.pak_dirs[..], [dir] if dir.files.len() == 1)
+        && save.forests.is_empty()
+        && save.streams.is_empty()
+        && save.maps.is_empty();
+    is_only && save.path.join(REPORT).is_file()
 }
 
 /// The name that the game looks for, if the name of a file shows its region and no other file claims it.

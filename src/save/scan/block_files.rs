@@ -153,7 +153,6 @@ impl Scan<'_> {
     pub(super) fn loose_blocks(&mut self, dir: &Path, paths: &[PathBuf]) {
         // A relative path does not name its parents.
         let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
-        let lod = real.file_name().and_then(parse_lod).unwrap_or(0);
         let meta = real.ancestors().take(META_ABOVE).map(|dir| dir.join(META)).find(|path| path.is_file());
         let meta = meta.and_then(|path| self.block_meta(&path));
         let mut regions = Vec::new();
@@ -163,7 +162,7 @@ impl Scan<'_> {
             if position.is_none() {
                 self.fault(path, Code::BlockFileName, "name of the file", None);
             }
-            regions.push(RegionFile::named(Path::new(name), lod, position.unwrap_or_default()));
+            regions.push(RegionFile::loose(&real, name, position.unwrap_or_default()));
         }
         self.fault(dir, Code::BlockFilesRemoved, "format", None);
         self.push(Kind::BlockFiles, dir, ForestLayout::Engine, MetaRead { whole: meta, salvaged: None }, regions);

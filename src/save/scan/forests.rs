@@ -11,7 +11,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::forest::{MAX_LODS, Meta};
 use crate::godot::region::{self, Format, Header, MAX_HEADER_BYTES};
-use crate::save::scan::names::{has_lod, names_in, parse_copied, parse_lod, parse_region};
+use crate::save::scan::names::{has_lod, lod_shown_by, names_in, parse_copied, parse_lod, parse_region};
 use crate::save::scan::{ENDING, Entry, META, META_ABOVE, MetaRead, REGIONS, Scan, What, header_correction};
 use crate::save::transfer::open_region;
 use crate::save::{Fault, Forest, ForestLayout, Kind, Options, RegionFile};
@@ -63,7 +63,6 @@ impl Scan<'_> {
     pub(super) fn loose(&mut self, dir: &Path, paths: &[PathBuf]) {
         // A relative path does not name its parents.
         let real = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
-        let lod = real.file_name().and_then(parse_lod).unwrap_or(0);
         let meta = meta_above(&real).map(|path| self.meta(&path)).unwrap_or_default();
         let mut regions = Vec::new();
         for path in paths {
@@ -73,7 +72,7 @@ impl Scan<'_> {
             if position.is_none() && voxedit_version(path).is_none() {
                 self.fault(path, Code::NameRegion, "name of the file", None);
             }
-            regions.push(RegionFile::named(Path::new(name), lod, position.unwrap_or_default()));
+            regions.push(RegionFile::loose(&real, name, position.unwrap_or_default()));
         }
         self.push(Kind::Loose, dir, ForestLayout::Engine, meta, regions);
     }
@@ -272,7 +271,14 @@ impl Scan<'_> {
 impl RegionFile {
     pub(super) fn named(name: &Path, lod: u8, position: [i32; 3]) -> Self {
         let name = name.into();
-        Self { name, lod, position, len: 0, header: None, damage: Vec::new(), detail: None, is_renamed: false }
+        let (header, damage, detail) = (None, Vec::new(), None);
+        Self { name, lod, assumes_lod: false, position, len: 0, header, damage, detail, is_renamed: false }
+    }
+
+    /// A file outside of a tree of LODs, in the directory `dir`.
+    pub(super) fn loose(dir: &Path, name: &OsStr, position: [i32; 3]) -> Self {
+        let lod = lod_shown_by(dir, name);
+        Self { assumes_lod: lod.is_none(), ..Self::named(Path::new(name), lod.unwrap_or(0), position) }
     }
 
     fn read_header(&mut self, dir: &Path, outside: Option<&Format>) {

@@ -8,6 +8,7 @@ mod pak_dirs;
 mod streams;
 mod unopened;
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         pak_dirs: Vec::new(),
         streams: Vec::new(),
         maps: Vec::new(),
+        foreign: BTreeMap::new(),
         faults: Vec::new(),
         files: 0,
         over: false,
@@ -73,6 +75,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     scan.pak_dirs.iter_mut().for_each(pak_dirs::read_record_counts);
     scan.move_streams_of_other_names();
     scan.drop_foreign_databases();
+    scan.report_foreign_databases();
     let Scan { forests, pak_dirs, streams, maps, mut faults, .. } = scan;
     faults.sort_by(|a, b| a.path.cmp(&b.path));
     let mut save =
@@ -93,6 +96,8 @@ struct Scan<'o> {
     pak_dirs: Vec<PakDir>,
     streams: Vec<StreamFile>,
     maps: Vec<Map>,
+    /// Databases with the tables of another program, and the names of these.
+    foreign: BTreeMap<PathBuf, Vec<String>>,
     faults: Vec<Fault>,
     files: usize,
     over: bool,

@@ -12,6 +12,21 @@ pub(super) fn parse_lod(name: &OsStr) -> Option<u8> {
     canonical(digits)?.try_into().ok().filter(|&lod: &u8| lod < MAX_LODS)
 }
 
+/// The LOD that the directory of a region file or block file shows, or otherwise the name of the file: a copy of a single file may
+/// be anywhere. Both may have more in their names, such as `lod2-backup` and `lod2_r.0.0.0.vxr`.
+pub(super) fn lod_shown_by(dir: &Path, file: &OsStr) -> Option<u8> {
+    let dir = dir.file_name().unwrap_or_default();
+    parse_lod(dir).or_else(|| lod_within(dir)).or_else(|| lod_within(file))
+}
+
+/// The LOD in a name whose words are divided by other characters, if it names only one.
+fn lod_within(name: &OsStr) -> Option<u8> {
+    let name = name.to_str()?.to_ascii_lowercase();
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    let mut lods = words.filter_map(|word| parse_lod(OsStr::new(word)));
+    lods.next().filter(|_| lods.next().is_none())
+}
+
 /// The LOD of the directory that a path is, or is in, and the region that its name is of.
 pub(crate) fn region_of_path(path: &Path) -> (Option<u8>, Option<[i32; 3]>) {
     let region = path.file_name().and_then(parse_region);
@@ -97,6 +112,24 @@ mod tests {
             ("notes.txt", None),
         ] {
             assert_eq!(parse_copied(OsStr::new(name)), position, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_copy_shows_its_lod_by_its_directory_or_its_name() {
+        for (dir, file, lod) in [
+            ("lod2", "r.0.0.0.vxr", Some(2)),
+            ("LOD2", "r.0.0.0.vxr", Some(2)),
+            ("world-lod3 (1)", "r.0.0.0.vxr", Some(3)),
+            ("lod2", "lod1_r.0.0.0.vxr", Some(2)),
+            ("copies", "regions_lod4_r.0.0.0.vxr", Some(4)),
+            ("copies", "r.0.0.0.lod1.vxr", Some(1)),
+            ("copies", "r.0.0.0.vxr", None),
+            ("lod1 and lod2", "r.0.0.0.vxr", None),
+            ("explod2", "r.0.0.0.vxr", None),
+            ("lod99", "r.0.0.0.vxr", None),
+        ] {
+            assert_eq!(lod_shown_by(Path::new(dir), OsStr::new(file)), lod, "{dir}/{file}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Fault, Scan, pak_dirs};
 use crate::damage::Code;
 use crate::save::stream::{Beside, Schema, schema_of, unusable_beside};
-use crate::save::{Blob, Error, Kind, Save, Stream, StreamFile, StreamScratch};
+use crate::save::{Blob, Error, Kind, Save, Stream, StreamFile, StreamScratch, words_of_tables};
 use crate::source::{FileSource, Source};
 use crate::sqlite::{BESIDE, header};
 
@@ -59,7 +59,18 @@ fn schema(path: &Path) -> Schema {
 
 /// Whether a file is a database with the tables of another program.
 pub(in crate::save) fn is_foreign_database(path: &Path) -> bool {
-    FileSource::open(path).is_ok_and(|file| is_database(&file)) && matches!(schema(path), Schema::Foreign(_))
+    foreign_tables(path).is_some()
+}
+
+/// The names of the tables of a database, if they are those of another program.
+fn foreign_tables(path: &Path) -> Option<Vec<String>> {
+    if !FileSource::open(path).is_ok_and(|file| is_database(&file)) {
+        return None;
+    }
+    match schema(path) {
+        Schema::Foreign(tables) => Some(tables),
+        _ => None,
+    }
 }
 
 /// Rows of which one must hold a block, in a database whose tables are not those of a stream.
@@ -119,11 +130,13 @@ impl Scan<'_> {
         if BESIDE.iter().any(|ending| path.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes())) {
             return;
         }
-        if let Ok(file) = FileSource::open(path)
-            && is_database(&file)
-            && !matches!(schema(path), Schema::Foreign(_))
-        {
-            self.stream(path, &file);
+        let Ok(file) = FileSource::open(path) else { return };
+        if !is_database(&file) {
+            return;
+        }
+        match schema(path) {
+            Schema::Foreign(tables) => drop(self.foreign.insert(path.to_owned(), tables)),
+            _ => self.stream(path, &file),
         }
     }
 
@@ -176,15 +189,32 @@ impl Scan<'_> {
         if saves < 2 {
             return;
         }
-        let foreign: Vec<_> =
-            self.streams.iter().map(|file| file.path.clone()).filter(|path| is_foreign_database(path)).collect();
-        if saves == foreign.len() {
+        let found = self.streams.iter().filter_map(|file| Some((file.path.clone(), foreign_tables(&file.path)?)));
+        let found: Vec<(PathBuf, Vec<String>)> = found.collect();
+        if saves == found.len() {
             return;
         }
+        let foreign: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
+        self.foreign.extend(found);
         self.streams.retain(|file| !foreign.contains(&file.path));
         let beside: Vec<_> =
             foreign.iter().flat_map(|path| ["-journal", "-wal"].map(|ending| with_ending(path, ending))).collect();
         self.faults.retain(|fault| !beside.contains(&fault.path));
+    }
+
+    /// Names the databases of other programs that lie beside saves.
+    pub(super) fn report_foreign_databases(&mut self) {
+        if self.saves() == 0 {
+            return;
+        }
+        for (path, tables) in std::mem::take(&mut self.foreign) {
+            // What lies in a directory of LODs has that finding already.
+            let is_named = |fault: &Fault| fault.path == path && fault.damage.code == Code::NameForeign;
+            if !self.faults.iter().any(is_named) {
+                let what = format!("It is an SQLite database of another program: {}.", words_of_tables(&tables));
+                self.fault(&path, Code::NameForeign, "name of the file", Some(what));
+            }
+        }
     }
 
     /// A database.

@@ -140,11 +140,12 @@ impl Opened {
         self.slots.iter().find(|slot| slot.position == Some(position) && slot.lod == lod)
     }
 
-    /// What a part of the map is: a sector, or of a stream a page.
+    /// What a part of the map is: a sector, of a stream a page, of an array of blocks a row, of another array a part.
     #[must_use]
-    pub const fn unit(&self) -> &'static str {
-        match self.store {
-            Store::Layer(..) => "block",
+    pub fn unit(&self) -> &'static str {
+        match &self.store {
+            Store::Layer(grid, _) if grid.index.is_empty() => "part",
+            Store::Layer(..) => "row",
             Store::Stream(_) => "page",
             _ => "sector",
         }
@@ -159,8 +160,18 @@ impl Opened {
     /// `sector 12`, or `page 13` of a stream.
     #[must_use]
     pub fn sector_name(&self, sector: u64) -> String {
-        let unit = if self.stream().is_some() { "page" } else { "sector" };
-        format!("{unit} {}", self.shown_sector(sector))
+        format!("{} {}", self.unit(), self.shown_sector(sector))
+    }
+
+    /// What the number of a block counts; `None` where the file is one block.
+    #[must_use]
+    pub fn index_name(&self) -> Option<&'static str> {
+        match &self.store {
+            Store::Pak(_) => Some("record"),
+            Store::Stream(_) => Some("row"),
+            Store::Layer(grid, _) => (!grid.index.is_empty()).then_some("row"),
+            Store::Region(..) | Store::Bytes(_) => Some("slot"),
+        }
     }
 
     /// The bytes of a run of sectors in the file.

@@ -82,7 +82,7 @@ fn showing_a_chunk() {
             "block offset 2 · 2 blocks · length 4107",
             "first block: blocks · inferred",
             "16 x 16 x 16 voxels of 1 byte",
-            "Nothing is wrong with it.",
+            "Nothing is wrong with its data.",
         ] {
             assert!(human.contains(words), "{words}: {human}");
         }

@@ -299,12 +299,15 @@ impl Areas {
 #[must_use]
 pub fn command(app: &App) -> String {
     let level = if app.panes.repair.likely { "likely" } else { "certain" };
-    let path = argument(&app.settings.path);
-    let accepted = app.panes.repair.accepted.iter().map(|one| format!(" --accept {}", shell_word(one.to_string())));
-    let effort = app.settings.effort.argument();
+    let (advice, effort) = (&app.findings.advice, app.settings.effort.argument());
+    let accepted = app.panes.repair.accepted.iter().map(|one| {
+        let one = Accepted { file: advice.below_root(&one.file), ..one.clone() };
+        format!(" --accept {}", shell_word(one.to_string()))
+    });
     format!(
-        "voxscope repair {path} --out {} --level {level}{effort}{}",
-        crate::check::repaired_path(&app.settings.path),
+        "voxscope repair {} --out {} --level {level}{effort}{}",
+        argument(advice.root()),
+        crate::check::repaired_path(advice.root()),
         accepted.collect::<String>()
     )
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::strip::{self, Strip};
 use crate::damage::Level;
 use crate::printable::size;
+use crate::save::File;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::{Index, ItemId};
+use crate::tui::data::{Index, Item, ItemId};
 use crate::tui::findings::Tally;
 use crate::tui::numbers::grouped;
 use crate::tui::panes::Click;
@@ -159,13 +160,13 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.put_right(x, y, &count, level_role(worst));
         let strip: Option<&Arc<Strip>> = app.panes.sectors.strips.get(app.generation, *item);
         if canvas.width() >= x + FIGURES + 8 {
-            if let Some(file) = index.file(*item)
-                && !matches!(file, crate::save::File::Map(_))
-            {
-                canvas.put_right(x + 10, y, &size(file.len()), Role::Dim);
+            // A map is several files: each is as long as what was opened of it.
+            let file = index.file(*item).filter(|file| !matches!(file, File::Map(_)));
+            if let Some(bytes) = file.map(|file| file.len()).or_else(|| strip.map(|strip| strip.bytes)) {
+                canvas.put_right(x + 10, y, &size(bytes), Role::Dim);
             }
-            if let Some(strip) = strip {
-                canvas.put_right(x + FIGURES, y, &grouped(strip.blocks), Role::Text);
+            if let Some(blocks) = strip.and_then(|strip| strip.blocks) {
+                canvas.put_right(x + FIGURES, y, &grouped(blocks), Role::Text);
             }
             x += FIGURES;
         }
@@ -198,6 +199,8 @@ fn summary(app: &App, index: &Index, list: &FileList, canvas: &mut Canvas<'_>) {
             x = canvas.put(x, 0, &text, level_role(Some(level)));
         }
     }
-    let words = format!("{}size, blocks and sectors", app.glyphs.dot);
+    let is_array = |item: ItemId| matches!(index.items.get(item), Some(Item::Layer(..) | Item::Plain));
+    let parts = if items.clone().all(is_array) { "size and blocks" } else { "size, blocks and sectors" };
+    let words = format!("{}{parts}", app.glyphs.dot);
     canvas.put_within(x, 0, canvas.width().saturating_sub(x + 1), &words, Role::Dim);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::tui::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::data::{Index, ItemId, Opened};
+use crate::tui::data::{Index, ItemId, Opened, Part, Store};
 use crate::tui::jobs::JobKind;
 use crate::tui::panes::marks::{SectorKind, kind_of_owner};
 use crate::tui::theme::{Glyphs, Role};
@@ -16,8 +16,10 @@ const BINS: u64 = 192;
 /// The sectors of a file, summed up.
 #[derive(Debug, Default)]
 pub struct Strip {
-    /// Blocks in its table.
-    pub blocks: u64,
+    /// Blocks in its table; `None` of a file that holds no blocks.
+    pub blocks: Option<u64>,
+    /// Bytes of the file.
+    pub bytes: u64,
     header_bytes: u64,
     sector_size: u64,
     sectors: u64,
@@ -47,7 +49,9 @@ impl Strip {
         let end = map.runs.iter().map(|run| run.first.saturating_add(run.count)).max().unwrap_or(0);
         // What claims to be far beyond the end would leave no room for the file.
         let sectors = end.min(map.in_file.saturating_mul(2).max(1)).max(map.in_file);
-        let count = sectors.clamp(1, BINS);
+        // A file that describes others has no parts.
+        let is_described = matches!(opened.store, Store::Bytes(_));
+        let count = if is_described { 0 } else { sectors.clamp(1, BINS) };
         let mut bins = vec![SectorKind::Header; crate::bytes::index(count)];
         let bin = |sector: u64| crate::bytes::index(sector.saturating_mul(count) / sectors.max(1));
         for run in &map.runs {
@@ -57,7 +61,8 @@ impl Strip {
             part.iter_mut().filter(|to| **to < kind).for_each(|to| *to = kind);
         }
         Self {
-            blocks: u64::try_from(opened.slots.len()).unwrap_or(u64::MAX),
+            blocks: (!is_described).then(|| u64::try_from(opened.slots.len()).unwrap_or(u64::MAX)),
+            bytes: opened.len(Part::Data),
             header_bytes: map.header_bytes,
             sector_size: u64::from(map.sector_size).max(1),
             sectors,
