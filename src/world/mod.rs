@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::bytes::{Span, index};
-use crate::damage::Damage;
+use crate::damage::{Code, Damage};
 use crate::godot::block::BlockLayout;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{Entry, Format};
@@ -27,7 +27,9 @@ use crate::godot::slots::SlotFormula;
 use crate::godot::stream::loc::{Format as Keys, KeyRule};
 use crate::limits::Limits;
 use crate::printable;
-use crate::save::{self, Forest, InstancesView, Kind, Save, Scratch, Stored, Stream, StreamFile, StreamScratch, View};
+use crate::save::{
+    self, Forest, InstancesView, Kind, RegionFile, Save, Scratch, Stored, Stream, StreamFile, StreamScratch, View,
+};
 use crate::source::FileSource;
 
 use forest::{Ahead, Regions};
@@ -138,6 +140,12 @@ fn outside_of_lods(path: &Path) -> PathBuf {
 /// Why a forest without a known layout is left out beside other worlds.
 const UNKNOWN_LAYOUT: &str = "the layout of its blocks is not known, because neither a meta file nor a readable file of blocks stores it: restore the meta file, or name this save alone with the layout as options";
 
+/// Whether a forest has nothing but rigs of VoxEdit.
+fn has_rigs_only(forest: &Forest) -> bool {
+    let is_rig = |file: &RegionFile| file.damage.iter().any(|damage| damage.code == Code::RegionVoxedit);
+    !forest.regions.is_empty() && forest.regions.iter().all(is_rig)
+}
+
 /// Paths that are named when one has to be chosen.
 const MOST_CHOICES: usize = 8;
 
@@ -211,6 +219,8 @@ impl<'s> World<'s> {
         let (mut worlds, mut errors) = (Vec::new(), Vec::new());
         for world in Self::each(save) {
             match world {
+                // It is named with the files that were not read.
+                Ok(world) if world.forest().is_some_and(has_rigs_only) => {}
                 Ok(world) if world.forest().is_some() && world.block_size().is_none() => {
                     errors.push(Error::Read(world.name, UNKNOWN_LAYOUT.to_owned()));
                 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::tempdir;
 
-use crate::{Demo, code, run};
+use crate::{Demo, code, lines, run};
 
 #[test]
 fn a_part_that_its_copy_could_not_be_read_without_is_refused_with_the_whole() {
@@ -65,7 +65,7 @@ fn lods_without_their_meta_file_are_one_world() {
         let lods = lods.to_str().unwrap();
         let checked = |path: &str| {
             let run = run(&["check", path, "--format=jsonl"]);
-            let findings = crate::lines(&run.out).into_iter().filter(|line| line["type"] == "finding");
+            let findings = lines(&run.out).into_iter().filter(|line| line["type"] == "finding");
             (run.code, findings.map(|finding| finding["code"].clone()).collect::<Vec<_>>())
         };
         assert_eq!(checked(lods), checked(&world), "{sample}");

@@ -1,24 +1,12 @@
 //! Answers of several commands about one save that must not contradict each other.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value as Json;
 use tempfile::tempdir;
 
+use crate::common::copy_dir;
 use crate::{Demo, lines, run};
-
-fn copy_dir(from: &str, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_dir(entry.path().to_str().unwrap(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
-}
 
 #[cfg(feature = "sqlite")]
 #[test]
@@ -142,7 +130,7 @@ fn a_save_beside_another_one_is_repaired_as_it_is_alone() {
         repaired.out
     );
     let again = run(&["repair", copy.to_str().unwrap(), "--plan"]);
-    std::fs::remove_dir_all(&copy).unwrap();
+    fs::remove_dir_all(&copy).unwrap();
     assert_eq!((again.code, again.out.trim()), (Some(0), "Nothing to repair."));
 }
 

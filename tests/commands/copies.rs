@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use tempfile::tempdir;
 use voxscope::demo;
 
-use crate::common::files_below;
+use crate::common::{copy_dir, files_below};
 use crate::{Demo, run};
 
 /// `check` of a copy ends with 0 or 4, and a second repair of the copy agrees: a copy that has damage left is not one with
@@ -119,9 +119,5 @@ fn a_plan_has_the_exit_code_of_its_repair() {
 fn copy_of(demo: &Demo, name: &str, to: &Path) {
     let sample = demo::samples().find(|sample| sample.name == name).unwrap();
     let from = PathBuf::from(demo.path(sample.path().to_str().unwrap()));
-    for file in files_below(&from) {
-        let to = to.join(file.strip_prefix(&from).unwrap());
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::copy(&file, to).unwrap();
-    }
+    copy_dir(from, to);
 }

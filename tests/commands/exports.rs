@@ -6,22 +6,15 @@ use std::path::Path;
 use serde_json::Value as Json;
 use tempfile::tempdir;
 
+use crate::common::copy_dir;
 use crate::{Demo, run};
-
-/// Copies the files of a directory.
-fn copy_into(from: &str, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-    }
-}
 
 #[test]
 fn an_export_of_pak_regions_names_the_map_beside_them_and_one_of_a_layer_the_pak_regions() {
     let demo = Demo::new();
     let both = demo.root.join("both");
-    copy_into(&demo.path("healthy/pak-room"), &both);
-    copy_into(&demo.path("healthy/map-sparse"), &both);
+    copy_dir(&demo.path("healthy/pak-room"), &both);
+    copy_dir(&demo.path("healthy/map-sparse"), &both);
     let (both, out) = (both.to_str().unwrap(), tempdir().unwrap());
     let to = |name: &str| out.path().join(name).to_str().unwrap().to_owned();
     let done = run(&["export", both, "--out", &to("chunks")]);
@@ -66,7 +59,7 @@ fn instances_of_several_streams_are_refused_with_their_names() {
     let demo = Demo::new();
     let both = demo.root.join("streams");
     for name in ["stream", "stream-texts"] {
-        copy_into(&demo.path(&format!("healthy/{name}")), &both.join(name));
+        copy_dir(&demo.path(&format!("healthy/{name}")), &both.join(name));
     }
     let to = demo.root.join("instances.csv");
     let done = run(&["export", both.to_str().unwrap(), "--instances", "--out", to.to_str().unwrap()]);
@@ -75,8 +68,8 @@ fn instances_of_several_streams_are_refused_with_their_names() {
     assert!(done.err.contains("stream/world.sqlite, stream-texts/world.sqlite"), "{}", done.err);
     assert!(!to.exists());
     // One stream among other saves is that one.
-    copy_into(&demo.path("healthy/pak-room"), &demo.root.join("mixed"));
-    copy_into(&demo.path("healthy/stream"), &demo.root.join("mixed"));
+    copy_dir(&demo.path("healthy/pak-room"), &demo.root.join("mixed"));
+    copy_dir(&demo.path("healthy/stream"), &demo.root.join("mixed"));
     let mixed = demo.root.join("mixed");
     let done = run(&["export", mixed.to_str().unwrap(), "--instances", "--out", to.to_str().unwrap()]);
     assert_eq!((done.code, done.err.as_str()), (Some(0), ""));

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value as Json;
 use tempfile::tempdir;
 
+use crate::common::copy_dir;
 use crate::{Demo, lines, run};
 
 #[test]
@@ -158,4 +159,34 @@ fn the_file_of_a_map_is_named_once() {
     let demo = Demo::new();
     let ran = run(&["ls", &demo.path("damaged/map-unreadable")]);
     assert_eq!(ran.err.matches("map_data.json").count(), 1, "{}", ran.err);
+}
+
+/// A map that lost its description, and a rig of VoxEdit, beside a world.
+#[test]
+fn arrays_and_rigs_beside_a_world_are_named_for_what_they_are() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    copy_dir(&demo.path("healthy/current"), &dir.path().join("world"));
+    copy_dir(&demo.path("healthy/map-dense"), &dir.path().join("map"));
+    fs::remove_file(dir.path().join("map/map_data.json")).unwrap();
+    let arrays = fs::read_dir(dir.path().join("map")).unwrap().count();
+    fs::write(dir.path().join("model.vxr"), b"VXR9 and the bones of a rig").unwrap();
+    let all = dir.path().to_str().unwrap();
+    let findings = lines(&run(&["check", all, "--format=jsonl", "--notes"]).out);
+    let foreign: Vec<&Json> = findings.iter().filter(|line| line["code"] == "name-foreign").collect();
+    assert_eq!(foreign.len(), 1, "{findings:?}");
+    assert_eq!(foreign[0]["file"], "map");
+    assert!(foreign[0].to_string().contains(&format!("{arrays} arrays")), "{foreign:?}");
+    let to = dir.path().with_extension("converted");
+    let ran = run(&["convert", all, "--out", to.to_str().unwrap()]);
+    fs::remove_dir_all(&to).unwrap();
+    assert_eq!(ran.code, Some(8), "{}", ran.err);
+    assert!(ran.err.contains("model.vxr") && !ran.err.contains("layout of its blocks"), "{}", ran.err);
+    // What an export wrote is no map that lost its description.
+    let arrays = dir.path().join("arrays");
+    fs::remove_dir_all(dir.path().join("map")).unwrap();
+    fs::remove_file(dir.path().join("model.vxr")).unwrap();
+    assert_eq!(run(&["export", all, "--out", arrays.to_str().unwrap()]).code, Some(0));
+    let checked = run(&["check", all, "--format=jsonl", "--notes"]);
+    assert!(!checked.out.contains("name-foreign"), "{}", checked.out);
 }

@@ -1,11 +1,11 @@
 //! Several saves in one directory: none of them hides another one.
 
 use std::fs;
-use std::path::Path;
 
 use tempfile::TempDir;
 use voxscope::demo;
 
+use crate::common::copy_dir;
 use crate::{Run, lines, output, run};
 
 /// A kind of save: its sample, and the key under which `info` lists it.
@@ -35,19 +35,6 @@ impl Samples {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
-}
-
 fn count(save: &str) -> usize {
     lines(&output(&["ls", save, "--format=jsonl"])).len()
 }
@@ -72,8 +59,8 @@ fn no_save_hides_another_one_beside_it() {
         for (other, of_other) in KINDS.into_iter().skip(n + 1) {
             let both = dir.path().join(format!("{one}-{other}"));
             let [path_one, path_other] = [one, other].map(|name| demo.path(name));
-            copy(path_one.as_ref(), &both);
-            copy(path_other.as_ref(), &both);
+            copy_dir(&path_one, &both);
+            copy_dir(&path_other, &both);
             let both = both.to_str().unwrap();
             let blocks = count(&path_one) + count(&path_other);
             assert_eq!(count(both), blocks, "{both}");
@@ -116,7 +103,7 @@ fn one_of_several_saves_is_chosen_by_its_meta_file_or_its_directory() {
     let demo = Samples::new();
     let all = dir.path().join("all");
     for name in ["current", "block-files", "stream"] {
-        copy(demo.path(name).as_ref(), &all);
+        copy_dir(demo.path(name), &all);
     }
     let path = |below: &str| all.join(below).to_str().unwrap().to_owned();
     let single = demo.path("current");
@@ -161,8 +148,8 @@ fn saves_in_directories_of_a_forest_are_read() {
     ];
     for (n, (inner, below)) in inner.into_iter().enumerate() {
         let save = dir.path().join(n.to_string());
-        copy(forest.as_ref(), &save);
-        copy(inner.as_ref(), &save.join(below));
+        copy_dir(&forest, &save);
+        copy_dir(&inner, &save.join(below));
         let path = save.to_str().unwrap();
         assert_eq!(count(path), count(&forest) + count(inner), "{below}");
         let check = lines(&output(&["check", path, "--format=jsonl"]));
@@ -172,7 +159,7 @@ fn saves_in_directories_of_a_forest_are_read() {
     }
     // A directory that only has the name of that of a forest.
     let paks = dir.path().join("paks");
-    copy(pak.as_ref(), &paks.join("regions"));
+    copy_dir(&pak, &paks.join("regions"));
     let path = paks.to_str().unwrap();
     assert_eq!(count(path), count(&pak));
     assert_eq!(info(path)["forests"], serde_json::json!([]));
@@ -187,7 +174,7 @@ fn files_beside_the_directories_of_lods_are_reported() {
         [("current", "regions/lod0", "name-region"), ("block-files", "blocks/lod0", "block-file-name")]
     {
         let save = dir.path().join(sample);
-        copy(demo.path(sample).as_ref(), &save);
+        copy_dir(demo.path(sample), &save);
         let file = fs::read_dir(save.join(lod)).unwrap().next().unwrap().unwrap();
         fs::copy(file.path(), save.join(file.file_name())).unwrap();
         let check = run(&["check", save.to_str().unwrap(), "--format=jsonl"]);
@@ -203,9 +190,9 @@ fn an_unreadable_stream_does_not_keep_others_from_being_used() {
     let dir = tempfile::tempdir().unwrap();
     let demo = Samples::new();
     let all = dir.path().join("all");
-    copy(demo.path("current").as_ref(), &all);
+    copy_dir(demo.path("current"), &all);
     let whole = dir.path().join("whole");
-    copy(&all, &whole);
+    copy_dir(&all, &whole);
     let mut bad = vec![0; 4096];
     bad[..16].copy_from_slice(b"SQLite format 3\0");
     fs::write(all.join("bad.sqlite"), bad).unwrap();
@@ -227,10 +214,10 @@ fn a_link_to_a_directory_and_a_save_deep_below_are_named() {
     let dir = TempDir::new().unwrap();
     let demo = Samples::new();
     let all = dir.path().join("all");
-    copy(demo.path("current").as_ref(), &all.join("a"));
+    copy_dir(demo.path("current"), &all.join("a"));
     // The deep save is damaged, so that a check that reads it does not end with 0.
     let deep = all.join("b/c/d/e/f/g/h/i/j");
-    copy(demo.path("current").as_ref(), &deep);
+    copy_dir(demo.path("current"), &deep);
     fs::write(deep.join("regions/lod0/r.0.0.0.vxr"), [0; 64]).unwrap();
     expect(&run(&["check", all.to_str().unwrap()]), 4, "check of the deep save");
     let all = all.join("a");
@@ -251,7 +238,7 @@ fn messages_about_one_of_several_saves_name_it() {
     let dir = tempfile::tempdir().unwrap();
     let save = dir.path().join("saves");
     for (name, sample) in [("good", "current"), ("torn", "block-epilogue")] {
-        copy(Path::new(&samples.path(sample)), &save.join(name));
+        copy_dir(samples.path(sample), &save.join(name));
     }
     let out = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let path = save.to_str().unwrap();
@@ -276,9 +263,9 @@ fn results_below_a_directory_of_lods_are_read_as_what_they_are() {
     let samples = Samples::new();
     let dir = tempfile::tempdir().unwrap();
     let save = dir.path().join("save");
-    copy(Path::new(&samples.path("current")), &save);
-    copy(Path::new(&samples.path("stream")), &save.join("regions/lod0"));
-    copy(Path::new(&samples.path("current")), &save.join("other/regions"));
+    copy_dir(samples.path("current"), &save);
+    copy_dir(samples.path("stream"), &save.join("regions/lod0"));
+    copy_dir(samples.path("current"), &save.join("other/regions"));
     for (n, options) in [&[][..], &["--layout=port"]].into_iter().enumerate() {
         let to = dir.path().join(n.to_string());
         let to = to.to_str().unwrap();

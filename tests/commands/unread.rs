@@ -10,6 +10,7 @@ use std::process::Command;
 use serde_json::Value as Json;
 use tempfile::{TempDir, tempdir};
 
+use crate::common::copy_dir;
 use crate::{Demo, lines, run};
 
 /// Puts something in the place of a file.
@@ -23,24 +24,12 @@ struct Replaced {
     save: String,
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), &to).unwrap();
-        }
-    }
-}
-
 fn replaced(part: &str, with: fn(&Path, &Path)) -> Replaced {
     let demo = Demo::new();
     let whole = demo.path("healthy/current");
     let dir = tempdir().unwrap();
     let save = dir.path().join("save");
-    copy(Path::new(&whole), &save);
+    copy_dir(&whole, &save);
     let (part, apart) = (save.join(part), dir.path().join("apart"));
     fs::rename(&part, &apart).unwrap();
     with(&part, &apart);
@@ -161,7 +150,7 @@ fn an_array_of_a_map_that_is_no_file_is_reported_by_every_command() {
         let demo = Demo::new();
         let dir = tempdir().unwrap();
         let save = dir.path().join("save");
-        copy(Path::new(&demo.path("healthy/map-sparse")), &save);
+        copy_dir(demo.path("healthy/map-sparse"), &save);
         let part = crate::common::files_below(&save)
             .into_iter()
             .find(|path| path.extension().is_some_and(|e| e == "npy"))

@@ -59,6 +59,16 @@ pub fn codes(damage: &[Damage]) -> Vec<(Code, Span)> {
     damage.iter().map(|d| (d.code, d.span)).collect()
 }
 
+/// Copies the files of a directory and of those in it; the copy may have others already.
+pub fn copy_dir(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    for file in files_below(from) {
+        let copy = to.join(file.strip_prefix(from).unwrap());
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::copy(&file, copy).unwrap();
+    }
+}
+
 /// The files below a directory, in order.
 pub fn files_below(dir: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();

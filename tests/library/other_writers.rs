@@ -13,18 +13,10 @@ use voxscope::save::{Options, Save};
 use voxscope::watch::Watch;
 use voxscope::world::World;
 
-use crate::common;
+use crate::common::{self, copy_dir};
 
 fn open(path: &Path) -> Save {
     Save::open(path, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn copy(from: &Path, to: &Path) {
-    for file in common::files_below(from) {
-        let path = to.join(file.strip_prefix(from).unwrap());
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::copy(&file, path).unwrap();
-    }
 }
 
 /// The codes above note of a check at the deepest level, without repetitions.
@@ -75,7 +67,7 @@ fn healthy_saves() -> Vec<PathBuf> {
 
 /// Gives every container of mode 2 in a forest the mode byte 1: exactly what release 1.6 could write.
 fn with_wrong_order(from: &Path, to: &Path) -> u64 {
-    copy(from, to);
+    copy_dir(from, to);
     let save = open(to);
     let mut changed = 0;
     for (forest, file) in save.regions() {
@@ -195,7 +187,7 @@ fn with_big_endian_blocks(from: &Path, to: &Path) -> u64 {
     use voxscope::godot::channel::{Depth, SDF, Storage};
     use voxscope::godot::container::{self, Mode};
     use voxscope::godot::{byte_order, region::Builder};
-    copy(from, to);
+    copy_dir(from, to);
     let save = open(from);
     let (mut changed, mut raw) = (0, 0);
     let mut scratch = voxscope::save::Scratch::default();
@@ -491,8 +483,8 @@ fn forests_of_the_rust_port_are_read_and_written() {
 fn a_lod_of_the_rust_port_beside_that_of_the_engine_is_a_note() {
     let dir = tempdir().unwrap();
     let original = common::golden("godot_voxel").join("forest_lz4");
-    copy(&original, dir.path());
-    copy(&original.join("regions/lod0"), &dir.path().join("lod0"));
+    copy_dir(&original, dir.path());
+    copy_dir(&original.join("regions/lod0"), &dir.path().join("lod0"));
     let save = open(dir.path());
     assert_eq!(save.regions().count(), open(&original).regions().count(), "only those of the engine are read");
     let faults: Vec<_> = save.faults.iter().map(|fault| (fault.damage.code, fault.path.clone())).collect();

@@ -45,9 +45,10 @@ pub(super) const NAME_FOREIGN: Text = Text {
             "directory of a LOD lies beside `regions`, where only the Rust port looks for it",
             "",
         ),
+        when("arrays", "arrays are no map, because the map_data.json that describes them is not here", ""),
         any("file does not belong to the format", ""),
     ],
-    next: "Nothing to do: the game ignores the file.",
+    next: "Nothing to do: the game ignores the file. To read arrays as a map, put the map_data.json of their export beside them.",
     explanation: "The save contains a file that is not part of the format, such as one that a file manager creates in every directory. It is not read.",
 };
 

@@ -17,6 +17,7 @@ use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::forest::Meta;
 use crate::godot::region::MAGIC;
+use crate::printable::count;
 use crate::save::scan::forests::{forest_above, has_lods_of_port};
 use crate::save::scan::names::may_have_lods;
 use crate::save::{Error, Fault, Forest, ForestLayout, Kind, Options, PakDir, RegionFile, Save, StreamFile};
@@ -39,6 +40,8 @@ pub(crate) const REGIONS: &str = "regions";
 pub(crate) const LOST: &str = "lost+found";
 /// The report that a repair writes into its copy.
 pub(crate) const REPORT: &str = "repair.json";
+/// Name of the report of an export: the arrays beside it are no map.
+const EXPORT_REPORT: &str = "export.json";
 /// Ending of region files.
 const ENDING: &str = "vxr";
 /// Directories above a region file in which its meta file is searched: `regions/lodN` is two levels down.
@@ -59,6 +62,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
         streams: Vec::new(),
         maps: Vec::new(),
         foreign: BTreeMap::new(),
+        arrays: BTreeMap::new(),
         faults: Vec::new(),
         files: 0,
         over: false,
@@ -76,6 +80,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Save, Error> {
     scan.move_streams_of_other_names();
     scan.drop_foreign_databases();
     scan.report_foreign_databases();
+    scan.report_arrays();
     let Scan { forests, pak_dirs, streams, maps, mut faults, .. } = scan;
     faults.sort_by(|a, b| a.path.cmp(&b.path));
     let mut save =
@@ -98,6 +103,8 @@ struct Scan<'o> {
     maps: Vec<Map>,
     /// Databases with the tables of another program, and the names of these.
     foreign: BTreeMap<PathBuf, Vec<String>>,
+    /// Directories with arrays of a map without its description, and the number of these arrays.
+    arrays: BTreeMap<PathBuf, u64>,
     faults: Vec<Fault>,
     files: usize,
     over: bool,
@@ -259,8 +266,25 @@ impl Scan<'_> {
         }
         if named(&entries, FILE_NAME) && !streams::is_database_at(&dir.join(FILE_NAME)) {
             self.map(dir);
+        } else if !named(&entries, EXPORT_REPORT) {
+            let is_array = |(path, what): &&Entry| *what == What::File && path.extension() == Some(OsStr::new("npy"));
+            let arrays = entries.iter().filter(is_array).count() as u64;
+            if arrays > 0 {
+                self.arrays.insert(dir.to_owned(), arrays);
+            }
         }
         self.others(dir, entries);
+    }
+
+    /// Names the directories with arrays that lie beside saves: a map may have lost its description.
+    fn report_arrays(&mut self) {
+        if self.saves() == 0 {
+            return;
+        }
+        for (dir, n) in std::mem::take(&mut self.arrays) {
+            let what = format!("The directory has {}.", count(n, "array"));
+            self.fault(&dir, Code::NameForeign, "arrays", Some(what));
+        }
     }
 
     /// How many saves were found.
