@@ -23,6 +23,7 @@ mod directories;
 #[cfg(feature = "sqlite")]
 mod dropped;
 mod exports;
+mod given_options;
 mod help;
 mod layouts;
 mod left_out;

@@ -127,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         notes: arguments.notes,
         all: arguments.all,
         saves: Saves::new(&save),
-        subject: save.forest_above().unwrap_or_else(|| save.path.clone()),
+        subject: check::SaveArguments::new(&save),
         advice: check::Advice::new(&save),
         file: None,
         advised: HashMap::new(),
@@ -248,7 +248,7 @@ pub struct Printer {
     /// The saves of a directory that has several of them.
     saves: Saves,
     /// The save that advice is about: what was checked, or one of its saves.
-    subject: PathBuf,
+    subject: check::SaveArguments,
     /// The saves of what was checked.
     advice: check::Advice,
     /// The file whose findings are being printed.
@@ -350,7 +350,8 @@ impl Printer {
             self.release(out)?;
             self.advised.clear();
             // A name that was made printable leads to no file; nor does the title of what is in no save.
-            self.subject = Some(root.join(&name)).filter(|save| save.exists()).unwrap_or_else(|| root.clone());
+            let below = Some(root.path().join(&name)).filter(|save| save.exists());
+            self.subject = below.map_or_else(|| root.clone(), |save| root.at(&save));
             let gap = if self.file.is_some() { "\n" } else { "" };
             let of = |level| findings.iter().filter(|finding| finding.level() == level).count() as u64;
             let levels = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
@@ -427,9 +428,8 @@ impl Printer {
             );
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
-        let above = end.save.forest_above();
-        let repaired = above.as_deref().unwrap_or(&end.save.path);
-        for line in check::verdict(end.causes, end.totals.as_ref(), repaired, end.effort) {
+        let subject = check::SaveArguments::new(end.save);
+        for line in check::verdict(end.causes, end.totals.as_ref(), &subject, end.effort) {
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
         if let Some(words) = end.effort.undecided_words(summary.undecided) {

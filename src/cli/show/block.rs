@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 use voxscope::bytes::Span;
-use voxscope::check::{self, BlockAt, Finding};
+use voxscope::check::{self, BlockAt, Finding, SaveArguments};
 use voxscope::damage::Damage;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF, TYPE};
@@ -24,7 +24,7 @@ pub fn show(
     out: &mut impl Write,
     arguments: &Arguments,
     place: &FoundBlock<'_>,
-    names: &Palette,
+    (names, subject): (&Palette, &SaveArguments),
     scratch: &mut Scratch,
 ) -> Result<(), Failure> {
     let region = &place.region;
@@ -33,9 +33,7 @@ pub fn show(
         .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
     let findings = findings(place, &view);
     if arguments.format != Format::Text {
-        arguments
-            .format
-            .write(out, &to_json(place, &view, names, &super::findings_json(&findings, &arguments.path)))?;
+        arguments.format.write(out, &to_json(place, &view, names, &super::findings_json(&findings, subject)))?;
         return Ok(());
     }
     head(out, place, &view)?;
@@ -48,13 +46,14 @@ pub fn show(
     }
     writeln!(out)?;
     // A block that decodes can still be in the wrong place, which only the other blocks of its region show.
-    let path = printable::argument(&arguments.path);
+    let path = printable::argument(subject.path());
     if findings.is_empty() {
         writeln!(out, "Nothing is wrong with its data.")?;
     } else {
-        super::print_findings(out, &findings, |code| check::next_step(code, &arguments.path))?;
+        super::print_findings(out, &findings, |code| check::next_step(code, subject))?;
     }
-    let line = format!("`voxscope check {path}` finds out whether the block is in the right place.");
+    let command = subject.with_options(format!("voxscope check {path}"));
+    let line = format!("`{command}` finds out whether the block is in the right place.");
     writeln!(out, "{}", wrapped(&line, ""))?;
     if arguments.hex {
         writeln!(out)?;

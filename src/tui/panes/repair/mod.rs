@@ -21,7 +21,7 @@ use crate::tui::data::{Item, LoadState, Loaded, Part};
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role};
-use crate::tui::{App, Focus};
+use crate::tui::{App, Focus, verdict};
 
 /// Columns of the names in the list.
 const NAME: u16 = 22;
@@ -302,11 +302,12 @@ pub fn command(app: &App) -> String {
     let path = argument(&app.settings.path);
     let accepted = app.panes.repair.accepted.iter().map(|one| format!(" --accept {}", shell_word(one.to_string())));
     let effort = app.settings.effort.argument();
-    format!(
+    let command = format!(
         "voxscope repair {path} --out {} --level {level}{effort}{}",
         crate::check::repaired_path(&app.settings.path),
         accepted.collect::<String>()
-    )
+    );
+    verdict::subject(app, &app.settings.path).with_options(command)
 }
 
 /// The command, to be copied.
