@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::check::cause::{Cause, CauseKind};
 use crate::check::save_arguments::SaveArguments;
-use crate::printable::{capitalize, count, grouped};
+use crate::printable::{argument, capitalize, count, grouped};
 use crate::recover::effort::Effort;
 
 /// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
@@ -96,6 +96,13 @@ const MOST_SAVES: usize = 15;
 /// what the repair brings back. Empty when there is nothing to say.
 #[must_use]
 pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<String> {
+    if let [Cause { kind: CauseKind::OptionMisfit, save: None, evidence, .. }] = causes {
+        let path = argument(save.path());
+        return vec![
+            format!("{}: {}.", CauseKind::OptionMisfit.sentence(), evidence.join("; ")),
+            format!("The findings say nothing about the save. Run `voxscope check {path}` without the option."),
+        ];
+    }
     let mut lines = Vec::new();
     if causes.iter().any(|cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse)) {
         lines.push(

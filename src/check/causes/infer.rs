@@ -1,9 +1,9 @@
 //! The rules that infer causes from evidence.
 
 use crate::check::cause::{Cause, CauseKind};
-use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
+use crate::check::causes::codes::{BARE, CUT, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
 use crate::check::causes::evidence::Evidence;
-use crate::damage::{Code, Level};
+use crate::damage::Code;
 
 /// Torn blocks in one file from which on more happened than one interrupted write.
 const MANY_TORN: u64 = 2;
@@ -120,6 +120,11 @@ impl Evidence {
         if copied > 0 {
             evidence.push(format!("a copy changed the name of {}", number(copied, "file")));
         }
+        let unread = self.count(&[Code::NameRegion]);
+        if unread > 0 {
+            let (files, what) = (number(unread, "file"), if unread == 1 { "a name" } else { "names" });
+            evidence.push(format!("{files} {} {what} that the game does not look for", has(unread)));
+        }
         let elsewhere = self.count(&[Code::PakPlace]);
         if elsewhere > 0 {
             let files = number(elsewhere, "pak region");
@@ -218,13 +223,14 @@ impl Evidence {
         vec![Cause::new(kind, blocks, evidence, others)]
     }
 
-    /// What is left when no rule names a cause: bytes that no program writes so, or data of another program.
+    /// What is left when no rule names a cause: bytes that no program writes so, or data of another program. `None` where
+    /// nothing shows that bytes were changed.
     pub(super) fn unexplained(&self) -> Option<Cause> {
         let foreign = format!("{} of data that another program or engine writes", number(self.foreign, "finding"));
-        let rest = self.damaged.saturating_sub(self.foreign);
-        let damaged = format!("{} that nothing else explains", number(rest, "finding"));
+        let rest = self.damaged;
+        let damaged = format!("{} of bytes that no engine writes", number(rest, "finding"));
         let header = self.count(&HEADER);
-        let blocks = self.blocks_with(|code| code.level() > Level::Note || FOREIGN.contains(&code));
+        let blocks = self.blocks_with(CauseKind::is_rest);
         Some(match (self.foreign, rest) {
             (0, 0) => return None,
             (0, n) if n == header => {
