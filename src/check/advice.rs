@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::check::cause::{is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::check::save_arguments::{SaveArguments, converted_path, repaired_path};
-use crate::damage::Code;
+use crate::damage::{Code, Damage, Value};
 use crate::printable::argument;
 use crate::save::Save;
 
@@ -15,11 +15,29 @@ const UNREAD_BLOCK_FILE: &str = "Copy the file from a backup. `voxscope repair S
 /// What to do about a block that can be read and has a file of its own.
 const READ_BLOCK_FILE: &str = "The block can be read, and `repair` copies its file as it is. Run `voxscope convert SAVE --out NEW`: it writes the block anew in a forest or a stream.";
 
-/// What to do about a finding, with placeholders. A repair does not change block files, so that the general advice about blocks
-/// does not apply to them.
+/// What to do about the name of a region file that was opened alone.
+const LONE_REGION: &str = "Rename the file to `r.X.Y.Z.vxr` with the coordinates of its region, in `regions/lodN` of its save: a repair of a single file keeps its name. `voxscope check` of the directory of the save names the region files that are missing.";
+
+/// What to do about the name of a pak region that was opened alone and whose name does not show its region.
+const LONE_PAK: &str = "Rename the file to `xX_yY_zZ.region` with the coordinates of its region: its name does not show them, and a repair of a single file keeps such a name.";
+
+/// What to do about the name of a block file that was opened alone.
+const LONE_BLOCK: &str = "Name the file by the position of its block with a sign before each number, such as `+0-1+12.vxb`, in `blocks/lodN` of its save: a repair of a single file keeps its name.";
+
+/// What to do about a chunk that exceeds a limit.
+const CHUNK_OVER_LIMIT: &str = "A repair copies the chunk as it is, because it cannot be read. If it is valid, report the limit as a bug; otherwise copy the file from a backup.";
+
+/// What to do about a finding, with placeholders. A repair changes neither block files nor the names of single files, so that
+/// the general advice does not apply to them.
 #[must_use]
-pub fn advice_about(finding: &Finding) -> &'static str {
+pub fn advice_about(finding: &Finding, save: &SaveArguments) -> &'static str {
     let code = finding.code();
+    if let Some(text) = name_advice(&finding.damage).filter(|_| save.is_file()) {
+        return text;
+    }
+    if code == Code::OverLimit && matches!(finding.damage.field, "decompressed chunk" | "stored chunk") {
+        return CHUNK_OVER_LIMIT;
+    }
     let is_of_block = finding.file.ends_with(".vxb") && finding.block.is_some() && code.next().contains("repair");
     match code {
         Code::BlockFileHeader | Code::BlockFileName | Code::BlockFileTrailing | Code::RegionFormatUnknown => {
@@ -29,6 +47,24 @@ pub fn advice_about(finding: &Finding) -> &'static str {
         _ if code.hides_data() => UNREAD_BLOCK_FILE,
         _ => READ_BLOCK_FILE,
     }
+}
+
+/// What to do about the name of a file that was opened alone, if that is what the damage is about and a repair keeps it.
+const fn name_advice(damage: &Damage) -> Option<&'static str> {
+    match (damage.code, damage.found) {
+        (Code::NameRegion, _) => Some(LONE_REGION),
+        (Code::BlockFileName, _) => Some(LONE_BLOCK),
+        // A repair gives the file the name of the region that its own name shows.
+        (Code::PakName, Value::Nothing) => Some(LONE_PAK),
+        _ => None,
+    }
+}
+
+/// What to do about the name of a single file, if the game does not look for it and a repair keeps it.
+#[must_use]
+pub fn lone_name_advice(save: &Save) -> Option<&'static str> {
+    let is_file = SaveArguments::new(save).is_file();
+    save.faults.iter().filter(|_| is_file).find_map(|fault| name_advice(&fault.damage))
 }
 
 /// A text of advice with the path of a save in place of SAVE, and a path beside it in place of NEW, both quoted for a shell.
@@ -116,8 +152,11 @@ impl Advice {
         // A save within another one has the longer name, and comes later.
         let of = self.saves.iter().rfind(|(name, _)| is_of(&finding.file, name));
         match of {
-            Some((_, path)) => with_paths(advice_about(finding), &self.root.at(path)),
-            None => with_paths(advice_about(finding), &self.root),
+            Some((_, path)) => {
+                let save = self.root.at(path);
+                with_paths(advice_about(finding, &save), &save)
+            }
+            None => with_paths(advice_about(finding, &self.root), &self.root),
         }
     }
 

@@ -49,7 +49,7 @@ use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 use crate::watch::{Step, Watch};
 
-pub use advice::{Advice, Advised, advice_about, next_step, with_paths};
+pub use advice::{Advice, Advised, advice_about, lone_name_advice, next_step, with_paths};
 pub use cause::{Cause, CauseKind, is_of, saves_of};
 pub use causes::Findings;
 pub use filter::Filter;

@@ -20,6 +20,7 @@ const ABOVE: usize = 3;
 pub struct SaveArguments {
     path: PathBuf,
     options: Vec<Argument>,
+    is_file: bool,
 }
 
 /// An option of the command line with its value.
@@ -42,25 +43,30 @@ impl SaveArguments {
     #[must_use]
     pub fn new(save: &Save) -> Self {
         let path = save.forest_above().unwrap_or_else(|| save.path.clone());
-        Self { path, options: arguments_of(save) }
+        Self { is_file: path.is_file(), path, options: arguments_of(save) }
     }
 
     /// A path that was opened without options.
     #[must_use]
     pub fn of_path(path: &Path) -> Self {
-        Self { path: path.to_owned(), options: Vec::new() }
+        Self { path: path.to_owned(), options: Vec::new(), is_file: path.is_file() }
     }
 
     /// Another path, opened with the same options: one of the saves of a directory.
     #[must_use]
     pub fn at(&self, path: &Path) -> Self {
-        Self { path: path.to_owned(), options: self.options.clone() }
+        Self { path: path.to_owned(), options: self.options.clone(), is_file: path.is_file() }
     }
 
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it is a single file.
+    pub(super) const fn is_file(&self) -> bool {
+        self.is_file
     }
 
     /// The command that repairs it.
@@ -207,7 +213,7 @@ mod tests {
             Argument::new("--key-rule", "old", "--key-rule"),
             Argument::new("--voxel-bytes", 2, None),
         ];
-        let subject = SaveArguments { path: "w".into(), options };
+        let subject = SaveArguments { path: "w".into(), options, is_file: false };
         let with = |command: &str| subject.with_options(command.to_owned());
         assert_eq!(
             subject.repair_command(),

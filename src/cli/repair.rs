@@ -206,6 +206,9 @@ fn report(
         let line = format!("{findings} that a repair does not mend: `{command}` lists {it}.");
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
+    if let Some(advice) = check::lone_name_advice(save) {
+        writeln!(out, "{}", wrapped(advice, "  "))?;
+    }
     if let Some(check) = check {
         let left = check.counts.errors + check.counts.warnings;
         let (style, verdict) = match () {

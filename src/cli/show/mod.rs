@@ -299,6 +299,15 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
             let block = block.map_or_else(String::new, |block| format!(" {}", triple(block)));
             format!("{path}: voxel {} would be in block{block} of LOD {lod}, which is not in any table", triple(voxel))
         }
+        (None, Some(_)) if save.path.is_file() && is_of_block_files(save) => format!(
+            "{path}: no block can be read in the file; `voxscope check {}` says why",
+            voxscope::printable::argument(&arguments.path)
+        ),
+        (None, Some(block)) if is_of_block_files(save) => format!(
+            "{path}: block {} of LOD {lod} has no file; `{}` lists those that have one",
+            triple(block),
+            subject.with_options(format!("voxscope ls {} lod={lod}", voxscope::printable::argument(&arguments.path)))
+        ),
         (None, Some(block)) => format!(
             "{path}: block {} of LOD {lod} is not in any table; `{}` lists those that are",
             triple(block),
@@ -312,9 +321,16 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
     }
 }
 
+/// Whether all blocks of a save have files of their own.
+fn is_of_block_files(save: &Save) -> bool {
+    let only_forests = save.pak_dirs.is_empty() && save.streams.is_empty() && save.maps.is_empty();
+    only_forests && save.forests.iter().all(|forest| forest.kind == Kind::BlockFiles)
+}
+
 /// Findings as JSON, with the path that was given in the commands of what to do.
 fn findings_json(findings: &[Finding], subject: &SaveArguments) -> serde_json::Value {
-    let next = |finding: &Finding| voxscope::check::with_paths(voxscope::check::advice_about(finding), subject);
+    let next =
+        |finding: &Finding| voxscope::check::with_paths(voxscope::check::advice_about(finding, subject), subject);
     let advised: Vec<_> =
         findings.iter().map(|finding| voxscope::check::Advised { finding, next: next(finding) }).collect();
     serde_json::json!(advised)
