@@ -163,7 +163,7 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
     if unknown > 0 {
         let (files, have) = (count(unknown, "file"), if unknown == 1 { "has" } else { "have" });
         lines.push(format!(
-            "{files} {have} blocks whose layout is not known. The options of the finding give it, to every command."
+            "{files} {have} blocks whose layout is not known. Give it to every command: `--block-size N --region-size N --sector-size N --depths BITS`."
         ));
     }
     let unread = totals.filter(|totals| totals.files_changed == 0 && totals.source == totals.kept);
@@ -221,6 +221,10 @@ fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Strin
         0 => {
             let unknown = unknown_loss(totals) + &set_aside(totals);
             return format!("{}{} changes {files}{unknown}.", save.repair_command(), effort.argument());
+        }
+        n if totals.set_aside > totals.misnamed => {
+            let listed = if n == 1 { "block" } else { "blocks" };
+            format!(" and keeps the {} {listed} in the tables", grouped(n))
         }
         // What a lost page or file held is not known.
         1 => " and keeps the block that can be read".to_owned(),
