@@ -389,7 +389,8 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
         ]);
     }
     write_table(out, &rows)?;
-    if let Some(sectors) = &forest.sectors {
+    // A block file has neither a table nor sectors.
+    if let Some(sectors) = forest.sectors.as_ref().filter(|_| forest.kind != BLOCK_FILES) {
         writeln!(out)?;
         print_sectors(out, sectors)?;
     }

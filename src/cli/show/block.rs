@@ -14,7 +14,7 @@ use voxscope::godot::metadata::Metadata;
 use voxscope::godot::textures::{Textures, WEIGHTS, repeated, unpack};
 use voxscope::picture::palette::Palette;
 use voxscope::printable::{self, triple};
-use voxscope::save::{Scratch, View};
+use voxscope::save::{Kind, Scratch, View};
 
 use super::{Arguments, Format, FoundBlock, metadata};
 use crate::cli::exit::Failure;
@@ -78,14 +78,18 @@ fn findings(place: &FoundBlock<'_>, view: &View<'_>) -> Vec<Finding> {
 fn head(out: &mut impl Write, place: &FoundBlock<'_>, view: &View<'_>) -> io::Result<()> {
     let entry = place.listed.entry;
     writeln!(out, "{BOLD}block {} of LOD {}{BOLD:#} · {}", triple(place.position), place.lod, place.file)?;
-    writeln!(
-        out,
-        "  slot {} · {} from sector {} · bytes {}",
-        place.listed.slot,
-        count(entry.count().into(), "sector"),
-        entry.first(),
-        view.stored.span,
-    )?;
+    if place.forest.kind == Kind::BlockFiles {
+        writeln!(out, "  bytes {}", view.stored.span)?;
+    } else {
+        writeln!(
+            out,
+            "  slot {} · {} from sector {} · bytes {}",
+            place.listed.slot,
+            count(entry.count().into(), "sector"),
+            entry.first(),
+            view.stored.span,
+        )?;
+    }
     if let Some(container) = &view.container {
         let mode = container.mode.map_or("unknown container", |mode| mode.name());
         let whole = if container.whole { "" } else { ", not whole" };
@@ -123,7 +127,7 @@ pub fn channels(out: &mut impl Write, block: &Block<'_>, names: &Palette) -> io:
         }
         if let Some(names) = (i == TYPE).then(|| names_of(channel, names)).filter(|names| !names.is_empty()) {
             let first = names.iter().take(NAMES_SHOWN).map(|(id, name)| format!("{id} {name}")).collect::<Vec<_>>();
-            let more = names.len().checked_sub(NAMES_SHOWN + 1).map(|n| format!(" and {} more", n + 1));
+            let more = names.len().checked_sub(NAMES_SHOWN + 1).map(|n| format!(" and {} more", grouped(n as u64 + 1)));
             remark = first.join(", ") + &more.unwrap_or_default();
         }
         if let Some(words) = textures_of(block, i).filter(|_| channel.is_whole()) {
@@ -165,7 +169,11 @@ fn textures_of(block: &Block<'_>, channel: usize) -> Option<String> {
         return Some(format!("{}: weights {first} to {last} of 15", textures.name()));
     }
     let listed: Vec<String> = found.iter().take(TEXTURES_SHOWN).map(u8::to_string).collect();
-    let more = found.len().checked_sub(TEXTURES_SHOWN + 1).map(|n| format!(" and {} more", n + 1)).unwrap_or_default();
+    let more = found
+        .len()
+        .checked_sub(TEXTURES_SHOWN + 1)
+        .map(|n| format!(" and {} more", grouped(n as u64 + 1)))
+        .unwrap_or_default();
     let s = if found.len() == 1 { "" } else { "s" };
     Some(format!("{}: texture{s} {}{more}", textures.name(), listed.join(", ")))
 }
