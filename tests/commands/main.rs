@@ -29,6 +29,7 @@ mod layouts;
 mod left_out;
 mod lods;
 mod lone;
+mod lone_names;
 mod look;
 mod losses;
 mod maps;
@@ -40,6 +41,7 @@ mod output;
 mod paks;
 mod placed;
 mod plans;
+mod printed;
 mod samples;
 #[cfg(feature = "sqlite")]
 mod set_aside;
