@@ -33,7 +33,7 @@ struct Argument {
 }
 
 impl Argument {
-    fn new(name: &'static str, value: impl ToString, in_convert: impl Into<Option<&'static str>>) -> Self {
+    fn new(name: &'static str, value: &impl ToString, in_convert: impl Into<Option<&'static str>>) -> Self {
         Self { name, value: Some(value.to_string()), in_convert: in_convert.into() }
     }
 }
@@ -102,12 +102,12 @@ fn arguments_of(save: &Save) -> Vec<Argument> {
     let mut all = Vec::new();
     if let Some(format) = format.filter(|_| !save.forests.is_empty()) {
         let [size, ..] = format.region_size;
-        all.push(Argument::new("--block-size", 1_u32 << format.block_size_po2.min(8), "--from-block-size"));
-        all.push(Argument::new("--region-size", size, "--from-region-size"));
-        all.push(Argument::new("--sector-size", format.sector_size, "--from-sector-size"));
+        all.push(Argument::new("--block-size", &(1_u32 << format.block_size_po2.min(8)), "--from-block-size"));
+        all.push(Argument::new("--region-size", &size, "--from-region-size"));
+        all.push(Argument::new("--sector-size", &format.sector_size, "--from-sector-size"));
         if format.depths.iter().any(|depth| *depth != Depth::Bits8) {
             let bits: Vec<String> = format.depths.iter().map(|depth| depth.bits().to_string()).collect();
-            all.push(Argument::new("--depths", bits.join(","), "--from-depths"));
+            all.push(Argument::new("--depths", &bits.join(","), "--from-depths"));
         }
     }
     if let Some(slots) = slots.filter(|_| !save.forests.is_empty()) {
@@ -115,19 +115,19 @@ fn arguments_of(save: &Save) -> Vec<Argument> {
             SlotFormula::Legacy => "old",
             SlotFormula::Euclidean => "new",
         };
-        all.push(Argument::new("--slots", name, "--slots"));
+        all.push(Argument::new("--slots", &name, "--slots"));
     }
     if !save.pak_dirs.is_empty() {
         let shape = pak.shape.size.map(|size| size.map(|n| n.to_string()).join(","));
-        all.extend(shape.map(|shape| Argument::new("--chunk-shape", shape, None)));
-        all.extend(pak.shape.voxel_bytes.map(|bytes| Argument::new("--voxel-bytes", bytes, None)));
+        all.extend(shape.map(|shape| Argument::new("--chunk-shape", &shape, None)));
+        all.extend(pak.shape.voxel_bytes.map(|bytes| Argument::new("--voxel-bytes", &bytes, None)));
         let order = pak.order.map(Order::name);
-        all.extend(order.map(|order| Argument::new("--chunk-order", order, None)));
+        all.extend(order.map(|order| Argument::new("--chunk-order", &order, None)));
         let unit = pak.reading.map(|reading| match reading {
             Reading::Blocks => "blocks",
             Reading::Bytes => "bytes",
         });
-        all.extend(unit.map(|unit| Argument::new("--pak-offset", unit, None)));
+        all.extend(unit.map(|unit| Argument::new("--pak-offset", &unit, None)));
     }
     if !save.streams.is_empty() {
         if *stale_rows {
@@ -137,7 +137,7 @@ fn arguments_of(save: &Save) -> Vec<Argument> {
             KeyRule::Old => "old",
             KeyRule::New => "new",
         });
-        all.extend(rule.map(|rule| Argument::new("--key-rule", rule, "--key-rule")));
+        all.extend(rule.map(|rule| Argument::new("--key-rule", &rule, "--key-rule")));
     }
     all
 }
@@ -209,9 +209,9 @@ mod tests {
     #[test]
     fn a_command_repeats_each_option_once() {
         let options = vec![
-            Argument::new("--block-size", 16, "--from-block-size"),
-            Argument::new("--key-rule", "old", "--key-rule"),
-            Argument::new("--voxel-bytes", 2, None),
+            Argument::new("--block-size", &16, "--from-block-size"),
+            Argument::new("--key-rule", &"old", "--key-rule"),
+            Argument::new("--voxel-bytes", &2, None),
         ];
         let subject = SaveArguments { path: "w".into(), options, is_file: false };
         let with = |command: &str| subject.with_options(command.to_owned());

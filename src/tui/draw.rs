@@ -106,7 +106,7 @@ fn check_words(app: &App) -> Vec<(Role, String)> {
                 format!(" {}s", level.name())
             };
             let mark = app.glyphs.level(Some(level));
-            out.push((level_role(Some(level)), format!("{mark} {}{name}  ", grouped(n.into()))));
+            out.push((level_role(Some(level)), format!("{mark} {}{name}  ", grouped(n))));
         }
     }
     if app.comparison.running {
