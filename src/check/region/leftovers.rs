@@ -108,8 +108,8 @@ fn judge<S: Source>(region: &Region<S>, runs: &[Run], found: &[Found], report: &
     for run in runs.iter().filter(|run| run.owner == Owner::Stale) {
         let span = region.header.sector_span(run.first, run.count);
         let span = Span::new(span.start, span.end.min(region.source.len()));
-        // What follows the last block is not old if it may be the newest state of a block.
-        if found.iter().any(|block| !block.copy && span.contains(&block.span)) {
+        // Where a save went wrong, what follows the last block may be the newest state of a block.
+        if trouble && found.iter().any(|block| !block.copy && span.contains(&block.span)) {
             continue;
         }
         let copies = found.iter().filter(|b| b.copy && span.contains(&b.span)).count();
