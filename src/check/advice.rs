@@ -1,17 +1,13 @@
 //! What to do about a finding, with the paths of the save in the commands.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::check::cause::{is_of, saves_of};
 use crate::check::finding::Finding;
-use crate::check::verdict::repair_command;
-use crate::damage::Code;
+use crate::check::save_arguments::{SaveArguments, converted_path, repaired_path};
+use crate::damage::{Code, Damage, Value};
 use crate::printable::argument;
 use crate::save::Save;
-
-/// The command whose destination is that of a repair; the other commands have another one.
-const REPAIR: &str = "voxscope repair SAVE --out NEW";
 
 /// What to do about a block that cannot be read and has a file of its own.
 const UNREAD_BLOCK_FILE: &str = "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found as it is, because it copies a block file whole or not at all, and keeps all others. Add `--from-backup OLD` to take the block from a backup.";
@@ -19,11 +15,29 @@ const UNREAD_BLOCK_FILE: &str = "Run `voxscope repair SAVE --out NEW`: it moves 
 /// What to do about a block that can be read and has a file of its own.
 const READ_BLOCK_FILE: &str = "The block can be read, and `repair` copies its file as it is. Run `voxscope convert SAVE --out NEW`: it writes the block anew in a forest or a stream.";
 
-/// What to do about a finding, with placeholders. A repair does not change block files, so that the general advice about blocks
-/// does not apply to them.
+/// What to do about the name of a region file that was opened alone.
+const LONE_REGION: &str = "Rename the file to `r.X.Y.Z.vxr` with the coordinates of its region, in `regions/lodN` of its save: a repair of a single file keeps its name. `voxscope check` of the directory of the save names the region files that are missing.";
+
+/// What to do about the name of a pak region that was opened alone and whose name does not show its region.
+const LONE_PAK: &str = "Rename the file to `xX_yY_zZ.region` with the coordinates of its region: its name does not show them, and a repair of a single file keeps such a name.";
+
+/// What to do about the name of a block file that was opened alone.
+const LONE_BLOCK: &str = "Name the file by the position of its block with a sign before each number, such as `+0-1+12.vxb`, in `blocks/lodN` of its save: a repair of a single file keeps its name.";
+
+/// What to do about a chunk that exceeds a limit.
+const CHUNK_OVER_LIMIT: &str = "A repair copies the chunk as it is, because it cannot be read. If it is valid, report the limit as a bug; otherwise copy the file from a backup.";
+
+/// What to do about a finding, with placeholders. A repair changes neither block files nor the names of single files, so that
+/// the general advice does not apply to them.
 #[must_use]
-pub fn advice_about(finding: &Finding) -> &'static str {
+pub fn advice_about(finding: &Finding, save: &SaveArguments) -> &'static str {
     let code = finding.code();
+    if let Some(text) = name_advice(&finding.damage).filter(|_| save.is_file()) {
+        return text;
+    }
+    if code == Code::OverLimit && matches!(finding.damage.field, "decompressed chunk" | "stored chunk") {
+        return CHUNK_OVER_LIMIT;
+    }
     let is_of_block = finding.file.ends_with(".vxb") && finding.block.is_some() && code.next().contains("repair");
     match code {
         Code::BlockFileHeader | Code::BlockFileName | Code::BlockFileTrailing | Code::RegionFormatUnknown => {
@@ -35,38 +49,75 @@ pub fn advice_about(finding: &Finding) -> &'static str {
     }
 }
 
-/// A text of advice with the path of a save in place of SAVE, and a path beside it in place of NEW, both quoted for a shell.
+/// What to do about the name of a file that was opened alone, if that is what the damage is about and a repair keeps it.
+const fn name_advice(damage: &Damage) -> Option<&'static str> {
+    match (damage.code, damage.found) {
+        (Code::NameRegion, _) => Some(LONE_REGION),
+        (Code::BlockFileName, _) => Some(LONE_BLOCK),
+        // A repair gives the file the name of the region that its own name shows.
+        (Code::PakName, Value::Nothing) => Some(LONE_PAK),
+        _ => None,
+    }
+}
+
+/// What to do about the name of a single file, if the game does not look for it and a repair keeps it.
 #[must_use]
-pub fn with_paths(text: &str, save: &Path) -> String {
-    insert_paths(text, save)
+pub fn lone_name_advice(save: &Save) -> Option<&'static str> {
+    let is_file = SaveArguments::new(save).is_file();
+    save.faults.iter().filter(|_| is_file).find_map(|fault| name_advice(&fault.damage))
+}
+
+/// A text of advice with the path of a save in place of SAVE, and a path beside it in place of NEW, both quoted for a shell.
+/// Commands about the save repeat the options with which it was opened.
+#[must_use]
+pub fn with_paths(text: &str, save: &SaveArguments) -> String {
+    let mut out = String::with_capacity(text.len());
+    // A command without a destination of its own is about the last one.
+    let mut destination = converted_path(save.path());
+    // Every second part is between backticks.
+    for (number, part) in text.split('`').enumerate() {
+        let is_command = number % 2 == 1;
+        if number > 0 {
+            out.push('`');
+        }
+        if is_command && part.starts_with("voxscope repair SAVE") {
+            destination = repaired_path(save.path());
+        } else if is_command && part.starts_with("voxscope convert SAVE") {
+            destination = converted_path(save.path());
+        }
+        let words = insert_paths(part, &argument(save.path()), &destination);
+        let is_about_save = is_command && part.starts_with("voxscope ") && has_placeholder(part, "SAVE");
+        out.push_str(&if is_about_save { save.with_options(words) } else { words });
+    }
+    out
 }
 
 /// What to do about a code, with the path of a save in place of SAVE, and a path beside it in place of NEW, both quoted for a
 /// shell.
 #[must_use]
-pub fn next_step(code: Code, save: &Path) -> String {
-    insert_paths(code.next(), save)
+pub fn next_step(code: Code, save: &SaveArguments) -> String {
+    with_paths(code.next(), save)
 }
 
 /// Replaces the placeholders of a text in one pass: the path of a save may have the same letters.
-fn insert_paths(text: &str, save: &Path) -> String {
+fn insert_paths(text: &str, save: &str, destination: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.char_indices().map(|(at, _)| at).find(|at| placeholder(rest, *at).is_some()) {
         let (before, from) = rest.split_at(at);
         let found = placeholder(rest, at).unwrap_or_default();
         out.push_str(before);
-        out.push_str(&match found {
-            REPAIR => repair_command(save),
-            "SAVE" => argument(save),
-            _ => argument(&converted(save)),
-        });
+        out.push_str(if found == "SAVE" { save } else { destination });
         rest = from.strip_prefix(found).unwrap_or_default();
     }
     out + rest
 }
 
-/// The placeholder, or the command with two of them, that begins at a byte of a text.
+fn has_placeholder(text: &str, word: &str) -> bool {
+    text.char_indices().any(|(at, _)| placeholder(text, at) == Some(word))
+}
+
+/// The placeholder that begins at a byte of a text.
 fn placeholder(text: &str, at: usize) -> Option<&'static str> {
     let (before, from) = text.split_at_checked(at)?;
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -74,18 +125,7 @@ fn placeholder(text: &str, at: usize) -> Option<&'static str> {
         return None;
     }
     let is_here = |word: &&str| from.strip_prefix(*word).is_some_and(|rest| !rest.starts_with(is_of_word));
-    [REPAIR, "SAVE", "NEW"].into_iter().find(is_here)
-}
-
-/// Where the result of a conversion may be: beside the save.
-fn converted(save: &Path) -> PathBuf {
-    let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
-        return Path::new("..").join("converted");
-    };
-    let name = if save.is_file() { name } else { save.file_name().unwrap_or(name) };
-    let mut name = OsString::from(name);
-    name.push("-converted");
-    save.with_file_name(name)
+    ["SAVE", "NEW"].into_iter().find(is_here)
 }
 
 /// Where the files of a part of a forest are below the forest.
@@ -99,7 +139,7 @@ fn part_below(part: &Path, forest: &Path) -> Option<PathBuf> {
 /// The saves of a path, for advice about what was found in them.
 #[derive(Clone, Debug, Default)]
 pub struct Advice {
-    root: PathBuf,
+    root: SaveArguments,
     /// Where what was opened is below the root; empty unless it is a part of a forest that is repaired as a whole.
     below: PathBuf,
     /// The saves of a directory that has several, by their printable paths.
@@ -115,14 +155,14 @@ impl Advice {
         let named = saves_of(save).into_iter().map(|name| (path(&name).unwrap_or_else(|| save.path.clone()), name));
         let above = save.forest_above();
         let below = above.as_deref().and_then(|forest| part_below(&save.path, forest)).unwrap_or_default();
-        let root = above.unwrap_or_else(|| save.path.clone());
+        let root = SaveArguments::new(save);
         Self { root, below, saves: named.map(|(path, name)| (name, path)).collect() }
     }
 
     /// What a repair must be given: what was opened, or the forest that it is a part of.
     #[must_use]
     pub fn root(&self) -> &Path {
-        &self.root
+        self.root.path()
     }
 
     /// The printable path of a file below the root.
@@ -137,7 +177,13 @@ impl Advice {
     pub fn next(&self, finding: &Finding) -> String {
         // A save within another one has the longer name, and comes later.
         let of = self.saves.iter().rfind(|(name, _)| is_of(&finding.file, name));
-        insert_paths(advice_about(finding), of.map_or(&self.root, |(_, path)| path))
+        match of {
+            Some((_, path)) => {
+                let save = self.root.at(path);
+                with_paths(advice_about(finding, &save), &save)
+            }
+            None => with_paths(advice_about(finding, &self.root), &self.root),
+        }
     }
 
     /// What to do about a code, with the path that was opened.
@@ -173,6 +219,10 @@ impl serde::Serialize for Advised<'_> {
 mod tests {
     use super::*;
 
+    fn subject(path: &str) -> SaveArguments {
+        SaveArguments::of_path(Path::new(path))
+    }
+
     #[test]
     fn paths_are_inserted_once_and_quoted() {
         let text = "Run `voxscope repair SAVE --out NEW --level likely`, `voxscope check SAVE`, `voxscope convert SAVE --out NEW`.";
@@ -190,8 +240,25 @@ mod tests {
                 r"Run `voxscope repair 'a&b;'\''c' --out 'a&b;'\''c-repaired' --level likely`, `voxscope check 'a&b;'\''c'`, `voxscope convert 'a&b;'\''c' --out 'a&b;'\''c-converted'`.",
             ),
         ] {
-            assert_eq!(insert_paths(text, Path::new(save)), expected);
+            assert_eq!(with_paths(text, &subject(save)), expected);
         }
-        assert_eq!(insert_paths("A NEWER SAVED world", Path::new("w")), "A NEWER SAVED world");
+        assert_eq!(with_paths("A NEWER SAVED world", &subject("w")), "A NEWER SAVED world");
+    }
+
+    #[test]
+    fn a_command_about_the_result_names_where_the_command_before_it_put_it() {
+        for (text, expected) in [
+            (
+                "`voxscope repair SAVE --out NEW`, then `voxscope check NEW`.",
+                "`voxscope repair w --out w-repaired`, then `voxscope check w-repaired`.",
+            ),
+            ("`voxscope repair SAVE --key-rule old --out NEW`", "`voxscope repair w --key-rule old --out w-repaired`"),
+            (
+                "`voxscope convert SAVE --out NEW.sqlite`; move NEW.sqlite",
+                "`voxscope convert w --out w-converted.sqlite`; move w-converted.sqlite",
+            ),
+        ] {
+            assert_eq!(with_paths(text, &subject("w")), expected);
+        }
     }
 }

@@ -26,7 +26,7 @@ pub enum CauseKind {
     CopyCut,
     /// Files of the save were not copied.
     CopyIncomplete,
-    /// Region files have the names of others, or names that the game does not look for.
+    /// Files have the names of others, or names that the game does not look for.
     Renamed,
     /// A program converted line breaks in a binary file.
     TextConverted,
@@ -54,6 +54,8 @@ pub enum CauseKind {
     Settings,
     /// The bytes behind the last block are old states, as the engine leaves them: no damage.
     OldStates,
+    /// An option that was given does not fit the save: no damage.
+    OptionMisfit,
 }
 
 impl CauseKind {
@@ -80,6 +82,7 @@ impl CauseKind {
         Self::Foreign,
         Self::Settings,
         Self::OldStates,
+        Self::OptionMisfit,
     ];
 
     /// The stable name, as in `--format jsonl`.
@@ -107,6 +110,7 @@ impl CauseKind {
             Self::Foreign => "foreign-data",
             Self::Settings => "settings-refused",
             Self::OldStates => "old-states",
+            Self::OptionMisfit => "option-misfit",
         }
     }
 
@@ -121,7 +125,7 @@ impl CauseKind {
             Self::DiskFull => "The disk was full while the game saved",
             Self::CopyCut => "The copy of the save was cut off",
             Self::CopyIncomplete => "The copy of the save is incomplete",
-            Self::Renamed => "Region files have other names than the game gave them",
+            Self::Renamed => "Files of the save have other names than the game gave them",
             Self::TextConverted => "A program converted line breaks in a binary file",
             Self::Mixed => "Files of different saves or times were mixed",
             Self::Migration => "The engine was interrupted while it migrated region files to a newer version",
@@ -137,6 +141,7 @@ impl CauseKind {
             Self::Foreign => "Another program or engine wrote parts of the save",
             Self::Settings => "The engine refuses to save blocks with the settings of the save",
             Self::OldStates => "The blocks behind the last listed one are old states, which the engine leaves there",
+            Self::OptionMisfit => "An option that was given does not fit the save",
         }
     }
 
@@ -144,9 +149,13 @@ impl CauseKind {
     #[must_use]
     pub const fn lost(self) -> &'static str {
         match self {
-            Self::InUse | Self::Renamed | Self::Converted | Self::OldStates | Self::OldFormula | Self::OldKeys => {
-                "nothing"
-            }
+            Self::InUse
+            | Self::Renamed
+            | Self::Converted
+            | Self::OldStates
+            | Self::OldFormula
+            | Self::OldKeys
+            | Self::OptionMisfit => "nothing",
             Self::Killed => "the block that was being written, and saves that had not reached the file",
             Self::PowerLost => "pages of the file that had not reached the disk",
             Self::TwoWriters => "blocks of one program that the other overwrote",
@@ -187,6 +196,7 @@ impl CauseKind {
             Self::Foreign => "what the format allows; the rest stays in lost+found",
             Self::Settings => "every block that a file has, with a sector size that the engine accepts",
             Self::Converted | Self::OldStates => "nothing has to",
+            Self::OptionMisfit => "everything: leave the option out, or give it the value of the save",
         }
     }
 
@@ -215,6 +225,7 @@ impl CauseKind {
             Self::Foreign => "an editor, a script or an engine of another version wrote the save",
             Self::Settings => "the game's log has errors about the sector size or the region size",
             Self::OldStates => "the game ended as usual after its last save",
+            Self::OptionMisfit => "nothing is found without the option",
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Finding {
     pub damage: Damage,
     /// Further information, in sentences; made printable.
     pub remark: Option<String>,
+    /// How many findings of each code are not listed; only of [`Code::FindingsCut`].
+    pub unlisted: Box<[(Code, u64)]>,
 }
 
 impl Finding {
@@ -39,17 +41,17 @@ impl Finding {
     #[must_use]
     pub fn of_file(file: Arc<str>, damage: Damage, remark: Option<String>) -> Self {
         let span = (!damage.span.is_empty()).then_some(damage.span);
-        Self { file, span, block: None, damage, remark }
+        Self { file, span, block: None, damage, remark, unlisted: Box::default() }
     }
 
     /// A finding about a block whose bytes are `stored`; damage in the decompressed block is shown at all stored bytes.
     #[must_use]
-    pub const fn of_block(file: Arc<str>, block: BlockAt, stored: Span, damage: Damage) -> Self {
+    pub fn of_block(file: Arc<str>, block: BlockAt, stored: Span, damage: Damage) -> Self {
         let span = match damage.space {
             Space::File => damage.span,
             Space::Block => stored,
         };
-        Self { file, span: Some(span), block: Some(block), damage, remark: None }
+        Self { file, span: Some(span), block: Some(block), damage, remark: None, unlisted: Box::default() }
     }
 
     /// Its code.

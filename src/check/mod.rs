@@ -25,6 +25,7 @@ mod region;
 mod report;
 mod row;
 mod rows;
+mod save_arguments;
 mod semantic;
 mod stream;
 mod verdict;
@@ -48,7 +49,7 @@ use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 use crate::watch::{Step, Watch};
 
-pub use advice::{Advice, Advised, advice_about, next_step, with_paths};
+pub use advice::{Advice, Advised, advice_about, lone_name_advice, next_step, with_paths};
 pub use cause::{Cause, CauseKind, is_of, saves_of};
 pub use causes::Findings;
 pub use filter::Filter;
@@ -65,8 +66,9 @@ use report::Report;
 pub use report::{Counts, Stats};
 pub use row::Row;
 pub use rows::{Compared, FileTable, Listing, find_unlocated, list, rows, table};
+pub use save_arguments::{SaveArguments, repaired_path};
 pub(crate) use stream::batch as row_batch;
-pub use verdict::{Totals, repair_command, repaired_path, verdict};
+pub use verdict::{Totals, verdict};
 
 /// Number of files that are checked before their findings are passed on.
 const WINDOW: usize = 64;

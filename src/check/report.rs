@@ -8,7 +8,8 @@ use crate::bytes::Span;
 use crate::check::finding::{BlockAt, Finding};
 use crate::check::outcome::Outcome;
 use crate::check::row::Row;
-use crate::damage::{Code, Damage, Level, Value};
+use crate::damage::{Code, CodeSet, Damage, Level, Value};
+use crate::printable::grouped;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
 
@@ -113,6 +114,8 @@ pub(super) struct Report {
     damaged: Vec<u32>,
     /// Number of zeroed blocks that follow the one found last.
     zeroed: u64,
+    /// The codes of the findings that are kept.
+    listed: CodeSet,
     /// Number of findings that were not kept, by code.
     cut: BTreeMap<Code, u64>,
 }
@@ -133,6 +136,7 @@ impl Report {
             codes: None,
             damaged: Vec::new(),
             zeroed: 0,
+            listed: CodeSet::default(),
             cut: BTreeMap::new(),
         }
     }
@@ -282,10 +286,12 @@ impl Report {
                 return;
             }
         }
-        if self.findings.len() >= self.cap {
+        // The first one of each code is listed, however many there are of the others.
+        if self.findings.len() >= self.cap && (self.cap == 0 || self.listed.contains(finding.code())) {
             *self.cut.entry(finding.code()).or_default() += 1;
             return;
         }
+        self.listed.insert(finding.code());
         if let Some(slot) = slot {
             self.slots.push((self.findings.len(), slot));
         }
@@ -322,11 +328,12 @@ impl Report {
         if total == 0 {
             return;
         }
-        let by_code: Vec<String> = self.cut.iter().map(|(code, n)| format!("{n} {code}")).collect();
+        let by_code: Vec<String> = self.cut.iter().map(|(code, n)| format!("{} {code}", grouped(*n))).collect();
         let damage = Damage::new(Code::FindingsCut, Span::default(), "findings of this file that are not listed")
             .found(Value::Number(total));
         let remark = format!("Not listed: {}.", by_code.join(", "));
-        let finding = Finding::of_file(Arc::clone(&self.name), damage, Some(remark));
+        let mut finding = Finding::of_file(Arc::clone(&self.name), damage, Some(remark));
+        finding.unlisted = self.cut.iter().map(|(code, n)| (*code, *n)).collect();
         self.counts.add(&finding);
         self.findings.push(finding);
     }

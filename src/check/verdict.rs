@@ -1,15 +1,13 @@
 //! The end of a check: what happened, what is damaged, and which command to run next.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::check::cause::{Cause, CauseKind};
+use crate::check::save_arguments::SaveArguments;
 use crate::printable::{argument, capitalize, count, grouped};
 use crate::recover::effort::Effort;
-use crate::save::META;
 
 /// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
 /// `salvaged` and `lost`.
@@ -113,56 +111,17 @@ impl Totals {
 /// Causes that are named for a directory of several saves, behind the first one.
 const MOST_SAVES: usize = 15;
 
-/// Directories above a region file in which its forest may be.
-const ABOVE: usize = 3;
-
-/// The command that repairs a save.
-#[must_use]
-pub fn repair_command(save: &Path) -> String {
-    format!("voxscope repair {} --out {}", argument(save), repaired_path(save))
-}
-
-/// Where the command puts its result, as an argument for a shell: beside the save, with a name of its own.
-#[must_use]
-pub fn repaired_path(save: &Path) -> String {
-    argument(&destination(save))
-}
-
-fn destination(save: &Path) -> PathBuf {
-    let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
-        let real = std::fs::canonicalize(save).ok();
-        let mut out = real.as_deref().and_then(Path::file_name).map_or_else(|| OsString::from("save"), OsStr::to_owned);
-        out.push("-repaired");
-        return Path::new("..").join(out);
-    };
-    let is_file = save.is_file();
-    // Nothing is written into the forest that a single region file is part of.
-    let real = std::fs::canonicalize(save).ok().filter(|_| is_file);
-    let forest =
-        real.as_deref().and_then(|real| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()));
-    if let Some(forest) = forest.filter(|forest| forest.file_name().is_some()) {
-        // Not the name that the copy of the whole forest has.
-        let mut out = forest.file_name().unwrap_or_default().to_owned();
-        out.push("-");
-        out.push(name);
-        out.push("-repaired");
-        return forest.with_file_name(out);
-    }
-    // The repair of a region file is a directory.
-    let is_file = is_file && save.extension().is_none_or(|ending| ending != "vxr");
-    let mut out = if is_file { name.to_owned() } else { save.file_name().unwrap_or(name).to_owned() };
-    out.push("-repaired");
-    if is_file && let Some(ending) = save.extension() {
-        out.push(".");
-        out.push(ending);
-    }
-    save.with_file_name(out)
-}
-
 /// The sentences at the end of a check: each cause, what distinguishes similar ones, and with `totals` what is damaged and
 /// what the repair brings back. Empty when there is nothing to say.
 #[must_use]
-pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: Effort) -> Vec<String> {
+pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, effort: Effort) -> Vec<String> {
+    if let [Cause { kind: CauseKind::OptionMisfit, save: None, evidence, .. }] = causes {
+        let path = argument(save.path());
+        return vec![
+            format!("{}: {}.", CauseKind::OptionMisfit.sentence(), evidence.join("; ")),
+            format!("The findings say nothing about the save. Run `voxscope check {path}` without the option."),
+        ];
+    }
     let mut lines = Vec::new();
     if causes.iter().any(|cause| cause.kind == CauseKind::InUse || cause.alternatives.contains(&CauseKind::InUse)) {
         lines.push(
@@ -223,7 +182,7 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
     if unknown > 0 {
         let (files, have) = (count(unknown, "file"), if unknown == 1 { "has" } else { "have" });
         lines.push(format!(
-            "{files} {have} blocks whose layout is not known. The options of the finding give it, to every command."
+            "{files} {have} blocks whose layout is not known. Give it to every command: `--block-size N --region-size N --sector-size N --depths BITS`."
         ));
     }
     let unread = totals.filter(|totals| totals.files_changed == 0 && totals.source == totals.kept);
@@ -241,7 +200,7 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &Path, effort: E
 }
 
 /// What to do about files of other programs.
-fn foreign_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
+fn foreign_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
     let files = count(totals.foreign, "file");
     let [what, replaced, these] = match totals.foreign {
         1 => [
@@ -255,7 +214,7 @@ fn foreign_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
             "these",
         ],
     };
-    let command = format!("{}{}", repair_command(save), effort.argument());
+    let command = format!("{}{}", save.repair_command(), effort.argument());
     format!("{files} {what}. If {replaced}, {command} --from-backup OLD takes {these} from a backup.")
 }
 
@@ -283,7 +242,7 @@ fn figures(totals: &Totals) -> String {
 }
 
 /// What the repair does with a save of which every block is right as it is.
-fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
+fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
     let files = count(totals.files_changed, "file");
     let blocks = match totals.source {
         0 if !totals.has_maps && totals.misnamed > 0 && totals.misnamed == totals.set_aside => {
@@ -294,7 +253,7 @@ fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
             );
         }
         0 if !totals.has_maps && totals.set_aside > 0 => {
-            let command = format!("{}{}", repair_command(save), effort.argument());
+            let command = format!("{}{}", save.repair_command(), effort.argument());
             let aside = set_aside(totals);
             return format!(
                 "{command} finds no block whose position is certain{aside}. Look for a backup of the save."
@@ -306,14 +265,18 @@ fn files_outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
         // Of a map this may be only the parts that are left.
         0 => {
             let unknown = unknown_loss(totals) + &set_aside(totals);
-            return format!("{}{} changes {files}{unknown}.", repair_command(save), effort.argument());
+            return format!("{}{} changes {files}{unknown}.", save.repair_command(), effort.argument());
+        }
+        n if totals.set_aside > totals.misnamed => {
+            let listed = if n == 1 { "block" } else { "blocks" };
+            format!(" and keeps the {} {listed} in the tables", grouped(n))
         }
         // What a lost page or file held is not known.
         1 => " and keeps the block that can be read".to_owned(),
         n => format!(" and keeps the {} blocks that can be read", grouped(n)),
     };
     let (aside, unknown) = (set_aside(totals), unknown_loss(totals));
-    format!("{}{} mends {files}{blocks}{aside}{unknown}.", repair_command(save), effort.argument())
+    format!("{}{} mends {files}{blocks}{aside}{unknown}.", save.repair_command(), effort.argument())
 }
 
 /// What is lost beside whole blocks, or without a number of them.
@@ -355,7 +318,7 @@ fn set_aside(totals: &Totals) -> String {
     }
 }
 
-fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
+fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
     let written = totals.source - totals.lost.min(totals.source);
     if written == 0 && !totals.has_maps {
         let are = if totals.lost == 1 { "is" } else { "are" };
@@ -393,12 +356,18 @@ fn outlook(totals: &Totals, save: &Path, effort: Effort) -> String {
         n => format!("{} are lost", grouped(n)),
     };
     let aside = set_aside(totals);
-    format!("{}{} {}; {lost}{unknown}{aside}.", repair_command(save), effort.argument(), parts.join(", "))
+    format!("{}{} {}; {lost}{unknown}{aside}.", save.repair_command(), effort.argument(), parts.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    fn save(path: &str) -> SaveArguments {
+        SaveArguments::of_path(Path::new(path))
+    }
 
     const KILLED: Totals = Totals {
         source: 75,
@@ -431,7 +400,7 @@ mod tests {
     fn a_killed_game_has_its_figures_and_its_command() {
         let cause = Cause::new(CauseKind::Killed, 47, vec!["44 blocks".to_owned()], &[]);
         assert_eq!(
-            verdict(&[cause], Some(&KILLED), Path::new("t6"), Effort::NORMAL),
+            verdict(&[cause], Some(&KILLED), &save("t6"), Effort::NORMAL),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
                 "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost; 2 blocks or parts of blocks go to lost+found.",
@@ -443,19 +412,19 @@ mod tests {
     fn a_save_whose_blocks_are_all_right_has_the_command_that_mends_its_files() {
         let totals = Totals { source: 6, kept: 6, files_changed: 1, ..Totals::default() };
         assert_eq!(
-            verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL),
+            verdict(&[], Some(&totals), &save("world"), Effort::NORMAL),
             ["voxscope repair world --out world-repaired mends 1 file and keeps the 6 blocks that can be read."]
         );
         let map = Totals { files_changed: 2, has_maps: true, ..Totals::default() };
         assert_eq!(
-            verdict(&[], Some(&map), Path::new("map"), Effort::NORMAL),
+            verdict(&[], Some(&map), &save("map"), Effort::NORMAL),
             ["voxscope repair map --out map-repaired changes 2 files."]
         );
     }
 
     #[test]
     fn nothing_is_lost_only_where_all_of_it_comes_back() {
-        let say = |totals: Totals| verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL).concat();
+        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         let all = Totals { source: 6, kept: 4, put_right: 2, ..Totals::default() };
         assert!(say(all).ends_with(" puts 2 right for certain; nothing is lost."), "{}", say(all));
         let likely = Totals { put_right: 1, likely: 1, ..all };
@@ -466,7 +435,7 @@ mod tests {
 
     #[test]
     fn what_a_lost_file_held_is_not_called_nothing() {
-        let say = |totals: Totals| verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL).concat();
+        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         let file = Totals { source: 6, kept: 6, files_changed: 1, files_lost: 1, ..Totals::default() };
         assert!(say(file).ends_with("; how many blocks 1 lost file held is not known."), "{}", say(file));
         let more = Totals { kept: 4, put_right: 2, files_lost: 2, ..file };
@@ -486,7 +455,7 @@ mod tests {
 
     #[test]
     fn no_repair_is_promised_where_no_block_is_left() {
-        let say = |totals: Totals| verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL).concat();
+        let say = |totals: Totals| verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
         let empty = Totals { files_changed: 1, ..Totals::default() };
         assert_eq!(say(empty), "There is no block left that a repair could write. Look for a backup of the save.");
         let unowned = say(Totals { set_aside: 1_494, ..empty });
@@ -497,7 +466,7 @@ mod tests {
     #[test]
     fn numbers_have_separators_and_blocks_that_are_only_likely_a_verb() {
         let totals = Totals { source: 13_606, kept: 1_430, likely: 5, lost: 12_171, torn: 12_000, ..Totals::default() };
-        let lines = verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL);
+        let lines = verdict(&[], Some(&totals), &save("world"), Effort::NORMAL);
         assert!(lines[0].contains("of 13,606 blocks 1,430 are right as they are"), "{lines:?}");
         assert!(lines[1].contains(" puts 5 right with --level likely; 12,171 are lost."), "{lines:?}");
     }
@@ -505,7 +474,7 @@ mod tests {
     #[test]
     fn two_causes_that_fit_are_both_named_with_what_tells_them_apart() {
         let cause = Cause::new(CauseKind::Killed, 6, vec!["6 whole blocks".to_owned()], &[CauseKind::OldStates]);
-        let lines = verdict(&[cause], None, Path::new("world"), Effort::NORMAL);
+        let lines = verdict(&[cause], None, &save("world"), Effort::NORMAL);
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].contains("killed") && lines[0].contains("or the blocks behind"), "{lines:?}");
         assert!(lines[1].contains("old-states if the game ended as usual"), "{lines:?}");
@@ -514,24 +483,13 @@ mod tests {
     #[test]
     fn a_save_in_use_is_to_be_closed_first() {
         let cause = Cause::new(CauseKind::InUse, 0, vec!["1 file".to_owned()], &[]);
-        assert!(verdict(&[cause], None, Path::new("world"), Effort::NORMAL)[0].starts_with("Close the game"));
+        assert!(verdict(&[cause], None, &save("world"), Effort::NORMAL)[0].starts_with("Close the game"));
     }
 
     #[test]
     fn nothing_is_said_of_a_healthy_save() {
         let totals = Totals { source: 9, kept: 9, ..Totals::default() };
-        assert_eq!(verdict(&[], Some(&totals), Path::new("world"), Effort::NORMAL), Vec::<String>::new());
-    }
-
-    #[test]
-    fn commands_can_be_given_to_a_shell() {
-        assert_eq!(repair_command(Path::new("a b/world")), "voxscope repair 'a b/world' --out 'a b/world-repaired'");
-        let here = std::env::current_dir().unwrap();
-        let name = here.file_name().unwrap().to_str().unwrap();
-        assert_eq!(repair_command(Path::new(".")), format!("voxscope repair . --out ../{name}-repaired"));
-        assert_eq!(repair_command(Path::new("it's")), r"voxscope repair 'it'\''s' --out 'it'\''s-repaired'");
-        // A directory with a dot in its name keeps it.
-        assert_eq!(repair_command(Path::new("v1.2")), "voxscope repair v1.2 --out v1.2-repaired");
+        assert_eq!(verdict(&[], Some(&totals), &save("world"), Effort::NORMAL), Vec::<String>::new());
     }
 
     #[test]

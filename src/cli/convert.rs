@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use voxscope::check::SaveArguments;
 use voxscope::convert::{self, Error, Kind, Report, ResultForm, Target, VoxelChange};
 use voxscope::damage::Code;
 use voxscope::draft;
@@ -198,7 +199,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     });
     // Beside several saves, what was not read may concern none of them.
     let exit = exit.and(complain_of_unread(&save)).and(complain_of_other_lods(&save));
-    let printed = printed.and_then(|()| advise_repair(&arguments.source, &reports));
+    let printed = printed.and_then(|()| advise_repair(&SaveArguments::new(&save).at(&arguments.source), &reports));
     Ok(after_report(&arguments.out, exit, printed))
 }
 
@@ -256,9 +257,9 @@ fn write(form: Form, world: &World<'_>, wanted: &Target, to: &Path, watch: &Watc
 }
 
 /// Names the command that may restore the blocks that are left out.
-fn advise_repair(save: &Path, reports: &[(PathBuf, Report)]) -> Result<(), Failure> {
+fn advise_repair(save: &SaveArguments, reports: &[(PathBuf, Report)]) -> Result<(), Failure> {
     if reports.iter().any(|(_, report)| report.count(Kind::Damaged) > 0) {
-        let command = voxscope::check::repair_command(save);
+        let command = save.repair_command();
         let line = format!("Blocks that cannot be read are missing. {command} may restore them; convert its copy.");
         let mut out = stdout();
         writeln!(out, "{}", wrapped(&line, "  "))?;

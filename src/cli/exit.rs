@@ -94,6 +94,10 @@ impl From<voxscope::save::Error> for Failure {
     fn from(error: voxscope::save::Error) -> Self {
         let mut text = error.to_string();
         if let voxscope::save::Error::NotASave(path) = &error
+            && std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0)
+        {
+            text = format!("{}: the file is empty; copy it from a backup", voxscope::printable::path(path));
+        } else if let voxscope::save::Error::NotASave(path) = &error
             && let Some(what) = voxscope::save::bare::describe_lone(path, &voxscope::limits::Limits::DEFAULT)
         {
             let [name, argument] = [voxscope::printable::path(path), voxscope::printable::argument(path)];

@@ -34,6 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             write_table(&mut out, &list)?;
         }
         Some(name) => {
+            let name = &name.to_lowercase();
             let code = Code::from_name(name);
             let cause = CauseKind::ALL.iter().find(|kind| kind.name() == name);
             if let Some(code) = code {

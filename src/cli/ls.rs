@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use voxscope::check::{self, Compared, Filter, Row};
 use voxscope::export::{self, Lines, codes, flags};
-use voxscope::save::File;
+use voxscope::save::{File, Kind};
 
 use super::exit::{Exit, Failure};
 use super::output::{
@@ -77,7 +77,7 @@ const COLUMNS: [(&str, usize, Align); 12] = [
     ("bytes", 8, Align::Right),
     ("plain", 8, Align::Right),
     ("ver", 3, Align::Right),
-    ("container", 10, Align::Left),
+    ("container", 15, Align::Left),
     ("state", 7, Align::Left),
     // The last column is optional: codes of findings, or flags of a voxel map.
     ("", 0, Align::Left),
@@ -134,9 +134,12 @@ impl<W: Write> Printer<W> {
     fn words(&mut self, file: File<'_>) {
         if let Self::Table(table) = self {
             table.words = match file {
-                File::Pak(..) => Words { index: "record", place: "block", is_stored_in_sectors: true },
-                File::Stream(_) => Words { index: "row", place: "page", is_stored_in_sectors: true },
-                File::Map(_) => Words { index: "row", place: "-", is_stored_in_sectors: false },
+                File::Pak(..) => Words { index: "record", place: "block", first: 0, is_stored_in_sectors: true },
+                File::Stream(_) => Words { index: "row", place: "page", first: 1, is_stored_in_sectors: true },
+                File::Map(_) => Words { index: "row", place: "-", first: 0, is_stored_in_sectors: false },
+                File::Region(forest, _) if forest.kind == Kind::BlockFiles => {
+                    Words { index: "file", place: "-", first: 0, is_stored_in_sectors: false }
+                }
                 _ => WORDS,
             };
         }
@@ -173,10 +176,12 @@ struct Words {
     index: &'static str,
     /// Where the block begins.
     place: &'static str,
+    /// The number of the first place: SQLite counts pages from 1, and so do `show` and the explorer.
+    first: u64,
     is_stored_in_sectors: bool,
 }
 
-const WORDS: Words = Words { index: "slot", place: "sector", is_stored_in_sectors: true };
+const WORDS: Words = Words { index: "slot", place: "sector", first: 0, is_stored_in_sectors: true };
 
 struct Table<W: Write> {
     out: W,
@@ -209,7 +214,7 @@ impl<W: Write> Table<W> {
             z,
             match row.sector {
                 _ if !self.words.is_stored_in_sectors => "-".to_owned(),
-                Some(n) => n.to_string(),
+                Some(n) => (u64::from(n) + self.words.first).to_string(),
                 None => row.offset.map_or_else(|| "-".to_owned(), |byte| format!("@{byte}")),
             },
             if self.words.is_stored_in_sectors { row.sectors.to_string() } else { "-".to_owned() },

@@ -207,9 +207,13 @@ fn report(
     print_plan(&mut out, save, plan)?;
     if let Some(left) = left.map(|left| left.counts.errors + left.counts.warnings).filter(|left| *left > 0) {
         let (findings, it) = (count(left, "finding"), if left == 1 { "it" } else { "them" });
-        let save = voxscope::printable::argument(&arguments.source);
-        let line = format!("{findings} that a repair does not mend: `voxscope check {save}` lists {it}.");
+        let command = format!("voxscope check {}", voxscope::printable::argument(&arguments.source));
+        let command = check::SaveArguments::new(save).with_options(command);
+        let line = format!("{findings} that a repair does not mend: `{command}` lists {it}.");
         writeln!(out, "{}", wrapped(&line, "  "))?;
+    }
+    if let Some(advice) = check::lone_name_advice(save) {
+        writeln!(out, "{}", wrapped(advice, "  "))?;
     }
     if let Some(check) = check {
         let left = check.counts.errors + check.counts.warnings;

@@ -9,6 +9,7 @@ mod code;
 mod codes;
 mod decoded;
 mod set;
+mod short_text;
 mod text;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use crate::bytes::{Short, Span};
 pub use codes::Code;
 pub use decoded::Decoded;
 pub use set::CodeSet;
+pub use short_text::ShortText;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -83,6 +85,8 @@ pub enum Value {
     Triple([i64; 3]),
     /// Some words.
     Words(&'static str),
+    /// The beginning of a text of the file.
+    Text(ShortText),
 }
 
 impl Value {
@@ -108,6 +112,7 @@ impl fmt::Display for Value {
             Self::AtLeast(n) => write!(f, "at least {n}"),
             Self::Triple([x, y, z]) => write!(f, "({x}, {y}, {z})"),
             Self::Words(s) => f.write_str(s),
+            Self::Text(text) => text.fmt(f),
         }
     }
 }

@@ -177,13 +177,15 @@ pub enum Error {
     /// The layout of region files is in the meta file of a forest above the save, so that a copy of the save could not be read.
     #[error(
         "{}: a copy of it could not be read, because the layout of its region files is in {}: run `{}`, which repairs the whole save",
-        crate::printable::path(path), crate::printable::path(&forest.join(save::META)), check::repair_command(forest)
+        crate::printable::path(path), crate::printable::path(&forest.join(save::META)), command
     )]
     PartOfForest {
         /// What was to be repaired.
         path: PathBuf,
         /// The directory of the forest.
         forest: PathBuf,
+        /// The command that repairs the forest.
+        command: String,
     },
     /// The result cannot be opened again.
     #[error(transparent)]
@@ -205,7 +207,10 @@ pub struct Outcome {
 /// When the save is such a part.
 pub fn check_alone(save: &Save) -> Result<(), Error> {
     match save.forest_above() {
-        Some(forest) => Err(Error::PartOfForest { path: save.path.clone(), forest }),
+        Some(forest) => {
+            let command = check::SaveArguments::new(save).repair_command();
+            Err(Error::PartOfForest { path: save.path.clone(), forest, command })
+        }
         None => Ok(()),
     }
 }

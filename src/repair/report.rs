@@ -325,25 +325,33 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         (count(&|b| b.origin == Origin::Found && b.certainty < Certainty::Certain), "only likely"),
     ] {
         if n > 0 {
-            of_them.push(format!("{n} {what}"));
+            of_them.push(format!("{} {what}", grouped(n as u64)));
         }
     }
     let of_them = if of_them.is_empty() { String::new() } else { format!(" ({})", of_them.join(", ")) };
     let aside = match region.lost.len() {
         0 => String::new(),
         1 => "; 1 goes to lost+found".to_owned(),
-        n => format!("; {n} go to lost+found"),
+        n => format!("; {} go to lost+found", grouped(n as u64)),
     };
     let blocks = if all == 1 { "block" } else { "blocks" };
     let kept = region.blocks.len();
-    lines.push(format!("{name}: {}. {kept} of {all} {blocks} in place{of_them}{aside}.", region.why));
+    lines.push(format!(
+        "{name}: {}. {} of {} {blocks} in place{of_them}{aside}.",
+        region.why,
+        grouped(kept as u64),
+        grouped(all as u64)
+    ));
     let doubted = || region.blocks.iter().filter_map(|block| Some((block.position, doubt(block)?)));
     for (at, why) in doubted().take(LISTED) {
         lines.push(format!("  {}: only likely: {why}.", triple(at)));
     }
     let more = doubted().count().saturating_sub(LISTED);
     if more > 0 {
-        lines.push(format!("  and {more} more that are only likely; repair.json of the copy lists them."));
+        lines.push(format!(
+            "  and {} more that are only likely; repair.json of the copy lists them.",
+            grouped(more as u64)
+        ));
     }
     for missing in region.missing.iter().take(LISTED) {
         let MissingReport { position, why, likeliest } = MissingReport::new(missing, region);
@@ -351,6 +359,9 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         lines.push(format!("  {}: {why}{likeliest}.", triple(position)));
     }
     if region.missing.len() > LISTED {
-        lines.push(format!("  and {} more; repair.json of the copy lists them.", region.missing.len() - LISTED));
+        lines.push(format!(
+            "  and {} more; repair.json of the copy lists them.",
+            grouped((region.missing.len() - LISTED) as u64)
+        ));
     }
 }

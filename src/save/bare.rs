@@ -260,7 +260,7 @@ pub fn describe_directory(dir: &Path, limits: &Limits) -> Vec<String> {
         })
         .collect();
     if more > 0 {
-        lines.push(format!("and {more} more"));
+        lines.push(format!("and {} more", printable::grouped(more as u64)));
     }
     lines.extend(arrays::describe_together(dir));
     lines

@@ -14,6 +14,7 @@ use super::theme::{Role, level_role};
 use super::{App, Focus};
 use super::{inspector, overlay, panes, verdict};
 use crate::damage::Level;
+use crate::printable::grouped;
 
 /// Draws everything.
 pub fn draw(app: &App, buffer: &mut Buffer) {
@@ -105,7 +106,7 @@ fn check_words(app: &App) -> Vec<(Role, String)> {
                 format!(" {}s", level.name())
             };
             let mark = app.glyphs.level(Some(level));
-            out.push((level_role(Some(level)), format!("{mark} {n}{name}  ")));
+            out.push((level_role(Some(level)), format!("{mark} {}{name}  ", grouped(n))));
         }
     }
     if app.comparison.running {

@@ -11,7 +11,7 @@ use super::jobs::{JobKind, run_in_own_pool};
 use super::pane::Pane;
 use super::panes::world;
 use super::theme::Role;
-use crate::check::{self, Cause, Totals};
+use crate::check::{self, Cause, SaveArguments, Totals};
 use crate::picture::Marks;
 use crate::repair;
 use crate::save::Save;
@@ -135,6 +135,11 @@ fn request_totals(app: &mut App) {
     );
 }
 
+/// The save at a path, as commands name it.
+pub fn subject(app: &App, path: &Path) -> SaveArguments {
+    app.index.as_ref().map_or_else(|| SaveArguments::of_path(path), |index| SaveArguments::new(&index.checked).at(path))
+}
+
 /// The sentences of the verdict.
 #[must_use]
 pub fn lines(app: &App) -> Vec<String> {
@@ -144,7 +149,7 @@ pub fn lines(app: &App) -> Vec<String> {
     let Some((Verdict { causes, totals, .. }, path)) = shown(app) else { return Vec::new() };
     let effort = app.settings.effort;
     let undecided = app.findings.summary.as_ref().map_or(0, |summary| summary.undecided);
-    let mut lines = check::verdict(causes, totals.as_ref(), path, effort);
+    let mut lines = check::verdict(causes, totals.as_ref(), &subject(app, path), effort);
     lines.extend(effort.undecided_words(undecided).map(|words| format!("{words}.")));
     // What tells causes apart is on the pane of findings.
     lines.into_iter().filter(|line| !line.starts_with("To tell which")).collect()

@@ -157,7 +157,7 @@ fn choices(save: &Save) -> String {
     let mut words: Vec<String> = all.take(MOST_CHOICES).map(|path| printable::path(&path)).collect();
     let more = (save.forests.len() + save.streams.len()).saturating_sub(MOST_CHOICES);
     if more > 0 {
-        words.push(format!("and {more} more"));
+        words.push(format!("and {} more", printable::grouped(more as u64)));
     }
     words.join(", ")
 }

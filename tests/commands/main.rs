@@ -23,11 +23,13 @@ mod directories;
 #[cfg(feature = "sqlite")]
 mod dropped;
 mod exports;
+mod given_options;
 mod help;
 mod layouts;
 mod left_out;
 mod lods;
 mod lone;
+mod lone_names;
 mod look;
 mod losses;
 mod maps;
@@ -39,6 +41,7 @@ mod output;
 mod paks;
 mod placed;
 mod plans;
+mod printed;
 mod samples;
 #[cfg(feature = "sqlite")]
 mod set_aside;

@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use rayon::prelude::*;
-use voxscope::check::{self, Cause, CauseKind, Findings, Level};
+use voxscope::check::{self, Cause, CauseKind, Findings, Level, SaveArguments};
 use voxscope::demo;
-use voxscope::save::{Options, Save};
+use voxscope::pak::chunk::Given;
+use voxscope::pak::offset::Reading;
+use voxscope::recover::effort::Effort;
+use voxscope::save::{Options, PakOptions, Save};
 
 use crate::common::damage::{FileDamage, TableDamage, table_at};
 use crate::common::files_below;
@@ -149,4 +152,72 @@ fn damage_to_files_by_disks_and_copies_is_named() {
         };
         assert!(expected.iter().any(|kind| is_named_first(&causes, *kind)), "{kind:?}: {causes:?}");
     });
+}
+
+#[test]
+fn no_cause_is_named_where_nothing_shows_that_bytes_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    demo::write_all(&root).unwrap();
+    for sample in [
+        "instances-twice",
+        "link-skipped",
+        "map-beyond-dim",
+        "map-flag-unknown",
+        "map-water-depth",
+        "pak-bomb",
+        "stream-foreign",
+        "stream-meta-missing",
+    ] {
+        assert_eq!(causes(&root.join("damaged").join(sample)), Vec::new(), "{sample}");
+    }
+    // A lone file of an old version lacks its meta file, which is no damage to it.
+    let lone = dir.path().join("r.0.0.0.vxr");
+    fs::copy(root.join("healthy/old-2020/regions/lod0/r.0.0.0.vxr"), &lone).unwrap();
+    assert_eq!(causes(&lone), Vec::new());
+}
+
+#[test]
+fn a_whole_region_file_of_another_name_was_renamed() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = world(dir.path());
+    let lone = dir.path().join("copy of a region.vxr");
+    fs::rename(world, &lone).unwrap();
+    let kinds: Vec<CauseKind> = causes(&lone).iter().map(|cause| cause.kind).collect();
+    assert_eq!(kinds, [CauseKind::Renamed]);
+    // Its name does not explain bytes that were changed in it.
+    let mut bytes = fs::read(&lone).unwrap();
+    let first_block = table_at(&bytes).end;
+    bytes[first_block + 4..first_block + 64].fill(0x7f);
+    fs::write(&lone, bytes).unwrap();
+    let causes = causes(&lone);
+    let names_damage = causes.iter().any(|cause| is_named_first(std::slice::from_ref(cause), CauseKind::Storage));
+    assert!(causes[0].kind == CauseKind::Renamed && names_damage, "{causes:?}");
+}
+
+#[test]
+fn an_option_that_does_not_fit_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("samples");
+    demo::write_all(&root).unwrap();
+    let path = root.join("healthy/pak-room");
+    let with = |pak: PakOptions| {
+        let save = Save::open(&path, &Options::default().pak(pak)).unwrap();
+        let mut findings = Findings::default();
+        check::run(&save, &check::Options::default().level(Level::Semantic), |finding| findings.add(&finding));
+        let causes = findings.causes(&save);
+        let lines = check::verdict(&causes, None, &SaveArguments::new(&save), Effort::NORMAL).concat();
+        (causes.iter().map(|cause| cause.kind).collect::<Vec<_>>(), lines)
+    };
+    let shape = Given { size: Some([5; 3]), voxel_bytes: Some(1) };
+    for (options, named) in [
+        (PakOptions::default().reading(Reading::Bytes), "`--pak-offset bytes` does not fit"),
+        (PakOptions::default().shape(shape), "`--chunk-shape 5,5,5` with `--voxel-bytes 1` do not fit"),
+    ] {
+        let (kinds, lines) = with(options);
+        assert_eq!(kinds, [CauseKind::OptionMisfit], "{named}");
+        assert!(lines.contains(named), "{lines}");
+        assert!(lines.contains(&format!("voxscope check {}` without", path.display())), "{lines}");
+    }
+    assert_eq!(with(PakOptions::default().reading(Reading::Blocks)).0, []);
 }

@@ -65,12 +65,15 @@ impl CauseKind {
             Self::Settings => SETTINGS.contains(&code),
             Self::OldKeys => code == Code::StreamKeyRule,
             Self::OldStates => code == Code::BlockUnlisted,
+            Self::OptionMisfit => code.level() > Level::Note && code.name().starts_with("pak-"),
         }
     }
 
-    /// Whether findings with a code are damage that has a cause, although no rule names it.
+    /// Whether findings with a code show that bytes were changed, or that another program wrote them, if no rule names
+    /// another cause.
     pub(in crate::check) fn is_rest(code: Code) -> bool {
-        code.level() > Level::Note || FOREIGN.contains(&code)
+        FOREIGN.contains(&code)
+            || (code.level() > Level::Note && !UNCHANGED.contains(&code) && !RENAMED.contains(&code))
     }
 }
 
@@ -91,6 +94,35 @@ pub(super) const RENAMED: [Code; 7] = [
     Code::RegionMisnamed,
 ];
 
+/// Codes above note of bytes that are as a program wrote them, as far as anything shows: what cannot be read is missing, is
+/// unknown here, or disagrees with another part of the save.
+const UNCHANGED: [Code; 24] = [
+    Code::InstancesTwice,
+    Code::LinkSkipped,
+    Code::MapBeyondDim,
+    Code::MapBlockCount,
+    Code::MapBlockSize,
+    Code::MapDtype,
+    Code::MapField,
+    Code::MapFileMissing,
+    Code::MapFileName,
+    Code::MapFlagUnknown,
+    Code::MapFormat,
+    Code::MapIndexRange,
+    Code::MapIndexTwice,
+    Code::MapShape,
+    Code::MapWaterDepth,
+    Code::MetaField,
+    Code::MetaMissing,
+    Code::NotAFile,
+    Code::NpyDtype,
+    Code::NpyShape,
+    Code::NpyVersion,
+    Code::OverLimit,
+    Code::RegionFormatUnknown,
+    Code::StreamMetaMissing,
+];
+
 /// Codes of settings with which the engine does not save.
 pub(super) const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSectorSize, Code::RegionRefused];
 
@@ -98,19 +130,16 @@ pub(super) const SETTINGS: [Code; 3] = [Code::RegionNeverStored, Code::RegionSec
 pub(super) const BARE: [Code; 2] = [Code::RegionEmpty, Code::StreamEmpty];
 
 /// Codes of data that another program or engine writes.
-pub(super) const FOREIGN: [Code; 12] = [
+pub(super) const FOREIGN: [Code; 9] = [
     Code::BlockByteOrder,
     Code::BlockDepth,
     Code::BlockVersion,
     Code::ContainerByteOrder,
-    Code::LinkSkipped,
     Code::MetaVersion,
-    Code::NotAFile,
     Code::PakShape,
     Code::PakVersion,
     Code::RegionVersion,
     Code::RegionVoxedit,
-    Code::StreamForeign,
 ];
 
 /// Codes that a table which fits its sectors does not have, whatever blocks its entries lead to.

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::check::cause::CauseKind;
 use crate::check::causes::codes::{CUT, FOREIGN, MISFIT, SHIFTED, UNREADABLE, WRITING};
 use crate::check::causes::{Counts, Findings, NamedBlock};
 use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::{Fault, File, Save};
 use crate::source::{FileSource, Source};
 
-/// Damaged files that are searched for converted line breaks.
-const SEARCHED: usize = 32;
+/// Damaged files that are searched for converted line breaks, or for what an option does not fit.
+pub(super) const SEARCHED: usize = 32;
 
 /// Bytes of each that are searched.
 const PREFIX: usize = 256 << 10;
@@ -48,9 +49,11 @@ pub(super) struct Evidence {
     pub garbage: u64,
     /// Damaged region files whose length is a multiple of a page of a disk.
     pub at_page: u64,
-    /// Findings above note that no rule explains: those of unknown data, and all others.
+    /// Findings of unknown data, and findings of bytes that were changed.
     pub foreign: u64,
     pub damaged: u64,
+    /// All findings above note.
+    pub above_note: u64,
     /// Files that end too early, and those of them whose length is a multiple of a copy buffer.
     pub cut: u64,
     pub cut_at_buffer: u64,
@@ -95,8 +98,10 @@ impl Evidence {
             evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
             evidence.torn_by_shift += count(counts, &SHIFTED).min(count(counts, &[Code::BlockTorn]));
             evidence.foreign += count(counts, &FOREIGN);
+            let changed = counts.iter().filter(|(code, _)| CauseKind::is_rest(**code) && !FOREIGN.contains(code));
+            evidence.damaged += changed.map(|(_, n)| n).sum::<u64>();
             let above_note = counts.iter().filter(|(code, _)| code.level() > Level::Note);
-            evidence.damaged += above_note.map(|(_, n)| n).sum::<u64>();
+            evidence.above_note += above_note.map(|(_, n)| n).sum::<u64>();
             let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
             let garbage = entries.iter().all(|n| *n >= GARBAGE);
             evidence.garbage += if garbage { entries.iter().sum() } else { 0 };

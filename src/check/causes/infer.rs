@@ -122,6 +122,11 @@ impl Evidence {
         if copied > 0 {
             evidence.push(format!("a copy changed the name of {}", number(copied, "file")));
         }
+        let unread = self.count(&[Code::NameRegion]);
+        if unread > 0 {
+            let (files, what) = (number(unread, "file"), if unread == 1 { "a name" } else { "names" });
+            evidence.push(format!("{files} {} {what} that the game does not look for", has(unread)));
+        }
         let elsewhere = self.count(&[Code::PakPlace]);
         if elsewhere > 0 {
             let files = number(elsewhere, "pak region");
@@ -220,11 +225,12 @@ impl Evidence {
         vec![Cause::new(kind, blocks, evidence, others)]
     }
 
-    /// What is left when no rule names a cause: bytes that no program writes so, or data of another program.
+    /// What is left when no rule names a cause: bytes that no program writes so, or data of another program. `None` where
+    /// nothing shows that bytes were changed.
     pub(super) fn unexplained(&self) -> Option<Cause> {
         let foreign = format!("{} of data that another program or engine writes", number(self.foreign, "finding"));
-        let rest = self.damaged.saturating_sub(self.foreign);
-        let damaged = format!("{} that nothing else explains", number(rest, "finding"));
+        let rest = self.damaged;
+        let damaged = format!("{} of bytes that no engine writes", number(rest, "finding"));
         let header = self.count(&HEADER);
         let blocks = self.blocks_with(CauseKind::is_rest);
         let cause = match (self.foreign, rest) {

@@ -4,16 +4,18 @@
 mod codes;
 mod evidence;
 mod infer;
+mod misfit;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::check::cause::{Cause, is_of, saves_of};
+use crate::check::cause::{Cause, CauseKind, is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::damage::{Code, CodeSet, Value};
 use crate::save::Save;
 use codes::{SHIFTED, TEXT};
 use evidence::Evidence;
+use misfit::find_misfit;
 
 /// What [`Code::SlotsTold`] has found where the old formula placed negative blocks.
 pub(super) const OLD_FORMULA: Value = Value::Words("the old formula");
@@ -116,6 +118,11 @@ impl Findings {
 
     fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
         let evidence = Evidence::gather(self, save);
+        if evidence.above_note > 0
+            && let Some(misfit) = find_misfit(save)
+        {
+            return vec![misfit];
+        }
         let mut causes = Vec::new();
         causes.extend(evidence.in_use());
         causes.extend(evidence.text());
@@ -129,7 +136,8 @@ impl Findings {
         causes.extend(copy);
         causes.extend(writing);
         causes.extend(evidence.engine());
-        if causes.is_empty() {
+        // Names say nothing about the bytes of other files.
+        if causes.iter().all(|cause| cause.kind == CauseKind::Renamed) {
             causes.extend(evidence.unexplained());
         }
         causes

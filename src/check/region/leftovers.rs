@@ -108,6 +108,10 @@ fn judge<S: Source>(region: &Region<S>, runs: &[Run], found: &[Found], report: &
     for run in runs.iter().filter(|run| run.owner == Owner::Stale) {
         let span = region.header.sector_span(run.first, run.count);
         let span = Span::new(span.start, span.end.min(region.source.len()));
+        // Where a save went wrong, what follows the last block may be the newest state of a block.
+        if trouble && found.iter().any(|block| !block.copy && span.contains(&block.span)) {
+            continue;
+        }
         let copies = found.iter().filter(|b| b.copy && span.contains(&b.span)).count();
         let damage = Damage::new(Code::StaleTail, span, "their length").found(Value::Bytes(span.len()));
         let remark = (copies > 0).then(|| format!("They hold {} of listed blocks.", copies_of(copies)));

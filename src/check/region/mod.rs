@@ -124,7 +124,10 @@ pub(super) fn check<S: Source>(
         }
         let Some(mut block) = block else { continue };
         sketches.extend(block.sketch.take().map(|sketch| (listed.slot, sketch)));
-        versions |= 1u8.checked_shl(u32::from(block.version)).unwrap_or(0);
+        // What is read in the middle of a block has any version.
+        if !block.damage.iter().any(|damage| damage.code.hides_data()) {
+            versions |= 1u8.checked_shl(u32::from(block.version)).unwrap_or(0);
+        }
         if i < SLOT_PROBES && probed.is_none() && block.version > 0 {
             probed = Some(block.version);
         }

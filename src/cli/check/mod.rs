@@ -127,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         notes: arguments.notes,
         all: arguments.all,
         saves: Saves::new(&save),
-        subject: save.forest_above().unwrap_or_else(|| save.path.clone()),
+        subject: check::SaveArguments::new(&save),
         advice: check::Advice::new(&save),
         file: None,
         advised: HashMap::new(),
@@ -248,7 +248,7 @@ pub struct Printer {
     /// The saves of a directory that has several of them.
     saves: Saves,
     /// The save that advice is about: what was checked, or one of its saves.
-    subject: PathBuf,
+    subject: check::SaveArguments,
     /// The saves of what was checked.
     advice: check::Advice,
     /// The file whose findings are being printed.
@@ -274,7 +274,7 @@ impl Printer {
             Format::Text => {}
         }
         let level = finding.level();
-        if level == Level::Note && !self.notes {
+        if level == Level::Note && !self.notes && finding.code() != Code::FindingsCut {
             self.hidden += 1;
             return Ok(());
         }
@@ -289,7 +289,7 @@ impl Printer {
             writeln!(out, "{gap}{BOLD}{}{BOLD:#}", finding.file)?;
             self.file = Some(Arc::clone(&finding.file));
         }
-        if !self.all && finding.block.is_some() {
+        if !self.all && (finding.block.is_some() || finding.code() == Code::FindingsCut) {
             self.held.push(finding.clone());
             return Ok(());
         }
@@ -299,6 +299,10 @@ impl Printer {
     /// Prints the findings of a file that are held, equal ones of several blocks as one line with a count.
     fn release(&mut self, out: &mut impl Write) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
+        let unlisted = |code| -> u64 {
+            let all = held.iter().flat_map(|finding| &finding.unlisted);
+            all.filter(|(of, _)| *of == code).map(|(_, n)| n).sum()
+        };
         let mut order: Vec<Code> = Vec::new();
         for finding in &held {
             if !order.contains(&finding.code()) {
@@ -311,14 +315,25 @@ impl Printer {
             for finding in equal.iter().take(shown) {
                 self.print(out, finding)?;
             }
-            if shown < equal.len() {
+            let unlisted = unlisted(code);
+            if shown < equal.len() || unlisted > 0 {
                 let rest = &equal[shown..];
                 let name = |f: &&&Finding| f.block.and_then(|block| block.position).map(voxscope::printable::triple);
                 let names: Vec<String> = rest.iter().take(NAMED).filter_map(|f| name(&f)).collect();
-                let dots = if rest.len() > names.len() { ", …" } else { "" };
+                let more = rest.len() as u64 + unlisted;
+                let dots = match () {
+                    () if more <= names.len() as u64 => "",
+                    () if names.is_empty() => "",
+                    () => ", …",
+                };
                 let colon = if names.is_empty() { "" } else { ": " };
-                let blocks = count(rest.len() as u64, "more block");
-                let line = format!("{INDENT}{code} in {blocks}{colon}{}{dots} (--all lists them)", names.join(", "));
+                let blocks = count(more, "more block");
+                let listed = match unlisted {
+                    0 => "--all lists them".to_owned(),
+                    _ if rest.is_empty() => "not listed".to_owned(),
+                    _ => format!("--all lists {} of them", grouped(rest.len() as u64)),
+                };
+                let line = format!("{INDENT}{code} in {blocks}{colon}{}{dots} ({listed})", names.join(", "));
                 writeln!(out, "{}", wrapped(&line, INDENT))?;
             }
         }
@@ -332,7 +347,7 @@ impl Printer {
         let colon = if place.is_empty() { "" } else { ": " };
         let what = format!("  {style}{level:<7}{style:#}  {place}{colon}{}", finding.message());
         writeln!(out, "{}", wrapped(&what, INDENT))?;
-        let advice = check::advice_about(finding);
+        let advice = check::advice_about(finding, &self.subject);
         let next = match self.advised.get(advice) {
             None => check::with_paths(advice, &self.subject),
             Some(first) if *first == code => "see above".to_owned(),
@@ -350,7 +365,8 @@ impl Printer {
             self.release(out)?;
             self.advised.clear();
             // A name that was made printable leads to no file; nor does the title of what is in no save.
-            self.subject = Some(root.join(&name)).filter(|save| save.exists()).unwrap_or_else(|| root.clone());
+            let below = Some(root.path().join(&name)).filter(|save| save.exists());
+            self.subject = below.map_or_else(|| root.clone(), |save| root.at(&save));
             let gap = if self.file.is_some() { "\n" } else { "" };
             let of = |level| findings.iter().filter(|finding| finding.level() == level).count() as u64;
             let levels = [(Level::Error, "error"), (Level::Warning, "warning"), (Level::Note, "note")];
@@ -385,11 +401,16 @@ impl Printer {
         let Summary { counts, files, stats, interrupted, .. } = summary;
         let incomplete = end.causes.iter().any(|cause| cause.kind == CauseKind::CopyIncomplete);
         let clean = counts.errors + counts.warnings == 0 && !interrupted && (end.empty || !incomplete);
+        let happened =
+            known == 0 && (!end.causes.is_empty() || end.totals.is_some_and(|totals| totals.source > totals.kept));
         let mut verdict: Vec<String> = Vec::new();
         if *interrupted {
             verdict.push("interrupted before its end".to_owned());
         } else if end.empty {
             verdict.push("nothing to check".to_owned());
+        } else if clean && happened {
+            // Nothing violates the format, and still a repair or the user has something to do.
+            verdict.push("no errors or warnings".to_owned());
         } else if clean {
             verdict.push(match end.level {
                 _ if known > 0 => "nothing new".to_owned(),
@@ -401,7 +422,7 @@ impl Printer {
         }
         let levels = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
         verdict.extend(levels.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| count(n, word)));
-        let style = if clean && !end.empty { GOOD } else { level_style(Level::Error) };
+        let style = if clean && !end.empty && !happened { GOOD } else { level_style(Level::Error) };
         // The sentence about what happened counts the blocks, with those in wrong places.
         let counted = end.totals.as_ref().is_some_and(|totals| totals.source > totals.kept);
         let damaged =
@@ -427,9 +448,8 @@ impl Printer {
             );
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
-        let above = end.save.forest_above();
-        let repaired = above.as_deref().unwrap_or(&end.save.path);
-        for line in check::verdict(end.causes, end.totals.as_ref(), repaired, end.effort) {
+        let subject = check::SaveArguments::new(end.save);
+        for line in check::verdict(end.causes, end.totals.as_ref(), &subject, end.effort) {
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
         if let Some(words) = end.effort.undecided_words(summary.undecided) {

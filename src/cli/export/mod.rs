@@ -494,7 +494,8 @@ fn tell_damaged(of: &str, what: &str, damaged: &[Odd], where_all_are: &str, done
         complain(&format_args!("{of}{what} {} is not {done} completely: {}", printable::triple(odd.block), odd.why));
     }
     if damaged.len() > 8 {
-        complain(&format_args!("{of}and {} more{where_all_are}", damaged.len() - 8));
+        let more = printable::grouped(damaged.len() as u64 - 8);
+        complain(&format_args!("{of}and {more} more{where_all_are}"));
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use voxscope::check;
+use voxscope::check::{self, SaveArguments};
 use voxscope::damage::{self, Code, Damage};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::SlotFormula;
@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match arguments.format {
         OutputFormat::Json => write_json_pretty(&mut out, &info)?,
         OutputFormat::Jsonl => write_json(&mut out, &info)?,
-        OutputFormat::Text => print(&mut out, &info, given)?,
+        OutputFormat::Text => print(&mut out, &info, &SaveArguments::new(&save).at(given))?,
     }
     out.flush()?;
     // What could be read is not opened a second time.
@@ -157,7 +157,7 @@ pub fn browse(path: Option<PathBuf>, options: target::Options) -> Result<Exit, F
     options.limits.directory_depth = 1;
     let mut out = stdout();
     match Save::open(target::path_or_here(None), &options) {
-        Ok(save) => print(&mut out, &gather(&save, &save.path), &save.path)?,
+        Ok(save) => print(&mut out, &gather(&save, &save.path), &SaveArguments::new(&save).at(&save.path))?,
         Err(Error::NothingHere(_)) => nothing_here(&mut out)?,
         Err(error) => return Err(error.into()),
     }
@@ -307,7 +307,7 @@ fn add_file(
     });
 }
 
-fn print(out: &mut impl Write, info: &Info, path: &Path) -> io::Result<()> {
+fn print(out: &mut impl Write, info: &Info, subject: &SaveArguments) -> io::Result<()> {
     for (i, forest) in info.forests.iter().enumerate() {
         if i > 0 {
             writeln!(out)?;
@@ -335,7 +335,8 @@ fn print(out: &mut impl Write, info: &Info, path: &Path) -> io::Result<()> {
     if info.faults > 0 {
         writeln!(out)?;
         let faults = count(info.faults as u64, "odd thing");
-        writeln!(out, "{faults} about its files and names: `voxscope check --notes {}` lists them.", argument(path))?;
+        let command = subject.with_options(format!("voxscope check --notes {}", argument(subject.path())));
+        writeln!(out, "{faults} about its files and names: `{command}` lists them.")?;
     }
     Ok(())
 }
@@ -393,7 +394,8 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
         ]);
     }
     write_table(out, &rows)?;
-    if let Some(sectors) = &forest.sectors {
+    // A block file has neither a table nor sectors.
+    if let Some(sectors) = forest.sectors.as_ref().filter(|_| forest.kind != BLOCK_FILES) {
         writeln!(out)?;
         print_sectors(out, sectors)?;
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 use voxscope::bytes::Span;
-use voxscope::check::{self, BlockAt, Finding};
+use voxscope::check::{self, BlockAt, Finding, SaveArguments};
 use voxscope::damage::Damage;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF, TYPE};
@@ -14,7 +14,7 @@ use voxscope::godot::metadata::Metadata;
 use voxscope::godot::textures::{Textures, WEIGHTS, repeated, unpack};
 use voxscope::picture::palette::Palette;
 use voxscope::printable::{self, triple};
-use voxscope::save::{Scratch, View};
+use voxscope::save::{Kind, Scratch, View};
 
 use super::{Arguments, Format, FoundBlock, metadata};
 use crate::cli::exit::Failure;
@@ -24,7 +24,7 @@ pub fn show(
     out: &mut impl Write,
     arguments: &Arguments,
     place: &FoundBlock<'_>,
-    names: &Palette,
+    (names, subject): (&Palette, &SaveArguments),
     scratch: &mut Scratch,
 ) -> Result<(), Failure> {
     let region = &place.region;
@@ -33,9 +33,7 @@ pub fn show(
         .map_err(|error| Failure::Failed(format!("{}: {error}", place.file)))?;
     let findings = findings(place, &view);
     if arguments.format != Format::Text {
-        arguments
-            .format
-            .write(out, &to_json(place, &view, names, &super::findings_json(&findings, &arguments.path)))?;
+        arguments.format.write(out, &to_json(place, &view, names, &super::findings_json(&findings, subject)))?;
         return Ok(());
     }
     head(out, place, &view)?;
@@ -48,13 +46,14 @@ pub fn show(
     }
     writeln!(out)?;
     // A block that decodes can still be in the wrong place, which only the other blocks of its region show.
-    let path = printable::argument(&arguments.path);
+    let path = printable::argument(subject.path());
     if findings.is_empty() {
         writeln!(out, "Nothing is wrong with its data.")?;
     } else {
-        super::print_findings(out, &findings, |code| check::next_step(code, &arguments.path))?;
+        super::print_findings(out, &findings, |code| check::next_step(code, subject))?;
     }
-    let line = format!("`voxscope check {path}` finds out whether the block is in the right place.");
+    let command = subject.with_options(format!("voxscope check {path}"));
+    let line = format!("`{command}` finds out whether the block is in the right place.");
     writeln!(out, "{}", wrapped(&line, ""))?;
     if arguments.hex {
         writeln!(out)?;
@@ -79,14 +78,18 @@ fn findings(place: &FoundBlock<'_>, view: &View<'_>) -> Vec<Finding> {
 fn head(out: &mut impl Write, place: &FoundBlock<'_>, view: &View<'_>) -> io::Result<()> {
     let entry = place.listed.entry;
     writeln!(out, "{BOLD}block {} of LOD {}{BOLD:#} · {}", triple(place.position), place.lod, place.file)?;
-    writeln!(
-        out,
-        "  slot {} · {} from sector {} · bytes {}",
-        place.listed.slot,
-        count(entry.count().into(), "sector"),
-        entry.first(),
-        view.stored.span,
-    )?;
+    if place.forest.kind == Kind::BlockFiles {
+        writeln!(out, "  bytes {}", view.stored.span)?;
+    } else {
+        writeln!(
+            out,
+            "  slot {} · {} from sector {} · bytes {}",
+            place.listed.slot,
+            count(entry.count().into(), "sector"),
+            entry.first(),
+            view.stored.span,
+        )?;
+    }
     if let Some(container) = &view.container {
         let mode = container.mode.map_or("unknown container", |mode| mode.name());
         let whole = if container.whole { "" } else { ", not whole" };
@@ -124,7 +127,7 @@ pub fn channels(out: &mut impl Write, block: &Block<'_>, names: &Palette) -> io:
         }
         if let Some(names) = (i == TYPE).then(|| names_of(channel, names)).filter(|names| !names.is_empty()) {
             let first = names.iter().take(NAMES_SHOWN).map(|(id, name)| format!("{id} {name}")).collect::<Vec<_>>();
-            let more = names.len().checked_sub(NAMES_SHOWN + 1).map(|n| format!(" and {} more", n + 1));
+            let more = names.len().checked_sub(NAMES_SHOWN + 1).map(|n| format!(" and {} more", grouped(n as u64 + 1)));
             remark = first.join(", ") + &more.unwrap_or_default();
         }
         if let Some(words) = textures_of(block, i).filter(|_| channel.is_whole()) {
@@ -166,7 +169,11 @@ fn textures_of(block: &Block<'_>, channel: usize) -> Option<String> {
         return Some(format!("{}: weights {first} to {last} of 15", textures.name()));
     }
     let listed: Vec<String> = found.iter().take(TEXTURES_SHOWN).map(u8::to_string).collect();
-    let more = found.len().checked_sub(TEXTURES_SHOWN + 1).map(|n| format!(" and {} more", n + 1)).unwrap_or_default();
+    let more = found
+        .len()
+        .checked_sub(TEXTURES_SHOWN + 1)
+        .map(|n| format!(" and {} more", grouped(n as u64 + 1)))
+        .unwrap_or_default();
     let s = if found.len() == 1 { "" } else { "s" };
     Some(format!("{}: texture{s} {}{more}", textures.name(), listed.join(", ")))
 }

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use voxscope::bytes::Span;
-use voxscope::check::Finding;
+use voxscope::check::{Finding, SaveArguments};
 use voxscope::damage::Code;
 use voxscope::godot::slots;
 use voxscope::picture::palette::Palette;
@@ -119,6 +119,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     let save = arguments.options.open_as_placed(&arguments.path)?;
     let names = read_names(&arguments.path, arguments.names.as_deref())?;
+    let subject = SaveArguments::new(&save).at(&arguments.path);
     let mut out = stdout();
     let mut scratch = Scratch::default();
     let mut shown = 0;
@@ -133,7 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 shown += 1;
                 match arguments.voxel {
                     Some(voxel) => voxel::show(&mut out, arguments.format, &place, voxel, &names, &mut scratch)?,
-                    None => block::show(&mut out, arguments, &place, &names, &mut scratch)?,
+                    None => block::show(&mut out, arguments, &place, (&names, &subject), &mut scratch)?,
                 }
             }
             Ok(None) => {}
@@ -267,6 +268,7 @@ fn find<'s>(
 
 fn not_there(arguments: &Arguments, save: &Save) -> String {
     let path = voxscope::printable::path(&arguments.path);
+    let subject = SaveArguments::new(save).at(&arguments.path);
     let lod = arguments.lod;
     if let Some(what) = rig_of_voxedit(arguments, &save.options) {
         return format!("{path}: {what}");
@@ -288,9 +290,9 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
             format!("{path}: no record has a chunk with voxel {}, or its position is not known", triple(voxel))
         }
         (None, Some(block)) if only_paks => format!(
-            "{path}: no record has chunk {}, or its position is not known; `voxscope ls {}` lists those that have one",
+            "{path}: no record has chunk {}, or its position is not known; `{}` lists those that have one",
             triple(block),
-            voxscope::printable::argument(&arguments.path)
+            subject.with_options(format!("voxscope ls {}", voxscope::printable::argument(&arguments.path)))
         ),
         (Some(voxel), _) if only_maps => {
             format!("{path}: cell {} is outside of every layer; `voxscope info` has their sizes", triple(voxel))
@@ -300,10 +302,19 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
             let block = block.map_or_else(String::new, |block| format!(" {}", triple(block)));
             format!("{path}: voxel {} would be in block{block} of LOD {lod}, which is not in any table", triple(voxel))
         }
-        (None, Some(block)) => format!(
-            "{path}: block {} of LOD {lod} is not in any table; `voxscope ls {} lod={lod}` lists those that are",
-            triple(block),
+        (None, Some(_)) if save.path.is_file() && is_of_block_files(save) => format!(
+            "{path}: no block can be read in the file; `voxscope check {}` says why",
             voxscope::printable::argument(&arguments.path)
+        ),
+        (None, Some(block)) if is_of_block_files(save) => format!(
+            "{path}: block {} of LOD {lod} has no file; `{}` lists those that have one",
+            triple(block),
+            subject.with_options(format!("voxscope ls {} lod={lod}", voxscope::printable::argument(&arguments.path)))
+        ),
+        (None, Some(block)) => format!(
+            "{path}: block {} of LOD {lod} is not in any table; `{}` lists those that are",
+            triple(block),
+            subject.with_options(format!("voxscope ls {} lod={lod}", voxscope::printable::argument(&arguments.path)))
         ),
         (None, None) if arguments.at.is_some() => format!("{path}: --at is for voxel maps, and there is none here"),
         (None, None) => {
@@ -313,9 +324,16 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
     }
 }
 
+/// Whether all blocks of a save have files of their own.
+fn is_of_block_files(save: &Save) -> bool {
+    let only_forests = save.pak_dirs.is_empty() && save.streams.is_empty() && save.maps.is_empty();
+    only_forests && save.forests.iter().all(|forest| forest.kind == Kind::BlockFiles)
+}
+
 /// Findings as JSON, with the path that was given in the commands of what to do.
-fn findings_json(findings: &[Finding], path: &std::path::Path) -> serde_json::Value {
-    let next = |finding: &Finding| voxscope::check::with_paths(voxscope::check::advice_about(finding), path);
+fn findings_json(findings: &[Finding], subject: &SaveArguments) -> serde_json::Value {
+    let next =
+        |finding: &Finding| voxscope::check::with_paths(voxscope::check::advice_about(finding, subject), subject);
     let advised: Vec<_> =
         findings.iter().map(|finding| voxscope::check::Advised { finding, next: next(finding) }).collect();
     serde_json::json!(advised)

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::json;
-use voxscope::check::{self, BlockAt, Finding, LeftOut};
+use voxscope::check::{self, BlockAt, Finding, LeftOut, SaveArguments};
 use voxscope::damage::Code;
 use voxscope::pak::chunk::{Shape, Voxels};
 use voxscope::pak::place::Grid;
@@ -28,6 +28,8 @@ struct FoundChunk<'s> {
     record: Record,
     /// The requested voxel: its position in the world, and in the chunk.
     voxel: Option<([i32; 3], [u32; 3])>,
+    /// The save, as commands name it.
+    subject: &'s SaveArguments,
 }
 
 /// Shows the requested chunk in each file of a pak directory; returns how many were shown, and the exit code for chunks of these
@@ -39,6 +41,7 @@ pub fn show(
     pak_dir: &PakDir,
 ) -> Result<(usize, Exit), Failure> {
     let mut scratch = PakScratch::default();
+    let subject = SaveArguments::new(save).at(&arguments.path);
     let (mut shown, mut exit) = (0, Exit::CLEAN);
     for file in &pak_dir.files {
         let name = save.shown(&pak_dir.dir.join(&file.name));
@@ -59,13 +62,13 @@ pub fn show(
         let Some(record) = pak.records.get(number as usize).copied().filter(|record| !record.is_absent()) else {
             continue;
         };
-        let place = FoundChunk { file: name.clone(), pak: &pak, number, record, voxel };
+        let place = FoundChunk { file: name.clone(), pak: &pak, number, record, voxel, subject: &subject };
         let view = pak.view(number, record, &mut scratch).map_err(|error| failed(error.to_string()))?;
         shown += 1;
         match arguments.format {
-            Format::Json | Format::Jsonl => arguments.format.write(out, &to_json(arguments, &place, &view))?,
+            Format::Json | Format::Jsonl => arguments.format.write(out, &to_json(&place, &view))?,
             Format::Text => {
-                print(out, arguments, &place, &view)?;
+                print(out, &place, &view)?;
                 if let Some(located) = view.located.filter(|_| arguments.hex) {
                     writeln!(out)?;
                     super::print_hex(out, &pak.source, &name, located.stored)?;
@@ -101,7 +104,7 @@ fn wanted(
     Some((record.filter(|_| region == pak.region)?, voxel))
 }
 
-fn print(out: &mut impl Write, arguments: &Arguments, place: &FoundChunk<'_>, view: &PakView<'_>) -> io::Result<()> {
+fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io::Result<()> {
     let chunk = place.pak.chunk(place.number).map_or_else(String::new, |chunk| format!("chunk {} · ", triple(chunk)));
     writeln!(out, "{BOLD}{chunk}record {}{BOLD:#} · {}", place.number, place.file)?;
     let Record { block_offset, block_length, file_length } = place.record;
@@ -146,10 +149,10 @@ fn print(out: &mut impl Write, arguments: &Arguments, place: &FoundChunk<'_>, vi
     if found.is_empty() {
         writeln!(out, "Nothing is wrong with its data.")?;
     } else {
-        super::print_findings(out, &found, |code| check::next_step(code, &arguments.path))?;
+        super::print_findings(out, &found, |code| check::next_step(code, place.subject))?;
     }
-    let path = argument(&arguments.path);
-    let line = format!("`voxscope check {path}` finds out whether the chunk is in the right place.");
+    let command = place.subject.with_options(format!("voxscope check {}", argument(place.subject.path())));
+    let line = format!("`{command}` finds out whether the chunk is in the right place.");
     writeln!(out, "{}", wrapped(&line, ""))
 }
 
@@ -181,7 +184,7 @@ fn findings(place: &FoundChunk<'_>, view: &PakView<'_>) -> Vec<Finding> {
     shared.into_iter().chain(own).collect()
 }
 
-fn to_json(arguments: &Arguments, place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
+fn to_json(place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
     let payload = view.payload;
     let texts = payload.filter(|_| place.pak.header.version >= 7).map(|payload| {
         let found = strings::find(payload.plain, STRINGS);
@@ -209,6 +212,6 @@ fn to_json(arguments: &Arguments, place: &FoundChunk<'_>, view: &PakView<'_>) ->
         "order": view.shape.as_ref().map(|shape| place.pak.order(&shape.value)),
         "voxel": voxel,
         "texts": texts,
-        "findings": super::findings_json(&findings(place, view), &arguments.path),
+        "findings": super::findings_json(&findings(place, view), place.subject),
     })
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use voxscope::check::{BlockAt, Finding};
+use voxscope::check::{BlockAt, Finding, SaveArguments};
 use voxscope::godot::instances::Instances;
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::stream::loc::{Key, Place};
@@ -48,7 +48,10 @@ pub fn show(
             let block = view.block.as_ref().ok_or_else(nothing)?;
             voxel::of_block(out, arguments.format, &which, block, at, side, damaged)?;
         }
-        None => of_row(out, arguments, &stream, row, &which, &mut scratch)?,
+        None => {
+            let subject = SaveArguments::new(save).at(&arguments.path);
+            of_row(out, arguments, (&stream, &subject), row, &which, &mut scratch)?;
+        }
     }
     Ok(1)
 }
@@ -56,7 +59,7 @@ pub fn show(
 fn of_row(
     out: &mut impl Write,
     arguments: &Arguments,
-    stream: &Stream<FileSource>,
+    (stream, subject): (&Stream<FileSource>, &SaveArguments),
     (number, row): (usize, StreamRow),
     which: &Which<'_>,
     scratch: &mut StreamScratch,
@@ -102,14 +105,14 @@ fn of_row(
     if !human {
         if let Some(json) = json.as_object_mut() {
             json.insert("instances".to_owned(), instances_json(&view));
-            json.insert("findings".to_owned(), super::findings_json(&findings, &arguments.path));
+            json.insert("findings".to_owned(), super::findings_json(&findings, subject));
         }
         arguments.format.write(out, &json)?;
         return Ok(());
     }
     print_instances(out, &view)?;
     writeln!(out)?;
-    super::print_findings(out, &findings, |code| voxscope::check::next_step(code, &arguments.path))?;
+    super::print_findings(out, &findings, |code| voxscope::check::next_step(code, subject))?;
     if arguments.hex {
         for part in parts {
             writeln!(out)?;

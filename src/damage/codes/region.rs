@@ -131,7 +131,7 @@ pub(super) const FORMAT_UNKNOWN: Text = Text {
         ),
         any("layout of the region is unknown: versions 1 and 2 do not store it, and meta.vxrm cannot be read", ""),
     ],
-    next: "Run `voxscope check SAVE --block-size N --region-size N --sector-size N --depths BITS` with the layout of the game (of block files `--block-size N --depths BITS`), or restore the meta file from a backup. `voxscope repair` takes the same options.",
+    next: "Run `voxscope check SAVE --block-size N --region-size N --sector-size N --depths BITS` with the layout of the game (of block files `--block-size N --depths BITS`), or restore the meta file from a backup. Once it reads the blocks, `voxscope repair SAVE --out NEW --block-size N --region-size N --sector-size N --depths BITS` with the same values repairs them.",
     explanation: "Region files of versions 1 and 2 do not store the sizes of blocks, regions and sectors; `meta.vxrm` of the forest does. It is missing or not readable, so no block can be located.",
 };
 

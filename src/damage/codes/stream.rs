@@ -137,7 +137,7 @@ pub(super) const KEY: Text = Text {
 
 pub(super) const KEY_RULE: Text = Text {
     messages: &[any("{found|key|keys} above LOD 0 by the rule of 2021: the position times 2^LOD", "")],
-    next: "Run `voxscope repair SAVE --out NEW` or `voxscope convert SAVE --out NEW`: the copy has the keys of today. With `--key-rule new` the keys are read as they are.",
+    next: "Run `voxscope repair SAVE --out NEW` or `voxscope convert SAVE --out NEW.sqlite`: the copy has the keys of today. With `--key-rule new` the keys are read as they are.",
     explanation: "From 2021-01-28 to 2021-10-04 the engine stored a block above LOD 0 under its position times 2^LOD. An engine of today looks for it elsewhere and shows it at a wrong place, often in the air. Unless `--key-rule` gives the rule, it is inferred: every key above LOD 0 is divisible by 2^LOD, at least one lies above blocks of LOD 0 only if it is read by the old rule, and none only by the new one. Instances were always stored under the position of their block.",
 };
 

@@ -307,7 +307,8 @@ impl LayerExam<'_> {
                 continue;
             }
             if fill > 0 {
-                self.note(name, format!("cut short; {fill} voxels are filled with 0"));
+                let are = if fill == 1 { "is" } else { "are" };
+                self.note(name, format!("cut short; {} {are} filled with 0", crate::printable::count(fill, "voxel")));
                 self.plan.lost_numbers = self.plan.lost_numbers.saturating_add(fill);
             }
             if let Some(why) = array.header {

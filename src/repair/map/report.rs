@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::printable::{self, triple};
+use crate::printable::{self, grouped, triple};
 use crate::repair::Action;
 use crate::repair::map::{LayerPlan, MapPlan, TakenOut};
 use crate::voxel_map::map_json::FILE_NAME;
@@ -128,7 +128,10 @@ pub(in crate::repair) fn words(plans: &[MapPlan]) -> Vec<String> {
                 lines.push(format!("  row {}{place}: {}.", t.row, t.why));
             }
             if layer.taken_out.len() > 8 {
-                lines.push(format!("  and {} more; repair.json of the copy lists them.", layer.taken_out.len() - 8));
+                lines.push(format!(
+                    "  and {} more; repair.json of the copy lists them.",
+                    grouped((layer.taken_out.len() - 8) as u64)
+                ));
             }
         }
         if plan.action == Action::Rebuild {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::printable::{self, triple};
+use crate::printable::{self, grouped, triple};
 use crate::repair::pak::PakPlan;
 use crate::repair::{Action, Certainty};
 
@@ -109,8 +109,11 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
         }
         let mended = plan.chunks.iter().filter(|chunk| chunk.put_right.is_some()).count();
         let likely = plan.chunks.iter().filter(|chunk| chunk.certainty < Certainty::Certain).count();
-        let mut line =
-            format!("{name}: {} of {} chunks kept", plan.chunks.len(), plan.chunks.len() + plan.missing.len());
+        let mut line = format!(
+            "{name}: {} of {} chunks kept",
+            grouped(plan.chunks.len() as u64),
+            grouped((plan.chunks.len() + plan.missing.len()) as u64)
+        );
         for (n, what) in
             [(mended, "with their records put right"), (likely, "only likely"), (plan.lost.len(), "to lost+found")]
         {
@@ -128,7 +131,10 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
             lines.push(format!("  record {}{place}: {}.", missing.record, missing.why));
         }
         if plan.missing.len() > 8 {
-            lines.push(format!("  and {} more; repair.json of the copy lists them.", plan.missing.len() - 8));
+            lines.push(format!(
+                "  and {} more; repair.json of the copy lists them.",
+                grouped((plan.missing.len() - 8) as u64)
+            ));
         }
     }
     lines

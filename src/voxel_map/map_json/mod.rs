@@ -11,11 +11,13 @@
 
 mod spans;
 
+use std::io;
+
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map as Object, Number, Value as Json};
 
 use crate::bytes::{Span, index, len64};
-use crate::damage::{Code, Damage, Decoded, Value};
+use crate::damage::{Code, Damage, Decoded, ShortText, Value};
 use crate::limits::{Limits, parse_json};
 use crate::voxel_map::place::{Frame, nearest};
 
@@ -189,7 +191,7 @@ impl MapData {
                 layers.push(Layer::decode(object, span, damage));
             } else {
                 let fault = Damage::new(Code::MapField, span, "layer").expected(Value::Words("an object"));
-                damage.push(fault.found(Value::Words(kind(&json))));
+                damage.push(fault.found(shown(&json)));
                 layers.push(Layer::default());
             }
         }
@@ -326,13 +328,13 @@ impl Fields<'_> {
         let value = self.object.get(field);
         let found = match value {
             None if !required => return None,
-            None => "missing",
+            None => Value::Words("missing"),
             Some(json) => {
                 if let Some(value) = read(json) {
                     self.object.shift_remove(field);
                     return Some(value);
                 }
-                kind(json)
+                shown(json)
             }
         };
         self.fault(Code::MapField, field, expected, found);
@@ -361,15 +363,15 @@ impl Fields<'_> {
                 if format.is_some() {
                     self.object.shift_remove(field);
                 } else {
-                    self.fault(Code::MapFormat, field, "dense or block_sparse", "another word");
+                    self.fault(Code::MapFormat, field, "dense or block_sparse", Value::Text(ShortText::new(text)));
                 }
                 format
             }
         }
     }
 
-    fn fault(&mut self, code: Code, field: &'static str, expected: &'static str, found: &'static str) {
-        let fault = Damage::new(code, self.span, field).expected(Value::Words(expected)).found(Value::Words(found));
+    fn fault(&mut self, code: Code, field: &'static str, expected: &'static str, found: Value) {
+        let fault = Damage::new(code, self.span, field).expected(Value::Words(expected)).found(found);
         self.damage.push(fault);
     }
 
@@ -389,15 +391,32 @@ fn triple<T>(json: &Json, read: impl Fn(&Json) -> Option<T>) -> Option<[T; 3]> {
     Some([read(x)?, read(y)?, read(z)?])
 }
 
-/// The kind of a value, for a message.
-fn kind(json: &Json) -> &'static str {
-    match json {
-        Json::Null => "null",
-        Json::Bool(_) => "true or false",
-        Json::Number(_) => "another number",
-        Json::String(_) => "text",
-        Json::Array(_) => "another list",
-        Json::Object(_) => "an object",
+/// The beginning of a value, for a message.
+fn shown(json: &Json) -> Value {
+    let mut head = Head::default();
+    // A value that is longer than its beginning ends with an error.
+    let _ = serde_json::to_writer(&mut head, json);
+    Value::Text(ShortText::new(&String::from_utf8_lossy(&head.0)))
+}
+
+/// The first bytes of what is written into it.
+#[derive(Default)]
+struct Head(Vec<u8>);
+
+/// Bytes of a value that are enough for a message.
+const SHOWN: usize = 64;
+
+impl io::Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() >= SHOWN {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        self.0.extend(bytes.iter().take(SHOWN));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 //! Accepts what NumPy writes and a little more (any order, either quote, any space), but no nesting, so that no header costs
 //! more than reading it once.
 
+use crate::damage::{ShortText, Value};
 use crate::voxel_map::npy::Dtype;
 
 /// The content of the dictionary.
@@ -71,16 +72,17 @@ pub(super) fn dtype(descr: &str) -> Option<(Dtype, bool)> {
     Some((dtype, big))
 }
 
-/// Another type, in words.
-pub(super) fn describe(descr: &str) -> &'static str {
-    match descr.trim_start_matches(['<', '>', '=', '|']) {
+/// Another type, in words where it has a name.
+pub(super) fn describe(descr: &str) -> Value {
+    let name = match descr.trim_start_matches(['<', '>', '=', '|']) {
         "f2" => "float16",
         "f8" => "float64",
         "c8" | "c16" => "complex",
         "b1" | "?" => "bool",
         "O" => "Python objects",
-        _ => "another type",
-    }
+        _ => return Value::Text(ShortText::new(descr)),
+    };
+    Value::Words(name)
 }
 
 struct Tokens<'a> {
@@ -236,6 +238,7 @@ mod tests {
         for other in ["", "<", "<f8", "u3", "<i44", "<<i4", "ü", "i"] {
             assert_eq!(dtype(other), None, "{other}");
         }
-        assert_eq!(describe(">f8"), "float64");
+        assert_eq!(describe(">f8").to_string(), "float64");
+        assert_eq!(describe("|S4").to_string(), "|S4");
     }
 }

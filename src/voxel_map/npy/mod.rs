@@ -146,7 +146,7 @@ impl Npy {
             }
         };
         let Some((dtype, big_endian)) = header::dtype(dictionary.descr) else {
-            let found = Value::Words(header::describe(dictionary.descr));
+            let found = header::describe(dictionary.descr);
             damage.push(
                 Damage::new(Code::NpyDtype, text, "descr")
                     .expected(Value::Words("an integer of 8 to 64 bits, or float32"))

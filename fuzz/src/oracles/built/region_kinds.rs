@@ -212,6 +212,10 @@ fn table_entry_lost(file: &File, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case
     let (n, block) = block(file, dice)?;
     let bytes = with_entry(file, bytes, block.slot, 0, 0);
     let span = file.span(block.first, block.count);
+    // The only block is unowned then, which is no old state.
+    if file.blocks.len() == 1 {
+        return None;
+    }
     // At the end it looks like an old copy, which is normal.
     let code = if n + 1 == file.blocks.len() { Code::StaleTail } else { Code::TableGap };
     at(bytes, code, span.start as usize, span.end as usize)

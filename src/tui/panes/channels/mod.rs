@@ -361,7 +361,7 @@ fn types_in_words(channel: &ChannelData, names: &Palette) -> Option<String> {
         format!("{value}{name} {:.0} %", *count as f64 * 100.0 / voxels as f64)
     });
     let distinct = channel.range.map_or(0, |range| range.distinct);
-    let more = distinct.checked_sub(MAX_TYPES + 1).map(|n| format!(", and {} more", n + 1));
+    let more = distinct.checked_sub(MAX_TYPES + 1).map(|n| format!(", and {} more", grouped(n as u64 + 1)));
     Some(words.collect::<Vec<_>>().join(", ") + &more.unwrap_or_default())
 }
 

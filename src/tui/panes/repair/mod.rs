@@ -21,7 +21,7 @@ use crate::tui::data::{Item, LoadState, Loaded, Part};
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role};
-use crate::tui::{App, Focus};
+use crate::tui::{App, Focus, verdict};
 
 /// Columns of the names in the list.
 const NAME: u16 = 22;
@@ -304,12 +304,13 @@ pub fn command(app: &App) -> String {
         let one = Accepted { file: advice.below_root(&one.file), ..one.clone() };
         format!(" --accept {}", shell_word(one.to_string()))
     });
-    format!(
+    let command = format!(
         "voxscope repair {} --out {} --level {level}{effort}{}",
         argument(advice.root()),
         crate::check::repaired_path(advice.root()),
         accepted.collect::<String>()
-    )
+    );
+    verdict::subject(app, &app.settings.path).with_options(command)
 }
 
 /// The command, to be copied.

@@ -158,7 +158,8 @@ pub fn under_cursor(
             let mut names = opened.slots.iter().filter(|slot| slot.first == sector).map(name);
             let some: Vec<String> = names.by_ref().take(2).collect();
             let more = names.count();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let more =
+                if more > 0 { format!(" and {} more", crate::printable::grouped(more as u64)) } else { String::new() };
             if some.is_empty() { "rows of a table".into() } else { format!("rows: {}{more}", some.join(", ")) }
         }
         Owner::Page(kind) => kind.name().into(),

@@ -1,0 +1,57 @@
+//! Options that do not fit the files that they were given for. What a check finds with them is no damage.
+
+use crate::check::cause::{Cause, CauseKind};
+use crate::check::causes::evidence::SEARCHED;
+use crate::pak::chunk::Shape;
+use crate::pak::offset::Reading;
+use crate::pak::{HEADER_BYTES, How};
+use crate::save::{Pak, PakOptions, PakScratch, Save};
+use crate::source::FileSource;
+
+/// The options of pak regions that do not fit the first file that shows another value, if there is one.
+pub(super) fn find_misfit(save: &Save) -> Option<Cause> {
+    let given = &save.options.pak;
+    if given.reading.is_none() && given.shape.size.is_none() && given.shape.voxel_bytes.is_none() {
+        return None;
+    }
+    let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
+    let evidence: Vec<String> = files.take(SEARCHED).find_map(|(dir, file)| {
+        let path = dir.dir.join(&file.name);
+        let source = FileSource::open(&path).ok()?;
+        let mut damage = Vec::new();
+        let pak = Pak::load(source, file.region, &PakOptions::default(), &save.options.limits, &mut damage).ok()??;
+        let evidence: Vec<String> = reading_misfit(given, &pak).into_iter().chain(shape_misfit(given, &pak)).collect();
+        let name = save.shown(&path);
+        (!evidence.is_empty()).then(|| evidence.into_iter().map(|what| format!("{name} {what}")).collect())
+    })?;
+    Some(Cause::new(CauseKind::OptionMisfit, 0, evidence, &[]))
+}
+
+/// How the file counts its first block, if that is not the given unit and its header is whole without it.
+fn reading_misfit(given: &PakOptions, pak: &Pak<FileSource>) -> Option<String> {
+    let unit = given.reading.filter(|given| *given != pak.reading.value && pak.reading.how != How::Assumed)?;
+    let is_whole = pak.damage.iter().all(|damage| damage.span.start >= HEADER_BYTES || !damage.code.hides_data());
+    let [given, own] = match unit {
+        Reading::Blocks => ["blocks", "bytes"],
+        Reading::Bytes => ["bytes", "blocks"],
+    };
+    is_whole.then(|| format!("counts its first block in {own}, which `--pak-offset {given}` does not fit"))
+}
+
+/// The shape that the chunks have, if they cannot have the given one.
+fn shape_misfit(given: &PakOptions, pak: &Pak<FileSource>) -> Option<String> {
+    let own = pak.first_shape(&mut PakScratch::default())?.value;
+    let size = given.shape.size.unwrap_or(own.size);
+    let voxel = given.shape.voxel_bytes.unwrap_or(own.voxel_bytes);
+    let mut options = Vec::new();
+    options.extend(given.shape.size.map(|[x, y, z]| format!("`--chunk-shape {x},{y},{z}`")));
+    options.extend(given.shape.voxel_bytes.map(|bytes| format!("`--voxel-bytes {bytes}`")));
+    let is_other = !options.is_empty() && Shape { size, voxel_bytes: voxel }.bytes() != own.bytes();
+    let [x, y, z] = own.size;
+    let (unit, does) =
+        (if own.voxel_bytes == 1 { "byte" } else { "bytes" }, if options.len() == 1 { "does" } else { "do" });
+    is_other.then(|| {
+        let options = options.join(" with ");
+        format!("has chunks of {x} x {y} x {z} voxels of {} {unit}, which {options} {does} not fit", own.voxel_bytes)
+    })
+}

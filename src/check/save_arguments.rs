@@ -1,0 +1,232 @@
+//! The save that printed commands are about: its path, and the options with which it was opened.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::godot::channel::Depth;
+use crate::godot::slots::SlotFormula;
+use crate::godot::stream::loc::KeyRule;
+use crate::pak::chunk::Order;
+use crate::pak::offset::Reading;
+use crate::printable::argument;
+use crate::save::{META, Options, Save};
+
+/// Directories above a region file in which its forest may be.
+const ABOVE: usize = 3;
+
+/// A save as printed commands name it. A command repeats the options with which the save was opened, because without them it
+/// would read something else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SaveArguments {
+    path: PathBuf,
+    options: Vec<Argument>,
+    is_file: bool,
+}
+
+/// An option of the command line with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Argument {
+    name: &'static str,
+    value: Option<String>,
+    /// The name of it in `convert`, where the plain one may be that of the result; `None` if `convert` does not have it.
+    in_convert: Option<&'static str>,
+}
+
+impl Argument {
+    fn new(name: &'static str, value: &impl ToString, in_convert: impl Into<Option<&'static str>>) -> Self {
+        Self { name, value: Some(value.to_string()), in_convert: in_convert.into() }
+    }
+}
+
+impl SaveArguments {
+    /// A save, or the forest that the layout of a lone region file is from.
+    #[must_use]
+    pub fn new(save: &Save) -> Self {
+        let path = save.forest_above().unwrap_or_else(|| save.path.clone());
+        Self { is_file: path.is_file(), path, options: arguments_of(save) }
+    }
+
+    /// A path that was opened without options.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Self {
+        Self { path: path.to_owned(), options: Vec::new(), is_file: path.is_file() }
+    }
+
+    /// Another path, opened with the same options: one of the saves of a directory.
+    #[must_use]
+    pub fn at(&self, path: &Path) -> Self {
+        Self { path: path.to_owned(), options: self.options.clone(), is_file: path.is_file() }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is a single file.
+    pub(super) const fn is_file(&self) -> bool {
+        self.is_file
+    }
+
+    /// The command that repairs it.
+    #[must_use]
+    pub fn repair_command(&self) -> String {
+        let command = format!("voxscope repair {} --out {}", argument(&self.path), repaired_path(&self.path));
+        self.with_options(command)
+    }
+
+    /// A command of voxscope about the save, with the options that it does not have yet.
+    #[must_use]
+    pub fn with_options(&self, mut command: String) -> String {
+        let is_convert = command.starts_with("voxscope convert ");
+        for option in &self.options {
+            let Some(name) = (if is_convert { option.in_convert } else { Some(option.name) }) else { continue };
+            if command.split(' ').any(|word| word == name) {
+                continue;
+            }
+            command.push(' ');
+            command.push_str(name);
+            if let Some(value) = &option.value {
+                command.push(' ');
+                command.push_str(value);
+            }
+        }
+        command
+    }
+}
+
+/// The options of a save that have an effect on it.
+fn arguments_of(save: &Save) -> Vec<Argument> {
+    let Options { format, slots, pak, stale_rows, key_rule, .. } = &save.options;
+    let mut all = Vec::new();
+    if let Some(format) = format.filter(|_| !save.forests.is_empty()) {
+        let [size, ..] = format.region_size;
+        all.push(Argument::new("--block-size", &(1_u32 << format.block_size_po2.min(8)), "--from-block-size"));
+        all.push(Argument::new("--region-size", &size, "--from-region-size"));
+        all.push(Argument::new("--sector-size", &format.sector_size, "--from-sector-size"));
+        if format.depths.iter().any(|depth| *depth != Depth::Bits8) {
+            let bits: Vec<String> = format.depths.iter().map(|depth| depth.bits().to_string()).collect();
+            all.push(Argument::new("--depths", &bits.join(","), "--from-depths"));
+        }
+    }
+    if let Some(slots) = slots.filter(|_| !save.forests.is_empty()) {
+        let name = match slots {
+            SlotFormula::Legacy => "old",
+            SlotFormula::Euclidean => "new",
+        };
+        all.push(Argument::new("--slots", &name, "--slots"));
+    }
+    if !save.pak_dirs.is_empty() {
+        let shape = pak.shape.size.map(|size| size.map(|n| n.to_string()).join(","));
+        all.extend(shape.map(|shape| Argument::new("--chunk-shape", &shape, None)));
+        all.extend(pak.shape.voxel_bytes.map(|bytes| Argument::new("--voxel-bytes", &bytes, None)));
+        let order = pak.order.map(Order::name);
+        all.extend(order.map(|order| Argument::new("--chunk-order", &order, None)));
+        let unit = pak.reading.map(|reading| match reading {
+            Reading::Blocks => "blocks",
+            Reading::Bytes => "bytes",
+        });
+        all.extend(unit.map(|unit| Argument::new("--pak-offset", &unit, None)));
+    }
+    if !save.streams.is_empty() {
+        if *stale_rows {
+            all.push(Argument { name: "--stale-rows", value: None, in_convert: Some("--stale-rows") });
+        }
+        let rule = key_rule.map(|rule| match rule {
+            KeyRule::Old => "old",
+            KeyRule::New => "new",
+        });
+        all.extend(rule.map(|rule| Argument::new("--key-rule", &rule, "--key-rule")));
+    }
+    all
+}
+
+/// Where [`SaveArguments::repair_command`] puts its result, as an argument for a shell: beside the save, with a name of its own.
+#[must_use]
+pub fn repaired_path(save: &Path) -> String {
+    argument(&destination(save))
+}
+
+/// Where the result of a conversion may be, as an argument for a shell: beside the save.
+pub(super) fn converted_path(save: &Path) -> String {
+    let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
+        return argument(&Path::new("..").join("converted"));
+    };
+    let name = if save.is_file() { name } else { save.file_name().unwrap_or(name) };
+    let mut name = OsString::from(name);
+    name.push("-converted");
+    argument(&save.with_file_name(name))
+}
+
+fn destination(save: &Path) -> PathBuf {
+    let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
+        let real = std::fs::canonicalize(save).ok();
+        let mut out = real.as_deref().and_then(Path::file_name).map_or_else(|| OsString::from("save"), OsStr::to_owned);
+        out.push("-repaired");
+        return Path::new("..").join(out);
+    };
+    let is_file = save.is_file();
+    // Nothing is written into the forest that a single region file is part of.
+    let real = std::fs::canonicalize(save).ok().filter(|_| is_file);
+    let forest =
+        real.as_deref().and_then(|real| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()));
+    if let Some(forest) = forest.filter(|forest| forest.file_name().is_some()) {
+        // Not the name that the copy of the whole forest has.
+        let mut out = forest.file_name().unwrap_or_default().to_owned();
+        out.push("-");
+        out.push(name);
+        out.push("-repaired");
+        return forest.with_file_name(out);
+    }
+    // The repair of a region file is a directory.
+    let is_file = is_file && save.extension().is_none_or(|ending| ending != "vxr");
+    let mut out = if is_file { name.to_owned() } else { save.file_name().unwrap_or(name).to_owned() };
+    out.push("-repaired");
+    if is_file && let Some(ending) = save.extension() {
+        out.push(".");
+        out.push(ending);
+    }
+    save.with_file_name(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_can_be_given_to_a_shell() {
+        let repair_command = |save: &str| SaveArguments::of_path(Path::new(save)).repair_command();
+        assert_eq!(repair_command("a b/world"), "voxscope repair 'a b/world' --out 'a b/world-repaired'");
+        let here = std::env::current_dir().unwrap();
+        let name = here.file_name().unwrap().to_str().unwrap();
+        assert_eq!(repair_command("."), format!("voxscope repair . --out ../{name}-repaired"));
+        assert_eq!(repair_command("it's"), r"voxscope repair 'it'\''s' --out 'it'\''s-repaired'");
+        // A directory with a dot in its name keeps it.
+        assert_eq!(repair_command("v1.2"), "voxscope repair v1.2 --out v1.2-repaired");
+    }
+
+    #[test]
+    fn a_command_repeats_each_option_once() {
+        let options = vec![
+            Argument::new("--block-size", &16, "--from-block-size"),
+            Argument::new("--key-rule", &"old", "--key-rule"),
+            Argument::new("--voxel-bytes", &2, None),
+        ];
+        let subject = SaveArguments { path: "w".into(), options, is_file: false };
+        let with = |command: &str| subject.with_options(command.to_owned());
+        assert_eq!(
+            subject.repair_command(),
+            "voxscope repair w --out w-repaired --block-size 16 --key-rule old --voxel-bytes 2"
+        );
+        assert_eq!(
+            with("voxscope convert w --out x"),
+            "voxscope convert w --out x --from-block-size 16 --key-rule old",
+            "the plain names are those of the result, and `convert` does not read pak regions"
+        );
+        assert_eq!(
+            with("voxscope ls w --key-rule new"),
+            "voxscope ls w --key-rule new --block-size 16 --voxel-bytes 2"
+        );
+    }
+}
