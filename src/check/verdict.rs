@@ -41,6 +41,8 @@ pub struct Totals {
     pub layers_lost: u64,
     /// Layers of voxel maps that the copy has without their depths.
     pub depths_lost: u64,
+    /// Values of arrays of voxel maps that are missing in the save and 0 in the copy.
+    pub values_lost: u64,
     /// Blocks whose instances the copy does not have, because they are damaged. They count in `salvaged`.
     pub instances_lost: u64,
     /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
@@ -95,6 +97,7 @@ impl Totals {
         self.files_lost += other.files_lost;
         self.layers_lost += other.layers_lost;
         self.depths_lost += other.depths_lost;
+        self.values_lost += other.values_lost;
         self.foreign += other.foreign;
         self.instances_lost += other.instances_lost;
         self.pages_lost += other.pages_lost;
@@ -298,6 +301,10 @@ fn unknown_loss(totals: &Totals) -> String {
     if totals.depths_lost > 0 {
         text.push_str(&format!("; the depths of {} are lost", count(totals.depths_lost, "layer")));
     }
+    if totals.values_lost > 0 {
+        let are = if totals.values_lost == 1 { "is lost and becomes" } else { "are lost and become" };
+        text.push_str(&format!("; {} of voxel maps {are} 0", count(totals.values_lost, "value")));
+    }
     text
 }
 
@@ -384,6 +391,7 @@ mod tests {
         files_lost: 0,
         layers_lost: 0,
         depths_lost: 0,
+        values_lost: 0,
         foreign: 0,
         instances_lost: 0,
         pages_lost: 0,

@@ -70,7 +70,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     let layers = plan.maps.iter().filter(|map| !is_aside(map.action)).flat_map(|map| &map.layers);
     let is_lost = |layer: &&LayerPlan| layer.left_out.is_some() || layer.stays.is_some();
     totals.layers_lost = n(layers.clone().filter(is_lost).count());
-    totals.depths_lost = n(layers.filter(|layer| !is_lost(layer) && layer.loses_depths).count());
+    totals.depths_lost = n(layers.clone().filter(|layer| !is_lost(layer) && layer.loses_depths).count());
+    totals.values_lost = layers.filter(|layer| !is_lost(layer)).map(|layer| layer.lost_numbers).sum();
     let regions =
         plan.regions.iter().filter(|region| !region.is_unchanged() && !foreign.contains(&region.path)).count();
     let paks = plan.paks.iter().filter(|pak| !pak.is_unchanged()).count();
@@ -205,10 +206,19 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         );
         lines.push(format!("{layers} of voxel maps {have} no depths in the copy."));
     }
+    if totals.values_lost > 0 {
+        let (values, are) =
+            (crate::printable::count(totals.values_lost, "value"), if totals.values_lost == 1 { "is" } else { "are" });
+        lines.push(format!("{values} of voxel maps {are} lost: the copy has 0 in their place."));
+    }
     lines.extend(done.map(|written| {
         match written {
             Written::NoBlock => {
                 "The copy has no block. Leave the save where it is, and look for a backup for `--from-backup`."
+                    .to_owned()
+            }
+            Written::Save if totals.lost > totals.source / 2 => {
+                "The copy lacks most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
                     .to_owned()
             }
             Written::Save => "Move the copy to where the save was, and keep the original.".to_owned(),

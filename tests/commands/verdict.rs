@@ -42,7 +42,8 @@ fn judge(demo: &Demo, sample: &demo::Sample) -> Vec<String> {
             (repair::total_words(&totals, None), &plan.out),
             (repair::total_words(&totals, Some(repair::Written::Save)), &done.out),
         ] {
-            let words = words.iter().filter(|line| !line.starts_with("Move the copy"));
+            let words =
+                words.iter().filter(|line| !line.starts_with("Move the copy") && !line.starts_with("The copy lacks"));
             for line in words {
                 expect(joined(text).contains(&joined(line)), format!("no \"{line}\" in {text}"));
             }
@@ -224,6 +225,32 @@ fn the_verdict_names_the_next_step_for_a_rig_of_voxedit() {
     let command = format!("voxscope repair {save} --out {save}-repaired --from-backup OLD takes that from a backup");
     let verdict = text.split("foreign-data").last().unwrap();
     assert!(verdict.contains("move it out of the save") && verdict.contains(&command), "{text}");
+}
+
+#[test]
+fn lost_values_of_a_map_are_in_the_verdict_and_at_the_end_of_a_repair() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/npy-truncated");
+    let json: Json = serde_json::from_str(&run(&["check", &save, "--format=json"]).out).unwrap();
+    let lost = json["summary"]["totals"]["values_lost"].as_u64().unwrap();
+    assert!(lost > 1000, "{json}");
+    let lost = voxscope::printable::count(lost, "value");
+    let text = joined(&run(&["check", &save]).out);
+    assert!(text.contains(&format!("{lost} of voxel maps are lost and become 0")), "{text}");
+    let plan = run(&["repair", &save, "--plan"]);
+    assert!(joined(&plan.out).contains(&format!("{lost} of voxel maps are lost")), "{}", plan.out);
+    assert_eq!(plan.code, Some(5));
+}
+
+#[test]
+fn a_copy_that_lacks_most_blocks_is_not_to_take_the_place_of_the_save() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let copy = dir.path().join("copy");
+    let repaired = run(&["repair", &demo.path("damaged/findings-cut"), "--out", copy.to_str().unwrap()]);
+    let text = joined(&repaired.out);
+    assert!(text.contains("The copy lacks most blocks of the save. Leave the save where it is"), "{text}");
+    assert!(!text.contains("Move the copy"), "{text}");
 }
 
 #[test]

@@ -207,7 +207,7 @@ pub(super) const NPY_TRUNCATED: Text = Text {
         when("data", "array is cut short", "{found|byte}; expected {expected|byte}"),
         any("{field} of the array is cut short", "{found|byte}; expected {expected|byte}"),
     ],
-    next: "Export the layer again or take the file from a backup. `voxscope repair SAVE --out NEW` keeps the numbers that are there and fills the others with 0.",
+    next: "Export the layer again or take the file from a backup. `voxscope repair SAVE --out NEW` keeps the numbers that are there and fills the others with 0, but keeps the array as it is if nothing of its layer is left.",
     explanation: "The header declares more numbers than the file holds: the file was cut off (disk full, interrupted copy), or the shape is damaged. Numbers up to the end of the file are read. Nothing is allocated for the missing ones.",
 };
 
