@@ -143,7 +143,12 @@ pub fn complain_of_left_out<'p>(save: &Save, parts: impl Iterator<Item = &'p Pat
 
 /// Says on standard error which saves cannot be read at all, and returns the exit code for that.
 pub fn complain_of_unreadable(errors: &[voxscope::world::Error]) -> Exit {
-    errors.iter().for_each(|error| complain(error));
+    for error in errors {
+        match error {
+            voxscope::world::Error::Read(file, why) => complain_of_file_once(file, why),
+            _ => complain(error),
+        }
+    }
     Exit::FAILED.when(!errors.is_empty())
 }
 

@@ -219,8 +219,7 @@ impl<'s> World<'s> {
         let (mut worlds, mut errors) = (Vec::new(), Vec::new());
         for world in Self::each(save) {
             match world {
-                // It is named with the files that were not read.
-                Ok(world) if world.forest().is_some_and(has_rigs_only) => {}
+                Ok(world) if world.forest().is_some_and(has_rigs_only) => errors.extend(world.rigs()),
                 Ok(world) if world.forest().is_some() && world.block_size().is_none() => {
                     errors.push(Error::Read(world.name, UNKNOWN_LAYOUT.to_owned()));
                 }
@@ -229,6 +228,16 @@ impl<'s> World<'s> {
             }
         }
         (worlds, errors)
+    }
+
+    /// Why the files of a forest that has nothing but rigs of VoxEdit are not read.
+    fn rigs(&self) -> Vec<Error> {
+        let why = |forest: &Forest, file: &RegionFile| {
+            let damage = file.damage.iter().find(|damage| damage.code == Code::RegionVoxedit)?;
+            Some(Error::Read(self.save.shown(&forest.dir.join(&file.name)), damage.to_string()))
+        };
+        let forest = self.forest().into_iter();
+        forest.flat_map(|forest| forest.regions.iter().filter_map(move |file| why(forest, file))).collect()
     }
 
     fn each(save: &'s Save) -> impl Iterator<Item = Result<Self, Error>> {
