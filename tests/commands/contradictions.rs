@@ -83,8 +83,8 @@ fn each_of_several_saves_is_read_by_its_own_slot_formula() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();
     let (old, new) = (demo.path("healthy/blocks-v4-old-slots"), demo.path("healthy/current"));
-    copy_dir(&old, &dir.path().join("old"));
-    copy_dir(&new, &dir.path().join("new"));
+    copy_dir(&old, dir.path().join("old"));
+    copy_dir(&new, dir.path().join("new"));
     let both = dir.path().to_str().unwrap();
     let listed = |path: &str, below: &str| -> Vec<String> {
         let rows = lines(&run(&["ls", path, "--format=jsonl"]).out);
@@ -106,8 +106,8 @@ fn a_save_beside_another_one_is_repaired_as_it_is_alone() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();
     let old = demo.path("healthy/blocks-v4-old-slots");
-    copy_dir(&old, &dir.path().join("old"));
-    copy_dir(&demo.path("healthy/current"), &dir.path().join("new"));
+    copy_dir(&old, dir.path().join("old"));
+    copy_dir(demo.path("healthy/current"), dir.path().join("new"));
     let both = dir.path().to_str().unwrap();
     let put_right = |path: &str| {
         let summary = lines(&run(&["check", path, "--format=jsonl"]).out).pop().expect("a summary");

@@ -13,8 +13,8 @@ use crate::{Demo, run};
 fn an_export_of_pak_regions_names_the_map_beside_them_and_one_of_a_layer_the_pak_regions() {
     let demo = Demo::new();
     let both = demo.root.join("both");
-    copy_dir(&demo.path("healthy/pak-room"), &both);
-    copy_dir(&demo.path("healthy/map-sparse"), &both);
+    copy_dir(demo.path("healthy/pak-room"), &both);
+    copy_dir(demo.path("healthy/map-sparse"), &both);
     let (both, out) = (both.to_str().unwrap(), tempdir().unwrap());
     let to = |name: &str| out.path().join(name).to_str().unwrap().to_owned();
     let done = run(&["export", both, "--out", &to("chunks")]);
@@ -59,7 +59,7 @@ fn instances_of_several_streams_are_refused_with_their_names() {
     let demo = Demo::new();
     let both = demo.root.join("streams");
     for name in ["stream", "stream-texts"] {
-        copy_dir(&demo.path(&format!("healthy/{name}")), &both.join(name));
+        copy_dir(demo.path(&format!("healthy/{name}")), both.join(name));
     }
     let to = demo.root.join("instances.csv");
     let done = run(&["export", both.to_str().unwrap(), "--instances", "--out", to.to_str().unwrap()]);
@@ -68,8 +68,8 @@ fn instances_of_several_streams_are_refused_with_their_names() {
     assert!(done.err.contains("stream/world.sqlite, stream-texts/world.sqlite"), "{}", done.err);
     assert!(!to.exists());
     // One stream among other saves is that one.
-    copy_dir(&demo.path("healthy/pak-room"), &demo.root.join("mixed"));
-    copy_dir(&demo.path("healthy/stream"), &demo.root.join("mixed"));
+    copy_dir(demo.path("healthy/pak-room"), demo.root.join("mixed"));
+    copy_dir(demo.path("healthy/stream"), demo.root.join("mixed"));
     let mixed = demo.root.join("mixed");
     let done = run(&["export", mixed.to_str().unwrap(), "--instances", "--out", to.to_str().unwrap()]);
     assert_eq!((done.code, done.err.as_str()), (Some(0), ""));

@@ -166,8 +166,8 @@ fn the_file_of_a_map_is_named_once() {
 fn arrays_and_rigs_beside_a_world_are_named_for_what_they_are() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();
-    copy_dir(&demo.path("healthy/current"), &dir.path().join("world"));
-    copy_dir(&demo.path("healthy/map-dense"), &dir.path().join("map"));
+    copy_dir(demo.path("healthy/current"), dir.path().join("world"));
+    copy_dir(demo.path("healthy/map-dense"), dir.path().join("map"));
     fs::remove_file(dir.path().join("map/map_data.json")).unwrap();
     let arrays = fs::read_dir(dir.path().join("map")).unwrap().count();
     fs::write(dir.path().join("model.vxr"), b"VXR9 and the bones of a rig").unwrap();

@@ -149,7 +149,7 @@ fn saves_in_directories_of_a_forest_are_read() {
     for (n, (inner, below)) in inner.into_iter().enumerate() {
         let save = dir.path().join(n.to_string());
         copy_dir(&forest, &save);
-        copy_dir(&inner, &save.join(below));
+        copy_dir(inner, save.join(below));
         let path = save.to_str().unwrap();
         assert_eq!(count(path), count(&forest) + count(inner), "{below}");
         let check = lines(&output(&["check", path, "--format=jsonl"]));
@@ -159,7 +159,7 @@ fn saves_in_directories_of_a_forest_are_read() {
     }
     // A directory that only has the name of that of a forest.
     let paks = dir.path().join("paks");
-    copy_dir(&pak, &paks.join("regions"));
+    copy_dir(&pak, paks.join("regions"));
     let path = paks.to_str().unwrap();
     assert_eq!(count(path), count(&pak));
     assert_eq!(info(path)["forests"], serde_json::json!([]));
@@ -214,7 +214,7 @@ fn a_link_to_a_directory_and_a_save_deep_below_are_named() {
     let dir = TempDir::new().unwrap();
     let demo = Samples::new();
     let all = dir.path().join("all");
-    copy_dir(demo.path("current"), &all.join("a"));
+    copy_dir(demo.path("current"), all.join("a"));
     // The deep save is damaged, so that a check that reads it does not end with 0.
     let deep = all.join("b/c/d/e/f/g/h/i/j");
     copy_dir(demo.path("current"), &deep);
@@ -238,7 +238,7 @@ fn messages_about_one_of_several_saves_name_it() {
     let dir = tempfile::tempdir().unwrap();
     let save = dir.path().join("saves");
     for (name, sample) in [("good", "current"), ("torn", "block-epilogue")] {
-        copy_dir(samples.path(sample), &save.join(name));
+        copy_dir(samples.path(sample), save.join(name));
     }
     let out = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let path = save.to_str().unwrap();
@@ -264,8 +264,8 @@ fn results_below_a_directory_of_lods_are_read_as_what_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let save = dir.path().join("save");
     copy_dir(samples.path("current"), &save);
-    copy_dir(samples.path("stream"), &save.join("regions/lod0"));
-    copy_dir(samples.path("current"), &save.join("other/regions"));
+    copy_dir(samples.path("stream"), save.join("regions/lod0"));
+    copy_dir(samples.path("current"), save.join("other/regions"));
     for (n, options) in [&[][..], &["--layout=port"]].into_iter().enumerate() {
         let to = dir.path().join(n.to_string());
         let to = to.to_str().unwrap();

@@ -484,7 +484,7 @@ fn a_lod_of_the_rust_port_beside_that_of_the_engine_is_a_note() {
     let dir = tempdir().unwrap();
     let original = common::golden("godot_voxel").join("forest_lz4");
     copy_dir(&original, dir.path());
-    copy_dir(&original.join("regions/lod0"), &dir.path().join("lod0"));
+    copy_dir(original.join("regions/lod0"), dir.path().join("lod0"));
     let save = open(dir.path());
     assert_eq!(save.regions().count(), open(&original).regions().count(), "only those of the engine are read");
     let faults: Vec<_> = save.faults.iter().map(|fault| (fault.damage.code, fault.path.clone())).collect();
