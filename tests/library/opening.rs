@@ -139,9 +139,10 @@ fn regions_without_a_meta_file_are_a_forest_that_lacks_it() {
     let save = open(&path);
     assert_eq!(faults(&save), [("meta.vxrm".to_owned(), Code::MetaMissing)]);
     assert_eq!((save.forests[0].kind, save.forests[0].format, value(&save)), (Kind::Forest, None, Some(7)));
-    // The directory `regions` alone holds loose files of a known LOD.
+    // The directory `regions` names the same forest.
     let save = open(&path.join("regions"));
-    assert_eq!((save.forests[0].kind, value(&save)), (Kind::Loose, Some(7)));
+    assert_eq!(faults(&save), [("meta.vxrm".to_owned(), Code::MetaMissing)]);
+    assert_eq!((save.forests[0].kind, value(&save)), (Kind::Forest, Some(7)));
 }
 
 #[test]

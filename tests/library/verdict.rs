@@ -303,8 +303,34 @@ fn converted_line_breaks_are_recognized() {
     assert_eq!(causes.first().map(|cause| cause.kind), Some(CauseKind::TextConverted), "{causes:?}");
 }
 
+/// Samples of files that are missing, unknown here, or disagree with others: nothing shows that bytes were changed.
+const WITHOUT_CAUSE: [&str; 22] = [
+    "instances-twice",
+    "link-skipped",
+    "map-beyond-dim",
+    "map-block-count",
+    "map-block-size",
+    "map-dtype",
+    "map-field",
+    "map-file-name",
+    "map-flag-unknown",
+    "map-format",
+    "map-index-range",
+    "map-index-twice",
+    "map-packed-depth",
+    "map-shape",
+    "map-water-depth",
+    "meta-field",
+    "not-a-file",
+    "npy-dtype",
+    "npy-shape",
+    "npy-version",
+    "pak-bomb",
+    "stream-meta-missing",
+];
+
 #[test]
-fn every_sample_with_damage_has_a_cause() {
+fn every_sample_with_changed_bytes_has_a_cause() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");
     demo::write_all(&root).unwrap();
@@ -315,7 +341,8 @@ fn every_sample_with_damage_has_a_cause() {
         let summary = check::run(&save, &options, |finding| findings.add(&finding));
         let damaged = summary.counts.errors + summary.counts.warnings > 0;
         let causes = findings.causes(&save);
-        assert!(!damaged || !causes.is_empty(), "{}: no cause", path.display());
+        let is_without = WITHOUT_CAUSE.iter().any(|name| path.ends_with(name));
+        assert!(!damaged || causes.is_empty() == is_without, "{}: {causes:?}", path.display());
         for cause in &causes {
             assert_eq!(cause.alternatives.is_empty(), cause.tell_apart().is_none());
         }

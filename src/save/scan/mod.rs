@@ -281,7 +281,10 @@ impl Scan<'_> {
         if self.saves() == 0 {
             return;
         }
-        for (dir, n) in std::mem::take(&mut self.arrays) {
+        let arrays = std::mem::take(&mut self.arrays);
+        let is_in_map = |dir: &Path| self.maps.iter().any(|map| dir.starts_with(&map.dir));
+        let apart: Vec<(PathBuf, u64)> = arrays.into_iter().filter(|(dir, _)| !is_in_map(dir)).collect();
+        for (dir, n) in apart {
             let what = format!("The directory has {}.", count(n, "array"));
             self.fault(&dir, Code::NameForeign, "arrays", Some(what));
         }
