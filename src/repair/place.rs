@@ -274,9 +274,12 @@ impl Placing<'_, '_> {
                 *candidates.entry(option.block).or_default().entry(entry.position).or_default() += option.p;
             }
         }
-        for (block, position, p) in self.solved.candidates.iter().filter(|(_, at, _)| !taken.contains(at)) {
-            let known = candidates.entry(*block).or_default().entry(*position).or_default();
-            *known = known.max(*p);
+        // Positions that are not sure enough to write, also those to which no entry leads.
+        let placed = self.solved.placed.iter().map(|placed| (placed.block, placed.position, placed.p));
+        let all = self.solved.candidates.iter().copied().chain(placed);
+        for (block, position, p) in all.filter(|(_, at, _)| !taken.contains(at)) {
+            let known = candidates.entry(block).or_default().entry(position).or_default();
+            *known = known.max(p);
         }
         let alone = self.blocks.iter().filter(|d| d.origin == Origin::Voxels);
         let alone: HashSet<u32> = alone.map(|d| d.sector).collect();
