@@ -63,8 +63,8 @@ const fn name_advice(damage: &Damage) -> Option<&'static str> {
 /// What to do about the name of a single file, if the game does not look for it and a repair keeps it.
 #[must_use]
 pub fn lone_name_advice(save: &Save) -> Option<&'static str> {
-    let is_file = SaveArguments::new(save).is_file();
-    save.faults.iter().filter(|_| is_file).find_map(|fault| name_advice(&fault.damage))
+    let advice = save.faults.iter().find_map(|fault| name_advice(&fault.damage));
+    advice.filter(|_| SaveArguments::new(save).is_file())
 }
 
 /// A text of advice with the path of a save in place of SAVE, and a path beside it in place of NEW, both quoted for a shell.
@@ -73,7 +73,7 @@ pub fn lone_name_advice(save: &Save) -> Option<&'static str> {
 pub fn with_paths(text: &str, save: &SaveArguments) -> String {
     let mut out = String::with_capacity(text.len());
     // A command without a destination of its own is about the last one.
-    let mut destination = converted_path(save.path());
+    let mut destination: fn(&Path) -> String = converted_path;
     // Every second part is between backticks.
     for (number, part) in text.split('`').enumerate() {
         let is_command = number % 2 == 1;
@@ -81,11 +81,11 @@ pub fn with_paths(text: &str, save: &SaveArguments) -> String {
             out.push('`');
         }
         if is_command && part.starts_with("voxscope repair SAVE") {
-            destination = repaired_path(save.path());
+            destination = repaired_path;
         } else if is_command && part.starts_with("voxscope convert SAVE") {
-            destination = converted_path(save.path());
+            destination = converted_path;
         }
-        let words = insert_paths(part, &argument(save.path()), &destination);
+        let words = insert_paths(part, save.path(), destination);
         let is_about_save = is_command && part.starts_with("voxscope ") && has_placeholder(part, "SAVE");
         out.push_str(&if is_about_save { save.with_options(words) } else { words });
     }
@@ -100,14 +100,14 @@ pub fn next_step(code: Code, save: &SaveArguments) -> String {
 }
 
 /// Replaces the placeholders of a text in one pass: the path of a save may have the same letters.
-fn insert_paths(text: &str, save: &str, destination: &str) -> String {
+fn insert_paths(text: &str, save: &Path, destination: fn(&Path) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.char_indices().map(|(at, _)| at).find(|at| placeholder(rest, *at).is_some()) {
         let (before, from) = rest.split_at(at);
         let found = placeholder(rest, at).unwrap_or_default();
         out.push_str(before);
-        out.push_str(if found == "SAVE" { save } else { destination });
+        out.push_str(&if found == "SAVE" { argument(save) } else { destination(save) });
         rest = from.strip_prefix(found).unwrap_or_default();
     }
     out + rest
@@ -143,7 +143,7 @@ pub struct Advice {
     /// Where what was opened is below the root; empty unless it is a part of a forest that is repaired as a whole.
     below: PathBuf,
     /// The saves of a directory that has several, by their printable paths.
-    saves: Vec<(String, PathBuf)>,
+    saves: Vec<(String, SaveArguments)>,
 }
 
 impl Advice {
@@ -153,16 +153,17 @@ impl Advice {
         // A name that was made printable leads to no file.
         let path = |name: &String| Some(save.path.join(name)).filter(|path| path.exists());
         let named = saves_of(save).into_iter().map(|name| (path(&name).unwrap_or_else(|| save.path.clone()), name));
-        let above = save.forest_above();
-        let below = above.as_deref().and_then(|forest| part_below(&save.path, forest)).unwrap_or_default();
         let root = SaveArguments::new(save);
-        Self { root, below, saves: named.map(|(path, name)| (name, path)).collect() }
+        let is_part = root.path() != save.path;
+        let below = is_part.then(|| part_below(&save.path, root.path())).flatten().unwrap_or_default();
+        let saves = named.map(|(path, name)| (name, root.at(&path))).collect();
+        Self { root, below, saves }
     }
 
     /// What a repair must be given: what was opened, or the forest that it is a part of.
     #[must_use]
-    pub fn root(&self) -> &Path {
-        self.root.path()
+    pub const fn root(&self) -> &SaveArguments {
+        &self.root
     }
 
     /// The printable path of a file below the root.
@@ -177,13 +178,8 @@ impl Advice {
     pub fn next(&self, finding: &Finding) -> String {
         // A save within another one has the longer name, and comes later.
         let of = self.saves.iter().rfind(|(name, _)| is_of(&finding.file, name));
-        match of {
-            Some((_, path)) => {
-                let save = self.root.at(path);
-                with_paths(advice_about(finding, &save), &save)
-            }
-            None => with_paths(advice_about(finding, &self.root), &self.root),
-        }
+        let save = of.map_or(&self.root, |(_, save)| save);
+        with_paths(advice_about(finding, save), save)
     }
 
     /// What to do about a code, with the path that was opened.

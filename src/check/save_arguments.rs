@@ -20,7 +20,6 @@ const ABOVE: usize = 3;
 pub struct SaveArguments {
     path: PathBuf,
     options: Vec<Argument>,
-    is_file: bool,
 }
 
 /// An option of the command line with its value.
@@ -43,19 +42,19 @@ impl SaveArguments {
     #[must_use]
     pub fn new(save: &Save) -> Self {
         let path = save.forest_above().unwrap_or_else(|| save.path.clone());
-        Self { is_file: path.is_file(), path, options: arguments_of(save) }
+        Self { path, options: arguments_of(save) }
     }
 
     /// A path that was opened without options.
-    #[must_use]
-    pub fn of_path(path: &Path) -> Self {
-        Self { path: path.to_owned(), options: Vec::new(), is_file: path.is_file() }
+    #[cfg(test)]
+    pub(super) fn of_path(path: &Path) -> Self {
+        Self { path: path.to_owned(), options: Vec::new() }
     }
 
     /// Another path, opened with the same options: one of the saves of a directory.
     #[must_use]
     pub fn at(&self, path: &Path) -> Self {
-        Self { path: path.to_owned(), options: self.options.clone(), is_file: path.is_file() }
+        Self { path: path.to_owned(), options: self.options.clone() }
     }
 
     /// Its path.
@@ -65,8 +64,8 @@ impl SaveArguments {
     }
 
     /// Whether it is a single file.
-    pub(super) const fn is_file(&self) -> bool {
-        self.is_file
+    pub(super) fn is_file(&self) -> bool {
+        self.path.is_file()
     }
 
     /// The command that repairs it.
@@ -123,10 +122,7 @@ fn arguments_of(save: &Save) -> Vec<Argument> {
         all.extend(pak.shape.voxel_bytes.map(|bytes| Argument::new("--voxel-bytes", &bytes, None)));
         let order = pak.order.map(Order::name);
         all.extend(order.map(|order| Argument::new("--chunk-order", &order, None)));
-        let unit = pak.reading.map(|reading| match reading {
-            Reading::Blocks => "blocks",
-            Reading::Bytes => "bytes",
-        });
+        let unit = pak.reading.map(Reading::name);
         all.extend(unit.map(|unit| Argument::new("--pak-offset", &unit, None)));
     }
     if !save.streams.is_empty() {
@@ -213,7 +209,7 @@ mod tests {
             Argument::new("--key-rule", &"old", "--key-rule"),
             Argument::new("--voxel-bytes", &2, None),
         ];
-        let subject = SaveArguments { path: "w".into(), options, is_file: false };
+        let subject = SaveArguments { path: "w".into(), options };
         let with = |command: &str| subject.with_options(command.to_owned());
         assert_eq!(
             subject.repair_command(),

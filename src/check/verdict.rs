@@ -202,6 +202,11 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
     lines
 }
 
+/// The command that repairs a save with an effort.
+fn repair(save: &SaveArguments, effort: Effort) -> String {
+    format!("{}{}", save.repair_command(), effort.argument())
+}
+
 /// What to do about files of other programs.
 fn foreign_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
     let files = count(totals.foreign, "file");
@@ -217,7 +222,7 @@ fn foreign_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Str
             "these",
         ],
     };
-    let command = format!("{}{}", save.repair_command(), effort.argument());
+    let command = repair(save, effort);
     format!("{files} {what}. If {replaced}, {command} --from-backup OLD takes {these} from a backup.")
 }
 
@@ -256,7 +261,7 @@ fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Strin
             );
         }
         0 if !totals.has_maps && totals.set_aside > 0 => {
-            let command = format!("{}{}", save.repair_command(), effort.argument());
+            let command = repair(save, effort);
             let aside = set_aside(totals);
             return format!(
                 "{command} finds no block whose position is certain{aside}. Look for a backup of the save."
@@ -268,7 +273,7 @@ fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Strin
         // Of a map this may be only the parts that are left.
         0 => {
             let unknown = unknown_loss(totals) + &set_aside(totals);
-            return format!("{}{} changes {files}{unknown}.", save.repair_command(), effort.argument());
+            return format!("{} changes {files}{unknown}.", repair(save, effort));
         }
         n if totals.set_aside > totals.misnamed => {
             let listed = if n == 1 { "block" } else { "blocks" };
@@ -279,7 +284,7 @@ fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Strin
         n => format!(" and keeps the {} blocks that can be read", grouped(n)),
     };
     let (aside, unknown) = (set_aside(totals), unknown_loss(totals));
-    format!("{}{} mends {files}{blocks}{aside}{unknown}.", save.repair_command(), effort.argument())
+    format!("{} mends {files}{blocks}{aside}{unknown}.", repair(save, effort))
 }
 
 /// What is lost beside whole blocks, or without a number of them.
@@ -363,7 +368,7 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
         n => format!("{} are lost", grouped(n)),
     };
     let aside = set_aside(totals);
-    format!("{}{} {}; {lost}{unknown}{aside}.", save.repair_command(), effort.argument(), parts.join(", "))
+    format!("{} {}; {lost}{unknown}{aside}.", repair(save, effort), parts.join(", "))
 }
 
 #[cfg(test)]

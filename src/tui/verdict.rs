@@ -11,7 +11,7 @@ use super::jobs::{JobKind, run_in_own_pool};
 use super::pane::Pane;
 use super::panes::world;
 use super::theme::Role;
-use crate::check::{self, Cause, SaveArguments, Totals};
+use crate::check::{self, Cause, Totals};
 use crate::picture::Marks;
 use crate::repair;
 use crate::save::Save;
@@ -70,7 +70,7 @@ fn shown(app: &App) -> Option<(&Verdict, &Path)> {
             let verdict = app.findings.shown.verdict.get(&key)?;
             app.findings.shown.verdict.latest().map(|((_, dir), _)| (&**verdict, dir.as_path()))
         }
-        None => Some((&app.findings.verdict, app.findings.advice.root())),
+        None => Some((&app.findings.verdict, app.findings.advice.root().path())),
     }
 }
 
@@ -135,11 +135,6 @@ fn request_totals(app: &mut App) {
     );
 }
 
-/// The save at a path, as commands name it.
-pub fn subject(app: &App, path: &Path) -> SaveArguments {
-    app.index.as_ref().map_or_else(|| SaveArguments::of_path(path), |index| SaveArguments::new(&index.checked).at(path))
-}
-
 /// The sentences of the verdict.
 #[must_use]
 pub fn lines(app: &App) -> Vec<String> {
@@ -149,7 +144,8 @@ pub fn lines(app: &App) -> Vec<String> {
     let Some((Verdict { causes, totals, .. }, path)) = shown(app) else { return Vec::new() };
     let effort = app.settings.effort;
     let undecided = app.findings.summary.as_ref().map_or(0, |summary| summary.undecided);
-    let mut lines = check::verdict(causes, totals.as_ref(), &subject(app, path), effort);
+    let save = app.findings.advice.root().at(path);
+    let mut lines = check::verdict(causes, totals.as_ref(), &save, effort);
     lines.extend(effort.undecided_words(undecided).map(|words| format!("{words}.")));
     // What tells causes apart is on the pane of findings.
     lines.into_iter().filter(|line| !line.starts_with("To tell which")).collect()

@@ -5,6 +5,7 @@ use crate::check::causes::evidence::SEARCHED;
 use crate::pak::chunk::Shape;
 use crate::pak::offset::Reading;
 use crate::pak::{HEADER_BYTES, How};
+use crate::printable::count;
 use crate::save::{Pak, PakOptions, PakScratch, Save};
 use crate::source::FileSource;
 
@@ -29,12 +30,10 @@ pub(super) fn find_misfit(save: &Save) -> Option<Cause> {
 
 /// How the file counts its first block, if that is not the given unit and its header is whole without it.
 fn reading_misfit(given: &PakOptions, pak: &Pak<FileSource>) -> Option<String> {
-    let unit = given.reading.filter(|given| *given != pak.reading.value && pak.reading.how != How::Assumed)?;
+    let own = pak.reading.value;
+    let given = given.reading.filter(|given| *given != own && pak.reading.how != How::Assumed)?;
     let is_whole = pak.damage.iter().all(|damage| damage.span.start >= HEADER_BYTES || !damage.code.hides_data());
-    let [given, own] = match unit {
-        Reading::Blocks => ["blocks", "bytes"],
-        Reading::Bytes => ["bytes", "blocks"],
-    };
+    let [given, own] = [given, own].map(Reading::name);
     is_whole.then(|| format!("counts its first block in {own}, which `--pak-offset {given}` does not fit"))
 }
 
@@ -48,10 +47,9 @@ fn shape_misfit(given: &PakOptions, pak: &Pak<FileSource>) -> Option<String> {
     options.extend(given.shape.voxel_bytes.map(|bytes| format!("`--voxel-bytes {bytes}`")));
     let is_other = !options.is_empty() && Shape { size, voxel_bytes: voxel }.bytes() != own.bytes();
     let [x, y, z] = own.size;
-    let (unit, does) =
-        (if own.voxel_bytes == 1 { "byte" } else { "bytes" }, if options.len() == 1 { "does" } else { "do" });
+    let does = if options.len() == 1 { "does" } else { "do" };
     is_other.then(|| {
-        let options = options.join(" with ");
-        format!("has chunks of {x} x {y} x {z} voxels of {} {unit}, which {options} {does} not fit", own.voxel_bytes)
+        let (bytes, options) = (count(own.voxel_bytes.into(), "byte"), options.join(" with "));
+        format!("has chunks of {x} x {y} x {z} voxels of {bytes}, which {options} {does} not fit")
     })
 }

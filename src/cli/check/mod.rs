@@ -122,13 +122,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let cancel = cancelled_by_signals();
     let mut out = stdout();
     let mut baseline = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), Baseline::read)?;
+    let advice = check::Advice::new(&save);
     let mut printer = Printer {
         format: arguments.format,
         notes: arguments.notes,
         all: arguments.all,
         saves: Saves::new(&save),
-        subject: check::SaveArguments::new(&save),
-        advice: check::Advice::new(&save),
+        subject: advice.root().clone(),
+        advice,
         file: None,
         advised: HashMap::new(),
         held: Vec::new(),
@@ -321,11 +322,7 @@ impl Printer {
                 let name = |f: &&&Finding| f.block.and_then(|block| block.position).map(voxscope::printable::triple);
                 let names: Vec<String> = rest.iter().take(NAMED).filter_map(|f| name(&f)).collect();
                 let more = rest.len() as u64 + unlisted;
-                let dots = match () {
-                    () if more <= names.len() as u64 => "",
-                    () if names.is_empty() => "",
-                    () => ", …",
-                };
+                let dots = if names.is_empty() || more <= names.len() as u64 { "" } else { ", …" };
                 let colon = if names.is_empty() { "" } else { ": " };
                 let blocks = count(more, "more block");
                 let listed = match unlisted {
@@ -360,11 +357,11 @@ impl Printer {
 
     /// Prints the findings that are held, save by save, each below the name of the save and what it has.
     fn by_save(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let root = self.subject.clone();
         for (name, findings) in self.saves.take() {
             self.release(out)?;
             self.advised.clear();
             // A name that was made printable leads to no file; nor does the title of what is in no save.
+            let root = self.advice.root();
             let below = Some(root.path().join(&name)).filter(|save| save.exists());
             self.subject = below.map_or_else(|| root.clone(), |save| root.at(&save));
             let gap = if self.file.is_some() { "\n" } else { "" };
@@ -448,8 +445,7 @@ impl Printer {
             );
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
-        let subject = check::SaveArguments::new(end.save);
-        for line in check::verdict(end.causes, end.totals.as_ref(), &subject, end.effort) {
+        for line in check::verdict(end.causes, end.totals.as_ref(), self.advice.root(), end.effort) {
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
         if let Some(words) = end.effort.undecided_words(summary.undecided) {

@@ -21,7 +21,7 @@ use crate::tui::data::{Item, LoadState, Loaded, Part};
 use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role};
-use crate::tui::{App, Focus, verdict};
+use crate::tui::{App, Focus};
 
 /// Columns of the names in the list.
 const NAME: u16 = 22;
@@ -306,11 +306,11 @@ pub fn command(app: &App) -> String {
     });
     let command = format!(
         "voxscope repair {} --out {} --level {level}{effort}{}",
-        argument(advice.root()),
-        crate::check::repaired_path(advice.root()),
+        argument(advice.root().path()),
+        crate::check::repaired_path(advice.root().path()),
         accepted.collect::<String>()
     );
-    verdict::subject(app, &app.settings.path).with_options(command)
+    advice.root().with_options(command)
 }
 
 /// The command, to be copied.
