@@ -68,6 +68,12 @@ impl SaveArguments {
         self.path.is_file()
     }
 
+    /// A command of voxscope about it, with its path and options.
+    #[must_use]
+    pub fn command(&self, name: &str) -> String {
+        self.with_options(format!("voxscope {name} {}", argument(&self.path)))
+    }
+
     /// The command that repairs it.
     #[must_use]
     pub fn repair_command(&self) -> String {

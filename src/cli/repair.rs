@@ -207,8 +207,7 @@ fn report(
     print_plan(&mut out, save, plan)?;
     if let Some(left) = left.map(|left| left.counts.errors + left.counts.warnings).filter(|left| *left > 0) {
         let (findings, it) = (count(left, "finding"), if left == 1 { "it" } else { "them" });
-        let command = format!("voxscope check {}", voxscope::printable::argument(&arguments.source));
-        let command = check::SaveArguments::new(save).with_options(command);
+        let command = check::SaveArguments::new(save).at(&arguments.source).command("check");
         let line = format!("{findings} that a repair does not mend: `{command}` lists {it}.");
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }

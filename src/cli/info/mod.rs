@@ -13,7 +13,7 @@ use voxscope::check::{self, SaveArguments};
 use voxscope::damage::{self, Code, Damage};
 use voxscope::godot::region::Format;
 use voxscope::godot::slots::SlotFormula;
-use voxscope::printable::{argument, triple};
+use voxscope::printable::triple;
 use voxscope::save::{Error, File, Forest, ForestLayout, Kind, Owner, RegionFile, Save, Scratch};
 
 use super::exit::{Exit, Failure};
@@ -335,7 +335,7 @@ fn print(out: &mut impl Write, info: &Info, subject: &SaveArguments) -> io::Resu
     if info.faults > 0 {
         writeln!(out)?;
         let faults = count(info.faults as u64, "odd thing");
-        let command = subject.with_options(format!("voxscope check --notes {}", argument(subject.path())));
+        let command = subject.command("check --notes");
         writeln!(out, "{faults} about its files and names: `{command}` lists them.")?;
     }
     Ok(())

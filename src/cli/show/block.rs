@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 use voxscope::bytes::Span;
-use voxscope::check::{self, BlockAt, Finding, SaveArguments};
+use voxscope::check::{BlockAt, Finding};
 use voxscope::damage::Damage;
 use voxscope::godot::block::Block;
 use voxscope::godot::channel::{self, Channel, NAMES, SDF, TYPE};
@@ -13,18 +13,17 @@ use voxscope::godot::container::Container;
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::textures::{Textures, WEIGHTS, repeated, unpack};
 use voxscope::picture::palette::Palette;
-use voxscope::printable::{self, triple};
+use voxscope::printable::triple;
 use voxscope::save::{Kind, Scratch, View};
 
-use super::{Arguments, Format, FoundBlock, metadata};
+use super::{Format, FoundBlock, Request, metadata};
 use crate::cli::exit::Failure;
-use crate::cli::output::{Align, BOLD, count, grouped, table, wrapped, write_table};
+use crate::cli::output::{Align, BOLD, count, grouped, table, write_table};
 
 pub fn show(
     out: &mut impl Write,
-    arguments: &Arguments,
+    Request { arguments, names, subject }: &Request<'_>,
     place: &FoundBlock<'_>,
-    (names, subject): (&Palette, &SaveArguments),
     scratch: &mut Scratch,
 ) -> Result<(), Failure> {
     let region = &place.region;
@@ -45,16 +44,7 @@ pub fn show(
         }
     }
     writeln!(out)?;
-    // A block that decodes can still be in the wrong place, which only the other blocks of its region show.
-    let path = printable::argument(subject.path());
-    if findings.is_empty() {
-        writeln!(out, "Nothing is wrong with its data.")?;
-    } else {
-        super::print_findings(out, &findings, |code| check::next_step(code, subject))?;
-    }
-    let command = subject.with_options(format!("voxscope check {path}"));
-    let line = format!("`{command}` finds out whether the block is in the right place.");
-    writeln!(out, "{}", wrapped(&line, ""))?;
+    super::print_findings_of_data(out, "block", &findings, subject)?;
     if arguments.hex {
         writeln!(out)?;
         super::print_hex(out, &region.source, &place.file, region.span(place.listed.entry))?;

@@ -99,6 +99,15 @@ struct FoundBlock<'s> {
     position: [i32; 3],
 }
 
+/// What is to be shown, and how texts about it name the save.
+struct Request<'a> {
+    arguments: &'a Arguments,
+    /// Names of types.
+    names: &'a Palette,
+    /// The save with the path that was given, for commands.
+    subject: SaveArguments,
+}
+
 /// A block of any kind of save.
 struct Which<'a> {
     /// The printable name of the file.
@@ -120,6 +129,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open_as_placed(&arguments.path)?;
     let names = read_names(&arguments.path, arguments.names.as_deref())?;
     let subject = SaveArguments::new(&save).at(&arguments.path);
+    let request = Request { arguments, names: &names, subject };
     let mut out = stdout();
     let mut scratch = Scratch::default();
     let mut shown = 0;
@@ -134,7 +144,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 shown += 1;
                 match arguments.voxel {
                     Some(voxel) => voxel::show(&mut out, arguments.format, &place, voxel, &names, &mut scratch)?,
-                    None => block::show(&mut out, arguments, &place, (&names, &subject), &mut scratch)?,
+                    None => block::show(&mut out, &request, &place, &mut scratch)?,
                 }
             }
             Ok(None) => {}
@@ -142,7 +152,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
     }
     for pak_dir in &save.pak_dirs {
-        match pak::show(&mut out, arguments, &save, pak_dir) {
+        match pak::show(&mut out, &request, &save, pak_dir) {
             Ok((places, uncounted)) => {
                 shown += places;
                 exit = exit.and(uncounted);
@@ -151,7 +161,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
     }
     for file in &save.streams {
-        match stream::show(&mut out, arguments, &save, file, &names) {
+        match stream::show(&mut out, &request, &save, file) {
             Ok(blocks) => shown += blocks,
             Err(failure) => failures.push(failure),
         }
@@ -168,7 +178,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     out.flush()?;
     match failures.into_iter().next() {
         Some(failure) => Err(failure),
-        None if shown == 0 => Err(Failure::Failed(not_there(arguments, &save))),
+        None if shown == 0 => Err(Failure::Failed(not_there(&request, &save))),
         None => Ok(exit),
     }
 }
@@ -266,10 +276,11 @@ fn find<'s>(
     Ok(None)
 }
 
-fn not_there(arguments: &Arguments, save: &Save) -> String {
+fn not_there(Request { arguments, subject, .. }: &Request<'_>, save: &Save) -> String {
     let path = voxscope::printable::path(&arguments.path);
-    let subject = SaveArguments::new(save).at(&arguments.path);
     let lod = arguments.lod;
+    let list_lod =
+        || subject.with_options(format!("voxscope ls {} lod={lod}", voxscope::printable::argument(subject.path())));
     if let Some(what) = rig_of_voxedit(arguments, &save.options) {
         return format!("{path}: {what}");
     }
@@ -292,7 +303,7 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
         (None, Some(block)) if only_paks => format!(
             "{path}: no record has chunk {}, or its position is not known; `{}` lists those that have one",
             triple(block),
-            subject.with_options(format!("voxscope ls {}", voxscope::printable::argument(&arguments.path)))
+            subject.command("ls")
         ),
         (Some(voxel), _) if only_maps => {
             format!("{path}: cell {} is outside of every layer; `voxscope info` has their sizes", triple(voxel))
@@ -302,19 +313,18 @@ fn not_there(arguments: &Arguments, save: &Save) -> String {
             let block = block.map_or_else(String::new, |block| format!(" {}", triple(block)));
             format!("{path}: voxel {} would be in block{block} of LOD {lod}, which is not in any table", triple(voxel))
         }
-        (None, Some(_)) if save.path.is_file() && is_of_block_files(save) => format!(
-            "{path}: no block can be read in the file; `voxscope check {}` says why",
-            voxscope::printable::argument(&arguments.path)
-        ),
+        (None, Some(_)) if save.path.is_file() && is_of_block_files(save) => {
+            format!("{path}: no block can be read in the file; `{}` says why", subject.command("check"))
+        }
         (None, Some(block)) if is_of_block_files(save) => format!(
             "{path}: block {} of LOD {lod} has no file; `{}` lists those that have one",
             triple(block),
-            subject.with_options(format!("voxscope ls {} lod={lod}", voxscope::printable::argument(&arguments.path)))
+            list_lod()
         ),
         (None, Some(block)) => format!(
             "{path}: block {} of LOD {lod} is not in any table; `{}` lists those that are",
             triple(block),
-            subject.with_options(format!("voxscope ls {} lod={lod}", voxscope::printable::argument(&arguments.path)))
+            list_lod()
         ),
         (None, None) if arguments.at.is_some() => format!("{path}: --at is for voxel maps, and there is none here"),
         (None, None) => {
@@ -337,6 +347,23 @@ fn findings_json(findings: &[Finding], subject: &SaveArguments) -> serde_json::V
     let advised: Vec<_> =
         findings.iter().map(|finding| voxscope::check::Advised { finding, next: next(finding) }).collect();
     serde_json::json!(advised)
+}
+
+/// Prints the findings of the data of a block or a chunk, which `what` says, and which command checks its place: that is shown
+/// only by what is around it.
+fn print_findings_of_data(
+    out: &mut impl Write,
+    what: &str,
+    findings: &[Finding],
+    subject: &SaveArguments,
+) -> std::io::Result<()> {
+    if findings.is_empty() {
+        writeln!(out, "Nothing is wrong with its data.")?;
+    } else {
+        print_findings(out, findings, |code| voxscope::check::next_step(code, subject))?;
+    }
+    let line = format!("`{}` finds out whether the {what} is in the right place.", subject.command("check"));
+    writeln!(out, "{}", wrapped(&line, ""))
 }
 
 /// Prints the findings of a block, or that it has none.

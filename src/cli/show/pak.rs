@@ -9,13 +9,13 @@ use voxscope::pak::chunk::{Shape, Voxels};
 use voxscope::pak::place::Grid;
 use voxscope::pak::record::{self, Record};
 use voxscope::pak::{Inferred, strings};
-use voxscope::printable::{argument, printable, triple};
+use voxscope::printable::{printable, triple};
 use voxscope::save::{Pak, PakDir, PakScratch, PakView, Save};
 use voxscope::source::FileSource;
 
-use super::{Arguments, Format};
+use super::{Arguments, Format, Request};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{BOLD, DIM, complain_of_parts, count, grouped, wrapped};
+use crate::cli::output::{BOLD, DIM, complain_of_parts, count, grouped};
 
 /// Strings of a chunk that are listed.
 const STRINGS: usize = 100;
@@ -28,20 +28,17 @@ struct FoundChunk<'s> {
     record: Record,
     /// The requested voxel: its position in the world, and in the chunk.
     voxel: Option<([i32; 3], [u32; 3])>,
-    /// The save, as commands name it.
-    subject: &'s SaveArguments,
 }
 
 /// Shows the requested chunk in each file of a pak directory; returns how many were shown, and the exit code for chunks of these
 /// files whose records the header does not count.
 pub fn show(
     out: &mut impl Write,
-    arguments: &Arguments,
+    Request { arguments, subject, .. }: &Request<'_>,
     save: &Save,
     pak_dir: &PakDir,
 ) -> Result<(usize, Exit), Failure> {
     let mut scratch = PakScratch::default();
-    let subject = SaveArguments::new(save).at(&arguments.path);
     let (mut shown, mut exit) = (0, Exit::CLEAN);
     for file in &pak_dir.files {
         let name = save.shown(&pak_dir.dir.join(&file.name));
@@ -62,13 +59,13 @@ pub fn show(
         let Some(record) = pak.records.get(number as usize).copied().filter(|record| !record.is_absent()) else {
             continue;
         };
-        let place = FoundChunk { file: name.clone(), pak: &pak, number, record, voxel, subject: &subject };
+        let place = FoundChunk { file: name.clone(), pak: &pak, number, record, voxel };
         let view = pak.view(number, record, &mut scratch).map_err(|error| failed(error.to_string()))?;
         shown += 1;
         match arguments.format {
-            Format::Json | Format::Jsonl => arguments.format.write(out, &to_json(&place, &view))?,
+            Format::Json | Format::Jsonl => arguments.format.write(out, &to_json(&place, &view, subject))?,
             Format::Text => {
-                print(out, &place, &view)?;
+                print(out, &place, &view, subject)?;
                 if let Some(located) = view.located.filter(|_| arguments.hex) {
                     writeln!(out)?;
                     super::print_hex(out, &pak.source, &name, located.stored)?;
@@ -104,7 +101,7 @@ fn wanted(
     Some((record.filter(|_| region == pak.region)?, voxel))
 }
 
-fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io::Result<()> {
+fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>, subject: &SaveArguments) -> io::Result<()> {
     let chunk = place.pak.chunk(place.number).map_or_else(String::new, |chunk| format!("chunk {} · ", triple(chunk)));
     writeln!(out, "{BOLD}{chunk}record {}{BOLD:#} · {}", place.number, place.file)?;
     let Record { block_offset, block_length, file_length } = place.record;
@@ -145,15 +142,7 @@ fn print(out: &mut impl Write, place: &FoundChunk<'_>, view: &PakView<'_>) -> io
         }
     }
     writeln!(out)?;
-    let found = findings(place, view);
-    if found.is_empty() {
-        writeln!(out, "Nothing is wrong with its data.")?;
-    } else {
-        super::print_findings(out, &found, |code| check::next_step(code, place.subject))?;
-    }
-    let command = place.subject.with_options(format!("voxscope check {}", argument(place.subject.path())));
-    let line = format!("`{command}` finds out whether the chunk is in the right place.");
-    writeln!(out, "{}", wrapped(&line, ""))
+    super::print_findings_of_data(out, "chunk", &findings(place, view), subject)
 }
 
 fn inferred<T>(out: &mut impl Write, what: &str, value: &Inferred<T>, words: impl Fn(&T) -> String) -> io::Result<()> {
@@ -184,7 +173,7 @@ fn findings(place: &FoundChunk<'_>, view: &PakView<'_>) -> Vec<Finding> {
     shared.into_iter().chain(own).collect()
 }
 
-fn to_json(place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
+fn to_json(place: &FoundChunk<'_>, view: &PakView<'_>, subject: &SaveArguments) -> serde_json::Value {
     let payload = view.payload;
     let texts = payload.filter(|_| place.pak.header.version >= 7).map(|payload| {
         let found = strings::find(payload.plain, STRINGS);
@@ -212,6 +201,6 @@ fn to_json(place: &FoundChunk<'_>, view: &PakView<'_>) -> serde_json::Value {
         "order": view.shape.as_ref().map(|shape| place.pak.order(&shape.value)),
         "voxel": voxel,
         "texts": texts,
-        "findings": super::findings_json(&findings(place, view), place.subject),
+        "findings": super::findings_json(&findings(place, view), subject),
     })
 }

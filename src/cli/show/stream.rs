@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use voxscope::check::{BlockAt, Finding, SaveArguments};
+use voxscope::check::{BlockAt, Finding};
 use voxscope::godot::instances::Instances;
 use voxscope::godot::metadata::Metadata;
 use voxscope::godot::stream::loc::{Key, Place};
@@ -14,18 +14,13 @@ use voxscope::save::{InstancesView, Save, Stream, StreamFile, StreamRow, StreamS
 use voxscope::source::FileSource;
 
 use super::block::{self, number};
-use super::{Arguments, Format, Which, metadata, voxel};
+use super::{Format, Request, Which, metadata, voxel};
 use crate::cli::exit::Failure;
 use crate::cli::output::{Align, BOLD, count, grouped, table, write_table};
 
 /// Shows the requested block or voxel if the stream has it; returns how many were shown.
-pub fn show(
-    out: &mut impl Write,
-    arguments: &Arguments,
-    save: &Save,
-    file: &StreamFile,
-    names: &Palette,
-) -> Result<usize, Failure> {
+pub fn show(out: &mut impl Write, request: &Request<'_>, save: &Save, file: &StreamFile) -> Result<usize, Failure> {
+    let Request { arguments, names, .. } = request;
     let name = save.shown(&file.path);
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{name}: {error}"));
     let Some(stream) = save.stream(file, &mut Vec::new()).map_err(|error| failed(&error))? else { return Ok(0) };
@@ -48,18 +43,15 @@ pub fn show(
             let block = view.block.as_ref().ok_or_else(nothing)?;
             voxel::of_block(out, arguments.format, &which, block, at, side, damaged)?;
         }
-        None => {
-            let subject = SaveArguments::new(save).at(&arguments.path);
-            of_row(out, arguments, (&stream, &subject), row, &which, &mut scratch)?;
-        }
+        None => of_row(out, request, &stream, row, &which, &mut scratch)?,
     }
     Ok(1)
 }
 
 fn of_row(
     out: &mut impl Write,
-    arguments: &Arguments,
-    (stream, subject): (&Stream<FileSource>, &SaveArguments),
+    Request { arguments, subject, .. }: &Request<'_>,
+    stream: &Stream<FileSource>,
     (number, row): (usize, StreamRow),
     which: &Which<'_>,
     scratch: &mut StreamScratch,
