@@ -6,19 +6,18 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use crate::bytes::index;
 use crate::damage::Code;
+use crate::draft;
 use crate::godot::block_files::{Meta, name_of, parse_position};
 use crate::godot::region::Format;
 use crate::repair::backup::{Owners, corresponding};
 use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT, simple};
 use crate::repair::out::below;
+use crate::repair::same_world::hash_content;
 use crate::repair::{Error, MetaFile, Options, Plan};
-use crate::save::{Forest, RegionFile, Save, Scratch};
+use crate::save::{Forest, RegionFile, Save, Scratch, View};
 use crate::source::Source;
-use crate::{draft, save};
 
 /// What is done with a file, and why.
 type Choice = (Action, &'static str);
@@ -43,8 +42,8 @@ impl Backup {
         for file in &other.regions {
             options.go_on()?;
             let (mut content, place) = (None, (file.lod, file.position));
-            let (action, _) = look(backup, other, file, &mut scratch, &mut content)?;
-            let Some(content) = content.filter(|_| action == Action::Copy) else { continue };
+            look(backup, other, file, &mut scratch, |view| content = hash_content(view))?;
+            let Some(content) = content else { continue };
             owners.entry(content).and_modify(|owner| *owner = None).or_insert(Some(place));
             files.insert(place, other.dir.join(&file.name).into());
         }
@@ -78,7 +77,7 @@ pub(super) fn plan(
     let mut scratch = Scratch::default();
     for file in &forest.regions {
         options.go_on()?;
-        let (action, why) = look(save, forest, file, &mut scratch, &mut None)?;
+        let (action, why) = look(save, forest, file, &mut scratch, |_| {})?;
         let mut region = simple(save, forest, &file.name, file.lod, action, why);
         let held = backup.filter(|_| action == Action::SetAside && position_of(&file.name).is_some());
         if let Some(held) = held.and_then(|backup| backup.file(forest, (file.lod, file.position))) {
@@ -128,7 +127,7 @@ fn missing(save: &Save, forest: &Forest, backup: &Backup) -> Vec<RegionPlan> {
     // What a link leads to was not read, and may be newer than the backup.
     let is_linked = |path: &Path| {
         let links = save.faults.iter().filter(|fault| fault.damage.code == Code::LinkSkipped);
-        links.into_iter().any(|fault| path.starts_with(&fault.path))
+        links.map(|fault| &fault.path).any(|link| path.starts_with(link))
     };
     let places = backup.files.keys().filter(|place| place.0 < lods && !own.contains(*place));
     let planned = places.filter_map(|&(lod, position)| {
@@ -141,22 +140,22 @@ fn missing(save: &Save, forest: &Forest, backup: &Backup) -> Vec<RegionPlan> {
     planned.collect()
 }
 
-/// What is done with a file without a backup; sets the hash of its block if that is whole.
+/// What is done with a file without a backup; passes on its block if that is readable.
 fn look(
     save: &Save,
     forest: &Forest,
     file: &RegionFile,
     scratch: &mut Scratch,
-    content: &mut Option<u128>,
+    readable: impl FnOnce(&View<'_>),
 ) -> Result<Choice, Error> {
     let path = forest.dir.join(&file.name);
     let open = |source| Error::Build(draft::Error::Open { path: path.clone(), source });
     let Some(region) = save.region(forest, file).map_err(open)? else { return Ok(UNREADABLE) };
     let Some(listed) = region.entries.first() else { return Ok(UNREADABLE) };
-    let view: save::View<'_> = region.view(listed.entry, scratch).map_err(draft::Error::read(&path))?;
+    let view = region.view(listed.entry, scratch).map_err(draft::Error::read(&path))?;
     Ok(match () {
         () if view.is_readable() => {
-            *content = view.container.as_ref().map(|container| xxh3_128(container.plain));
+            readable(&view);
             (Action::Copy, "healthy")
         }
         () if view.damage.iter().any(|damage| damage.code == Code::RegionFormatUnknown) => {

@@ -14,6 +14,7 @@ mod expected;
 mod fate;
 mod layout;
 mod left;
+mod listed;
 mod lost;
 mod map;
 mod mend;

@@ -9,7 +9,8 @@ use crate::godot::region::sectors_for;
 use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
-use crate::printable::{self, grouped, triple};
+use crate::printable::{self, triple};
+use crate::repair::listed::out_of;
 use crate::repair::{Action, Certainty, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
 use crate::save::BlockStart;
 use crate::voxel_map::map_json::FILE_NAME;
@@ -279,11 +280,8 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     before.sort_by_key(|part| part.first);
     out.before = (before, len.saturating_sub(header.sectors_at()).div_ceil(size));
     out.after.1 = first;
-    out.summary = format!(
-        "{} of {} blocks in place",
-        grouped(region.blocks.len() as u64),
-        grouped((region.blocks.len() + region.missing.len()) as u64)
-    );
+    let kept = out_of(region.blocks.len(), region.blocks.len() + region.missing.len());
+    out.summary = format!("{kept} blocks in place");
     append_counts(&mut out);
     out
 }
@@ -343,11 +341,7 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
     before.sort_by_key(|part| part.first);
     out.before = (before, len.div_ceil(BLOCK_BYTES));
     out.after.1 = if plan.chunks.is_empty() { 0 } else { first };
-    out.summary = format!(
-        "{} of {} chunks kept",
-        grouped(plan.chunks.len() as u64),
-        grouped((plan.chunks.len() + plan.missing.len()) as u64)
-    );
+    out.summary = plan.kept_words();
     append_counts(&mut out);
     out
 }
@@ -403,7 +397,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
     let mut all: Vec<Place> = plan.missing.iter().map(|(at, _)| *at).chain(plan.rows.iter().map(|r| r.place)).collect();
     all.sort_unstable();
     all.dedup();
-    out.summary = format!("{} of {} rows kept", grouped(plan.rows.len() as u64), grouped(all.len() as u64));
+    out.summary = format!("{} rows kept", out_of(plan.rows.len(), all.len()));
     append_counts(&mut out);
     out
 }

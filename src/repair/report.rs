@@ -10,6 +10,7 @@ use crate::godot::channel::NAMES;
 use crate::printable::{self, grouped, triple};
 use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT, exchanged_in};
+use crate::repair::listed::{LISTED, more, out_of};
 use crate::repair::lost::rounded;
 use crate::repair::plan::Plan;
 use crate::repair::uncopied;
@@ -208,9 +209,6 @@ impl SalvagedReport {
     }
 }
 
-/// Positions that are listed for each region file; repair.json has all.
-const LISTED: usize = 8;
-
 /// What a repair does, a line a sentence.
 #[must_use]
 pub fn words(plan: &Plan) -> Vec<String> {
@@ -335,33 +333,17 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         n => format!("; {} go to lost+found", grouped(n as u64)),
     };
     let blocks = if all == 1 { "block" } else { "blocks" };
-    let kept = region.blocks.len();
-    lines.push(format!(
-        "{name}: {}. {} of {} {blocks} in place{of_them}{aside}.",
-        region.why,
-        grouped(kept as u64),
-        grouped(all as u64)
-    ));
+    let kept = out_of(region.blocks.len(), all);
+    lines.push(format!("{name}: {}. {kept} {blocks} in place{of_them}{aside}.", region.why));
     let doubted = || region.blocks.iter().filter_map(|block| Some((block.position, doubt(block)?)));
     for (at, why) in doubted().take(LISTED) {
         lines.push(format!("  {}: only likely: {why}.", triple(at)));
     }
-    let more = doubted().count().saturating_sub(LISTED);
-    if more > 0 {
-        lines.push(format!(
-            "  and {} more that are only likely; repair.json of the copy lists them.",
-            grouped(more as u64)
-        ));
-    }
+    lines.extend(more(doubted().count(), " that are only likely"));
     for missing in region.missing.iter().take(LISTED) {
         let MissingReport { position, why, likeliest } = MissingReport::new(missing, region);
         let likeliest = likeliest.map_or_else(String::new, |text| format!("; {text}"));
         lines.push(format!("  {}: {why}{likeliest}.", triple(position)));
     }
-    if region.missing.len() > LISTED {
-        lines.push(format!(
-            "  and {} more; repair.json of the copy lists them.",
-            grouped((region.missing.len() - LISTED) as u64)
-        ));
-    }
+    lines.extend(more(region.missing.len(), ""));
 }

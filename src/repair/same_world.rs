@@ -6,7 +6,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::repair::backup::Owners;
-use crate::save::{Forest, Save, Scratch};
+use crate::save::{Forest, Save, Scratch, View};
 
 /// Blocks of a forest that are looked for in the backup.
 const MOST: usize = 256;
@@ -27,6 +27,12 @@ pub struct Compared {
     pub blocks: usize,
     /// Those of them that the backup has, wherever.
     pub same: usize,
+}
+
+/// The hash of the content of a block; `None` if it cannot be read completely.
+pub(super) fn hash_content(view: &View<'_>) -> Option<u128> {
+    let container = view.container.as_ref().filter(|container| container.whole && view.is_readable())?;
+    Some(xxh3_128(container.plain))
 }
 
 impl Compared {
@@ -60,10 +66,7 @@ impl Compared {
             let step = region.entries.len().div_ceil(each).max(1);
             for listed in region.entries.iter().step_by(step) {
                 let Ok(view) = region.view(listed.entry, &mut scratch) else { continue };
-                let whole = view.block.is_some() && view.damage.iter().all(|damage| !damage.code.hides_data());
-                if let Some(container) = view.container.filter(|container| whole && container.whole) {
-                    contents.insert(xxh3_128(container.plain));
-                }
+                contents.extend(hash_content(&view));
             }
         }
         let mut compared = Self::default();

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::printable::{self, grouped, triple};
-use crate::repair::Action;
+use crate::printable::{self, triple};
 use crate::repair::map::{LayerPlan, MapPlan, TakenOut};
+use crate::repair::{Action, listed};
 use crate::voxel_map::map_json::FILE_NAME;
 
 /// Blocks that are listed by their places.
@@ -123,16 +123,11 @@ pub(in crate::repair) fn words(plans: &[MapPlan]) -> Vec<String> {
             for (file, what) in &layer.notes {
                 lines.push(format!("  {file}: {what}."));
             }
-            for t in layer.taken_out.iter().take(8) {
+            for t in layer.taken_out.iter().take(listed::LISTED) {
                 let place = t.block.map(|at| format!(", block {}", triple(at))).unwrap_or_default();
                 lines.push(format!("  row {}{place}: {}.", t.row, t.why));
             }
-            if layer.taken_out.len() > 8 {
-                lines.push(format!(
-                    "  and {} more; repair.json of the copy lists them.",
-                    grouped((layer.taken_out.len() - 8) as u64)
-                ));
-            }
+            lines.extend(listed::more(layer.taken_out.len(), ""));
         }
         if plan.action == Action::Rebuild {
             for name in &plan.aside {

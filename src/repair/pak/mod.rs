@@ -19,6 +19,7 @@ use crate::pak::offset::Reading;
 use crate::pak::place;
 use crate::pak::record::Record;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
+use crate::repair::listed::out_of;
 use crate::repair::out::below;
 use crate::repair::{Action, Certainty, Error, Options};
 use crate::save::{Pak, PakDir, PakFile, REPORT, Save};
@@ -111,6 +112,11 @@ pub struct PakPlan {
 }
 
 impl PakPlan {
+    /// How many of its chunks are kept, in words.
+    pub(super) fn kept_words(&self) -> String {
+        format!("{} chunks kept", out_of(self.chunks.len(), self.chunks.len() + self.missing.len()))
+    }
+
     /// A file that is copied or set aside unchanged.
     fn whole(name: PathBuf, path: PathBuf, action: Action, why: &'static str) -> Self {
         Self {

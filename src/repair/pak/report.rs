@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::printable::{self, grouped, triple};
+use crate::printable::{self, triple};
+use crate::repair::listed::{LISTED, more};
 use crate::repair::pak::PakPlan;
 use crate::repair::{Action, Certainty};
 
@@ -109,11 +110,7 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
         }
         let mended = plan.chunks.iter().filter(|chunk| chunk.put_right.is_some()).count();
         let likely = plan.chunks.iter().filter(|chunk| chunk.certainty < Certainty::Certain).count();
-        let mut line = format!(
-            "{name}: {} of {} chunks kept",
-            grouped(plan.chunks.len() as u64),
-            grouped((plan.chunks.len() + plan.missing.len()) as u64)
-        );
+        let mut line = format!("{name}: {}", plan.kept_words());
         for (n, what) in
             [(mended, "with their records put right"), (likely, "only likely"), (plan.lost.len(), "to lost+found")]
         {
@@ -126,16 +123,11 @@ pub(in crate::repair) fn words(plans: &[PakPlan]) -> Vec<String> {
         for (field, old, new) in &plan.fields {
             lines.push(format!("  {field}: {old}, put right to {new}."));
         }
-        for missing in plan.missing.iter().take(8) {
+        for missing in plan.missing.iter().take(LISTED) {
             let place = missing.position.map(|at| format!(", chunk {}", triple(at))).unwrap_or_default();
             lines.push(format!("  record {}{place}: {}.", missing.record, missing.why));
         }
-        if plan.missing.len() > 8 {
-            lines.push(format!(
-                "  and {} more; repair.json of the copy lists them.",
-                grouped((plan.missing.len() - 8) as u64)
-            ));
-        }
+        lines.extend(more(plan.missing.len(), ""));
     }
     lines
 }

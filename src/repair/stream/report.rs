@@ -4,14 +4,12 @@ use serde::Serialize;
 
 use super::write::part_name;
 use crate::godot::stream::loc::Place;
-use crate::printable::{self, grouped, triple};
+use crate::printable::{self, triple};
 use crate::repair::decision::Origin;
+use crate::repair::listed::{LISTED, more, out_of};
 use crate::repair::report::{FilledChannel, certainty, whole};
 use crate::repair::stream::{LostRow, Part, Setting, StreamDecision, StreamPlan};
 use crate::repair::{Action, Certainty, KeptReason};
-
-/// Number of entries that are listed as text.
-const LISTED: usize = 8;
 
 /// A stream that is not just copied: see OUTPUT.md.
 #[derive(Serialize)]
@@ -165,7 +163,7 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     let all = all.collect::<std::collections::BTreeSet<_>>().len();
     // Rows on pages that cannot be read are not counted.
     let known = if plan.pages_lost > 0 { "known rows" } else { "rows" };
-    let mut line = format!("{name}: {} of {} {known} kept", grouped(plan.rows.len() as u64), grouped(all as u64));
+    let mut line = format!("{name}: {} {known} kept", out_of(plan.rows.len(), all));
     let without_instances = plan.without_instances().count();
     let mended = |row: &StreamDecision| row.why.is_some() && row.origin == Origin::Found;
     for (n, what) in [
@@ -210,10 +208,5 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     for (place, why) in plan.missing.iter().take(LISTED) {
         lines.push(format!("  {}: {why}.", place_name(*place)));
     }
-    if plan.missing.len() > LISTED {
-        lines.push(format!(
-            "  and {} more; repair.json of the copy lists them.",
-            grouped((plan.missing.len() - LISTED) as u64)
-        ));
-    }
+    lines.extend(more(plan.missing.len(), ""));
 }

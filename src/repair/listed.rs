@@ -1,0 +1,31 @@
+//! Counts and lists in the sentences of a repair: the first entries, and how many more there are.
+
+use crate::printable::grouped;
+
+/// Entries that are listed for each file; repair.json has all.
+pub(super) const LISTED: usize = 8;
+
+/// The line after a list of the first of `all` entries, if there are more; `what` says more about them.
+pub(super) fn more(all: usize, what: &str) -> Option<String> {
+    let rest = all.checked_sub(LISTED).filter(|rest| *rest > 0)?;
+    Some(format!("  and {} more{what}; repair.json of the copy lists them.", grouped(rest as u64)))
+}
+
+/// `3 of 1,200`.
+pub(super) fn out_of(n: usize, all: usize) -> String {
+    format!("{} of {}", grouped(n as u64), grouped(all as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_listed_is_counted() {
+        assert_eq!(more(LISTED, ""), None);
+        assert_eq!(more(LISTED + 1, "").unwrap(), "  and 1 more; repair.json of the copy lists them.");
+        let rows = more(LISTED + 1_200, " that are only likely").unwrap();
+        assert_eq!(rows, "  and 1,200 more that are only likely; repair.json of the copy lists them.");
+        assert_eq!(out_of(3, 1_200), "3 of 1,200");
+    }
+}
