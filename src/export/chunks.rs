@@ -16,7 +16,7 @@ use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::pak::record::Record;
 use crate::printable;
-use crate::save::{Pak, PakDir, PakFile, PakScratch, PakView, Save};
+use crate::save::{EXPORT_REPORT, Pak, PakDir, PakFile, PakScratch, PakView, Save};
 use crate::source::FileSource;
 use crate::voxel_map::npy;
 use crate::watch::{Step, Watch};
@@ -147,7 +147,7 @@ pub fn chunks_in(
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = printable::write_json_pretty(&mut text, &json);
-    draft.file(Path::new("export.json"), &text)?;
+    draft.file(Path::new(EXPORT_REPORT), &text)?;
     draft.finish()?;
     Ok(summary)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::bytes::index;
 use crate::check;
 use crate::draft::{self, Draft, Writer};
-use crate::save::Save;
+use crate::save::{EXPORT_REPORT, Save};
 use crate::source::FileSource;
 use crate::voxel_map::grid::{BLOCK, Grid};
 use crate::voxel_map::map_json::{Format, Layer};
@@ -131,7 +131,7 @@ pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<La
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = crate::printable::write_json_pretty(&mut text, &json);
-    draft.file(Path::new("export.json"), &text)?;
+    draft.file(Path::new(EXPORT_REPORT), &text)?;
     draft.finish()?;
     let faults = picture_faults::layer_faults(save, map, layer, &grid);
     Ok(LayerSummary { name: layer.name.clone(), dim, faults })

@@ -12,13 +12,13 @@ use crate::check::MisplacedFile;
 use crate::draft::{Draft, Error};
 use crate::godot::block::Block;
 use crate::printable::{self, write_json_pretty};
+use crate::save::EXPORT_REPORT;
 use crate::world::{Fault, World};
 
 use super::{Area, Odd, Request, Summary, Written};
 
-/// Names of the metadata file and of the description.
+/// Name of the metadata file.
 const METADATA: &str = "metadata.jsonl";
-const REPORT: &str = "export.json";
 
 /// The metadata of a block as a line, as far as it is in the box; voxels have their position in the world.
 pub(super) fn of_block(block: &Block<'_>, position: [i32; 3], corner: [i64; 3], area: Area) -> Option<Vec<u8>> {
@@ -125,5 +125,5 @@ pub(super) fn write(
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = write_json_pretty(&mut text, &json);
-    draft.file(Path::new(REPORT), &text)
+    draft.file(Path::new(EXPORT_REPORT), &text)
 }

@@ -40,8 +40,8 @@ pub(crate) const REGIONS: &str = "regions";
 pub(crate) const LOST: &str = "lost+found";
 /// The report that a repair writes into its copy.
 pub(crate) const REPORT: &str = "repair.json";
-/// Name of the report of an export: the arrays beside it are no map.
-const EXPORT_REPORT: &str = "export.json";
+/// The report of an export: the arrays beside it are no map.
+pub(crate) const EXPORT_REPORT: &str = "export.json";
 /// Ending of region files.
 const ENDING: &str = "vxr";
 /// Directories above a region file in which its meta file is searched: `regions/lodN` is two levels down.
