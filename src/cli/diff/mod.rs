@@ -156,6 +156,11 @@ fn names_of_lost(errors: &[world::Error]) -> HashSet<String> {
     errors.iter().filter_map(name).collect()
 }
 
+/// The exit code of two comparisons: what could not be compared outweighs what differs.
+fn worst(one: Exit, other: Exit) -> Exit {
+    if [one, other].contains(&Exit::TROUBLE) { Exit::TROUBLE } else { one.and(other) }
+}
+
 /// The exit code when something was not compared.
 fn with_left_out(exit: Exit, left_out: bool) -> Exit {
     if left_out && exit != Exit::INTERRUPTED { Exit::TROUBLE } else { exit }
@@ -215,34 +220,31 @@ fn compare_all(
     (all_a, lost_a): (&[World<'_>], &HashSet<String>),
     (all_b, lost_b): (&[World<'_>], &HashSet<String>),
 ) -> Result<Exit, Failure> {
-    let (mut differs, mut trouble) = (false, false);
+    let mut exit = Exit::CLEAN;
     let mut objects = Objects::new(arguments.format);
     for (a, b) in all_a.iter().zip(&partners.of[0]) {
         let Some(b) = b.and_then(|b| all_b.get(b)) else {
             if !lost_b.contains(&a.name) {
-                report_lone(arguments, &mut objects, &a.name, "A")?;
-                differs = true;
+                exit = worst(exit, report_lone(arguments, &mut objects, &a.name, "A")?);
             }
             continue;
         };
-        let exit = compare_worlds(arguments, &mut objects, a, b, Some(&a.name))?;
-        if exit == Exit::INTERRUPTED {
+        let compared = compare_worlds(arguments, &mut objects, a, b, Some(&a.name))?;
+        if compared == Exit::INTERRUPTED {
             finish(&objects)?;
-            return Ok(exit);
+            return Ok(compared);
         }
-        differs |= exit == Exit::DIFFERENT;
-        trouble |= exit == Exit::TROUBLE;
+        exit = worst(exit, compared);
     }
     let only_b = all_b.iter().zip(&partners.of[1]).filter(|(b, a)| a.is_none() && !lost_a.contains(&b.name));
     for (b, _) in only_b {
-        report_lone(arguments, &mut objects, &b.name, "B")?;
-        differs = true;
+        exit = worst(exit, report_lone(arguments, &mut objects, &b.name, "B")?);
     }
     finish(&objects)?;
-    Ok(if trouble { Exit::TROUBLE } else { Exit::DIFFERENT.when(differs) })
+    Ok(exit)
 }
 
-/// Reports a save that only one side has.
+/// Reports a save that only one side has: they differ.
 fn report_lone(arguments: &Arguments, objects: &mut Objects, name: &str, side: &str) -> Result<Exit, Failure> {
     let mut out = stdout();
     match arguments.format {

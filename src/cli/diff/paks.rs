@@ -6,7 +6,7 @@ use voxscope::diff::{self, Side};
 use voxscope::save::{PakDir, Save};
 
 use super::print::Objects;
-use super::{Arguments, compare_with, complain_of_left_out, finish, report_lone, with_left_out};
+use super::{Arguments, compare_with, complain_of_left_out, finish, report_lone, with_left_out, worst};
 use crate::cli::exit::{Exit, Failure};
 
 /// The voxels along an axis of a chunk are of no use: differing voxels of a chunk are counted and not listed.
@@ -22,29 +22,28 @@ pub(super) fn compare(arguments: &Arguments, first: &Save, second: &Save) -> Res
     let left_out =
         [(Side::A, first), (Side::B, second)].map(|(side, save)| complain_of_left_out(side, save, &[], true));
     let mut objects = Objects::new(arguments.format);
-    let mut worst = Exit::CLEAN;
+    let mut exit = Exit::CLEAN;
     if let ([a], [b]) = (&first.pak_dirs[..], &second.pak_dirs[..]) {
-        worst = rooms(arguments, &mut objects, (first, a), (second, b), None)?;
+        exit = rooms(arguments, &mut objects, (first, a), (second, b), None)?;
     } else {
         for a in &first.pak_dirs {
             let name = name(first, a);
-            let exit = match second.pak_dirs.iter().find(|b| key(first, a) == key(second, b)) {
+            let compared = match second.pak_dirs.iter().find(|b| key(first, a) == key(second, b)) {
                 Some(b) => rooms(arguments, &mut objects, (first, a), (second, b), Some(&name))?,
                 None => report_lone(arguments, &mut objects, &name, "A")?,
             };
-            if exit == Exit::INTERRUPTED {
+            if compared == Exit::INTERRUPTED {
                 finish(&objects)?;
-                return Ok(exit);
+                return Ok(compared);
             }
-            worst = if worst == Exit::TROUBLE || exit == Exit::CLEAN { worst } else { exit };
+            exit = worst(exit, compared);
         }
         for b in second.pak_dirs.iter().filter(|b| first.pak_dirs.iter().all(|a| key(first, a) != key(second, b))) {
-            let exit = report_lone(arguments, &mut objects, &name(second, b), "B")?;
-            worst = if worst == Exit::CLEAN { exit } else { worst };
+            exit = worst(exit, report_lone(arguments, &mut objects, &name(second, b), "B")?);
         }
     }
     finish(&objects)?;
-    Ok(with_left_out(worst, left_out.contains(&true)))
+    Ok(with_left_out(exit, left_out.contains(&true)))
 }
 
 /// The path of a room below its save, and its name.
