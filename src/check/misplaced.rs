@@ -79,9 +79,9 @@ pub fn misplaced_chunks<S: Source>(pak: &Pak<S>, watch: &Watch<'_>) -> io::Resul
 struct FileBlocks {
     /// Blocks to which the table leads.
     listed: u64,
-    /// Where in the file blocks begin to which it does not lead.
+    /// Where in the file unowned blocks begin.
     unowned: HashSet<u64>,
-    /// How many more there are than the findings of a file list.
+    /// Unowned blocks beyond those that the findings of a file list.
     more: u64,
 }
 

@@ -51,10 +51,10 @@ pub struct Totals {
     /// Of the torn blocks, those of formats that do not tear blocks: rows, chunks and files of blocks.
     #[serde(skip)]
     pub damaged: u64,
-    /// Of the blocks against the format, rows of streams: their keys, their pages or their data are.
+    /// Of the blocks against the format, rows of streams, whose keys, pages or data are wrong.
     #[serde(skip)]
     pub odd_rows: u64,
-    /// Of the blocks that the table has elsewhere, chunks of pak regions: their records are wrong.
+    /// Of the blocks in the wrong place, chunks of pak regions, whose records are wrong.
     #[serde(skip)]
     pub wrong_records: u64,
     /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.

@@ -45,7 +45,8 @@ pub fn of_several(save: &Save, name: &str) -> String {
 }
 
 /// Says on standard error that blocks, or what `what` names, are used where the tables or the names of files have them although they
-/// belong elsewhere, or may, and that those to which no table leads are not used; returns the exit code for that. `of` names the save where there are several, as in [`of_several`].
+/// belong elsewhere, or may, and that unowned ones are not used; returns the exit code for that. `of` names the save where there
+/// are several, as in [`of_several`].
 pub fn warn_of_misplaced(of: &str, what: &str, misplaced: &check::Misplaced, used: &str) -> Exit {
     for file in &misplaced.files {
         complain_of_file(&file.file, &file.why);

@@ -256,8 +256,8 @@ pub struct Report {
     pub corrected: Vec<Fault>,
     /// Table entries that were left out because another one has their position.
     pub twice: u64,
-    /// Blocks that the tables lead to although they belong elsewhere, or may: they are converted where the tables have them. And
-    /// blocks to which no table leads, which are not converted.
+    /// Blocks that the tables lead to although they belong elsewhere, or may, which are converted where the tables have them; and
+    /// unowned blocks, which are not converted.
     pub misplaced: Misplaced,
 }
 

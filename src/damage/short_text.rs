@@ -19,7 +19,7 @@ impl ShortText {
     /// The beginning of a text, its control characters replaced.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        // Characters that are replaced become longer, never shorter.
+        // Replacing a character never makes the text shorter.
         let head: String = text.chars().take(MOST + 1).collect();
         let shown = printable(&head);
         let mut bytes = [0; MOST];

@@ -74,7 +74,7 @@ pub(super) fn region_plan(
     let packed = case.entries.iter().try_fold(0, |at, e| (e.first == at).then_some(at + e.count)).is_some();
     let unowned = placing.unowned();
     let appended = unowned.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
-    // The checker names the likely position of a block without an entry: the block has to come to lost+found with it.
+    // The checker reports the likely position of a block without an entry; lost+found keeps the block with that position.
     let likely = solved.placed.iter().any(|p| p.certainty >= Certainty::Likely && !by_slot.contains_key(&p.slot));
     let odd = placing.set_right()?;
     if as_listed && packed && !appended && !likely && sound && !odd {

@@ -77,7 +77,7 @@ impl CauseKind {
     }
 }
 
-/// Codes of entries that are as long as other blocks, because their own were moved or replaced.
+/// Codes of entries whose sector count is that of another block, because their own block was moved or replaced.
 const COUNTS: [Code; 2] = [Code::TableCount, Code::TableCountZero];
 
 /// Codes of databases of which pages were lost.
@@ -94,8 +94,8 @@ pub(super) const RENAMED: [Code; 7] = [
     Code::RegionMisnamed,
 ];
 
-/// Codes above note of bytes that are as a program wrote them, as far as anything shows: what cannot be read is missing, is
-/// unknown here, or disagrees with another part of the save.
+/// Codes above note that do not show changed bytes: something is missing, unknown here, or disagrees with another part of the
+/// save.
 const UNCHANGED: [Code; 24] = [
     Code::InstancesTwice,
     Code::LinkSkipped,

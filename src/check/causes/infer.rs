@@ -74,7 +74,7 @@ impl Evidence {
                 format!("{} entries of tables lead into each other or beyond the end of the file", self.garbage);
             let blocks = self.blocks_with(|code| matches!(code, Code::TableOverlap | Code::TableBeyondEnd));
             let cause = Cause::new(CauseKind::Storage, blocks, vec![evidence], &[CauseKind::PowerLost]);
-            // What is wrong with the blocks follows from the entries.
+            // The damaged entries explain the damaged blocks.
             causes.push(Cause { covers_rest: true, ..cause });
         }
         if self.of_another > 0 {

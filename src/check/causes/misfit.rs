@@ -1,4 +1,4 @@
-//! Options that do not fit the files that they were given for. What a check finds with them is no damage.
+//! Options that do not fit the files that they were given for. Findings of a check with such options do not show damage.
 
 use crate::check::cause::{Cause, CauseKind};
 use crate::check::causes::evidence::SEARCHED;

@@ -136,7 +136,7 @@ impl Findings {
         causes.extend(copy);
         causes.extend(writing);
         causes.extend(evidence.engine());
-        // Names say nothing about the bytes of other files.
+        // A wrong name does not explain damaged bytes.
         if causes.iter().all(|cause| cause.kind == CauseKind::Renamed) {
             causes.extend(evidence.unexplained());
         }

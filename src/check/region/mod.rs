@@ -124,7 +124,7 @@ pub(super) fn check<S: Source>(
         }
         let Some(mut block) = block else { continue };
         sketches.extend(block.sketch.take().map(|sketch| (listed.slot, sketch)));
-        // What is read in the middle of a block has any version.
+        // An entry that leads into the middle of a block may show any version.
         if !block.damage.iter().any(|damage| damage.code.hides_data()) {
             versions |= 1u8.checked_shl(u32::from(block.version)).unwrap_or(0);
         }

@@ -9,7 +9,7 @@ use super::print::Objects;
 use super::{Arguments, compare_with, complain_of_left_out, finish, report_lone, with_left_out, worst};
 use crate::cli::exit::{Exit, Failure};
 
-/// The voxels along an axis of a chunk are of no use: differing voxels of a chunk are counted and not listed.
+/// Voxels along each axis of a chunk, which nothing uses: differing voxels of a chunk are counted, not listed.
 const SIDE: u16 = 1;
 
 /// Whether a save has pak regions, and no blocks of Godot Voxel.

@@ -160,7 +160,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         canvas.put_right(x, y, &count, level_role(worst));
         let strip: Option<&Arc<Strip>> = app.panes.sectors.strips.get(app.generation, *item);
         if canvas.width() >= x + FIGURES + 8 {
-            // A map is several files: each is as long as what was opened of it.
+            // A map consists of several files; the size is that of the opened one.
             let file = index.file(*item).filter(|file| !matches!(file, File::Map(_)));
             if let Some(bytes) = file.map(|file| file.len()).or_else(|| strip.map(|strip| strip.bytes)) {
                 canvas.put_right(x + 10, y, &size(bytes), Role::Dim);
