@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use voxscope::damage::{Code, Level};
 use voxscope::demo;
 
-use crate::{Demo, lines, run};
+use crate::{Demo, joined, lines, run};
 
 /// The lines of `check --format jsonl` of a type.
 fn checked(save: &str, kind: &str) -> Vec<Json> {
@@ -67,7 +67,7 @@ fn advice_promises_nothing_that_the_verdict_denies() {
     let demo = Demo::new();
     let text = |name: &str| {
         let out = run(&["check", &demo.path(&format!("damaged/{name}"))]).out;
-        out.split_whitespace().collect::<Vec<_>>().join(" ")
+        joined(&out)
     };
     let map = text("map-unreadable");
     assert!(map.contains("No layer can be read") && map.contains("no block left that a repair could write"), "{map}");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::tempdir;
 
-use crate::{Demo, code, lines, run};
+use crate::{Demo, code, joined, lines, run};
 
 #[test]
 fn a_part_that_its_copy_could_not_be_read_without_is_refused_with_the_whole() {
@@ -46,7 +46,7 @@ fn advice_about_such_a_part_names_the_forest() {
     fs::write(&region, bytes).unwrap();
     let checked = run(&["check", region.to_str().unwrap()]);
     assert_eq!(checked.code, Some(4), "{}", checked.out);
-    let text = checked.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = joined(&checked.out);
     assert!(text.contains(&format!("voxscope repair {forest} --out {forest}-repaired")), "{text}");
     let part = format!("voxscope repair {}", region.display());
     assert!(!text.contains(&part), "{text}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value as Json;
 
-use crate::{Demo, Run, run};
+use crate::{Demo, Run, joined, run};
 
 /// The last command that repairs in a text without line breaks, as arguments: that of the verdict.
 fn repair_command(text: &str) -> Vec<&str> {
@@ -12,10 +12,6 @@ fn repair_command(text: &str) -> Vec<&str> {
     let does = [" keeps ", " mends ", " puts ", " salvages "];
     let end = does.iter().filter_map(|word| text[from..].find(word)).min().unwrap();
     text[from..from + end].split(' ').skip(1).collect()
-}
-
-fn joined(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn with<'a>(command: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {

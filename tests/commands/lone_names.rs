@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use tempfile::tempdir;
 
-use crate::{Demo, run};
+use crate::{Demo, joined, run};
 
 /// The only text of advice that `check` has for a file.
 fn advice(file: &str, code: &str) -> String {
@@ -14,10 +14,6 @@ fn advice(file: &str, code: &str) -> String {
     let findings = checked["findings"].as_array().unwrap();
     let of_name = findings.iter().find(|finding| finding["code"] == code);
     of_name.unwrap_or_else(|| panic!("no {code}: {findings:?}"))["next"].as_str().unwrap().to_owned()
-}
-
-fn joined(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

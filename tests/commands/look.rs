@@ -8,7 +8,7 @@ use voxscope::damage::Code;
 use voxscope::save::{Options, Save, Scratch};
 
 use crate::common::{golden, json_lines};
-use crate::{Demo, FINDING, command, finish, keys, lines, output, run};
+use crate::{Demo, FINDING, command, finish, joined, keys, lines, output, run};
 
 #[test]
 fn the_three_forms_of_ls_agree() {
@@ -201,7 +201,7 @@ fn explain_knows_every_cause_that_check_names() {
     for kind in CauseKind::ALL {
         let text = output(&["explain", kind.name()]);
         assert!(text.contains(&format!("{kind} · cause · {}", kind.sentence())), "{text}");
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = joined(&text);
         assert!(words.contains(kind.lost()) && words.contains(kind.comes_back()), "{text}");
     }
     // One name is a code and a cause.

@@ -6,12 +6,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use tempfile::tempdir;
 
-use crate::{Demo, lines, run};
-
-/// The words of a text, without its line breaks.
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use crate::{Demo, joined, lines, run};
 
 /// The totals of a check, a repair and its report, after a test that they are equal and that both exit codes are.
 fn totals(save: &str, copy: &Path) -> (Json, String, Option<i32>) {
@@ -23,7 +18,7 @@ fn totals(save: &str, copy: &Path) -> (Json, String, Option<i32>) {
     let report: Json = serde_json::from_slice(&fs::read(copy.join("repair.json")).unwrap()).unwrap();
     assert_eq!(summary["totals"], report["totals"]);
     let text = run(&["check", save]).out;
-    (report["totals"].clone(), words(&format!("{text}{}", repair.out)), repair.code)
+    (report["totals"].clone(), joined(&format!("{text}{}", repair.out)), repair.code)
 }
 
 #[test]
@@ -81,7 +76,7 @@ fn rows_on_pages_that_cannot_be_read_are_not_called_complete() {
         assert!(text.contains("6 of 6 known rows kept"), "{name}: {text}");
         assert!(text.contains("1 page of tables cannot be read, and how many rows were on it is not known."), "{text}");
         let info = run(&["info", &save]);
-        assert!(words(&info.out).contains("rows on it are not counted, and their LODs are not known"), "{}", info.out);
+        assert!(joined(&info.out).contains("rows on it are not counted, and their LODs are not known"), "{}", info.out);
         let info = run(&["info", &save, "--format", "json"]);
         let info: Json = serde_json::from_str(&info.out).unwrap();
         assert_eq!(info["streams"][0]["stream"]["pages_unread"], 1, "{name}");
@@ -147,7 +142,7 @@ fn advice_about_block_files_promises_what_a_repair_does() {
         let save = demo.path(name);
         let out = run(&["check", &save, "--format", "jsonl"]).out;
         let found = lines(&out).into_iter().find(|line| line["file"] == file && line["level"] == "error");
-        let text = words(&run(&["check", &save]).out);
+        let text = joined(&run(&["check", &save]).out);
         (found.expect("a finding")["next"].as_str().unwrap().to_owned(), text)
     };
     let (advice, text) = next("damaged/block-file-cut", "blocks/lod0/+1+0+0.vxb");
@@ -170,7 +165,7 @@ fn a_copy_that_lacks_nothing_is_not_called_damaged() {
         let (plan, repair) =
             (run(&["repair", &save, "--plan"]), run(&["repair", &save, "--out", copy.to_str().unwrap()]));
         assert_eq!((plan.code, repair.code), (Some(1), Some(1)), "{name}: {}", repair.out);
-        assert!(words(&plan.out).contains(why), "{name}: {}", plan.out);
+        assert!(joined(&plan.out).contains(why), "{name}: {}", plan.out);
     }
     // What an empty file or a lost page held is not known.
     for name in ["region-empty", "stream-row-lost", "stream-unused"] {
@@ -181,11 +176,11 @@ fn a_copy_that_lacks_nothing_is_not_called_damaged() {
 #[test]
 fn a_block_without_a_place_is_not_passed_over_as_nothing() {
     let demo = Demo::new();
-    let text = words(&run(&["check", &demo.path("damaged/crash-new-block")]).out);
+    let text = joined(&run(&["check", &demo.path("damaged/crash-new-block")]).out);
     assert!(text.contains("no listed block is lost; 1 block or part of a block goes to lost+found."), "{text}");
-    let text = words(&run(&["check", &demo.path("damaged/map-index-range")]).out);
+    let text = joined(&run(&["check", &demo.path("damaged/map-index-range")]).out);
     assert!(text.contains("changes 3 files; 1 block or part of a block goes to lost+found."), "{text}");
     // The old bytes of a block that was written anew are no loss.
-    let text = words(&run(&["check", &demo.path("damaged/block-depth")]).out);
+    let text = joined(&run(&["check", &demo.path("damaged/block-depth")]).out);
     assert!(text.contains("nothing is lost; 1 block or part of a block goes to lost+found."), "{text}");
 }

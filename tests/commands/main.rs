@@ -120,6 +120,11 @@ fn output(arguments: &[&str]) -> String {
     run.out
 }
 
+/// A text without its line breaks: where they are depends on the paths in it.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn lines(text: &str) -> Vec<Json> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
 }

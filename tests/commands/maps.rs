@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use tempfile::tempdir;
 
+use crate::common::copy_dir;
 use crate::{Demo, run};
 
 #[test]
@@ -129,10 +130,7 @@ fn an_export_of_a_layer_names_the_maps_that_it_leaves_out() {
     let demo = Demo::new();
     let several = demo.root.join("several");
     for name in ["map-dense", "map-sparse"] {
-        fs::create_dir_all(several.join(name)).unwrap();
-        for entry in fs::read_dir(demo.path(&format!("healthy/{name}"))).unwrap().map(Result::unwrap) {
-            fs::copy(entry.path(), several.join(name).join(entry.file_name())).unwrap();
-        }
+        copy_dir(demo.path(&format!("healthy/{name}")), several.join(name));
     }
     let (several, to) = (several.to_str().unwrap(), demo.root.join("layer"));
     let done = run(&["export", several, "--layer", "0", "--out", to.to_str().unwrap()]);

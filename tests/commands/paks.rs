@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value as Json;
 use tempfile::tempdir;
 
-use crate::{Demo, run};
+use crate::{Demo, joined, run};
 
 fn rename(demo: &Demo, name: &str) -> String {
     let save = demo.path("healthy/pak-room");
@@ -52,7 +52,7 @@ fn chunks_of_a_pak_region_that_nothing_names_are_whole_and_not_lost() {
     let totals = &json["summary"]["totals"];
     assert_eq!((&totals["source"], &totals["kept"], &totals["set_aside"]), (&7.into(), &7.into(), &4.into()));
     assert_eq!((&totals["lost"], &totals["torn"]), (&0.into(), &0.into()), "{totals}");
-    let said = run(&["check", &save]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = joined(&run(&["check", &save]).out);
     assert!(said.contains("4 whole blocks of files with other names go to lost+found as they are"), "{said}");
     assert!(!said.contains(" torn") && !said.contains("are lost"), "{said}");
     let plan = run(&["repair", &save, "--plan"]);

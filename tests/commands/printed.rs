@@ -8,11 +8,7 @@ use serde_json::Value as Json;
 use tempfile::tempdir;
 use voxscope::demo;
 
-use crate::{Demo, lines, output, run};
-
-fn joined(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use crate::{Demo, joined, lines, output, run};
 
 fn checked(save: &str) -> Json {
     serde_json::from_str(&run(&["check", save, "--format=json"]).out).unwrap()

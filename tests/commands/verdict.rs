@@ -9,12 +9,7 @@ use voxscope::demo;
 use voxscope::repair;
 use voxscope::save::{Options, Save};
 
-use crate::{Demo, output, run};
-
-/// A text without its line breaks.
-fn joined(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
+use crate::{Demo, joined, output, run};
 
 /// What is wrong with the figures and exit codes of a sample.
 fn judge(demo: &Demo, sample: &demo::Sample) -> Vec<String> {

@@ -12,9 +12,9 @@ use voxscope::repair;
 use voxscope::save::{Options, Save, Scratch};
 
 use crate::common::damage::{FileDamage, TableDamage, table_at};
-use crate::common::golden;
 use crate::common::terrain::{Ground, Terrain};
 use crate::common::writer::Random;
+use crate::common::{copy_dir, golden};
 
 /// The decompressed bytes of each block that is whole, by LOD and position.
 type Blocks = BTreeMap<(u8, [i32; 3]), Vec<u8>>;
@@ -114,23 +114,11 @@ fn region_files(save: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
-}
-
 /// Damages some files of a save and repairs it: the positions that the table had right and the copy has not.
 fn lost(save: &Path, truth: &Blocks, kind: Kind, random: &mut Random) -> (usize, BTreeSet<(u8, [i32; 3])>) {
     let dir = TempDir::new().unwrap();
     let (damaged, to) = (dir.path().join("damaged"), dir.path().join("copy"));
-    copy(save, &damaged);
+    copy_dir(save, &damaged);
     let files = region_files(&damaged);
     // All tables, as a program that goes wrong does; two files, as a disk does.
     let some = if matches!(kind, Kind::Table(_)) { files.len() } else { 2 };
