@@ -25,11 +25,14 @@ const LOWER: u32 = 32;
 const ROUGHER: u64 = 16;
 const ROUGH: u64 = 4096;
 
-/// The first look reads [`COLUMN`] values at the start of a channel together: a column of most blocks. If fewer than
-/// [`TELLING`] pairs of neighbours are evidence there, it reads pairs at up to [`PLACES`] places, until there is that much.
-pub(crate) const COLUMN: usize = 17;
-const PLACES: usize = 16;
-const TELLING: u32 = 4;
+/// The first look reads up to [`PIECES`] pieces of [`PIECE`] values at the start of a channel, which is a column of most
+/// blocks, then pairs at up to [`PLACES`] places, until enough pairs of neighbours are evidence: [`FIXED`] of fixed point or
+/// [`FLOATS`] of floats, since a float of the wrong order may look like a distance.
+pub(crate) const PIECE: usize = 3;
+const PIECES: usize = 8;
+const PLACES: usize = 8;
+const FIXED: u32 = 2;
+const FLOATS: u32 = 16;
 
 /// A difference of neighbours in 16 bits above which a pair is rough.
 const STEEP: u64 = 1024;
@@ -61,7 +64,7 @@ pub fn is_big_endian(block: &Block<'_>) -> bool {
 }
 
 /// Whether raw distances may be big-endian, by a few of them; `read` gives the values from an index on, as little-endian, of
-/// which it fills at most [`COLUMN`]. For most healthy blocks this look is enough.
+/// which it fills at most [`PIECE`]. For most healthy blocks this look is enough.
 ///
 /// Fixed point is suspect if half of the pairs that differ are rough; floats, if one of those that are not zero is no distance.
 #[must_use]
@@ -70,15 +73,21 @@ pub(crate) fn is_suspect(depth: Depth, values: usize, read: impl Fn(usize, &mut 
         return false;
     }
     let mut pairs = Pairs { depth, telling: 0, odd: 0 };
-    let mut column = [0; COLUMN];
-    if read(0, &mut column).is_none() {
-        return true;
+    // Each piece begins with the last value of the one before.
+    for at in (0..).step_by(PIECE.saturating_sub(1)).take(PIECES) {
+        let mut piece = [0; PIECE];
+        if read(at, &mut piece).is_none() {
+            return true;
+        }
+        piece.iter().zip(piece.iter().skip(1)).for_each(|(first, second)| pairs.add([*first, *second]));
+        if pairs.suffice() {
+            break;
+        }
     }
-    column.iter().zip(column.iter().skip(1)).for_each(|(first, second)| pairs.add([*first, *second]));
     // Not a multiple of a block's height, so that the pairs lie at all heights.
     let step = values.checked_div(PLACES).unwrap_or(0).saturating_add(1);
     for at in (0..values.saturating_sub(1)).step_by(step).take(PLACES) {
-        if pairs.telling >= TELLING {
+        if pairs.suffice() {
             break;
         }
         let mut pair = [0; 2];
@@ -109,6 +118,11 @@ impl Pairs {
         };
         self.telling = self.telling.saturating_add(u32::from(tells));
         self.odd = self.odd.saturating_add(u32::from(is_odd));
+    }
+
+    fn suffice(&self) -> bool {
+        let enough = if self.depth <= Depth::Bits16 { FIXED } else { FLOATS };
+        self.telling >= enough
     }
 
     fn is_suspect(&self) -> bool {

@@ -18,6 +18,7 @@ pub mod instances;
 mod lz4;
 pub mod metadata;
 pub mod region;
+mod sequences;
 pub mod slots;
 pub mod stream;
 pub mod textures;

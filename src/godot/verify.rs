@@ -13,11 +13,9 @@ use crate::godot::block::{BlockLayout, EPILOGUE};
 use crate::godot::byte_order;
 use crate::godot::channel::{CHANNELS, Depth, SDF, Storage};
 use crate::godot::metadata;
+use crate::godot::sequences::Sequences;
 use crate::godot::textures::{self, INDICES, WEIGHTS};
 use crate::limits::Limits;
-
-/// Bytes of the output between two places where sequences are looked up. A sequence of terrain writes some 14 bytes.
-const STEP: u32 = 64;
 
 /// Bytes of the output that are fetched together: the formats and values of seven channels of one value, and the epilogue.
 const WINDOW: usize = 24;
@@ -48,19 +46,6 @@ pub struct Verified {
     pub metadata_items: u32,
 }
 
-/// One sequence: literals, then a match, which the last sequence does not have.
-#[derive(Clone, Copy, Debug)]
-struct Sequence {
-    /// Where its output begins.
-    output: u32,
-    /// Where its literals begin in the input.
-    input: u32,
-    /// Number of literals.
-    literals: u32,
-    /// Distance of the match; 0 where there is none.
-    distance: u32,
-}
-
 /// Verifies block after block with the same buffers.
 #[derive(Debug, Default)]
 pub struct Verifier {
@@ -85,7 +70,7 @@ impl Verifier {
     }
 
     fn verify_block(&self, packed: &[u8], layout: &BlockLayout, plain: u32, limits: &Limits) -> Option<Verified> {
-        let mut output = Output { packed, sequences: &self.sequences, plain, window: [0; WINDOW], from: 0, to: 0 };
+        let mut output = Output { packed, sequences: &self.sequences, window: [0; WINDOW], from: 0, count: 0 };
         let [version, x0, x1, y0, y1, z0, z1] = output.bytes(0)?;
         let size = [[x0, x1], [y0, y1], [z0, z1]].map(u16::from_le_bytes);
         if !(2..=4).contains(&version) || size != layout.size {
@@ -113,10 +98,7 @@ impl Verifier {
             }
             if number == SDF && storage == Storage::Raw {
                 // The distances of a big-endian machine are a finding, for which all of them are read.
-                let read = |nth: usize, raw: &mut [u64]| {
-                    let at = u32::try_from(nth).ok()?.checked_mul(width)?.checked_add(values)?;
-                    self.sequences.values(packed, at, depth, raw)
-                };
+                let read = |first: usize, raw: &mut [u64]| output.values(values, depth, first, raw);
                 if byte_order::is_suspect(depth, index(volume.into()), read) {
                     return None;
                 }
@@ -154,154 +136,45 @@ fn may_repeat_textures(version: u8, channels: &[(Depth, Storage); CHANNELS], uni
     version >= 3 && repeat && wide(INDICES) && wide(WEIGHTS)
 }
 
-/// The sequences of an LZ4 block.
-#[derive(Debug, Default)]
-struct Sequences {
-    all: Vec<Sequence>,
-    /// For every [`STEP`] bytes of the output, the last sequence whose output begins there, if any does. Entries of an
-    /// earlier block may be left: see [`Sequences::at`].
-    last: Vec<u16>,
-}
-
-impl Sequences {
-    /// Reads all sequences of a block that decodes to `plain` bytes. `None` where anything is wrong with it, or where it
-    /// has more sequences than `last` can name.
-    fn read(&mut self, packed: &[u8], plain: u32) -> Option<()> {
-        self.all.clear();
-        let steps = index(plain.checked_div(STEP)?.checked_add(1)?.into());
-        if self.last.len() < steps {
-            self.last.resize(steps, 0);
-        }
-        let all = u32::try_from(packed.len()).ok()?;
-        let (mut rest, mut output) = (packed, 0u32);
-        loop {
-            let begin = output;
-            let (&token, behind) = rest.split_first()?;
-            rest = behind;
-            let literals = read_length(&mut rest, u32::from(token >> 4))?;
-            let input = all.checked_sub(u32::try_from(rest.len()).ok()?)?;
-            rest = rest.get(index(literals.into())..)?;
-            output = output.checked_add(literals)?;
-            *self.last.get_mut(index(begin.checked_div(STEP)?.into()))? = u16::try_from(self.all.len()).ok()?;
-            let Some((distance, behind)) = rest.split_first_chunk::<2>() else {
-                self.all.push(Sequence { output: begin, input, literals, distance: 0 });
-                return (rest.is_empty() && output == plain).then_some(());
-            };
-            let distance = u32::from(u16::from_le_bytes(*distance));
-            if distance == 0 || distance > output {
-                return None;
-            }
-            self.all.push(Sequence { output: begin, input, literals, distance });
-            rest = behind;
-            let length = read_length(&mut rest, u32::from(token & 15))?;
-            output = output.checked_add(length)?.checked_add(4).filter(|output| *output <= plain)?;
-        }
-    }
-
-    /// The sequence that writes the byte of the output at a position, and where the output of the next one begins.
-    fn at(&self, position: u32) -> Option<(Sequence, u32)> {
-        let step = |position: u32| position.checked_div(STEP);
-        let last = usize::from(*self.last.get(index(step(position)?.into()))?);
-        let begins_here = self.all.get(last).is_some_and(|sequence| step(sequence.output) == step(position));
-        let count = if begins_here {
-            let up_to = self.all.get(..=last)?;
-            let behind = up_to.iter().rev().take_while(|sequence| sequence.output > position).count();
-            up_to.len().checked_sub(behind)?
-        } else {
-            self.all.partition_point(|sequence| sequence.output <= position)
-        };
-        let end = self.all.get(count).map_or(u32::MAX, |next| next.output);
-        Some((*self.all.get(count.checked_sub(1)?)?, end))
-    }
-
-    /// Where the literal of the byte of the output at a position is in the input, and how many bytes of at most `most`
-    /// stand together there and in the output.
-    fn literals(&self, mut position: u32, most: u32) -> Option<(u32, u32)> {
-        let mut together = most;
-        loop {
-            let (sequence, end) = self.at(position)?;
-            let inside = position.checked_sub(sequence.output)?;
-            let Some(in_match) = inside.checked_sub(sequence.literals) else {
-                let left = sequence.literals.checked_sub(inside)?;
-                return Some((sequence.input.checked_add(inside)?, together.min(left)));
-            };
-            // A match may overlap its own output: it repeats the bytes before it.
-            let repeated = in_match.checked_rem(sequence.distance)?;
-            let left = sequence.distance.checked_sub(repeated)?;
-            together = together.min(left).min(end.checked_sub(position)?);
-            let start = sequence.output.checked_add(sequence.literals)?;
-            position = start.checked_sub(sequence.distance)?.checked_add(repeated)?;
-        }
-    }
-
-    /// Fills `bytes` with the output from a position on.
-    fn fill(&self, packed: &[u8], mut position: u32, mut bytes: &mut [u8]) -> Option<()> {
-        while !bytes.is_empty() {
-            let (at, together) = self.literals(position, u32::try_from(bytes.len()).ok()?)?;
-            let (filled, rest) = bytes.split_at_mut_checked(index(together.into()))?;
-            filled.copy_from_slice(packed.get(index(at.into())..)?.get(..filled.len())?);
-            position = position.checked_add(together)?;
-            bytes = rest;
-        }
-        Some(())
-    }
-
-    /// Values of a channel, as little-endian, from a position on; at most [`byte_order::COLUMN`].
-    fn values(&self, packed: &[u8], position: u32, depth: Depth, values: &mut [u64]) -> Option<()> {
-        let mut bytes = [0; 8 * byte_order::COLUMN];
-        let bytes = bytes.get_mut(..depth.bytes().checked_mul(values.len())?)?;
-        self.fill(packed, position, bytes)?;
-        for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(depth.bytes())) {
-            *value = bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-        }
-        Some(())
-    }
-}
-
 /// Reads the output of an LZ4 block some bytes at a time.
 struct Output<'a> {
     packed: &'a [u8],
     sequences: &'a Sequences,
-    /// Bytes of the output in all.
-    plain: u32,
-    /// Bytes of the output from `from` to `to`.
+    /// Bytes of the output from `from` on, of which `count` are read.
     window: [u8; WINDOW],
     from: u32,
-    to: u32,
+    count: usize,
 }
 
 impl Output<'_> {
     /// `N` bytes, at most [`WINDOW`], from a position on.
     fn bytes<const N: usize>(&mut self, position: u32) -> Option<[u8; N]> {
-        let end = position.checked_add(u32::try_from(N).ok()?)?;
-        if position < self.from || end > self.to {
-            self.from = position;
-            self.to = position.checked_add(u32::try_from(WINDOW).ok()?)?.min(self.plain);
-            let bytes = self.window.get_mut(..index(self.to.checked_sub(position)?.into()))?;
-            self.sequences.fill(self.packed, position, bytes)?;
+        let read = self.window.get(..self.count)?;
+        let inside = position.checked_sub(self.from).and_then(|at| read.get(index(at.into())..)?.first_chunk());
+        if let Some(bytes) = inside {
+            return Some(*bytes);
         }
-        if end > self.to {
-            return None;
+        (self.from, self.count) = (position, 0);
+        while self.count < N {
+            let at = position.checked_add(u32::try_from(self.count).ok()?)?;
+            let filled = self.sequences.fill_some(self.packed, at, self.window.get_mut(self.count..)?)?;
+            self.count = self.count.checked_add(filled)?;
         }
-        let at = index(position.checked_sub(self.from)?.into());
-        self.window.get(at..)?.first_chunk().copied()
+        self.window.first_chunk().copied()
     }
-}
 
-/// A length whose nibble of the token is given; a nibble of 15 is followed by bytes that add up until one is under 255.
-fn read_length(rest: &mut &[u8], nibble: u32) -> Option<u32> {
-    let mut length = nibble;
-    if nibble == 15 {
-        loop {
-            let (&more, behind) = rest.split_first()?;
-            *rest = behind;
-            length = length.checked_add(more.into())?;
-            if more < 255 {
-                break;
-            }
+    /// Values of a channel that begins at a position, as little-endian, from an index on; at most [`byte_order::PIECE`].
+    fn values(&self, channel: u32, depth: Depth, first: usize, values: &mut [u64]) -> Option<()> {
+        let width = depth.bytes();
+        let at = u32::try_from(first.checked_mul(width)?).ok()?.checked_add(channel)?;
+        let mut bytes = [0; 8 * byte_order::PIECE];
+        let bytes = bytes.get_mut(..width.checked_mul(values.len())?)?;
+        self.sequences.fill(self.packed, at, bytes)?;
+        for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(width)) {
+            *value = bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
         }
+        Some(())
     }
-    Some(length)
 }
 
 /// The most bytes of a block that is verified: its channels, metadata and epilogue.
