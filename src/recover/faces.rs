@@ -25,10 +25,6 @@ pub struct Layer {
 }
 
 impl Layer {
-    fn without_kinds(self) -> Self {
-        Self { kinds: Box::default(), ..self }
-    }
-
     /// Bytes on the heap.
     fn bytes(&self) -> usize {
         2 * (self.kinds.len() + self.sdf.len())
@@ -58,29 +54,41 @@ impl Faces {
     /// The faces of a whole block; `None` when it is thinner than two voxels. `inner` asks for layers from its middle.
     #[must_use]
     pub fn read(block: &Block<'_>, inner: bool) -> Option<Self> {
-        if block.size.iter().any(|&n| n < 2) || block.channels.len() < CHANNELS {
-            return None;
-        }
-        let reader = Reader { block };
-        let mut faces = Self::default();
-        for axis in 0..3 {
-            let n = block.size[axis];
-            faces.sides[axis] = [
-                [reader.layer(axis, 0), reader.layer(axis, 1).without_kinds()],
-                [reader.layer(axis, n - 1), reader.layer(axis, n - 2).without_kinds()],
-            ];
-            if inner && n >= 8 {
-                let m = n / 2 - 2;
-                let [a2, a, b, b2] = [0, 1, 2, 3].map(|k| reader.layer(axis, m + k));
-                faces.inner[axis] = Some([a2.without_kinds(), a, b, b2.without_kinds()]);
-            }
-        }
+        let mut faces = Self::read_sides(block, inner)?;
         if block.size.iter().all(|&n| n >= 4 && n % 2 == 0) {
+            let reader = Reader { block, values: Values::new(block) };
             faces.small = reader.samples([0; 3], 2);
             faces.octants = std::array::from_fn(|o| {
                 let from = std::array::from_fn(|axis| if o >> axis & 1 == 1 { block.size[axis] / 2 } else { 0 });
                 reader.samples(from, 1)
             });
+        }
+        Some(faces)
+    }
+
+    /// The same without what other LODs have of the block.
+    #[must_use]
+    pub fn read_sides(block: &Block<'_>, inner: bool) -> Option<Self> {
+        if block.size.iter().any(|&n| n < 2) || block.channels.len() < CHANNELS {
+            return None;
+        }
+        let reader = Reader { block, values: Values::new(block) };
+        let mut faces = Self::default();
+        for axis in 0..3 {
+            let n = block.size[axis];
+            faces.sides[axis] = [
+                [reader.layer(axis, 0), reader.distances(axis, 1)],
+                [reader.layer(axis, n - 1), reader.distances(axis, n - 2)],
+            ];
+            if inner && n >= 8 {
+                let m = n / 2 - 2;
+                faces.inner[axis] = Some([
+                    reader.distances(axis, m),
+                    reader.layer(axis, m + 1),
+                    reader.layer(axis, m + 2),
+                    reader.distances(axis, m + 3),
+                ]);
+            }
         }
         Some(faces)
     }
@@ -96,18 +104,30 @@ impl Faces {
 
 struct Reader<'b> {
     block: &'b Block<'b>,
+    values: Values<'b>,
 }
 
 impl Reader<'_> {
     /// The layer of a side.
     fn layer(&self, axis: usize, at: u16) -> Layer {
+        let voxels = self.voxels(axis, at);
+        Layer { kinds: self.kinds(&voxels), sdf: self.sdf(&voxels) }
+    }
+
+    /// The layer of a side without its kinds.
+    fn distances(&self, axis: usize, at: u16) -> Layer {
+        Layer { kinds: Box::default(), sdf: self.sdf(&self.voxels(axis, at)) }
+    }
+
+    /// The voxels of a layer of a side.
+    fn voxels(&self, axis: usize, at: u16) -> Voxels {
         let (size, strides) = (self.block.size, self.strides());
         let along = |axis: usize| {
             let step = usize::from(size[axis].div_ceil(GRID).max(1));
             (usize::from(size[axis]).div_ceil(step), strides[axis] * step)
         };
         let rest = [(1, 0), along((axis + 1) % 3), along((axis + 2) % 3)];
-        self.at(&Voxels { from: usize::from(at) * strides[axis], along: rest })
+        Voxels { from: usize::from(at) * strides[axis], along: rest }
     }
 
     /// Voxels of half the block from a corner on, as many times as far apart as `scale` says. LODs take every second
@@ -120,7 +140,8 @@ impl Reader<'_> {
             (usize::from(half).div_ceil(step), strides[axis] * step * scale)
         };
         let from = (0..3).map(|axis| usize::from(from[axis]) * strides[axis]).sum();
-        self.at(&Voxels { from, along: [along(2), along(0), along(1)] })
+        let voxels = Voxels { from, along: [along(2), along(0), along(1)] };
+        Layer { kinds: self.kinds(&voxels), sdf: self.sdf(&voxels) }
     }
 
     /// How far apart in the order ZXY neighbours along each axis are.
@@ -128,15 +149,17 @@ impl Reader<'_> {
         strides(self.block)
     }
 
-    fn at(&self, voxels: &Voxels) -> Layer {
-        let values = Values::new(self.block);
-        Layer {
-            kinds: if values.raw.is_empty() {
-                [mixed(values.same)].into()
-            } else {
-                thin(voxels.map(|i| values.kind(i)))
-            },
-            sdf: if values.is_sdf_uniform() { [values.sdf(0)].into() } else { thin(voxels.map(|i| values.sdf(i))) },
+    fn kinds(&self, voxels: &Voxels) -> Box<[u16]> {
+        match self.values.uniform_kind() {
+            Some(kind) => [kind].into(),
+            None => thin(voxels.map(|i| self.values.kind(i))),
+        }
+    }
+
+    fn sdf(&self, voxels: &Voxels) -> Box<[i16]> {
+        match self.values.uniform_sdf() {
+            Some(sdf) => [sdf].into(),
+            None => thin(voxels.map(|i| self.values.sdf(i))),
         }
     }
 }
@@ -152,45 +175,86 @@ pub(super) struct Values<'b> {
     /// What channels of one value add to the kind of every voxel.
     same: u64,
     /// Channels of many values, with their factors.
-    raw: Vec<(&'b Channel<'b>, u64)>,
-    sdf: &'b Channel<'b>,
+    raw: [Option<(Numbers<'b>, u64)>; KINDS.len()],
+    sdf: Numbers<'b>,
+    depth: Depth,
 }
 
 impl<'b> Values<'b> {
     /// The channels of a block that has all of them.
     pub fn new(block: &'b Block<'_>) -> Self {
-        let (mut same, mut raw) = (0u64, Vec::with_capacity(KINDS.len()));
-        for (c, factor) in KINDS {
-            let channel = &block.channels[c];
-            if channel.data.len() <= channel.depth.bytes() {
-                same = same.wrapping_add(channel.value(0).unwrap_or(0).wrapping_mul(factor));
-            } else {
-                raw.push((channel, factor));
+        let (mut same, mut raw) = (0u64, [None; KINDS.len()]);
+        for (raw, (c, factor)) in raw.iter_mut().zip(KINDS) {
+            match Numbers::of(&block.channels[c]) {
+                Numbers::One(value) => same = same.wrapping_add(value.wrapping_mul(factor)),
+                many => *raw = Some((many, factor)),
             }
         }
-        Self { same, raw, sdf: &block.channels[SDF] }
+        let sdf = &block.channels[SDF];
+        Self { same, raw, sdf: Numbers::of(sdf), depth: sdf.depth }
     }
 
     /// Whether all voxels have the same kind and the same distance.
     pub fn is_uniform(&self) -> bool {
-        self.raw.is_empty() && self.is_sdf_uniform()
+        self.uniform_kind().is_some() && self.uniform_sdf().is_some()
     }
 
-    fn is_sdf_uniform(&self) -> bool {
-        self.sdf.data.len() <= self.sdf.depth.bytes()
+    /// The kind of all voxels, if they have the same.
+    fn uniform_kind(&self) -> Option<u16> {
+        self.raw.iter().all(Option::is_none).then(|| mixed(self.same))
+    }
+
+    /// The signed distance of all voxels, if they have the same.
+    fn uniform_sdf(&self) -> Option<i16> {
+        matches!(self.sdf, Numbers::One(_)).then(|| self.sdf(0))
     }
 
     /// The kind of a voxel, by its index in the order ZXY.
     pub fn kind(&self, i: usize) -> u16 {
-        let add = |sum: u64, (c, factor): &(&Channel<'_>, u64)| {
-            sum.wrapping_add(c.value(i).unwrap_or(0).wrapping_mul(*factor))
-        };
-        mixed(self.raw.iter().fold(self.same, add))
+        let add = |sum: u64, (of, factor): &(Numbers<'_>, u64)| sum.wrapping_add(of.at(i).wrapping_mul(*factor));
+        mixed(self.raw.iter().flatten().fold(self.same, add))
     }
 
     /// The signed distance of a voxel, in 16 bits.
     pub fn sdf(&self, i: usize) -> i16 {
-        quantized(self.sdf, self.sdf.value(if self.is_sdf_uniform() { 0 } else { i }).unwrap_or(0))
+        quantized(self.depth, self.sdf.at(i))
+    }
+}
+
+/// The values of a channel, little-endian.
+#[derive(Clone, Copy)]
+enum Numbers<'b> {
+    /// All are the same.
+    One(u64),
+    Bits8(&'b [u8]),
+    Bits16(&'b [[u8; 2]]),
+    Bits32(&'b [[u8; 4]]),
+    Bits64(&'b [[u8; 8]]),
+}
+
+impl<'b> Numbers<'b> {
+    fn of(channel: &Channel<'b>) -> Self {
+        let data = channel.data;
+        if data.len() <= channel.depth.bytes() {
+            return Self::One(channel.value(0).unwrap_or(0));
+        }
+        match channel.depth {
+            Depth::Bits8 => Self::Bits8(data),
+            Depth::Bits16 => Self::Bits16(data.as_chunks().0),
+            Depth::Bits32 => Self::Bits32(data.as_chunks().0),
+            Depth::Bits64 => Self::Bits64(data.as_chunks().0),
+        }
+    }
+
+    /// The value at an index; 0 beyond what is there.
+    fn at(&self, i: usize) -> u64 {
+        match self {
+            Self::One(value) => *value,
+            Self::Bits8(all) => all.get(i).map_or(0, |byte| u64::from(*byte)),
+            Self::Bits16(all) => all.get(i).map_or(0, |bytes| u64::from(u16::from_le_bytes(*bytes))),
+            Self::Bits32(all) => all.get(i).map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes))),
+            Self::Bits64(all) => all.get(i).map_or(0, |bytes| u64::from_le_bytes(*bytes)),
+        }
     }
 }
 
@@ -227,8 +291,8 @@ fn mixed(sum: u64) -> u16 {
 }
 
 /// A signed distance in 16 bits: 8 and 16 bits as they are, floats in 1/256 of a voxel.
-fn quantized(channel: &Channel<'_>, raw: u64) -> i16 {
-    match channel.depth {
+fn quantized(depth: Depth, raw: u64) -> i16 {
+    match depth {
         Depth::Bits8 => i16::from(raw as u8 as i8) << 8,
         Depth::Bits16 => raw as u16 as i16,
         Depth::Bits32 => float(f64::from(f32::from_bits(raw as u32))),

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::godot::slots;
 use crate::recover::sketch::{CELLS, Side, Sketch};
 
 /// The blocks that fit worst are tried in each other's places: the most of them.
@@ -80,16 +81,20 @@ pub struct Screened {
 
 /// The blocks of a region, by their positions in it.
 struct Blocks<'s> {
-    at: HashMap<[u16; 3], &'s Sketch>,
+    all: &'s [([u16; 3], Sketch)],
+    /// Size of the region.
+    size: [u16; 3],
+    /// For each slot up to the last one in use, one more than the index of its block; 0 for an empty one.
+    slots: Vec<u32>,
 }
 
 impl Screened {
     /// Looks at the blocks of a region, given with their positions in it, in a region of `size` blocks.
     #[must_use]
     pub fn new(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> Self {
-        let all = Blocks { at: blocks.iter().map(|(at, sketch)| (*at, sketch)).collect() };
-        let (near, random) = all.tallies(blocks);
-        Self { has_exchanged: all.has_exchanged(blocks), borders: borders(blocks, size), near, random }
+        let all = Blocks::new(blocks, size);
+        let (near, random) = all.tallies();
+        Self { has_exchanged: all.has_exchanged(), borders: borders(blocks, size), near, random }
     }
 
     /// Drops sides so that the borders of so many files fit the memory that they may take.
@@ -115,14 +120,34 @@ fn step(mut at: [u16; 3], axis: usize, upper: bool) -> Option<[u16; 3]> {
     Some(at)
 }
 
-impl Blocks<'_> {
+impl<'s> Blocks<'s> {
+    fn new(all: &'s [([u16; 3], Sketch)], size: [u16; 3]) -> Self {
+        let slot = |at| slots::index(size, at);
+        let count = all.iter().filter_map(|(at, _)| slot(*at)).max().map_or(0, |last| last as usize + 1);
+        let mut slots = vec![0; count];
+        for (number, (at, _)) in (1..).zip(all) {
+            if let Some(to) = slot(*at).and_then(|slot| slots.get_mut(slot as usize)) {
+                *to = number;
+            }
+        }
+        Self { all, size, slots }
+    }
+
+    /// The block at a position, if there is one.
+    fn at(&self, position: [u16; 3]) -> Option<&'s Sketch> {
+        let inside = position.iter().zip(self.size).all(|(at, size)| *at < size);
+        let slot = slots::index(self.size, position).filter(|_| inside)?;
+        let number = self.slots.get(slot as usize)?.checked_sub(1)?;
+        self.all.get(number as usize).map(|(_, sketch)| sketch)
+    }
+
     /// The cells that differ between a block at a position and the neighbours there, and how many neighbours there are.
     /// `but` is a position whose block is not compared.
     fn misfit(&self, sketch: &Sketch, at: [u16; 3], but: Option<[u16; 3]>) -> (u32, u32) {
         let (mut differ, mut seams) = (0, 0);
         for (axis, upper) in directions() {
             let Some(next) = step(at, axis, upper).filter(|next| Some(*next) != but) else { continue };
-            let Some(other) = self.at.get(&next) else { continue };
+            let Some(other) = self.at(next) else { continue };
             let (own, other) = (sketch.side(axis, upper), other.side(axis, !upper));
             differ += if upper { own.differ(other) } else { other.differ(own) };
             seams += 1;
@@ -131,7 +156,8 @@ impl Blocks<'_> {
     }
 
     /// Whether some two blocks fit each other's places much better than their own.
-    fn has_exchanged(&self, blocks: &[([u16; 3], Sketch)]) -> bool {
+    fn has_exchanged(&self) -> bool {
+        let blocks = self.all;
         let misfits: Vec<(u32, u32)> = blocks.iter().map(|(at, sketch)| self.misfit(sketch, *at, None)).collect();
         let (differ, seams) =
             misfits.iter().fold((0u64, 0u64), |(d, s), &(differ, seams)| (d + u64::from(differ), s + u64::from(seams)));
@@ -159,12 +185,12 @@ impl Blocks<'_> {
     }
 
     /// How often sides that are not plain differ from their neighbours, and from other sides of the same height.
-    fn tallies(&self, blocks: &[([u16; 3], Sketch)]) -> (Tally, Tally) {
+    fn tallies(&self) -> (Tally, Tally) {
         let (mut near, mut random) = (Tally::default(), Tally::default());
         for axis in 0..3 {
             let mut levels: HashMap<u16, Vec<(&Side, &Side)>> = HashMap::new();
-            for (at, sketch) in blocks {
-                let Some(other) = step(*at, axis, true).and_then(|next| self.at.get(&next)) else { continue };
+            for (at, sketch) in self.all {
+                let Some(other) = step(*at, axis, true).and_then(|next| self.at(next)) else { continue };
                 let (lower, upper) = (sketch.side(axis, true), other.side(axis, false));
                 if !lower.is_plain() || !upper.is_plain() {
                     levels.entry(at[1]).or_default().push((lower, upper));
