@@ -17,11 +17,20 @@ use crate::recover::seam::{Odds, inner, seam};
 use crate::save::{self, Forest, Kind, Region, RegionFile, Save, Scratch};
 use crate::source::FileSource;
 
-/// Seams of each kind that are looked at in a LOD.
-const MOST: usize = 64;
+/// How much of a LOD is looked at.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// Blocks whose places are compared, rounded up to whole regions.
+    blocks: usize,
+    /// Seams of each kind.
+    seams: usize,
+    /// How many times the least sum of odds, and the least odds of each seam, count as evidence.
+    times: f64,
+}
 
-/// Blocks of a LOD whose places are compared.
-const BLOCKS: usize = 1 << 20;
+/// The first look at a LOD, which suffices where the evidence is clear, and the second one.
+const FIRST: Extent = Extent { blocks: 1 << 12, seams: 24, times: 4.0 };
+const SECOND: Extent = Extent { blocks: 1 << 20, seams: 64, times: 1.0 };
 
 /// The least number of seams on each side, the least sum of their odds, and the least of these for each seam.
 const SEAMS: usize = 8;
@@ -146,6 +155,7 @@ struct Lod<'s> {
     /// The region of each block, its entry there, and its places by the old and by the new formula.
     members: Vec<(usize, Entry, [[i32; 3]; 2])>,
     save: &'s Save,
+    extent: Extent,
 }
 
 /// Looks at the seams of a forest, LOD by LOD until one settles it. `stop` ends the search.
@@ -159,13 +169,15 @@ pub fn infer_formula(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sy
         if files.iter().all(|file| file.position.iter().all(|&p| p >= 0)) {
             continue;
         }
-        let Some(lod) = Lod::open(save, forest, &files) else { continue };
-        open = true;
-        if stop() {
-            break;
-        }
-        if let Some(evidence) = lod.evidence() {
-            return evidence;
+        for extent in [FIRST, SECOND] {
+            let Some(lod) = Lod::open(save, forest, &files, extent) else { continue };
+            open = true;
+            if stop() {
+                return FormulaEvidence::Nothing;
+            }
+            if let Some(evidence) = lod.evidence() {
+                return evidence;
+            }
         }
     }
     if open { FormulaEvidence::Nothing } else { FormulaEvidence::Known }
@@ -173,8 +185,8 @@ pub fn infer_formula(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sy
 
 impl<'s> Lod<'s> {
     /// Opens the regions of a LOD; `None` when no block of it is in question.
-    fn open(save: &'s Save, forest: &Forest, files: &[&RegionFile]) -> Option<Self> {
-        let mut lod = Self { regions: Vec::new(), members: Vec::new(), save };
+    fn open(save: &'s Save, forest: &Forest, files: &[&RegionFile], extent: Extent) -> Option<Self> {
+        let mut lod = Self { regions: Vec::new(), members: Vec::new(), save, extent };
         let mut open = false;
         let mut scratch = Scratch::default();
         for file in files {
@@ -190,7 +202,7 @@ impl<'s> Lod<'s> {
             // A LOD may have more region files than a process may have open.
             region.source.close();
             lod.regions.push(region);
-            if lod.members.len() > BLOCKS {
+            if lod.members.len() > extent.blocks {
                 break;
             }
         }
@@ -214,7 +226,7 @@ impl<'s> Lod<'s> {
                 }
             }
         }
-        pairs.map(thin)
+        pairs.map(|pairs| thin(pairs, self.extent.seams))
     }
 
     fn evidence(&self) -> Option<FormulaEvidence> {
@@ -250,7 +262,8 @@ impl<'s> Lod<'s> {
         }
         let each = old / n_old as f64 - new / n_new as f64;
         let all = each * n_old.min(n_new) as f64;
-        (all.abs() >= SUM && each.abs() >= EACH).then(|| FormulaEvidence::Seams {
+        let times = self.extent.times;
+        (all.abs() >= SUM * times && each.abs() >= EACH * times).then(|| FormulaEvidence::Seams {
             slots: if all > 0.0 { SlotFormula::Legacy } else { SlotFormula::Euclidean },
             seams: n_old + n_new,
             odds: each,
@@ -268,14 +281,14 @@ impl<'s> Lod<'s> {
             let block = view.block.as_ref().filter(|_| view.is_readable())?;
             // Of a size that nothing bears out: hostile.
             let fits = block.volume() <= self.save.options.limits.block_bytes;
-            fits.then(|| Faces::read(block, true))?.map(|faces| (*member, faces))
+            fits.then(|| Faces::read_sides(block, true))?.map(|faces| (*member, faces))
         };
         members.par_iter().map_init(Scratch::default, read).flatten().collect()
     }
 }
 
-/// No more than [`MOST`], spread over all.
-fn thin<T: Copy>(all: Vec<T>) -> Vec<T> {
-    let step = all.len().div_ceil(MOST).max(1);
+/// No more than `most`, spread over all.
+fn thin<T: Copy>(all: Vec<T>, most: usize) -> Vec<T> {
+    let step = all.len().div_ceil(most).max(1);
     all.into_iter().step_by(step).collect()
 }
