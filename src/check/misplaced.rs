@@ -29,6 +29,7 @@ pub struct Misplaced {
 
 impl Misplaced {
     /// Adds what another part of the work found.
+    #[cfg(feature = "cli")]
     pub(crate) fn add(&mut self, other: Self) {
         self.blocks += other.blocks;
         self.files.extend(other.files);

@@ -41,7 +41,9 @@ pub use pak::{Pak, PakOptions, PakScratch, PakView};
 pub(crate) use pak_moved::open_pak;
 pub use region::{Listed, Region};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
-pub(crate) use scan::{EXPORT_REPORT, LOST, META, REGIONS, REPORT, is_like_lod, layout_of_blocks, region_of_path};
+#[cfg(feature = "cli")]
+pub(crate) use scan::EXPORT_REPORT;
+pub(crate) use scan::{LOST, META, REGIONS, REPORT, is_like_lod, layout_of_blocks, region_of_path};
 pub use sectors::{Owner, Run, SectorMap};
 pub use start::BlockStart;
 pub(crate) use start::first_byte;
