@@ -90,6 +90,7 @@ pub mod godot;
 pub mod limits;
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::as_conversions))]
 pub mod pak;
+mod parallel;
 pub mod picture;
 pub mod printable;
 pub mod recover;

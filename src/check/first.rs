@@ -6,10 +6,9 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use crate::check::report::Report;
 use crate::check::{HELD, Options, WINDOW, check_file, is_large, semantic};
+use crate::parallel;
 use crate::recover::quick;
 use crate::recover::screen::Screened;
 use crate::save::{File, Save};
@@ -76,7 +75,7 @@ pub(super) fn glance(
     let regions = files.iter().filter(|file| matches!(file, File::Region(..))).count();
     for window in files.chunks(WINDOW) {
         let one = |file: File<'_>| (file.path(), check_file(save, file, options, &none));
-        let early: Vec<_> = window.par_iter().map(|file| (!is_large(*file)).then(|| one(*file))).collect();
+        let early = parallel::map(window, |file| (!is_large(*file)).then(|| one(*file)));
         for (file, report) in window.iter().zip(early) {
             let (path, mut report) = report.unwrap_or_else(|| one(*file));
             if matches!(file, File::Region(..)) {

@@ -34,11 +34,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use crate::bytes::Span;
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
+use crate::parallel;
 use crate::recover::effort::Effort;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
@@ -221,7 +220,7 @@ fn run_as_placed(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Findin
             held.fetch_add(report.findings.len(), Ordering::Relaxed);
             Some(report)
         };
-        let mut reports: Vec<Option<Report>> = window.par_iter().map(|file| early(*file)).collect();
+        let mut reports = parallel::map(window, |file| early(*file));
         for (file, report) in window.iter().zip(&mut reports) {
             let report = report.take().or_else(|| first.take(*file));
             let report = report.unwrap_or_else(|| check_file(save, *file, &again, &first.doubts));

@@ -7,8 +7,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use crate::bytes::Span;
 use crate::check::Options;
 use crate::check::causes::OLD_FORMULA;
@@ -16,6 +14,7 @@ use crate::check::first::Glance;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
 use crate::godot::slots::SlotFormula;
+use crate::parallel;
 use crate::printable::{count, triple};
 use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, most_blocks};
 use crate::recover::decide::{Certainty, Placed};
@@ -153,14 +152,12 @@ impl Doubts {
             let sides = |i: usize, near| if near { Sides::AtBorder(&extents) } else { Sides::Of(broken[i].as_ref()) };
             let solved = cluster.solved.iter().map(|&i| (i, false));
             let opened: Vec<(usize, bool)> = solved.chain(cluster.near.iter().map(|&i| (i, true))).collect();
-            let mut opened: Vec<(usize, bool, Header, Case, Option<Split>)> = opened
-                .into_par_iter()
-                .filter_map(|(i, near)| {
-                    let (region, case) = open(save, forest, files[i], sides(i, near), options)?;
-                    let split = if near { None } else { Split::find(&region, &case) };
-                    Some((i, near, region.header, case, split))
-                })
-                .collect();
+            let opened = parallel::map(&opened, |&(i, near)| {
+                let (region, case) = open(save, forest, files[i], sides(i, near), options)?;
+                let split = if near { None } else { Split::find(&region, &case) };
+                Some((i, near, region.header, case, split))
+            });
+            let mut opened: Vec<(usize, bool, Header, Case, Option<Split>)> = opened.into_iter().flatten().collect();
             opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
             let members: Vec<survey::Member<'_>> = opened
                 .iter()
@@ -199,7 +196,7 @@ fn find_broken(
         Some(Broken::new(&case))
     };
     let small = |file: &RegionFile| most_blocks(file) < LARGE;
-    let mut found: Vec<Option<Option<Broken>>> = files.par_iter().map(|file| small(file).then(|| one(file))).collect();
+    let mut found = parallel::map(files, |file| small(file).then(|| one(file)));
     files.iter().zip(&mut found).map(|(file, found)| found.take().unwrap_or_else(|| one(file))).collect()
 }
 

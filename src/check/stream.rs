@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 use std::io;
 
-use rayon::prelude::*;
-
 use crate::bytes::{Span, index};
 use crate::check::outcome::Outcome;
 use crate::check::row::sector_at;
 use crate::check::{BlockAt, Level, Options, Report, Row, copied, unchanged};
 use crate::damage::{Code, CodeSet, Damage, Value};
 use crate::godot::stream::loc::KeyRule;
+use crate::parallel;
 use crate::printable::triple;
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::{OpenError, Source, Windowed};
@@ -104,7 +103,7 @@ pub(super) fn check<S: Source>(
             options.advance(step * group.len() as u64);
             examined
         };
-        let examined: Vec<Option<Vec<Examined>>> = groups.par_iter().map(work).collect();
+        let examined = parallel::map(&groups, work);
         reported += step * part.len() as u64;
         for (group, examined) in groups.into_iter().zip(examined) {
             let mut examined = examined.unwrap_or_default().into_iter();

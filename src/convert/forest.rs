@@ -5,8 +5,6 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use crate::bytes::index;
 use crate::convert::before::Before;
 use crate::convert::groups::{has_holes, regions, units};
@@ -17,6 +15,7 @@ use crate::draft::{self, CHUNK, Draft};
 use crate::godot::forest::Meta;
 use crate::godot::region::{Entry, Format, Header, sectors_for};
 use crate::godot::slots::{self, SlotFormula};
+use crate::parallel;
 use crate::resize::Fill;
 use crate::save::ForestLayout;
 use crate::watch::Step;
@@ -73,7 +72,7 @@ pub(super) fn write(work: &Work<'_>, draft: &Draft<'_>, report: &mut Report) -> 
         work.watch.begin(Step::Converting, regions.iter().map(|(_, sources)| sources.len() as u64).sum());
         for window in regions.chunks(WINDOW) {
             let parts: Vec<Result<FileOutcome, Error>> =
-                window.par_iter().map(|(region, sources)| writing.region(*region, sources)).collect();
+                parallel::map(window, |(region, sources)| writing.region(*region, sources));
             let mut files = Vec::new();
             for part in parts {
                 let (part, more, file) = part?;

@@ -1,9 +1,5 @@
 //! Makes blocks of the result from blocks of the source.
 
-use std::sync::{Mutex, PoisonError};
-
-use rayon::prelude::*;
-
 use crate::convert::before::{Before, bits};
 use crate::convert::block::{cut_distances, far_distances, of_today, without_equal};
 use crate::convert::channels::Data;
@@ -15,6 +11,7 @@ use crate::godot::block::{self, Block};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
 use crate::godot::container;
 use crate::godot::variant::Dialect;
+use crate::parallel;
 use crate::printable::triple;
 use crate::resize::{Cube, Fill, VERSION, has_old_sdf};
 use crate::save::View;
@@ -67,19 +64,13 @@ impl Maker<'_> {
         report: &mut Report,
         sink: &mut dyn FnMut(Made, &mut Report) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let idle: Mutex<Vec<Buffers>> = Mutex::default();
         for window in units.chunks(self.window.max(1)) {
-            let parts: Vec<Result<(Vec<Made>, Report), Error>> = window
-                .par_iter()
-                .map(|unit| {
-                    draft.go_on()?;
-                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                    let mut report = Report::default();
-                    let made = self.make_unit(unit, &mut buffers, &mut report, keep)?;
-                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
-                    Ok((made, report))
-                })
-                .collect();
+            let parts = parallel::map_with(window, |buffers: &mut Buffers, unit| {
+                draft.go_on()?;
+                let mut report = Report::default();
+                let made = self.make_unit(unit, buffers, &mut report, keep)?;
+                Ok::<_, Error>((made, report))
+            });
             for part in parts {
                 let (made, part) = part?;
                 report.merge(part);

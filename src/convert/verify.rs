@@ -1,9 +1,6 @@
 //! Reads the result back and compares it with the source, voxel by voxel.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
-
-use rayon::prelude::*;
 
 use crate::convert::report::{Kind, Report};
 use crate::convert::{Error, OutputLayout, VoxelChange, Work};
@@ -13,6 +10,7 @@ use crate::godot::block::Block;
 use crate::godot::channel::{Channel, Storage, index_zxy};
 use crate::godot::metadata::{Item, Metadata, encode_item};
 use crate::godot::variant::Variant;
+use crate::parallel;
 use crate::resize::{VERSION, as_deep, rescale};
 use crate::world::{At, Buffer, Index, World, unreadable};
 
@@ -95,20 +93,13 @@ fn resized(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), E
             return Err(differs(lod, [0; 3], &format!("{}: {}", fault.file, fault.why)));
         }
         let verifying = Verifying { work, result, lod, source: &source, left_out: &left_out, apart: &apart };
-        let idle: Mutex<Vec<(Buffer, Buffer)>> = Mutex::default();
-        let voxels: Vec<u64> = made
-            .blocks
-            .par_iter()
-            .map(|at| {
-                if work.watch.is_cancelled() {
-                    return Err(draft::Error::Interrupted.into());
-                }
-                let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                let compared = verifying.block(at, &mut buffers);
-                idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
-                compared
-            })
-            .collect::<Result<_, Error>>()?;
+        let spare = parallel::Spare::<(Buffer, Buffer)>::default();
+        let voxels: Vec<u64> = parallel::try_map(&made.blocks, |at| {
+            if work.watch.is_cancelled() {
+                return Err(Error::from(draft::Error::Interrupted));
+            }
+            spare.lend(|buffers| verifying.block(at, buffers))
+        })?;
         let there = source.blocks.iter().filter(|at| !left_out.contains(&(lod, at.position))).count() as u64;
         expected += there * u64::from(work.layout.from).pow(3);
         compared += voxels.iter().sum::<u64>();

@@ -5,8 +5,6 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use crate::bytes::len64;
 use crate::demo::noise;
 use crate::demo::owned::OwnedBlock;
@@ -16,6 +14,7 @@ use crate::godot::container::{self, Mode};
 use crate::godot::forest::Meta;
 use crate::godot::region::{Builder, Format, Header};
 use crate::godot::slots::{self, SlotFormula};
+use crate::parallel;
 use crate::watch::{Step, Watch};
 
 /// A box of blocks: from the first up to, not including, the second.
@@ -312,8 +311,8 @@ pub fn write_forest(dir: &Path, spec: &ForestSpec, watch: Option<&Watch<'_>>) ->
         write_new(dir, &plan.path(), &bytes)?;
         Ok(Stats { blocks: plan.blocks.len() as u64, files: 1, stored_bytes: len64(&bytes), plain_bytes })
     };
-    let written = spec.plans()?.par_iter().map(one).try_reduce(Stats::default, |a, b| Ok(a.plus(b)))?;
-    Ok(first.plus(written))
+    let written = parallel::try_map(&spec.plans()?, one)?;
+    Ok(written.into_iter().fold(first, Stats::plus))
 }
 
 impl Stats {

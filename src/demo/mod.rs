@@ -29,9 +29,8 @@ pub use terrain::{Material, Terrain};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use crate::damage::Code;
+use crate::parallel;
 
 /// A sample save that demonstrates one thing.
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +116,7 @@ pub const NAMES: &str = r##"[types]
 /// # Errors
 /// What the operating system says.
 pub fn write_tour(dir: &Path) -> io::Result<()> {
-    TOUR.par_iter().try_for_each(|(stop, name, _)| {
+    parallel::try_each(&TOUR, |(stop, name, _)| {
         let sample = samples().find(|sample| sample.name == *name).ok_or(io::ErrorKind::NotFound)?;
         let dir = dir.join(stop);
         std::fs::create_dir_all(&dir)?;
@@ -132,7 +131,7 @@ pub fn write_tour(dir: &Path) -> io::Result<()> {
 pub fn write_all(dir: &Path) -> io::Result<Vec<&'static Sample>> {
     forest::empty_directory(dir)?;
     let all: Vec<&'static Sample> = samples().collect();
-    all.par_iter().try_for_each(|sample| {
+    parallel::try_each(&all, |sample| {
         let dir = dir.join(sample.path());
         forest::empty_directory(&dir)?;
         (sample.make)(&dir)

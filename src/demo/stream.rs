@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use rayon::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
@@ -16,6 +15,7 @@ use crate::godot::container;
 use crate::godot::instances::{INSTANCE_BYTES, Instances};
 use crate::godot::stream::loc::{Format, Owned, Place};
 use crate::godot::stream::write as stream;
+use crate::parallel;
 use crate::watch::{Step, Watch};
 
 /// Blocks that are made before they are written.
@@ -161,7 +161,7 @@ pub fn write_stream(path: &Path, spec: &StreamSpec, watch: Option<&Watch<'_>>) -
     watch.begin(Step::Writing, places.len() as u64);
     let mut stats = Stats { files: 1, ..Stats::default() };
     for batch in places.chunks(BATCH) {
-        let made: Vec<_> = batch.par_iter().map(|place| (spec.voxels(*place), spec.instances_of(*place))).collect();
+        let made = parallel::map(batch, |place| (spec.voxels(*place), spec.instances_of(*place)));
         insert(&mut db, spec.format, batch, &made)?;
         stats.blocks += batch.len() as u64;
         stats.plain_bytes += made.iter().map(|((_, plain), _)| plain).sum::<u64>();

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use rayon::prelude::*;
-
 use crate::bytes::index;
 use crate::check;
 use crate::diff::{BlockChange, Change, Error, Options, Side, Summary, WINDOW, What};
 use crate::pak::record::Record;
+use crate::parallel;
 use crate::save::{Pak, PakDir, PakScratch, PakView, Save};
 use crate::source::FileSource;
 use crate::watch::Step;
@@ -129,10 +128,9 @@ pub fn chunks(
             summary.interrupted = true;
             break;
         }
-        let compared: Vec<Option<What>> = window
-            .par_iter()
-            .map_init(Buffers::default, |buffers, at| compare([&a, &b], [a.chunks.get(at), b.chunks.get(at)], buffers))
-            .collect();
+        let compared = parallel::map_with(window, |buffers: &mut Buffers, at| {
+            compare([&a, &b], [a.chunks.get(at), b.chunks.get(at)], buffers)
+        });
         options.watch.advance(window.len() as u64);
         for (position, what) in window.iter().zip(compared) {
             let change = |what| Change { lod: 0, position: *position, across: 1, what };

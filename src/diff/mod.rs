@@ -17,12 +17,9 @@ mod moved;
 mod sizes;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-
-use rayon::prelude::*;
 
 use crate::godot::block::Block;
+use crate::parallel;
 use crate::save::View;
 use crate::watch::{Step, Watch};
 use crate::world::{self, At, Buffer, Index, World, order, unreadable};
@@ -290,24 +287,17 @@ impl Compared<'_> {
         let mut pairs = pairs(&ia.blocks, &ib.blocks);
         let mut left = ia.blocks.len().max(ib.blocks.len()) as u64;
         self.options.watch.begin(Step::Comparing, left);
-        let idle: Mutex<Vec<Buffers>> = Mutex::default();
         loop {
             let window: Vec<Pair> = pairs.by_ref().take(WINDOW).collect();
             if window.is_empty() || self.options.watch.is_cancelled() {
                 break;
             }
-            let outcomes: Vec<Outcome> = window
-                .par_iter()
-                .map(|pair| {
-                    if self.options.watch.is_cancelled() {
-                        return Outcome::Skipped;
-                    }
-                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                    let outcome = self.pair(pair, [ia, ib], &mut buffers);
-                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
-                    outcome
-                })
-                .collect();
+            let outcomes = parallel::map_with(&window, |buffers: &mut Buffers, pair| {
+                if self.options.watch.is_cancelled() {
+                    return Outcome::Skipped;
+                }
+                self.pair(pair, [ia, ib], buffers)
+            });
             for (pair, outcome) in window.iter().zip(outcomes) {
                 let (changes, hashes) = match outcome {
                     Outcome::Same => {

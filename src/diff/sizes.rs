@@ -3,15 +3,13 @@
 //! All smaller blocks inside one larger block are compared together, so that the larger one is decoded once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
-
-use rayon::prelude::*;
 
 use super::compare::{BlockChange, ChannelChange, change};
 use super::{Buffers, Change, Compared, Side, Summary, What, readable};
 use crate::godot::block::Block;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::metadata::{Item, Metadata, VoxelItem};
+use crate::parallel;
 use crate::printable::triple;
 use crate::resize::{Cube, Fill};
 use crate::watch::Step;
@@ -76,24 +74,16 @@ impl Sizes {
         let places = units.iter().filter(|unit| unit.large.is_some() || !unit.small.is_empty()).map(|unit| unit.place);
         let in_units: Vec<[i32; 3]> = places.filter(|place| instances.remove(place)).collect();
         let differing: HashSet<[i32; 3]> = in_units.into_iter().collect();
-        let idle: Mutex<Vec<Buffers>> = Mutex::default();
         let watch = &compared.options.watch;
         let mut left = ia.blocks.len().max(ib.blocks.len()) as u64;
         watch.begin(Step::Comparing, left);
         for window in units.chunks((WINDOW / all).max(2)) {
-            let outcomes: Vec<Outcome> = window
-                .par_iter()
-                .map(|unit| {
-                    if watch.is_cancelled() {
-                        return Outcome::default();
-                    }
-                    let mut buffers = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                    let outcome = Comparing { sizes: self, lod: ia.lod, compared, fill: &fill, instances: &differing }
-                        .unit(unit, &mut buffers);
-                    idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
-                    outcome
-                })
-                .collect();
+            let outcomes = parallel::map_with(window, |buffers: &mut Buffers, unit| {
+                if watch.is_cancelled() {
+                    return Outcome::default();
+                }
+                Comparing { sizes: self, lod: ia.lod, compared, fill: &fill, instances: &differing }.unit(unit, buffers)
+            });
             for Outcome { changes, same, holes } in outcomes {
                 summary.same += same;
                 summary.holes += holes;

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::voxels::Error;
@@ -15,6 +14,7 @@ use crate::draft::{self, Draft, Writer};
 use crate::pak::Inferred;
 use crate::pak::chunk::{Order, Shape, Voxels};
 use crate::pak::record::Record;
+use crate::parallel;
 use crate::printable;
 use crate::save::{EXPORT_REPORT, Pak, PakDir, PakFile, PakScratch, PakView, Save};
 use crate::source::FileSource;
@@ -200,7 +200,8 @@ fn region(
     let misplaced = check::misplaced_chunks(&pak, watch).map_err(|error| fault(error.to_string()))?;
     let uncounted = check::uncounted_chunks(&pak).map_err(|error| fault(error.to_string()))?;
     let uncounted = uncounted.map(|why| Fault { file: shown.clone(), why });
-    let written = wanted.into_par_iter().map_init(PakScratch::default, |scratch, (number, record)| {
+    let spare = parallel::Spare::<PakScratch>::default();
+    let line = |scratch: &mut PakScratch, number: u32, record: Record| {
         draft.go_on().map_err(Failed::Beside)?;
         let view = pak.view(number, record, scratch).map_err(|error| fault(error.to_string()))?;
         let mut name = OsString::from(&stem);
@@ -208,9 +209,9 @@ fn region(
         let _ = write!(name, ".record-{number}");
         let line = chunk(&pak, &shown, number, &view, name, draft).map_err(Failed::Beside)?;
         let code = misplaced.get(&number);
-        Ok(Line { misplaced: code.is_some(), ..line }.with_finding(code.map(|code| code.name())))
-    });
-    let written: Result<Vec<Line>, Failed> = written.collect();
+        Ok::<_, Failed>(Line { misplaced: code.is_some(), ..line }.with_finding(code.map(|code| code.name())))
+    };
+    let written = parallel::try_map(&wanted, |(number, record)| spare.lend(|scratch| line(scratch, *number, *record)));
     if pak.source.changed().unwrap_or(true) {
         return Err(Failed::Beside(draft::Error::Changed(path)));
     }

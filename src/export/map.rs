@@ -4,13 +4,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde_json::json;
 
 use super::picture_faults::{self, PictureFaults};
 use super::voxels::{Area, Error, Odd};
 use crate::check;
 use crate::draft::{self, Draft};
+use crate::parallel;
 use crate::picture::color::{self, Rgb};
 use crate::picture::difference;
 use crate::picture::paint::{Style, Window};
@@ -346,11 +346,9 @@ impl<'r> Drawing<'r> {
         let side = self.grid.side;
         let width = self.width();
         // Some at a time, so that only those and the strip are in memory.
-        for some in columns.chunks(rayon::current_num_threads().max(1) * 4) {
-            let tiles: Vec<_> = some
-                .par_iter()
-                .map_init(Scratch::default, |scratch, tu| (*tu, self.grid.load(reader, [*tu, tv], scratch)))
-                .collect();
+        for some in columns.chunks(parallel::threads() * 4) {
+            let load = |scratch: &mut Scratch, tu: &i64| (*tu, self.grid.load(reader, [*tu, tv], scratch));
+            let tiles = parallel::map_with(some, load);
             for (tu, tile) in tiles {
                 for (y, row) in tile.pixels.chunks(crate::bytes::index(side.unsigned_abs())).enumerate() {
                     for (x, pixel) in (tu * side..).zip(row) {

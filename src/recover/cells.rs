@@ -7,8 +7,7 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::faces::Layer;
 
 /// Axes of seams: x, y, z, and between two LODs.
@@ -339,25 +338,19 @@ impl Axis {
         let folds = if pairs.near.len() < MANY { 5 } else { 2 };
         let fold = |i: usize| (i.wrapping_mul(0x9e37_79b9) >> 7) % folds;
         // Parts of a fixed size, so that the sums do not depend on the number of threads.
-        let parts: Vec<Counts> = pairs
-            .near
-            .par_chunks(PART)
-            .map(|part| {
-                let mut random = Counts::new();
-                part.iter().flat_map(|(_, strangers)| strangers).for_each(|(a, b)| random.add(a, b, 1.0));
-                random
-            })
-            .collect();
+        let parts: Vec<_> = pairs.near.chunks(PART).collect();
+        let parts = parallel::map(&parts, |part| {
+            let mut random = Counts::new();
+            part.iter().flat_map(|(_, strangers)| strangers).for_each(|(a, b)| random.add(a, b, 1.0));
+            random
+        });
         let random = parts.iter().fold(Counts::new(), Counts::sum);
-        let by_fold: Vec<Counts> = (0..folds)
-            .into_par_iter()
-            .map(|of| {
-                let mut near = Counts::new();
-                let own = pairs.near.iter().enumerate().filter(|(i, _)| fold(*i) == of);
-                own.for_each(|(_, ((a, b), _))| near.add(a, b, 1.0));
-                near
-            })
-            .collect();
+        let by_fold = parallel::map_indices(folds, |of| {
+            let mut near = Counts::new();
+            let own = pairs.near.iter().enumerate().filter(|(i, _)| fold(*i) == of);
+            own.for_each(|(_, ((a, b), _))| near.add(a, b, 1.0));
+            near
+        });
         let mut within = Counts::new();
         let inside = (pairs.near.len() as f64 / pairs.inside.len().max(1) as f64 * 0.2).min(0.2);
         pairs.inside.iter().for_each(|(a, b)| within.add(a, b, inside));
@@ -367,15 +360,10 @@ impl Axis {
             Cells { kinds: Counts::odds(&near.kinds, &random.kinds), sdf: Counts::odds(&near.sdf, &random.sdf) }
         };
         let without: Vec<Cells> = (0..folds).map(|fold| count(Some(fold))).collect();
-        let groups: Vec<Vec<Features>> = pairs
-            .near
-            .par_iter()
-            .enumerate()
-            .map(|(i, (own, strangers))| {
-                let cells = &without[fold(i)];
-                std::iter::once(own).chain(strangers).map(|(a, b)| cells.features(a, b)).collect()
-            })
-            .collect();
+        let groups: Vec<Vec<Features>> = parallel::map_indices(pairs.near.len(), |i| {
+            let ((own, strangers), cells) = (&pairs.near[i], &without[fold(i)]);
+            std::iter::once(own).chain(strangers).map(|(a, b)| cells.features(a, b)).collect()
+        });
         let weights = regress(&groups);
         let n = pairs.near.len() as f64;
         let clip = [-clip.min(n.ln() + 1.0), clip.min((n * 16.0).ln())];

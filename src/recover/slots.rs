@@ -8,10 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use rayon::prelude::*;
-
 use crate::godot::region::Entry;
 use crate::godot::slots::SlotFormula;
+use crate::parallel;
 use crate::recover::faces::Faces;
 use crate::recover::seam::{Odds, inner, seam};
 use crate::save::{self, Forest, Kind, Region, RegionFile, Save, Scratch};
@@ -283,7 +282,7 @@ impl<'s> Lod<'s> {
             let fits = block.volume() <= self.save.options.limits.block_bytes;
             fits.then(|| Faces::read_sides(block, true))?.map(|faces| (*member, faces))
         };
-        members.par_iter().map_init(Scratch::default, read).flatten().collect()
+        parallel::map_with(&members, read).into_iter().flatten().collect()
     }
 }
 

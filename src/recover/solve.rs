@@ -5,8 +5,7 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::align::{Posterior, align, estimate_rates};
 use crate::recover::evidence::{Evidence, Nothing, Rates, Seams};
 use crate::recover::joint;
@@ -37,7 +36,7 @@ const PESSIMISTIC: Rates = Rates { gone: 0.35, shrunk: 0.2 };
 /// Solves all regions of a save.
 #[must_use]
 pub fn solve<'c>(cases: &'c [&'c Case], watch: &Watch<'_>) -> Solver<'c> {
-    let states = cases.par_iter().map(|case| first(case)).collect();
+    let states = parallel::map(cases, |case| first(case));
     let mut solver = Solver::new(cases, states);
     if solver.states.iter().all(State::is_solved) {
         return solver;
@@ -63,8 +62,7 @@ pub fn solve<'c>(cases: &'c [&'c Case], watch: &Watch<'_>) -> Solver<'c> {
 impl Solver<'_> {
     fn round(&mut self, n: usize) {
         let open = |r: usize| !self.states[r].is_solved() && (n < LARGE_ROUNDS || !self.cases[r].is_large());
-        let next: Vec<Option<State>> =
-            (0..self.cases.len()).into_par_iter().map(|r| open(r).then(|| self.again(r))).collect();
+        let next = parallel::map_indices(self.cases.len(), |r| open(r).then(|| self.again(r)));
         for (state, next) in self.states.iter_mut().zip(next) {
             if let Some(next) = next {
                 *state = next;
@@ -105,7 +103,7 @@ impl Solver<'_> {
     /// Compares whole assignments of the regions in which something is left open. Draws are too few for large regions.
     fn compare(&mut self) {
         let one = |r: usize| if self.cases[r].is_large() { None } else { joint::options(self, r) };
-        let next: Vec<_> = (0..self.cases.len()).into_par_iter().map(one).collect();
+        let next = parallel::map_indices(self.cases.len(), one);
         for (state, next) in self.states.iter_mut().zip(next) {
             if let Some(next) = next {
                 state.options = next;
@@ -115,22 +113,19 @@ impl Solver<'_> {
 
     /// Asks once more, as if the game had saved many blocks: how often it did is a guess from few of them.
     fn doubt(&mut self) {
-        let pessimistic: Vec<_> = (0..self.cases.len())
-            .into_par_iter()
-            .map(|r| {
-                let (case, state) = (self.cases[r], &self.states[r]);
-                let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
-                // Where nothing goes on from block to block, what was not compared is as likely as what was.
-                let table = Seams { rows: &state.seams, by: 1.0 };
-                let seams: &dyn Evidence = if self.trust() > 0.0 { &table } else { &Nothing };
-                let rates = Rates {
-                    gone: state.rates.gone.max(PESSIMISTIC.gone),
-                    shrunk: state.rates.shrunk.max(PESSIMISTIC.shrunk),
-                };
-                let posterior = align(&counts, &case.walk, &state.readings, rates, case.table_end(), seams);
-                moved::options(case, &posterior, rates, seams)
-            })
-            .collect();
+        let pessimistic = parallel::map_indices(self.cases.len(), |r| {
+            let (case, state) = (self.cases[r], &self.states[r]);
+            let counts: Vec<u32> = case.entries.iter().map(|e| e.count).collect();
+            // Where nothing goes on from block to block, what was not compared is as likely as what was.
+            let table = Seams { rows: &state.seams, by: 1.0 };
+            let seams: &dyn Evidence = if self.trust() > 0.0 { &table } else { &Nothing };
+            let rates = Rates {
+                gone: state.rates.gone.max(PESSIMISTIC.gone),
+                shrunk: state.rates.shrunk.max(PESSIMISTIC.shrunk),
+            };
+            let posterior = align(&counts, &case.walk, &state.readings, rates, case.table_end(), seams);
+            moved::options(case, &posterior, rates, seams)
+        });
         for (state, pessimistic) in self.states.iter_mut().zip(pessimistic) {
             state.pessimistic = if state.is_solved() { state.options.clone() } else { pessimistic };
         }

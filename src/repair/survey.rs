@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use rayon::prelude::*;
-
 use crate::bytes::Span;
 use crate::check;
 use crate::damage::{Code, Damage};
 use crate::draft;
 use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::godot::slots::SlotFormula;
+use crate::parallel;
 pub(super) use crate::recover::cluster::Sides;
 use crate::recover::cluster::{self, Broken, Extent, Member, clusters, extent_of};
 use crate::recover::decide::{Certainty, Placed};
@@ -141,12 +140,13 @@ pub(super) fn look(
         screened.shorten(files.len());
         // The first of two looks.
         options.watch.advance(file.len / 2);
-        Ok((look, screened))
+        Ok::<_, Error>((look, screened))
     };
-    let glances = files.par_iter().map(glance).collect::<Result<Vec<_>, Error>>()?;
+    let glances = parallel::try_map(files, glance)?;
     let (glances, screened): (Vec<quick::Glance>, Vec<Screened>) = glances.into_iter().unzip();
     let explained = quick::tables_match(&glances.iter().collect::<Vec<_>>());
-    let one = |(((forest, file, format), explained), screened): ((&Listed<'_>, &bool), &Screened)| {
+    let shown: Vec<((&Listed<'_>, bool), &Screened)> = files.iter().zip(explained).zip(&screened).collect();
+    let one = |(((forest, file, format), explained), screened): &((&Listed<'_>, bool), &Screened)| {
         options.go_on()?;
         let walk = if *explained { None } else { open(save, forest, file, format.as_ref(), Sides::None)? };
         options.watch.advance(file.len - file.len / 2);
@@ -156,9 +156,9 @@ pub(super) fn look(
             None => Standing::Nothing,
         };
         let has_exchanged = screened.has_exchanged && matches!(look, Standing::Healthy);
-        Ok(if has_exchanged { Standing::Exchanged } else { look })
+        Ok::<_, Error>(if has_exchanged { Standing::Exchanged } else { look })
     };
-    let looks = files.par_iter().zip(&explained).zip(&screened).map(one).collect::<Result<Vec<_>, Error>>()?;
+    let looks = parallel::try_map(&shown, one)?;
     let named: Vec<Named<'_>> = files
         .iter()
         .zip(&screened)
@@ -216,23 +216,20 @@ pub(super) fn solve_all<'s>(
         let alone = matches!((&solved[..], &near[..]), ([i], []) if matches!(looks[*i], Standing::Odd));
         let all: Vec<(usize, bool)> =
             solved.iter().map(|&i| (i, false)).chain(near.iter().map(|&i| (i, true))).collect();
-        let walks: Vec<Option<(Walk<'_>, usize, bool)>> = all
-            .into_par_iter()
-            .map(|(i, near)| {
-                options.go_on()?;
-                let sides = match &looks[i] {
-                    _ if alone => Sides::None,
-                    _ if near => Sides::AtBorder(&extents),
-                    look => Sides::Of(look.broken()),
-                };
-                let (forest, file, format) = &files[i];
-                let walk = open(save, forest, file, format.as_ref(), sides)?;
-                // A cluster may have more regions than a process may have open files.
-                walk.iter().for_each(|walk| walk.region.source.file().close());
-                options.watch.advance(file.len);
-                Ok(walk.map(|walk| (walk, i, near)))
-            })
-            .collect::<Result<_, Error>>()?;
+        let walks = parallel::try_map(&all, |&(i, near)| {
+            options.go_on()?;
+            let sides = match &looks[i] {
+                _ if alone => Sides::None,
+                _ if near => Sides::AtBorder(&extents),
+                look => Sides::Of(look.broken()),
+            };
+            let (forest, file, format) = &files[i];
+            let walk = open(save, forest, file, format.as_ref(), sides)?;
+            // A cluster may have more regions than a process may have open files.
+            walk.iter().for_each(|walk| walk.region.source.file().close());
+            options.watch.advance(file.len);
+            Ok::<_, Error>(walk.map(|walk| (walk, i, near)))
+        })?;
         let mut walks: Vec<(Walk<'_>, usize, bool)> = walks.into_iter().flatten().collect();
         walks.sort_by_key(|(walk, ..)| (walk.file.lod, walk.file.position));
         let members: Vec<survey::Member<'_>> = walks

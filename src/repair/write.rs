@@ -5,11 +5,10 @@ use std::ffi::OsString;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use crate::check;
 use crate::draft::{self, Draft, Input, Writer};
 use crate::godot::stream::loc::KeyRule;
+use crate::parallel;
 use crate::repair::decision::{Action, RegionPlan};
 use crate::repair::out::{self, aside};
 use crate::repair::plan::Plan;
@@ -55,7 +54,7 @@ pub(super) fn write(
     others(&draft, save, plan)?;
     let len = |region: &RegionPlan| fs::metadata(&region.path).map_or(0, |metadata| metadata.len());
     options.watch.begin(Step::Building, plan.regions.iter().map(len).sum());
-    plan.regions.par_iter().try_for_each(|r| {
+    parallel::try_each(&plan.regions, |r| {
         let done = region(&draft, save, r);
         options.watch.advance(len(r));
         done

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::{VERSION, sdf_of_today};
 use crate::godot::channel::{CHANNELS, Channel, Depth, SDF, Storage, sdf};
+use crate::parallel;
 use crate::watch::Watch;
 use crate::world::{Buffer, Index, World};
 
@@ -37,35 +36,24 @@ impl Fill {
 
     /// Reads all blocks of a LOD.
     pub fn measure(world: &World<'_>, index: &Index, watch: &Watch<'_>) -> Self {
-        let idle: Mutex<Vec<Buffer>> = Mutex::default();
-        let counts = index
-            .blocks
-            .par_iter()
-            .fold(Counts::new, |mut counts, at| {
-                if watch.is_cancelled() {
-                    return counts;
-                }
-                let mut buffer = idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                // The caller lists blocks that cannot be read.
-                if let Ok(view) = world.read(at, &mut buffer)
-                    && view.is_readable()
-                    && let Some(block) = &view.block
-                {
-                    for channel in [SDF, TEXTURES[0], TEXTURES[1]] {
-                        if let Some(key) = block.channels.get(channel).and_then(|c| key(block.version, channel, c)) {
-                            *counts.entry(key).or_default() += 1;
-                        }
+        let counts = Mutex::new(Counts::new());
+        parallel::each_with(&index.blocks, |buffer: &mut Buffer, at| {
+            if watch.is_cancelled() {
+                return;
+            }
+            // The caller lists blocks that cannot be read.
+            if let Ok(view) = world.read(at, buffer)
+                && view.is_readable()
+                && let Some(block) = &view.block
+            {
+                for channel in [SDF, TEXTURES[0], TEXTURES[1]] {
+                    if let Some(key) = block.channels.get(channel).and_then(|c| key(block.version, channel, c)) {
+                        *counts.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() += 1;
                     }
                 }
-                idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
-                counts
-            })
-            .reduce(Counts::new, |mut all, some| {
-                for (key, n) in some {
-                    *all.entry(key).or_default() += n;
-                }
-                all
-            });
+            }
+        });
+        let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut best = HashMap::new();
         for channel in 0..CHANNELS {
             for depth in Depth::ALL {

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use super::files::Files;
 use super::{At, Buffer, Error, Fault, Index};
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Level};
 use crate::godot::region::{Entry, Format, Header};
 use crate::godot::slots::SlotFormula;
+use crate::parallel;
 use crate::save::{Forest, Kind, RegionFile, Save, Scratch, wanted};
 use crate::source::Source;
 
@@ -163,8 +162,7 @@ impl<'s> Regions<'s> {
     pub fn index(&self, save: &Save, lod: u8, slots: Option<SlotFormula>) -> Index {
         let files: Vec<(u32, &RegionFile)> =
             (0..).zip(&self.forest.regions).filter(|(_, file)| file.lod == lod).collect();
-        let parts: Vec<OfRegion> =
-            files.par_iter().map(|(number, file)| of_region(save, self.forest, *number, file, slots)).collect();
+        let parts = parallel::map(&files, |(number, file)| of_region(save, self.forest, *number, file, slots));
         let mut all = OfRegion::default();
         for OfRegion { blocks, faults, corrected } in parts {
             all.blocks.extend(blocks);

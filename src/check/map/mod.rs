@@ -5,12 +5,11 @@ mod layers;
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::bytes::Span;
 use crate::check::{Inside, Level, Options, Report, Row};
 use crate::damage::{Code, CodeSet};
 use crate::limits::Limits;
+use crate::parallel;
 use crate::printable::printable;
 use crate::save::Save;
 use crate::source::FileSource;
@@ -115,11 +114,10 @@ pub fn layer_rows(save: &Save, map: &Map, layer: &Layer, options: &Options<'_>) 
         return dense_row(&grid, file, limits, options).into_iter().collect();
     }
     let blocks: Vec<(u32, [i32; 3])> = grid.index.rows().collect();
-    blocks
-        .into_par_iter()
-        .filter(|_| !options.cancelled())
-        .map_init(Default::default, |buffers, block| block_row(&grid, &file, block, buffers))
-        .collect()
+    let rows = parallel::map_with(&blocks, |buffers: &mut (Vec<u8>, Vec<u64>), block| {
+        (!options.cancelled()).then(|| block_row(&grid, &file, *block, buffers))
+    });
+    rows.into_iter().flatten().collect()
 }
 
 fn dense_row(grid: &Grid<FileSource>, file: Arc<str>, limits: &Limits, options: &Options<'_>) -> Option<Row> {

@@ -5,8 +5,6 @@ mod evidence;
 use std::cell::RefCell;
 use std::io;
 
-use rayon::prelude::*;
-
 use self::evidence::Evidence;
 pub(super) use self::evidence::{chunks_of_others, uncounted_words};
 use crate::bytes::Span;
@@ -17,6 +15,7 @@ use crate::damage::{Code, CodeSet, Damage, Level as Severity, Value};
 use crate::limits::Limits;
 use crate::pak::place;
 use crate::pak::record::{self, Record};
+use crate::parallel;
 use crate::save::{Pak, PakDir, PakFile, PakScratch, PakView, Save};
 use crate::source::{OpenError, Source};
 
@@ -97,7 +96,7 @@ pub(super) fn check<S: Source>(
     // Damage of a chunk is reported after the whole file was analysed.
     let mut wrong = Vec::new();
     for part in chunks.chunks(CHUNKS) {
-        let outcomes: Vec<Option<Outcome>> = part.par_iter().map(|claim| examine(pak, claim, options)).collect();
+        let outcomes = parallel::map(part, |claim| examine(pak, claim, options));
         for (claim, outcome) in part.iter().zip(outcomes) {
             report.stats.blocks += 1;
             if let Some(rows) = rows.as_deref_mut() {

@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 use std::io;
 
-use rayon::prelude::*;
-
 use crate::bytes::{Span, index};
 use crate::check::Options;
 use crate::godot::region::{Entry, sectors_for};
 use crate::godot::verify::{Verified, Verifier};
 use crate::limits::Limits;
+use crate::parallel;
 use crate::save::{Listed, Region, Scratch, View, wanted};
 use crate::source::Source;
 
@@ -59,8 +58,7 @@ pub(super) fn examine<S: Source, T: Send>(
         kept
     };
     let is_large = |run: &Run<'_>| one_by_one || run.span.len() > LARGE;
-    let mut results: Vec<Option<Vec<Option<T>>>> =
-        runs.par_iter().map(|run| (!is_large(run)).then(|| work(run))).collect();
+    let mut results = parallel::map(&runs, |run| (!is_large(run)).then(|| work(run)));
     let mut kept = Vec::with_capacity(by_sector.len());
     for (run, result) in runs.iter().zip(&mut results) {
         kept.extend(result.take().unwrap_or_else(|| work(run)));

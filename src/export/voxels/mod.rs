@@ -9,16 +9,13 @@ mod report;
 mod tile;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use rayon::prelude::*;
 
 use crate::check::{self, Misplaced};
 use crate::draft::{self, Draft};
 use crate::godot::channel::{CHANNELS, Depth, NAMES, SDF};
 use crate::godot::textures::{INDICES, Textures, WEIGHTS, unpack};
+use crate::parallel;
 use crate::picture::palette::Palette;
 use crate::watch::{Step, Watch};
 use crate::world::{self, At, Buffer, Index, World, order};
@@ -354,27 +351,21 @@ impl Run<'_> {
         self.watch.begin(Step::Exporting, count);
         let mut next = 0;
         let stop = AtomicBool::new(false);
-        let idle: Mutex<Vec<(Buffer, Tile)>> = Mutex::default();
+        let spare = parallel::Spare::<(Buffer, Tile)>::default();
         while next < count {
             draft.go_on()?;
             let window = next..count.min(next + WINDOW as u64);
-            let done: Vec<Result<Done, Error>> = window
-                .clone()
-                .into_par_iter()
-                .map(|n| {
-                    if stop.load(Ordering::Relaxed) || draft.go_on().is_err() {
-                        return Ok(Done::default());
-                    }
-                    let taken = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                    let (mut buffer, mut tile) = taken.unwrap_or_default();
-                    let done = self.tile(&arrays, tiles.get(n), &mut buffer, &mut tile);
-                    idle.lock().unwrap_or_else(PoisonError::into_inner).push((buffer, tile));
-                    if done.as_ref().map_or(true, |done| done.wider.is_some()) {
-                        stop.store(true, Ordering::Relaxed);
-                    }
-                    done
-                })
-                .collect();
+            let numbers: Vec<u64> = window.clone().collect();
+            let done: Vec<Result<Done, Error>> = parallel::map(&numbers, |n| {
+                if stop.load(Ordering::Relaxed) || draft.go_on().is_err() {
+                    return Ok(Done::default());
+                }
+                let done = spare.lend(|(buffer, tile)| self.tile(&arrays, tiles.get(*n), buffer, tile));
+                if done.as_ref().map_or(true, |done| done.wider.is_some()) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                done
+            });
             for done in done {
                 let done = done?;
                 if let Some(wider) = done.wider {

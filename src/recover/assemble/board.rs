@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::assemble::Start;
 use crate::recover::assemble::heights::Heights;
 use crate::recover::assemble::links::{Link, Sides, around};
@@ -95,12 +94,12 @@ impl<'c> Board<'c> {
         let mut all = Vec::new();
         for (r, start) in starts.iter().enumerate().filter(|(_, start)| start.check) {
             let case = self.cases[r];
-            let found = start.anchors.par_iter().filter_map(|&(slot, block)| {
+            let found = parallel::map(&start.anchors, |&(slot, block)| {
                 let links = self.links(case.lod, case.shape.position(slot)?);
                 let (sum, n) = self.seams((r, block), &links);
                 (n >= 2 && sum <= self.weights.suspect).then_some((r, slot, block))
             });
-            all.par_extend(found);
+            all.extend(found.into_iter().flatten());
         }
         all
     }

@@ -6,8 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::{Grown, Growth, keep_best};
 use crate::recover::assemble::links::{Few, Link, around};
@@ -170,7 +169,7 @@ impl Growth {
         let voxels = |i: usize| case.voxels(self.loose[r][i].block);
         let slots: Vec<(u32, usize, Support)> =
             open.iter().map(|&g| (self.grown[g].slot, self.grown[g].loose, support(self.grown[g].slot))).collect();
-        let own: Vec<f64> = slots.par_iter().map(|(slot, i, support)| strength(*i, *slot, support)).collect();
+        let own: Vec<f64> = parallel::map(&slots, |(slot, i, support)| strength(*i, *slot, support));
         // The place of each block that has one which is not certain.
         let place: HashMap<usize, usize> = slots.iter().enumerate().map(|(k, (_, i, _))| (*i, k)).collect();
         let certain: Vec<bool> = {
@@ -197,75 +196,72 @@ impl Growth {
         slots.iter().for_each(|(_, i, _)| {
             one_of.entry(voxels(*i)).or_insert(*i);
         });
-        let unfilled_odds: HashMap<u128, Vec<f64>> = one_of
-            .into_par_iter()
-            .map(|(voxels, i)| {
-                let mut ranked: Vec<(f64, usize)> = unfilled
-                    .iter()
-                    .enumerate()
-                    .map(|(u, (_, occupied, _, around))| (self.estimate(board, r, i, around) + occupied, u))
-                    .collect();
-                ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-                if large {
-                    ranked.truncate(UNFILLED);
-                }
-                let odds = |(rank, (estimate, u)): (usize, (f64, usize))| {
-                    let (slot, occupied, support, _) = &unfilled[u];
-                    if rank < UNFILLED { strength(i, *slot, support) + occupied } else { estimate }
-                };
-                (voxels, ranked.into_iter().enumerate().map(odds).collect())
-            })
-            .collect();
+        let one_of: Vec<(u128, usize)> = one_of.into_iter().collect();
+        let unfilled_odds = parallel::map(&one_of, |&(voxels, i)| {
+            let mut ranked: Vec<(f64, usize)> = unfilled
+                .iter()
+                .enumerate()
+                .map(|(u, (_, occupied, _, around))| (self.estimate(board, r, i, around) + occupied, u))
+                .collect();
+            ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            if large {
+                ranked.truncate(UNFILLED);
+            }
+            let odds = |(rank, (estimate, u)): (usize, (f64, usize))| {
+                let (slot, occupied, support, _) = &unfilled[u];
+                if rank < UNFILLED { strength(i, *slot, support) + occupied } else { estimate }
+            };
+            (voxels, ranked.into_iter().enumerate().map(odds).collect())
+        });
+        let unfilled_odds: HashMap<u128, Vec<f64>> = unfilled_odds.into_iter().collect();
         let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
         let rivals: Vec<usize> = (0..self.loose[r].len()).filter(|&i| !certain[i]).collect();
-        (0..slots.len())
-            .into_par_iter()
-            .filter_map(|k| {
-                let (slot, i, support) = &slots[k];
-                if changed.is_some_and(|changed| support.iter().all(|(_, node, _)| !changed.contains(node))) {
-                    return None;
-                }
-                let beside = support.iter().filter(|(link, ..)| matches!(link, Link::Beside(..))).count();
-                let fewest = if large && most == Certainty::Certain { 1 } else { 2 };
-                let occupied = match large {
-                    true => board.occupancy[beside.min(6)].max(0.0),
-                    false => self.occupied(board, r, *slot, beside),
+        let found = parallel::map_indices(slots.len(), |k| {
+            let (slot, i, support) = &slots[k];
+            if changed.is_some_and(|changed| support.iter().all(|(_, node, _)| !changed.contains(node))) {
+                return None;
+            }
+            let beside = support.iter().filter(|(link, ..)| matches!(link, Link::Beside(..))).count();
+            let fewest = if large && most == Certainty::Certain { 1 } else { 2 };
+            let occupied = match large {
+                true => board.occupancy[beside.min(6)].max(0.0),
+                false => self.occupied(board, r, *slot, beside),
+            };
+            // Seams of plain sides carry no information; in small regions, the number of neighbours does.
+            let full = own[k] + if large { 0.0 } else { occupied };
+            if full <= 0.0 || beside < fewest {
+                return None;
+            }
+            let live = self.loose[r][*i].live;
+            // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
+            let mut against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0);
+            let unfilled = unfilled_odds.get(&voxels(*i)).into_iter().flatten();
+            against += unfilled.map(|other| (other - full).min(0.0).exp()).sum::<f64>();
+            let around: Vec<Around> = support.iter().filter_map(|of| Around::new(board, of)).collect();
+            let mut ranked: Vec<(f64, usize)> = rivals
+                .iter()
+                .filter(|&&other| voxels(other) != voxels(*i))
+                .map(|&other| (self.estimate(board, r, other, &around), other))
+                .collect();
+            keep_best(&mut ranked, RIVALS);
+            for (_, other) in ranked {
+                let here = strength(other, *slot, support);
+                let lost = match place.get(&other) {
+                    Some(&at) => own[at] - strength(*i, slots[at].0, &slots[at].2),
+                    None => live - self.loose[r][other].live,
                 };
-                // Seams of plain sides carry no information; in small regions, the number of neighbours does.
-                let full = own[k] + if large { 0.0 } else { occupied };
-                if full <= 0.0 || beside < fewest {
-                    return None;
-                }
-                let live = self.loose[r][*i].live;
-                // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
-                let mut against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0);
-                let unfilled = unfilled_odds.get(&voxels(*i)).into_iter().flatten();
-                against += unfilled.map(|other| (other - full).min(0.0).exp()).sum::<f64>();
-                let around: Vec<Around> = support.iter().filter_map(|of| Around::new(board, of)).collect();
-                let mut ranked: Vec<(f64, usize)> = rivals
-                    .iter()
-                    .filter(|&&other| voxels(other) != voxels(*i))
-                    .map(|&other| (self.estimate(board, r, other, &around), other))
-                    .collect();
-                keep_best(&mut ranked, RIVALS);
-                for (_, other) in ranked {
-                    let here = strength(other, *slot, support);
-                    let lost = match place.get(&other) {
-                        Some(&at) => own[at] - strength(*i, slots[at].0, &slots[at].2),
-                        None => live - self.loose[r][other].live,
-                    };
-                    against += (here - own[k] - lost).exp();
-                }
-                let rests = support.iter().filter(|(.., weight)| *weight >= 1.0);
-                let node = (r, self.loose[r][*i].block);
-                let (firm, seams) = rests
-                    .fold((0, 0.0), |(n, sum), (link, other, _)| (n + 1, sum + board.side_odds(node, *link, *other)));
-                let is_alone = self.copies.get(&(r, voxels(*i))).is_none_or(|copies| copies.len() == 1);
-                let is_firm = !large || (firm >= 2 && (!is_alone || seams >= OWN)) || (firm == 1 && seams >= FIRM);
-                let sharper = if large { SHARPER } else { 1.0 };
-                Some(Judged { grown: open[k], p: 1.0 / (1.0 + against.powf(sharper)), is_firm })
-            })
-            .collect()
+                against += (here - own[k] - lost).exp();
+            }
+            let rests = support.iter().filter(|(.., weight)| *weight >= 1.0);
+            let node = (r, self.loose[r][*i].block);
+            let (firm, seams) =
+                rests.fold((0, 0.0), |(n, sum), (link, other, _)| (n + 1, sum + board.side_odds(node, *link, *other)));
+            let is_alone = self.copies.get(&(r, voxels(*i))).is_none_or(|copies| copies.len() == 1);
+            let is_firm = !large || (firm >= 2 && (!is_alone || seams >= OWN)) || (firm == 1 && seams >= FIRM);
+            let sharper = if large { SHARPER } else { 1.0 };
+            Some(Judged { grown: open[k], p: 1.0 / (1.0 + against.powf(sharper)), is_firm })
+        });
+        found.into_iter().flatten().collect()
     }
 
     /// Raises the certainty of places, to no more than `most`. Returns the blocks that became surer.

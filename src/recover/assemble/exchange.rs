@@ -5,8 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::confirm::Around;
 use crate::recover::assemble::growth::keep_best;
@@ -151,7 +150,7 @@ impl Board<'_> {
             let (seams, _) = self.seams((r, block), &links);
             Some(Place { block, position, links, seams })
         };
-        start.anchors.par_iter().map(place).collect()
+        parallel::map(&start.anchors, place).into_iter().collect()
     }
 
     /// The seams of a block in a place with what `counts`, but for the two blocks of a pair.
@@ -195,12 +194,13 @@ impl Board<'_> {
                 .map(|(j, other)| (Around::sum(&around, self, &few, j) + height(other.block, place.position), j))
                 .collect();
             keep_best(&mut ranked, RIVALS);
-            ranked.into_iter().map(move |(_, j)| {
+            let exchange = |(_, j): (f64, usize)| {
                 let gain = self.gain(r, [place, &places[j]], |_| true);
                 Exchange { gain, pair: [i, j] }
-            })
+            };
+            ranked.into_iter().map(exchange).filter(|of| of.gain > 0.0).collect::<Vec<_>>()
         };
-        let mut found: Vec<Exchange> = weak.par_iter().flat_map_iter(of_place).filter(|of| of.gain > 0.0).collect();
+        let mut found: Vec<Exchange> = parallel::map(weak, of_place).into_iter().flatten().collect();
         found.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.pair.cmp(&b.pair)));
         found
     }

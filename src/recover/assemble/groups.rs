@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::assemble::board::Board;
 use crate::recover::assemble::confirm::Around;
 use crate::recover::assemble::growth;
@@ -33,7 +32,7 @@ impl Places<'_> {
         let groups = self.find_groups(board);
         let asked: Vec<&BTreeSet<u32>> =
             groups.iter().filter(|group| group.iter().any(|slot| asked.contains(slot))).collect();
-        let odds: Vec<f64> = asked.par_iter().map(|group| self.weigh_group(board, group)).collect();
+        let odds: Vec<f64> = parallel::map(&asked, |group| self.weigh_group(board, group));
         let mut of: HashMap<u32, f64> = HashMap::new();
         for (group, odds) in asked.into_iter().zip(odds) {
             for slot in group {

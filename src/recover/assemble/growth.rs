@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::assemble::board::{Board, Node, Suspect};
 use crate::recover::assemble::links::{Few, Link, SIDES, around};
 use crate::recover::assemble::matching::{self, Edge, Group};
@@ -156,7 +155,8 @@ impl Growth {
         }
         for (r, loose) in self.loose.iter().enumerate() {
             let of_side = |side: usize| {
-                loose.par_iter().map(move |loose| Some(board.sides_of((r, loose.block))?.few(side))).collect()
+                let few = parallel::map(loose, |loose| Some(board.sides_of((r, loose.block))?.few(side)));
+                few.into_iter().collect()
             };
             self.few[r] = (0..SIDES).map(of_side).collect();
         }
@@ -239,7 +239,7 @@ impl Growth {
         unused.iter_mut().for_each(|of| of.sort_unstable());
         let mut stale: Vec<&mut Open> = self.open.values_mut().filter(|open| open.stale).collect();
         stale.iter().for_each(|open| self.possible[open.case] = None);
-        stale.par_iter_mut().for_each(|open| {
+        parallel::each_mut(&mut stale, |open| {
             let r = open.case;
             let case = board.cases[r];
             let height = case.shape.position(open.slot).map_or(0, |position| position[1]);
@@ -372,7 +372,7 @@ impl Growth {
     /// The pairs of slots and blocks whose probability is at least `least`, the likeliest first.
     fn best(&mut self, board: &Board<'_>, least: f64) -> Vec<(f64, usize, u32, usize)> {
         let asked: Vec<usize> = (0..self.possible.len()).filter(|&r| self.possible[r].is_none()).collect();
-        let found: Vec<_> = asked.par_iter().map(|&r| self.match_region(board, r)).collect();
+        let found: Vec<_> = parallel::map(&asked, |&r| self.match_region(board, r));
         for (r, found) in asked.into_iter().zip(found) {
             self.possible[r] = Some(found);
         }

@@ -26,8 +26,7 @@ mod slide;
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::assemble::board::{Board, inside};
 use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::heights::Heights;
@@ -136,7 +135,7 @@ pub fn assemble(
         .iter()
         .map(|case| {
             let blocks = &case.walk.blocks;
-            blocks.par_iter().map(|b| b.faces.as_deref().map(|faces| Sides::new(faces, &words))).collect()
+            parallel::map(blocks, |b| b.faces.as_deref().map(|faces| Sides::new(faces, &words)))
         })
         .collect();
     let regions = cases.iter().enumerate().map(|(r, case)| ((case.lod, case.shape.region), r)).collect();

@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::confirm::Around;
 use crate::recover::assemble::growth::{self, Grown, Growth};
@@ -147,7 +146,7 @@ impl Places<'_> {
             let i = (*self.held.get(slot)?)?;
             Some((i, self.value(board, i, *slot, None)))
         };
-        let values: Vec<(usize, f64)> = slots.par_iter().filter_map(value).collect();
+        let values: Vec<(usize, f64)> = parallel::map(&slots, value).into_iter().flatten().collect();
         self.values.extend(values);
     }
 
@@ -210,7 +209,7 @@ impl Places<'_> {
     fn find_moves(&self, board: &Board<'_>, asked: &[u32]) -> Vec<Move> {
         let rivals = self.rivals(board);
         let best = |slot: &u32| self.best_move(board, *slot, &rivals);
-        let mut moves: Vec<Move> = asked.par_iter().filter_map(best).collect();
+        let mut moves: Vec<Move> = parallel::map(asked, best).into_iter().flatten().collect();
         moves.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.slot.cmp(&b.slot)));
         moves
     }

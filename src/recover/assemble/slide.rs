@@ -6,8 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::links::{Link, around};
 use crate::recover::assemble::{Moved, Start};
@@ -94,8 +93,8 @@ impl Board<'_> {
     fn move_back(&mut self, r: usize, start: &mut Start, is_seen: bool) -> Option<Slide> {
         let prior = if is_seen { PRIOR_ONCE_SEEN } else { PRIOR };
         let sure = |moves: &[Move]| moves.iter().filter(|of| of.p >= MOVED).count();
-        let weighed: Vec<(u32, Vec<Move>)> =
-            start.repeated.par_iter().take(REPEATED).map(|&at| (at, self.find_moves(r, start, at, prior))).collect();
+        let repeated = start.repeated.get(..REPEATED).unwrap_or(&start.repeated);
+        let weighed: Vec<(u32, Vec<Move>)> = parallel::map(repeated, |&at| (at, self.find_moves(r, start, at, prior)));
         let (at, moves) =
             weighed.into_iter().max_by_key(|(_, moves)| sure(moves)).filter(|(_, moves)| sure(moves) > 0)?;
         let last = start.anchors.iter().map(|(slot, _)| *slot).max();

@@ -12,13 +12,12 @@ mod streams;
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use rayon::prelude::*;
-
 use crate::bytes::Span;
 use crate::damage::Code;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::header::Header;
 use crate::pak::record::{Record, blocks_for};
+use crate::parallel;
 use crate::save::{Owner, Pak, PakScratch};
 use crate::source::Source;
 
@@ -235,20 +234,18 @@ fn look<S: Source>(
         reach = reach.max(end);
         twice <= pak.source.len()
     });
-    let seen: Vec<(u64, Option<Stream>)> = places
-        .into_par_iter()
-        .map_init(PakScratch::default, |scratch, (start, record)| {
-            let stream = match known.get(&start) {
-                Some(stream) => Some(*stream),
-                None if (options.stop)() || start >= pak.source.len() => None,
-                None => {
-                    let length = u64::try_from(record.file_length).ok().filter(|n| *n > 0);
-                    streams::at(&pak.source, start, length, u64::MAX, &pak.limits, scratch)?
-                }
-            };
-            Ok((start, stream))
-        })
-        .collect::<io::Result<_>>()?;
+    let spare = parallel::Spare::<PakScratch>::default();
+    let seen = parallel::try_map(&places, |&(start, record)| {
+        let stream = match known.get(&start) {
+            Some(stream) => Some(*stream),
+            None if (options.stop)() || start >= pak.source.len() => None,
+            None => {
+                let length = u64::try_from(record.file_length).ok().filter(|n| *n > 0);
+                spare.lend(|scratch| streams::at(&pak.source, start, length, u64::MAX, &pak.limits, scratch))?
+            }
+        };
+        Ok::<_, io::Error>((start, stream))
+    })?;
     let seen: HashMap<u64, Option<Stream>> = seen.into_iter().collect();
     Ok(layout.present().map(|(number, record)| (number, record, verdict(pak, layout, record, &seen))).collect())
 }

@@ -7,8 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rayon::prelude::*;
-
+use crate::parallel;
 use crate::recover::pak::Stream;
 use crate::recover::pak::seams::{Borders, Faces, Placed, differ, is_better, is_odd, mean};
 
@@ -162,8 +161,10 @@ impl Placing<'_> {
     ) -> usize {
         let Some(faces) = borders.faces.get(&neighbour) else { return 0 };
         let (own, theirs) = (axis + 3 * usize::from(far), axis + 3 * usize::from(!far));
-        contents.par_iter_mut().filter(|content| !content.chunks.is_empty()).for_each(|content| {
-            content.sums[at] += differ(&content.faces[own], &faces[theirs], borders.bytes);
+        parallel::each_mut(contents, |content| {
+            if !content.chunks.is_empty() {
+                content.sums[at] += differ(&content.faces[own], &faces[theirs], borders.bytes);
+            }
         });
         contents.len() * faces[theirs].len()
     }
@@ -180,46 +181,44 @@ impl Placing<'_> {
         let ready: Vec<usize> =
             (0..places.len()).filter(|at| places[*at].open && places[*at].neighbours >= 2).collect();
         let alive: Vec<usize> = (0..contents.len()).filter(|of| !contents[*of].chunks.is_empty()).collect();
-        ready
-            .par_iter()
-            .filter_map(|at| {
-                let record = places[*at].record;
-                let mut all: Vec<(f64, usize)> = alive.iter().map(|of| (share(*of, *at), *of)).collect();
-                all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                let &(here, of) = all.first()?;
-                let content = &contents[of];
-                let mut next = all.get(1).map_or(strange, |(share, _)| *share);
-                if here > wide || !is_better(here, next) {
+        let found = parallel::map(&ready, |at| {
+            let record = places[*at].record;
+            let mut all: Vec<(f64, usize)> = alive.iter().map(|of| (share(*of, *at), *of)).collect();
+            all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let &(here, of) = all.first()?;
+            let content = &contents[of];
+            let mut next = all.get(1).map_or(strange, |(share, _)| *share);
+            if here > wide || !is_better(here, next) {
+                return None;
+            }
+            // Outer voxels of one kind fit wherever that kind is; only a record that had a chunk is one of those places.
+            if content.plain && !self.damaged.contains(&record) {
+                return None;
+            }
+            // As many empty places may fit as there are such chunks.
+            let others = ready.iter().filter(|other| *other != at).map(|other| share(of, *other));
+            let fitting = others.filter(|other| !is_better(here, *other)).count();
+            if fitting >= content.chunks.len() {
+                return None;
+            }
+            let none = HashSet::new();
+            for (other, faces) in &borders.faces {
+                // Where its own voxels are, it is no old state.
+                if borders.contents.get(other) == Some(&content.hash) || faces[0].len() != content.faces[0].len() {
+                    continue;
+                }
+                let around = borders.around(&content.faces, *other, &none);
+                let there = mean(&around);
+                if around.len() >= 2 && !is_better(here, there) {
                     return None;
                 }
-                // Outer voxels of one kind fit wherever that kind is; only a record that had a chunk is one of those places.
-                if content.plain && !self.damaged.contains(&record) {
-                    return None;
+                if around.len() >= 2 {
+                    next = next.min(there);
                 }
-                // As many empty places may fit as there are such chunks.
-                let others = ready.iter().filter(|other| *other != at).map(|other| share(of, *other));
-                let fitting = others.filter(|other| !is_better(here, *other)).count();
-                if fitting >= content.chunks.len() {
-                    return None;
-                }
-                let none = HashSet::new();
-                for (other, faces) in &borders.faces {
-                    // Where its own voxels are, it is no old state.
-                    if borders.contents.get(other) == Some(&content.hash) || faces[0].len() != content.faces[0].len() {
-                        continue;
-                    }
-                    let around = borders.around(&content.faces, *other, &none);
-                    let there = mean(&around);
-                    if around.len() >= 2 && !is_better(here, there) {
-                        return None;
-                    }
-                    if around.len() >= 2 {
-                        next = next.min(there);
-                    }
-                }
-                Some((*at, of, here, next))
-            })
-            .collect()
+            }
+            Some((*at, of, here, next))
+        });
+        found.into_iter().flatten().collect()
     }
 
     /// By how much chunks differ from their neighbours at most, and by how much strangers usually do.
@@ -256,33 +255,30 @@ impl Placing<'_> {
         (wide, _): (f64, f64),
     ) -> HashMap<u64, Places> {
         let none = HashSet::new();
-        let all: Vec<(u64, Places)> = contents
-            .par_iter()
-            .filter(|content| !content.plain && content.chunks.iter().any(|chunk| chunk.from.is_none()))
-            .flat_map_iter(|content| {
-                let mut fits: Vec<(f64, u32)> = (places.iter().enumerate())
-                    .filter(|(_, place)| place.open && place.neighbours >= 2)
-                    .map(|(at, place)| (content.sums[at] / f64::from(place.neighbours), place.record))
-                    .filter(|(share, _)| *share <= wide)
-                    .collect();
-                fits.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                let best = fits.first().map_or(1.0, |(share, _)| *share);
-                let own = borders.contents.values().any(|other| *other == content.hash);
-                let old = own
-                    || borders.faces.keys().any(|other| {
-                        let around = borders.around(&content.faces, *other, &none);
-                        around.len() >= 2 && !is_better(best, mean(&around))
-                    });
-                fits.truncate(if old { 0 } else { NAMED });
-                let weight = |share: f64| 1.0 / (share + self.good);
-                let total: f64 = fits.iter().map(|(share, _)| weight(*share)).sum();
-                let named: Places = fits.iter().map(|(share, record)| (*record, weight(*share) / total)).collect();
-                let unowned = content.chunks.iter().filter(|chunk| chunk.from.is_none());
-                unowned.map(|chunk| (chunk.stream.span.start, named.clone())).collect::<Vec<_>>()
-            })
-            .filter(|(_, places)| !places.is_empty())
-            .collect();
-        all.into_iter().collect()
+        let is_asked = |content: &&Content| !content.plain && content.chunks.iter().any(|chunk| chunk.from.is_none());
+        let asked: Vec<&Content> = contents.iter().filter(is_asked).collect();
+        let all = parallel::map(&asked, |content| {
+            let mut fits: Vec<(f64, u32)> = (places.iter().enumerate())
+                .filter(|(_, place)| place.open && place.neighbours >= 2)
+                .map(|(at, place)| (content.sums[at] / f64::from(place.neighbours), place.record))
+                .filter(|(share, _)| *share <= wide)
+                .collect();
+            fits.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let best = fits.first().map_or(1.0, |(share, _)| *share);
+            let own = borders.contents.values().any(|other| *other == content.hash);
+            let old = own
+                || borders.faces.keys().any(|other| {
+                    let around = borders.around(&content.faces, *other, &none);
+                    around.len() >= 2 && !is_better(best, mean(&around))
+                });
+            fits.truncate(if old { 0 } else { NAMED });
+            let weight = |share: f64| 1.0 / (share + self.good);
+            let total: f64 = fits.iter().map(|(share, _)| weight(*share)).sum();
+            let named: Places = fits.iter().map(|(share, record)| (*record, weight(*share) / total)).collect();
+            let unowned = content.chunks.iter().filter(|chunk| chunk.from.is_none());
+            unowned.map(|chunk| (chunk.stream.span.start, named.clone())).collect::<Vec<_>>()
+        });
+        all.into_iter().flatten().filter(|(_, places)| !places.is_empty()).collect()
     }
 }
 

@@ -9,7 +9,6 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::bytes::index;
@@ -17,6 +16,7 @@ use crate::pak::chunk::{Shape, shapes_of};
 use crate::pak::payload::Decoder;
 use crate::pak::place::Grid;
 use crate::pak::record::Record;
+use crate::parallel;
 use crate::recover::pak::placing::{Chunk, Placing};
 use crate::recover::pak::{Options, Orphan, PakAnalysis, Stream, Verdict};
 use crate::save::Pak;
@@ -175,12 +175,13 @@ pub(super) fn place<S: Source>(pak: &Pak<S>, analysis: &PakAnalysis, options: &O
         let plain = read(stream)?;
         Ok(([0, 1, 2, 3, 4, 5].map(|i| face(&plain, &shape, order, i % 3, i >= 3)), xxh3_128(&plain)))
     };
-    let all: Vec<(u32, (Faces, u128))> = owned
-        .par_iter()
-        .filter(|_| !(options.stop)())
-        .map(|(number, stream)| Ok((*number, faces_of(stream)?)))
-        .collect::<io::Result<_>>()?;
-    for (number, (faces, content)) in all {
+    let all = parallel::try_map(&owned, |(number, stream)| {
+        if (options.stop)() {
+            return Ok(None);
+        }
+        Ok::<_, io::Error>(Some((*number, faces_of(stream)?)))
+    })?;
+    for (number, (faces, content)) in all.into_iter().flatten() {
         borders.faces.insert(number, faces);
         borders.contents.insert(number, content);
     }
@@ -196,14 +197,14 @@ pub(super) fn place<S: Source>(pak: &Pak<S>, analysis: &PakAnalysis, options: &O
     borders.faces.retain(|number, _| !mended.contains(number));
     let streams = analysis.orphans.iter().map(|orphan| orphan.stream).chain(demoted.iter().map(|(_, stream)| *stream));
     let streams: Vec<Stream> = streams.filter(|stream| stream.plain == plain).take(MOST).collect();
-    let chunks: Vec<Chunk> = streams
-        .par_iter()
-        .filter(|_| !(options.stop)())
-        .map(|stream| {
-            let (faces, content) = faces_of(stream)?;
-            Ok(Chunk { stream: *stream, from: None, faces, content })
-        })
-        .collect::<io::Result<_>>()?;
+    let chunks = parallel::try_map(&streams, |stream| {
+        if (options.stop)() {
+            return Ok(None);
+        }
+        let (faces, content) = faces_of(stream)?;
+        Ok::<_, io::Error>(Some(Chunk { stream: *stream, from: None, faces, content }))
+    })?;
+    let chunks: Vec<Chunk> = chunks.into_iter().flatten().collect();
     // Records that are damaged, rather than empty, had a chunk.
     let damaged: HashSet<u32> = analysis
         .records

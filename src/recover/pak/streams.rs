@@ -5,12 +5,11 @@
 
 use std::io;
 
-use rayon::prelude::*;
-
 use crate::bytes::{Span, index, len64};
 use crate::damage::Code;
 use crate::limits::Limits;
 use crate::pak::BLOCK_BYTES;
+use crate::parallel;
 use crate::save::PakScratch;
 use crate::source::Source;
 
@@ -138,19 +137,20 @@ pub(super) fn walk<S: Source>(
     starts.sort_unstable();
     starts.dedup();
     let mut streams: Vec<Stream> = Vec::new();
+    let spare = parallel::Spare::<PakScratch>::default();
     let mut spent = 0u64;
     for part in starts.chunks(PART) {
         if stop() || spent > budget {
             break;
         }
-        let found: Vec<Option<Stream>> = part
-            .par_iter()
-            .map_init(PakScratch::default, |scratch, start| {
-                let mut head = [0; 2];
-                let there = source.read_at(*start, &mut head)? == 2;
-                if there && is_zlib(head) { at(source, *start, None, u64::MAX, limits, scratch) } else { Ok(None) }
-            })
-            .collect::<io::Result<_>>()?;
+        let found = parallel::try_map(part, |start| {
+            let mut head = [0; 2];
+            let there = source.read_at(*start, &mut head)? == 2;
+            if !there || !is_zlib(head) {
+                return Ok(None);
+            }
+            spare.lend(|scratch| at(source, *start, None, u64::MAX, limits, scratch))
+        })?;
         for stream in found.into_iter().flatten() {
             // Even one that fails at once costs something.
             spent = spent.saturating_add(stream.plain.max(1 << 10));

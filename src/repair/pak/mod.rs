@@ -9,8 +9,6 @@ mod write;
 
 use std::path::PathBuf;
 
-use rayon::prelude::*;
-
 use crate::bytes::{Span, index};
 use crate::damage::Code;
 use crate::draft;
@@ -18,6 +16,7 @@ use crate::pak::header::Header;
 use crate::pak::offset::Reading;
 use crate::pak::place;
 use crate::pak::record::Record;
+use crate::parallel;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
 use crate::repair::listed::out_of;
 use crate::repair::out::below;
@@ -153,7 +152,7 @@ impl PakPlan {
 pub(super) fn plan(save: &Save, options: &Options<'_>) -> Result<Vec<PakPlan>, Error> {
     let files: Vec<(&PakDir, &PakFile)> =
         save.pak_dirs.iter().flat_map(|pak_dir| pak_dir.files.iter().map(move |file| (pak_dir, file))).collect();
-    files.into_par_iter().map(|(pak_dir, file)| one(save, pak_dir, file, options)).collect()
+    parallel::try_map(&files, |(pak_dir, file)| one(save, pak_dir, file, options))
 }
 
 fn one(save: &Save, pak_dir: &PakDir, file: &PakFile, options: &Options<'_>) -> Result<PakPlan, Error> {

@@ -1,6 +1,5 @@
 //! Writes pak regions: the records and the chunks in order, and everything else to `lost+found`.
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::bytes::{Span, index};
@@ -10,6 +9,7 @@ use crate::pak::BLOCK_BYTES;
 use crate::pak::header::Header;
 use crate::pak::payload::{Decoder, adler32};
 use crate::pak::record::{Record, blocks_for};
+use crate::parallel;
 use crate::repair::Action;
 use crate::repair::lost::rounded;
 use crate::repair::out::{aside, json as pretty, lost_name};
@@ -17,7 +17,7 @@ use crate::repair::pak::{Lost, PakPlan};
 use crate::source::Source;
 
 pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Limits) -> Result<(), Error> {
-    plans.par_iter().try_for_each(|plan| match plan.action {
+    parallel::try_each(plans, |plan| match plan.action {
         // Backups are not used for pak regions.
         Action::Copy | Action::FromBackup => draft.copy(&plan.path, &plan.name),
         Action::SetAside => draft.copy(&plan.path, &aside(draft, &plan.name)),
@@ -27,7 +27,7 @@ pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Li
 
 /// Writes only what the plans set aside.
 pub(in crate::repair) fn write_lost(draft: &Draft<'_>, plans: &[PakPlan], limits: &Limits) -> Result<(), Error> {
-    plans.par_iter().try_for_each(|plan| match plan.action {
+    parallel::try_each(plans, |plan| match plan.action {
         Action::SetAside => draft.copy(&plan.path, &aside(draft, &plan.name)),
         Action::Rebuild if plan.header.is_some() => keep_all(draft, plan, &open(plan, limits)?, limits),
         _ => Ok(()),
@@ -51,7 +51,7 @@ fn keep_all(draft: &Draft<'_>, plan: &PakPlan, input: &Input, limits: &Limits) -
     let mut head = Writer::new(draft, &lost_name(draft, &plan.name, ".head.bin"))?;
     head.span(input, plan.head)?;
     head.done()?;
-    plan.lost.par_iter().try_for_each(|lost| keep(draft, plan, lost, input, limits))?;
+    parallel::try_each(&plan.lost, |lost| keep(draft, plan, lost, input, limits))?;
     if !plan.rest.is_empty() {
         let mut out = Writer::new(draft, &lost_name(draft, &plan.name, ".rest.bin"))?;
         plan.rest.iter().try_for_each(|span| out.span(input, *span))?;

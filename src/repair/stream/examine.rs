@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::io;
 
-use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::bytes::Span;
@@ -15,6 +14,7 @@ use crate::godot::container::Mode;
 use crate::godot::region::{Format, Header};
 use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
+use crate::parallel;
 use crate::repair::mend::{Common, Job, Mend};
 use crate::save::{Blob, OwnedKey, Scratch, Stream, StreamScratch};
 use crate::source::FileSource;
@@ -152,7 +152,7 @@ pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<
         rest = after;
         let before = &owners;
         let look = |number: &u32| BUFFERS.with_borrow_mut(|scratch| one(stream, before, *number, scratch));
-        let seen: Vec<io::Result<(Seen, Vec<u32>)>> = part.par_iter().map(look).collect();
+        let seen: Vec<io::Result<(Seen, Vec<u32>)>> = parallel::map(part, look);
         for (number, seen) in part.iter().zip(seen) {
             let (seen, pages) = seen?;
             for page in pages {

@@ -4,8 +4,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use super::names::canonical;
 use super::{Entry, META_ABOVE, MetaRead, Scan, What};
 use crate::bytes::Span;
@@ -16,6 +14,7 @@ use crate::godot::block_files::{
 };
 use crate::godot::forest;
 use crate::godot::region::Format;
+use crate::parallel;
 use crate::save::block_layout;
 use crate::save::{Forest, ForestLayout, Kind, Options, Region, RegionFile, Scratch, open_region};
 use crate::source::{FileSource, Source};
@@ -199,7 +198,7 @@ pub(super) fn format_of(meta: &forest::Meta) -> Option<Format> {
 /// Reads the headers of all files. If the meta file does not give the layout, the first readable block does.
 pub(super) fn read_headers(forest: &mut Forest, options: &Options) {
     let Forest { dir, format, regions, .. } = forest;
-    regions.par_iter_mut().for_each(|file| read_header(file, dir, format.as_ref()));
+    parallel::each_mut(regions, |file| read_header(file, dir, format.as_ref()));
     if format.is_none() {
         *format = regions.iter().take(PROBES).find_map(|file| probe(file, dir, options));
         *format = format.or_else(|| infer(regions, dir, options));

@@ -5,12 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::forest::{MAX_LODS, Meta};
 use crate::godot::region::{self, Format, Header, MAX_HEADER_BYTES};
+use crate::parallel;
 use crate::save::scan::names::{has_lod, lod_shown_by, names_in, parse_copied, parse_lod, parse_region};
 use crate::save::scan::{ENDING, Entry, META, META_ABOVE, MetaRead, REGIONS, Scan, What, header_correction};
 use crate::save::transfer::open_region;
@@ -310,7 +309,7 @@ impl RegionFile {
 
 pub(super) fn read_headers(forest: &mut Forest, options: &Options) {
     let Forest { dir, format, regions, .. } = forest;
-    regions.par_iter_mut().for_each(|file| {
+    parallel::each_mut(regions, |file| {
         file.read_header(dir, format.as_ref());
         header_correction::correct(file, dir, format.as_ref(), options);
     });

@@ -5,12 +5,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use super::Scan;
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::pak::place;
+use crate::parallel;
 use crate::save::{Fault, PakDir, PakFile};
 use crate::source::{FileSource, Source};
 
@@ -26,7 +25,7 @@ pub(super) fn is_pak(path: &Path) -> bool {
 /// Reads the numbers of records of all files.
 pub(super) fn read_record_counts(pak_dir: &mut PakDir) {
     let dir = &pak_dir.dir;
-    pak_dir.files.par_iter_mut().for_each(|file| {
+    parallel::each_mut(&mut pak_dir.files, |file| {
         let mut prefix = Vec::new();
         let source = FileSource::open(&dir.join(&file.name));
         file.refused = source.and_then(|source| Ok(source.read_into(0, 16, &mut prefix)?)).err();

@@ -9,11 +9,10 @@ mod sums;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
+use crate::parallel;
 use crate::source::Source;
 use crate::voxel_map::flags::Histogram;
 use crate::voxel_map::grid::{BLOCK_VOXELS, Fault, Grid, LayerFile};
@@ -114,7 +113,7 @@ pub fn scan<S: Source>(grid: &Grid<S>, limits: &Limits, watch: &Watch<'_>) -> Re
         shallow = cells;
     }
     let Some(data) = &grid.data else { return report };
-    let threads = rayon::current_num_threads().max(1);
+    let threads = parallel::threads();
     let each = BUFFERS.checked_div(u64::try_from(threads).unwrap_or(u64::MAX)).unwrap_or(CHUNK).min(CHUNK);
     let block = BLOCK_VOXELS.saturating_mul(data.npy.dtype.size());
     let some = each.checked_div(block).unwrap_or(1).max(1).saturating_mul(BLOCK_VOXELS);
@@ -150,7 +149,7 @@ pub fn scan<S: Source>(grid: &Grid<S>, limits: &Limits, watch: &Watch<'_>) -> Re
         }
         tally
     };
-    let tally = (0..threads).into_par_iter().with_max_len(1).map(work).reduce(Tally::default, Tally::merge);
+    let tally = parallel::map_indices(threads, work).into_iter().fold(Tally::default(), Tally::merge);
     report.stopped = stop.into_inner();
     report.counts = tally.counts;
     report.packed = tally.packed;

@@ -10,6 +10,7 @@ use super::columns::Column;
 use super::table::{Chunk, Table};
 use crate::check::{Filter, Row};
 use crate::damage::{CodeSet, Level};
+use crate::parallel;
 use crate::tui::App;
 use crate::tui::findings::BlockKey;
 use crate::tui::jobs::{JobKind, Worker};
@@ -196,16 +197,18 @@ fn compute(
             return None;
         }
         let codes = |row: &Row| found.get(&(chunk.item, row.lod, row.position?)).copied();
-        let rows = chunk.rows.par_iter().map(|row| with_codes(row, codes(row).unwrap_or_default())).zip(from..u32::MAX);
-        let rows = rows.filter(|(row, _)| filter.matches(row));
-        all.par_extend(rows.map(|(row, number)| (key(&row, chunk.item, wanted.sort), number)));
+        let keys = parallel::map(&chunk.rows, |row| {
+            let row = with_codes(row, codes(row).unwrap_or_default());
+            filter.matches(&row).then(|| key(&row, chunk.item, wanted.sort))
+        });
+        all.extend(keys.into_iter().zip(from..u32::MAX).filter_map(|(key, number)| Some((key?, number))));
         from = from.saturating_add(u32::try_from(chunk.rows.len()).unwrap_or(u32::MAX));
     }
     if wanted.sort.is_some() {
         // Rows that are alike stay in the order in which they were read.
         all.par_sort_unstable();
     }
-    Some(all.into_par_iter().map(|(_, number)| number).collect())
+    Some(all.into_iter().map(|(_, number)| number).collect())
 }
 
 /// A number by which rows are sorted.

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 use crate::check::{self, Options, Row};
 use crate::damage::{CodeSet, Level};
+use crate::parallel;
 use crate::tui::data::{Index, Item, ItemId, NodeId, Opened, Store};
 use crate::tui::jobs::{JobKind, Worker};
 use crate::tui::numbers::grouped;
@@ -298,7 +298,7 @@ fn read(index: &Index, items: &Range<ItemId>, opened: Option<&Opened>, serial: u
     let windows = items.chunks(WINDOW);
     let count = windows.len();
     for (i, window) in windows.enumerate() {
-        let chunks = window.par_iter().map(|item| Arc::new(chunk(index, *item, worker))).collect();
+        let chunks = parallel::map(window, |item| Arc::new(chunk(index, *item, worker)));
         // A file that was stopped in its middle has not all of its rows.
         if worker.is_cancelled() {
             return;

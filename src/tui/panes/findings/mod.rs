@@ -8,12 +8,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::Click;
 use crate::check::{Advised, Cause, Finding};
 use crate::damage::{Code, Space};
 use crate::export;
+use crate::parallel;
 use crate::tui::App;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
@@ -188,8 +187,9 @@ fn refresh(app: &mut App) {
         JobKind::Findings,
         move |worker| {
             let words = FindingFilter::new(&wanted.1);
-            let fits = findings.par_iter().enumerate().filter(|(_, finding)| words.fit(finding));
-            let numbers: Vec<u32> = fits.filter_map(|(at, _)| u32::try_from(from + at).ok()).collect();
+            let fits = parallel::map(&findings, |finding| words.fit(finding));
+            let fitting = (from..).zip(fits).filter(|(_, fits)| *fits);
+            let numbers: Vec<u32> = fitting.filter_map(|(at, _)| u32::try_from(at).ok()).collect();
             let upto = from + findings.len();
             worker.answer(move |app| {
                 let state = &mut app.panes.findings;

@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use super::Ready;
 use super::sheets::Sheet;
 use super::view::steps_near;
+use crate::parallel;
 use crate::picture::pyramid::Pyramid;
 use crate::picture::source::Scratch;
 use crate::picture::tile::Grid;
@@ -173,8 +172,8 @@ pub fn load(source: &Source, pyramid: &Mutex<Pyramid>, grids: &[Grid], seen: [[i
         }
         let home = grid.tile_at(middle);
         tiles.sort_by_key(|at| (0..2).map(|i| at[i].abs_diff(home[i]).saturating_pow(2)).fold(0, u64::saturating_add));
-        for some in tiles.chunks(SOME * rayon::current_num_threads().max(1)) {
-            some.par_iter().for_each_init(Scratch::default, |scratch, at| {
+        for some in tiles.chunks(SOME * parallel::threads()) {
+            parallel::each_with(some, |scratch: &mut Scratch, at| {
                 if worker.is_cancelled() {
                     return;
                 }
