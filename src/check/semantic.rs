@@ -283,13 +283,13 @@ fn unowned(header: &Header, case: &Case, solved: &Solved, placed: &HashMap<u32, 
     let blocks = &case.walk.blocks;
     let mut likely: Vec<&Placed> = placed.values().filter(|p| p.certainty >= Certainty::Likely).collect();
     // Of several owners of the same content, a finding names the one of the lowest slot, not that of the map's order.
-    likely.sort_by_key(|p| p.slot);
+    likely.sort_unstable_by_key(|p| p.slot);
     let mut owned: HashMap<u128, Vec<Placed>> = HashMap::new();
     likely.iter().for_each(|p| owned.entry(case.content(p.block)).or_default().push(**p));
     // Positions that the findings of entries name for these blocks, although they are not likely enough.
     let mut weak: Vec<&Placed> =
         placed.values().filter(|p| p.p >= REPORTED && p.certainty < Certainty::Likely).collect();
-    weak.sort_by(|a, b| b.p.total_cmp(&a.p).then(a.slot.cmp(&b.slot)));
+    weak.sort_unstable_by(|a, b| b.p.total_cmp(&a.p).then(a.slot.cmp(&b.slot)));
     let mut copies: HashMap<u128, usize> = HashMap::new();
     blocks.iter().for_each(|block| *copies.entry(block.content).or_default() += 1);
     // The finding of the entry that points to a block suffices, unless the block is a second copy of its own block.

@@ -181,7 +181,7 @@ fn left_in(dir: &Path, is: impl Fn(&OsStr) -> bool) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().take(SEARCHED).filter_map(Result::ok);
     let named = entries.filter(|entry| is(&entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut found: Vec<PathBuf> = named.map(|entry| entry.path()).filter(|path| lock(path).is_some()).collect();
-    found.sort();
+    found.sort_unstable();
     found
 }
 

@@ -113,7 +113,7 @@ pub fn align(
         }
     }
     for kept in &mut posterior.kept {
-        kept.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        kept.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     }
     posterior
 }

@@ -325,7 +325,7 @@ pub(super) fn options(solver: &Solver<'_>, r: usize) -> Option<Vec<Vec<Candidate
         }
     }
     for list in &mut options {
-        list.sort_by(|a, b| b.p.total_cmp(&a.p).then(a.block.cmp(&b.block)));
+        list.sort_unstable_by(|a, b| b.p.total_cmp(&a.p).then(a.block.cmp(&b.block)));
     }
     Some(options)
 }

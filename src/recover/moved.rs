@@ -51,7 +51,7 @@ pub fn options(case: &Case, posterior: &Posterior, rates: Rates, evidence: &dyn 
         }
     }
     for list in &mut options {
-        list.sort_by(|a, b| b.p.total_cmp(&a.p).then(a.block.cmp(&b.block)));
+        list.sort_unstable_by(|a, b| b.p.total_cmp(&a.p).then(a.block.cmp(&b.block)));
     }
     options
 }

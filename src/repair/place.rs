@@ -290,7 +290,7 @@ impl Placing<'_, '_> {
             let is_alike = written.contains(&walked[b].voxels);
             let likely = candidates.remove(&b).into_iter().flatten().filter(|(_, p)| is_alike || *p > 0.005);
             let mut at: Vec<([i32; 3], f64)> = likely.collect();
-            at.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            at.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             let why = if is_alike { KeptReason::Alike } else { KeptReason::Unowned };
             self.keep(walked[b].first, self.pieces(b), true, why, at);
         }

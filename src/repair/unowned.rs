@@ -89,7 +89,7 @@ impl Writing<'_> {
             let name = entry.map_err(draft::Error::read(dir))?.file_name();
             names.extend(name.into_string().ok().filter(|name| name.ends_with(".bin")));
         }
-        names.sort();
+        names.sort_unstable();
         let limits = &self.save.options.limits;
         for name in names {
             let path = dir.join(&name);

@@ -144,7 +144,7 @@ pub fn describe_together(dir: &Path) -> Vec<String> {
     let is_file = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
     let mut paths: Vec<PathBuf> = list.filter(is_file).map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")));
-    paths.sort();
+    paths.sort_unstable();
     paths.truncate(ARRAYS);
     let arrays: Vec<(String, Npy)> = paths
         .iter()

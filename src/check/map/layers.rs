@@ -112,7 +112,7 @@ pub(super) fn check_files(save: &Save, map: &Map, report: &mut Report) {
     let is_named =
         |path: &std::path::PathBuf| path.file_name().and_then(OsStr::to_str).is_some_and(|n| named.contains(n));
     let mut left: Vec<_> = files.filter(is_array).filter(|path| !is_named(path)).collect();
-    left.sort();
+    left.sort_unstable();
     for path in left.into_iter().take(save.options.limits.findings_per_file) {
         let damage = Damage::new(Code::MapFileUnnamed, Span::default(), "array");
         report.of_file(save.shown(&path).into(), damage, None);

@@ -31,7 +31,7 @@ pub(in crate::check) fn left(save: &Save) -> Vec<Finding> {
             .filter(|e| is_old(&e.file_name().to_string_lossy()) && e.path().join("regions").is_dir())
             .map(|e| crate::printable::path(Path::new(&e.file_name())))
             .collect();
-        old.sort();
+        old.sort_unstable();
         for old in old {
             let damage = Damage::new(Code::ConversionLeft, Span::default(), "save");
             findings.push(Finding::of_file(

@@ -64,7 +64,7 @@ impl Growth {
                 let all = 1.0 + others.iter().map(|(_, odds)| odds).sum::<f64>();
                 let mut blocks: Vec<(usize, f64)> =
                     others.into_iter().map(|(i, odds)| (loose[i].block, odds / all)).collect();
-                blocks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                blocks.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
                 blocks.truncate(LISTED);
                 blocks.push((loose[own].block, 1.0 / all));
                 alike.push(Alike { slot, block: loose[own].block, p: 1.0 / all, blocks });

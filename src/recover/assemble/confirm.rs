@@ -203,7 +203,7 @@ impl Growth {
                 .enumerate()
                 .map(|(u, (_, occupied, _, around))| (self.estimate(board, r, i, around) + occupied, u))
                 .collect();
-            ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             if large {
                 ranked.truncate(UNFILLED);
             }

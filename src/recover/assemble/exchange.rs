@@ -201,7 +201,7 @@ impl Board<'_> {
             ranked.into_iter().map(exchange).filter(|of| of.gain > 0.0).collect::<Vec<_>>()
         };
         let mut found: Vec<Exchange> = parallel::map(weak, of_place).into_iter().flatten().collect();
-        found.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.pair.cmp(&b.pair)));
+        found.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.pair.cmp(&b.pair)));
         found
     }
 }

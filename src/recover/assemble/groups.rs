@@ -59,7 +59,7 @@ impl Places<'_> {
                 }
             }
         }
-        seams.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        seams.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let mut group_of: HashMap<u32, usize> = HashMap::new();
         let mut members: Vec<BTreeSet<u32>> = Vec::new();
         let mut groups = Vec::new();

@@ -151,7 +151,7 @@ impl Growth {
         // Those that are likeliest in use come first.
         for ((r, _), copies) in &mut self.copies {
             let live = |i: usize| self.loose[*r][i].live;
-            copies.sort_by(|&a, &b| live(b).total_cmp(&live(a)).then(a.cmp(&b)));
+            copies.sort_unstable_by(|&a, &b| live(b).total_cmp(&live(a)).then(a.cmp(&b)));
         }
         for (r, loose) in self.loose.iter().enumerate() {
             let of_side = |side: usize| {
@@ -386,7 +386,7 @@ impl Growth {
             }
         }
         let mut found: Vec<_> = best.into_iter().map(|((r, slot), (p, i))| (p, r, slot, i)).collect();
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         found
     }
 

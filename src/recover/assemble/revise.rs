@@ -210,7 +210,7 @@ impl Places<'_> {
         let rivals = self.rivals(board);
         let best = |slot: &u32| self.best_move(board, *slot, &rivals);
         let mut moves: Vec<Move> = parallel::map(asked, best).into_iter().flatten().collect();
-        moves.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.slot.cmp(&b.slot)));
+        moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.slot.cmp(&b.slot)));
         moves
     }
 

@@ -184,7 +184,7 @@ impl Placing<'_> {
         let found = parallel::map(&ready, |at| {
             let record = places[*at].record;
             let mut all: Vec<(f64, usize)> = alive.iter().map(|of| (share(*of, *at), *of)).collect();
-            all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let &(here, of) = all.first()?;
             let content = &contents[of];
             let mut next = all.get(1).map_or(strange, |(share, _)| *share);
@@ -230,7 +230,7 @@ impl Placing<'_> {
             .filter(|around| around.len() >= 2)
             .map(|around| mean(&around))
             .collect();
-        means.sort_by(f64::total_cmp);
+        means.sort_unstable_by(f64::total_cmp);
         let usual = means.get(means.len() * 97 / 100).copied().unwrap_or(self.good);
         let half = owned.len() / 2;
         let mut strange: Vec<f64> = owned
@@ -241,7 +241,7 @@ impl Placing<'_> {
             .filter_map(|((a, _), (b, _))| Some((borders.faces.get(a)?, borders.faces.get(b)?)))
             .map(|(a, b)| differ(&a[3], &b[0], borders.bytes).max(differ(&a[5], &b[2], borders.bytes)))
             .collect();
-        strange.sort_by(f64::total_cmp);
+        strange.sort_unstable_by(f64::total_cmp);
         let strange = strange.get(strange.len() / 4).copied().unwrap_or(0.0);
         (usual.min(strange / 2.0).max(self.good), strange)
     }
@@ -263,7 +263,7 @@ impl Placing<'_> {
                 .map(|(at, place)| (content.sums[at] / f64::from(place.neighbours), place.record))
                 .filter(|(share, _)| *share <= wide)
                 .collect();
-            fits.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            fits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let best = fits.first().map_or(1.0, |(share, _)| *share);
             let own = borders.contents.values().any(|other| *other == content.hash);
             let old = own

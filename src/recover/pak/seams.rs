@@ -260,7 +260,7 @@ fn usual(borders: &Borders, owned: &[(u32, Stream)]) -> f64 {
         .filter_map(|(number, _)| Some(borders.around(borders.faces.get(number)?, *number, &none)))
         .flatten()
         .collect();
-    all.sort_by(f64::total_cmp);
+    all.sort_unstable_by(f64::total_cmp);
     all.get(all.len() * 3 / 4).copied().unwrap_or(1.0).max(GOOD)
 }
 
@@ -319,7 +319,7 @@ pub(super) fn apply(analysis: &mut PakAnalysis, seams: Seams) {
         }
     }
     analysis.orphans.sort_by_key(|orphan| orphan.stream.span);
-    analysis.records.sort_by_key(|(number, ..)| *number);
+    analysis.records.sort_unstable_by_key(|(number, ..)| *number);
     // A chunk that fits an empty record better than any place that is taken is no old state.
     analysis.trouble |=
         !placed.is_empty() || analysis.orphans.iter().any(|o| candidates.contains_key(&o.stream.span.start));
