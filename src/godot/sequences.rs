@@ -203,3 +203,74 @@ fn rest_of_length(packed: &[u8], at: &mut usize) -> Option<u32> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The whole output of hand-written data.
+    fn output(packed: &[u8], plain: u32) -> Option<Vec<u8>> {
+        let mut sequences = Sequences::default();
+        sequences.read(packed, plain)?;
+        let mut bytes = vec![0; plain as usize];
+        sequences.fill(packed, 0, &mut bytes)?;
+        Some(bytes)
+    }
+
+    #[test]
+    fn sequences_give_what_the_format_says() {
+        assert_eq!(output(&[0x30, 1, 2, 3], 3), Some(vec![1, 2, 3]), "literals alone");
+        assert_eq!(output(&[0x00], 0), Some(vec![]), "nothing");
+        // Two literals, a match of 4 + 3 bytes two back, which overlaps its own output, then one literal.
+        let overlap = [0x23, 7, 8, 2, 0, 0x10, 9];
+        assert_eq!(output(&overlap, 10), Some(vec![7, 8, 7, 8, 7, 8, 7, 8, 7, 9]));
+        // Lengths of 15 + 255 + 0 literals, and of 15 + 255 + 1 + 4 bytes of a match.
+        let mut long = vec![0xff, 255, 0];
+        long.extend((0..270u16).map(|n| n as u8));
+        long.extend([1, 0, 255, 1, 0x10, 77]);
+        let mut expected: Vec<u8> = (0..270u16).map(|n| n as u8).collect();
+        expected.extend([13; 275]);
+        expected.push(77);
+        assert_eq!(output(&long, 546), Some(expected));
+    }
+
+    #[test]
+    fn whatever_is_wrong_is_refused() {
+        let whole = [0x23, 7, 8, 2, 0, 0x10, 9];
+        for end in 0..whole.len() {
+            assert_eq!(output(&whole[..end], 10), None, "cut at {end}");
+        }
+        assert_eq!(output(&whole, 9), None, "more than declared");
+        assert_eq!(output(&whole, 11), None, "less than declared");
+        assert_eq!(output(&[0x23, 7, 8, 0, 0, 0x10, 9], 10), None, "no distance");
+        assert_eq!(output(&[0x23, 7, 8, 3, 0, 0x10, 9], 10), None, "before the output");
+        assert_eq!(output(&[&whole[..], &[0]].concat(), 10), None, "bytes behind");
+        let mut endless = vec![0xf0];
+        endless.extend([255; 1000]);
+        assert_eq!(output(&endless, 100), None, "a length without an end");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_of_the_output_can_be_fetched(
+            runs in prop::collection::vec((prop::collection::vec(any::<u8>(), 1..40), 1usize..60), 1..20),
+            before in prop::collection::vec(any::<u8>(), 1..400),
+        ) {
+            let plain: Vec<u8> = runs.iter().flat_map(|(bytes, times)| bytes.repeat(*times)).collect();
+            let mut sequences = Sequences::default();
+            // The buffers hold another block's sequences already.
+            for plain in [&before, &plain] {
+                let packed = lz4_flex::block::compress(plain);
+                sequences.read(&packed, plain.len() as u32).expect("a whole block");
+                for length in [1, 2, 7, 24] {
+                    for (at, expected) in plain.windows(length).enumerate() {
+                        let mut bytes = [0; 24];
+                        sequences.fill(&packed, at as u32, &mut bytes[..length]).expect("bytes within the output");
+                        prop_assert_eq!(&bytes[..length], expected);
+                    }
+                }
+            }
+        }
+    }
+}

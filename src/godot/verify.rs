@@ -311,27 +311,6 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_of_the_output_can_be_fetched(
-            runs in prop::collection::vec((prop::collection::vec(any::<u8>(), 1..40), 1usize..60), 1..20),
-            before in prop::collection::vec(any::<u8>(), 1..400),
-        ) {
-            let plain: Vec<u8> = runs.iter().flat_map(|(bytes, times)| bytes.repeat(*times)).collect();
-            let mut sequences = Sequences::default();
-            // The buffers hold another block's sequences already.
-            for plain in [&before, &plain] {
-                let packed = lz4_flex::block::compress(plain);
-                sequences.read(&packed, plain.len() as u32).expect("a whole block");
-                for length in [1, 2, 7, 24] {
-                    for (at, expected) in plain.windows(length).enumerate() {
-                        let mut bytes = [0; 24];
-                        sequences.fill(&packed, at as u32, &mut bytes[..length]).expect("bytes within the output");
-                        prop_assert_eq!(&bytes[..length], expected);
-                    }
-                }
-            }
-        }
-
-        #[test]
         fn verified_means_that_the_decoder_finds_no_damage(
             seed in 1u32..1000, version in 1u8..6, flips in prop::collection::vec((any::<u16>(), any::<u8>()), 0..4),
             before in any::<bool>(),
