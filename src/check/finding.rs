@@ -1,5 +1,6 @@
 //! A finding: one thing that is wrong with a save, its place, its message, and what to do next.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,8 +8,8 @@ use serde::Serialize;
 use serde::ser::SerializeStruct;
 
 use crate::bytes::Span;
-use crate::damage::{Code, Damage, Level, Space};
-use crate::printable::triple;
+use crate::damage::{Code, Damage, Level, Space, Value};
+use crate::printable::{grouped, triple};
 
 /// Which block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -52,6 +53,17 @@ impl Finding {
             Space::Block => stored,
         };
         Self { file, span: Some(span), block: Some(block), damage, remark: None, unlisted: Box::default() }
+    }
+
+    /// The finding that counts those of a file that are not listed, by code; `None` if there are none.
+    pub(crate) fn not_listed(file: Arc<str>, unlisted: &BTreeMap<Code, u64>) -> Option<Self> {
+        let total: u64 = unlisted.values().sum();
+        let by_code: Vec<String> = unlisted.iter().map(|(code, n)| format!("{} {code}", grouped(*n))).collect();
+        let damage = Damage::new(Code::FindingsCut, Span::default(), "findings of this file that are not listed")
+            .found(Value::Number(total));
+        let remark = format!("Not listed: {}.", by_code.join(", "));
+        let unlisted = unlisted.iter().map(|(code, n)| (*code, *n)).collect();
+        (total > 0).then(|| Self { unlisted, ..Self::of_file(file, damage, Some(remark)) })
     }
 
     /// Its code.
@@ -139,6 +151,6 @@ impl Finding {
     }
 }
 
-fn value_text(value: crate::damage::Value) -> Option<String> {
+fn value_text(value: Value) -> Option<String> {
     Some(value.to_string()).filter(|text| !text.is_empty())
 }

@@ -253,7 +253,7 @@ pub fn of_save(save: &Save) -> impl Iterator<Item = Finding> {
 }
 
 /// Passes on the findings that [`Level::Semantic`] adds to [`Level::Decode`], for a save that was checked before:
-/// those about positions of blocks. `known` says whether an error about a block was found before. Also returns the number of
+/// those about positions of blocks. Those that are not listed are counted apart from those of the check before. `known` says whether an error about a block was found before. Also returns the number of
 /// blocks that the effort did not suffice to decide.
 pub fn walk(
     save: &Save,
@@ -278,7 +278,6 @@ pub fn walk(
     for file in save.files() {
         let name: Arc<str> = save.shown(&file.path()).into();
         let doubts = doubts.in_file(&file.path());
-        doubts.iter().flat_map(|doubts| &doubts.more).for_each(|(code, n)| counts.add_many(*code, *n));
         for doubt in doubts.iter().flat_map(|doubts| &doubts.listed) {
             if doubt.weak && known(&name, doubt.position) {
                 continue;
@@ -288,6 +287,12 @@ pub fn walk(
             if !doubt.is_of_file() {
                 finding.block = Some(BlockAt { lod: file.lod(), position: doubt.position });
             }
+            counts.add(&finding);
+            sink(finding);
+        }
+        let more = doubts.map(|doubts| &doubts.more);
+        if let Some(finding) = more.and_then(|more| Finding::not_listed(name, more)) {
+            finding.unlisted.iter().for_each(|(code, n)| counts.add_many(*code, *n));
             counts.add(&finding);
             sink(finding);
         }

@@ -8,8 +8,7 @@ use crate::bytes::Span;
 use crate::check::finding::{BlockAt, Finding};
 use crate::check::outcome::Outcome;
 use crate::check::row::Row;
-use crate::damage::{Code, CodeSet, Damage, Level, Value};
-use crate::printable::grouped;
+use crate::damage::{Code, CodeSet, Damage, Level};
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
 
@@ -324,16 +323,7 @@ impl Report {
         self.damaged.dedup();
         self.stats.damaged += self.damaged.len() as u64;
         self.damaged.clear();
-        let total: u64 = self.cut.values().sum();
-        if total == 0 {
-            return;
-        }
-        let by_code: Vec<String> = self.cut.iter().map(|(code, n)| format!("{} {code}", grouped(*n))).collect();
-        let damage = Damage::new(Code::FindingsCut, Span::default(), "findings of this file that are not listed")
-            .found(Value::Number(total));
-        let remark = format!("Not listed: {}.", by_code.join(", "));
-        let mut finding = Finding::of_file(Arc::clone(&self.name), damage, Some(remark));
-        finding.unlisted = self.cut.iter().map(|(code, n)| (*code, *n)).collect();
+        let Some(finding) = Finding::not_listed(Arc::clone(&self.name), &self.cut) else { return };
         self.counts.add(&finding);
         self.findings.push(finding);
     }

@@ -1,6 +1,6 @@
 //! The check of the whole save, in the background: findings come as they are found.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::jobs::{JobKind, Worker, run_in_own_pool};
 use super::verdict::{self, Verdict};
 use super::{App, Effect};
 use crate::check::{Cause, Finding, Options, Summary, run, total_bytes, walk};
-use crate::damage::Level;
+use crate::damage::{Code, Level};
 use crate::recover::effort::Effort;
 use crate::watch::Progress;
 
@@ -92,18 +92,30 @@ fn check(index: &Arc<Index>, generation: u64, effort: Effort, worker: &Worker<'_
     let check = || {
         // First every block, so that plain damage is seen soon; then what only the sectors of all regions show.
         let mut errors = HashSet::new();
+        // What both passes do not list of a file is one finding.
+        let mut unlisted: BTreeMap<Arc<str>, BTreeMap<Code, u64>> = BTreeMap::new();
+        let mut pass_on = |finding: Finding| {
+            if finding.code() != Code::FindingsCut {
+                return report(Some(finding), false);
+            }
+            let of_file = unlisted.entry(Arc::clone(&finding.file)).or_default();
+            finding.unlisted.iter().for_each(|(code, n)| *of_file.entry(*code).or_default() += n);
+        };
         let mut summary = run(&save, &options, |finding| {
             if let (Level::Error, Some(block)) = (finding.level(), finding.block) {
                 errors.insert((Arc::clone(&finding.file), block.position));
             }
-            report(Some(finding), false);
+            pass_on(finding);
         });
         if !summary.interrupted {
             let known = |file: &str, position| errors.contains(&(Arc::from(file), position));
-            let (counts, undecided) = walk(&save, &options, known, |finding| report(Some(finding), false));
+            let (counts, undecided) = walk(&save, &options, known, &mut pass_on);
             summary.counts.merge(&counts);
             summary.undecided = undecided;
             summary.interrupted = worker.is_cancelled();
+        }
+        for (file, codes) in unlisted {
+            report(Finding::not_listed(file, &codes), false);
         }
         summary
     };

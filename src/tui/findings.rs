@@ -34,13 +34,13 @@ impl Tally {
         }
     }
 
-    const fn add(&mut self, level: Level) {
+    fn add(&mut self, level: Level, n: u64) {
         let to = match level {
             Level::Note => &mut self.notes,
             Level::Warning => &mut self.warnings,
             Level::Error => &mut self.errors,
         };
-        *to = to.saturating_add(1);
+        *to = to.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
     }
 }
 
@@ -101,17 +101,21 @@ impl Findings {
     pub fn add(&mut self, index: &Index, findings: Vec<Finding>) {
         self.version += 1;
         for finding in findings {
-            let level = finding.level();
-            match level {
-                Level::Error => self.counts.errors += 1,
-                Level::Warning => self.counts.warnings += 1,
-                Level::Note => self.counts.notes += 1,
+            // Those that are not listed count too, as in the summary of `voxscope check`.
+            let unlisted = finding.unlisted.iter().map(|(code, n)| (code.level(), *n));
+            let counted: Vec<(Level, u64)> = unlisted.chain([(finding.level(), 1)]).collect();
+            for &(level, n) in &counted {
+                match level {
+                    Level::Error => self.counts.errors += n,
+                    Level::Warning => self.counts.warnings += n,
+                    Level::Note => self.counts.notes += n,
+                }
             }
             let item = index.by_name(&finding.file);
             let mut node = Some(item.and_then(|item| index.node_of(item)).unwrap_or(0));
             while let Some(at) = node {
                 if let Some(tally) = self.by_node.get_mut(at) {
-                    tally.add(level);
+                    counted.iter().for_each(|&(level, n)| tally.add(level, n));
                 }
                 node = index.nodes.get(at).and_then(|node| node.parent);
             }

@@ -239,3 +239,23 @@ fn findings_of_damaged_samples_are_below_their_causes() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[test]
+fn findings_that_are_not_listed_are_counted_as_the_check_counts_them() {
+    let (mut driver, dir) = on("findings-cut", 120, 40);
+    let save = voxscope::save::Save::open(dir.path(), &voxscope::save::Options::default()).unwrap();
+    let options = voxscope::check::Options::default().level(voxscope::check::Level::Semantic);
+    let checked = voxscope::check::run(&save, &options, |_| {}).counts;
+    assert!(checked.errors > save.options.limits.findings_per_file as u64, "{checked:?}");
+    let counts = driver.app.findings.counts;
+    assert_eq!((counts.errors, counts.warnings, counts.notes), (checked.errors, checked.warnings, checked.notes));
+    assert_eq!(u64::from(driver.app.findings.tally(0).errors), checked.errors);
+    // The line above all panes, and in the pane the summary, the cause and the file.
+    driver.keys("7");
+    let errors = voxscope::printable::grouped(checked.errors);
+    let all = voxscope::printable::grouped(checked.errors + checked.warnings + checked.notes);
+    let screen = driver.text_screen();
+    assert!(screen.lines().next().unwrap().contains(&format!("{errors} errors")), "{screen}");
+    assert!(screen.contains(&format!("{all} findings in 1 file")), "{screen}");
+    assert!(row_with(&driver, "regions/lod0/r.0.0.0.vxr  ✗").contains(&format!("✗ {errors}")), "{screen}");
+}

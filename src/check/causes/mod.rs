@@ -52,6 +52,9 @@ struct FileFindings {
 impl FileFindings {
     fn add(&mut self, finding: &Finding) {
         *self.counts.entry(finding.code()).or_default() += 1;
+        for (code, n) in &finding.unlisted {
+            *self.counts.entry(*code).or_default() += n;
+        }
         self.old_formula |= finding.code() == Code::SlotsTold && finding.damage.found == OLD_FORMULA;
         let Some(block) = finding.block else { return };
         let start = if block.position.is_some() { 0 } else { finding.span.map_or(0, |span| span.start) };

@@ -13,6 +13,8 @@ pub struct Group {
     /// The number of its first finding, for the file's name.
     pub first: u32,
     by_level: [Vec<u32>; 3],
+    /// How many more the check counted without listing them, by level.
+    unlisted: [u64; 3],
 }
 
 impl Group {
@@ -20,13 +22,14 @@ impl Group {
         self.by_level.get(place(level)).map_or(&[], Vec::as_slice)
     }
 
-    /// How many findings of a level.
+    /// How many findings of a level, those that are not listed included.
     #[must_use]
-    pub fn count(&self, level: Level) -> usize {
-        self.numbers_at(level).len()
+    pub fn count(&self, level: Level) -> u64 {
+        let unlisted = self.unlisted.get(place(level)).copied().unwrap_or(0);
+        unlisted.saturating_add(self.numbers_at(level).len() as u64)
     }
 
-    /// How many findings.
+    /// How many findings are listed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_level.iter().map(Vec::len).sum()
@@ -96,6 +99,7 @@ pub struct Groups {
     order: Vec<(Piece, usize)>,
     lines: usize,
     findings: usize,
+    unlisted: u64,
 }
 
 impl Groups {
@@ -106,15 +110,30 @@ impl Groups {
 
     /// Adds a finding. [`Self::sort`] is to be called after the last one.
     pub fn add(&mut self, cause: Option<usize>, file: FileKey, number: u32, level: Level) {
+        let group = self.group_of(cause, file, number);
+        if let Some(numbers) = group.and_then(|group| group.by_level.get_mut(place(level))) {
+            numbers.push(number);
+            self.findings += 1;
+        }
+    }
+
+    /// Counts findings that the check does not list, below the cause and the file of those that it lists. `number` is the finding
+    /// that counts them.
+    pub fn add_unlisted(&mut self, cause: Option<usize>, file: FileKey, number: u32, level: Level, n: u64) {
+        let group = self.group_of(cause, file, number);
+        if let Some(unlisted) = group.and_then(|group| group.unlisted.get_mut(place(level))) {
+            *unlisted = unlisted.saturating_add(n);
+            self.unlisted = self.unlisted.saturating_add(n);
+        }
+    }
+
+    fn group_of(&mut self, cause: Option<usize>, file: FileKey, number: u32) -> Option<&mut Group> {
         let next = self.groups.len();
         let at = *self.by_file.entry((cause, file)).or_insert(next);
         if at == next {
             self.groups.push(Group { first: number, cause, ..Group::default() });
         }
-        if let Some(numbers) = self.groups.get_mut(at).and_then(|group| group.by_level.get_mut(place(level))) {
-            numbers.push(number);
-            self.findings += 1;
-        }
+        self.groups.get_mut(at)
     }
 
     /// Brings the groups into their order.
@@ -166,7 +185,7 @@ impl Groups {
 
     /// How many findings of a level a cause has.
     #[must_use]
-    pub fn count_of_cause(&self, cause: usize, level: Level) -> usize {
+    pub fn count_of_cause(&self, cause: usize, level: Level) -> u64 {
         self.groups.iter().filter(|group| group.cause == Some(cause)).map(|group| group.count(level)).sum()
     }
 
@@ -182,10 +201,16 @@ impl Groups {
         self.lines
     }
 
-    /// Findings.
+    /// Findings that are listed.
     #[must_use]
     pub const fn findings(&self) -> usize {
         self.findings
+    }
+
+    /// Findings, those that are not listed included.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.unlisted.saturating_add(self.findings as u64)
     }
 
     /// Files.
@@ -299,6 +324,18 @@ mod tests {
         assert_eq!((groups.other_file(1, true), groups.other_file(4, false)), (Some(2), Some(2)));
         assert_eq!((groups.other_file(3, false), groups.other_file(6, true)), (Some(0), None));
         assert_eq!(groups.line(8), None);
+    }
+
+    #[test]
+    fn findings_that_are_not_listed_count() {
+        let mut groups = Groups::default();
+        groups.add(None, FileKey::Item(5), 0, Level::Error);
+        groups.add(None, FileKey::Item(5), 1, Level::Note);
+        groups.add_unlisted(None, FileKey::Item(5), 1, Level::Error, 3998);
+        groups.sort();
+        assert_eq!((groups.lines(), groups.findings(), groups.count()), (3, 2, 4000));
+        let count = |level| groups.group(0).map(|group| group.count(level));
+        assert_eq!((count(Level::Error), count(Level::Note)), (Some(3999), Some(1)));
     }
 
     #[test]

@@ -114,6 +114,15 @@ fn cause_of(app: &App, finding: &Finding) -> Option<usize> {
     Some(number.unwrap_or(causes.len()))
 }
 
+/// The number of the cause of findings of a code that are not listed: that of one which is, unless the code alone shows it.
+fn cause_of_unlisted(app: &App, file: &str, code: Code) -> Option<usize> {
+    let causes = &app.findings.verdict.causes;
+    let number = causes.iter().position(|cause| cause.explains(file, code));
+    let listed = || app.findings.list.iter().find(|finding| finding.code() == code && *finding.file == *file);
+    let number = number.or_else(|| cause_of(app, listed()?));
+    (app.panes.findings.causes > 0).then(|| number.unwrap_or(causes.len()))
+}
+
 /// The causes of the blocks that findings are about.
 fn causes_of_blocks(findings: &Findings) -> HashMap<BlockKey, usize> {
     let causes = &findings.verdict.causes;
@@ -218,7 +227,14 @@ fn add_findings(app: &mut App, numbers: Vec<u32>, upto: usize) {
         let Ok(at) = usize::try_from(number) else { continue };
         if let (Some(file), Some(finding)) = (file_key(&app.findings, at), app.findings.list.get(at)) {
             let (cause, level) = (cause_of(app, finding), finding.level());
-            app.panes.findings.groups.add(cause, file, number, level);
+            let finding = Arc::clone(finding);
+            app.panes.findings.groups.add(cause, file.clone(), number, level);
+            // A filter looks at listed findings only.
+            let unlisted = finding.unlisted.iter().filter(|_| app.panes.findings.filter.is_empty());
+            for &(code, n) in unlisted {
+                let cause = cause_of_unlisted(app, &finding.file, code);
+                app.panes.findings.groups.add_unlisted(cause, file.clone(), number, code.level(), n);
+            }
         }
     }
     let moved = app.panes.findings.moved;
@@ -398,7 +414,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     let groups = &state.groups;
     let has_any = groups.lines() > 0;
     if parts.summary > 0 && (has_any || app.findings.running || app.findings.stopped || !state.filter.is_empty()) {
-        let pieces = words::summary(app, &state.filter, groups.findings(), groups.files());
+        let pieces = words::summary(app, &state.filter, groups.count(), groups.files());
         let pieces: Vec<(Role, &str)> = pieces.iter().map(|(role, text)| (*role, text.as_str())).collect();
         canvas.line(1, 0, &pieces);
     }

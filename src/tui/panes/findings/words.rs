@@ -20,13 +20,14 @@ const WIDE: u16 = 60;
 const PLACE: u16 = 22;
 
 /// The line above: how far the check is, or what it came to.
-pub fn summary(app: &App, filter: &str, shown: usize, files: usize) -> Vec<(Role, String)> {
+pub fn summary(app: &App, filter: &str, shown: u64, files: usize) -> Vec<(Role, String)> {
     let findings = &app.findings;
     let dot = app.glyphs.dot;
     let mut out = Vec::new();
     if !filter.is_empty() {
-        let all = findings.list.len() as u64;
-        out.push((Role::Text, format!("{} of {}{dot}filter ", grouped(shown as u64), count(all, "finding"))));
+        let counts = &findings.counts;
+        let all = counts.errors + counts.warnings + counts.notes;
+        out.push((Role::Text, format!("{} of {}{dot}filter ", grouped(shown), count(all, "finding"))));
         out.push((Role::Key, filter.to_owned()));
         out.push((Role::Dim, format!("{dot}esc clears it")));
     }
@@ -41,7 +42,7 @@ pub fn summary(app: &App, filter: &str, shown: usize, files: usize) -> Vec<(Role
     } else if findings.stopped {
         out.push((Role::Warning, format!("{}the check was stopped, C begins it again", before(&out))));
     } else if filter.is_empty() {
-        let words = format!("{} in {}", count(shown as u64, "finding"), count(files as u64, "file"));
+        let words = format!("{} in {}", count(shown, "finding"), count(files as u64, "file"));
         out.push((Role::Text, words));
         if let Some(summary) = &findings.summary {
             out.push((Role::Dim, format!("{dot}{} checked", count(summary.files, "file"))));
@@ -93,10 +94,10 @@ pub fn draw_empty(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
 }
 
 /// How many findings there are of each level that has some.
-fn level_counts(app: &App, count: impl Fn(Level) -> usize) -> Vec<(Role, String)> {
+fn level_counts(app: &App, count: impl Fn(Level) -> u64) -> Vec<(Role, String)> {
     let levels = [Level::Error, Level::Warning, Level::Note].map(|level| (level, count(level)));
-    let words = |(level, n): (Level, usize)| {
-        let text = format!("  {} {}", app.glyphs.level(Some(level)), grouped(n as u64));
+    let words = |(level, n): (Level, u64)| {
+        let text = format!("  {} {}", app.glyphs.level(Some(level)), grouped(n));
         (level_role(Some(level)), text)
     };
     levels.into_iter().filter(|(_, n)| *n > 0).map(words).collect()
