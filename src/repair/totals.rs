@@ -147,36 +147,10 @@ pub enum Written {
     RegionFile,
 }
 
-/// The totals at the end of a repair, a line a sentence; `done` is `None` for a plan.
+/// What the copy lacks beside blocks, a line a sentence: files, instances, pages, and layers and values of voxel maps.
 #[must_use]
-pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
-    let mut parts = Vec::new();
-    for (n, words) in [
-        (totals.kept, "kept unchanged"),
-        (totals.put_right, "put right"),
-        (totals.likely, "written although only likely"),
-        (totals.older, "taken from the backup, in an older state"),
-        (totals.salvaged, "salvaged in part"),
-        (totals.lost, "without a block in the copy"),
-    ] {
-        if n > 0 {
-            parts.push(format!("{} {words}", grouped(n)));
-        }
-    }
+pub fn loss_words(totals: &Totals) -> Vec<String> {
     let mut lines = Vec::new();
-    // Blocks of maps are not counted.
-    if totals.source > 0 {
-        let blocks = if totals.source == 1 { "block" } else { "blocks" };
-        lines.push(format!("In the source {} {blocks}: {}.", grouped(totals.source), parts.join(", ")));
-    }
-    if totals.set_aside > 0 {
-        let (blocks, kept) = match totals.set_aside {
-            1 => ("block or part of a block", "is"),
-            _ => ("blocks or parts of blocks", "are"),
-        };
-        let will = if done.is_some() { kept } else { "would be" };
-        lines.push(format!("{} {blocks} {will} in lost+found.", grouped(totals.set_aside)));
-    }
     if totals.files_lost > 0 {
         let (files, have) =
             (crate::printable::count(totals.files_lost, "file"), if totals.files_lost == 1 { "has" } else { "have" });
@@ -211,6 +185,40 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
             (crate::printable::count(totals.values_lost, "value"), if totals.values_lost == 1 { "is" } else { "are" });
         lines.push(format!("{values} of voxel maps {are} lost: the copy has 0 in their place."));
     }
+    lines
+}
+
+/// The totals at the end of a repair, a line a sentence; `done` is `None` for a plan.
+#[must_use]
+pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
+    let mut parts = Vec::new();
+    for (n, words) in [
+        (totals.kept, "kept unchanged"),
+        (totals.put_right, "put right"),
+        (totals.likely, "written although only likely"),
+        (totals.older, "taken from the backup, in an older state"),
+        (totals.salvaged, "salvaged in part"),
+        (totals.lost, "without a block in the copy"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{} {words}", grouped(n)));
+        }
+    }
+    let mut lines = Vec::new();
+    // Blocks of maps are not counted.
+    if totals.source > 0 {
+        let blocks = if totals.source == 1 { "block" } else { "blocks" };
+        lines.push(format!("In the source {} {blocks}: {}.", grouped(totals.source), parts.join(", ")));
+    }
+    if totals.set_aside > 0 {
+        let (blocks, kept) = match totals.set_aside {
+            1 => ("block or part of a block", "is"),
+            _ => ("blocks or parts of blocks", "are"),
+        };
+        let will = if done.is_some() { kept } else { "would be" };
+        lines.push(format!("{} {blocks} {will} in lost+found.", grouped(totals.set_aside)));
+    }
+    lines.extend(loss_words(totals));
     lines.extend(done.map(|written| {
         match written {
             Written::NoBlock => {

@@ -258,3 +258,25 @@ fn the_command_for_a_part_of_a_forest_is_one_that_the_command_line_accepts() {
     driver.keys("8 Y");
     assert!(driver.copied.clone().unwrap().starts_with(&format!("voxscope repair {} ", dir.path().display())));
 }
+
+#[test]
+fn the_preview_says_what_the_copy_lacks_beside_blocks_as_the_command_does() {
+    for name in ["npy-truncated", "map-file-missing", "stream-page", "instances-cut"] {
+        let (mut driver, dir) = on(name, 160, 48);
+        let save = voxscope::save::Save::open(dir.path(), &voxscope::save::Options::default()).unwrap();
+        let plan = voxscope::repair::plan(&save, &voxscope::repair::Options::default()).unwrap();
+        let losses = voxscope::repair::loss_words(&voxscope::repair::totals(&save, &plan));
+        let said = voxscope::repair::total_words(&voxscope::repair::totals(&save, &plan), None);
+        assert!(!losses.is_empty() && losses.iter().all(|line| said.contains(line)), "{name}: {said:?}");
+        // The line of the save, whatever is selected in it.
+        driver.keys("8");
+        driver.app.select_node(0);
+        driver.run_until_idle();
+        let area = crate::area_text(&driver, driver.app.layout().pane);
+        let text = area.replace(['│', '┃'], " ").replace("level certain  t", " ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for line in losses {
+            assert!(text.contains(&line), "{name}: {line}\n{area}");
+        }
+    }
+}

@@ -35,13 +35,20 @@ const WHEEL: usize = 3;
 /// What a plan is made for: which reading of the save, and whether likely blocks are written.
 type PlanKey = (u64, bool);
 
+/// A plan, and what the copy lacks beside blocks, a sentence each.
+#[derive(Debug)]
+struct Planned {
+    plan: Arc<Plan>,
+    losses: Vec<String>,
+}
+
 /// The state of the pane.
 #[derive(Debug, Default)]
 pub struct RepairState {
     /// Whether blocks that are only likely are written too.
     likely: bool,
     /// What is done with the save.
-    plan: Loaded<PlanKey, Plan>,
+    plan: Loaded<PlanKey, Planned>,
     /// How far the plan is.
     progress: wait::PlanProgress,
     /// What is done with the selected file.
@@ -67,7 +74,7 @@ fn preview(app: &App) -> Option<&Arc<Preview>> {
 /// The plan, when it is there.
 #[must_use]
 pub fn plan(app: &App) -> Option<&Arc<Plan>> {
-    app.panes.repair.plan.get(&key(app))
+    app.panes.repair.plan.get(&key(app)).map(|planned| &planned.plan)
 }
 
 /// Whether there is a plan to look at.
@@ -172,8 +179,12 @@ pub fn request_plan(app: &mut App) {
                 let progress = wait::report_progress(worker);
                 let watch = worker.watch().progress(&progress);
                 let options = repair::Options::default().likely(wanted.1).effort(effort).watch(watch);
-                let plan = run_in_own_pool(|| repair::plan(&save, &options).map_err(|error| error.to_string()));
-                worker.answer(move |app| app.panes.repair.plan.store(wanted, plan));
+                let planned = run_in_own_pool(|| {
+                    let plan = repair::plan(&save, &options).map_err(|error| error.to_string())?;
+                    let losses = repair::loss_words(&repair::totals(&save, &plan));
+                    Ok(Planned { plan: Arc::new(plan), losses })
+                });
+                worker.answer(move |app| app.panes.repair.plan.store(wanted, planned));
             },
             |app, why| app.panes.repair.plan.fail(why),
         );
@@ -189,7 +200,7 @@ pub fn request_missing(app: &mut App) {
     if app.panes.repair.preview.as_ref().is_some_and(|(there, _)| *there == key) {
         return;
     }
-    let Some(plan) = app.panes.repair.plan.get(&wanted).cloned() else { return };
+    let Some(plan) = app.panes.repair.plan.get(&wanted).map(|planned| Arc::clone(&planned.plan)) else { return };
     let preview = match app.selected_item().filter(|_| !app.selects_directory()) {
         None => Preview::for_save(&plan),
         Some(item) => {
@@ -225,7 +236,10 @@ fn summary(app: &App, preview: &Preview) -> String {
         (Some(totals), true) if totals.source > 0 => Some(short_totals(totals)),
         _ => None,
     };
-    totals.unwrap_or_else(|| preview.summary.clone())
+    let blocks = totals.unwrap_or_else(|| preview.summary.clone());
+    let losses = app.panes.repair.plan.get(&key(app)).filter(|_| app.selects_directory());
+    let losses = losses.map_or(&[][..], |planned| &planned.losses);
+    if losses.is_empty() { blocks } else { format!("{blocks}. {}", losses.join(" ")) }
 }
 
 /// The totals of a repair in one row, in the words that the lines below have.
@@ -269,7 +283,7 @@ impl Areas {
         let command = height.saturating_sub(lines);
         let words = preview(app).map(|preview| summary(app, preview)).unwrap_or_default();
         let wrapped = textwrap::wrap(&words, usize::from(width.saturating_sub(LEVEL + 2)).max(1)).len();
-        let top = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, 3) } else { 1 };
+        let top = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, (height / 4).max(3)) } else { 1 };
         // The summary, the command, and the list have what they need; the pictures have what is left.
         let room = command.saturating_sub(top);
         let list = preview(app).map_or(1, |preview| u16::try_from(preview.lines.len()).unwrap_or(u16::MAX));
