@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::check::pak::chunks_of_others;
 use crate::check::{Finding, Level, Options, first, semantic};
 use crate::damage::Code;
+use crate::godot::region::{Entry, sectors_for};
 use crate::recover::names::{self, Named};
 use crate::save::{File, Forest, Pak, RegionFile, Save};
 use crate::source::Source;
@@ -50,18 +51,64 @@ pub struct MisplacedFile {
 /// no table leads; nothing without a forest. Only its files are read.
 #[must_use]
 pub fn misplaced(save: &Save, forest: Option<&Forest>, watch: &Watch<'_>) -> Misplaced {
-    forest.map(|forest| find(save, forest, &|_| true, watch)).unwrap_or_default()
+    forest.map(|forest| find(save, forest, &|_| Wanted::All, watch)).unwrap_or_default()
 }
 
-/// The same for some region files, by their paths. Only these and their neighbours are read unless one of them is not as it should
-/// be: the blocks of the others may then say more.
+/// The same for some region files, by their paths; of `others` only the unowned blocks count. Only these files and their neighbours are
+/// read unless one of them is not as it should be: the blocks of the rest may then say more.
 #[must_use]
-pub fn misplaced_in(save: &Save, forest: &Forest, paths: &HashSet<PathBuf>, watch: &Watch<'_>) -> Misplaced {
-    let is_wanted = |file: &RegionFile| paths.contains(&forest.dir.join(&file.name));
+pub fn misplaced_in(
+    save: &Save,
+    forest: &Forest,
+    paths: &HashSet<PathBuf>,
+    others: &HashSet<PathBuf>,
+    watch: &Watch<'_>,
+) -> Misplaced {
+    let wanted = |file: &RegionFile| {
+        let path = forest.dir.join(&file.name);
+        match (paths.contains(&path), others.contains(&path)) {
+            (true, _) => Wanted::All,
+            (false, true) => Wanted::Unowned,
+            (false, false) => Wanted::Nothing,
+        }
+    };
+    let is_wanted = |file: &RegionFile| wanted(file) != Wanted::Nothing;
     if !forest.regions.iter().all(is_wanted) && is_calm(save, forest, &is_wanted, watch) {
         return Misplaced::default();
     }
-    find(save, forest, &is_wanted, watch)
+    find(save, forest, &wanted, watch)
+}
+
+/// How many whole blocks of a forest no table leads to, in some LODs, or in all if `lods` is empty: those of [`Misplaced::unowned`].
+/// Only tables and size prefixes are read if the listed blocks take all sectors of each file.
+#[must_use]
+pub fn unowned(save: &Save, forest: Option<&Forest>, lods: &[u8], watch: &Watch<'_>) -> u64 {
+    let Some(forest) = forest else { return 0 };
+    let is_of_lod = |file: &RegionFile| lods.is_empty() || lods.contains(&file.lod);
+    if forest.regions.iter().filter(|file| is_of_lod(file)).all(|file| takes_all_sectors(save, forest, file)) {
+        return 0;
+    }
+    let wanted = |file: &RegionFile| if is_of_lod(file) { Wanted::Unowned } else { Wanted::Nothing };
+    find(save, forest, &wanted, watch).unowned
+}
+
+/// Whether the blocks of the table, by their size prefixes, take all sectors of a file. Of a file that cannot be read, no block is
+/// known.
+fn takes_all_sectors(save: &Save, forest: &Forest, file: &RegionFile) -> bool {
+    let Ok(Some(region)) = save.region(forest, file) else { return true };
+    let mut entries: Vec<Entry> = region.entries.iter().map(|listed| listed.entry).collect();
+    entries.sort_unstable_by_key(|entry| entry.first());
+    let mut prefix = Vec::new();
+    let mut at = 0u64;
+    let in_row = entries.into_iter().all(|entry| {
+        let is_next = u64::from(entry.first()) == at;
+        at += u64::from(entry.count());
+        let is_read = is_next && region.source.read_into(region.span(entry).start, 4, &mut prefix).is_ok();
+        let size = prefix.first_chunk().copied().map(u32::from_le_bytes);
+        let sectors = size.map(|size| sectors_for(size.into(), region.header.format.sector_size));
+        is_read && sectors == Some(entry.count().into())
+    });
+    in_row && at == region.sectors_in_file()
 }
 
 /// The records of a pak region whose chunks belong to other records, or may, each with the code of its finding.
@@ -73,6 +120,15 @@ pub fn misplaced_chunks<S: Source>(pak: &Pak<S>, watch: &Watch<'_>) -> io::Resul
     let shared = pak.present().filter(|(number, _)| pak.overlap(*number).is_some());
     found.extend(shared.map(|(number, _)| (number, Code::PakOverlap)));
     Ok(found)
+}
+
+/// What of a file counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    All,
+    /// Its unowned blocks.
+    Unowned,
+    Nothing,
 }
 
 /// What the blocks of a file are, by its table.
@@ -106,18 +162,19 @@ fn look(
     (glance, blocks)
 }
 
-fn find(save: &Save, forest: &Forest, is_wanted: &dyn Fn(&RegionFile) -> bool, watch: &Watch<'_>) -> Misplaced {
+fn find(save: &Save, forest: &Forest, wanted: &dyn Fn(&RegionFile) -> Wanted, watch: &Watch<'_>) -> Misplaced {
     let (glance, blocks) = look(save, forest, &|_| true, watch);
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
     let doubts = semantic::find_doubts_of(save, forest, &options, &glance);
     let mut found = Misplaced::default();
-    for file in forest.regions.iter().filter(|file| is_wanted(file)) {
+    for file in forest.regions.iter().filter(|file| wanted(file) != Wanted::Nothing) {
         let path = forest.dir.join(&file.name);
         let of_file = blocks.get(&path);
         found.unowned += of_file.map_or(0, |blocks| blocks.unowned.len() as u64 + blocks.more);
         let Some(doubts) = doubts.in_file(&path) else { continue };
         found.unowned += doubts.unowned(|start| of_file.is_some_and(|blocks| blocks.unowned.contains(&start)));
         match doubts.misnamed() {
+            _ if wanted(file) == Wanted::Unowned => {}
             Some(damage) => {
                 found.blocks += of_file.map_or(0, |blocks| blocks.listed);
                 found.files.push(MisplacedFile { file: save.shown(&path), why: damage.to_string() });

@@ -59,7 +59,7 @@ pub use level::Level;
 pub use map::layer_rows;
 #[cfg(feature = "cli")]
 pub(crate) use map::part_name;
-pub use misplaced::{Misplaced, MisplacedFile, misplaced, misplaced_chunks, misplaced_in};
+pub use misplaced::{Misplaced, MisplacedFile, misplaced, misplaced_chunks, misplaced_in, unowned};
 pub(crate) use region::missing::missing;
 use report::Report;
 pub use report::{Counts, Stats};

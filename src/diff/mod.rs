@@ -9,7 +9,7 @@
 //! Rooms of pak regions are compared chunk by chunk ([`chunks`](chunks())).
 //!
 //! Takes two [worlds](crate::world::World) or rooms; gives differences in the order of positions, and totals. It knows neither
-//! findings nor repair, and no terminal.
+//! repair nor a terminal. Of the findings it needs only the number of blocks to which no table leads.
 
 mod chunks;
 mod compare;
@@ -18,6 +18,7 @@ mod sizes;
 
 use std::path::PathBuf;
 
+use crate::check;
 use crate::godot::block::Block;
 use crate::parallel;
 use crate::save::View;
@@ -146,6 +147,8 @@ pub struct Summary {
     pub holes: u64,
     /// Blocks of the first and of the second save that are left out because another one has their position.
     pub twice: [u64; 2],
+    /// Whole blocks of the first and of the second save to which no table leads, so that they are not compared.
+    pub unowned: [u64; 2],
     /// Files that could not be read.
     pub faults: Vec<(Side, world::Fault)>,
     /// Files that are damaged and were read nevertheless: see [`Index::corrected`].
@@ -175,7 +178,8 @@ impl Summary {
     /// Whether something could not be compared.
     #[must_use]
     pub const fn trouble(&self) -> bool {
-        self.unreadable > 0 || !self.faults.is_empty() || self.twice[0] + self.twice[1] > 0
+        let left_out = self.twice[0] + self.twice[1] + self.unowned[0] + self.unowned[1];
+        self.unreadable > 0 || !self.faults.is_empty() || left_out > 0
     }
 }
 
@@ -268,6 +272,11 @@ pub fn run(
             summary.interrupted = true;
             break;
         }
+    }
+    if !summary.interrupted {
+        let watch = options.watch.quiet();
+        summary.unowned = [a, b].map(|world| check::unowned(world.save, world.forest(), &options.lods, &watch));
+        summary.interrupted = options.watch.is_cancelled();
     }
     match a.changed().or_else(|| b.changed()) {
         Some(file) => Err(Error::Changed(file.into())),

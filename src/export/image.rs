@@ -14,7 +14,7 @@ use super::picture_faults::{self, PictureFaults};
 use super::voxels::{self, Area, Error, Odd, Which};
 use super::{chunks, layer};
 use crate::pak::chunk::Voxels;
-use crate::save::{PakFile, PakScratch, Save};
+use crate::save::{PakFile, PakScratch, RegionFile, Save};
 
 /// Number of chunks that are read to find a shape.
 const PROBES: usize = 64;
@@ -85,7 +85,17 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
     let picture = canvas.write(&draft, Path::new(NAME), slice, what, palette.as_deref())?;
     if let Some(forest) = world.forest() {
         let drawn = voxels::blocks_in(&index, area, side);
-        faults.misplaced = picture_faults::misplaced(world.save, forest, drawn, watch);
+        // A picture of all blocks is cut along one axis only.
+        let is_cut = |axis: usize| axis == slice.axis || !matches!(slice.which, Which::All);
+        let is_in_picture = |file: &RegionFile| {
+            let Some([first, last]) = picture_faults::corners_of_region(file) else { return false };
+            let voxels = |n: i32| i64::from(n) * i64::from(side);
+            let [low, high] = area;
+            let is_inside =
+                |axis: usize| voxels(first[axis]) < high[axis] && voxels(last[axis]) + i64::from(side) > low[axis];
+            file.lod == slice.lod && (0..3).all(|axis| !is_cut(axis) || is_inside(axis))
+        };
+        faults.misplaced = picture_faults::misplaced(world.save, forest, drawn, is_in_picture, watch);
     }
     draft.finish_files(&[(Path::new(NAME), to)])?;
     Ok(Picture { faults, ..picture })

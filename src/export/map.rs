@@ -19,10 +19,10 @@ use crate::picture::source::{Part, Reader, Scratch, Source};
 use crate::picture::tile::Grid;
 use crate::picture::{Layer, Look, Marks, Matter, Pixel, Probe, certain_matter};
 use crate::repair;
-use crate::save::Save;
+use crate::save::{RegionFile, Save};
 use crate::voxel_map::npy;
 use crate::watch::{Step, Watch};
-use crate::world::{self, At};
+use crate::world;
 
 /// The most pixels of a picture.
 const PIXELS: i64 = 1 << 28;
@@ -310,15 +310,26 @@ impl<'r> Drawing<'r> {
             if let (Part::Forest(number), true) = (source.part, self.request.look != Look::Repair)
                 && let Some(forest) = source.save.forests.get(number)
             {
-                let drawn =
-                    tables().flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, at)));
-                faults.misplaced.add(picture_faults::misplaced(&source.save, forest, drawn, watch));
+                let drawn = tables()
+                    .flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, [at.position; 2])));
+                let all = self.grid.layer == Layer::Coverage;
+                let is_in_picture = |file: &RegionFile| {
+                    let is_of_lod = all || file.lod == self.request.lod;
+                    let corners = picture_faults::corners_of_region(file).filter(|_| is_of_lod);
+                    // The borders of a picture of the whole world are those of the blocks that were found.
+                    let is_whole = self.request.area.is_none();
+                    corners.is_some_and(|corners| match is_whole {
+                        true => self.is_cut(source, file.lod, corners),
+                        false => self.shows(source, file.lod, corners),
+                    })
+                };
+                faults.misplaced.add(picture_faults::misplaced(&source.save, forest, drawn, is_in_picture, watch));
             }
             if let (Part::PakDir(number), true) = (source.part, self.request.look != Look::Repair)
                 && let Some(dir) = source.save.pak_dirs.get(number)
             {
-                let drawn =
-                    tables().flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, at)));
+                let drawn = tables()
+                    .flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, [at.position; 2])));
                 let drawn = drawn.filter_map(|at| Some((at.file_number(), u32::try_from(at.row()).ok()?)));
                 faults.misplaced.blocks += picture_faults::misplaced_chunks(&source.save, dir, drawn, watch);
             }
@@ -326,19 +337,23 @@ impl<'r> Drawing<'r> {
         faults
     }
 
-    /// Whether a block is in the drawn part of the world.
-    fn shows(&self, source: &Source, lod: u8, at: &At) -> bool {
-        let (corner, block, step) = (source.corner(lod, at.position), source.block(lod), self.grid.step);
-        let along = |axis: usize| corner[axis]..corner[axis].saturating_add(block[axis]);
-        let is_cut = match self.grid.layer {
-            Layer::Cut { axis, at, .. } => along(usize::from(axis)).contains(&at),
-            _ => true,
-        };
-        is_cut
+    /// Whether one of the blocks from a first to a last position is in the drawn part of the world.
+    fn shows(&self, source: &Source, lod: u8, [first, last]: [[i32; 3]; 2]) -> bool {
+        let (corner, far, block) = (source.corner(lod, first), source.corner(lod, last), source.block(lod));
+        let step = self.grid.step;
+        self.is_cut(source, lod, [first, last])
             && self.grid.layer.axes().iter().enumerate().all(|(i, &axis)| {
-                let part = along(axis);
-                part.start < self.high[i].saturating_mul(step) && part.end > self.low[i].saturating_mul(step)
+                let end = far[axis].saturating_add(block[axis]);
+                corner[axis] < self.high[i].saturating_mul(step) && end > self.low[i].saturating_mul(step)
             })
+    }
+
+    /// Whether the plane of a cut goes through one of the blocks from a first to a last position; true without a cut.
+    fn is_cut(&self, source: &Source, lod: u8, [first, last]: [[i32; 3]; 2]) -> bool {
+        let Layer::Cut { axis, at, .. } = self.grid.layer else { return true };
+        let axis = usize::from(axis);
+        let end = source.corner(lod, last)[axis].saturating_add(source.block(lod)[axis]);
+        (source.corner(lod, first)[axis]..end).contains(&at)
     }
 
     /// Computes a row of tiles, with all threads.

@@ -7,7 +7,7 @@ use super::voxels::Odd;
 use crate::bytes::index;
 use crate::check::{self, Misplaced};
 use crate::damage::Level;
-use crate::save::{Forest, Kind, PakDir, Save};
+use crate::save::{Forest, Kind, PakDir, RegionFile, Save};
 use crate::source::FileSource;
 use crate::voxel_map::Map;
 use crate::voxel_map::grid::Grid;
@@ -52,11 +52,13 @@ pub(super) fn layer_faults(save: &Save, map: &Map, layer: &Layer, grid: &Grid<Fi
     named.filter(|fault| !unread.contains(&fault.file)).collect()
 }
 
-/// Blocks in wrong places, of the region files that have these blocks.
+/// Blocks in wrong places, of the region files that have the drawn blocks, and unowned blocks of these files and of those whose
+/// regions are in the picture.
 pub(super) fn misplaced<'a>(
     save: &Save,
     forest: &Forest,
     blocks: impl Iterator<Item = &'a At>,
+    is_in_picture: impl Fn(&RegionFile) -> bool,
     watch: &Watch<'_>,
 ) -> Misplaced {
     // A file of one block leaves no doubt about its place.
@@ -66,7 +68,17 @@ pub(super) fn misplaced<'a>(
     let numbers: HashSet<u32> = blocks.map(At::file_number).collect();
     let files = (0u32..).zip(&forest.regions).filter(|(number, _)| numbers.contains(number));
     let paths: HashSet<PathBuf> = files.map(|(_, file)| forest.dir.join(&file.name)).collect();
-    check::misplaced_in(save, forest, &paths, watch)
+    let others = forest.regions.iter().filter(|file| is_in_picture(file));
+    let others: HashSet<PathBuf> = others.map(|file| forest.dir.join(&file.name)).collect();
+    check::misplaced_in(save, forest, &paths, &others, watch)
+}
+
+/// The positions of the first and of the last block that a region may have; `None` if its size is not known.
+pub(super) fn corners_of_region(file: &RegionFile) -> Option<[[i32; 3]; 2]> {
+    let size = file.header.as_ref()?.format.region_size;
+    let first = [0, 1, 2].map(|axis| file.position[axis].saturating_mul(size[axis].into()));
+    let last = [0, 1, 2].map(|axis| first[axis].saturating_add(i32::from(size[axis]).saturating_sub(1)));
+    Some([first, last])
 }
 
 /// How many of the chunks of pak regions, by file and record, belong elsewhere, or may. Files that cannot be read are left out.

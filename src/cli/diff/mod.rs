@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use voxscope::check::Misplaced;
 use voxscope::diff::{self, Change, Options, Side, Summary};
 use voxscope::save::Save;
 use voxscope::watch::Watch;
@@ -15,7 +16,7 @@ use voxscope::world::{self, World};
 
 use crate::cli::Color;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{BOLD, complain, count, stdout};
+use crate::cli::output::{BOLD, complain, count, stdout, warn_of_misplaced};
 use crate::cli::pool;
 use crate::cli::progress::{Bar, cancelled_by_signals};
 use crate::cli::scope::Scope;
@@ -309,6 +310,10 @@ fn compare_with(
     for (side, n) in [Side::A, Side::B].into_iter().zip(summary.twice).filter(|(_, n)| *n > 0) {
         let what = "left out because another one has the same position";
         complain(&format_args!("{}: {} {what}", side.name(), count(n, "block")));
+    }
+    for (side, n) in [Side::A, Side::B].into_iter().zip(summary.unowned) {
+        let of = format!("{}: ", side.name());
+        warn_of_misplaced(&of, "block", &Misplaced { unowned: n, ..Misplaced::default() }, "compared");
     }
     for (side, fault) in &summary.corrected {
         complain(&format_args!(

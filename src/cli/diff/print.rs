@@ -202,6 +202,7 @@ impl<W: Write> Printer<'_, W> {
                         "voxels": summary.voxels,
                         "holes": summary.holes,
                         "positions_twice": summary.twice,
+                        "unowned": summary.unowned,
                         "files_unread": list(&summary.faults),
                         "files_corrected": list(&summary.corrected),
                         "interrupted": summary.interrupted,
