@@ -1,5 +1,7 @@
 //! Records that claim blocks of other records, and records that the header does not count.
 
+use std::collections::HashSet;
+
 use crate::bytes::Span;
 use crate::damage::{Code, Damage, Value};
 use crate::pak::header::Header;
@@ -8,12 +10,12 @@ use crate::pak::place::{CUBE_RECORDS, LAYER_RECORDS};
 use crate::pak::record;
 use crate::pak::{HEADER_BYTES, RECORD_BYTES};
 
-/// A record that claims blocks of another one.
+/// A record that claims blocks which another one claims too. Each of the two has one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overlap {
     /// The record.
     pub record: u32,
-    /// The other record: its blocks begin earlier, or at the same place.
+    /// The other record; of several, the first one that was found.
     pub other: u32,
     /// The finding about it.
     pub damage: Damage,
@@ -30,7 +32,7 @@ impl Overlap {
     }
 }
 
-/// The records that claim blocks of others, by number. `claims` are the blocks of each record, in any order.
+/// The records that claim blocks of others, or whose blocks others claim, by number. `claims` are the blocks of each record, in any order.
 #[must_use]
 pub fn find_overlaps(mut claims: Vec<(Span, u32)>, file_len: u64) -> Vec<Overlap> {
     claims.retain(|(blocks, _)| !blocks.is_empty());
@@ -39,10 +41,13 @@ pub fn find_overlaps(mut claims: Vec<(Span, u32)>, file_len: u64) -> Vec<Overlap
     // The claim that reaches furthest so far.
     let mut reach: Option<(Span, u32)> = None;
     let (mut before, mut twice) = (None, 0u64);
+    // Records that have an overlap already.
+    let mut owners = HashSet::new();
     for (blocks, record) in claims {
         if let Some((other, owner)) = reach
             && blocks.start < other.end
         {
+            owners.insert(record);
             let is_repeated = if before == Some(blocks.start) {
                 true
             } else {
@@ -57,6 +62,9 @@ pub fn find_overlaps(mut claims: Vec<(Span, u32)>, file_len: u64) -> Vec<Overlap
                 .expected(Value::Words("blocks of its own"))
                 .found(Value::Bytes(shared.len()));
             found.push(Overlap { record, other: owner, damage, is_repeated });
+            if owners.insert(owner) {
+                found.push(Overlap { record: owner, other: record, damage, is_repeated: false });
+            }
         }
         before = Some(blocks.start);
         if reach.is_none_or(|(other, _)| blocks.end > other.end) {
@@ -138,7 +146,7 @@ mod tests {
             vec![(blocks(3, 4), 0), (blocks(4, 5), 1), (blocks(4, 5), 2), (blocks(4, 6), 7), (blocks(6, 7), 3)];
         let found = find_overlaps(claims, 7 * 4096);
         let of: Vec<(u32, u32, bool)> = found.iter().map(|o| (o.record, o.other, o.is_repeated)).collect();
-        assert_eq!(of, [(2, 1, true), (7, 1, true)]);
+        assert_eq!(of, [(1, 2, false), (2, 1, true), (7, 1, true)], "each record has one, the owner of the blocks too");
         assert_eq!(find_overlaps(vec![(blocks(3, 4), 0), (Span::default(), 1)], 7 * 4096), []);
     }
 
