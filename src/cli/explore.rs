@@ -76,7 +76,10 @@ pub fn run(
     if !has_terminal() {
         return info::browse(path, options);
     }
-    let mut library = options.to_library()?;
+    let mut library = match path.as_deref().is_some_and(|path| is_bare(path, &options)) {
+        true => options.for_bare_data()?,
+        false => options.to_library()?,
+    };
     if path.is_none() {
         // Here means here: not what may lie somewhere below.
         library.limits.directory_depth = 1;
@@ -90,6 +93,12 @@ pub fn run(
         Save::open(&path, &library)?;
     }
     explore(Settings { path, options: library, ..Settings::default() }, look, color)
+}
+
+/// Whether a path is a file that is no save.
+fn is_bare(path: &Path, options: &target::Options) -> bool {
+    let is_no_save = |options| matches!(Save::open(path, &options), Err(save::Error::NotASave(_)));
+    path.is_file() && options.for_bare_data().is_ok_and(is_no_save)
 }
 
 /// Explores what differs between two saves. Errors exit as those of `diff` do.

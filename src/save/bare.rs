@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::bytes::Span;
 use crate::damage::Damage;
 use crate::godot::block::{Block, BlockLayout};
-use crate::godot::container::{Container, Decoder};
+use crate::godot::container::{Container, Decoder, Mode};
 use crate::godot::instances::Instances;
 use crate::limits::Limits;
 use crate::printable;
@@ -175,6 +175,34 @@ impl Bare<'_> {
         self.npy.as_ref().map(|npy| arrays::describe_values(npy, bytes)).unwrap_or_default()
     }
 
+    /// What was read, a clause each: container, block or instances, array.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        if let Some(container) = &self.container {
+            let bytes = printable::count(container.plain.len() as u64, "byte");
+            out.push(format!("container {}, {bytes} decompressed", container.mode.map_or("unknown", Mode::name)));
+        }
+        if let Some(block) = &self.block {
+            let [x, y, z] = block.size;
+            out.push(format!("block of version {}, {x} x {y} x {z} voxels", block.version));
+        }
+        if let Some(shown) = &self.layout {
+            let (how, why) = shown.how();
+            out.push(format!("size and depths {how}: {why}"));
+        }
+        if let Some(instances) = &self.instances {
+            let layers = printable::count(instances.layers.len() as u64, "layer");
+            out.push(format!("instances of version {}, {layers}", instances.version));
+        }
+        if let Some(npy) = &self.npy {
+            let shape: Vec<String> = npy.shape.iter().map(u64::to_string).collect();
+            out.push(format!("array {} [{}]", npy.dtype.name(), shape.join(", ")));
+        }
+        out.extend(self.damage.iter().map(ToString::to_string));
+        out
+    }
+
     /// Why the file is not of this kind; `None` if it is.
     fn refuted(&self) -> Option<String> {
         if let Some(damage) = self.damage.iter().find(|d| d.code.hides_data()) {
@@ -305,7 +333,7 @@ fn describe_file(path: &Path, limits: &Limits) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::godot::container::{self, Mode};
+    use crate::godot::container;
 
     /// A block of version 4 with 2 x 2 x 2 voxels, all channels uniform.
     fn block() -> Vec<u8> {

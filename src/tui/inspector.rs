@@ -228,6 +228,10 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
             out.push(("", "This file is not recognized. What was tried:".into(), Role::Strong));
             out.extend(index.tried.iter().map(|tried| ("", tried.clone(), Role::Text)));
         }
+        Store::Bytes(_) if !index.bare.is_empty() => {
+            out.push(("", "This file is no save but bare data. It is read as:".into(), Role::Strong));
+            out.extend(index.bare.iter().map(|line| ("", line.clone(), Role::Text)));
+        }
         Store::Bytes(_) => out.push(("", "Only bytes: no block can be located by this file.".into(), Role::Text)),
     }
     for damage in opened.damage.iter().take(3) {

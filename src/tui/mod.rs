@@ -271,11 +271,15 @@ impl App {
                     }
                 }
                 self.selection.finding = None;
-                if index.tried.is_empty() {
+                if index.is_save() {
                     check::start(self);
                 } else {
                     (self.pane, self.focus) = (Pane::Hex, Focus::Pane);
-                    self.show_message("This file is not recognized; the inspector lists what was tried.".into());
+                    let message = match index.bare.is_empty() {
+                        true => "This file is not recognized; the inspector lists what was tried.",
+                        false => "This file is bare data; the inspector says what was read.",
+                    };
+                    self.show_message(message.into());
                 }
             }
             Err(why) if self.index.is_none() => self.failure = Some(why),

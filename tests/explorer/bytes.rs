@@ -27,6 +27,30 @@ fn a_file_that_is_not_recognized_opens_in_hex_with_what_was_tried() {
 }
 
 #[test]
+fn bare_data_opens_in_hex_with_what_was_read() {
+    let dir = tempfile::tempdir().unwrap();
+    // A block of 2 x 2 x 2 voxels whose channels are uniform.
+    let block = [&[4, 2, 0, 2, 0, 2, 0, 1, 7][..], &[1, 0].repeat(7), &[0x0d, 0xf0, 0x0d, 0x90]].concat();
+    let instances = [&[1, 0][..], &16f32.to_le_bytes(), &[0x0d, 0xf0, 0x0d, 0x90]].concat();
+    let array = [voxscope::voxel_map::npy::header("<i4", &[3]), vec![0; 12]].concat();
+    for (name, bytes, kind, words) in [
+        ("block.bin", &block, "block, inferred:", "block of version 4, 2 x 2 x 2 voxels"),
+        ("plain.bin", &[&[0], &block[..]].concat(), "container, inferred:", "container plain, 27 bytes decompressed"),
+        ("plants.bin", &instances, "instances, inferred:", "instances of version 1, 0 layers"),
+        ("array.npy", &array, "npy, inferred:", "array int32 [3]"),
+    ] {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let driver = sized(&path, 200, 60);
+        assert_eq!(driver.app.pane, Pane::Hex, "{name}");
+        let said = inspector_text(&driver).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(kind) && said.contains(words), "{name}: {said}");
+        assert!(said.contains("voxscope show") && !said.contains("not recognized"), "{name}: {said}");
+        assert!(driver.app.findings.list.is_empty() && !driver.app.findings.running, "{name}");
+    }
+}
+
+#[test]
 fn the_tree_of_a_file_that_cannot_be_read_is_a_sentence() {
     let dir = tempfile::tempdir().unwrap();
     let driver = sized(&dir.path().join("gone.bin"), 100, 30);

@@ -278,6 +278,24 @@ fn a_save_that_is_not_there_is_a_sentence_on_a_clean_terminal() {
 }
 
 #[test]
+fn bare_data_opens_the_explorer() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("block.bin");
+    // A block of version 1 whose channels are uniform: it does not store its size. A lone block has no region, so that the size
+    // of a block is a whole layout.
+    std::fs::write(&path, [&[1, 7][..], &[1, 0].repeat(7), &[0x0d, 0xf0, 0x0d, 0x90]].concat()).unwrap();
+    let path = path.to_str().unwrap();
+    for (arguments, size) in [(&[path][..], "version 1, 16 x"), (&[path, "--block-size=4"], "version 1, 4 x")] {
+        let mut terminal = Terminal::start(arguments, &[], 120, 30);
+        terminal.wait("the bytes", |screen| screen.contains("01 07 01 00 01 00 01 00"));
+        terminal.wait("what was read", |screen| screen.contains("bare data") && screen.contains(size));
+        terminal.type_keys("q");
+        assert_eq!(terminal.end(), Some(0));
+        terminal.is_as_it_was();
+    }
+}
+
+#[test]
 fn without_colours_there_are_none_and_letters_only_are_letters() {
     let dir = world();
     let mut terminal = Terminal::start(&["--ascii", dir.path().to_str().unwrap()], &[("NO_COLOR", "1")], 100, 30);

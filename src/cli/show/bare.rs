@@ -44,13 +44,6 @@ impl KindArgument {
     }
 }
 
-/// Whether a file is bare data of some kind.
-pub(super) fn is_recognized(path: &Path, options: &Options) -> bool {
-    let layout = options.format.map(|format| format.layout());
-    let bytes = bare::read_file(path, &options.limits);
-    bytes.is_ok_and(|bytes| bare::infer(&bytes, layout.as_ref(), &options.limits).is_ok())
-}
-
 /// Shows a file as a kind, or as the one that is inferred.
 pub(super) fn show(
     path: &Path,

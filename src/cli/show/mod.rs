@@ -221,17 +221,21 @@ fn rig_of_voxedit(arguments: &Arguments, options: &voxscope::save::Options) -> O
     Some(format!("{damage}: there is no block in it; move it out of the save"))
 }
 
-/// Shows the file at a path if it is no save but bare data; `None` if it is something else.
+/// Shows the file at a path if it is no save; `None` if it is one, or if there is a terminal: the explorer shows it there.
 pub fn bare_file(path: &std::path::Path, options: &target::Options) -> Option<Result<Exit, Failure>> {
-    let library = options.for_bare_data().ok()?;
+    let library = options.for_bare_data().ok().filter(|_| !has_explorer())?;
     if !path.is_file() || !matches!(Save::open(path, &library), Err(voxscope::save::Error::NotASave(_))) {
         return None;
     }
-    // On a terminal the explorer shows the bytes of what is not recognized.
-    if crate::cli::explore::has_terminal() && !bare::is_recognized(path, &library) {
-        return None;
-    }
     Some(bare::show(path, None, Format::Text, false, &Palette::default(), &library))
+}
+
+/// Whether the explorer runs where no command is given.
+fn has_explorer() -> bool {
+    #[cfg(feature = "tui")]
+    return crate::cli::explore::has_terminal();
+    #[cfg(not(feature = "tui"))]
+    return false;
 }
 
 /// Position of the requested block, or of the block that contains the requested voxel.

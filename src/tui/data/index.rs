@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::godot::container::Decoder;
 use crate::printable::printable;
 use crate::save::{File, Forest, Kind, Options, PakDir, Save, bare};
 use crate::voxel_map::Map;
@@ -80,6 +81,8 @@ pub struct Index {
     pub nodes: Vec<Node>,
     /// Of a file that is no save: each kind that it was read as, and why it is not of it.
     pub tried: Vec<String>,
+    /// Of a file that is no save but bare data: its kind and what was read of it, a clause each.
+    pub bare: Vec<String>,
     node_of: Vec<NodeId>,
     by_name: HashMap<String, ItemId>,
 }
@@ -123,6 +126,7 @@ impl Index {
             paths: Vec::new(),
             nodes: Vec::new(),
             tried: Vec::new(),
+            bare: Vec::new(),
             node_of: Vec::new(),
             by_name: HashMap::new(),
             save: Arc::clone(&save),
@@ -189,14 +193,27 @@ impl Index {
         index.nodes.clear();
         let name = path.file_name().map_or_else(|| shown.clone(), |name| crate::printable::path(name.as_ref()));
         index.item_at(None, Item::Plain, path.to_owned(), &name);
-        index.tried.push("no file of a save, by its name and first bytes".to_owned());
         match bare::infer(&bytes, layout.as_ref(), &options.limits) {
-            Ok((kind, why)) => index.tried.push(format!("{}: {why}; `voxscope show` prints it", kind.name())),
+            Ok((kind, why)) => {
+                let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
+                let read =
+                    bare::read(kind, &bytes, layout.as_ref(), &options.limits, &mut decoder, &mut reversed).words();
+                index.bare.push(format!("{}, inferred: {why}", kind.name()));
+                index.bare.extend(read);
+                index.bare.push(format!("`voxscope show {}` prints it", crate::printable::argument(path)));
+            }
             Err(tried) => {
+                index.tried.push("no file of a save, by its name and first bytes".to_owned());
                 index.tried.extend(tried.iter().map(|tried| format!("not {}: {}", tried.kind.name(), tried.why)));
             }
         }
         Ok(index)
+    }
+
+    /// Whether this is the tree of a save, and not of one other file.
+    #[must_use]
+    pub const fn is_save(&self) -> bool {
+        self.tried.is_empty() && self.bare.is_empty()
     }
 
     fn pak_dir(&mut self, root: Option<NodeId>, name: &str, number: usize, pak_dir: &PakDir) {
