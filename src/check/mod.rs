@@ -67,7 +67,7 @@ pub use row::Row;
 pub use rows::{Compared, FileTable, Listing, find_unlocated, list, rows, table};
 pub use save_arguments::{SaveArguments, repaired_path};
 pub(crate) use stream::batch as row_batch;
-pub use verdict::{Totals, verdict};
+pub use verdict::{Totals, identical_words, verdict};
 
 /// Number of files that are checked before their findings are passed on.
 const WINDOW: usize = 64;
@@ -253,8 +253,8 @@ pub fn of_save(save: &Save) -> impl Iterator<Item = Finding> {
 }
 
 /// Passes on the findings that [`Level::Semantic`] adds to [`Level::Decode`], for a save that was checked before:
-/// those about positions of blocks. Those that are not listed are counted apart from those of the check before. `known` says whether an error about a block was found before. Also returns the number of
-/// blocks that the effort did not suffice to decide.
+/// those about positions of blocks. Those that are not listed are counted apart from those of the check before. `known` says
+/// whether an error about a block was found before. Also returns the number of blocks that the effort did not suffice to decide.
 pub fn walk(
     save: &Save,
     options: &Options<'_>,

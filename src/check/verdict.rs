@@ -29,6 +29,8 @@ pub struct Totals {
     pub lost: u64,
     /// Blocks, and parts of blocks, in `lost+found`.
     pub set_aside: u64,
+    /// Blocks with the same content as one in `lost+found`, where each content is kept once. They are not in `set_aside`.
+    pub set_aside_identical: u64,
     /// Of the blocks that are not kept, those that are torn in the save.
     pub torn: u64,
     /// Of the blocks that are not kept, those that are where the table has them and violate the format.
@@ -91,6 +93,7 @@ impl Totals {
         self.salvaged += other.salvaged;
         self.lost += other.lost;
         self.set_aside += other.set_aside;
+        self.set_aside_identical += other.set_aside_identical;
         self.torn += other.torn;
         self.odd += other.odd;
         self.files_changed += other.files_changed;
@@ -277,7 +280,7 @@ fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Strin
         }
         n if totals.set_aside > totals.misnamed => {
             let listed = if n == 1 { "block" } else { "blocks" };
-            format!(" and keeps the {} {listed} in the tables", grouped(n))
+            format!(" and keeps the {} {listed} whose positions are known", grouped(n))
         }
         // What a lost page or file held is not known.
         1 => " and keeps the block that can be read".to_owned(),
@@ -313,6 +316,16 @@ fn unknown_loss(totals: &Totals) -> String {
     text
 }
 
+/// Says how many blocks have the same content as one in `lost+found`, as a part of the sentence about these; empty if there are none.
+#[must_use]
+pub fn identical_words(n: u64) -> String {
+    match n {
+        0 => String::new(),
+        1 => " (1 more with the same content is not kept twice)".to_owned(),
+        n => format!(" ({} more with the same content are not kept twice)", grouped(n)),
+    }
+}
+
 /// What goes to `lost+found`.
 fn set_aside(totals: &Totals) -> String {
     match totals.set_aside {
@@ -325,8 +338,13 @@ fn set_aside(totals: &Totals) -> String {
             if n == 1 { "is" } else { "are" },
             if n == 1 { "it" } else { "them" },
         ),
-        1 => "; 1 block or part of a block goes to lost+found".to_owned(),
-        n => format!("; {} blocks or parts of blocks go to lost+found", grouped(n)),
+        1 => {
+            "; 1 block or part of a block goes to lost+found".to_owned() + &identical_words(totals.set_aside_identical)
+        }
+        n => {
+            let identical = identical_words(totals.set_aside_identical);
+            format!("; {} blocks or parts of blocks go to lost+found{identical}", grouped(n))
+        }
     }
 }
 
@@ -390,6 +408,7 @@ mod tests {
         salvaged: 0,
         lost: 1,
         set_aside: 2,
+        set_aside_identical: 0,
         torn: 3,
         odd: 0,
         files_changed: 4,

@@ -117,6 +117,8 @@ pub struct LostBlock {
     pub why: KeptReason,
     /// Positions that it may belong to, the likeliest first, with their probabilities.
     pub candidates: Vec<([i32; 3], f64)>,
+    /// How many more unowned blocks of the region have the same content. They are not kept apart.
+    pub identical: u64,
 }
 
 /// What is done with a region file.
@@ -158,6 +160,12 @@ impl RegionPlan {
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.action == Action::Copy && self.region.is_none()
+    }
+
+    /// How many unowned blocks have the same content as one that goes to `lost+found`, and are not kept apart.
+    #[must_use]
+    pub fn identical(&self) -> u64 {
+        self.lost.iter().map(|lost| lost.identical).sum()
     }
 
     /// Whether the file is set aside although it may have held blocks.

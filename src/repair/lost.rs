@@ -32,6 +32,8 @@ struct LostReport<'r> {
     axes: &'static str,
     channels: Vec<ChannelReport>,
     candidates: Vec<Candidate>,
+    /// How many more unowned blocks of the region have the same content; only this one is kept.
+    identical: u64,
 }
 
 /// What descriptions say of a channel.
@@ -85,6 +87,7 @@ pub(super) fn files(
         axes: AXES,
         channels,
         candidates: Candidate::all(&block.candidates),
+        identical: block.identical,
     };
     files.push((".json".to_owned(), out::json(&about)));
     files

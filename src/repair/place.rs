@@ -260,7 +260,7 @@ impl Placing<'_, '_> {
     }
 
     pub fn keep(&mut self, sector: u32, pieces: Vec<Span>, whole: bool, why: KeptReason, at: Vec<([i32; 3], f64)>) {
-        self.lost.push(LostBlock { sector, pieces, whole, why, candidates: at });
+        self.lost.push(LostBlock { sector, pieces, whole, why, candidates: at, identical: 0 });
     }
 
     /// Keeps whole blocks without an owner, with the positions that they may belong to.
@@ -286,6 +286,9 @@ impl Placing<'_, '_> {
         let walked = &self.walk.case.walk.blocks;
         let written: HashSet<u128> =
             walked.iter().filter(|block| alone.contains(&block.first)).map(|block| block.voxels).collect();
+        // Of these contents no block is written.
+        let mut copies: HashMap<u128, u64> = HashMap::new();
+        walked.iter().for_each(|block| *copies.entry(block.content).or_default() += 1);
         for &b in blocks {
             let is_alike = written.contains(&walked[b].voxels);
             let likely = candidates.remove(&b).into_iter().flatten().filter(|(_, p)| is_alike || *p > 0.005);
@@ -293,6 +296,9 @@ impl Placing<'_, '_> {
             at.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             let why = if is_alike { KeptReason::Alike } else { KeptReason::Unowned };
             self.keep(walked[b].first, self.pieces(b), true, why, at);
+            if let (Some(kept), Some(n)) = (self.lost.last_mut(), copies.get(&walked[b].content)) {
+                kept.identical = n.saturating_sub(1);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::json;
 
-use crate::check;
+use crate::check::{self, identical_words};
 use crate::godot::channel::NAMES;
 use crate::printable::{self, grouped, triple};
 use crate::recover::decide::Certainty;
@@ -86,6 +86,8 @@ struct RegionReport {
     missing: Vec<MissingReport>,
     undecided: u64,
     lost_and_found: usize,
+    /// How many more blocks have the same content as one of these, which is kept once.
+    lost_and_found_identical: u64,
 }
 
 /// A block whose entry, bytes or position changes, or is not certain.
@@ -164,6 +166,7 @@ impl RegionReport {
             missing: region.missing.iter().map(|missing| MissingReport::new(missing, region)).collect(),
             undecided: region.undecided,
             lost_and_found: region.lost.len(),
+            lost_and_found_identical: region.identical(),
         }
     }
 }
@@ -331,7 +334,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         0 => String::new(),
         1 => "; 1 goes to lost+found".to_owned(),
         n => format!("; {} go to lost+found", grouped(n as u64)),
-    };
+    } + &identical_words(region.identical());
     let blocks = if all == 1 { "block" } else { "blocks" };
     let kept = out_of(region.blocks.len(), all);
     lines.push(format!("{name}: {}. {kept} {blocks} in place{of_them}{aside}.", region.why));

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use crate::check::Totals;
+use crate::check::{Totals, identical_words};
 use crate::damage::Code;
 use crate::printable::grouped;
 use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
@@ -41,6 +41,8 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
         totals.odd += u64::from(block.odd);
     });
     let rebuilt = |action| action == Action::Rebuild;
+    totals.set_aside_identical =
+        plan.regions.iter().filter(|region| rebuilt(region.action)).map(RegionPlan::identical).sum();
     let regions = plan.regions.iter().filter(|region| rebuilt(region.action)).map(|region| n(region.lost.len()));
     let paks = plan.paks.iter().filter(|pak| rebuilt(pak.action)).map(|pak| n(pak.lost.len()));
     let streams = plan.streams.iter().filter(|stream| rebuilt(stream.action)).map(|stream| n(stream.lost.len()));
@@ -216,7 +218,8 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
             _ => ("blocks or parts of blocks", "are"),
         };
         let will = if done.is_some() { kept } else { "would be" };
-        lines.push(format!("{} {blocks} {will} in lost+found.", grouped(totals.set_aside)));
+        let identical = identical_words(totals.set_aside_identical);
+        lines.push(format!("{} {blocks} {will} in lost+found{identical}.", grouped(totals.set_aside)));
     }
     lines.extend(loss_words(totals));
     lines.extend(done.map(|written| {

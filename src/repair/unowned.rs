@@ -24,6 +24,8 @@ pub struct Unowned {
     pub blocks: u64,
     /// Number of whole blocks.
     pub whole: u64,
+    /// Blocks with the same content as one of these, which are not written.
+    pub identical: u64,
     /// Arrays.
     pub arrays: u64,
     /// Other files that a repair puts into `lost+found`: rows of streams, chunks of pak regions, parts of voxel maps, and whole
@@ -113,6 +115,7 @@ impl Writing<'_> {
             exported.insert(stem.to_owned());
             let region = about["region"].as_str().unwrap_or_default().to_owned();
             let header = header(self.save, Path::new(&region));
+            self.summary.identical += about["identical"].as_u64().unwrap_or(0);
             self.block(stem, &stored, header.as_ref(), &about)?;
         }
         self.others(dir, &exported)
@@ -156,6 +159,7 @@ impl Writing<'_> {
         for region in &plan.regions {
             let shown = region.name.to_string_lossy();
             let header = header(self.save, &region.name);
+            self.summary.identical += region.identical();
             for block in &region.lost {
                 let source = draft::open(&region.path)?;
                 let stored = read(&source, &block.pieces).map_err(draft::Error::read(&region.path))?;

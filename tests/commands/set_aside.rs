@@ -94,3 +94,40 @@ fn an_export_has_what_has_the_name_or_the_place_of_something_else() {
     assert_eq!(code(&["export", &save, "--lost", "--out", out.to_str().unwrap()]), 8);
     assert_eq!(names(&out), kept);
 }
+
+#[test]
+fn the_texts_say_why_identical_unowned_blocks_are_one_file() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/table-empty");
+    let to = |name: &str| demo.root.join(name).to_str().unwrap().to_owned();
+    let (copy, blocks) = (to("copy-of-table-empty"), to("blocks-of-table-empty"));
+    let checked: serde_json::Value = serde_json::from_str(&run(&["check", &save, "--format=json"]).out).unwrap();
+    let unowned = checked["findings"].as_array().unwrap().iter().filter(|f| f["code"] == "block-orphan").count() as u64;
+    let totals = &checked["summary"]["totals"];
+    let number = |json: &serde_json::Value| json.as_u64().unwrap();
+    let (kept, identical) = (number(&totals["set_aside"]), number(&totals["set_aside_identical"]));
+    assert!(identical > 1 && kept + identical == unowned, "{totals}");
+    let words = format!("({identical} more with the same content are not kept twice)");
+    for arguments in [
+        &["check", &save][..],
+        &["repair", &save, "--plan"],
+        &["repair", &save, "--out", &copy],
+        &["export", &save, "--lost", "--out", &blocks],
+        &["export", &copy, "--lost", "--out", &to("blocks-of-copy")],
+    ] {
+        let out = run(arguments).out;
+        assert!(out.contains(&words), "{arguments:?}: {out}");
+    }
+    let report = std::fs::read_to_string(Path::new(&copy).join("repair.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["regions"][0]["lost_and_found_identical"], identical, "{report}");
+    // Each content has one file, whose description counts the others.
+    let mut described = Vec::new();
+    for entry in std::fs::read_dir(Path::new(&copy).join("lost+found")).unwrap().map(Result::unwrap) {
+        if entry.path().extension().is_some_and(|ending| ending == "json") {
+            let about: serde_json::Value = serde_json::from_slice(&std::fs::read(entry.path()).unwrap()).unwrap();
+            described.push(number(&about["identical"]));
+        }
+    }
+    assert_eq!((described.len() as u64, described.iter().sum::<u64>()), (kept, identical), "{described:?}");
+}

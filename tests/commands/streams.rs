@@ -235,3 +235,18 @@ fn a_row_that_keeps_its_instances_only_is_counted_once() {
     let (salvaged, lost) = (&totals["salvaged"], &totals["lost"]);
     assert_eq!((&totals["source"], salvaged, lost), (&json!(rows), &json!(1), &json!(0)), "{totals}");
 }
+
+#[test]
+fn a_row_whose_key_is_no_position_is_counted_and_explained() {
+    let demo = crate::Demo::new();
+    let save = demo.path("damaged/stream-key");
+    let rows = crate::lines(&crate::run(&["ls", &save, "--format=jsonl"]).out);
+    let positions = rows.iter().filter(|row| !row["position"].is_null()).count();
+    assert_eq!((rows.len(), positions), (8, 7), "{rows:?}");
+    let info = crate::run(&["info", &save]).out;
+    assert!(info.contains("1 more row: its key is no position, so that no LOD has it"), "{info}");
+    let check = crate::run(&["check", &save]).out;
+    assert!(check.contains("8 blocks, 1 damaged"), "{check}");
+    let words = "keeps the 7 blocks whose positions are known; 1 block or part of a block goes to lost+found";
+    assert!(check.contains(words), "{check}");
+}

@@ -180,10 +180,13 @@ pub fn print(out: &mut impl Write, info: &StreamInfo) -> io::Result<()> {
         ]);
     }
     write_table(out, &rows)?;
-    for (n, what) in [(stream.odd_keys, "with a key that is no place"), (stream.lost, "that the table has lost")] {
-        if n > 0 {
-            writeln!(out, "  {} {what}", count(n as u64, "row"))?;
-        }
+    if stream.odd_keys > 0 {
+        let (key_is, it) = if stream.odd_keys == 1 { ("its key is", "it") } else { ("their keys are", "them") };
+        let rows = count(stream.odd_keys as u64, "more row");
+        writeln!(out, "  {rows}: {key_is} no position, so that no LOD has {it}; `ls` and `check` count {it} too")?;
+    }
+    if stream.lost > 0 {
+        writeln!(out, "  {} that the table has lost", count(stream.lost as u64, "row"))?;
     }
     if stream.pages_unread > 0 {
         let (pages, them) = (count(stream.pages_unread, "page"), if stream.pages_unread == 1 { "it" } else { "them" });
