@@ -1,12 +1,12 @@
 //! What the check has found so far, by file and by line of the tree.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::data::{Index, ItemId, NodeId};
 use super::verdict::{self, Verdict};
 use crate::check::{Advice, Counts, Finding, Summary};
-use crate::damage::{CodeSet, Level};
+use crate::damage::{Code, CodeSet, Level};
 
 /// Findings that are kept; what is beyond is counted. `voxscope check` prints all of them.
 pub const MAX_FINDINGS: usize = 100_000;
@@ -44,6 +44,15 @@ impl Tally {
     }
 }
 
+/// Whole blocks of a region file to which no table leads.
+#[derive(Debug, Default)]
+struct UnownedBlocks {
+    /// Where they begin in the file: two findings may be about one block.
+    starts: HashSet<u64>,
+    /// Those whose findings are not listed.
+    unlisted: u64,
+}
+
 /// What is wrong, as far as it is known.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -76,6 +85,7 @@ pub struct Findings {
     /// What happened to the one of several saves that is shown.
     pub shown: verdict::OfShown,
     by_node: Vec<Tally>,
+    unowned: HashMap<ItemId, UnownedBlocks>,
     by_block: HashMap<BlockKey, CodeSet>,
 }
 
@@ -112,6 +122,9 @@ impl Findings {
                 }
             }
             let item = index.by_name(&finding.file);
+            if let Some(item) = item {
+                self.count_unowned(item, &finding);
+            }
             let mut node = Some(item.and_then(|item| index.node_of(item)).unwrap_or(0));
             while let Some(at) = node {
                 if let Some(tally) = self.by_node.get_mut(at) {
@@ -130,6 +143,24 @@ impl Findings {
                 self.dropped += 1;
             }
         }
+    }
+
+    fn count_unowned(&mut self, item: ItemId, finding: &Finding) {
+        const CODES: [Code; 2] = [Code::BlockOrphan, Code::BlockOwnerless];
+        let unlisted = finding.unlisted.iter().filter(|(code, _)| CODES.contains(code));
+        let unlisted: u64 = unlisted.map(|(_, n)| n).sum();
+        let start = finding.span.map(|span| span.start).filter(|_| CODES.contains(&finding.code()));
+        if unlisted > 0 || start.is_some() {
+            let of_file = self.unowned.entry(item).or_default();
+            of_file.starts.extend(start);
+            of_file.unlisted += unlisted;
+        }
+    }
+
+    /// How many whole blocks of a region file no table leads to, so far.
+    #[must_use]
+    pub fn unowned(&self, item: ItemId) -> u64 {
+        self.unowned.get(&item).map_or(0, |blocks| blocks.starts.len() as u64 + blocks.unlisted)
     }
 
     /// The codes of what the check found about a block of a file, so far.

@@ -17,7 +17,7 @@ use voxscope::tui::{Driver, Settings};
 use voxscope::watch::Watch;
 use voxscope::world::{Buffer, World};
 
-use crate::{mouse_press, on, sample};
+use crate::{mouse_press, on, sample, sized};
 
 fn request(look: Look) -> MapRequest {
     MapRequest {
@@ -379,4 +379,25 @@ fn the_picture_settles_whatever_the_width() {
             assert_eq!(driver.app.effects.len(), 0, "{columns} columns:\n{}", driver.text_screen());
         }
     }
+}
+
+#[test]
+fn blocks_to_which_no_table_leads_are_named_where_they_are_not_drawn() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        for (sample, words) in
+            [("table-empty", "8 unowned blocks are not drawn"), ("table-gap", "1 unowned block is not drawn")]
+        {
+            let (driver, _dir) = on(sample, columns, rows);
+            assert!(driver.text_screen().contains(words), "{sample}: {}", driver.text_screen());
+        }
+    }
+    // Nothing is drawn of a save whose only table is empty.
+    let dir = sample("table-empty");
+    std::fs::remove_file(dir.path().join("regions/lod0/r.-1.0.0.vxr")).unwrap();
+    let driver = sized(dir.path(), 80, 24);
+    let words = "There are no blocks in the tables: 8 unowned blocks are not drawn.";
+    assert!(driver.text_screen().contains(words), "{}", driver.text_screen());
+    // Old states are normal.
+    let (driver, _dir) = on("block-unlisted", 80, 24);
+    assert!(!driver.text_screen().contains("not drawn"), "{}", driver.text_screen());
 }

@@ -14,14 +14,15 @@ use crate::tui::App;
 use crate::tui::canvas::Canvas;
 use crate::tui::theme::{ColorMode, Role};
 
-/// What the legend lists: the marks that are seen, then what the colours mean.
-fn entries(image: &Image) -> Vec<Entry> {
+/// What the legend lists: the marks that are seen, the blocks that are not drawn, then what the colours mean.
+fn entries(app: &App, image: &Image) -> Vec<Entry> {
     let counts = image.counts.iter().filter(|_| !image.marks.is_empty());
     // The colours of a difference are those of voxels.
     let blocks = if image.look() == Look::Difference { "blocks " } else { "" };
     let words = |mark: &Mark, n| format!("{} {blocks}{} {n}", mark.letter(), mark.words());
     let marks = counts.map(|(mark, n)| Entry::plain(mark.color(), words(mark, n)));
-    marks.chain(image.legend.iter().cloned()).collect()
+    let unowned = super::unowned_words(app).map(Entry::Words);
+    marks.chain(unowned).chain(image.legend.iter().cloned()).collect()
 }
 
 /// Columns that an entry takes.
@@ -78,7 +79,7 @@ fn scale_width(app: &App, view: View) -> u16 {
 
 /// Rows that the legend of a picture takes below it: rare values get no row of their own.
 pub fn rows(app: &App, image: &Image, view: View) -> u16 {
-    let entries: Vec<Entry> = entries(image).into_iter().filter(|entry| !entry.is_rare()).collect();
+    let entries: Vec<Entry> = entries(app, image).into_iter().filter(|entry| !entry.is_rare()).collect();
     let width = app.pane_inside().width;
     let scale = scale_width(app, view);
     (1..LEGEND_ROWS).find(|rows| arrange(&entries, width, scale, *rows).1 == 0).unwrap_or(LEGEND_ROWS)
@@ -95,9 +96,10 @@ pub fn below(app: &App, image: &Image, view: View, area: Rect, canvas: &mut Canv
     if rows == 0 {
         return;
     }
-    let entries = entries(image);
+    let entries = entries(app, image);
     // What the marks mean is said before how long a voxel is.
-    let marks = image.counts.len().min(entries.len());
+    let marks = image.counts.len() + usize::from(super::unowned_words(app).is_some());
+    let marks = marks.min(entries.len());
     let mut scale = scale_width(app, view);
     if scale + 2 >= width || arrange(&entries, width, scale, rows).0.len() < marks {
         scale = 0;
@@ -135,7 +137,7 @@ pub fn draw_beside(app: &App, image: &Image, view: View, area: Rect, canvas: &mu
     // A row stays empty above the scale.
     let room = height.saturating_sub(2);
     part.put(2, height.saturating_sub(1), &scale_bar(app, view), Role::Dim);
-    let entries = entries(image);
+    let entries = entries(app, image);
     let spot = spot(app, &entries);
     let mut y = 0;
     let all = |upright| entries.iter().map(|entry| rows_beside(entry, width, upright)).fold(0, u16::saturating_add);

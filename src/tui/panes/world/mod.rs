@@ -16,8 +16,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::picture::{Layer, Look, Mark, Marks, Part};
+use crate::printable::count;
 use crate::tui::App;
-use crate::tui::data::{LoadState, difference::Fate};
+use crate::tui::data::{Item, LoadState, difference::Fate};
 use crate::tui::go::WorldTarget;
 
 pub use act::{act, click};
@@ -313,6 +314,18 @@ fn marks(app: &App) -> Marks {
     }
 }
 
+/// How many whole blocks of the world no table leads to, so that they are not drawn; the repair draws those that it puts into
+/// place.
+fn unowned_words(app: &App) -> Option<String> {
+    let Part::Forest(forest) = app.panes.world.part? else { return None };
+    let items = app.index.as_ref()?.items.iter().enumerate();
+    let of_forest = items.filter(|(_, item)| matches!(item, Item::Region(number, _) if *number == forest));
+    let blocks: u64 = of_forest.map(|(item, _)| app.findings.unowned(item)).sum();
+    let are = if blocks == 1 { "is" } else { "are" };
+    let is_shown = blocks > 0 && app.panes.world.look != Look::Repair;
+    is_shown.then(|| format!("{} {are} not drawn", count(blocks, "unowned block")))
+}
+
 /// Why nothing is shown, when nothing is.
 fn words(app: &App) -> Option<String> {
     let Some(part) = app.panes.world.part else { return Some("There is no world in this save.".into()) };
@@ -321,7 +334,10 @@ fn words(app: &App) -> Option<String> {
             Part::PakDir(_) if app.opened_item().is_some_and(|opened| !opened.slots.is_empty()) => {
                 "The chunks have numbers and no positions: the pane of blocks lists them.".into()
             }
-            _ => "There are no blocks here.".into(),
+            _ => match unowned_words(app) {
+                Some(unowned) => format!("There are no blocks in the tables: {unowned}."),
+                None => "There are no blocks here.".into(),
+            },
         }),
         LoadState::Ready(_) => None,
         LoadState::Failed(why) => Some(why.to_owned()),
