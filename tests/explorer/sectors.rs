@@ -242,3 +242,14 @@ fn a_voxel_map_has_sizes_and_no_sectors() {
     let screen = driver.text_screen();
     assert!(screen.contains("row 0") && !screen.contains("sector 0"), "{screen}");
 }
+
+#[test]
+fn the_figures_count_every_page_of_a_stream() {
+    let (mut driver, dir) = on("stream-page", 120, 34);
+    let path = dir.path().join("world.sqlite");
+    let pages = std::fs::metadata(&path).unwrap().len() / 1024;
+    driver.keys("3");
+    // One of them is unowned.
+    let figures = row_with(&driver, "pages of 1,024 B");
+    assert!(figures.contains(&format!(" {pages} pages")) && figures.contains("1 unowned"), "{figures}");
+}

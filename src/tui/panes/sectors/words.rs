@@ -33,18 +33,7 @@ pub fn summary(app: &App, opened: &Opened, marks: &Marks, grid: &Grid, width: u1
         None if map.header_bytes > 0 => Some((Role::Dim, header)),
         None => None,
     };
-    let used: u64 = [
-        SectorKind::Header,
-        SectorKind::Block,
-        SectorKind::Leaf,
-        SectorKind::Tree,
-        SectorKind::Damaged,
-        SectorKind::Shared,
-    ]
-    .map(|kind| marks.count(kind))
-    .iter()
-    .sum();
-    out.push((Role::Text, format!("{} of {} B", count(used, unit), grouped(map.sector_size.into()))));
+    out.push((Role::Text, format!("{} of {} B", count(map.in_file, unit), grouped(map.sector_size.into()))));
     for kind in [
         SectorKind::Damaged,
         SectorKind::Beyond,
