@@ -80,6 +80,24 @@ fn paths_are_those_that_were_given() {
         assert_eq!(done.code, Some(0), "{}", done.err);
         assert!(!done.out.contains(&dir), "{}", done.out);
         let first = done.out.lines().next().unwrap();
-        assert!(first.starts_with(file) || first.starts_with("pak-room · "), "{first}");
+        assert!(first.starts_with(file), "{first}");
+        // In the directory of the file, its name is all of the path.
+        let path = std::path::Path::new(&dir).join(file);
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let mut command = crate::command(&["info", name]);
+        command.current_dir(path.parent().unwrap());
+        let first = crate::finish(command).out;
+        assert!(first.starts_with(&format!("{name} · ")), "{first}");
     }
+}
+
+#[test]
+fn a_row_of_a_pak_region_that_cannot_be_read_is_below_the_headings() {
+    let demo = Demo::new();
+    let out = run(&["info", &demo.path("damaged/pak-header-cut/x0_y0_z0.region")]).out;
+    let rows: Vec<&str> = out.lines().skip(2).take(2).collect();
+    // Numbers end where their headings end; words begin where their heading begins.
+    let end = |row: &str, text: &str| row.find(text).unwrap() + text.len();
+    assert_eq!(end(rows[0], "size"), end(rows[1], "10 B"), "{out}");
+    assert_eq!(rows[0].find("first block"), rows[1].find("cannot be read"), "{out}");
 }

@@ -16,6 +16,9 @@ use crate::cli::output::{BOLD, DIM, count, grouped, size, wrapped};
 #[derive(Serialize)]
 pub struct MapInfo {
     path: String,
+    /// What the text calls it.
+    #[serde(skip)]
+    title: String,
     map_id: Option<i64>,
     timestamp: Option<String>,
     water_surface_level: Option<f64>,
@@ -60,6 +63,7 @@ pub fn gather(save: &Save, map: &Map, given: &Path) -> MapInfo {
     let data = map.data.as_ref();
     MapInfo {
         path: super::shown_by(save, given, &map.dir),
+        title: super::title(save, given, &map.dir),
         map_id: data.and_then(|data| data.map_id),
         timestamp: data.and_then(|data| data.timestamp.clone()),
         water_surface_level: data.and_then(|data| data.water_surface_level),
@@ -97,7 +101,7 @@ fn layer_info(save: &Save, map: &Map, layer: &Layer) -> LayerInfo {
 pub fn print(out: &mut impl Write, map: &MapInfo) -> io::Result<()> {
     let id = map.map_id.map_or_else(String::new, |id| format!(" {id}"));
     let time = map.timestamp.as_deref().map_or_else(String::new, |time| format!(" · {}", printable(time)));
-    writeln!(out, "{BOLD}{}{BOLD:#} · voxel map{id}{time} · {}", map.path, size(map.bytes))?;
+    writeln!(out, "{BOLD}{}{BOLD:#} · voxel map{id}{time} · {}", map.title, size(map.bytes))?;
     if let Some(level) = map.water_surface_level {
         writeln!(out, "  water surface at {level}")?;
     }

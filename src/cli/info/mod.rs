@@ -208,6 +208,11 @@ fn shown_by(save: &Save, given: &Path, dir: &Path) -> String {
     voxscope::printable::path(above.unwrap_or(dir))
 }
 
+/// What the text calls a directory: a save that is one file has the name of that file.
+fn title(save: &Save, given: &Path, dir: &Path) -> String {
+    if save.path.is_file() { voxscope::printable::path(given) } else { shown_by(save, given, dir) }
+}
+
 fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInfo {
     let mut lods: Vec<LodInfo> = Vec::new();
     let mut sectors = None;

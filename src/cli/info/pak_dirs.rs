@@ -14,12 +14,18 @@ use voxscope::save::{Owner, PakDir, PakScratch, Save};
 
 use crate::cli::output::{Align, BOLD, DIM, count, grouped, size, table, write_table};
 
+/// The column of the first block.
+const FIRST_BLOCK: usize = 7;
+
 /// Files that are listed one by one.
 const FILES: usize = 200;
 
 #[derive(Serialize)]
 pub struct PakDirInfo {
     path: String,
+    /// What the text calls it.
+    #[serde(skip)]
+    title: String,
     /// The name of the room, which the names of its files begin with.
     room: Option<String>,
     files: Vec<FileInfo>,
@@ -106,13 +112,18 @@ pub fn gather(save: &Save, pak_dir: &PakDir, given: &Path) -> PakDirInfo {
         let region = file.is_placed.then_some(file.region);
         FileInfo { name: save.shown(&path), bytes: file.len, region, header, left_out }
     });
-    let path = super::shown_by(save, given, &pak_dir.dir);
-    PakDirInfo { path, room: (!pak_dir.room.is_empty()).then(|| printable(&pak_dir.room)), files: files.collect() }
+    let [path, title] = [super::shown_by, super::title].map(|name| name(save, given, &pak_dir.dir));
+    PakDirInfo {
+        path,
+        title,
+        room: (!pak_dir.room.is_empty()).then(|| printable(&pak_dir.room)),
+        files: files.collect(),
+    }
 }
 
 pub fn print(out: &mut impl Write, pak_dir: &PakDirInfo) -> io::Result<()> {
     let room = pak_dir.room.as_ref().map_or_else(String::new, |room| format!(" · room {room}"));
-    writeln!(out, "{BOLD}{}{BOLD:#}{room} · {}", pak_dir.path, count(pak_dir.files.len() as u64, "pak region"))?;
+    writeln!(out, "{BOLD}{}{BOLD:#}{room} · {}", pak_dir.title, count(pak_dir.files.len() as u64, "pak region"))?;
     writeln!(out)?;
     let columns = [
         ("  region", Align::Left),
@@ -130,7 +141,10 @@ pub fn print(out: &mut impl Write, pak_dir: &PakDirInfo) -> io::Result<()> {
         let region =
             file.region.map_or_else(|| format!("  {}, region unknown", file.name), |at| format!("  {}", triple(at)));
         let Some(header) = &file.header else {
-            rows.add_row([region, size(file.bytes), "cannot be read".to_owned()]);
+            // The columns between are numbers, aligned to the right.
+            let mut row = vec![String::new(); columns.len()];
+            [row[0], row[1], row[FIRST_BLOCK]] = [region, size(file.bytes), "cannot be read".to_owned()];
+            rows.add_row(row);
             continue;
         };
         rows.add_row([
