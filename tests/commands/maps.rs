@@ -162,3 +162,10 @@ fn blocks_of_a_missing_array_are_not_called_whole_and_the_array_is_named_once() 
     fs::remove_file(Path::new(&save).join("Lake_Global.npy")).unwrap();
     assert_eq!(of_layer(&rows(&save)), vec![serde_json::json!(["map-file-missing"]); whole.len()]);
 }
+
+#[test]
+fn an_unknown_format_names_its_layer() {
+    let demo = Demo::new();
+    let found = run(&["check", &demo.path("damaged/map-format")]).out;
+    assert!(found.contains("(octree; expected dense or block_sparse). The layer is Lake_Global."), "{found}");
+}

@@ -20,8 +20,19 @@ use crate::voxel_map::{Map, scan};
 
 pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut Report) {
     let deep = options.level >= Level::Decode;
+    // Each layer of an unknown format has one finding, in the order of the layers.
+    let mut of_unknown_format = map
+        .layers()
+        .filter(|layer| layer.format.is_none() && layer.extra.get("format").is_some_and(serde_json::Value::is_string));
     for damage in &map.damage {
-        let remark = (deep && damage.code == Code::MapUnreadable).then(|| evidence::of_description(map, limits(save)));
+        let remark = match damage.code {
+            Code::MapUnreadable if deep => Some(evidence::of_description(map, limits(save))),
+            Code::MapFormat => of_unknown_format.next().map(|layer| match &layer.name {
+                Some(name) => format!("The layer is {}.", printable(name)),
+                None => "The layer has no name.".to_owned(),
+            }),
+            _ => None,
+        };
         report.file(*damage, remark);
     }
     layers::check_description(map, report);
