@@ -128,9 +128,17 @@ fn messages_about_paks_and_maps_use_their_words() {
         assert_eq!(run.code, Some(8), "{}", run.out);
         assert!(run.err.contains("no record has") && !run.err.contains("LOD"), "{}", run.err);
     }
-    let ran = run(&["show", &demo.path("healthy/map-sparse"), "--voxel", "9000,0,0"]);
-    assert_eq!(ran.code, Some(8));
-    assert!(ran.err.contains("outside of every layer") && !ran.err.contains("LOD"), "{}", ran.err);
+    let map = demo.path("healthy/map-sparse");
+    for (option, named) in [("--voxel=9000,0,0", "cell (9000, 0, 0)"), ("--at=9000,0,0", "world (9000, 0, 0)")] {
+        for format in ["text", "json"] {
+            let ran = run(&["show", &map, option, "--format", format]);
+            assert_eq!((ran.code, ran.out.as_str()), (Some(8), ""), "{option}");
+            assert!(ran.err.contains(&format!("{named} is outside of every layer")), "{}", ran.err);
+            assert!(!ran.err.contains("LOD"), "{}", ran.err);
+        }
+    }
+    let ran = run(&["show", &map, "--at=9000,0,0"]);
+    assert!(ran.err.contains("Lake_Global goes from (-10, 2, -7) to (10, 8, 7), in metres"), "{}", ran.err);
 }
 
 #[test]

@@ -176,7 +176,8 @@ fn a_real_export_opens_checks_and_answers() {
     assert!(human.contains("OPEN_WATER") && human.contains("开放水域") && human.contains("有效水域"), "{human}");
     // Just below the origin is outside, where truncation would say cell 0.
     for at in ["12.59,-6,-147", "12.7,-6.9,-147", "12.7,-6,-147.31", "213.7,-6,-147"] {
-        assert!(output(&["show", dir, "--at", at]).contains("outside of every layer"), "{at}");
+        let (code, _, err) = run(&["show", dir, "--at", at]);
+        assert!(code == Some(8) && err.contains("outside of every layer"), "{at}: {err}");
     }
     assert!(output(&["show", dir, "--at", "12.61,-6.8,-147.29"]).contains("cell (0, 0, 0)"));
     let info = json_of(&["info", dir, "--format", "json"]);

@@ -42,8 +42,7 @@ pub fn show(out: &mut impl Write, arguments: &Arguments, save: &Save, map: &Map)
             hits.push(Hit { layer, cell, voxel, unread });
         }
     }
-    // Outside of every layer there is nothing, which is an answer too.
-    if arguments.at.is_none() && hits.is_empty() {
+    if hits.is_empty() {
         return Ok((0, Exit::CLEAN));
     }
     match arguments.format {
@@ -65,6 +64,21 @@ fn cell(arguments: &Arguments, layer: &Layer) -> Option<[u32; 3]> {
     }
 }
 
+/// That nothing is at the requested position, and where the layers are.
+pub fn outside(arguments: &Arguments, save: &Save) -> String {
+    let mut text = format!("{} is outside of every layer; `voxscope info` has their sizes", asked(arguments));
+    let layers = save.maps.iter().flat_map(Map::layers).filter_map(|layer| Some((layer, layer.frame()?)));
+    for (layer, frame) in layers.take(LISTED).filter(|_| arguments.at.is_some()) {
+        let name = printable(layer.name.as_deref().unwrap_or("a layer without a name"));
+        let ends = [[0; 3], frame.dim].map(|corner| frame.corner(corner).map(|n| n.to_string()).join(", "));
+        text.push_str(&format!("\n  {name} goes from ({}) to ({}), in metres", ends[0], ends[1]));
+    }
+    text
+}
+
+/// Layers of which the extent is named.
+const LISTED: usize = 8;
+
 fn asked(arguments: &Arguments) -> String {
     match (arguments.at, arguments.voxel) {
         (Some(world), _) => format!("world {}", triple(world)),
@@ -74,21 +88,6 @@ fn asked(arguments: &Arguments) -> String {
 
 fn print(out: &mut impl Write, arguments: &Arguments, map: &Map, hits: &[Hit<'_>]) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#} · {}", asked(arguments), voxscope::printable::path(&map.dir))?;
-    if hits.is_empty() {
-        writeln!(out, "  outside of every layer")?;
-        for layer in map.layers() {
-            let Some(frame) = layer.frame() else { continue };
-            let name = printable(layer.name.as_deref().unwrap_or("a layer without a name"));
-            match arguments.at {
-                Some(_) => {
-                    let ends =
-                        [[0; 3], frame.dim].map(|corner| frame.corner(corner).map(|n| format!("{n}")).join(", "));
-                    writeln!(out, "  {name} goes from ({}) to ({}), in metres", ends[0], ends[1])?;
-                }
-                None => writeln!(out, "  {name} has {} cells", frame.dim.map(|n| n.to_string()).join(" x "))?,
-            }
-        }
-    }
     for Hit { layer, cell, voxel, unread } in hits {
         writeln!(out)?;
         let name = printable(layer.name.as_deref().unwrap_or("a layer without a name"));

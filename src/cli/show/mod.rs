@@ -309,8 +309,8 @@ fn not_there(Request { arguments, subject, .. }: &Request<'_>, save: &Save) -> S
             triple(block),
             subject.command("ls")
         ),
-        (Some(voxel), _) if only_maps => {
-            format!("{path}: cell {} is outside of every layer; `voxscope info` has their sizes", triple(voxel))
+        _ if only_maps && (arguments.voxel.is_some() || arguments.at.is_some()) => {
+            format!("{path}: {}", map::outside(arguments, save))
         }
         (Some(voxel), _) => {
             let block = save.forests.first().and_then(|forest| wanted_block(arguments, forest));
