@@ -313,8 +313,15 @@ impl Report {
     pub fn form_words(&self) -> Vec<String> {
         let words = |(&(channel, from, to, textures), &n): (&ChannelForm, &u64)| {
             let name = NAMES.get(channel).unwrap_or(&"");
-            let form = if textures { " of textures of the form Single" } else { "" };
-            format!("{name} of {} has {to}{form} in place of {from}", printable::count(n, "block"))
+            let blocks = printable::count(n, "block");
+            let [from, to] = [from, to].map(Depth::bits);
+            match (textures, from == to) {
+                (true, true) => format!("In {blocks}, {name} has textures of the form Single in {to} bits, as before"),
+                (true, false) => {
+                    format!("In {blocks}, {name} has textures of the form Single in {to} bits in place of {from}")
+                }
+                (false, _) => format!("In {blocks}, {name} has {to} bits in place of {from}"),
+            }
         };
         self.forms.iter().map(words).collect()
     }

@@ -2,12 +2,12 @@
 
 use indicatif::HumanCount;
 
-use crate::printable::size;
+use crate::printable::{count, size};
 
 /// Bytes as people read them: exact where the number is short.
 #[must_use]
 pub fn bytes(n: u64) -> String {
-    if n < 100_000 { format!("{} bytes", HumanCount(n)) } else { size(n) }
+    if n < 100_000 { count(n, "byte") } else { size(n) }
 }
 
 /// A number with its digits in groups of three.

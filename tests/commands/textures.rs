@@ -215,3 +215,18 @@ fn exports_have_textures_unpacked_on_request() {
     assert_eq!(none.code, Some(8));
     assert!(none.err.contains("do not show textures of Mixel4"), "{}", none.err);
 }
+
+#[test]
+fn the_form_of_converted_channels_is_a_sentence() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/textures");
+    let single = run(&["convert", &save, "--textures=single", "--out", &new(&demo, "sentences-single")]);
+    for words in [
+        "In 12 blocks, INDICES has textures of the form Single in 8 bits in place of 16.",
+        "In 12 blocks, WEIGHTS has textures of the form Single in 16 bits, as before.",
+    ] {
+        assert!(single.out.contains(words), "{words}: {}", single.out);
+    }
+    let deep = run(&["convert", &save, "--depth", "TYPE=8", "--out", &new(&demo, "sentences-depth")]);
+    assert!(deep.out.contains("In 12 blocks, TYPE has 8 bits in place of 16."), "{} {}", deep.out, deep.err);
+}

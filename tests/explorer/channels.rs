@@ -126,3 +126,12 @@ fn types_have_their_names_in_the_channels_and_in_the_hex_pane() {
     let field = screen.lines().find(|line| line.contains("channel 0 (TYPE)"));
     assert!(field.is_some_and(|line| line.contains(") kind ")), "{screen}");
 }
+
+#[test]
+fn sizes_of_one_byte_are_singular() {
+    let (mut driver, _dir) = on("pak-numbers", 120, 34);
+    driver.keys("4");
+    let screen = driver.text_screen();
+    assert!(screen.contains("It could be 16 x 128 x 16 voxels of 1 byte as well."), "{screen}");
+    assert!(!screen.contains(" 1 bytes"), "{screen}");
+}

@@ -134,7 +134,7 @@ impl LineBuilder {
                     depth,
                     name,
                     &format!("type {kind} of the game's own"),
-                    format!("{} bytes", bytes.len()),
+                    crate::printable::count(bytes.len() as u64, "byte"),
                     span,
                 );
             }

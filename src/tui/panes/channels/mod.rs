@@ -146,9 +146,9 @@ fn summary(block: &BlockData, glyphs: &Glyphs) -> Vec<(Role, String)> {
         });
     }
     let arrow = if glyphs.ascii { "->" } else { "→" };
-    let (stored, plain) = (grouped(block.stored_bytes()), grouped(len64(&block.plain)));
+    let (stored, plain) = (grouped(block.stored_bytes()), crate::printable::count(len64(&block.plain), "byte"));
     let container = block.container.unwrap_or("container not known");
-    out.push((Role::Text, format!("{container}, {stored} {arrow} {plain} bytes")));
+    out.push((Role::Text, format!("{container}, {stored} {arrow} {plain}")));
     if !block.whole {
         out.push((Role::Error, "does not decode to its end".into()));
     }
@@ -378,7 +378,8 @@ fn details(block: &BlockData, channel: &ChannelData, names: &Palette) -> Vec<(Ro
     }
     let there = channel.span.len();
     let cut = if there < channel.size { ", cut" } else { "" };
-    let of = format!("{} of {} bytes{cut}, at {}", grouped(there), grouped(channel.size), channel.span);
+    let size = crate::printable::count(channel.size, "byte");
+    let of = format!("{} of {size}{cut}, at {}", grouped(there), channel.span);
     let role = if cut.is_empty() { Role::Dim } else { Role::Error };
     out.push((role, format!("{}: {of} in the decompressed block.", channel.name)));
     if let (Some(range), Some(_)) = (channel.range, channel.distances) {
@@ -398,7 +399,8 @@ fn details(block: &BlockData, channel: &ChannelData, names: &Palette) -> Vec<(Ro
         out.push((Role::Text, text));
         for other in shape.alternatives.iter().take(3) {
             let [x, y, z] = other.size;
-            out.push((Role::Dim, format!("It could be {x} x {y} x {z} of {} bytes as well.", other.voxel_bytes)));
+            let bytes = crate::printable::count(other.voxel_bytes.into(), "byte");
+            out.push((Role::Dim, format!("It could be {x} x {y} x {z} voxels of {bytes} as well.")));
         }
     }
     if let Some(order) = &block.chunk_order {

@@ -8,7 +8,6 @@ use crate::printable::triple;
 use crate::tui::action::Action;
 use crate::tui::data::{Item, ItemId, Part as FilePart};
 use crate::tui::go;
-use crate::tui::numbers::grouped;
 use crate::tui::pane::InspectorLines;
 use crate::tui::pane::Pane;
 use crate::tui::theme::Role;
@@ -314,7 +313,7 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
             }
         }
         Layer::Size => {
-            out.extend(there.map(|pixel| ("stored", format!("{} bytes", grouped(pixel.value.into())), Role::Text)));
+            out.extend(there.map(|pixel| ("stored", crate::printable::count(pixel.value.into(), "byte"), Role::Text)));
         }
         Layer::Coverage => out.extend(there.map(|pixel| ("", lods(pixel.value), Role::Text))),
     }
