@@ -123,6 +123,37 @@ fn block_files_that_do_not_show_their_layout_are_kept_and_read_by_options() {
     assert!(repaired.join("meta.vxbm").is_file());
 }
 
+#[test]
+fn the_meta_file_of_block_files_that_do_not_show_their_layout_comes_from_a_backup() {
+    let dir = tempfile::tempdir().unwrap();
+    let [save, backup] = ["save", "backup"].map(|name| dir.path().join(name));
+    // High above the ground, where all channels are uniform: every size fits.
+    block_files_of_version_1(&save, Extent { from: [0, 60, 0], to: [1, 61, 1] });
+    let [path, from] = [&save, &backup].map(|path| path.to_str().unwrap());
+    let layout = ["--block-size=16", "--depths", "8,8,8,8,8,8,8,8"];
+    expect(&run(&[&["repair", path, "--out", from][..], &layout].concat()), 1, "repair with the layout");
+    // A number of LODs that nothing else shows.
+    let mut meta = fs::read(backup.join("meta.vxbm")).unwrap();
+    assert_eq!(meta[..7], *b"VXBM\x01\x01\x04", "magic, version, LODs, size of blocks as a power of two");
+    meta[5] = 3;
+    fs::write(backup.join("meta.vxbm"), &meta).unwrap();
+    for (name, damaged) in [("missing", None), ("damaged", Some(&b"VXBX and more"[..]))] {
+        if let Some(bytes) = damaged {
+            fs::write(save.join("meta.vxbm"), bytes).unwrap();
+        }
+        let repaired = dir.path().join(name);
+        let to = repaired.to_str().unwrap();
+        let plan = run(&["repair", path, "--plan", "--from-backup", from]);
+        assert!(plan.out.contains("meta.vxbm: taken from the backup."), "{name}: {}", plan.out);
+        expect(&run(&["repair", path, "--out", to, "--from-backup", from]), 1, name);
+        assert_eq!(fs::read(repaired.join("meta.vxbm")).unwrap(), meta, "{name}");
+        assert_eq!(content(&repaired, "vxb"), content(&save, "vxb"), "{name}");
+        assert!(rows(to, &[]).iter().all(|row| row["size"] == serde_json::json!([16, 16, 16])), "{name}");
+        let kept = files_below(&repaired);
+        assert_eq!(kept.iter().any(|path| fs::read(path).ok().as_deref() == damaged), damaged.is_some(), "{kept:?}");
+    }
+}
+
 /// A forest in the folders of the Rust port is one save without its meta file, and whatever else is named `regions`.
 #[test]
 fn forests_of_the_rust_port_are_found_without_meta_file_and_beside_regions() {
