@@ -125,7 +125,9 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
         let path = argument(save.path());
         return vec![
             format!("{}: {}.", CauseKind::OptionMisfit.sentence(), evidence.join("; ")),
-            format!("The findings say nothing about the save. Run `voxscope check {path}` without the option."),
+            format!(
+                "The findings say nothing about the save. Run `voxscope check {path}` without the option, or with the value of the save."
+            ),
         ];
     }
     let mut lines = Vec::new();

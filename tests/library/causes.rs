@@ -9,6 +9,9 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 use voxscope::check::{self, Cause, CauseKind, Findings, Level, SaveArguments};
 use voxscope::demo;
+use voxscope::godot::channel::Depth;
+use voxscope::godot::region::Format;
+use voxscope::godot::slots::SlotFormula;
 use voxscope::pak::chunk::Given;
 use voxscope::pak::offset::Reading;
 use voxscope::recover::effort::Effort;
@@ -220,4 +223,79 @@ fn an_option_that_does_not_fit_is_no_damage() {
         assert!(lines.contains(&format!("voxscope check {}` without", path.display())), "{lines}");
     }
     assert_eq!(with(PakOptions::default().reading(Reading::Blocks)).0, []);
+}
+
+/// The causes of a save that is opened with options, and its verdict.
+fn causes_with(path: &Path, options: &Options) -> (Vec<CauseKind>, String) {
+    let save = Save::open(path, options).unwrap();
+    let mut findings = Findings::default();
+    check::run(&save, &check::Options::default().level(Level::Semantic), |finding| findings.add(&finding));
+    let causes = findings.causes(&save);
+    let lines = check::verdict(&causes, None, &SaveArguments::new(&save), Effort::NORMAL).concat();
+    (causes.iter().map(|cause| cause.kind).collect(), lines)
+}
+
+#[test]
+fn a_layout_of_region_files_that_does_not_fit_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let [with_meta, without_meta, block_files] = ["with", "without", "blocks"].map(|name| dir.path().join(name));
+    let make = |name: &str, to: &Path| {
+        let sample = demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(to).unwrap();
+    };
+    make("old-2020", &with_meta);
+    make("old-2020", &without_meta);
+    fs::remove_file(without_meta.join("meta.vxrm")).unwrap();
+    make("block-files", &block_files);
+    let own = Save::open(&with_meta, &Options::default()).unwrap().forests[0].format.unwrap();
+    let deep = Depth::from_code(1).unwrap();
+    let depths = [deep, deep, deep, deep, deep, deep, deep, deep];
+    for (path, format, named) in [
+        (&with_meta, Format { block_size_po2: 5, ..own }, "`--block-size 32` does not fit"),
+        (&with_meta, Format { region_size: [8; 3], ..own }, "`--region-size 8` does not fit"),
+        (&with_meta, Format { sector_size: 1024, ..own }, "`--sector-size 1024` does not fit"),
+        (&with_meta, Format { depths, ..own }, "`--depths 16,16,16,16,16,16,16,16` does not fit"),
+        (&without_meta, Format { block_size_po2: 5, ..own }, "`--block-size 32` does not fit"),
+        (&block_files, Format { block_size_po2: 5, ..own }, "`--block-size 32` does not fit"),
+    ] {
+        let (kinds, lines) = causes_with(path, &Options::default().format(format));
+        assert_eq!(kinds, [CauseKind::OptionMisfit], "{named}");
+        assert!(lines.contains(named) && lines.contains("without the option"), "{lines}");
+    }
+    // Options that fit name no option, whatever else is wrong.
+    assert_eq!(causes_with(&with_meta, &Options::default().format(own)).0, []);
+    assert_eq!(causes_with(&without_meta, &Options::default().format(own)).0, [CauseKind::CopyIncomplete]);
+    let region = with_meta.join("regions/lod0/r.0.0.0.vxr");
+    let mut bytes = fs::read(&region).unwrap();
+    let len = bytes.len();
+    bytes[len - 600..].fill(0x55);
+    fs::write(&region, bytes).unwrap();
+    let (kinds, lines) = causes_with(&with_meta, &Options::default().format(own));
+    assert!(!kinds.is_empty() && !kinds.contains(&CauseKind::OptionMisfit), "{kinds:?} {lines}");
+    // A file that stores its layout is read by that, whatever is given.
+    make("block-epilogue", &dir.path().join("damaged"));
+    let damaged = dir.path().join("damaged");
+    let (kinds, lines) = causes_with(&damaged, &Options::default().format(Format { block_size_po2: 5, ..own }));
+    assert!(!kinds.contains(&CauseKind::OptionMisfit), "{kinds:?} {lines}");
+}
+
+#[test]
+fn a_slot_formula_that_does_not_fit_is_named_although_nothing_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, wrong, right) in [
+        // By the version of the files, and of the blocks.
+        ("old-2020", SlotFormula::Euclidean, SlotFormula::Legacy),
+        ("blocks-v3", SlotFormula::Euclidean, SlotFormula::Legacy),
+        // By what continues from block to block.
+        ("blocks-v4-old-slots", SlotFormula::Euclidean, SlotFormula::Legacy),
+        ("current", SlotFormula::Legacy, SlotFormula::Euclidean),
+    ] {
+        let path = dir.path().join(name);
+        let sample = demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&path).unwrap();
+        let (kinds, lines) = causes_with(&path, &Options::default().slots(wrong));
+        assert_eq!(kinds, [CauseKind::OptionMisfit], "{name}");
+        assert!(lines.contains("`--slots ") && lines.contains("does not fit"), "{lines}");
+        assert_eq!(causes_with(&path, &Options::default().slots(right)).0, [], "{name}");
+    }
 }

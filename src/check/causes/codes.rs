@@ -65,7 +65,8 @@ impl CauseKind {
             Self::Settings => SETTINGS.contains(&code),
             Self::OldKeys => code == Code::StreamKeyRule,
             Self::OldStates => code == Code::BlockUnlisted,
-            Self::OptionMisfit => code.level() > Level::Note && code.name().starts_with("pak-"),
+            // By a wrong option, anything may be found.
+            Self::OptionMisfit => (code.level() > Level::Note && !code.is_failure()) || code == Code::SlotsOld,
         }
     }
 

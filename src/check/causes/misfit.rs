@@ -2,6 +2,7 @@
 
 use crate::check::cause::{Cause, CauseKind};
 use crate::check::causes::evidence::SEARCHED;
+use crate::check::causes::region_misfit::{layout_misfit, slots_misfit};
 use crate::pak::chunk::Shape;
 use crate::pak::offset::Reading;
 use crate::pak::{HEADER_BYTES, How};
@@ -9,14 +10,25 @@ use crate::printable::count;
 use crate::save::{Pak, PakOptions, PakScratch, Save};
 use crate::source::FileSource;
 
-/// The options of pak regions that do not fit the first file that shows another value, if there is one.
-pub(super) fn find_misfit(save: &Save) -> Option<Cause> {
+/// The options that do not fit the first file that shows another value, if there is one. `has_findings` says whether the check found
+/// something above a note in a file; a slot formula that does not fit leads to no finding.
+pub(super) fn find_misfit(save: &Save, has_any: bool, has_findings: impl Fn(&str) -> bool) -> Option<Cause> {
+    let mut evidence = if has_any { pak_misfit(save).unwrap_or_default() } else { Vec::new() };
+    if has_any {
+        evidence.extend(layout_misfit(save, has_findings));
+    }
+    evidence.extend(slots_misfit(save));
+    (!evidence.is_empty()).then(|| Cause::new(CauseKind::OptionMisfit, 0, evidence, &[]))
+}
+
+/// The options of pak regions that do not fit the first file that shows another value.
+fn pak_misfit(save: &Save) -> Option<Vec<String>> {
     let given = &save.options.pak;
     if given.reading.is_none() && given.shape.size.is_none() && given.shape.voxel_bytes.is_none() {
         return None;
     }
     let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
-    let evidence: Vec<String> = files.take(SEARCHED).find_map(|(dir, file)| {
+    files.take(SEARCHED).find_map(|(dir, file)| {
         let path = dir.dir.join(&file.name);
         let source = FileSource::open(&path).ok()?;
         let mut damage = Vec::new();
@@ -24,8 +36,7 @@ pub(super) fn find_misfit(save: &Save) -> Option<Cause> {
         let evidence: Vec<String> = reading_misfit(given, &pak).into_iter().chain(shape_misfit(given, &pak)).collect();
         let name = save.shown(&path);
         (!evidence.is_empty()).then(|| evidence.into_iter().map(|what| format!("{name} {what}")).collect())
-    })?;
-    Some(Cause::new(CauseKind::OptionMisfit, 0, evidence, &[]))
+    })
 }
 
 /// How the file counts its first block, if that is not the given unit and its header is whole without it.

@@ -5,13 +5,14 @@ mod codes;
 mod evidence;
 mod infer;
 mod misfit;
+mod region_misfit;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::check::cause::{Cause, CauseKind, is_of, saves_of};
 use crate::check::finding::Finding;
-use crate::damage::{Code, CodeSet, Value};
+use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::Save;
 use codes::{SHIFTED, TEXT};
 use evidence::Evidence;
@@ -121,9 +122,11 @@ impl Findings {
 
     fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
         let evidence = Evidence::gather(self, save);
-        if evidence.above_note > 0
-            && let Some(misfit) = find_misfit(save)
-        {
+        let has_findings = |file: &str| {
+            let of_file = self.files.iter().filter(|(name, _)| **name == *file);
+            of_file.flat_map(|(_, found)| found.counts.keys()).any(|code| code.level() > Level::Note)
+        };
+        if let Some(misfit) = find_misfit(save, evidence.above_note > 0, has_findings) {
             return vec![misfit];
         }
         let mut causes = Vec::new();

@@ -1,0 +1,199 @@
+//! Options of region files and block files that do not fit them: a layout by which their blocks cannot be read although they can be
+//! by the layout that the save shows, and a slot formula that did not place them.
+
+use std::path::Path;
+
+use crate::check::causes::evidence::SEARCHED;
+use crate::godot::block::BlockLayout;
+use crate::godot::channel::CHANNELS;
+use crate::godot::container::Decoder;
+use crate::godot::region::{Format, Header};
+use crate::godot::slots::SlotFormula;
+use crate::recover::slots::infer_formula;
+use crate::save::bare::{self, BareKind};
+use crate::save::{Kind, Options, Region, RegionFile, Save, Scratch, open_region};
+use crate::source::FileSource;
+
+/// Blocks of a file that are read, spread over its table.
+const ASKED: usize = 8;
+
+/// The least number of blocks that agree on another layout; one block alone may be the damaged one.
+const LEAST: usize = 2;
+
+/// The options of the layout that do not fit the first file that shows another one. `has_findings` says whether the check found
+/// something above a note in a file.
+pub(super) fn layout_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String> {
+    let Some(given) = save.options.format else { return Vec::new() };
+    let Ok(own) = Save::open(&save.path, &Options { format: None, ..save.options.clone() }) else { return Vec::new() };
+    let files = save.forests.iter().flat_map(|forest| forest.regions.iter().map(move |file| (forest, file)));
+    let suspect = files.filter(|(forest, file)| has_findings(&save.shown(&forest.dir.join(&file.name))));
+    let misfits = suspect.take(SEARCHED).find_map(|(forest, file)| {
+        let is_block = forest.kind == Kind::BlockFiles;
+        // The header of version 3 stores the layout, so that no option changes it.
+        let is_given = |header: &&Header| (is_block || header.version < 3) && header.format.layout() == given.layout();
+        let header = file.header.as_ref().filter(is_given)?;
+        let other = own.forests.iter().filter(|other| other.dir == forest.dir).flat_map(|forest| &forest.regions);
+        let other = other.filter(|other| other.name == file.name).find_map(|file| file.header.as_ref());
+        let path = forest.dir.join(&file.name);
+        let options = match other {
+            Some(other) => differing(&path, file, header, other, save)?,
+            None => of_blocks(&path, file, header, save)?,
+        };
+        let what: Vec<String> =
+            options.into_iter().filter(|option| option.is_of(is_block)).map(|o| o.words()).collect();
+        (!what.is_empty()).then(|| what.into_iter().map(|what| format!("{} {what}", save.shown(&path))).collect())
+    });
+    misfits.unwrap_or_default()
+}
+
+/// An option and what the file has.
+enum LayoutOption {
+    BlockSize { own: u16, given: u16 },
+    RegionSize { own: [u16; 3], given: u16 },
+    SectorSize { own: u32, given: u32 },
+    Depths { own: String, given: String },
+}
+
+impl LayoutOption {
+    /// Whether it is for block files if `is_block`, and for region files otherwise.
+    const fn is_of(&self, is_block: bool) -> bool {
+        matches!(self, Self::BlockSize { .. } | Self::Depths { .. }) || !is_block
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::BlockSize { own, given } => {
+                format!("has blocks of {own} x {own} x {own} voxels, which `--block-size {given}` does not fit")
+            }
+            Self::RegionSize { own: [x, y, z], given } => {
+                format!("has {x} x {y} x {z} blocks, which `--region-size {given}` does not fit")
+            }
+            Self::SectorSize { own, given } => {
+                format!("has sectors of {own} bytes, which `--sector-size {given}` does not fit")
+            }
+            Self::Depths { own, given } => {
+                format!("has channels of {own} bits, which `--depths {given}` does not fit")
+            }
+        }
+    }
+}
+
+fn depths(layout: &BlockLayout, separator: &str) -> String {
+    layout.depths.map(|depth| depth.bits().to_string()).join(separator)
+}
+
+fn layout_options(own: &BlockLayout, given: &BlockLayout) -> Vec<LayoutOption> {
+    let mut options = Vec::new();
+    if own.size != given.size {
+        options.push(LayoutOption::BlockSize { own: own.size[0], given: given.size[0] });
+    }
+    if own.depths != given.depths {
+        options.push(LayoutOption::Depths { own: depths(own, ", "), given: depths(given, ",") });
+    }
+    options
+}
+
+/// The options in which the given layout differs from that of the save, if more blocks of a file can be read by the latter.
+fn differing(path: &Path, file: &RegionFile, given: &Header, own: &Header, save: &Save) -> Option<Vec<LayoutOption>> {
+    let (given_format, own_format): (Format, Format) = (given.format, own.format);
+    if own_format == given_format {
+        return None;
+    }
+    let [(by_own, asked), (by_given, _)] = [own, given].map(|header| whole_blocks(path, file, header, save));
+    if by_own <= by_given || by_own < LEAST.min(asked) || by_own * 4 < asked * 3 {
+        return None;
+    }
+    let mut options = layout_options(&own_format.layout(), &given_format.layout());
+    if own_format.region_size != given_format.region_size {
+        let [given, ..] = given_format.region_size;
+        options.push(LayoutOption::RegionSize { own: own_format.region_size, given });
+    }
+    if own_format.sector_size != given_format.sector_size {
+        options.push(LayoutOption::SectorSize { own: own_format.sector_size, given: given_format.sector_size });
+    }
+    Some(options)
+}
+
+/// A region as a header describes it.
+fn open(path: &Path, file: &RegionFile, header: &Header, save: &Save) -> Option<Region<FileSource>> {
+    let (source, _) = open_region(path).ok()?;
+    Region::load(source, header.clone(), file.lod, file.position, &save.options).ok()
+}
+
+/// How many blocks can be read completely by a header, of how many that are asked.
+fn whole_blocks(path: &Path, file: &RegionFile, header: &Header, save: &Save) -> (usize, usize) {
+    let Some(region) = open(path, file, header, save) else { return (0, 0) };
+    let step = region.entries.len().div_ceil(ASKED).max(1);
+    let asked = region.entries.len().div_ceil(step);
+    let mut scratch = Scratch::default();
+    let mut whole = 0;
+    for listed in region.entries.iter().step_by(step) {
+        let Ok(view) = region.view(listed.entry, &mut scratch) else { continue };
+        let is_readable = view.is_readable();
+        let block = view.block.filter(|block| block.epilogue.is_some() && block.whole_channels() == CHANNELS);
+        whole += usize::from(is_readable && block.is_some());
+    }
+    (whole, asked)
+}
+
+/// The options in which the given layout differs from the one that the blocks of a file have or show, if they agree on it.
+fn of_blocks(path: &Path, file: &RegionFile, given: &Header, save: &Save) -> Option<Vec<LayoutOption>> {
+    let region = open(path, file, given, save)?;
+    let step = region.entries.len().div_ceil(ASKED).max(1);
+    let mut scratch = Scratch::default();
+    let mut found: Vec<BlockLayout> = Vec::new();
+    for listed in region.entries.iter().step_by(step) {
+        let Ok(view) = region.view(listed.entry, &mut scratch) else { continue };
+        let plain = view.container.filter(|container| container.whole).map(|container| container.plain);
+        found.extend(plain.and_then(|plain| layout_of(plain, save)));
+    }
+    let own = *found.first()?;
+    let agree = found.len() >= LEAST.min(region.entries.len()) && found.iter().all(|layout| *layout == own);
+    Some(layout_options(&own, &given.format.layout())).filter(|options| agree && !options.is_empty())
+}
+
+/// The layout that block data stores, or, of version 1, the only usual one by which it can be read.
+fn layout_of(plain: &[u8], save: &Save) -> Option<BlockLayout> {
+    let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
+    let read = bare::read(BareKind::Block, plain, None, &save.options.limits, &mut decoder, &mut reversed);
+    let block = read.block.filter(|block| block.epilogue.is_some() && block.whole_channels() == CHANNELS)?;
+    match (block.version, read.layout) {
+        (1, shown) => shown.filter(|shown| shown.is_only).map(|shown| shown.layout),
+        _ => {
+            let mut layout = BlockLayout { size: block.size, depths: Default::default() };
+            for (depth, channel) in layout.depths.iter_mut().zip(&block.channels) {
+                *depth = channel.depth;
+            }
+            Some(layout)
+        }
+    }
+}
+
+/// What shows that another slot formula than the given one placed the blocks of a save.
+pub(super) fn slots_misfit(save: &Save) -> Option<String> {
+    let given = save.options.slots?;
+    let own = Save::open(&save.path, &Options { slots: None, ..save.options.clone() }).ok()?;
+    own.forests.iter().filter(|forest| forest.kind != Kind::BlockFiles).find_map(|forest| {
+        let shown = |file: &RegionFile| own.shown(&forest.dir.join(&file.name));
+        let argument = match given {
+            SlotFormula::Legacy => "`--slots old` does not fit",
+            SlotFormula::Euclidean => "`--slots new` does not fit",
+        };
+        let mut scratch = Scratch::default();
+        for file in forest.regions.iter().filter(|file| file.position.iter().any(|n| *n < 0)).take(SEARCHED) {
+            let Some(mut region) = own.region(forest, file).ok().flatten() else { continue };
+            // Without an option it follows from the version of the file or of its blocks.
+            let of_version = region.own_slots(&mut scratch).ok().flatten().filter(|_| region.is_negative());
+            if of_version.is_some_and(|formula| formula != given) {
+                return Some(format!(
+                    "{} is of a version that used the old formula only, which {argument}",
+                    shown(file)
+                ));
+            }
+        }
+        let found = infer_formula(&own, forest, &|| false).slots()?;
+        let of = if own.forests.len() > 1 { format!("{}: ", own.shown(&forest.dir)) } else { String::new() };
+        let what = "the borders between blocks show that the other formula placed them";
+        (found != given).then(|| format!("{of}{what}, which {argument}"))
+    })
+}
