@@ -293,3 +293,15 @@ fn the_list_has_room_at_every_size() {
         assert!(screen.contains("(-2, -1, -2)"), "{columns} x {rows}\n{screen}");
     }
 }
+
+#[test]
+fn unowned_blocks_are_counted_because_they_are_not_compared() {
+    let dir = crate::sample("table-empty");
+    let against = Some(CompareWith { path: dir.path().to_owned(), ..CompareWith::default() });
+    let settings = Settings { path: dir.path().to_owned(), against, ..Settings::default() };
+    let mut driver = Driver::new(settings, 120, 40);
+    driver.keys("9");
+    let screen = driver.text_screen();
+    assert!(screen.contains("8 unowned in A") && screen.contains("8 unowned in B"), "{screen}");
+    assert!(screen.contains("Nothing differs in what the tables lead to"), "{screen}");
+}

@@ -370,7 +370,7 @@ fn nothing_is_told_by_colours_alone_and_letters_are_ascii() {
 #[test]
 fn the_picture_settles_whatever_the_width() {
     let save = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/crash_terrain/t1/world");
-    let mut driver = crate::sized(&save, 80, 24);
+    let mut driver = sized(&save, 80, 24);
     for columns in 60..=120 {
         driver.event(&Event::Resize(columns, 24));
         for _ in 0..7 {

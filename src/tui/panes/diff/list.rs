@@ -43,6 +43,9 @@ pub(super) fn legend(app: &App, width: u16) -> Vec<Vec<Item>> {
             if files > 0 {
                 items.push(("!", Role::Error, format!("{files} {} unread", plural(files, "file"))));
             }
+            for (side, n) in ["A", "B"].iter().zip(summary.unowned).filter(|(_, n)| *n > 0) {
+                items.push(("?", Role::Unowned, format!("{} unowned in {side}", grouped(n))));
+            }
         }
         None => items.push((glyphs.good, Role::Dim, "the same".into())),
     }
@@ -179,6 +182,9 @@ pub(super) fn empty(app: &App, difference: &Difference) -> (Role, String) {
     match &difference.summary {
         Some(summary) if !summary.faults.is_empty() => {
             (Role::Warning, "Nothing differs in what can be read; some files cannot.".into())
+        }
+        Some(summary) if summary.unowned != [0; 2] => {
+            (Role::Warning, "Nothing differs in what the tables lead to; unowned blocks are not compared.".into())
         }
         _ => (Role::Good, "Nothing differs: every block is the same in both.".into()),
     }
