@@ -146,7 +146,7 @@ impl Places<'_> {
             let i = (*self.held.get(slot)?)?;
             Some((i, self.value(board, i, *slot, None)))
         };
-        let values: Vec<(usize, f64)> = parallel::map(&slots, value).into_iter().flatten().collect();
+        let values: Vec<(usize, f64)> = parallel::map(slots, value).into_iter().flatten().collect();
         self.values.extend(values);
     }
 
