@@ -17,8 +17,9 @@ use voxscope::world::World;
 
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_report, complain_of_file, complain_of_file_once, complain_of_others, complain_of_unread,
-    complain_of_unreadable, count, grouped, of_several, stdout, warn_of_corrected, warn_of_misplaced, wrapped,
+    BOLD, GOOD, after_report, complain, complain_of_file, complain_of_file_once, complain_of_others,
+    complain_of_unread, complain_of_unreadable, count, grouped, of_several, stdout, warn_of_corrected,
+    warn_of_misplaced, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -271,6 +272,28 @@ fn advise_repair(save: &SaveArguments, reports: &[(PathBuf, Report)]) -> Result<
 /// Entries of one kind that are listed on the terminal; convert.json lists all.
 const MOST: usize = 4;
 
+/// Names the blocks that are not in the result.
+fn warn_of_left_out(of: &str, report: &Report) {
+    for (kind, what) in [
+        (Kind::Damaged, "cannot be read and is left out"),
+        (Kind::TooLarge, "does not fit and is left out"),
+        (Kind::StaleRow, "is left out"),
+    ] {
+        for listed in report.listed.iter().filter(|listed| listed.kind == kind).take(MOST) {
+            let block = triple(listed.block);
+            complain(&format_args!("{of}block {block} of LOD {} {what}: {}", listed.lod, listed.why));
+        }
+        let more = report.count(kind).saturating_sub(MOST as u64);
+        if more > 0 {
+            complain(&format_args!("{of}and {} more; convert.json lists them", grouped(more)));
+        }
+    }
+    if report.twice > 0 {
+        let what = "left out because another one has the same position";
+        complain(&format_args!("{of}{} {what}", count(report.twice, "block")));
+    }
+}
+
 /// Prints what a conversion did; `of` is what the lines about one of several saves begin with.
 fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
     let mut out = stdout();
@@ -279,10 +302,8 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
     }
     warn_of_corrected(&report.corrected);
     warn_of_misplaced(of, "block", &report.misplaced, "converted");
+    warn_of_left_out(of, report);
     for (kind, what) in [
-        (Kind::Damaged, "cannot be read and is left out"),
-        (Kind::TooLarge, "does not fit and is left out"),
-        (Kind::StaleRow, "is left out"),
         (Kind::Filled, "is filled"),
         (Kind::Metadata, "has metadata that the result cannot store, kept in convert.json"),
         (
@@ -306,10 +327,6 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
         if more > 0 {
             writeln!(out, "  {of}and {} more; convert.json lists them.", grouped(more))?;
         }
-    }
-    if report.twice > 0 {
-        let what = "left out because another one has the same position";
-        writeln!(out, "{}", wrapped(&format!("{of}{} {what}.", count(report.twice, "block")), "  "))?;
     }
     if report.cut > 0 {
         let what = "had a distance one step above 1, which the current fixed point cannot store; it is now 1";

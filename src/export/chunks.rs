@@ -25,6 +25,9 @@ use crate::world::Fault;
 /// The common part of every chunk's line.
 const LINES: &str = "chunks.jsonl";
 
+/// Damaged chunks that are named.
+const NAMED: usize = 8;
+
 /// The assumed order of voxels: x fastest, then z, then y.
 const AXES: &str = "y, z, x";
 
@@ -37,6 +40,8 @@ pub struct Summary {
     pub arrays: u64,
     /// Chunks that are not whole.
     pub damaged: u64,
+    /// The first ones of these, with the codes of their findings.
+    pub first_damaged: Vec<(String, String)>,
     /// Chunks that their records put where they do not belong, or may not.
     pub misplaced: Misplaced,
     /// Files that could not be read, or not completely.
@@ -119,6 +124,9 @@ pub fn chunks_in(
                     summary.chunks += 1;
                     summary.arrays += u64::from(line.dtype.is_some());
                     summary.damaged += u64::from(!line.whole);
+                    if !line.whole && summary.first_damaged.len() < NAMED {
+                        summary.first_damaged.push((line.title(), line.findings.join(", ")));
+                    }
                     summary.misplaced.blocks += u64::from(line.misplaced);
                     let mut text = Vec::new();
                     // Writing to memory cannot fail.
@@ -219,6 +227,14 @@ fn region(
 }
 
 impl Line {
+    /// What a sentence calls it.
+    fn title(&self) -> String {
+        match self.chunk {
+            Some(at) => format!("chunk {}", printable::triple(at)),
+            None => format!("the chunk of record {} of {}", self.record, self.file),
+        }
+    }
+
     fn with_finding(mut self, code: Option<&'static str>) -> Self {
         let code = code.filter(|code| !self.findings.contains(code));
         self.findings.extend(code);

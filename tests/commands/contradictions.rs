@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use tempfile::tempdir;
 
 use crate::common::copy_dir;
-use crate::{Demo, lines, run};
+use crate::{Demo, joined, lines, run};
 
 #[cfg(feature = "sqlite")]
 #[test]
@@ -19,13 +19,13 @@ fn blocks_of_one_position_are_left_out_by_all_commands_and_named() {
     for (arguments, code) in [
         (&["export", &save, "--out", &to("arrays")][..], 4),
         (&["export", &save, "--map", &to("map.png")], 4),
+        (&["convert", &save, "--out", &to("converted")], 4),
         (&["diff", &save, &save], 2),
     ] {
         let run = run(arguments);
         assert_eq!(run.code, Some(code), "{arguments:?}: {}", run.err);
         assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
     }
-    assert_eq!(run(&["convert", &save, "--out", &to("converted")]).code, Some(4));
     let json: Json = serde_json::from_slice(&fs::read(dir.path().join("arrays/export.json")).unwrap()).unwrap();
     assert_eq!(json["positions_twice"], 1, "{json}");
     let summary = lines(&run(&["diff", &save, &save, "--format=jsonl"]).out).pop().unwrap();
@@ -151,4 +151,24 @@ fn a_range_of_one_value_is_that_value() {
     let demo = Demo::new();
     let said = run(&["check", &demo.path("damaged/pak-orphan")]).out;
     assert!(said.contains("(0 bytes; expected 1 byte)"), "{said}");
+}
+
+#[test]
+fn what_is_damaged_is_named_on_standard_error_by_all_commands_that_write() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    for (sample, command, words) in [
+        (
+            "block-epilogue",
+            "convert",
+            "voxscope: block (1, 0, 0) of LOD 0 cannot be read and is left out: block-epilogue",
+        ),
+        ("block-epilogue", "export", "voxscope: block (1, 0, 0) is not exported completely: block-epilogue"),
+        ("pak-beyond-end", "export", "is not exported completely: pak-beyond-end"),
+    ] {
+        let out = dir.path().join(format!("{sample}-{command}"));
+        let run = run(&[command, &demo.path(&format!("damaged/{sample}")), "--out", out.to_str().unwrap()]);
+        assert_eq!(run.code, Some(4), "{command} {sample}: {}", run.err);
+        assert!(joined(&run.err).contains(words), "{command} {sample}: {}", run.err);
+    }
 }

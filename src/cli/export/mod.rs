@@ -23,8 +23,8 @@ use voxscope::world::{self, Fault, World};
 use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, after_report, complain, complain_of_file, complain_of_file_once, complain_of_unread,
-    complain_of_unread_beside, complain_of_unreadable, count, of_several, stdout, warn_of_corrected, warn_of_misplaced,
-    wrapped,
+    complain_of_unread_beside, complain_of_unreadable, count, grouped, of_several, stdout, warn_of_corrected,
+    warn_of_misplaced, wrapped,
 };
 use super::progress::{Bar, cancelled_by_signals};
 use super::target::read_names;
@@ -473,6 +473,13 @@ fn chunks_of_all(arguments: &Arguments, save: &Save, dirs: &BTreeSet<&Path>, wat
 fn told_chunks(summary: &export::Chunks) -> Done {
     warn_about_faults(&summary.faults);
     let misplaced = warn_of_misplaced("", "chunk", &summary.misplaced, "exported");
+    for (chunk, why) in &summary.first_damaged {
+        complain(&format_args!("{chunk} is not exported completely: {why}"));
+    }
+    let more = summary.damaged.saturating_sub(summary.first_damaged.len() as u64);
+    if more > 0 {
+        complain(&format_args!("and {} more; chunks.jsonl lists them", grouped(more)));
+    }
     let not_whole = match summary.damaged {
         0 => String::new(),
         n => format!(", {n} of them not whole"),
@@ -495,7 +502,7 @@ fn tell_damaged(of: &str, what: &str, damaged: &[Odd], where_all_are: &str, done
         complain(&format_args!("{of}{what} {} is not {done} completely: {}", printable::triple(odd.block), odd.why));
     }
     if damaged.len() > 8 {
-        let more = printable::grouped(damaged.len() as u64 - 8);
+        let more = grouped(damaged.len() as u64 - 8);
         complain(&format_args!("{of}and {more} more{where_all_are}"));
     }
 }
