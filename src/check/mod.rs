@@ -51,6 +51,7 @@ use crate::watch::{Step, Watch};
 pub use advice::{Advice, Advised, advice_about, lone_name_advice, next_step, with_paths};
 pub use cause::{Cause, CauseKind, is_of, saves_of};
 pub use causes::Findings;
+pub(crate) use causes::misfit_of_regions;
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
 pub use inside::Inside;

@@ -121,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let (plan, check) = match done {
         Ok(done) => done,
         Err(Error::Build(draft::Error::Interrupted)) => return Ok(Exit::INTERRUPTED),
-        Err(error @ (Error::Build(draft::Error::Destination { .. }) | Error::Accept { .. })) => {
+        Err(error @ (Error::Build(draft::Error::Destination { .. }) | Error::Accept { .. } | Error::Misfit { .. })) => {
             return Err(Failure::Usage(error.to_string()));
         }
         Err(error) => return Err(Failure::Failed(error.to_string())),

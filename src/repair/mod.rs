@@ -188,6 +188,17 @@ pub enum Error {
         /// The command that repairs the forest.
         command: String,
     },
+    /// Options do not fit the save, so that its blocks are taken for damaged or for those of other places.
+    #[error(
+        "{}: nothing is repaired, because an option does not fit the save: {what}; leave it out, or give the value of the save",
+        crate::printable::path(path)
+    )]
+    Misfit {
+        /// The save.
+        path: PathBuf,
+        /// Which file shows that, and which option it is.
+        what: String,
+    },
     /// The result cannot be opened again.
     #[error(transparent)]
     Result(#[from] save::Error),

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::check;
 use crate::damage::Code;
 use crate::godot::region::Format;
 use crate::recover::effort::Effort;
@@ -95,6 +96,7 @@ impl Plan {
 /// When a file cannot be read, or changed while it was read.
 pub fn plan(save: &Save, options: &Options<'_>) -> Result<Plan, Error> {
     check_readable(save)?;
+    check_options(save)?;
     plan_of_readable(save, options)
 }
 
@@ -112,6 +114,14 @@ fn check_readable(save: &Save) -> Result<(), Error> {
     }
 }
 
+/// Refuses options by which the save is not read as it was written.
+fn check_options(save: &Save) -> Result<(), Error> {
+    match check::misfit_of_regions(save) {
+        Some(what) => Err(Error::Misfit { path: save.path.clone(), what }),
+        None => Ok(()),
+    }
+}
+
 /// Decides what a repair does with a save without and with blocks whose places are only likely. The regions are solved
 /// once for both.
 ///
@@ -119,6 +129,7 @@ fn check_readable(save: &Save) -> Result<(), Error> {
 /// When a file cannot be read, or changed while it was read.
 pub fn plan_both(save: &Save, options: &Options<'_>) -> Result<[Plan; 2], Error> {
     check_readable(save)?;
+    check_options(save)?;
     plan_both_of_readable(save, options)
 }
 

@@ -15,6 +15,7 @@ use voxscope::godot::slots::SlotFormula;
 use voxscope::pak::chunk::Given;
 use voxscope::pak::offset::Reading;
 use voxscope::recover::effort::Effort;
+use voxscope::repair;
 use voxscope::save::{Options, PakOptions, Save};
 
 use crate::common::damage::{FileDamage, TableDamage, table_at};
@@ -256,11 +257,19 @@ fn a_layout_of_region_files_that_does_not_fit_is_no_damage() {
         (&with_meta, Format { sector_size: 1024, ..own }, "`--sector-size 1024` does not fit"),
         (&with_meta, Format { depths, ..own }, "`--depths 16,16,16,16,16,16,16,16` does not fit"),
         (&without_meta, Format { block_size_po2: 5, ..own }, "`--block-size 32` does not fit"),
+        (&without_meta, Format { region_size: [8; 3], ..own }, "`--region-size 8` does not fit"),
+        (&without_meta, Format { region_size: [32; 3], ..own }, "`--region-size 32` does not fit"),
+        (&without_meta, Format { sector_size: 1024, ..own }, "`--sector-size 1024` does not fit"),
+        (&without_meta, Format { sector_size: 256, ..own }, "`--sector-size 256` does not fit"),
         (&block_files, Format { block_size_po2: 5, ..own }, "`--block-size 32` does not fit"),
     ] {
         let (kinds, lines) = causes_with(path, &Options::default().format(format));
         assert_eq!(kinds, [CauseKind::OptionMisfit], "{named}");
         assert!(lines.contains(named) && lines.contains("without the option"), "{lines}");
+        // A repair would write the blocks to other places.
+        let save = Save::open(path, &Options::default().format(format)).unwrap();
+        let refused = repair::plan(&save, &repair::Options::default()).map(|plan| plan.regions.len());
+        assert!(refused.is_err_and(|error| error.to_string().contains(named)), "{named}");
     }
     // Options that fit name no option, whatever else is wrong.
     assert_eq!(causes_with(&with_meta, &Options::default().format(own)).0, []);

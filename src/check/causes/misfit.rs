@@ -21,6 +21,13 @@ pub(super) fn find_misfit(save: &Save, has_any: bool, has_findings: impl Fn(&str
     (!evidence.is_empty()).then(|| Cause::new(CauseKind::OptionMisfit, 0, evidence, &[]))
 }
 
+/// The options of region files that do not fit the first file that shows another value, in words, whatever a check found. By such
+/// options blocks are in other places or cannot be read.
+pub(crate) fn misfit_of_regions(save: &Save) -> Option<String> {
+    let evidence: Vec<String> = layout_misfit(save, |_| true).into_iter().chain(slots_misfit(save)).collect();
+    (!evidence.is_empty()).then(|| evidence.join("; "))
+}
+
 /// The options of pak regions that do not fit the first file that shows another value.
 fn pak_misfit(save: &Save) -> Option<Vec<String>> {
     let given = &save.options.pak;

@@ -17,6 +17,7 @@ use crate::save::Save;
 use codes::{SHIFTED, TEXT};
 use evidence::Evidence;
 use misfit::find_misfit;
+pub(crate) use misfit::misfit_of_regions;
 
 /// What [`Code::SlotsTold`] has found where the old formula placed negative blocks.
 pub(super) const OLD_FORMULA: Value = Value::Words("the old formula");

@@ -1,18 +1,19 @@
 //! Options of region files and block files that do not fit them: a layout by which their blocks cannot be read although they can be
 //! by the layout that the save shows, and a slot formula that did not place them.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use crate::check::causes::evidence::SEARCHED;
 use crate::godot::block::BlockLayout;
 use crate::godot::channel::CHANNELS;
 use crate::godot::container::Decoder;
-use crate::godot::region::{Format, Header};
+use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::godot::slots::SlotFormula;
 use crate::recover::slots::infer_formula;
 use crate::save::bare::{self, BareKind};
 use crate::save::{Kind, Options, Region, RegionFile, Save, Scratch, open_region};
-use crate::source::FileSource;
+use crate::source::{FileSource, Source};
 
 /// Blocks of a file that are read, spread over its table.
 const ASKED: usize = 8;
@@ -24,7 +25,8 @@ const LEAST: usize = 2;
 /// something above a note in a file.
 pub(super) fn layout_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String> {
     let Some(given) = save.options.format else { return Vec::new() };
-    let Ok(own) = Save::open(&save.path, &Options { format: None, ..save.options.clone() }) else { return Vec::new() };
+    // Of a single file, nothing but the option may give the layout.
+    let own = Save::open(&save.path, &Options { format: None, ..save.options.clone() }).ok();
     let files = save.forests.iter().flat_map(|forest| forest.regions.iter().map(move |file| (forest, file)));
     let suspect = files.filter(|(forest, file)| has_findings(&save.shown(&forest.dir.join(&file.name))));
     let misfits = suspect.take(SEARCHED).find_map(|(forest, file)| {
@@ -32,12 +34,16 @@ pub(super) fn layout_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) ->
         // The header of version 3 stores the layout, so that no option changes it.
         let is_given = |header: &&Header| (is_block || header.version < 3) && header.format.layout() == given.layout();
         let header = file.header.as_ref().filter(is_given)?;
-        let other = own.forests.iter().filter(|other| other.dir == forest.dir).flat_map(|forest| &forest.regions);
+        let other = own
+            .iter()
+            .flat_map(|own| &own.forests)
+            .filter(|other| other.dir == forest.dir)
+            .flat_map(|forest| &forest.regions);
         let other = other.filter(|other| other.name == file.name).find_map(|file| file.header.as_ref());
         let path = forest.dir.join(&file.name);
         let options = match other {
             Some(other) => differing(&path, file, header, other, save)?,
-            None => of_blocks(&path, file, header, save)?,
+            None => of_blocks(&path, file, header, save).or_else(|| of_table(&path, file, header, save))?,
         };
         let what: Vec<String> =
             options.into_iter().filter(|option| option.is_of(is_block)).map(|o| o.words()).collect();
@@ -104,14 +110,48 @@ fn differing(path: &Path, file: &RegionFile, given: &Header, own: &Header, save:
         return None;
     }
     let mut options = layout_options(&own_format.layout(), &given_format.layout());
-    if own_format.region_size != given_format.region_size {
-        let [given, ..] = given_format.region_size;
-        options.push(LayoutOption::RegionSize { own: own_format.region_size, given });
-    }
-    if own_format.sector_size != given_format.sector_size {
-        options.push(LayoutOption::SectorSize { own: own_format.sector_size, given: given_format.sector_size });
-    }
+    options.extend(size_options(&own_format, &given_format));
     Some(options)
+}
+
+/// Sizes of regions and sectors that are tried where the save shows none, as powers of two.
+const REGION_SIZES: RangeInclusive<u32> = 1..=6;
+const SECTOR_SIZES: RangeInclusive<u32> = 6..=12;
+
+/// The sizes in which the given layout differs from the only other one by which most blocks of a file can be read. The table of
+/// version 1 or 2 has a place for each block of a region, and the sectors follow it: with a wrong size no entry leads to a block.
+fn of_table(path: &Path, file: &RegionFile, given: &Header, save: &Save) -> Option<Vec<LayoutOption>> {
+    if given.version > 2 || given.is_single_block() {
+        return None;
+    }
+    let (by_given, _) = whole_blocks(path, file, given, save);
+    let mut prefix = Vec::new();
+    let (source, _) = open_region(path).ok()?;
+    source.read_into(0, MAX_HEADER_BYTES, &mut prefix).ok()?;
+    let sizes = REGION_SIZES.flat_map(|region| SECTOR_SIZES.map(move |sector| (1u16 << region, 1u32 << sector)));
+    let whole = |(region, sector_size): (u16, u32)| {
+        let format = Format { region_size: [region; 3], sector_size, ..given.format };
+        let header = Header::decode(&prefix, source.len(), Some(&format)).value?;
+        let (whole, asked) = whole_blocks(path, file, &header, save);
+        (whole >= LEAST && whole > by_given && whole * 4 >= asked * 3).then_some((whole, format))
+    };
+    let mut fitting: Vec<(usize, Format)> = sizes.filter_map(whole).collect();
+    let most = fitting.iter().map(|(whole, _)| *whole).max()?;
+    fitting.retain(|(whole, _)| *whole == most);
+    let [(_, own)] = &fitting[..] else { return None };
+    Some(size_options(own, &given.format))
+}
+
+/// The options for sizes of regions and sectors in which two layouts differ.
+fn size_options(own: &Format, given: &Format) -> Vec<LayoutOption> {
+    let mut options = Vec::new();
+    if own.region_size != given.region_size {
+        options.push(LayoutOption::RegionSize { own: own.region_size, given: given.region_size[0] });
+    }
+    if own.sector_size != given.sector_size {
+        options.push(LayoutOption::SectorSize { own: own.sector_size, given: given.sector_size });
+    }
+    options
 }
 
 /// A region as a header describes it.
