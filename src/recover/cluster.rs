@@ -130,16 +130,13 @@ pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, side
     Case::read(region, slots, &save.options.limits, options)
 }
 
-/// Puts regions into clusters. In a small save the regions beside damaged ones are solved with them; where no table is
-/// damaged, all of them are, since seams may contradict tables that fit their sectors. In a large save a first look has to
-/// show that.
+/// Puts regions into clusters. In a small save all regions are solved together, since seams may contradict tables that fit their
+/// sectors. In a large save a first look has to show that, and the regions beside damaged ones are solved with them.
 #[must_use]
 pub fn clusters(members: &[Member]) -> Vec<Cluster> {
-    if members.iter().all(|member| !member.broken) {
-        let few = members.len() <= FEW_FILES && members.iter().map(|member| member.blocks).sum::<u64>() <= ALL as u64;
-        if few && !members.is_empty() {
-            return vec![Cluster { solved: (0..members.len()).collect(), near: Vec::new() }];
-        }
+    let few = members.len() <= FEW_FILES && members.iter().map(|member| member.blocks).sum::<u64>() <= ALL as u64;
+    if few && !members.is_empty() {
+        return vec![Cluster { solved: (0..members.len()).collect(), near: Vec::new() }];
     }
     let broken: Vec<usize> = (0..members.len()).filter(|&i| members[i].broken || members[i].has_exchanged).collect();
     if broken.is_empty() {
