@@ -7,8 +7,8 @@ use crate::check::map::part_name;
 use crate::check::pak::uncounted_words;
 use crate::damage::{Code, Damage, Level};
 use crate::pak::claims::Uncounted;
-use crate::printable::printable;
-use crate::save::{Pak, Save};
+use crate::printable::{count, printable};
+use crate::save::{Pak, Save, Stream};
 use crate::source::Source;
 use crate::voxel_map::Map;
 use crate::voxel_map::grid::{Grid, LayerFile};
@@ -43,6 +43,14 @@ pub fn unread_layers(save: &Save, map: &Map) -> Vec<LeftOut> {
     }
     let unread = |layer: &Layer| unread_layer(save, map, layer, &map.grid(layer, &save.options.limits));
     map.layers().filter_map(unread).collect()
+}
+
+/// That rows of a stream were on pages that cannot be read; `None` if all rows are known.
+#[must_use]
+pub fn unread_pages<S: Source>(stream: &Stream<S>) -> Option<String> {
+    let pages = stream.unread_table_pages();
+    let them = if pages == 1 { "it" } else { "them" };
+    (pages > 0).then(|| format!("{} of tables cannot be read: rows on {them} are left out", count(pages, "page")))
 }
 
 /// Why a map whose description cannot be read has no layers.

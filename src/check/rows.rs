@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::check::left_out::{LeftOut, uncounted_chunks, unread_layers};
+use crate::check::left_out::{LeftOut, uncounted_chunks, unread_layers, unread_pages};
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
@@ -57,6 +57,7 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
         File::Stream(file) => {
             if let Some(opened) = save.stream(file, &mut Vec::new())? {
                 stream::check(&opened, options, &mut report, Some(&mut rows));
+                left_out.extend(unread_pages(&opened).map(|why| LeftOut { file: save.shown(&path), why }));
             }
         }
         File::Map(map) => {

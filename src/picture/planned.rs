@@ -53,7 +53,9 @@ impl Source {
     /// A sentence, when nothing of it can be read, or it is no forest.
     pub fn planned(save: &Arc<Save>, part: Part, plan: &Arc<Plan>, trial: Option<Trial>) -> Result<Self, String> {
         let Part::Forest(number) = part else {
-            return Err("the picture of a repair shows forests: press p for a list of what changes".to_owned());
+            return Err(
+                "the picture of a repair shows forests only; the plan of the repair lists what changes here".to_owned()
+            );
         };
         let mut source = Self::open(save, part)?;
         let forest = save.forests.get(number).ok_or("this part of the save is gone")?;

@@ -259,7 +259,11 @@ impl<'s> World<'s> {
     pub fn lods(&self) -> Vec<u8> {
         match &self.store {
             Store::Forest(regions) => regions.lods(),
-            Store::Stream(rows) => rows.stream.lods(),
+            // What cannot be read of a stream without rows is a fault of an index, too.
+            Store::Stream(rows) => match rows.stream.lods() {
+                lods if lods.is_empty() && !rows.unread("").is_empty() => vec![0],
+                lods => lods,
+            },
         }
     }
 

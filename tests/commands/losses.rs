@@ -184,3 +184,35 @@ fn a_block_without_a_place_is_not_passed_over_as_nothing() {
     let text = joined(&run(&["check", &demo.path("damaged/block-depth")]).out);
     assert!(text.contains("nothing is lost; 1 block or part of a block goes to lost+found."), "{text}");
 }
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn rows_on_pages_that_cannot_be_read_are_not_left_out_in_silence() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let save = dir.path().join("world.sqlite");
+    let mut bytes = fs::read(demo.path("healthy/stream/world.sqlite")).unwrap();
+    let size = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    // Every leaf of a table but the first page, which lists the tables: no row is left.
+    for page in bytes.chunks_mut(size).skip(1).filter(|page| page[0] == 0x0d) {
+        page.fill(0);
+    }
+    fs::write(&save, bytes).unwrap();
+    let save = save.to_str().unwrap();
+    let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    for (arguments, code) in [
+        (&["convert", save, "--out", &to("converted"), "--block-size", "16"][..], 8),
+        (&["export", save, "--out", &to("arrays")], 8),
+        (&["diff", save, save], 2),
+        (&["ls", save], 8),
+        (&["info", save], 8),
+    ] {
+        let run = run(arguments);
+        assert_eq!(run.code, Some(code), "{arguments:?}: {} {}", run.out, run.err);
+        assert!(run.err.contains("world.sqlite"), "{arguments:?}: {}", run.err);
+    }
+    // Of the rows that are left, as many as can be read are listed.
+    let run = run(&["ls", &demo.path("damaged/stream-page")]);
+    assert_eq!(run.code, Some(8), "{}", run.err);
+    assert!(joined(&run.err).contains("of tables cannot be read: rows on"), "{}", run.err);
+}

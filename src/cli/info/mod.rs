@@ -143,6 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
     }
     let parts = info.pak_dirs.iter().flat_map(pak_dirs::PakDirInfo::left_out);
+    let parts = parts.chain(info.streams.iter().filter_map(streams::StreamInfo::left_out));
     let parts: Vec<check::LeftOut> = parts.chain(info.maps.iter().flat_map(maps::MapInfo::left_out)).collect();
     Ok(exit.and(complain_of_parts(&parts)))
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use voxscope::check::{self, LeftOut};
 use voxscope::godot::stream::loc::{self, KeyRule};
 use voxscope::printable::triple;
 use voxscope::save::{Blob, Owner, PageKind, Save, StreamFile};
@@ -21,6 +22,12 @@ impl StreamInfo {
     /// Whether something of the database can be read.
     pub const fn is_read(&self) -> bool {
         self.stream.is_some()
+    }
+
+    /// What is left out of it.
+    pub fn left_out(&self) -> Option<LeftOut> {
+        let why = self.stream.as_ref()?.left_out.clone()?;
+        Some(LeftOut { file: self.path.clone(), why })
     }
 }
 
@@ -44,6 +51,9 @@ struct Contents {
     lost: usize,
     /// Pages of tables that cannot be read or are missing: rows on them are not counted.
     pages_unread: u64,
+    /// That rows were on these pages, in words.
+    #[serde(skip)]
+    left_out: Option<String>,
     lods: Vec<LodInfo>,
     pages: Pages,
 }
@@ -115,6 +125,7 @@ pub fn gather(save: &Save, file: &StreamFile) -> StreamInfo {
             odd_keys: stream.rows.iter().filter(|row| row.place.is_none()).count(),
             lost: stream.rows.iter().filter(|row| row.lost).count(),
             pages_unread: stream.unread_table_pages(),
+            left_out: check::unread_pages(&stream),
             pages: Pages {
                 size: map.sector_size,
                 in_file: map.in_file,

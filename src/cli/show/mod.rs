@@ -314,8 +314,13 @@ fn not_there(Request { arguments, subject, .. }: &Request<'_>, save: &Save) -> S
         }
         (Some(voxel), _) => {
             let block = save.forests.first().and_then(|forest| wanted_block(arguments, forest));
-            let block = block.map_or_else(String::new, |block| format!(" {}", triple(block)));
-            format!("{path}: voxel {} would be in block{block} of LOD {lod}, which is not in any table", triple(voxel))
+            let voxel = triple(voxel);
+            match block.map(triple) {
+                Some(block) => {
+                    format!("{path}: voxel {voxel} would be in block {block} of LOD {lod}, which is not in any table")
+                }
+                None => format!("{path}: voxel {voxel} is in no block of LOD {lod} that is in any table"),
+            }
         }
         (None, Some(_)) if save.path.is_file() && is_of_block_files(save) => {
             format!("{path}: no block can be read in the file; `{}` says why", subject.command("check"))
