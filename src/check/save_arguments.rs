@@ -169,8 +169,9 @@ fn destination(save: &Path) -> PathBuf {
         return Path::new("..").join(out);
     };
     let is_file = save.is_file();
-    // Nothing is written into the forest that a single region file is part of.
-    let real = std::fs::canonicalize(save).ok().filter(|_| is_file);
+    // Nothing is written into the forest that a region file or a directory of them is part of.
+    let real = std::fs::canonicalize(save).ok();
+    let name = if is_file { name } else { save.file_name().unwrap_or(name) };
     let forest =
         real.as_deref().and_then(|real| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()));
     if let Some(forest) = forest.filter(|forest| forest.file_name().is_some()) {
@@ -183,7 +184,8 @@ fn destination(save: &Path) -> PathBuf {
     }
     // The repair of a region file is a directory.
     let is_file = is_file && save.extension().is_none_or(|ending| ending != "vxr");
-    let mut out = if is_file { name.to_owned() } else { save.file_name().unwrap_or(name).to_owned() };
+    let is_region = save.is_file() && !is_file;
+    let mut out = if is_region { save.file_name().unwrap_or(name).to_owned() } else { name.to_owned() };
     out.push("-repaired");
     if is_file && let Some(ending) = save.extension() {
         out.push(".");
@@ -206,6 +208,19 @@ mod tests {
         assert_eq!(repair_command("it's"), r"voxscope repair 'it'\''s' --out 'it'\''s-repaired'");
         // A directory with a dot in its name keeps it.
         assert_eq!(repair_command("v1.2"), "voxscope repair v1.2 --out v1.2-repaired");
+    }
+
+    #[test]
+    fn no_command_writes_into_the_save_that_it_is_about() {
+        let dir = tempfile::tempdir().unwrap();
+        let save = dir.path().join("world");
+        std::fs::create_dir_all(save.join("regions/lod0")).unwrap();
+        std::fs::write(save.join(META), "{}").unwrap();
+        for (part, copy) in [("regions", "world-regions-repaired"), ("regions/lod0", "world-lod0-repaired")] {
+            let out = std::fs::canonicalize(dir.path()).unwrap().join(copy);
+            assert_eq!(destination(&save.join(part)), out, "{part}");
+        }
+        assert_eq!(destination(&save), dir.path().join("world-repaired"));
     }
 
     #[test]

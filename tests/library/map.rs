@@ -367,7 +367,8 @@ fn findings_of_the_description_lie_in_its_text() {
         assert_eq!(told, [map(code, layer)], "{field}");
     }
     let (told, layer, _) = of(&dense().set("format", json!("octree")));
-    assert_eq!(told, [map(Code::MapFormat, layer)]);
+    let (code, file, span, _) = map(Code::MapFormat, layer);
+    assert_eq!(told, [(code, file, span, "The layer is Global.".to_owned())]);
     let mut same = dense();
     same.json["locals"] = json!([same.json["global"]]);
     let told = same.told();
@@ -402,7 +403,9 @@ fn show_answers_at_edges_and_with_negative_numbers() {
     assert!(output(&["show", dir, "--at", "-10,0.5,35.5"]).contains("nothing is stored there"));
     for outside in ["-10.001,0.5,3", "-10,0.499,3", "-10,0.5,2.999", "0,0.5,3", "-10,16.5,3", "-10,0.5,37", "1e300,0,0"]
     {
-        assert_eq!(at(outside), Json::Null, "{outside}");
+        let (code, _, error) = run(&["show", dir, "--at", outside]);
+        assert_eq!(code, Some(8), "{outside}: {error}");
+        assert!(error.contains("is outside of every layer"), "{outside}: {error}");
     }
     assert_eq!(run(&["show", dir, "--voxel", "20,0,0"]).0, run(&["show", dir, "--voxel", "-1,0,0"]).0);
     assert_ne!(run(&["show", dir, "--voxel", "-1,0,0"]).0, Some(0));
