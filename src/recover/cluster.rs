@@ -252,11 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn small_saves_are_solved_with_the_neighbours_of_what_is_damaged() {
+    fn small_saves_are_solved_as_a_whole_and_others_beside_what_is_damaged() {
         let all = [member(0, true, 64), member(1, false, 64), member(2, false, 64)];
-        assert_eq!(clusters(&all), [Cluster { solved: vec![0, 1], near: Vec::new() }]);
-        let whole = Cluster { solved: vec![0, 1], near: Vec::new() };
-        assert_eq!(clusters(&all[1..]), [whole], "seams may contradict tables that fit");
+        let whole = |n: usize| Cluster { solved: (0..n).collect(), near: Vec::new() };
+        assert_eq!(clusters(&all), [whole(3)], "seams may contradict tables that fit, also far from the damage");
+        assert_eq!(clusters(&all[1..]), [whole(2)], "and where nothing is damaged");
+        let more = [member(0, true, 64), member(1, false, 64), member(2, false, 1000)];
+        assert_eq!(clusters(&more), [whole(2)], "the neighbour of what is damaged");
         let mut large = [member(0, false, 1000), member(1, false, 64)];
         assert_eq!(clusters(&large), [], "not in a large save");
         large[0].has_exchanged = true;

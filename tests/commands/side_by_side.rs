@@ -243,7 +243,7 @@ fn messages_about_one_of_several_saves_name_it() {
     let out = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let path = save.to_str().unwrap();
     let done = run(&["convert", path, "--out", &out("converted"), "--block-size=32"]);
-    assert!(done.out.contains("torn: block (1, 0, 0) of LOD 0 cannot be read"), "{}", done.out);
+    assert!(done.err.contains("torn: block (1, 0, 0) of LOD 0 cannot be read"), "{}", done.err);
     let is_named =
         |line: &&str| !line.starts_with("block ") && !line.starts_with("Blocks of") && !line.starts_with("Sectors");
     assert!(done.out.lines().all(|line| is_named(&line)), "{}", done.out);
@@ -254,7 +254,7 @@ fn messages_about_one_of_several_saves_name_it() {
     }
     // Of one save, the name says nothing.
     let done = run(&["convert", save.join("torn").to_str().unwrap(), "--out", &out("one")]);
-    assert!(done.out.starts_with("block (1, 0, 0) of LOD 0 cannot be read"), "{}", done.out);
+    assert!(done.err.starts_with("voxscope: block (1, 0, 0) of LOD 0 cannot be read"), "{}", done.err);
 }
 
 /// A result below `regions/lod0` would make the directory above a forest without a meta file.
