@@ -4,7 +4,7 @@
 //! anew for each use, which would make the program larger by half a megabyte.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
@@ -24,19 +24,22 @@ pub fn map_indices<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> V
     let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
     each(count, &|i| {
         let result = work(i);
-        if let Some(place) = results.get(i) {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-        }
+        *lock(&results[i]) = Some(result);
     });
     results.into_iter().filter_map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
 /// What the work makes of each item.
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    map_indices(items.len(), |i| items.get(i).map(&work)).into_iter().flatten().collect()
+    map_indices(items.len(), |i| work(&items[i]))
 }
 
-/// The same with buffers, which no two threads use at once.
+/// What the work makes of each item of which it makes something.
+pub fn filter_map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
+    map(items, work).into_iter().flatten().collect()
+}
+
+/// As [`map`], with buffers that no two threads use at once.
 pub fn map_with<T: Sync, S: Default + Send, R: Send>(items: &[T], work: impl Fn(&mut S, &T) -> R + Sync) -> Vec<R> {
     let spare = Spare::default();
     map(items, |item| spare.lend(|buffers| work(buffers, item)))
@@ -45,36 +48,32 @@ pub fn map_with<T: Sync, S: Default + Send, R: Send>(items: &[T], work: impl Fn(
 /// Does the work for each item, with buffers that no two threads use at once.
 pub fn each_with<T: Sync, S: Default + Send>(items: &[T], work: impl Fn(&mut S, &T) + Sync) {
     let spare = Spare::default();
-    each(items.len(), &|i| {
-        if let Some(item) = items.get(i) {
-            spare.lend(|buffers| work(buffers, item));
-        }
-    });
+    each(items.len(), &|i| spare.lend(|buffers| work(buffers, &items[i])));
 }
 
 /// Buffers that are not in use: as many as threads have used at once.
 #[derive(Default)]
-pub struct Spare<S>(Mutex<Vec<S>>);
+struct Spare<S>(Mutex<Vec<S>>);
 
 impl<S: Default> Spare<S> {
     /// Lends buffers to the work; new ones if all are in use.
-    pub fn lend<R>(&self, work: impl FnOnce(&mut S) -> R) -> R {
-        let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    fn lend<R>(&self, work: impl FnOnce(&mut S) -> R) -> R {
+        let taken = lock(&self.0).pop();
         let mut buffers = taken.unwrap_or_default();
         let result = work(&mut buffers);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+        lock(&self.0).push(buffers);
         result
     }
+}
+
+fn lock<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
+    place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does the work for each item, which it may change.
 pub fn each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) {
     let items: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
-    each(items.len(), &|i| {
-        if let Some(item) = items.get(i) {
-            work(&mut item.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-    });
+    each(items.len(), &|i| work(&mut lock(&items[i])));
 }
 
 /// What the work makes of each item.
@@ -94,6 +93,18 @@ pub fn try_map<T: Sync, R: Send, E: Send>(items: &[T], work: impl Fn(&T) -> Resu
         Some(result)
     });
     results.into_iter().flatten().collect()
+}
+
+/// As [`try_map`], with buffers that no two threads use at once.
+///
+/// # Errors
+/// As [`try_map`].
+pub fn try_map_with<T: Sync, S: Default + Send, R: Send, E: Send>(
+    items: &[T],
+    work: impl Fn(&mut S, &T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let spare = Spare::default();
+    try_map(items, |item| spare.lend(|buffers| work(buffers, item)))
 }
 
 /// Does the work for each item.

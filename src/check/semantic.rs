@@ -152,12 +152,11 @@ impl Doubts {
             let sides = |i: usize, near| if near { Sides::AtBorder(&extents) } else { Sides::Of(broken[i].as_ref()) };
             let solved = cluster.solved.iter().map(|&i| (i, false));
             let opened: Vec<(usize, bool)> = solved.chain(cluster.near.iter().map(|&i| (i, true))).collect();
-            let opened = parallel::map(&opened, |&(i, near)| {
+            let mut opened = parallel::filter_map(&opened, |&(i, near)| {
                 let (region, case) = open(save, forest, files[i], sides(i, near), options)?;
                 let split = if near { None } else { Split::find(&region, &case) };
                 Some((i, near, region.header, case, split))
             });
-            let mut opened: Vec<(usize, bool, Header, Case, Option<Split>)> = opened.into_iter().flatten().collect();
             opened.sort_by_key(|(i, ..)| (files[*i].lod, files[*i].position));
             let members: Vec<survey::Member<'_>> = opened
                 .iter()

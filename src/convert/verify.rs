@@ -93,12 +93,11 @@ fn resized(work: &Work<'_>, result: &World<'_>, report: &Report) -> Result<(), E
             return Err(differs(lod, [0; 3], &format!("{}: {}", fault.file, fault.why)));
         }
         let verifying = Verifying { work, result, lod, source: &source, left_out: &left_out, apart: &apart };
-        let spare = parallel::Spare::<(Buffer, Buffer)>::default();
-        let voxels: Vec<u64> = parallel::try_map(&made.blocks, |at| {
+        let voxels: Vec<u64> = parallel::try_map_with(&made.blocks, |buffers: &mut (Buffer, Buffer), at| {
             if work.watch.is_cancelled() {
                 return Err(Error::from(draft::Error::Interrupted));
             }
-            spare.lend(|buffers| verifying.block(at, buffers))
+            verifying.block(at, buffers)
         })?;
         let there = source.blocks.iter().filter(|at| !left_out.contains(&(lod, at.position))).count() as u64;
         expected += there * u64::from(work.layout.from).pow(3);

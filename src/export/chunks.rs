@@ -208,8 +208,7 @@ fn region(
     let misplaced = check::misplaced_chunks(&pak, watch).map_err(|error| fault(error.to_string()))?;
     let uncounted = check::uncounted_chunks(&pak).map_err(|error| fault(error.to_string()))?;
     let uncounted = uncounted.map(|why| Fault { file: shown.clone(), why });
-    let spare = parallel::Spare::<PakScratch>::default();
-    let line = |scratch: &mut PakScratch, number: u32, record: Record| {
+    let line = |scratch: &mut PakScratch, &(number, record): &(u32, Record)| {
         draft.go_on().map_err(Failed::Beside)?;
         let view = pak.view(number, record, scratch).map_err(|error| fault(error.to_string()))?;
         let mut name = OsString::from(&stem);
@@ -219,7 +218,7 @@ fn region(
         let code = misplaced.get(&number);
         Ok::<_, Failed>(Line { misplaced: code.is_some(), ..line }.with_finding(code.map(|code| code.name())))
     };
-    let written = parallel::try_map(&wanted, |(number, record)| spare.lend(|scratch| line(scratch, *number, *record)));
+    let written = parallel::try_map_with(&wanted, line);
     if pak.source.changed().unwrap_or(true) {
         return Err(Failed::Beside(draft::Error::Changed(path)));
     }

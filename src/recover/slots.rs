@@ -18,7 +18,7 @@ use crate::source::FileSource;
 
 /// How much of a LOD is looked at.
 #[derive(Clone, Copy)]
-struct Extent {
+struct Sampling {
     /// Blocks whose places are compared, rounded up to whole regions.
     blocks: usize,
     /// Seams of each kind.
@@ -28,8 +28,8 @@ struct Extent {
 }
 
 /// The first look at a LOD, which suffices where the evidence is clear, and the second one.
-const FIRST: Extent = Extent { blocks: 1 << 12, seams: 24, times: 4.0 };
-const SECOND: Extent = Extent { blocks: 1 << 20, seams: 64, times: 1.0 };
+const FIRST: Sampling = Sampling { blocks: 1 << 12, seams: 24, times: 4.0 };
+const SECOND: Sampling = Sampling { blocks: 1 << 20, seams: 64, times: 1.0 };
 
 /// The least number of seams on each side, the least sum of their odds, and the least of these for each seam.
 const SEAMS: usize = 8;
@@ -154,7 +154,7 @@ struct Lod<'s> {
     /// The region of each block, its entry there, and its places by the old and by the new formula.
     members: Vec<(usize, Entry, [[i32; 3]; 2])>,
     save: &'s Save,
-    extent: Extent,
+    sampling: Sampling,
 }
 
 /// Looks at the seams of a forest, LOD by LOD until one settles it. `stop` ends the search.
@@ -168,8 +168,8 @@ pub fn infer_formula(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sy
         if files.iter().all(|file| file.position.iter().all(|&p| p >= 0)) {
             continue;
         }
-        for extent in [FIRST, SECOND] {
-            let Some(lod) = Lod::open(save, forest, &files, extent) else { continue };
+        for sampling in [FIRST, SECOND] {
+            let Some(lod) = Lod::open(save, forest, &files, sampling) else { continue };
             open = true;
             if stop() {
                 return FormulaEvidence::Nothing;
@@ -184,8 +184,8 @@ pub fn infer_formula(save: &Save, forest: &Forest, stop: &(dyn Fn() -> bool + Sy
 
 impl<'s> Lod<'s> {
     /// Opens the regions of a LOD; `None` when no block of it is in question.
-    fn open(save: &'s Save, forest: &Forest, files: &[&RegionFile], extent: Extent) -> Option<Self> {
-        let mut lod = Self { regions: Vec::new(), members: Vec::new(), save, extent };
+    fn open(save: &'s Save, forest: &Forest, files: &[&RegionFile], sampling: Sampling) -> Option<Self> {
+        let mut lod = Self { regions: Vec::new(), members: Vec::new(), save, sampling };
         let mut open = false;
         let mut scratch = Scratch::default();
         for file in files {
@@ -201,7 +201,7 @@ impl<'s> Lod<'s> {
             // A LOD may have more region files than a process may have open.
             region.source.close();
             lod.regions.push(region);
-            if lod.members.len() > extent.blocks {
+            if lod.members.len() > sampling.blocks {
                 break;
             }
         }
@@ -225,7 +225,7 @@ impl<'s> Lod<'s> {
                 }
             }
         }
-        pairs.map(|pairs| thin(pairs, self.extent.seams))
+        pairs.map(|pairs| thin(pairs, self.sampling.seams))
     }
 
     fn evidence(&self) -> Option<FormulaEvidence> {
@@ -261,7 +261,7 @@ impl<'s> Lod<'s> {
         }
         let each = old / n_old as f64 - new / n_new as f64;
         let all = each * n_old.min(n_new) as f64;
-        let times = self.extent.times;
+        let times = self.sampling.times;
         (all.abs() >= SUM * times && each.abs() >= EACH * times).then(|| FormulaEvidence::Seams {
             slots: if all > 0.0 { SlotFormula::Legacy } else { SlotFormula::Euclidean },
             seams: n_old + n_new,

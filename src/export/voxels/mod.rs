@@ -351,16 +351,15 @@ impl Run<'_> {
         self.watch.begin(Step::Exporting, count);
         let mut next = 0;
         let stop = AtomicBool::new(false);
-        let spare = parallel::Spare::<(Buffer, Tile)>::default();
         while next < count {
             draft.go_on()?;
             let window = next..count.min(next + WINDOW as u64);
             let numbers: Vec<u64> = window.clone().collect();
-            let done: Vec<Result<Done, Error>> = parallel::map(&numbers, |n| {
+            let done = parallel::map_with(&numbers, |(buffer, tile): &mut (Buffer, Tile), n| {
                 if stop.load(Ordering::Relaxed) || draft.go_on().is_err() {
                     return Ok(Done::default());
                 }
-                let done = spare.lend(|(buffer, tile)| self.tile(&arrays, tiles.get(*n), buffer, tile));
+                let done = self.tile(&arrays, tiles.get(*n), buffer, tile);
                 if done.as_ref().map_or(true, |done| done.wider.is_some()) {
                     stop.store(true, Ordering::Relaxed);
                 }

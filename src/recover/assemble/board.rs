@@ -94,12 +94,12 @@ impl<'c> Board<'c> {
         let mut all = Vec::new();
         for (r, start) in starts.iter().enumerate().filter(|(_, start)| start.check) {
             let case = self.cases[r];
-            let found = parallel::map(&start.anchors, |&(slot, block)| {
+            let found = parallel::filter_map(&start.anchors, |&(slot, block)| {
                 let links = self.links(case.lod, case.shape.position(slot)?);
                 let (sum, n) = self.seams((r, block), &links);
                 (n >= 2 && sum <= self.weights.suspect).then_some((r, slot, block))
             });
-            all.extend(found.into_iter().flatten());
+            all.extend(found);
         }
         all
     }

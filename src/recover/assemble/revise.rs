@@ -146,7 +146,7 @@ impl Places<'_> {
             let i = (*self.held.get(slot)?)?;
             Some((i, self.value(board, i, *slot, None)))
         };
-        let values: Vec<(usize, f64)> = parallel::map(slots, value).into_iter().flatten().collect();
+        let values: Vec<(usize, f64)> = parallel::filter_map(slots, value);
         self.values.extend(values);
     }
 
@@ -209,7 +209,7 @@ impl Places<'_> {
     fn find_moves(&self, board: &Board<'_>, asked: &[u32]) -> Vec<Move> {
         let rivals = self.rivals(board);
         let best = |slot: &u32| self.best_move(board, *slot, &rivals);
-        let mut moves: Vec<Move> = parallel::map(asked, best).into_iter().flatten().collect();
+        let mut moves: Vec<Move> = parallel::filter_map(asked, best);
         moves.sort_unstable_by(|a, b| b.gain.total_cmp(&a.gain).then(a.slot.cmp(&b.slot)));
         moves
     }

@@ -234,14 +234,13 @@ fn look<S: Source>(
         reach = reach.max(end);
         twice <= pak.source.len()
     });
-    let spare = parallel::Spare::<PakScratch>::default();
-    let seen = parallel::try_map(&places, |&(start, record)| {
+    let seen = parallel::try_map_with(&places, |scratch: &mut PakScratch, &(start, record)| {
         let stream = match known.get(&start) {
             Some(stream) => Some(*stream),
             None if (options.stop)() || start >= pak.source.len() => None,
             None => {
                 let length = u64::try_from(record.file_length).ok().filter(|n| *n > 0);
-                spare.lend(|scratch| streams::at(&pak.source, start, length, u64::MAX, &pak.limits, scratch))?
+                streams::at(&pak.source, start, length, u64::MAX, &pak.limits, scratch)?
             }
         };
         Ok::<_, io::Error>((start, stream))

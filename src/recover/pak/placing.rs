@@ -181,7 +181,7 @@ impl Placing<'_> {
         let ready: Vec<usize> =
             (0..places.len()).filter(|at| places[*at].open && places[*at].neighbours >= 2).collect();
         let alive: Vec<usize> = (0..contents.len()).filter(|of| !contents[*of].chunks.is_empty()).collect();
-        let found = parallel::map(&ready, |at| {
+        parallel::filter_map(&ready, |at| {
             let record = places[*at].record;
             let mut all: Vec<(f64, usize)> = alive.iter().map(|of| (share(*of, *at), *of)).collect();
             all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -217,8 +217,7 @@ impl Placing<'_> {
                 }
             }
             Some((*at, of, here, next))
-        });
-        found.into_iter().flatten().collect()
+        })
     }
 
     /// By how much chunks differ from their neighbours at most, and by how much strangers usually do.

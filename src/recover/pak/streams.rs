@@ -137,19 +137,15 @@ pub(super) fn walk<S: Source>(
     starts.sort_unstable();
     starts.dedup();
     let mut streams: Vec<Stream> = Vec::new();
-    let spare = parallel::Spare::<PakScratch>::default();
     let mut spent = 0u64;
     for part in starts.chunks(PART) {
         if stop() || spent > budget {
             break;
         }
-        let found = parallel::try_map(part, |start| {
+        let found = parallel::try_map_with(part, |scratch: &mut PakScratch, start| {
             let mut head = [0; 2];
             let there = source.read_at(*start, &mut head)? == 2;
-            if !there || !is_zlib(head) {
-                return Ok(None);
-            }
-            spare.lend(|scratch| at(source, *start, None, u64::MAX, limits, scratch))
+            if there && is_zlib(head) { at(source, *start, None, u64::MAX, limits, scratch) } else { Ok(None) }
         })?;
         for stream in found.into_iter().flatten() {
             // Even one that fails at once costs something.
