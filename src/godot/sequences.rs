@@ -1,11 +1,7 @@
 //! The sequences of an LZ4 block, from which any bytes of its output are fetched without writing the rest.
 //!
-//! ```text
-//! sequence: token u8 (literals << 4 | match - 4) · more literal lengths · literals · offset u16 · more match lengths
-//! the last sequence has only literals; a length nibble of 15 is followed by bytes that add up until one is under 255
-//! ```
-//!
-//! A byte of a match is a copy of an earlier byte of the output; the chain of copies ends at a literal in the input.
+//! [`lz4`](super::lz4) describes a sequence. A byte of a match is a copy of an earlier byte of the output; the chain of copies
+//! ends at a literal in the input.
 
 use crate::bytes::index;
 
@@ -44,7 +40,7 @@ impl Sequences {
         self.up_to.resize(index((plain >> STEP).into()).checked_add(1)?, 0);
         let (mut at, mut output, mut count) = (0, 0u32, 0u32);
         loop {
-            let Lengths { literals, input, end, distance, nibble, more } = match short(packed, at) {
+            let Parts { literals, input, end, distance, nibble, more } = match short(packed, at) {
                 Some(found) => found,
                 None => long(packed, at, plain)?,
             };
@@ -52,13 +48,15 @@ impl Sequences {
             output = output.checked_add(literals)?;
             count = count.checked_add(1)?;
             *self.up_to.get_mut(index((begin >> STEP).into()))? = count;
-            self.all.push(Sequence { output: begin, input: u32::try_from(input).ok()?, literals, distance });
-            if distance == 0 && end == packed.len() && input.checked_add(index(literals.into()))? == end {
+            let sequence = Sequence { output: begin, input: u32::try_from(input).ok()?, literals, distance: 0 };
+            let Some(distance) = distance else {
+                self.all.push(sequence);
                 return (output == plain).then_some(());
-            }
+            };
             if distance == 0 || distance > output {
                 return None;
             }
+            self.all.push(Sequence { distance, ..sequence });
             at = end;
             let mut length = u32::from(nibble).checked_add(more.into())?;
             if more == 255 {
@@ -86,8 +84,8 @@ impl Sequences {
         Some(filled.len())
     }
 
-    /// Where the literal of the byte of the output at a position is in the input, and how many bytes of at most `most`
-    /// stand together there and in the output.
+    /// Where the literal of the byte of the output at a position is in the input, and how many bytes, at most `most`, follow each
+    /// other there as in the output.
     fn literals(&self, mut position: u32, most: u32) -> Option<(u32, u32)> {
         let mut together = most;
         loop {
@@ -127,16 +125,16 @@ impl Sequences {
     }
 }
 
-/// What a sequence says of its lengths.
-struct Lengths {
+/// The parts of a sequence in the input.
+struct Parts {
     /// Number of literals.
     literals: u32,
     /// Where they begin in the input.
     input: usize,
     /// Where what is read ends in the input: behind the first further byte of the match's length, if there is one.
     end: usize,
-    /// Distance of the match; 0 where there is none, or where it is wrong.
-    distance: u32,
+    /// Distance of the match, which the last sequence does not have.
+    distance: Option<u32>,
     /// Nibble of the match's length.
     nibble: u8,
     /// First further byte of the match's length; 0 if there is none.
@@ -146,7 +144,7 @@ struct Lengths {
 /// Reads a sequence with fewer than 270 literals, which has a match. Which lengths have further bytes cannot be predicted,
 /// so this does not branch on it.
 #[inline]
-fn short(packed: &[u8], at: usize) -> Option<Lengths> {
+fn short(packed: &[u8], at: usize) -> Option<Parts> {
     // A further byte counts behind a nibble of 15 only.
     let further = |nibble: u8, byte: u8| {
         let there = u8::from(nibble == 15);
@@ -164,11 +162,11 @@ fn short(packed: &[u8], at: usize) -> Option<Lengths> {
     let nibble = token & 15;
     let (there, more) = further(nibble, byte);
     let end = behind.checked_add(2)?.checked_add(there)?;
-    Some(Lengths { literals, input, end, distance: u16::from_le_bytes([low, high]).into(), nibble, more })
+    Some(Parts { literals, input, end, distance: Some(u16::from_le_bytes([low, high]).into()), nibble, more })
 }
 
 /// Reads any sequence of at most `most` literals.
-fn long(packed: &[u8], mut at: usize, most: u32) -> Option<Lengths> {
+fn long(packed: &[u8], mut at: usize, most: u32) -> Option<Parts> {
     let token = *packed.get(at)?;
     at = at.checked_add(1)?;
     let mut literals = u32::from(token >> 4);
@@ -178,9 +176,9 @@ fn long(packed: &[u8], mut at: usize, most: u32) -> Option<Lengths> {
     let input = at;
     at = at.checked_add(index(literals.into()))?;
     if at == packed.len() {
-        return Some(Lengths { literals, input, end: at, distance: 0, nibble: 0, more: 0 });
+        return Some(Parts { literals, input, end: at, distance: None, nibble: 0, more: 0 });
     }
-    let distance = u16::from_le_bytes(*packed.get(at..)?.first_chunk()?).into();
+    let distance = Some(u16::from_le_bytes(*packed.get(at..)?.first_chunk()?).into());
     at = at.checked_add(2)?;
     let nibble = token & 15;
     let mut more = 0;
@@ -188,7 +186,7 @@ fn long(packed: &[u8], mut at: usize, most: u32) -> Option<Lengths> {
         more = *packed.get(at)?;
         at = at.checked_add(1)?;
     }
-    Some(Lengths { literals, input, end: at, distance, nibble, more })
+    Some(Parts { literals, input, end: at, distance, nibble, more })
 }
 
 /// Reads bytes that add up until one is under 255.
@@ -225,7 +223,7 @@ mod tests {
         // Two literals, a match of 4 + 3 bytes two back, which overlaps its own output, then one literal.
         let overlap = [0x23, 7, 8, 2, 0, 0x10, 9];
         assert_eq!(output(&overlap, 10), Some(vec![7, 8, 7, 8, 7, 8, 7, 8, 7, 9]));
-        // Lengths of 15 + 255 + 0 literals, and of 15 + 255 + 1 + 4 bytes of a match.
+        // Parts of 15 + 255 + 0 literals, and of 15 + 255 + 1 + 4 bytes of a match.
         let mut long = vec![0xff, 255, 0];
         long.extend((0..270u16).map(|n| n as u8));
         long.extend([1, 0, 255, 1, 0x10, 77]);
