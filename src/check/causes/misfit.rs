@@ -2,7 +2,7 @@
 
 use crate::check::cause::{Cause, CauseKind};
 use crate::check::causes::evidence::SEARCHED;
-use crate::check::causes::region_misfit::{layout_misfit, slots_misfit};
+use crate::check::causes::region_misfit::region_misfit;
 use crate::pak::chunk::Shape;
 use crate::pak::offset::Reading;
 use crate::pak::{HEADER_BYTES, How};
@@ -13,29 +13,26 @@ use crate::source::FileSource;
 /// The options that do not fit the first file that shows another value, if there is one. `has_findings` says whether the check found
 /// something above a note in a file; a slot formula that does not fit leads to no finding.
 pub(super) fn find_misfit(save: &Save, has_any: bool, has_findings: impl Fn(&str) -> bool) -> Option<Cause> {
-    let mut evidence = if has_any { pak_misfit(save).unwrap_or_default() } else { Vec::new() };
-    if has_any {
-        evidence.extend(layout_misfit(save, has_findings));
-    }
-    evidence.extend(slots_misfit(save));
+    let of_pak = if has_any { pak_misfit(save) } else { Vec::new() };
+    let evidence: Vec<String> = of_pak.into_iter().chain(region_misfit(save, has_findings)).collect();
     (!evidence.is_empty()).then(|| Cause::new(CauseKind::OptionMisfit, 0, evidence, &[]))
 }
 
 /// The options of region files that do not fit the first file that shows another value, in words, whatever a check found. By such
 /// options blocks are in other places or cannot be read.
 pub(crate) fn misfit_of_regions(save: &Save) -> Option<String> {
-    let evidence: Vec<String> = layout_misfit(save, |_| true).into_iter().chain(slots_misfit(save)).collect();
+    let evidence = region_misfit(save, |_| true);
     (!evidence.is_empty()).then(|| evidence.join("; "))
 }
 
 /// The options of pak regions that do not fit the first file that shows another value.
-fn pak_misfit(save: &Save) -> Option<Vec<String>> {
+fn pak_misfit(save: &Save) -> Vec<String> {
     let given = &save.options.pak;
     if given.reading.is_none() && given.shape.size.is_none() && given.shape.voxel_bytes.is_none() {
-        return None;
+        return Vec::new();
     }
     let files = save.pak_dirs.iter().flat_map(|dir| dir.files.iter().map(move |file| (dir, file)));
-    files.take(SEARCHED).find_map(|(dir, file)| {
+    let misfits = files.take(SEARCHED).find_map(|(dir, file)| {
         let path = dir.dir.join(&file.name);
         let source = FileSource::open(&path).ok()?;
         let mut damage = Vec::new();
@@ -43,7 +40,8 @@ fn pak_misfit(save: &Save) -> Option<Vec<String>> {
         let evidence: Vec<String> = reading_misfit(given, &pak).into_iter().chain(shape_misfit(given, &pak)).collect();
         let name = save.shown(&path);
         (!evidence.is_empty()).then(|| evidence.into_iter().map(|what| format!("{name} {what}")).collect())
-    })
+    });
+    misfits.unwrap_or_default()
 }
 
 /// How the file counts its first block, if that is not the given unit and its header is whole without it.

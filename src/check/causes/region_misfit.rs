@@ -5,14 +5,14 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use crate::check::causes::evidence::SEARCHED;
-use crate::godot::block::BlockLayout;
+use crate::godot::block::{Block, BlockLayout};
 use crate::godot::channel::CHANNELS;
 use crate::godot::container::Decoder;
 use crate::godot::region::{Format, Header, MAX_HEADER_BYTES};
 use crate::godot::slots::SlotFormula;
 use crate::recover::slots::infer_formula;
 use crate::save::bare::{self, BareKind};
-use crate::save::{Kind, Options, Region, RegionFile, Save, Scratch, open_region};
+use crate::save::{Kind, Listed, Options, Region, RegionFile, Save, Scratch, open_region};
 use crate::source::{FileSource, Source};
 
 /// Blocks of a file that are read, spread over its table.
@@ -21,9 +21,14 @@ const ASKED: usize = 8;
 /// The least number of blocks that agree on another layout; one block alone may be the damaged one.
 const LEAST: usize = 2;
 
-/// The options of the layout that do not fit the first file that shows another one. `has_findings` says whether the check found
-/// something above a note in a file.
-pub(super) fn layout_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String> {
+/// The options of region files and block files that do not fit the first file that shows another value. `has_findings` says whether
+/// the check found something above a note in a file.
+pub(super) fn region_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String> {
+    layout_misfit(save, has_findings).into_iter().chain(slots_misfit(save)).collect()
+}
+
+/// The options of the layout that do not fit the first file that shows another one.
+fn layout_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String> {
     let Some(given) = save.options.format else { return Vec::new() };
     // Of a single file, nothing but the option may give the layout.
     let own = Save::open(&save.path, &Options { format: None, ..save.options.clone() }).ok();
@@ -125,6 +130,10 @@ fn of_table(path: &Path, file: &RegionFile, given: &Header, save: &Save) -> Opti
         return None;
     }
     let (by_given, _) = whole_blocks(path, file, given, save);
+    // No other layout can have more.
+    if by_given >= ASKED {
+        return None;
+    }
     let mut prefix = Vec::new();
     let (source, _) = open_region(path).ok()?;
     source.read_into(0, MAX_HEADER_BYTES, &mut prefix).ok()?;
@@ -163,26 +172,30 @@ fn open(path: &Path, file: &RegionFile, header: &Header, save: &Save) -> Option<
 /// How many blocks can be read completely by a header, of how many that are asked.
 fn whole_blocks(path: &Path, file: &RegionFile, header: &Header, save: &Save) -> (usize, usize) {
     let Some(region) = open(path, file, header, save) else { return (0, 0) };
-    let step = region.entries.len().div_ceil(ASKED).max(1);
-    let asked = region.entries.len().div_ceil(step);
     let mut scratch = Scratch::default();
-    let mut whole = 0;
-    for listed in region.entries.iter().step_by(step) {
-        let Ok(view) = region.view(listed.entry, &mut scratch) else { continue };
-        let is_readable = view.is_readable();
-        let block = view.block.filter(|block| block.epilogue.is_some() && block.whole_channels() == CHANNELS);
-        whole += usize::from(is_readable && block.is_some());
-    }
-    (whole, asked)
+    let is_read = |listed: &&Listed| {
+        let view = region.view(listed.entry, &mut scratch);
+        view.is_ok_and(|view| view.is_readable() && view.block.as_ref().is_some_and(is_whole))
+    };
+    (asked(&region).filter(is_read).count(), asked(&region).count())
+}
+
+/// The blocks of a region that are read.
+fn asked(region: &Region<FileSource>) -> impl Iterator<Item = &Listed> {
+    let step = region.entries.len().div_ceil(ASKED).max(1);
+    region.entries.iter().step_by(step)
+}
+
+fn is_whole(block: &Block<'_>) -> bool {
+    block.epilogue.is_some() && block.whole_channels() == CHANNELS
 }
 
 /// The options in which the given layout differs from the one that the blocks of a file have or show, if they agree on it.
 fn of_blocks(path: &Path, file: &RegionFile, given: &Header, save: &Save) -> Option<Vec<LayoutOption>> {
     let region = open(path, file, given, save)?;
-    let step = region.entries.len().div_ceil(ASKED).max(1);
     let mut scratch = Scratch::default();
     let mut found: Vec<BlockLayout> = Vec::new();
-    for listed in region.entries.iter().step_by(step) {
+    for listed in asked(&region) {
         let Ok(view) = region.view(listed.entry, &mut scratch) else { continue };
         let plain = view.container.filter(|container| container.whole).map(|container| container.plain);
         found.extend(plain.and_then(|plain| layout_of(plain, save)));
@@ -196,7 +209,7 @@ fn of_blocks(path: &Path, file: &RegionFile, given: &Header, save: &Save) -> Opt
 fn layout_of(plain: &[u8], save: &Save) -> Option<BlockLayout> {
     let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
     let read = bare::read(BareKind::Block, plain, None, &save.options.limits, &mut decoder, &mut reversed);
-    let block = read.block.filter(|block| block.epilogue.is_some() && block.whole_channels() == CHANNELS)?;
+    let block = read.block.filter(is_whole)?;
     match (block.version, read.layout) {
         (1, shown) => shown.filter(|shown| shown.is_only).map(|shown| shown.layout),
         _ => {
@@ -210,7 +223,7 @@ fn layout_of(plain: &[u8], save: &Save) -> Option<BlockLayout> {
 }
 
 /// What shows that another slot formula than the given one placed the blocks of a save.
-pub(super) fn slots_misfit(save: &Save) -> Option<String> {
+fn slots_misfit(save: &Save) -> Option<String> {
     let given = save.options.slots?;
     let own = Save::open(&save.path, &Options { slots: None, ..save.options.clone() }).ok()?;
     own.forests.iter().filter(|forest| forest.kind != Kind::BlockFiles).find_map(|forest| {
