@@ -157,10 +157,11 @@ impl Findings {
         }
     }
 
-    /// How many whole blocks of a region file no table leads to, so far.
+    /// How many whole blocks of some files no table leads to, so far.
     #[must_use]
-    pub fn unowned(&self, item: ItemId) -> u64 {
-        self.unowned.get(&item).map_or(0, |blocks| blocks.starts.len() as u64 + blocks.unlisted)
+    pub fn unowned(&self, is_counted: impl Fn(ItemId) -> bool) -> u64 {
+        let counted = self.unowned.iter().filter(|(item, _)| is_counted(**item));
+        counted.map(|(_, blocks)| blocks.starts.len() as u64 + blocks.unlisted).sum()
     }
 
     /// The codes of what the check found about a block of a file, so far.

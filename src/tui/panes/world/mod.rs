@@ -318,9 +318,9 @@ fn marks(app: &App) -> Marks {
 /// place.
 fn unowned_words(app: &App) -> Option<String> {
     let Part::Forest(forest) = app.panes.world.part? else { return None };
-    let items = app.index.as_ref()?.items.iter().enumerate();
-    let of_forest = items.filter(|(_, item)| matches!(item, Item::Region(number, _) if *number == forest));
-    let blocks: u64 = of_forest.map(|(item, _)| app.findings.unowned(item)).sum();
+    let items = &app.index.as_ref()?.items;
+    let blocks =
+        app.findings.unowned(|item| matches!(items.get(item), Some(Item::Region(number, _)) if *number == forest));
     let are = if blocks == 1 { "is" } else { "are" };
     let is_shown = blocks > 0 && app.panes.world.look != Look::Repair;
     is_shown.then(|| format!("{} {are} not drawn", count(blocks, "unowned block")))
