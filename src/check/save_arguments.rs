@@ -162,7 +162,7 @@ pub(super) fn converted_path(save: &Path) -> String {
 }
 
 fn destination(save: &Path) -> PathBuf {
-    let Some(name) = save.file_stem().filter(|_| save.file_name().is_some()) else {
+    let (Some(name), Some(stem)) = (save.file_name(), save.file_stem()) else {
         let real = std::fs::canonicalize(save).ok();
         let mut out = real.as_deref().and_then(Path::file_name).map_or_else(|| OsString::from("save"), OsStr::to_owned);
         out.push("-repaired");
@@ -171,21 +171,19 @@ fn destination(save: &Path) -> PathBuf {
     let is_file = save.is_file();
     // Nothing is written into the forest that a region file or a directory of them is part of.
     let real = std::fs::canonicalize(save).ok();
-    let name = if is_file { name } else { save.file_name().unwrap_or(name) };
     let forest =
         real.as_deref().and_then(|real| real.ancestors().skip(1).take(ABOVE).find(|dir| dir.join(META).is_file()));
     if let Some(forest) = forest.filter(|forest| forest.file_name().is_some()) {
         // Not the name that the copy of the whole forest has.
         let mut out = forest.file_name().unwrap_or_default().to_owned();
         out.push("-");
-        out.push(name);
+        out.push(if is_file { stem } else { name });
         out.push("-repaired");
         return forest.with_file_name(out);
     }
     // The repair of a region file is a directory.
     let is_file = is_file && save.extension().is_none_or(|ending| ending != "vxr");
-    let is_region = save.is_file() && !is_file;
-    let mut out = if is_region { save.file_name().unwrap_or(name).to_owned() } else { name.to_owned() };
+    let mut out = if is_file { stem } else { name }.to_owned();
     out.push("-repaired");
     if is_file && let Some(ending) = save.extension() {
         out.push(".");
