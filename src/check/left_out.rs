@@ -8,7 +8,7 @@ use crate::check::pak::uncounted_words;
 use crate::damage::{Code, Damage, Level};
 use crate::pak::claims::Uncounted;
 use crate::printable::{count, printable};
-use crate::save::{Pak, Save, Stream};
+use crate::save::{Pak, Save};
 use crate::source::Source;
 use crate::voxel_map::Map;
 use crate::voxel_map::grid::{Grid, LayerFile};
@@ -45,10 +45,9 @@ pub fn unread_layers(save: &Save, map: &Map) -> Vec<LeftOut> {
     map.layers().filter_map(unread).collect()
 }
 
-/// That rows of a stream were on pages that cannot be read; `None` if all rows are known.
+/// That rows of a stream were on so many pages of tables that cannot be read; `None` if there are none.
 #[must_use]
-pub fn unread_pages<S: Source>(stream: &Stream<S>) -> Option<String> {
-    let pages = stream.unread_table_pages();
+pub fn unread_pages(pages: u64) -> Option<String> {
     let them = if pages == 1 { "it" } else { "them" };
     (pages > 0).then(|| format!("{} of tables cannot be read: rows on {them} are left out", count(pages, "page")))
 }

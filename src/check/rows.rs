@@ -57,7 +57,9 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
         File::Stream(file) => {
             if let Some(opened) = save.stream(file, &mut Vec::new())? {
                 stream::check(&opened, options, &mut report, Some(&mut rows));
-                left_out.extend(unread_pages(&opened).map(|why| LeftOut { file: save.shown(&path), why }));
+                left_out.extend(
+                    unread_pages(opened.unread_table_pages()).map(|why| LeftOut { file: save.shown(&path), why }),
+                );
             }
         }
         File::Map(map) => {

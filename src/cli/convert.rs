@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use voxscope::check::SaveArguments;
-use voxscope::convert::{self, Error, Kind, Report, ResultForm, Target, VoxelChange};
+use voxscope::convert::{self, Error, Kind, Listed, Report, ResultForm, Target, VoxelChange};
 use voxscope::damage::Code;
 use voxscope::draft;
 use voxscope::godot::channel::{Depth, NAMES};
@@ -19,7 +19,7 @@ use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, GOOD, after_report, complain, complain_of_file, complain_of_file_once, complain_of_others,
     complain_of_unread, complain_of_unreadable, count, grouped, of_several, stdout, warn_of_corrected,
-    warn_of_misplaced, wrapped,
+    warn_of_misplaced, warn_of_twice, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -279,19 +279,22 @@ fn warn_of_left_out(of: &str, report: &Report) {
         (Kind::TooLarge, "does not fit and is left out"),
         (Kind::StaleRow, "is left out"),
     ] {
-        for listed in report.listed.iter().filter(|listed| listed.kind == kind).take(MOST) {
-            let block = triple(listed.block);
-            complain(&format_args!("{of}block {block} of LOD {} {what}: {}", listed.lod, listed.why));
-        }
-        let more = report.count(kind).saturating_sub(MOST as u64);
-        if more > 0 {
-            complain(&format_args!("{of}and {} more; convert.json lists them", grouped(more)));
-        }
+        let (lines, more) = listed_lines(of, report, kind, what);
+        lines.chain(more).for_each(|line| complain(&line));
     }
-    if report.twice > 0 {
-        let what = "left out because another one has the same position";
-        complain(&format_args!("{of}{} {what}", count(report.twice, "block")));
-    }
+    warn_of_twice(of, report.twice);
+}
+
+/// A line for each of the first blocks of a kind, and one for those that are not listed.
+fn listed_lines(of: &str, report: &Report, kind: Kind, what: &str) -> (impl Iterator<Item = String>, Option<String>) {
+    let part = if kind == Kind::Palette { "region" } else { "block" };
+    let line = move |listed: &Listed| {
+        format!("{of}{part} {} of LOD {} {what}: {}", triple(listed.block), listed.lod, listed.why)
+    };
+    let listed = report.listed.iter().filter(move |listed| listed.kind == kind).take(MOST);
+    let more = report.count(kind).saturating_sub(MOST as u64);
+    let more = (more > 0).then(|| format!("{of}and {} more; convert.json lists them", grouped(more)));
+    (listed.map(line), more)
 }
 
 /// Prints what a conversion did; `of` is what the lines about one of several saves begin with.
@@ -318,14 +321,10 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
         (Kind::DamagedInstances, "has damaged instances, copied unchanged"),
         (Kind::Depth, "has another depth"),
     ] {
-        for listed in report.listed.iter().filter(|listed| listed.kind == kind).take(MOST) {
-            let part = if kind == Kind::Palette { "region" } else { "block" };
-            let line = format!("{of}{part} {} of LOD {} {what}: {}", triple(listed.block), listed.lod, listed.why);
-            writeln!(out, "{}", wrapped(&line, "  "))?;
-        }
-        let more = report.count(kind).saturating_sub(MOST as u64);
-        if more > 0 {
-            writeln!(out, "  {of}and {} more; convert.json lists them.", grouped(more))?;
+        let (mut lines, more) = listed_lines(of, report, kind, what);
+        lines.try_for_each(|line| writeln!(out, "{}", wrapped(&line, "  ")))?;
+        if let Some(more) = more {
+            writeln!(out, "  {more}.")?;
         }
     }
     if report.cut > 0 {

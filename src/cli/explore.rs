@@ -76,9 +76,9 @@ pub fn run(
     if !has_terminal() {
         return info::browse(path, options);
     }
-    let mut library = match path.as_deref().is_some_and(|path| is_bare(path, &options)) {
-        true => options.for_bare_data()?,
-        false => options.to_library()?,
+    let mut library = match path.as_deref().and_then(|path| options.of_bare_data(path)) {
+        Some(library) => library,
+        None => options.to_library()?,
     };
     if path.is_none() {
         // Here means here: not what may lie somewhere below.
@@ -93,12 +93,6 @@ pub fn run(
         Save::open(&path, &library)?;
     }
     explore(Settings { path, options: library, ..Settings::default() }, look, color)
-}
-
-/// Whether a path is a file that is no save.
-fn is_bare(path: &Path, options: &target::Options) -> bool {
-    let is_no_save = |options| matches!(Save::open(path, &options), Err(save::Error::NotASave(_)));
-    path.is_file() && options.for_bare_data().is_ok_and(is_no_save)
 }
 
 /// Explores what differs between two saves. Errors exit as those of `diff` do.

@@ -34,6 +34,13 @@ pub fn complain(text: &dyn std::fmt::Display) {
     }
 }
 
+/// Says how many blocks are left out because another one has their position.
+pub fn warn_of_twice(of: &str, n: u64) {
+    if n > 0 {
+        complain(&format_args!("{of}{} left out because another one has the same position", count(n, "block")));
+    }
+}
+
 /// Whether something could not be said on standard error.
 pub fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)

@@ -227,6 +227,12 @@ impl Options {
         if alone { filled.to_library() } else { self.to_library() }
     }
 
+    /// The options of the library for a file, if it is no save.
+    pub fn of_bare_data(&self, path: &Path) -> Option<save::Options> {
+        let library = self.for_bare_data().ok().filter(|_| path.is_file())?;
+        matches!(Save::open(path, &library), Err(save::Error::NotASave(_))).then_some(library)
+    }
+
     /// The same options with another slot formula.
     #[must_use]
     pub fn with_slots(&self, slots: SlotsArgument) -> Self {

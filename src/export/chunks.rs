@@ -25,9 +25,6 @@ use crate::world::Fault;
 /// The common part of every chunk's line.
 const LINES: &str = "chunks.jsonl";
 
-/// Damaged chunks that are named.
-const NAMED: usize = 8;
-
 /// The assumed order of voxels: x fastest, then z, then y.
 const AXES: &str = "y, z, x";
 
@@ -124,7 +121,7 @@ pub fn chunks_in(
                     summary.chunks += 1;
                     summary.arrays += u64::from(line.dtype.is_some());
                     summary.damaged += u64::from(!line.whole);
-                    if !line.whole && summary.first_damaged.len() < NAMED {
+                    if !line.whole && summary.first_damaged.len() < super::NAMED {
                         summary.first_damaged.push((line.title(), line.findings.join(", ")));
                     }
                     summary.misplaced.blocks += u64::from(line.misplaced);

@@ -37,6 +37,9 @@ pub use picture_faults::PictureFaults;
 pub use rows::{codes, flags};
 pub use table::table;
 
+/// Damaged blocks or chunks that are named on standard error.
+pub const NAMED: usize = 8;
+
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

@@ -16,7 +16,7 @@ use voxscope::world::{self, World};
 
 use crate::cli::Color;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::output::{BOLD, complain, count, stdout, warn_of_misplaced};
+use crate::cli::output::{BOLD, complain, stdout, warn_of_misplaced, warn_of_twice};
 use crate::cli::pool;
 use crate::cli::progress::{Bar, cancelled_by_signals};
 use crate::cli::scope::Scope;
@@ -307,13 +307,12 @@ fn compare_with(
     for (side, fault) in &summary.faults {
         complain(&format_args!("{}: {}: {}", side.name(), fault.file, fault.why));
     }
-    for (side, n) in [Side::A, Side::B].into_iter().zip(summary.twice).filter(|(_, n)| *n > 0) {
-        let what = "left out because another one has the same position";
-        complain(&format_args!("{}: {} {what}", side.name(), count(n, "block")));
+    for (side, twice) in [Side::A, Side::B].into_iter().zip(summary.twice) {
+        warn_of_twice(&format!("{}: ", side.name()), twice);
     }
-    for (side, n) in [Side::A, Side::B].into_iter().zip(summary.unowned) {
+    for (side, unowned) in [Side::A, Side::B].into_iter().zip(summary.unowned) {
         let of = format!("{}: ", side.name());
-        warn_of_misplaced(&of, "block", &Misplaced { unowned: n, ..Misplaced::default() }, "compared");
+        warn_of_misplaced(&of, "block", &Misplaced { unowned, ..Misplaced::default() }, "compared");
     }
     for (side, fault) in &summary.corrected {
         complain(&format_args!(

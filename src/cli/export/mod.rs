@@ -24,7 +24,7 @@ use super::exit::{Exit, Failure};
 use super::output::{
     BOLD, after_report, complain, complain_of_file, complain_of_file_once, complain_of_unread,
     complain_of_unread_beside, complain_of_unreadable, count, grouped, of_several, stdout, warn_of_corrected,
-    warn_of_misplaced, wrapped,
+    warn_of_misplaced, warn_of_twice, wrapped,
 };
 use super::progress::{Bar, cancelled_by_signals};
 use super::target::read_names;
@@ -367,7 +367,8 @@ fn lacking(of: &str, faults: &PictureFaults) -> Exit {
     warn_about_faults(&faults.layers);
     tell_damaged(of, what, &faults.damaged, "", "drawn");
     let damaged = !faults.damaged.is_empty() || !faults.layers.is_empty();
-    let misplaced = misplaced.and(warn_of_twice(of, faults.twice));
+    warn_of_twice(of, faults.twice);
+    let misplaced = misplaced.and(Exit::DAMAGED.when(faults.twice > 0));
     Exit::DAMAGED.when(damaged).and(misplaced).and(Exit::FAILED.when(!faults.files.is_empty()))
 }
 
@@ -412,7 +413,8 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
         complain(&format_args!("--unpack-textures: the depths of the blocks do not show textures of Mixel4"));
     }
     let failed = packed || !summary.faults.is_empty();
-    let misplaced = misplaced.and(warn_of_twice(&of, summary.twice));
+    warn_of_twice(&of, summary.twice);
+    let misplaced = misplaced.and(Exit::DAMAGED.when(summary.twice > 0));
     let damaged = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(misplaced);
     Ok((words(&summary), damaged.and(Exit::FAILED.when(failed))))
 }
@@ -473,13 +475,7 @@ fn chunks_of_all(arguments: &Arguments, save: &Save, dirs: &BTreeSet<&Path>, wat
 fn told_chunks(summary: &export::Chunks) -> Done {
     warn_about_faults(&summary.faults);
     let misplaced = warn_of_misplaced("", "chunk", &summary.misplaced, "exported");
-    for (chunk, why) in &summary.first_damaged {
-        complain(&format_args!("{chunk} is not exported completely: {why}"));
-    }
-    let more = summary.damaged.saturating_sub(summary.first_damaged.len() as u64);
-    if more > 0 {
-        complain(&format_args!("and {} more; chunks.jsonl lists them", grouped(more)));
-    }
+    tell_damaged_parts("", &summary.first_damaged, summary.damaged, "; chunks.jsonl lists them", "exported");
     let not_whole = match summary.damaged {
         0 => String::new(),
         n => format!(", {n} of them not whole"),
@@ -498,21 +494,21 @@ fn which(arguments: &Arguments) -> Which {
 }
 
 fn tell_damaged(of: &str, what: &str, damaged: &[Odd], where_all_are: &str, done: &str) {
-    for odd in damaged.iter().take(8) {
-        complain(&format_args!("{of}{what} {} is not {done} completely: {}", printable::triple(odd.block), odd.why));
-    }
-    if damaged.len() > 8 {
-        let more = grouped(damaged.len() as u64 - 8);
-        complain(&format_args!("{of}and {more} more{where_all_are}"));
-    }
+    let first = damaged.iter().take(export::NAMED);
+    let first: Vec<(String, String)> =
+        first.map(|odd| (format!("{what} {}", printable::triple(odd.block)), odd.why.clone())).collect();
+    tell_damaged_parts(of, &first, damaged.len() as u64, where_all_are, done);
 }
 
-/// Says how many blocks are left out because another one has their position, and returns the exit code for that.
-fn warn_of_twice(of: &str, n: u64) -> Exit {
-    if n > 0 {
-        complain(&format_args!("{of}{} left out because another one has the same position", count(n, "block")));
+/// Names the first of all damaged parts, each with the reason.
+fn tell_damaged_parts(of: &str, first: &[(String, String)], all: u64, where_all_are: &str, done: &str) {
+    for (part, why) in first {
+        complain(&format_args!("{of}{part} is not {done} completely: {why}"));
     }
-    Exit::DAMAGED.when(n > 0)
+    let more = all.saturating_sub(first.len() as u64);
+    if more > 0 {
+        complain(&format_args!("{of}and {} more{where_all_are}", grouped(more)));
+    }
 }
 
 fn warn_about_faults(faults: &[Fault]) {

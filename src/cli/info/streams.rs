@@ -26,7 +26,7 @@ impl StreamInfo {
 
     /// What is left out of it.
     pub fn left_out(&self) -> Option<LeftOut> {
-        let why = self.stream.as_ref()?.left_out.clone()?;
+        let why = check::unread_pages(self.stream.as_ref()?.pages_unread)?;
         Some(LeftOut { file: self.path.clone(), why })
     }
 }
@@ -51,9 +51,6 @@ struct Contents {
     lost: usize,
     /// Pages of tables that cannot be read or are missing: rows on them are not counted.
     pages_unread: u64,
-    /// That rows were on these pages, in words.
-    #[serde(skip)]
-    left_out: Option<String>,
     lods: Vec<LodInfo>,
     pages: Pages,
 }
@@ -125,7 +122,6 @@ pub fn gather(save: &Save, file: &StreamFile) -> StreamInfo {
             odd_keys: stream.rows.iter().filter(|row| row.place.is_none()).count(),
             lost: stream.rows.iter().filter(|row| row.lost).count(),
             pages_unread: stream.unread_table_pages(),
-            left_out: check::unread_pages(&stream),
             pages: Pages {
                 size: map.sector_size,
                 in_file: map.in_file,

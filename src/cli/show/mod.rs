@@ -223,10 +223,10 @@ fn rig_of_voxedit(arguments: &Arguments, options: &voxscope::save::Options) -> O
 
 /// Shows the file at a path if it is no save; `None` if it is one, or if there is a terminal: the explorer shows it there.
 pub fn bare_file(path: &std::path::Path, options: &target::Options) -> Option<Result<Exit, Failure>> {
-    let library = options.for_bare_data().ok().filter(|_| !has_explorer())?;
-    if !path.is_file() || !matches!(Save::open(path, &library), Err(voxscope::save::Error::NotASave(_))) {
+    if has_explorer() {
         return None;
     }
+    let library = options.of_bare_data(path)?;
     Some(bare::show(path, None, Format::Text, false, &Palette::default(), &library))
 }
 
