@@ -230,8 +230,9 @@ fn ordered(case: &Case, split: Option<&Split>, solver: &Solver<'_>, r: usize) ->
 
 /// What is known of a region next to those that are solved.
 fn start_near(case: &Case) -> Start {
-    let anchors = exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect();
-    Start { anchors, ..Start::default() }
+    let anchors: Vec<(u32, usize)> = exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect();
+    let is_partial = anchors.len() < case.entries.len().max(case.walk.blocks.len());
+    Start { anchors, is_partial, ..Start::default() }
 }
 
 /// The entries of slots that have no block.

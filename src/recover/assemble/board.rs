@@ -54,6 +54,8 @@ pub(super) struct Board<'c> {
     /// By the number of occupied neighbours, the log-odds that a slot holds a block.
     pub occupancy: [f64; 7],
     pub lods: bool,
+    /// Of each case whether it has blocks that are neither placed nor to be placed: its slots without one show nothing.
+    pub partial: Vec<bool>,
     /// For each axis, how much likelier the slot beside a full one is full than empty, as log-odds.
     pub beside: [f64; 3],
 }
@@ -225,20 +227,20 @@ impl<'c> Board<'c> {
         let beside = |at: (u8, [i32; 3])| {
             around(at.0, at.1, false).iter().filter(|(_, at)| self.placed.contains_key(at)).count()
         };
-        for (&(lod, position), &(r, _)) in &self.placed {
+        for (&(lod, position), &(r, _)) in self.placed.iter().filter(|(_, node)| !self.partial[node.0]) {
             filled[beside((lod, position))] += 1.0;
             closed[r] -= 1.0;
             for (_, at) in around(lod, position, false) {
                 if self.placed.contains_key(&at) || !seen.insert(at) {
                     continue;
                 }
-                if let Some((r, _)) = self.slot_at(at.0, at.1) {
+                if let Some((r, _)) = self.slot_at(at.0, at.1).filter(|(r, _)| !self.partial[*r]) {
                     empty[r][beside(at)] += 1.0;
                     closed[r] -= 1.0;
                 }
             }
         }
-        for (empty, closed) in empty.iter_mut().zip(closed) {
+        for ((empty, closed), _) in empty.iter_mut().zip(closed).zip(&self.partial).filter(|(_, partial)| !**partial) {
             empty[0] += closed.max(0.0);
         }
         let mut taken = [0.0f64; 7];

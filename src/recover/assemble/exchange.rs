@@ -7,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
-use crate::recover::assemble::confirm::Around;
 use crate::recover::assemble::growth::keep_best;
+use crate::recover::assemble::judge::Around;
 use crate::recover::assemble::links::{Few, Link, SIDES};
 use crate::recover::assemble::{Moved, Start};
 

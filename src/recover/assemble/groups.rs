@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::parallel;
 use crate::recover::assemble::board::Board;
-use crate::recover::assemble::confirm::Around;
 use crate::recover::assemble::growth;
+use crate::recover::assemble::judge::Around;
 use crate::recover::assemble::links::{Link, around};
 use crate::recover::assemble::revise::Places;
 

@@ -18,6 +18,7 @@ mod exchange;
 mod groups;
 mod growth;
 mod heights;
+mod judge;
 mod links;
 mod matching;
 mod renew;
@@ -67,6 +68,8 @@ pub struct Start {
     pub repeated: Vec<u32>,
     /// Whether anchors that seams contradict are looked at again.
     pub check: bool,
+    /// Whether other blocks of the region, which are not listed here, have places too.
+    pub is_partial: bool,
 }
 
 /// A block that fits another slot better than that of its entry.
@@ -155,6 +158,7 @@ pub fn assemble(
         regions,
         occupancy: [0.0; 7],
         lods: true,
+        partial: starts.iter().map(|start| start.is_partial).collect(),
         beside: [0.0; 3],
     };
     let inside = inside(cases, &words);
@@ -179,6 +183,7 @@ pub fn assemble(
             break;
         }
     }
+    growth.doubt(&board);
     growth.revise(&mut board);
     growth.renew(&mut board, watch);
     if cases.iter().all(|case| !case.is_large()) {

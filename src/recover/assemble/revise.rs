@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
-use crate::recover::assemble::confirm::Around;
 use crate::recover::assemble::growth::{self, Grown, Growth};
+use crate::recover::assemble::judge::Around;
 use crate::recover::assemble::links::{Link, around};
 use crate::recover::decide::Certainty;
 

@@ -1,0 +1,314 @@
+//! How sure a block is in its place: against each exchange with another block, and against an empty slot.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::parallel;
+use crate::recover::assemble::board::{Board, Node};
+use crate::recover::assemble::growth::{Growth, keep_best};
+use crate::recover::assemble::links::{Few, Link};
+use crate::recover::cells::FEW;
+use crate::recover::decide::Certainty;
+
+/// Blocks that each one is compared with cell by cell.
+const RIVALS: usize = 64;
+
+/// The most slots without a block in which a block is compared.
+const UNFILLED: usize = 16;
+
+/// Least log-odds of the seam with a certain neighbour if there is only one. Chosen.
+const FIRM: f64 = 7.0;
+
+/// Least log-odds of the seams with certain neighbours of a block whose content no other block has. Chosen: such a block
+/// shows something that its neighbours continue.
+const OWN: f64 = 6.0;
+
+/// The odds of a place in a large region are raised to this power, since they are too low: each exchange counts as if no other
+/// were possible. Measured on hills and caves with damaged tables.
+const SHARPER: f64 = 2.0;
+
+/// Log-odds above which nothing is in doubt any more. Chosen, so that sums of odds stay finite.
+const BEYOND_DOUBT: f64 = 300.0;
+
+/// The weight of all seams when everything is in place.
+pub(super) const ALL: f64 = 1.0;
+
+/// The places that are judged.
+#[derive(Clone, Copy)]
+pub(super) enum Asked<'a> {
+    /// Those that are not certain.
+    Unsure,
+    /// Of these, those beside some blocks.
+    Beside(&'a HashSet<Node>),
+    /// Those that are certain as well.
+    All,
+}
+
+/// How sure a place is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judged {
+    /// Its index among the blocks that were placed.
+    pub grown: usize,
+    pub p: f64,
+    /// Whether the evidence is enough for it to be certain.
+    pub is_firm: bool,
+}
+
+/// A place before it is judged.
+struct Rated {
+    /// Its index among the blocks that were placed.
+    grown: usize,
+    /// The block by its index among the unowned ones.
+    block: usize,
+    is_firm: bool,
+    /// The odds of everything but exchanges, against 1 of the place.
+    against: f64,
+    /// Blocks that might be here instead.
+    exchanges: Vec<Exchange>,
+    /// Whether no other block has the same voxels.
+    is_alone: bool,
+    /// Log-odds of the slot without a block that this one fits best.
+    moved: f64,
+}
+
+/// Another block in a place.
+#[derive(Clone, Copy)]
+struct Exchange {
+    block: usize,
+    /// How much better it fits there than the one that is there, as log-odds.
+    gain: f64,
+    /// What the one that was there loses in the place of the other one, if that has one, or by being out of use.
+    lost: f64,
+    is_placed: bool,
+}
+
+impl Exchange {
+    fn odds(self) -> f64 {
+        (self.gain - self.lost).min(BEYOND_DOUBT).exp()
+    }
+}
+
+/// Adds each exchange that was looked at from one of its two places to the other one, and what a block gains elsewhere to
+/// exchanges with a block that has no place.
+fn complete(rated: &mut [Rated]) {
+    let at: HashMap<usize, usize> = rated.iter().enumerate().map(|(k, rated)| (rated.block, k)).collect();
+    let mut seen: HashSet<(usize, usize)> = HashSet::new();
+    let mut elsewhere: HashMap<usize, f64> = HashMap::new();
+    for (of, exchange) in rated.iter().flat_map(|of| of.exchanges.iter().map(move |exchange| (of, exchange))) {
+        seen.insert((of.block, exchange.block));
+        let best = elsewhere.entry(exchange.block).or_default();
+        *best = best.max(exchange.gain);
+    }
+    let is_new = |of: &Rated, exchange: &Exchange| exchange.is_placed && !seen.contains(&(exchange.block, of.block));
+    let from_other = |of: &Rated, exchange: &Exchange| {
+        let there = Exchange { block: of.block, gain: -exchange.lost, lost: -exchange.gain, is_placed: true };
+        is_new(of, exchange).then_some((*at.get(&exchange.block)?, there))
+    };
+    let add: Vec<(usize, Exchange)> =
+        rated.iter().flat_map(|of| of.exchanges.iter().filter_map(move |exchange| from_other(of, exchange))).collect();
+    for (k, exchange) in add {
+        rated[k].exchanges.push(exchange);
+    }
+    for of in rated.iter_mut().filter(|of| of.is_alone) {
+        let moved = elsewhere.get(&of.block).copied().unwrap_or(0.0).max(of.moved).max(0.0);
+        of.exchanges.iter_mut().filter(|exchange| !exchange.is_placed).for_each(|exchange| exchange.lost -= moved);
+    }
+}
+
+/// A slot with its neighbours, each with its weight.
+type Support = Vec<(Link, Node, f64)>;
+
+impl Growth {
+    /// Judges the places of a region that are `asked` for. No place becomes surer than `most`.
+    /// `trust` is the weight of seams with likely blocks; with [`ALL`] those with all others count as well.
+    pub fn judge_region(
+        &self,
+        board: &Board<'_>,
+        r: usize,
+        most: Certainty,
+        trust: Option<f64>,
+        asked: Asked<'_>,
+    ) -> Vec<Judged> {
+        let case = board.cases[r];
+        let open: Vec<usize> = (0..self.grown.len())
+            .filter(|&g| self.grown[g].case == r)
+            .filter(|&g| matches!(asked, Asked::All) || self.grown[g].certainty < Certainty::Certain)
+            .collect();
+        if open.is_empty() {
+            return Vec::new();
+        }
+        let levels: HashMap<Node, Certainty> = self
+            .grown
+            .iter()
+            .map(|grown| ((grown.case, self.loose[grown.case][grown.loose].block), grown.certainty))
+            .collect();
+        let support = |slot: u32| -> Support {
+            let links = case.shape.position(slot).map_or(Vec::new(), |at| board.links(case.lod, at));
+            let weigh = |(link, node): (Link, Node)| match levels.get(&node) {
+                None | Some(Certainty::Certain) => Some((link, node, 1.0)),
+                Some(Certainty::Likely) => trust.map(|trust| (link, node, trust)),
+                Some(_) => (trust == Some(ALL)).then_some((link, node, ALL)),
+            };
+            links.into_iter().filter_map(weigh).collect()
+        };
+        let strength = |i: usize, slot: u32, support: &Support| {
+            let node = (r, self.loose[r][i].block);
+            let height = case.shape.position(slot).map_or(0, |at| at[1]);
+            let seams = support.iter().filter(|(_, other, _)| *other != node);
+            seams.map(|(link, other, weight)| weight * board.side_odds(node, *link, *other)).sum::<f64>()
+                + board.heights.odds(node, case.lod, height)
+        };
+        let voxels = |i: usize| case.voxels(self.loose[r][i].block);
+        let slots: Vec<(u32, usize, Support)> =
+            open.iter().map(|&g| (self.grown[g].slot, self.grown[g].loose, support(self.grown[g].slot))).collect();
+        let own: Vec<f64> = parallel::map(&slots, |(slot, i, support)| strength(*i, *slot, support));
+        // The place of each block that has one which is not certain.
+        let place: HashMap<usize, usize> = slots.iter().enumerate().map(|(k, (_, i, _))| (*i, k)).collect();
+        let certain: Vec<bool> = {
+            let mut certain = vec![false; self.loose[r].len()];
+            let of_region = self.grown.iter().filter(|grown| grown.case == r);
+            let of_region = of_region.filter(|g| g.certainty == Certainty::Certain && !matches!(asked, Asked::All));
+            of_region.for_each(|g| certain[g.loose] = true);
+            certain
+        };
+        // Each slot without a block may be the right place of a block that was placed elsewhere.
+        let large = case.is_large();
+        let unfilled: Vec<(u32, f64, Support, Vec<Around>)> = self
+            .open
+            .range((r, 0)..(r + 1, 0))
+            .map(|((_, slot), open)| {
+                let support = support(*slot);
+                let around = support.iter().filter_map(|of| Around::new(board, of)).collect();
+                let occupied = self.occupied(board, r, *slot, open.beside);
+                (*slot, occupied, support, around)
+            })
+            .collect();
+        let mut one_of: HashMap<u128, usize> = HashMap::new();
+        slots.iter().for_each(|(_, i, _)| {
+            one_of.entry(voxels(*i)).or_insert(*i);
+        });
+        let one_of: Vec<(u128, usize)> = one_of.into_iter().collect();
+        let unfilled_odds = parallel::map(&one_of, |&(voxels, i)| {
+            let mut ranked: Vec<(f64, usize)> = unfilled
+                .iter()
+                .enumerate()
+                .map(|(u, (_, occupied, _, around))| (self.estimate(board, r, i, around) + occupied, u))
+                .collect();
+            ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            if large {
+                ranked.truncate(UNFILLED);
+            }
+            let odds = |(rank, (estimate, u)): (usize, (f64, usize))| {
+                let (slot, occupied, support, _) = &unfilled[u];
+                if rank < UNFILLED { strength(i, *slot, support) + occupied } else { estimate }
+            };
+            (voxels, ranked.into_iter().enumerate().map(odds).collect())
+        });
+        let unfilled_odds: HashMap<u128, Vec<f64>> = unfilled_odds.into_iter().collect();
+        let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
+        let rivals: Vec<usize> = (0..self.loose[r].len()).filter(|&i| !certain[i]).collect();
+        let found = parallel::map_indices(slots.len(), |k| {
+            let (slot, i, support) = &slots[k];
+            if matches!(asked, Asked::Beside(surer) if support.iter().all(|(_, node, _)| !surer.contains(node))) {
+                return None;
+            }
+            let beside = support.iter().filter(|(link, ..)| matches!(link, Link::Beside(..))).count();
+            let fewest = if large && most == Certainty::Certain { 1 } else { 2 };
+            let occupied = match large {
+                true => board.occupancy[beside.min(6)].max(0.0),
+                false => self.occupied(board, r, *slot, beside),
+            };
+            // Seams of plain sides carry no information; in small regions, the number of neighbours does.
+            let full = own[k] + if large { 0.0 } else { occupied };
+            if full <= 0.0 || beside < fewest {
+                return None;
+            }
+            let live = self.loose[r][*i].live;
+            // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
+            let mut against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0);
+            // A slot that a spare copy may fill says nothing against this one.
+            let has_spare = self.copies.get(&(r, voxels(*i))).is_some_and(|of| of.iter().any(|&i| !self.used[r][i]));
+            let unfilled = unfilled_odds.get(&voxels(*i)).filter(|_| !large || !has_spare).into_iter().flatten();
+            against += unfilled.clone().map(|other| (other - full).min(0.0).exp()).sum::<f64>();
+            let around: Vec<Around> = support.iter().filter_map(|of| Around::new(board, of)).collect();
+            let mut ranked: Vec<(f64, usize)> = rivals
+                .iter()
+                .filter(|&&other| voxels(other) != voxels(*i))
+                .map(|&other| (self.estimate(board, r, other, &around), other))
+                .collect();
+            keep_best(&mut ranked, RIVALS);
+            let is_alone = self.copies.get(&(r, voxels(*i))).is_none_or(|copies| copies.len() == 1);
+            let exchange = |(_, block): (f64, usize)| {
+                let (lost, is_placed) = match place.get(&block) {
+                    Some(&at) => (own[at] - strength(*i, slots[at].0, &slots[at].2), true),
+                    None => (live - self.loose[r][block].live, false),
+                };
+                Exchange { block, gain: strength(block, *slot, support) - own[k], lost, is_placed }
+            };
+            let rests = support.iter().filter(|(.., weight)| *weight >= 1.0);
+            let node = (r, self.loose[r][*i].block);
+            let (firm, seams) =
+                rests.fold((0, 0.0), |(n, sum), (link, other, _)| (n + 1, sum + board.side_odds(node, *link, *other)));
+            let is_firm =
+                !large || (firm >= 1 && !is_alone) || (firm >= 2 && seams >= OWN) || (firm == 1 && seams >= FIRM);
+            Some(Rated {
+                grown: open[k],
+                block: *i,
+                is_firm,
+                against,
+                exchanges: ranked.into_iter().map(exchange).collect(),
+                is_alone,
+                moved: unfilled.copied().fold(0.0, f64::max),
+            })
+        });
+        let mut rated: Vec<Rated> = found.into_iter().flatten().collect();
+        if large {
+            complete(&mut rated);
+        }
+        // In a large region many slots would take the same few blocks, each of which belongs to one slot at most. The root,
+        // since the odds are squared.
+        let mut wanted: HashMap<usize, f64> = HashMap::new();
+        for exchange in rated.iter().filter(|_| large).flat_map(|rated| &rated.exchanges) {
+            *wanted.entry(exchange.block).or_insert(1.0) += exchange.odds();
+        }
+        let sharper = if large { SHARPER } else { 1.0 };
+        let judge = |rated: &Rated| {
+            let share = |of: &Exchange| of.odds() / wanted.get(&of.block).copied().unwrap_or(1.0).sqrt();
+            let against = rated.against + rated.exchanges.iter().map(share).sum::<f64>();
+            Judged { grown: rated.grown, p: 1.0 / (1.0 + against.powf(sharper)), is_firm: rated.is_firm }
+        };
+        rated.iter().map(judge).collect()
+    }
+
+    /// How well a block fits, roughly, from some cells of each side.
+    pub fn estimate(&self, board: &Board<'_>, r: usize, i: usize, around: &[Around]) -> f64 {
+        Around::sum(around, board, &self.few[r], i)
+    }
+}
+
+/// Some cells of the side of a neighbour that a slot is next to.
+pub(super) struct Around {
+    /// The index of the own side among the few cells of a block.
+    own: usize,
+    other: ([u8; FEW], [i32; FEW]),
+    /// Whether the own side is the lower one.
+    lower: bool,
+    axis: usize,
+    weight: f64,
+}
+
+impl Around {
+    pub fn new(board: &Board<'_>, &(link, node, weight): &(Link, Node, f64)) -> Option<Self> {
+        let (other, lower, axis) = link.opposite(board.sides_of(node)?);
+        Some(Self { own: link.few(), other: other.few(), lower, axis, weight })
+    }
+
+    /// How well a block fits beside these sides, roughly: block `i` of those whose few cells are given by side.
+    pub fn sum(around: &[Self], board: &Board<'_>, few: &[Few], i: usize) -> f64 {
+        let odds = |of: &Self| {
+            let own = few.get(of.own)?.get(i)?.as_ref()?;
+            let (lower, upper) = if of.lower { (own, &of.other) } else { (&of.other, own) };
+            Some(of.weight * f64::from(board.model.few(lower, upper, of.axis)))
+        };
+        around.iter().filter_map(odds).sum()
+    }
+}
