@@ -303,17 +303,19 @@ impl Report {
         self.findings.push(finding);
     }
 
-    /// Adds the number of blocks whose byte order is inferred to the first finding about one.
+    /// Adds the number of blocks whose byte order is inferred to the first finding about a byte order, which is always shown.
     fn count_inferred_orders(&mut self) {
-        let of_code = |finding: &Finding| finding.code() == Code::BlockByteOrder;
-        let inferred = self.findings.iter().position(|finding| finding.damage.field == INFERRED_ORDER);
-        let first = inferred.or_else(|| self.findings.iter().position(of_code));
-        let Some(finding) = first.and_then(|first| self.findings.get_mut(first)) else { return };
-        let Some(others) = self.inferred_orders.checked_sub(1) else { return };
-        finding.remark = Some(match others {
-            0 => "It is the only block of this file that is read so because of other blocks.".to_owned(),
-            _ => format!("{} blocks of this file are read so because of other blocks.", grouped(self.inferred_orders)),
-        });
+        let remark = match self.inferred_orders {
+            0 => return,
+            1 => "1 block of this file shows no byte order and is read so because of other blocks.".to_owned(),
+            n => format!(
+                "{} blocks of this file show no byte order and are read so because of other blocks.",
+                grouped(n)
+            ),
+        };
+        if let Some(finding) = self.findings.iter_mut().find(|finding| finding.code() == Code::BlockByteOrder) {
+            finding.remark = Some(remark);
+        }
     }
 
     /// Whether a finding of a code is listed.

@@ -114,7 +114,11 @@ impl TypeVotes {
         };
         *count = count.saturating_add(1);
         if types.are_small_reversed() {
-            channel.data.chunks_exact(channel.depth.bytes()).filter_map(<[u8]>::last).for_each(|byte| self.seen.add(*byte));
+            channel
+                .data
+                .chunks_exact(channel.depth.bytes())
+                .filter_map(<[u8]>::last)
+                .for_each(|byte| self.seen.add(*byte));
         }
     }
 
@@ -163,8 +167,8 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::godot::channel::SDF;
     use crate::godot::block;
+    use crate::godot::channel::SDF;
     use crate::limits::Limits;
 
     /// What a channel of 16 bits holds.

@@ -119,7 +119,8 @@ pub fn read<'a>(
             let mut plain = bytes;
             bare.layout = shown(bytes);
             let layout = layout.or(bare.layout.as_ref().map(|shown| &shown.layout));
-            bare.block = Some(decode_in_order(&mut plain, reversed, layout, limits, &mut bare.damage, ByteOrder::default));
+            bare.block =
+                Some(decode_in_order(&mut plain, reversed, layout, limits, &mut bare.damage, ByteOrder::default));
         }
         BareKind::Instances => bare.instances = Some(Instances::decode(bytes).report_to(&mut bare.damage)),
         BareKind::Container => {

@@ -69,7 +69,8 @@ impl Sample {
 
     /// Counts a block that was read as little-endian unless it shows otherwise.
     pub fn add(&mut self, view: &View<'_>) {
-        self.plain = self.plain.saturating_add(view.container.map_or(0, |container| crate::bytes::len64(container.plain)));
+        self.plain =
+            self.plain.saturating_add(view.container.map_or(0, |container| crate::bytes::len64(container.plain)));
         let Some(block) = view.block.as_ref().filter(|block| view.is_readable() && block.epilogue.is_some()) else {
             return;
         };
@@ -89,9 +90,7 @@ impl Save {
         let header = file.header.as_ref()?;
         Some(match self.byte_order(forest, file) {
             ByteOrder::Little => header,
-            order @ ByteOrder::Big => {
-                file.order.header.get_or_init(|| Header { byte_order: order, ..header.clone() })
-            }
+            order @ ByteOrder::Big => file.order.header.get_or_init(|| Header { byte_order: order, ..header.clone() }),
         })
     }
 
@@ -103,7 +102,12 @@ impl Save {
     }
 
     /// The same for a file that is open.
-    pub(super) fn byte_order_of_open<S: Source>(&self, forest: &Forest, file: &RegionFile, region: &Region<S>) -> ByteOrder {
+    pub(super) fn byte_order_of_open<S: Source>(
+        &self,
+        forest: &Forest,
+        file: &RegionFile,
+        region: &Region<S>,
+    ) -> ByteOrder {
         self.order_with(forest, file, || file.order.votes.get_or_init(|| sample(region)))
     }
 

@@ -181,11 +181,10 @@ fn interpret<'a>(
         *d = d.shifted(at.saturating_add(4));
     }
     // If nothing was decompressed, the container's damage is the only finding.
-    let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty()))
-        .then(|| {
-            let of_file = || header.byte_order;
-            decode_in_order(&mut container.plain, reversed, layout.as_ref(), &limits, damage, of_file)
-        });
+    let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty())).then(|| {
+        let of_file = || header.byte_order;
+        decode_in_order(&mut container.plain, reversed, layout.as_ref(), &limits, damage, of_file)
+    });
     if overrun {
         // The wrong size is the cause; its consequences are not reported.
         damage.truncate(from);
@@ -207,10 +206,7 @@ pub(in crate::save) fn decode_in_order<'a>(
     let block = block::decode(plain, layout, None, limits).report_to(damage);
     let field = match () {
         () if byte_order::is_big_endian(&block) => "raw values",
-        () if byte_order::has_order(&block)
-            && of_file() == ByteOrder::Big
-            && !byte_order::is_little_endian(&block) =>
-        {
+        () if byte_order::has_order(&block) && of_file() == ByteOrder::Big && !byte_order::is_little_endian(&block) => {
             INFERRED_ORDER
         }
         () => return block,

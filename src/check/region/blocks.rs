@@ -5,8 +5,8 @@ use std::io;
 
 use crate::bytes::{Span, index};
 use crate::check::Options;
-use crate::godot::region::{Entry, sectors_for};
 use crate::godot::byte_order::ByteOrder;
+use crate::godot::region::{Entry, sectors_for};
 use crate::godot::verify::{Verified, Verifier};
 use crate::limits::Limits;
 use crate::parallel;
