@@ -279,9 +279,9 @@ mod tests {
         let of_one = |value| (Uniform(value), OUTSIDE, BIG);
         assert_eq!(votes(&[mixed.clone(), mixed.clone()]).order(), None);
         assert_eq!(votes(&[mixed.clone(), mixed.clone(), of_one(0)]).order(), None);
-        assert_eq!(votes(&[mixed.clone(), mixed.clone(), of_one(2)]).order(), Some(BIG));
+        assert_eq!(votes(&[mixed.clone(), mixed, of_one(2)]).order(), Some(BIG));
         // A little-endian save whose types are in the upper byte.
-        let shifted = (raw(|n| n % 9 << 8), OUTSIDE, LITTLE);
+        let shifted = (raw(|n| (n % 9) << 8), OUTSIDE, LITTLE);
         let blocks = vec![shifted; 9];
         assert_eq!(votes(&[blocks, vec![(Uniform(2 << 8), OUTSIDE, LITTLE)]].concat()).order(), None);
     }

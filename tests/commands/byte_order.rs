@@ -12,7 +12,7 @@ use crate::{joined, lines, output, run};
 /// Voxels of blocks that show no byte order: position, channel, raw value.
 const VOXELS: [(&str, &str, u64); 3] =
     // Slots 8, 10 and 13 in a region of 4 x 4 x 4 blocks, in the order ZXY; the voxel (0, 5, 0) is number 5 of its block.
-    [("32,5,0", "TYPE", 15), ("32,37,0", "COLOR", 0x0102_0309), ("48,21,0", "DATA5", 5 << 40 | 77)];
+    [("32,5,0", "TYPE", 15), ("32,37,0", "COLOR", 0x0102_0309), ("48,21,0", "DATA5", (5 << 40) | 77)];
 
 /// The raw value of a channel in what `show` says of a voxel.
 fn value(voxel: &Json, channel: &str) -> Option<u64> {

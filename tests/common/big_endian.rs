@@ -123,7 +123,7 @@ pub fn block_with(depths: [Depth; CHANNELS], channels: &[(usize, Values)], order
         let own = channels.iter().find(|(number, _)| *number == channel).map(|(_, values)| values);
         match own.unwrap_or(&Values::Uniform(if channel == SDF { 0x7fff } else { 0 })) {
             Values::Uniform(value) => {
-                plain.push(depth.code() << 4 | 1);
+                plain.push((depth.code() << 4) | 1);
                 plain.extend(&value.to_le_bytes()[..width]);
             }
             Values::Raw(values) => {
@@ -164,8 +164,8 @@ pub fn quiet() -> Vec<Quiet> {
         (9, SDF, raw(|n| if n % 16 < 7 { 0x8001 } else { 0x7ffe })),
         (10, 2, raw(|n| 0x0102_0304 + n)),
         (11, 3, raw(|n| if n % 2 == 0 { 0x3210 } else { 0x3201 })),
-        (12, 4, raw(|n| 0x00f0 | n % 16)),
-        (13, 5, raw(|n| n << 40 | 77)),
+        (12, 4, raw(|n| 0x00f0 | (n % 16))),
+        (13, 5, raw(|n| (n << 40) | 77)),
         (14, 7, raw(|n| n * 5)),
     ]
 }

@@ -171,7 +171,7 @@ fn a_file_that_shows_nothing_has_the_order_of_the_other_files() {
     let file = |name: &str, blocks: &[(u32, Vec<u8>)]| fs::write(dir.path().join(name), region(blocks)).unwrap();
     let shown = |order| (1, block(&[(SDF, slope())], order));
     file("r.0.0.0.vxr", &[quiet.clone(), shown(ByteOrder::Big)]);
-    file("r.1.0.0.vxr", &[quiet.clone()]);
+    file("r.1.0.0.vxr", std::slice::from_ref(&quiet));
     let count = |path: &Path| {
         let found = findings(path).into_iter();
         found.map(|(file, found)| (file, found.len())).collect::<Vec<_>>()
@@ -199,7 +199,7 @@ fn a_save_of_types_alone_shows_its_order() {
         assert_eq!(findings(&path).into_values().flatten().count(), expected);
     }
     // Large types of a little-endian save, of which blocks of one type show that they are meant.
-    let large = |slot: u32| (slot, block(&[(TYPE, raw(|n| n % 5 << 8))], ByteOrder::Little));
+    let large = |slot: u32| (slot, block(&[(TYPE, raw(|n| (n % 5) << 8))], ByteOrder::Little));
     let mut blocks: Vec<_> = (0..8).map(large).collect();
     blocks.push((8, block(&[(TYPE, Values::Uniform(3 << 8))], ByteOrder::Little)));
     fs::write(&path, region(&blocks)).unwrap();
