@@ -55,14 +55,7 @@ const TINY: f64 = 1e-9;
 /// Whether the distances of a block show that its raw channels are big-endian.
 #[must_use]
 pub fn is_big_endian(block: &Block<'_>) -> bool {
-    let Some(sdf) = raw(block, SDF) else { return false };
-    let read = |at: usize, values: &mut [u64]| {
-        values.iter_mut().zip(at..).try_for_each(|(value, at)| {
-            *value = sdf.value(at)?;
-            Some(())
-        })
-    };
-    is_suspect(sdf.depth, sdf.data.chunks_exact(sdf.depth.bytes()).len(), read) && show_reversed(sdf.depth, sdf.data)
+    raw(block, SDF).is_some_and(|sdf| show_reversed(sdf.depth, sdf.data))
 }
 
 /// Whether the values of a block show that its raw channels are little-endian: the distances, or else more than one type, all
@@ -74,7 +67,7 @@ pub fn is_little_endian(block: &Block<'_>) -> bool {
         reverse_values(&mut reversed, sdf.depth);
         show_reversed(sdf.depth, &reversed)
     });
-    has_smooth_distances || types(block).is_some_and(|types| types.are_small() && types.several)
+    has_smooth_distances || types(block).is_some_and(|types| types.are_small() && types.are_several())
 }
 
 /// Whether reading a block in another byte order gives other values.
@@ -90,6 +83,18 @@ fn raw<'c, 'a>(block: &'c Block<'a>, channel: usize) -> Option<&'c Channel<'a>> 
 
 /// Whether values are noise, or floats that are no distances, as little-endian, and distances as big-endian.
 fn show_reversed(depth: Depth, data: &[u8]) -> bool {
+    let width = depth.bytes();
+    let read = |at: usize, values: &mut [u64]| {
+        let data = data.get(at.checked_mul(width)?..)?;
+        let mut all = data.chunks_exact(width);
+        values.iter_mut().try_for_each(|value| {
+            *value = depth.value(all.next()?)?;
+            Some(())
+        })
+    };
+    if !is_suspect(depth, data.chunks_exact(width).len(), read) {
+        return false;
+    }
     match depth {
         Depth::Bits8 => false,
         Depth::Bits16 => is_smooth_reversed(data),
@@ -98,46 +103,65 @@ fn show_reversed(depth: Depth, data: &[u8]) -> bool {
     }
 }
 
-/// What raw types of more than 8 bits have in the half of their bytes that is the lower one as little-endian, and in the other.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Types {
+/// Raw types of more than 8 bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Types<'a> {
+    depth: Depth,
+    data: &'a [u8],
+    /// Whether any of them has a bit in the half of its bytes that is the lower one as little-endian, and in the other.
     low: bool,
     high: bool,
-    /// Whether there are two different ones that are not zero.
-    several: bool,
 }
 
-impl Types {
+impl Types<'_> {
     /// Whether all of them are small numbers as little-endian.
-    pub(crate) const fn are_small(self) -> bool {
+    pub(crate) const fn are_small(&self) -> bool {
         self.low && !self.high
     }
 
     /// Whether all of them are small numbers as big-endian, and large ones with nothing in the lower half as little-endian.
-    pub(crate) const fn are_small_reversed(self) -> bool {
+    pub(crate) const fn are_small_reversed(&self) -> bool {
         self.high && !self.low
     }
 
-    /// Whether some have bytes in both halves, or some in one and some in the other.
-    pub(crate) const fn are_mixed(self) -> bool {
+    /// Whether some have bits in both halves, or some in one and some in the other.
+    pub(crate) const fn are_mixed(&self) -> bool {
         self.low && self.high
+    }
+
+    /// Whether there are two different ones other than zero.
+    fn are_several(&self) -> bool {
+        let mut all = self.data.chunks_exact(self.depth.bytes()).filter(|value| value.iter().any(|byte| *byte != 0));
+        all.next().is_some_and(|first| all.any(|value| value != first))
+    }
+
+    /// The highest byte of each as little-endian.
+    pub(crate) fn last_bytes(&self) -> impl Iterator<Item = u8> {
+        self.data.chunks_exact(self.depth.bytes()).filter_map(|value| value.last().copied())
     }
 }
 
 /// The raw types of a block, if it has any of more than 8 bits.
-pub(crate) fn types(block: &Block<'_>) -> Option<Types> {
-    let channel = raw(block, TYPE).filter(|channel| channel.depth > Depth::Bits8)?;
-    let width = channel.depth.bytes();
-    let (mut types, mut first) = (Types::default(), None);
-    for value in channel.data.chunks_exact(width) {
-        let (low, high) = value.split_at_checked(width.div_euclid(2))?;
-        let is_set = |bytes: &[u8]| bytes.iter().any(|byte| *byte != 0);
-        let (low, high) = (is_set(low), is_set(high));
-        types.low |= low;
-        types.high |= high;
-        types.several |= (low || high) && *first.get_or_insert(value) != value;
+pub(crate) fn types<'a>(block: &Block<'a>) -> Option<Types<'a>> {
+    let Channel { depth, data, .. } = *raw(block, TYPE)?;
+    let (low, high) = match depth {
+        Depth::Bits8 => return None,
+        Depth::Bits16 => halves(data.as_chunks::<2>().0),
+        Depth::Bits32 => halves(data.as_chunks::<4>().0),
+        Depth::Bits64 => halves(data.as_chunks::<8>().0),
+    };
+    Some(Types { depth, data, low, high })
+}
+
+/// Whether any value has a bit in the first half of its bytes, and in the second one.
+fn halves<const N: usize>(values: &[[u8; N]]) -> (bool, bool) {
+    let mut all = [0; N];
+    for value in values {
+        all.iter_mut().zip(value).for_each(|(all, byte)| *all |= byte);
     }
-    Some(types)
+    let (low, high) = all.split_at_checked(N.div_euclid(2)).unwrap_or_default();
+    let is_set = |bytes: &[u8]| bytes.iter().any(|byte| *byte != 0);
+    (is_set(low), is_set(high))
 }
 
 /// Whether raw distances may be big-endian, by a few of them; `read` gives the values from an index on, as little-endian, of

@@ -15,9 +15,9 @@ const MOST: u32 = 16;
 
 /// Blocks of raw types, and different types in them, that decide where nothing else shows an order. Fewer do if a block of one
 /// type shows how types are numbered: its value is little-endian on every machine.
-const BLOCKS: u32 = 4;
+const BLOCKS: u32 = 8;
 const TYPES: u32 = 3;
-const BLOCKS_NUMBERED: u32 = 2;
+const BLOCKS_NUMBERED: u32 = 4;
 const TYPES_NUMBERED: u32 = 2;
 
 /// How many blocks show either byte order.
@@ -35,8 +35,9 @@ impl Votes {
             self.add(ByteOrder::Big);
         } else if byte_order::is_little_endian(block) {
             self.add(ByteOrder::Little);
+        } else {
+            self.types.add_block(block);
         }
-        self.types.add_block(block);
     }
 
     /// Counts a file by the order that its blocks show, whatever number of them.
@@ -114,11 +115,7 @@ impl TypeVotes {
         };
         *count = count.saturating_add(1);
         if types.are_small_reversed() {
-            channel
-                .data
-                .chunks_exact(channel.depth.bytes())
-                .filter_map(<[u8]>::last)
-                .for_each(|byte| self.seen.add(*byte));
+            types.last_bytes().for_each(|byte| self.seen.add(byte));
         }
     }
 
@@ -266,8 +263,8 @@ mod tests {
         // One block of several types.
         assert_eq!(votes(&[block(5, LITTLE)]).order(), Some(LITTLE));
         assert_eq!(votes(&[block(5, BIG)]).order(), None, "one block may have large numbers only");
-        assert_eq!(votes(&vec![block(5, BIG); 3]).order(), None);
-        assert_eq!(votes(&vec![block(5, BIG); 4]).order(), Some(BIG));
+        assert_eq!(votes(&vec![block(5, BIG); 7]).order(), None);
+        assert_eq!(votes(&vec![block(5, BIG); 8]).order(), Some(BIG));
         assert_eq!(votes(&vec![block(3, BIG); 9]).order(), None, "two types");
         assert_eq!(votes(&[vec![block(5, BIG); 9], vec![block(5, LITTLE)]].concat()).order(), Some(LITTLE));
         assert_eq!(votes(&[vec![block(5, BIG); 9], vec![block(400, LITTLE)]].concat()).order(), None);
@@ -275,11 +272,12 @@ mod tests {
 
     #[test]
     fn blocks_of_one_type_show_how_types_are_numbered() {
-        let mixed = (raw(|n| n % 3), OUTSIDE, BIG);
-        let of_one = |value| (Uniform(value), OUTSIDE, BIG);
-        assert_eq!(votes(&[mixed.clone(), mixed.clone()]).order(), None);
-        assert_eq!(votes(&[mixed.clone(), mixed.clone(), of_one(0)]).order(), None);
-        assert_eq!(votes(&[mixed.clone(), mixed, of_one(2)]).order(), Some(BIG));
+        let of_two = vec![(raw(|n| n % 3), OUTSIDE, BIG); 4];
+        let with = |value| [&of_two[..], &[(Uniform(value), OUTSIDE, BIG)]].concat();
+        assert_eq!(votes(&of_two).order(), None);
+        assert_eq!(votes(&with(0)).order(), None);
+        assert_eq!(votes(&with(2)).order(), Some(BIG));
+        assert_eq!(votes(&with(2)[1..]).order(), None, "three blocks");
         // A little-endian save whose types are in the upper byte.
         let shifted = (raw(|n| (n % 9) << 8), OUTSIDE, LITTLE);
         let blocks = vec![shifted; 9];

@@ -155,7 +155,7 @@ fn may_have_order(header: &Header) -> bool {
 fn sample<S: Source>(region: &Region<S>) -> Votes {
     let (mut sample, mut scratch) = (Sample::new(), Scratch::default());
     let limits = Sample::limits(&region.limits);
-    for listed in Sample::pick(&region.by_sector()) {
+    for listed in Sample::pick(&region.entries) {
         let span = region.span(listed.entry);
         if span.len() > MOST_STORED || scratch.read(&region.source, span, &limits).is_err() {
             continue;
