@@ -112,11 +112,12 @@ impl Save {
     }
 
     fn order_with<'f>(&self, forest: &Forest, file: &RegionFile, votes: impl FnOnce() -> &'f Votes) -> ByteOrder {
-        let Some(header) = file.header.as_ref().filter(|header| may_have_order(header)) else {
-            return ByteOrder::Little;
+        let own = match &file.header {
+            Some(header) if !may_have_order(header) => return ByteOrder::Little,
+            // The only block of a file cannot show the order of another one.
+            Some(header) if !header.is_single_block() => votes().order(),
+            _ => None,
         };
-        // The only block of a file cannot show the order of another one.
-        let own = if header.is_single_block() { None } else { votes().order() };
         own.or_else(|| self.votes_of_forest(forest).order()).unwrap_or_default()
     }
 
