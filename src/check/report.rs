@@ -9,8 +9,10 @@ use crate::check::finding::{BlockAt, Finding};
 use crate::check::outcome::Outcome;
 use crate::check::row::Row;
 use crate::damage::{Code, CodeSet, Damage, Level};
+use crate::printable::grouped;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
+use crate::save::INFERRED_ORDER;
 
 /// Findings by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -113,6 +115,8 @@ pub(super) struct Report {
     damaged: Vec<u32>,
     /// Number of zeroed blocks that follow the one found last.
     zeroed: u64,
+    /// Number of big-endian blocks that do not show their byte order.
+    inferred_orders: u64,
     /// The codes of the findings that are kept.
     listed: CodeSet,
     /// Number of findings that were not kept, by code.
@@ -135,6 +139,7 @@ impl Report {
             codes: None,
             damaged: Vec::new(),
             zeroed: 0,
+            inferred_orders: 0,
             listed: CodeSet::default(),
             cut: BTreeMap::new(),
         }
@@ -244,6 +249,7 @@ impl Report {
             if damage.code == Code::BlockZeroed && self.extend_zero_run(slot, block.stored) {
                 continue;
             }
+            self.inferred_orders += u64::from(damage.field == INFERRED_ORDER);
             let at = BlockAt { lod: self.lod, position: None };
             let mut finding = Finding::of_block(Arc::clone(&self.name), at, block.stored, damage);
             let channels = block.whole_channels.filter(|_| is_inside(damage.code)).map(whole_channels);
@@ -297,6 +303,21 @@ impl Report {
         self.findings.push(finding);
     }
 
+    /// Adds the number of blocks whose byte order is inferred to the first finding about a byte order, which is always shown.
+    fn count_inferred_orders(&mut self) {
+        let remark = match self.inferred_orders {
+            0 => return,
+            1 => "1 block of this file shows no byte order and is read so because of other blocks.".to_owned(),
+            n => format!(
+                "{} blocks of this file show no byte order and are read so because of other blocks.",
+                grouped(n)
+            ),
+        };
+        if let Some(finding) = self.findings.iter_mut().find(|finding| finding.code() == Code::BlockByteOrder) {
+            finding.remark = Some(remark);
+        }
+    }
+
     /// Whether a finding of a code is listed.
     pub fn has(&self, code: Code) -> bool {
         self.findings.iter().any(|finding| finding.code() == code)
@@ -323,6 +344,7 @@ impl Report {
         self.damaged.dedup();
         self.stats.damaged += self.damaged.len() as u64;
         self.damaged.clear();
+        self.count_inferred_orders();
         let Some(finding) = Finding::not_listed(Arc::clone(&self.name), &self.cut) else { return };
         self.counts.add(&finding);
         self.findings.push(finding);

@@ -412,6 +412,7 @@ impl Compared<'_> {
             && same_instances
             && self.a.layout(at_a) == self.b.layout(at_b)
             && !self.a.container(a).is_empty()
+            && self.a.byte_order(at_a) == self.b.byte_order(at_b)
         {
             return Outcome::Same;
         }

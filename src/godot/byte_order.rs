@@ -5,12 +5,23 @@
 //! the block formats ("the implementation of block channels with depth greater than 8-bit currently doesn't consider this")
 //! and `VoxelBlockSerializer` (`store_buffer` of the channel's bytes).
 //!
-//! Nothing in a block names its byte order, so the distances have to show it: in one order they are a smooth field or floats
-//! of a sane size, in the other they are noise. A block whose distances show nothing is read as little-endian.
+//! Nothing in a block names its byte order, so the values have to show it: in one order the distances are a smooth field or
+//! floats of a sane size, in the other they are noise. A block that shows no order has that of its file or its save, which
+//! [`Votes`](crate::godot::byte_order_votes::Votes) infer from other blocks.
 
 use crate::bytes::{index, len64};
 use crate::godot::block::Block;
-use crate::godot::channel::{Channel, Depth, SDF, Storage};
+use crate::godot::channel::{Channel, Depth, SDF, Storage, TYPE};
+
+/// The byte order of raw channels of more than 8 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// That of nearly every machine.
+    #[default]
+    Little,
+    /// That of a big-endian machine.
+    Big,
+}
 
 /// Values that must be there before they show anything.
 const FEWEST: usize = 64;
@@ -44,23 +55,113 @@ const TINY: f64 = 1e-9;
 /// Whether the distances of a block show that its raw channels are big-endian.
 #[must_use]
 pub fn is_big_endian(block: &Block<'_>) -> bool {
-    let raw = |channel: &&Channel<'_>| channel.storage == Storage::Raw && channel.is_whole();
-    let Some(sdf) = block.channels.get(SDF).filter(raw) else { return false };
+    raw(block, SDF).is_some_and(|sdf| show_reversed(sdf.depth, sdf.data))
+}
+
+/// Whether the values of a block show that its raw channels are little-endian: the distances, or else more than one type, all
+/// of them small numbers.
+#[must_use]
+pub fn is_little_endian(block: &Block<'_>) -> bool {
+    let has_smooth_distances = raw(block, SDF).is_some_and(|sdf| {
+        let mut reversed = sdf.data.to_vec();
+        reverse_values(&mut reversed, sdf.depth);
+        show_reversed(sdf.depth, &reversed)
+    });
+    has_smooth_distances || types(block).is_some_and(|types| types.are_small() && types.are_several())
+}
+
+/// Whether reading a block in another byte order gives other values.
+#[must_use]
+pub fn has_order(block: &Block<'_>) -> bool {
+    block.channels.iter().any(|channel| channel.storage == Storage::Raw && channel.depth > Depth::Bits8)
+}
+
+/// A channel of a block that is whole and has a value for each voxel.
+fn raw<'c, 'a>(block: &'c Block<'a>, channel: usize) -> Option<&'c Channel<'a>> {
+    block.channels.get(channel).filter(|channel| channel.storage == Storage::Raw && channel.is_whole())
+}
+
+/// Whether values are noise, or floats that are no distances, as little-endian, and distances as big-endian.
+fn show_reversed(depth: Depth, data: &[u8]) -> bool {
+    let width = depth.bytes();
     let read = |at: usize, values: &mut [u64]| {
-        values.iter_mut().zip(at..).try_for_each(|(value, at)| {
-            *value = sdf.value(at)?;
+        let data = data.get(at.checked_mul(width)?..)?;
+        let mut all = data.chunks_exact(width);
+        values.iter_mut().try_for_each(|value| {
+            *value = depth.value(all.next()?)?;
             Some(())
         })
     };
-    if !is_suspect(sdf.depth, sdf.data.chunks_exact(sdf.depth.bytes()).len(), read) {
+    if !is_suspect(depth, data.chunks_exact(width).len(), read) {
         return false;
     }
-    match sdf.depth {
+    match depth {
         Depth::Bits8 => false,
-        Depth::Bits16 => is_smooth_reversed(sdf.data),
-        Depth::Bits32 => is_sane_reversed(sdf.data.as_chunks::<4>().0, |bytes| f32::from_le_bytes(bytes).into()),
-        Depth::Bits64 => is_sane_reversed(sdf.data.as_chunks::<8>().0, f64::from_le_bytes),
+        Depth::Bits16 => is_smooth_reversed(data),
+        Depth::Bits32 => is_sane_reversed(data.as_chunks::<4>().0, |bytes| f32::from_le_bytes(bytes).into()),
+        Depth::Bits64 => is_sane_reversed(data.as_chunks::<8>().0, f64::from_le_bytes),
     }
+}
+
+/// Raw types of more than 8 bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Types<'a> {
+    depth: Depth,
+    data: &'a [u8],
+    /// Whether any of them has a bit in the half of its bytes that is the lower one as little-endian, and in the other.
+    low: bool,
+    high: bool,
+}
+
+impl Types<'_> {
+    /// Whether all of them are small numbers as little-endian.
+    pub(crate) const fn are_small(&self) -> bool {
+        self.low && !self.high
+    }
+
+    /// Whether all of them are small numbers as big-endian, and large ones with nothing in the lower half as little-endian.
+    pub(crate) const fn are_small_reversed(&self) -> bool {
+        self.high && !self.low
+    }
+
+    /// Whether some have bits in both halves, or some in one and some in the other.
+    pub(crate) const fn are_mixed(&self) -> bool {
+        self.low && self.high
+    }
+
+    /// Whether there are two different ones other than zero.
+    fn are_several(&self) -> bool {
+        let mut all = self.data.chunks_exact(self.depth.bytes()).filter(|value| value.iter().any(|byte| *byte != 0));
+        all.next().is_some_and(|first| all.any(|value| value != first))
+    }
+
+    /// The highest byte of each as little-endian.
+    pub(crate) fn last_bytes(&self) -> impl Iterator<Item = u8> {
+        self.data.chunks_exact(self.depth.bytes()).filter_map(|value| value.last().copied())
+    }
+}
+
+/// The raw types of a block, if it has any of more than 8 bits.
+pub(crate) fn types<'a>(block: &Block<'a>) -> Option<Types<'a>> {
+    let Channel { depth, data, .. } = *raw(block, TYPE)?;
+    let (low, high) = match depth {
+        Depth::Bits8 => return None,
+        Depth::Bits16 => halves(data.as_chunks::<2>().0),
+        Depth::Bits32 => halves(data.as_chunks::<4>().0),
+        Depth::Bits64 => halves(data.as_chunks::<8>().0),
+    };
+    Some(Types { depth, data, low, high })
+}
+
+/// Whether any value has a bit in the first half of its bytes, and in the second one.
+fn halves<const N: usize>(values: &[[u8; N]]) -> (bool, bool) {
+    let mut all = [0; N];
+    for value in values {
+        all.iter_mut().zip(value).for_each(|(all, byte)| *all |= byte);
+    }
+    let (low, high) = all.split_at_checked(N.div_euclid(2)).unwrap_or_default();
+    let is_set = |bytes: &[u8]| bytes.iter().any(|byte| *byte != 0);
+    (is_set(low), is_set(high))
 }
 
 /// Whether raw distances may be big-endian, by a few of them; `read` gives the values from an index on, as little-endian, of
@@ -196,25 +297,16 @@ fn is_sane_reversed<const N: usize>(values: &[[u8; N]], read: impl Fn([u8; N]) -
 /// Reverses the values of raw channels of more than 8 bits of a block in `plain`, its decompressed bytes.
 pub fn reverse(block: &Block<'_>, plain: &mut [u8]) {
     for channel in block.channels.iter().filter(|channel| channel.storage == Storage::Raw) {
-        let (start, width) = (index(channel.offset), channel.depth.bytes());
+        let start = index(channel.offset);
         let end = start.saturating_add(index(len64(channel.data)));
-        for value in plain.get_mut(start..end).unwrap_or_default().chunks_exact_mut(width) {
-            value.reverse();
-        }
+        reverse_values(plain.get_mut(start..end).unwrap_or_default(), channel.depth);
     }
 }
 
-/// Copies `plain` with little-endian channels to `buffer` if the distances of its block show that they are big-endian; whether
-/// they do.
-#[must_use]
-pub fn correct(block: &Block<'_>, plain: &[u8], buffer: &mut Vec<u8>) -> bool {
-    if !is_big_endian(block) {
-        return false;
+fn reverse_values(data: &mut [u8], depth: Depth) {
+    for value in data.chunks_exact_mut(depth.bytes()) {
+        value.reverse();
     }
-    buffer.clear();
-    buffer.extend_from_slice(plain);
-    reverse(block, buffer);
-    true
 }
 
 #[cfg(test)]
@@ -263,17 +355,17 @@ mod tests {
         for (depth, little) in [(Depth::Bits16, words), (Depth::Bits32, floats), (Depth::Bits64, doubles)] {
             let little = bytes(depth, &little);
             let block = read(&little);
-            assert!(!is_big_endian(&block), "{depth}");
+            assert!(!is_big_endian(&block) && is_little_endian(&block), "{depth}");
             let mut big = little.clone();
             reverse(&block, &mut big);
             assert_ne!(big, little);
             // Sizes, uniform values and the epilogue are little-endian in either.
             let block = read(&big);
-            assert!(is_big_endian(&block), "{depth}");
+            assert!(is_big_endian(&block) && !is_little_endian(&block), "{depth}");
             assert_eq!(block.channels[2].value(0), Some(0x1234));
-            let mut buffer = Vec::new();
-            assert!(correct(&block, &big, &mut buffer));
-            assert_eq!(buffer, little);
+            let mut back = big.clone();
+            reverse(&block, &mut back);
+            assert_eq!(back, little);
         }
     }
 

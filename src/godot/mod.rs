@@ -11,6 +11,7 @@
 pub mod block;
 pub mod block_files;
 pub mod byte_order;
+pub mod byte_order_votes;
 pub mod channel;
 pub mod container;
 pub mod forest;

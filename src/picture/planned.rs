@@ -106,13 +106,14 @@ impl Planned {
     /// The file, the bytes in it and the header of a block.
     fn locate(&self, at: &At) -> Option<(&Path, &[Span], &Header)> {
         let region = self.plan.regions.get(index((at.file_number() & !PLANNED).into()))?;
+        let header = region.source.as_ref().or(region.header.as_ref());
         if at.row() == index(TRIED.into()) {
-            return Some((&region.path, &self.trial.as_ref()?.pieces, region.header.as_ref()?));
+            return Some((&region.path, &self.trial.as_ref()?.pieces, header?));
         }
         let block = region.blocks.get(at.row())?;
         match &block.backup {
             Some(backup) => Some((&backup.0, &block.pieces, &backup.1)),
-            None => Some((&region.path, &block.pieces, region.header.as_ref()?)),
+            None => Some((&region.path, &block.pieces, header?)),
         }
     }
 

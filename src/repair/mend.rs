@@ -3,6 +3,7 @@
 
 use crate::damage::{Code, Level};
 use crate::godot::block::{self, Block};
+use crate::godot::byte_order::ByteOrder;
 use crate::godot::channel::{CHANNELS, Channel, Depth, Storage};
 use crate::godot::container::{self, Mode};
 use crate::godot::metadata::Metadata;
@@ -180,7 +181,9 @@ impl Job<'_> {
 
     fn try_out(&self, mend: Mend) -> Option<Mend> {
         let stored = self.apply(&mend)?;
-        Job { stored: &stored, ..*self }.is_healthy().then_some(mend)
+        // What is written is little-endian.
+        let from = &Header { byte_order: ByteOrder::Little, ..self.from.clone() };
+        Job { stored: &stored, from, ..*self }.is_healthy().then_some(mend)
     }
 }
 

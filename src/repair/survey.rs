@@ -293,6 +293,7 @@ pub(super) fn open<'s>(
         let failed = draft::Error::read;
         let region = Region::load(source, header, file.lod, file.position, &save.options);
         let mut region = region.map_err(failed(&path))?;
+        region.header.byte_order = save.byte_order(forest, file);
         region.infer_slots(forest);
         let slots = region.slots(&mut Scratch::default()).map_err(failed(&path))?;
         let case = cluster::read(save, &region, slots, sides).map_err(failed(&path))?;

@@ -239,7 +239,7 @@ fn header(save: &Save, name: &Path) -> Option<Header> {
         path.strip_prefix(&save.path).is_ok_and(|below| below == name) || &*file.name == name
     });
     let format = |forest: &Forest| forest.format.map(|format| Header::new(3, format));
-    own.and_then(|(_, file)| file.header.clone()).or_else(|| save.forests.iter().find_map(format))
+    own.and_then(|(forest, file)| save.header(forest, file).cloned()).or_else(|| save.forests.iter().find_map(format))
 }
 
 fn read(source: &impl Source, pieces: &[Span]) -> std::io::Result<Vec<u8>> {

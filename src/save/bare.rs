@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::bytes::Span;
 use crate::damage::Damage;
 use crate::godot::block::{Block, BlockLayout};
+use crate::godot::byte_order::ByteOrder;
 use crate::godot::container::{Container, Decoder, Mode};
 use crate::godot::instances::Instances;
 use crate::limits::Limits;
@@ -15,7 +16,7 @@ use crate::printable;
 use crate::save::arrays;
 use crate::save::block_layout::{self, ShownLayout};
 use crate::save::scan::is_foreign_database;
-use crate::save::view::decode_either_order;
+use crate::save::view::decode_in_order;
 use crate::source::{FileSource, OpenError, Source};
 use crate::voxel_map::npy::{MAGIC, Npy, PREFIX_BYTES};
 
@@ -118,7 +119,8 @@ pub fn read<'a>(
             let mut plain = bytes;
             bare.layout = shown(bytes);
             let layout = layout.or(bare.layout.as_ref().map(|shown| &shown.layout));
-            bare.block = Some(decode_either_order(&mut plain, reversed, layout, limits, &mut bare.damage));
+            bare.block =
+                Some(decode_in_order(&mut plain, reversed, layout, limits, &mut bare.damage, ByteOrder::default));
         }
         BareKind::Instances => bare.instances = Some(Instances::decode(bytes).report_to(&mut bare.damage)),
         BareKind::Container => {
@@ -142,7 +144,8 @@ pub fn read<'a>(
             let instances = Instances::decode(container.plain).report_to(&mut of_instances);
             let of_version_1 = shown(container.plain);
             let layout = layout.or(of_version_1.as_ref().map(|shown| &shown.layout));
-            let block = decode_either_order(&mut container.plain, reversed, layout, limits, &mut of_block);
+            let plain = &mut container.plain;
+            let block = decode_in_order(plain, reversed, layout, limits, &mut of_block, ByteOrder::default);
             // Instance data begins with 0 or 1 like block data of version 1, so the one without damage counts.
             if of_instances.is_empty() && (!of_block.is_empty() || of_version_1.is_some()) {
                 bare.instances = Some(instances);

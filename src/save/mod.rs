@@ -10,6 +10,7 @@ mod above;
 pub mod arrays;
 pub mod bare;
 pub mod block_layout;
+mod byte_order;
 mod pak;
 mod pak_moved;
 mod region;
@@ -25,9 +26,10 @@ mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::damage::{Code, Damage};
+use crate::godot::byte_order_votes::Votes;
 use crate::godot::forest::Meta;
 use crate::godot::region::{Format, Header};
 use crate::godot::slots::SlotFormula;
@@ -37,6 +39,7 @@ use crate::source::{FileSource, OpenError, Restoration, Source};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
 
+use byte_order::OrderOfFile;
 pub use pak::{Pak, PakOptions, PakScratch, PakView};
 pub(crate) use pak_moved::open_pak;
 pub use region::{Listed, Region};
@@ -52,7 +55,7 @@ pub(crate) use stream::Layout as StreamLayout;
 pub(crate) use stream::OwnedKey;
 pub use stream::{Beside, Blob, InstancesView, PageKind, Stream, StreamRow, StreamScratch, Table};
 pub(crate) use transfer::open_region;
-pub(crate) use view::wanted;
+pub(crate) use view::{INFERRED_ORDER, wanted};
 pub use view::{Scratch, Stored, View};
 
 /// How to open a save.
@@ -309,6 +312,8 @@ pub struct Forest {
     /// The formula of slots that the seams of its blocks show, in a save of several forests; see
     /// [`by_old_formula`](crate::recover::slots::by_old_formula).
     pub inferred_slots: Option<SlotFormula>,
+    /// What its files show of the byte order of their blocks.
+    order: OnceLock<Votes>,
 }
 
 /// A region file of a save, its header read.
@@ -332,6 +337,7 @@ pub struct RegionFile {
     pub detail: Option<String>,
     /// Whether a copy changed its name, so that the game does not find it.
     pub is_renamed: bool,
+    order: OrderOfFile,
 }
 
 impl RegionFile {
@@ -490,11 +496,17 @@ impl Save {
         crate::printable::path(below.unwrap_or(path))
     }
 
-    /// Opens a region file and reads its table.
+    /// Opens a region file and reads its table, and a few blocks to infer the [byte order](Self::byte_order) of all.
     ///
     /// # Errors
     /// If the file cannot be opened or read. `Ok(None)` if its header does not locate blocks.
     pub fn region(&self, forest: &Forest, file: &RegionFile) -> Result<Option<Region<FileSource>>, OpenError> {
+        let Some(mut region) = self.open_region_file(forest, file)? else { return Ok(None) };
+        region.header.byte_order = self.byte_order_of_open(forest, file, &region);
+        Ok(Some(region))
+    }
+
+    fn open_region_file(&self, forest: &Forest, file: &RegionFile) -> Result<Option<Region<FileSource>>, OpenError> {
         let Some(header) = &file.header else { return Ok(None) };
         let (source, _) = open_region(&forest.dir.join(&file.name))?;
         let mut region = Region::load(source, header.clone(), file.lod, file.position, &self.options)?;

@@ -5,7 +5,7 @@ use std::io;
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::block::{self, Block, BlockLayout};
-use crate::godot::byte_order;
+use crate::godot::byte_order::{self, ByteOrder};
 use crate::godot::channel::{Depth, Storage};
 use crate::godot::container::{Container, Decoder};
 use crate::godot::region::{Entry, Header, sectors_for};
@@ -14,6 +14,9 @@ use crate::source::Source;
 
 /// Buffers larger than this are freed after a block that needed more.
 const KEEP: usize = 1 << 20;
+
+/// The field of the finding about a big-endian block that does not show its order itself.
+pub(crate) const INFERRED_ORDER: &str = "raw values that show no byte order";
 
 /// Reusable buffers for reading blocks, and the damage of the last one.
 #[derive(Default)]
@@ -56,6 +59,11 @@ impl View<'_> {
     #[must_use]
     pub fn is_readable(&self) -> bool {
         self.block.is_some() && self.damage.iter().all(|d| !d.code.hides_data())
+    }
+
+    /// Whether it is read as big-endian because of other blocks. Beside little-endian blocks, its bytes would be read as they are.
+    pub(crate) fn has_inferred_order(&self) -> bool {
+        self.damage.iter().any(|damage| damage.field == INFERRED_ORDER)
     }
 }
 
@@ -173,8 +181,10 @@ fn interpret<'a>(
         *d = d.shifted(at.saturating_add(4));
     }
     // If nothing was decompressed, the container's damage is the only finding.
-    let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty()))
-        .then(|| decode_either_order(&mut container.plain, reversed, layout.as_ref(), &limits, damage));
+    let block = (container.mode.is_some() && (container.whole || !container.plain.is_empty())).then(|| {
+        let of_file = || header.byte_order;
+        decode_in_order(&mut container.plain, reversed, layout.as_ref(), &limits, damage, of_file)
+    });
     if overrun {
         // The wrong size is the cause; its consequences are not reported.
         damage.truncate(from);
@@ -183,17 +193,29 @@ fn interpret<'a>(
 }
 
 /// Decodes block data. A big-endian block is decoded from `reversed`, which `plain` then is as well: whatever reads values
-/// from it gets little-endian ones.
-pub(in crate::save) fn decode_either_order<'a>(
+/// from it gets little-endian ones. A block that shows no order has that of its file, which is asked for only then.
+pub(in crate::save) fn decode_in_order<'a>(
     plain: &mut &'a [u8],
     reversed: &'a mut Vec<u8>,
     layout: Option<&BlockLayout>,
     limits: &Limits,
     damage: &mut Vec<Damage>,
+    of_file: impl FnOnce() -> ByteOrder,
 ) -> Block<'a> {
     let from = damage.len();
     let block = block::decode(plain, layout, None, limits).report_to(damage);
-    if !byte_order::correct(&block, plain, reversed) {
+    let field = match () {
+        () if byte_order::is_big_endian(&block) => "raw values",
+        () if byte_order::has_order(&block) && of_file() == ByteOrder::Big && !byte_order::is_little_endian(&block) => {
+            INFERRED_ORDER
+        }
+        () => return block,
+    };
+    reversed.clear();
+    reversed.extend_from_slice(plain);
+    byte_order::reverse(&block, reversed);
+    // Values that are the same in either order are as they must be.
+    if *plain == reversed.as_slice() {
         return block;
     }
     damage.truncate(from);
@@ -201,7 +223,7 @@ pub(in crate::save) fn decode_either_order<'a>(
     let block = block::decode(plain, layout, None, limits).report_to(damage);
     let raw = block.channels.iter().filter(|c| c.storage == Storage::Raw && c.depth > Depth::Bits8);
     let span = raw.map(|channel| Span::sized(channel.offset, channel.size)).reduce(|a, b| Span::new(a.start, b.end));
-    let found = Damage::new(Code::BlockByteOrder, span.unwrap_or_default(), "raw values").in_block();
+    let found = Damage::new(Code::BlockByteOrder, span.unwrap_or_default(), field).in_block();
     damage.push(found.expected(Value::Words("little-endian")).found(Value::Words("big-endian")));
     block
 }

@@ -64,8 +64,14 @@ impl<'s> Regions<'s> {
         self.forest.regions.get(index(u64::from(number)))
     }
 
+    /// The header of the file of a block; its byte order is not known.
     pub fn header(&self, at: &At) -> Option<&'s Header> {
         self.file(at.file).and_then(|file| file.header.as_ref())
+    }
+
+    /// The same with the byte order of blocks that show none.
+    pub fn header_with_order(&self, save: &Save, at: &At) -> Option<&'s Header> {
+        self.file(at.file).and_then(|file| save.header(self.forest, file))
     }
 
     pub fn lods(&self) -> Vec<u8> {

@@ -22,6 +22,7 @@ use std::sync::{Arc, OnceLock};
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage};
 use crate::godot::block::BlockLayout;
+use crate::godot::byte_order::ByteOrder;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::region::{Entry, Format};
 use crate::godot::slots::SlotFormula;
@@ -324,6 +325,16 @@ impl<'s> World<'s> {
         }
     }
 
+    /// The byte order that a block has if it shows none itself.
+    pub(crate) fn byte_order(&self, at: &At) -> ByteOrder {
+        match &self.store {
+            Store::Forest(regions) => {
+                regions.header_with_order(self.save, at).map_or(ByteOrder::default(), |header| header.byte_order)
+            }
+            Store::Stream(rows) => rows.stream.byte_order(),
+        }
+    }
+
     /// Caps.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
@@ -457,7 +468,7 @@ impl<'s> World<'s> {
         match &self.store {
             Store::Forest(regions) => {
                 let Buffer { bytes, at: start, scratch, .. } = buffer;
-                match regions.header(at) {
+                match regions.header_with_order(self.save, at) {
                     Some(header) => {
                         scratch.interpret_bytes(bytes, *start, header, Some(Entry(at.entry)), self.limits())
                     }

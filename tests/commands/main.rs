@@ -8,6 +8,7 @@ mod advice;
 mod agreement;
 mod alone;
 mod bare;
+mod byte_order;
 mod check;
 #[cfg(feature = "sqlite")]
 mod columns;

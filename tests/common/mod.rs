@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, dead_code)]
 
 pub mod arrays;
+pub mod big_endian;
 pub mod damage;
 #[cfg(target_os = "linux")]
 pub mod deep;

@@ -5,6 +5,7 @@
 mod common;
 
 mod block_files;
+mod byte_order;
 mod causes;
 mod check;
 mod convert;

@@ -15,12 +15,12 @@ use voxscope::world::World;
 
 use crate::common::{self, copy_dir};
 
-fn open(path: &Path) -> Save {
+pub fn open(path: &Path) -> Save {
     Save::open(path, &Options::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The codes above note of a check at the deepest level, without repetitions.
-fn trouble(path: &Path) -> Vec<Code> {
+pub fn trouble(path: &Path) -> Vec<Code> {
     let mut codes = Vec::new();
     let options = check::Options::default().level(check::Level::Semantic);
     check::run(&open(path), &options, |f| codes.extend((f.level() > Level::Note).then_some(f.code())));
@@ -30,7 +30,7 @@ fn trouble(path: &Path) -> Vec<Code> {
 }
 
 /// Asserts that two saves have the same blocks; returns how many.
-fn assert_same(a: &Path, b: &Path) -> u64 {
+pub fn assert_same(a: &Path, b: &Path) -> u64 {
     let (a, b) = (open(a), open(b));
     let (a, b) = (World::only(&a).unwrap(), World::only(&b).unwrap());
     let mut changes = Vec::new();
@@ -40,21 +40,21 @@ fn assert_same(a: &Path, b: &Path) -> u64 {
     summary.same
 }
 
-fn convert(from: &Path, to: &Path) {
+pub fn convert(from: &Path, to: &Path) {
     let save = open(from);
     let report = convert::to_forest(&World::only(&save).unwrap(), &Target::default(), to, &Watch::default()).unwrap();
     assert_eq!((report.read, report.listed.len(), report.faults.len()), (report.written, 0, 0));
 }
 
 /// Repairs a save and returns where the copy is; nothing may be lost.
-fn repaired(from: &Path, to: PathBuf) -> PathBuf {
+pub fn repaired(from: &Path, to: PathBuf) -> PathBuf {
     let outcome = repair::run(&open(from), &to, &repair::Options::default()).unwrap();
     assert!(!outcome.plan.leaves_damage() && !outcome.plan.changes_nothing(), "{}", from.display());
     to
 }
 
 /// All golden saves that are healthy.
-fn healthy_saves() -> Vec<PathBuf> {
+pub fn healthy_saves() -> Vec<PathBuf> {
     let mut saves = Vec::new();
     for name in ["godot_voxel", "godot_voxel_old", "godot_voxel_sqlite", "instances"] {
         let dir = common::golden(name);
@@ -180,70 +180,6 @@ fn no_golden_save_is_mistaken_for_a_form_of_other_writers() {
         }
     }
     assert!(damaged >= 8, "{damaged}");
-}
-
-/// Writes the blocks whose raw distances of more than 8 bits show their byte order as a big-endian machine does; returns how many.
-fn with_big_endian_blocks(from: &Path, to: &Path) -> u64 {
-    use voxscope::godot::channel::{Depth, SDF, Storage};
-    use voxscope::godot::container::{self, Mode};
-    use voxscope::godot::{byte_order, region::Builder};
-    copy_dir(from, to);
-    let save = open(from);
-    let (mut changed, mut raw) = (0, 0);
-    let mut scratch = voxscope::save::Scratch::default();
-    for (forest, file) in save.regions() {
-        let region = save.region(forest, file).unwrap().unwrap();
-        let mut builder = Builder::new(region.header.clone());
-        for listed in &region.entries {
-            let view = region.view(listed.entry, &mut scratch).unwrap();
-            let (container, block) = (view.container.unwrap(), view.block.unwrap());
-            let mut plain = container.plain.to_vec();
-            let sdf = &block.channels[SDF];
-            if sdf.depth > Depth::Bits8 && sdf.storage == Storage::Raw {
-                raw += 1;
-                byte_order::reverse(&block, &mut plain);
-                let reversed = voxscope::godot::block::decode(&plain, None, None, &Default::default());
-                // Few distances show no order: such a block stays as it is.
-                if byte_order::is_big_endian(&reversed.report_to(&mut Vec::new())) {
-                    changed += 1;
-                } else {
-                    plain = container.plain.to_vec();
-                }
-            }
-            let mut packed = Vec::new();
-            container::encode(Mode::Lz4, &plain, &mut packed);
-            builder.push(listed.slot, &packed).unwrap();
-        }
-        let path = to.join(forest.dir.join(&file.name).strip_prefix(from).unwrap());
-        fs::write(path, builder.finish().unwrap()).unwrap();
-    }
-    assert!(changed * 2 > raw, "{changed} of {raw} blocks show their byte order");
-    changed
-}
-
-#[test]
-fn big_endian_blocks_are_read_converted_and_repaired() {
-    let dir = tempdir().unwrap();
-    for name in ["forest_lz4", "forest_block32"] {
-        let original = common::golden("godot_voxel").join(name);
-        let rewritten = dir.path().join(name);
-        let blocks = with_big_endian_blocks(&original, &rewritten);
-        let mut found = 0;
-        check::run(&open(&rewritten), &check::Options::default(), |finding| {
-            found += u64::from(finding.code() == Code::BlockByteOrder);
-        });
-        assert_eq!(found, blocks, "{name}");
-        assert!(blocks > 0, "{name}");
-        assert_eq!(trouble(&rewritten), [Code::BlockByteOrder], "{name}: the deepest check adds nothing");
-        let all = assert_same(&original, &rewritten);
-        let converted = dir.path().join(format!("{name}-converted"));
-        convert(&rewritten, &converted);
-        let copied = repaired(&rewritten, dir.path().join(format!("{name}-repaired")));
-        for result in [&converted, &copied] {
-            assert_eq!(assert_same(&original, result), all, "{name}");
-            assert_eq!(trouble(result), [], "{name}");
-        }
-    }
 }
 
 #[cfg(feature = "sqlite")]

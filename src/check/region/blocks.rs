@@ -5,6 +5,7 @@ use std::io;
 
 use crate::bytes::{Span, index};
 use crate::check::Options;
+use crate::godot::byte_order::ByteOrder;
 use crate::godot::region::{Entry, sectors_for};
 use crate::godot::verify::{Verified, Verifier};
 use crate::limits::Limits;
@@ -48,6 +49,8 @@ pub(super) fn examine<S: Source, T: Send>(
 ) -> Vec<Option<T>> {
     let end = region.source.len();
     let runs = runs(region, by_sector, end);
+    // Every block of a big-endian file is decoded: those that show no order are findings too.
+    let verified = verified.filter(|_| region.header.byte_order == ByteOrder::Little);
     let one_by_one = region.header.format.most_channel_bytes().is_none_or(|n| n > LARGE_PLAIN);
     let work = |run: &Run<'_>| -> Vec<Option<T>> {
         if options.cancelled() {

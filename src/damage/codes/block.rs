@@ -158,9 +158,16 @@ pub(super) const CONTAINER_BYTE_ORDER: Text = Text {
 };
 
 pub(super) const BYTE_ORDER: Text = Text {
-    messages: &[any("{field} of the block are {found}", "expected {expected}")],
+    messages: &[
+        when(
+            "raw values that show no byte order",
+            "raw values of the block are {found}, as other blocks of the save show",
+            "expected {expected}",
+        ),
+        any("{field} of the block are {found}", "expected {expected}"),
+    ],
     next: "Nothing is lost, but the engine shows noise on a little-endian machine. Run `voxscope repair SAVE --out NEW`: it writes the values as little-endian and keeps the old bytes in lost+found. Do not let the game save over it before.",
-    explanation: "The engine copies raw channels of more than 8 bits from memory, so a big-endian machine writes them in its own byte order; everything else in a block is little-endian on every machine. A block does not name its byte order. voxscope infers it from the distances: as big-endian they are a smooth field, or floats of a sane size, and as little-endian they are noise. It then reads all raw channels of that block as big-endian; the decompressed bytes that it shows are those after the correction. A block whose distances show nothing is read as little-endian.",
+    explanation: "The engine copies raw channels of more than 8 bits from memory, so a big-endian machine writes them in its own byte order; everything else in a block is little-endian on every machine. A block does not name its byte order. voxscope infers it from the distances: as big-endian they are a smooth field, or floats of a sane size, and as little-endian they are noise. It then reads all raw channels of that block as big-endian; the decompressed bytes that it shows are those after the correction. A block whose distances show nothing has the order of its file: big-endian if the blocks that show one are big-endian, all of them or at least 8 of 9, and otherwise little-endian. Where no block of the file shows one, other files of the save decide. If nothing else shows an order, many blocks of types do: types are small numbers, so that one half of their bytes is zero.",
 };
 
 pub(super) const CONTAINER_TRAILING: Text = Text {

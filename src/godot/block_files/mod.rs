@@ -205,7 +205,7 @@ pub fn decode_block_file(prefix: &[u8], file_len: u64, outside: Option<&Format>)
             region_size: [1; 3],
             ..outside.copied().unwrap_or(layout(0, [Depth::Bits8; CHANNELS]))
         };
-        Some(Header { version: VERSION, format, palette: None, table: Span::sized(BLOCK_START, 0) })
+        Some(Header { table: Span::sized(BLOCK_START, 0), ..Header::new(VERSION, format) })
     })
 }
 

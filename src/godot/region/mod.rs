@@ -14,6 +14,7 @@
 use crate::bytes::{Cursor, Span};
 use crate::damage::{Code, Damage, Decoded, Value};
 use crate::godot::block::BlockLayout;
+use crate::godot::byte_order::ByteOrder;
 use crate::godot::channel::{CHANNELS, Depth};
 
 mod accepted;
@@ -113,6 +114,8 @@ pub struct Header {
     /// The bytes of the table; it may reach beyond the end of the file. Empty for a
     /// [file of one block](crate::godot::block_files), which has no table.
     pub table: Span,
+    /// The byte order of blocks that show none. No file stores it: the save infers it.
+    pub byte_order: ByteOrder,
 }
 
 impl Header {
@@ -186,7 +189,7 @@ impl Header {
                     );
                     return None;
                 };
-                Self { version, format: *format, palette: None, table: table(5, format) }
+                Self::new(version, *format)
             }
             _ => {
                 damage.push(
@@ -236,7 +239,7 @@ impl Header {
     #[must_use]
     pub fn new(version: u8, format: Format) -> Self {
         let start = if version >= 3 { HEADER_BYTES } else { 5 };
-        Self { version, format, palette: None, table: table(start, &format) }
+        Self { version, format, palette: None, table: table(start, &format), byte_order: ByteOrder::Little }
     }
 
     /// The same header for another format, with the table where that has it.
@@ -249,7 +252,7 @@ impl Header {
     #[must_use]
     pub fn with_palette(format: Format, palette: [u8; 1024]) -> Self {
         let start = HEADER_BYTES.saturating_add(PALETTE_BYTES);
-        Self { version: 3, format, palette: Some(palette.into()), table: table(start, &format) }
+        Self { palette: Some(palette.into()), table: table(start, &format), ..Self::new(3, format) }
     }
 }
 
@@ -303,7 +306,7 @@ fn decode_v3(
                 .found(Value::Hex8(hint)),
         );
     }
-    Some(Header { version: 3, format, palette, table: table(start, &format) })
+    Some(Header { palette, table: table(start, &format), ..Header::new(3, format) })
 }
 
 /// Checks the header's fields one by one, and replaces invalid ones by those of the meta file, if it has them.

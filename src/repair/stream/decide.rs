@@ -347,7 +347,8 @@ impl Deciding<'_> {
         let mut scratch = StreamScratch::default();
         self.stream.fetch(row, &mut scratch).map_err(draft::Error::read(&plan.path))?;
         let stored = self.stream.voxel_bytes(&scratch).zip(self.meta.block_size_po2);
-        let stored = stored.map(|(bytes, po2)| Stored::new(bytes, po2, &self.usual.depths, self.limits));
+        let (depths, order) = (&self.usual.depths, self.stream.byte_order());
+        let stored = stored.map(|(bytes, po2)| Stored::new(bytes, po2, depths, order, self.limits));
         let State::Broken(fault) = state else {
             let mend = stored.and_then(|stored| stored.set_right(self.limits));
             return Ok(match mend {

@@ -9,6 +9,7 @@ use crate::bytes::Span;
 use crate::check::row_batch;
 use crate::damage::{Code, Damage, Level};
 use crate::godot::block::Block;
+use crate::godot::byte_order::ByteOrder;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::container::Mode;
 use crate::godot::region::{Format, Header};
@@ -249,12 +250,18 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Wraps the bytes of `vb`, for a stream of this block size.
-    pub fn new(voxels: &[u8], block_size_po2: u8, depths: &[Depth; CHANNELS], limits: &Limits) -> Self {
+    /// Wraps the bytes of `vb`, for a stream of this block size and byte order.
+    pub fn new(
+        voxels: &[u8],
+        block_size_po2: u8,
+        depths: &[Depth; CHANNELS],
+        byte_order: ByteOrder,
+        limits: &Limits,
+    ) -> Self {
         let mut bytes = u32::try_from(voxels.len()).unwrap_or(u32::MAX).to_le_bytes().to_vec();
         bytes.extend_from_slice(voxels);
         let format = Format { block_size_po2, region_size: [1; 3], depths: *depths, sector_size: SECTOR };
-        let mut header = Header { version: 3, format, palette: None, table: Span::default() };
+        let mut header = Header { table: Span::default(), byte_order, ..Header::new(3, format) };
         // Every block has its own depths.
         let mut scratch = Scratch::default();
         let own =
@@ -321,7 +328,7 @@ impl Usual {
             let Some(row) = stream.rows.get(*number) else { continue };
             stream.fetch(row, &mut rows)?;
             let Some(bytes) = stream.voxel_bytes(&rows) else { continue };
-            let stored = Stored::new(bytes, block_size_po2, &usual.depths, &stream.limits);
+            let stored = Stored::new(bytes, block_size_po2, &usual.depths, stream.byte_order(), &stream.limits);
             if nth == 0 {
                 usual.depths = stored.header.format.depths;
             }

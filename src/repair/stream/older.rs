@@ -72,7 +72,9 @@ impl Older {
             Blob::Other => false,
             Blob::Bytes(_) => {
                 let view = self.stream.block(scratch);
+                // Its bytes are copied as they are.
                 view.is_readable()
+                    && !view.has_inferred_order()
                     && view.container.is_some_and(|c| c.whole)
                     && view.block.is_some_and(|b| b.epilogue.is_some() && b.size == [side; 3])
             }

@@ -10,6 +10,7 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::forest::{MAX_LODS, Meta};
 use crate::godot::region::{self, Format, Header, MAX_HEADER_BYTES};
 use crate::parallel;
+use crate::save::byte_order::OrderOfFile;
 use crate::save::scan::names::{has_lod, lod_shown_by, names_in, parse_copied, parse_lod, parse_region};
 use crate::save::scan::{ENDING, Entry, META, META_ABOVE, MetaRead, REGIONS, Scan, What, header_correction};
 use crate::save::transfer::open_region;
@@ -271,7 +272,8 @@ impl RegionFile {
     pub(super) fn named(name: &Path, lod: u8, position: [i32; 3]) -> Self {
         let name = name.into();
         let (header, damage, detail) = (None, Vec::new(), None);
-        Self { name, lod, assumes_lod: false, position, len: 0, header, damage, detail, is_renamed: false }
+        let order = OrderOfFile::default();
+        Self { name, lod, assumes_lod: false, position, len: 0, header, damage, detail, is_renamed: false, order }
     }
 
     /// A file outside of a tree of LODs, in the directory `dir`.

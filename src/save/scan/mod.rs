@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::bytes::Span;
 use crate::damage::{Code, Damage};
@@ -429,6 +430,7 @@ impl Scan<'_> {
         let of_meta = if kind == Kind::BlockFiles { block_files::format_of } else { Meta::format };
         let format = self.options.format.or_else(|| meta.as_ref().or(salvaged.as_ref()).and_then(of_meta));
         let dir = dir.to_owned();
-        self.forests.push(Forest { kind, dir, layout, meta, salvaged, format, regions, inferred_slots: None });
+        let order = OnceLock::new();
+        self.forests.push(Forest { kind, dir, layout, meta, salvaged, format, regions, inferred_slots: None, order });
     }
 }

@@ -8,9 +8,11 @@ mod table;
 mod view;
 
 use std::io;
+use std::sync::OnceLock;
 
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
+use crate::godot::byte_order::ByteOrder;
 use crate::godot::stream::loc::{self, Format, KeyRule, Place};
 use crate::godot::stream::meta::Meta;
 use crate::limits::Limits;
@@ -65,6 +67,8 @@ pub struct Stream<S> {
     pub damage: Vec<Damage>,
     /// Caps.
     pub limits: Limits,
+    /// The byte order of blocks that show none themselves, when it was needed.
+    order: OnceLock<ByteOrder>,
 }
 
 impl<S: Source> Stream<S> {
@@ -135,6 +139,7 @@ impl<S: Source> Stream<S> {
             rows: Vec::new(),
             damage: own,
             limits: *limits,
+            order: OnceLock::new(),
         };
         stream.read_structure(layout.rule);
         Ok(Some(stream))

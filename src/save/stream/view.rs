@@ -7,11 +7,13 @@ use super::rows::key_of;
 use super::{Blob, Stream, StreamRow};
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
+use crate::godot::byte_order::ByteOrder;
 use crate::godot::container::{Container, Decoder};
 use crate::godot::instances::Instances;
 use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
-use crate::save::view::{Stored, View, decode_either_order};
+use crate::save::byte_order::{MOST_STORED, Sample};
+use crate::save::view::{Stored, View, decode_in_order};
 use crate::source::Source;
 use crate::sqlite::pages::Pages;
 use crate::sqlite::payload::Payload;
@@ -161,16 +163,45 @@ impl<S: Source> Stream<S> {
         bytes(&scratch.payload, scratch.columns.get(2)?)
     }
 
+    /// The byte order of blocks that show none themselves: that of the other blocks. Reads a few of them when it is called first.
+    pub fn byte_order(&self) -> ByteOrder {
+        *self.order.get_or_init(|| {
+            let (mut sample, mut scratch) = (Sample::new(), StreamScratch::default());
+            let limits = Sample::limits(&self.limits);
+            let is_read = |row: &&StreamRow| !row.lost && matches!(row.voxels, Blob::Bytes(_));
+            let rows: Vec<&StreamRow> = self.rows.iter().filter(is_read).collect();
+            for row in Sample::pick(&rows) {
+                if u64::from(row.payload) > MOST_STORED || self.fetch(row, &mut scratch).is_err() {
+                    continue;
+                }
+                sample.add(&self.decode_block(&mut scratch, &limits, ByteOrder::default));
+                if sample.is_complete() {
+                    break;
+                }
+            }
+            sample.votes.order().unwrap_or_default()
+        })
+    }
+
     /// Decodes the block of the row that was fetched, as far as it goes.
     pub fn block<'a>(&self, scratch: &'a mut StreamScratch) -> View<'a> {
+        self.decode_block(scratch, &self.limits, || self.byte_order())
+    }
+
+    fn decode_block<'a>(
+        &self,
+        scratch: &'a mut StreamScratch,
+        limits: &Limits,
+        of_file: impl FnOnce() -> ByteOrder,
+    ) -> View<'a> {
         let StreamScratch { damage, payload, columns, decoder, reversed, .. } = scratch;
         damage.clear();
         let stored = stored(payload, columns.get(1));
-        let mut container = container(payload, columns.get(1), "vb", decoder, &self.limits, damage);
+        let mut container = container(payload, columns.get(1), "vb", decoder, limits, damage);
         let from = damage.len();
         let block = container.as_mut().and_then(|container| {
             let readable = container.mode.is_some() && (container.whole || !container.plain.is_empty());
-            readable.then(|| decode_either_order(&mut container.plain, reversed, None, &self.limits, damage))
+            readable.then(|| decode_in_order(&mut container.plain, reversed, None, limits, damage, of_file))
         });
         let size = self.meta.block_size().map(|size| [size; 3]);
         if let (Some(block), Some(size)) = (&block, size)

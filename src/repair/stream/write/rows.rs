@@ -108,7 +108,8 @@ impl Source<'_> {
             Part::Mended(mend) => {
                 let po2 = work.meta.block_size_po2.unwrap_or(4);
                 let bytes = row.and_then(|_| work.stream.voxel_bytes(own));
-                let stored = bytes.map(|bytes| Stored::new(bytes, po2, &work.depths, limits));
+                let order = work.stream.byte_order();
+                let stored = bytes.map(|bytes| Stored::new(bytes, po2, &work.depths, order, limits));
                 stored
                     .and_then(|stored| stored.apply(mend, limits))
                     .map_or(OwnedKey::Null, |bytes| OwnedKey::Blob(bytes.into()))
