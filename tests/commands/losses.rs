@@ -111,6 +111,13 @@ fn blocks_in_the_slots_of_the_old_formula_are_moved_by_a_repair() {
         all.iter().filter(|line| line["type"] == "cause").map(|line| line["cause"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(causes(&save), ["old-slots"]);
+    // The same formula as an option leads to the same verdict.
+    let given = run(&["check", &save, "--slots", "old", "--format", "jsonl"]);
+    let found = lines(&given.out);
+    let named: Vec<_> = found.iter().filter(|line| line["type"] == "cause").map(|line| line["cause"].clone()).collect();
+    assert_eq!((given.code, named), (Some(0), vec!["old-slots".into()]), "{}", given.out);
+    assert_eq!(found.last().unwrap()["totals"], totals, "{}", given.out);
+    assert_eq!(run(&["repair", &save, "--slots", "old", "--plan"]).code, Some(1));
     let copy = copy.to_str().unwrap();
     assert_eq!(causes(copy), Vec::<Json>::new());
     let again = run(&["repair", copy, "--plan"]);
