@@ -282,7 +282,7 @@ fn warn_of_left_out(of: &str, report: &Report) {
         let (lines, more) = listed_lines(of, report, kind, what);
         lines.chain(more).for_each(|line| complain(&line));
     }
-    warn_of_twice(of, report.twice);
+    warn_of_twice(of, "block", report.twice);
 }
 
 /// A line for each of the first blocks of a kind, and one for those that are not listed.

@@ -28,6 +28,8 @@ fn chunks_that_the_header_does_not_count_are_named() {
     commands.push(vec!["show", &save, "--record", "33"]);
     commands.push(vec!["show", &save, "--block", "1,0,1"]);
     commands.push(vec!["export", &save, "--map", &picture]);
+    let slice = to("slice.png");
+    commands.push(vec!["export", &save, "--slice", "y=1", "--out", &slice]);
     for arguments in commands {
         let run = run(&arguments);
         assert_eq!(run.code, Some(8), "{arguments:?}: {}", run.err);

@@ -308,7 +308,7 @@ fn compare_with(
         complain(&format_args!("{}: {}: {}", side.name(), fault.file, fault.why));
     }
     for (side, twice) in [Side::A, Side::B].into_iter().zip(summary.twice) {
-        warn_of_twice(&format!("{}: ", side.name()), twice);
+        warn_of_twice(&format!("{}: ", side.name()), "block", twice);
     }
     for (side, unowned) in [Side::A, Side::B].into_iter().zip(summary.unowned) {
         let of = format!("{}: ", side.name());

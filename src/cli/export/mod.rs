@@ -367,7 +367,7 @@ fn lacking(of: &str, faults: &PictureFaults) -> Exit {
     warn_about_faults(&faults.layers);
     tell_damaged(of, what, &faults.damaged, "", "drawn");
     let damaged = !faults.damaged.is_empty() || !faults.layers.is_empty();
-    warn_of_twice(of, faults.twice);
+    warn_of_twice(of, what, faults.twice);
     let misplaced = misplaced.and(Exit::DAMAGED.when(faults.twice > 0));
     Exit::DAMAGED.when(damaged).and(misplaced).and(Exit::FAILED.when(!faults.files.is_empty()))
 }
@@ -413,7 +413,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
         complain(&format_args!("--unpack-textures: the depths of the blocks do not show textures of Mixel4"));
     }
     let failed = packed || !summary.faults.is_empty();
-    warn_of_twice(&of, summary.twice);
+    warn_of_twice(&of, "block", summary.twice);
     let misplaced = misplaced.and(Exit::DAMAGED.when(summary.twice > 0));
     let damaged = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(misplaced);
     Ok((words(&summary), damaged.and(Exit::FAILED.when(failed))))
