@@ -5,10 +5,11 @@ use serde::Serialize;
 use crate::bytes::Span;
 use crate::check::map::part_name;
 use crate::check::pak::uncounted_words;
+use crate::check::{self, Options, Report, region};
 use crate::damage::{Code, Damage, Level};
 use crate::pak::claims::Uncounted;
 use crate::printable::{count, printable};
-use crate::save::{Pak, Save};
+use crate::save::{Forest, Pak, Region, RegionFile, Save};
 use crate::source::Source;
 use crate::voxel_map::Map;
 use crate::voxel_map::grid::{Grid, LayerFile};
@@ -33,6 +34,32 @@ pub fn uncounted_chunks<S: Source>(pak: &Pak<S>) -> std::io::Result<Option<Strin
         format!("{damage}: {}", uncounted_words(found.chunks.into()).trim_end_matches('.'))
     };
     Ok(pak.uncounted()?.map(words))
+}
+
+/// What is left out of a region whose table has no entry in use: whole blocks after the table. In words.
+#[must_use]
+pub fn unlisted_blocks<S: Source>(region: &Region<S>) -> Option<String> {
+    if !region.entries.is_empty() {
+        return None;
+    }
+    let mut report = Report::new("".into(), region.lod, region.limits.findings_per_file);
+    region::check(region, &Options::default().level(check::Level::Decode), &mut report, None);
+    let damage = report.findings.iter().find(|finding| finding.code() == Code::TableEmpty)?.damage;
+    let listed = report.findings.iter().filter(|finding| finding.code() == Code::BlockOrphan).count() as u64;
+    let blocks = listed + report.cut(Code::BlockOrphan);
+    let are = if blocks == 1 { "is" } else { "are" };
+    Some(format!("{damage}: {} {are} left out", count(blocks, "whole block")))
+}
+
+/// The same of all region files of a forest.
+#[must_use]
+pub fn unlisted_blocks_of(save: &Save, forest: &Forest) -> Vec<LeftOut> {
+    let of_file = |file: &RegionFile| {
+        // What cannot be opened is named as such.
+        let region = save.region(forest, file).ok().flatten()?;
+        Some(LeftOut { file: save.shown(&forest.dir.join(&file.name)), why: unlisted_blocks(&region)? })
+    };
+    forest.regions.iter().filter_map(of_file).collect()
 }
 
 /// What is left out of a voxel map: all of it if its description cannot be read, otherwise the layers of which no voxel can be located.

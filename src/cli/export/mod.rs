@@ -85,6 +85,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         // It may be in there that nothing was found.
         Ok(_) | Err(_) => complain_of_unread(&save),
     };
+    if let Err(Error::Missing(_)) = &done {
+        left_out::unlisted_blocks(&save, &save.forests);
+    }
     let done = done.map_err(|error| named(error, &arguments.source));
     Ok(report(arguments.out(), done)?.and(unread))
 }
@@ -125,6 +128,7 @@ fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_
                     complain_of_file_once(&fault.file, &fault.why);
                     exit = exit.and(Exit::FAILED);
                 }
+                exit = exit.and(left_out::unlisted_blocks(save, world.forest()));
                 without += 1;
             }
             Err(error) => return Err(error),
@@ -244,6 +248,9 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
         let words = format!("{width} x {height} pixels, look {}, {}", request.look.name(), summary.matter);
         (words + &beside.unwrap_or_default(), lacking("", &summary.faults).and(left_out))
     });
+    if let Err(Error::Missing(_)) = &done {
+        left_out::unlisted_blocks(&save, &save.forests);
+    }
     let unread = match &done {
         Err(Error::Beside(_) | Error::Request(_)) => Exit::CLEAN,
         Ok(_) | Err(_) => {
