@@ -255,7 +255,8 @@ impl Options {
             KeyRuleArgument::Old => KeyRule::Old,
             KeyRuleArgument::New => KeyRule::New,
         });
-        let options = save::Options::default().format(self.format()?).slots(slots).pak(self.pak()?);
+        let options = save::Options::default().format(self.format()?).assumes_depths(self.depths.is_none());
+        let options = options.slots(slots).pak(self.pak()?);
         Ok(options.stale_rows(self.stale_rows).key_rule(rule))
     }
 

@@ -271,6 +271,10 @@ fn a_layout_of_region_files_that_does_not_fit_is_no_damage() {
         let refused = repair::plan(&save, &repair::Options::default()).map(|plan| plan.regions.len());
         assert!(refused.is_err_and(|error| error.to_string().contains(named)), "{named}");
     }
+    // Depths that are assumed were not given.
+    let assumed = Options::default().format(Format { depths, ..own }).assumes_depths(true);
+    let lines = causes_with(&with_meta, &assumed).1;
+    assert!(lines.contains("which the given layout does not fit without `--depths`"), "{lines}");
     // Options that fit name no option, whatever else is wrong.
     assert_eq!(causes_with(&with_meta, &Options::default().format(own)).0, []);
     assert_eq!(causes_with(&without_meta, &Options::default().format(own)).0, [CauseKind::CopyIncomplete]);
