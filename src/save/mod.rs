@@ -21,6 +21,7 @@ mod start;
 mod stream;
 pub(crate) mod table_fits;
 mod transfer;
+mod unread_file;
 mod view;
 
 use std::io;
@@ -61,9 +62,9 @@ pub use view::{Scratch, Stored, View};
 pub struct Options {
     /// The layout of region files of versions 1 and 2. It overrides the meta file.
     pub format: Option<Format>,
-    /// The slot formula; inferred from the version of the blocks if not given.
     /// Whether the depths of that layout are assumed, because no option gives them.
     pub assumes_depths: bool,
+    /// The slot formula; inferred from the version of the blocks if not given.
     pub slots: Option<SlotFormula>,
     /// The slot formula that seams show, for regions whose blocks do not imply one; the new formula if there is none. Set by
     /// [`by_old_formula`](crate::recover::slots::by_old_formula).
@@ -91,7 +92,6 @@ impl Options {
         self
     }
 
-    /// Sets the formula of slots for negative coordinates.
     /// Sets whether the depths of the given layout are assumed.
     #[must_use]
     pub const fn assumes_depths(mut self, assumes: bool) -> Self {
@@ -99,6 +99,7 @@ impl Options {
         self
     }
 
+    /// Sets the formula of slots for negative coordinates.
     #[must_use]
     pub fn slots(mut self, slots: impl Into<Option<SlotFormula>>) -> Self {
         self.slots = slots.into();
