@@ -189,6 +189,8 @@ impl Placing<'_, '_> {
         let listed: HashMap<[i32; 3], u32> = self.case().entries.iter().map(|e| (e.position, e.first)).collect();
         for placed in sure(self.walk, self.solved, least) {
             let decision = self.decision(placed.position, placed.block, placed.certainty, placed.p);
+            // An entry that leads to the block with a wrong number of sectors is an entry of it.
+            let moved = placed.moved && first != Some(decision.sector);
             let Some(decision) = decision else { continue };
             let first = listed.get(&placed.position).copied();
             let listed_at = first.filter(|first| *first != decision.sector);

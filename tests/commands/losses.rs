@@ -223,3 +223,16 @@ fn rows_on_pages_that_cannot_be_read_are_not_left_out_in_silence() {
     assert_eq!(run.code, Some(8), "{}", run.err);
     assert!(joined(&run.err).contains("of tables cannot be read: rows on"), "{}", run.err);
 }
+
+#[test]
+fn a_block_of_which_only_the_number_of_sectors_is_wrong_is_kept_where_it_is() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/table-count");
+    let dir = tempdir().unwrap();
+    let (totals, text, exit) = totals(&save, &dir.path().join("copy"));
+    assert_eq!((exit, &totals["kept"], &totals["put_right"]), (Some(1), &12.into(), &0.into()), "{totals}");
+    assert!(text.contains("mends 1 file and keeps the 12 blocks"), "{text}");
+    for words in ["in the wrong place", "had no entry"] {
+        assert!(!text.contains(words), "{text}");
+    }
+}
