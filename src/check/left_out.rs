@@ -72,11 +72,17 @@ pub fn unread_layers(save: &Save, map: &Map) -> Vec<LeftOut> {
     map.layers().filter_map(unread).collect()
 }
 
-/// That rows of a stream were on so many pages of tables that cannot be read; `None` if there are none.
+/// What is left out of a stream: rows on so many pages of tables that cannot be read, or so many rows that an index names and that
+/// cannot be read. In words.
 #[must_use]
-pub fn unread_pages(pages: u64) -> Option<String> {
+pub fn unread_rows(pages: u64, rows: u64) -> Option<String> {
     let them = if pages == 1 { "it" } else { "them" };
-    (pages > 0).then(|| format!("{} of tables cannot be read: rows on {them} are left out", count(pages, "page")))
+    match (pages, rows) {
+        (0, 0) => None,
+        (0, 1) => Some("1 row that the index names cannot be read: it is left out".to_owned()),
+        (0, n) => Some(format!("{} that the index names cannot be read: they are left out", count(n, "row"))),
+        (n, _) => Some(format!("{} of tables cannot be read: rows on {them} are left out", count(n, "page"))),
+    }
 }
 
 /// Why a map whose description cannot be read has no layers.

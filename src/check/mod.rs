@@ -56,7 +56,7 @@ pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
 pub use inside::Inside;
 pub use left_out::{
-    LeftOut, uncounted_chunks, unlisted_blocks, unlisted_blocks_of, unread_layer, unread_layers, unread_pages,
+    LeftOut, uncounted_chunks, unlisted_blocks, unlisted_blocks_of, unread_layer, unread_layers, unread_rows,
 };
 pub use level::Level;
 pub use map::layer_rows;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::check::left_out::{LeftOut, uncounted_chunks, unlisted_blocks, unread_layers, unread_pages};
+use crate::check::left_out::{LeftOut, uncounted_chunks, unlisted_blocks, unread_layers, unread_rows};
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
@@ -58,9 +58,8 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
         File::Stream(file) => {
             if let Some(opened) = save.stream(file, &mut Vec::new())? {
                 stream::check(&opened, options, &mut report, Some(&mut rows));
-                left_out.extend(
-                    unread_pages(opened.unread_table_pages()).map(|why| LeftOut { file: save.shown(&path), why }),
-                );
+                let why = unread_rows(opened.unread_table_pages(), opened.unread_rows());
+                left_out.extend(why.map(|why| LeftOut { file: save.shown(&path), why }));
             }
         }
         File::Map(map) => {

@@ -187,7 +187,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Err(Error::Unread(report)) => {
             warn_of_unread("", &report);
             complain_of_unread(&save);
-            return Err(Failure::Failed(Error::Unread(report).to_string()));
+            let path = printable::path(&arguments.source);
+            return Err(Failure::Failed(format!("{path}: no block can be read, so nothing is converted")));
         }
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
