@@ -252,6 +252,17 @@ fn a_copy_that_lacks_most_blocks_is_not_to_take_the_place_of_the_save() {
 }
 
 #[test]
+fn findings_of_an_interrupted_migration_promise_no_less_than_the_plan_keeps() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/crash-migration");
+    let checked = joined(&run(&["check", &save]).out);
+    assert!(checked.contains("keeps the 12 blocks that can be read. The findings about blocks"), "{checked}");
+    assert!(checked.contains("so no block goes to lost+found."), "{checked}");
+    let plan = joined(&run(&["repair", &save, "--plan"]).out);
+    assert!(plan.contains("12 blocks: 12 kept unchanged") && !plan.contains("lost+found"), "{plan}");
+}
+
+#[test]
 fn lost_depths_of_a_layer_are_in_the_verdict_and_at_the_end_of_a_repair() {
     let demo = Demo::new();
     let save = demo.path("healthy/map-sparse");
