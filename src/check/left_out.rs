@@ -5,10 +5,11 @@ use serde::Serialize;
 use crate::bytes::Span;
 use crate::check::map::part_name;
 use crate::check::pak::uncounted_words;
+use crate::check::{self, Options, Report, region};
 use crate::damage::{Code, Damage, Level};
 use crate::pak::claims::Uncounted;
 use crate::printable::{count, printable};
-use crate::save::{Pak, Save};
+use crate::save::{Forest, Pak, Region, RegionFile, Save};
 use crate::source::Source;
 use crate::voxel_map::Map;
 use crate::voxel_map::grid::{Grid, LayerFile};
@@ -35,6 +36,32 @@ pub fn uncounted_chunks<S: Source>(pak: &Pak<S>) -> std::io::Result<Option<Strin
     Ok(pak.uncounted()?.map(words))
 }
 
+/// What is left out of a region whose table has no entry in use: whole blocks after the table. In words.
+#[must_use]
+pub fn unlisted_blocks<S: Source>(region: &Region<S>) -> Option<String> {
+    if !region.entries.is_empty() {
+        return None;
+    }
+    let mut report = Report::new("".into(), region.lod, region.limits.findings_per_file);
+    region::check(region, &Options::default().level(check::Level::Decode), &mut report, None);
+    let damage = report.findings.iter().find(|finding| finding.code() == Code::TableEmpty)?.damage;
+    let listed = report.findings.iter().filter(|finding| finding.code() == Code::BlockOrphan).count() as u64;
+    let blocks = listed + report.cut(Code::BlockOrphan);
+    let are = if blocks == 1 { "is" } else { "are" };
+    Some(format!("{damage}: {} {are} left out", count(blocks, "whole block")))
+}
+
+/// The same of all region files of a forest.
+#[must_use]
+pub fn unlisted_blocks_of(save: &Save, forest: &Forest) -> Vec<LeftOut> {
+    let of_file = |file: &RegionFile| {
+        // What cannot be opened is named as such.
+        let region = save.region(forest, file).ok().flatten()?;
+        Some(LeftOut { file: save.shown(&forest.dir.join(&file.name)), why: unlisted_blocks(&region)? })
+    };
+    forest.regions.iter().filter_map(of_file).collect()
+}
+
 /// What is left out of a voxel map: all of it if its description cannot be read, otherwise the layers of which no voxel can be located.
 #[must_use]
 pub fn unread_layers(save: &Save, map: &Map) -> Vec<LeftOut> {
@@ -45,11 +72,17 @@ pub fn unread_layers(save: &Save, map: &Map) -> Vec<LeftOut> {
     map.layers().filter_map(unread).collect()
 }
 
-/// That rows of a stream were on so many pages of tables that cannot be read; `None` if there are none.
+/// What is left out of a stream: rows on so many pages of tables that cannot be read, or so many rows that an index names and that
+/// cannot be read. In words.
 #[must_use]
-pub fn unread_pages(pages: u64) -> Option<String> {
+pub fn unread_rows(pages: u64, rows: u64) -> Option<String> {
     let them = if pages == 1 { "it" } else { "them" };
-    (pages > 0).then(|| format!("{} of tables cannot be read: rows on {them} are left out", count(pages, "page")))
+    match (pages, rows) {
+        (0, 0) => None,
+        (0, 1) => Some("1 row that the index names cannot be read: it is left out".to_owned()),
+        (0, n) => Some(format!("{} that the index names cannot be read: they are left out", count(n, "row"))),
+        (n, _) => Some(format!("{} of tables cannot be read: rows on {them} are left out", count(n, "page"))),
+    }
 }
 
 /// Why a map whose description cannot be read has no layers.

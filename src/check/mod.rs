@@ -55,7 +55,9 @@ pub(crate) use causes::misfit_of_regions;
 pub use filter::Filter;
 pub use finding::{BlockAt, Finding};
 pub use inside::Inside;
-pub use left_out::{LeftOut, uncounted_chunks, unread_layer, unread_layers, unread_pages};
+pub use left_out::{
+    LeftOut, uncounted_chunks, unlisted_blocks, unlisted_blocks_of, unread_layer, unread_layers, unread_rows,
+};
 pub use level::Level;
 pub use map::layer_rows;
 #[cfg(feature = "cli")]

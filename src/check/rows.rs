@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::check::left_out::{LeftOut, uncounted_chunks, unread_layers, unread_pages};
+use crate::check::left_out::{LeftOut, uncounted_chunks, unlisted_blocks, unread_layers, unread_rows};
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
@@ -42,6 +42,7 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
         File::Region(forest, file) => {
             if let Some(region) = save.region(forest, file)? {
                 region::check(&region, options, &mut report, Some(&mut rows));
+                left_out.extend(unlisted_blocks(&region).map(|why| LeftOut { file: save.shown(&path), why }));
             }
             if forest.kind == Kind::BlockFiles {
                 add_codes_of_file(&mut rows, file);
@@ -57,9 +58,8 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
         File::Stream(file) => {
             if let Some(opened) = save.stream(file, &mut Vec::new())? {
                 stream::check(&opened, options, &mut report, Some(&mut rows));
-                left_out.extend(
-                    unread_pages(opened.unread_table_pages()).map(|why| LeftOut { file: save.shown(&path), why }),
-                );
+                let why = unread_rows(opened.unread_table_pages(), opened.unread_rows());
+                left_out.extend(why.map(|why| LeftOut { file: save.shown(&path), why }));
             }
         }
         File::Map(map) => {
@@ -106,7 +106,7 @@ pub struct FileTable {
     pub rows: Vec<Row>,
     /// The findings about the file, each with the slot of its block.
     pub findings: Vec<(Option<u32>, Finding)>,
-    /// What of a pak region or a voxel map has no row although it holds blocks.
+    /// What of a region, a pak region or a voxel map has no row although it holds blocks.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -124,6 +124,12 @@ pub fn table(save: &Save, file: File<'_>, options: &Options<'_>) -> FileTable {
             left_out = unread_layers(save, map);
         }
         File::Region(forest, file) if forest.kind == Kind::BlockFiles => add_codes_of_file(&mut rows, file),
+        File::Region(forest, file) => {
+            let region = save.region(forest, file).ok().flatten();
+            let why = region.and_then(|region| unlisted_blocks(&region));
+            let shown = save.shown(&forest.dir.join(&file.name));
+            left_out.extend(why.map(|why| LeftOut { file: shown, why }));
+        }
         File::Pak(pak_dir, file) => {
             // What cannot be opened is a finding.
             let pak = save.pak(pak_dir, file, &mut Vec::new()).ok().flatten();
@@ -131,7 +137,7 @@ pub fn table(save: &Save, file: File<'_>, options: &Options<'_>) -> FileTable {
             let shown = save.shown(&pak_dir.dir.join(&file.name));
             left_out.extend(why.map(|why| LeftOut { file: shown, why }));
         }
-        _ => {}
+        File::Stream(_) => {}
     }
     report.finish();
     FileTable { rows, findings: report.with_slots(), left_out }

@@ -1,6 +1,7 @@
 //! Rules over a stream: its pages, its settings, its keys, and all blocks with their instances.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 
 use crate::bytes::{Span, index};
@@ -10,7 +11,7 @@ use crate::check::{BlockAt, Level, Options, Report, Row, copied, unchanged};
 use crate::damage::{Code, CodeSet, Damage, Value};
 use crate::godot::stream::loc::KeyRule;
 use crate::parallel;
-use crate::printable::triple;
+use crate::printable::{grouped, triple};
 use crate::save::{Blob, Save, Stream, StreamFile, StreamRow, StreamScratch};
 use crate::source::{OpenError, Source, Windowed};
 use crate::sqlite::pages::Pages;
@@ -78,8 +79,9 @@ pub(super) fn check<S: Source>(
     mut rows: Option<&mut Vec<Row>>,
 ) {
     let is_counted = stream.unread_table_pages() == 0;
-    for damage in &stream.damage {
-        report.file(*damage, page_of(stream, damage, is_counted));
+    for (damage, times) in once(&stream.damage) {
+        let again = if times > 1 { format!(" It does so {} times.", grouped(times)) } else { String::new() };
+        report.file(damage, page_of(stream, &damage, is_counted).map(|page| page + &again));
     }
     if options.level == Level::Header {
         options.advance(stream.pages.source.len());
@@ -132,6 +134,20 @@ pub(super) fn check<S: Source>(
         let place = stream.rows.get(slot as usize).and_then(|row| row.place);
         BlockAt { lod: place.map_or(0, |place| place.lod), position: place.map(|place| place.position) }
     });
+}
+
+/// Each damage once, and how often it is there: a page may lead to several others that are not in the file.
+fn once(damage: &[Damage]) -> Vec<(Damage, u64)> {
+    let mut all: Vec<(Damage, u64)> = Vec::new();
+    let mut at: HashMap<(u64, String), usize> = HashMap::new();
+    for one in damage {
+        let known = at.entry((one.span.start, one.to_string())).or_insert(all.len());
+        match all.get_mut(*known).filter(|(of, _)| of == one) {
+            Some((_, times)) => *times += 1,
+            None => all.push((*one, 1)),
+        }
+    }
+    all
 }
 
 /// The page of a fault, in a sentence; `is_counted` is whether the rows of the pages that cannot be read are known.

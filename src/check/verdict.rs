@@ -203,6 +203,15 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
     }
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
+    // What each finding says of lost+found is true of its block alone.
+    if first.is_some_and(|first| first.kind == CauseKind::Migration)
+        && mended.is_some_and(|totals| totals.set_aside == 0)
+    {
+        lines.push(
+            "The findings about blocks are those of the unfinished file. The repair reads it as it was before its bytes were moved, so no block goes to lost+found."
+                .to_owned(),
+        );
+    }
     lines.extend(totals.filter(|totals| totals.foreign > 0).map(|totals| foreign_outlook(totals, save, effort)));
     lines
 }
@@ -454,6 +463,19 @@ mod tests {
             verdict(&[], Some(&map), &save("map"), Effort::NORMAL),
             ["voxscope repair map --out map-repaired changes 2 files."]
         );
+    }
+
+    #[test]
+    fn findings_of_an_unfinished_migration_are_not_what_the_repair_does() {
+        let say = |totals: Totals| {
+            let cause = Cause::new(CauseKind::Migration, 5, vec!["5 blocks".to_owned()], &[CauseKind::Killed]);
+            verdict(&[cause], Some(&totals), &save("world"), Effort::NORMAL).concat()
+        };
+        let kept = Totals { source: 12, kept: 12, files_changed: 1, ..Totals::default() };
+        assert!(say(kept).ends_with("so no block goes to lost+found."), "{}", say(kept));
+        for other in [Totals { kept: 11, lost: 1, ..kept }, Totals { set_aside: 1, ..kept }] {
+            assert!(!say(other).contains("no block goes to lost+found"), "{}", say(other));
+        }
     }
 
     #[test]

@@ -184,10 +184,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Err(error @ (Error::Beside(draft::Error::Destination { .. }) | Error::Request(_))) => {
             return Err(Failure::Usage(error.to_string()));
         }
+        Err(Error::Unread(report)) => {
+            warn_of_unread("", &report);
+            complain_of_unread(&save);
+            let path = printable::path(&arguments.source);
+            return Err(Failure::Failed(format!("{path}: no block can be read, so nothing is converted")));
+        }
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
     let damaged = reports.iter().any(|(_, report)| report.leaves_damage());
-    let unread = reports.iter().any(|(_, report)| !report.faults.is_empty());
+    let unread = reports.iter().any(|(_, report)| !report.faults.is_empty() || report.reads_nothing());
     let exit = Exit::DAMAGED.when(damaged).and(Exit::FAILED.when(unread)).and(left_out);
     let root = printable::path(&save.path);
     let printed = reports.iter().try_for_each(|(below, report)| {
@@ -196,7 +202,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         let name = report.source().strip_prefix(&root).unwrap_or(report.source());
         let name = name.trim_start_matches(['/', '\\']);
         let name = if name.is_empty() { printable::path(below) } else { name.to_owned() };
-        print_report(&out, &of_several(&save, &name), report)
+        let of = of_several(&save, &name);
+        if report.reads_nothing() {
+            warn_of_unread(&of, report);
+            complain(&format_args!("{of}no block can be read, so it is left out"));
+            return Ok(());
+        }
+        print_report(&out, &of, report)
     });
     // Beside several saves, what was not read may concern none of them.
     let exit = exit.and(complain_of_unread(&save)).and(complain_of_other_lods(&save));
@@ -272,29 +284,47 @@ fn advise_repair(save: &SaveArguments, reports: &[(PathBuf, Report)]) -> Result<
 /// Entries of one kind that are listed on the terminal; convert.json lists all.
 const MOST: usize = 4;
 
-/// Names the blocks that are not in the result.
-fn warn_of_left_out(of: &str, report: &Report) {
+/// Names what cannot be read of a save that is not converted.
+fn warn_of_unread(of: &str, report: &Report) {
+    for fault in &report.faults {
+        complain_of_file(&fault.file, &fault.why);
+    }
+    warn_of_misplaced(of, "block", &report.misplaced, "converted");
+    warn_of_left_out(of, report, "");
+}
+
+/// Names the blocks that are not in the result; `listed` says where all of them are.
+fn warn_of_left_out(of: &str, report: &Report, listed: &str) {
     for (kind, what) in [
         (Kind::Damaged, "cannot be read and is left out"),
         (Kind::TooLarge, "does not fit and is left out"),
         (Kind::StaleRow, "is left out"),
     ] {
-        let (lines, more) = listed_lines(of, report, kind, what);
+        let (lines, more) = listed_lines(of, report, kind, what, listed);
         lines.chain(more).for_each(|line| complain(&line));
     }
-    warn_of_twice(of, report.twice);
+    warn_of_twice(of, "block", report.twice);
 }
 
-/// A line for each of the first blocks of a kind, and one for those that are not listed.
-fn listed_lines(of: &str, report: &Report, kind: Kind, what: &str) -> (impl Iterator<Item = String>, Option<String>) {
+/// Where all blocks are listed.
+const IN_REPORT: &str = "; convert.json lists them";
+
+/// A line for each of the first blocks of a kind, and one for those that are not listed; `listed` says where all of them are.
+fn listed_lines(
+    of: &str,
+    report: &Report,
+    kind: Kind,
+    what: &str,
+    listed: &str,
+) -> (impl Iterator<Item = String>, Option<String>) {
     let part = if kind == Kind::Palette { "region" } else { "block" };
     let line = move |listed: &Listed| {
         format!("{of}{part} {} of LOD {} {what}: {}", triple(listed.block), listed.lod, listed.why)
     };
-    let listed = report.listed.iter().filter(move |listed| listed.kind == kind).take(MOST);
+    let first = report.listed.iter().filter(move |listed| listed.kind == kind).take(MOST);
     let more = report.count(kind).saturating_sub(MOST as u64);
-    let more = (more > 0).then(|| format!("{of}and {} more; convert.json lists them", grouped(more)));
-    (listed.map(line), more)
+    let more = (more > 0).then(|| format!("{of}and {} more{listed}", grouped(more)));
+    (first.map(line), more)
 }
 
 /// Prints what a conversion did; `of` is what the lines about one of several saves begin with.
@@ -305,7 +335,7 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
     }
     warn_of_corrected(&report.corrected);
     warn_of_misplaced(of, "block", &report.misplaced, "converted");
-    warn_of_left_out(of, report);
+    warn_of_left_out(of, report, IN_REPORT);
     for (kind, what) in [
         (Kind::Filled, "is filled"),
         (Kind::Metadata, "has metadata that the result cannot store, kept in convert.json"),
@@ -321,7 +351,7 @@ fn print_report(to: &Path, of: &str, report: &Report) -> Result<(), Failure> {
         (Kind::DamagedInstances, "has damaged instances, copied unchanged"),
         (Kind::Depth, "has another depth"),
     ] {
-        let (mut lines, more) = listed_lines(of, report, kind, what);
+        let (mut lines, more) = listed_lines(of, report, kind, what, IN_REPORT);
         lines.try_for_each(|line| writeln!(out, "{}", wrapped(&line, "  ")))?;
         if let Some(more) = more {
             writeln!(out, "  {more}.")?;

@@ -34,10 +34,10 @@ pub fn complain(text: &dyn std::fmt::Display) {
     }
 }
 
-/// Says how many blocks are left out because another one has their position.
-pub fn warn_of_twice(of: &str, n: u64) {
+/// Says how many blocks, or what `what` names, are left out because another one has their position.
+pub fn warn_of_twice(of: &str, what: &str, n: u64) {
     if n > 0 {
-        complain(&format_args!("{of}{} left out because another one has the same position", count(n, "block")));
+        complain(&format_args!("{of}{} left out because another one has the same position", count(n, what)));
     }
 }
 

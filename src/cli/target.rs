@@ -255,7 +255,8 @@ impl Options {
             KeyRuleArgument::Old => KeyRule::Old,
             KeyRuleArgument::New => KeyRule::New,
         });
-        let options = save::Options::default().format(self.format()?).slots(slots).pak(self.pak()?);
+        let options = save::Options::default().format(self.format()?).assumes_depths(self.depths.is_none());
+        let options = options.slots(slots).pak(self.pak()?);
         Ok(options.stale_rows(self.stale_rows).key_rule(rule))
     }
 
@@ -343,8 +344,15 @@ pub fn parse_position(text: &str) -> Result<[f64; 3], String> {
 
 /// `X,Y,Z` as three whole numbers.
 pub fn parse_triple(text: &str) -> Result<[i32; 3], String> {
-    let numbers: Option<Vec<i32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
-    numbers
-        .and_then(|numbers| numbers.try_into().ok())
-        .ok_or_else(|| "expected three whole numbers separated by commas, such as 3,-1,12".to_owned())
+    let parts = || text.split(',').map(str::trim);
+    let numbers: Option<Vec<i32>> = parts().map(|part| part.parse().ok()).collect();
+    let is_whole = |part: &str| {
+        let digits = part.strip_prefix(['-', '+']).unwrap_or(part);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let are_whole = parts().count() == 3 && parts().all(is_whole);
+    numbers.and_then(|numbers| numbers.try_into().ok()).ok_or_else(|| match are_whole {
+        true => format!("each of the three numbers must be {} to {}", i32::MIN, i32::MAX),
+        false => "expected three whole numbers separated by commas, such as 3,-1,12".to_owned(),
+    })
 }

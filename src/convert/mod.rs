@@ -118,6 +118,9 @@ pub enum Error {
     /// The requested options are not possible.
     #[error("{0}")]
     Request(String),
+    /// No block of a save can be read although it has some, or may: what is in its report.
+    #[error("{}: no block can be read, so nothing is converted", .0.source())]
+    Unread(Box<Report>),
     /// The result differs from the source.
     #[error("the result differs from the source at block {} of LOD {}: {}; nothing is left of it", crate::printable::triple(*.position), .lod, .why)]
     Differs {
@@ -208,6 +211,9 @@ pub fn to_forest(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
             layout.sector = sector;
             continue;
         }
+        if report.reads_nothing() {
+            return Err(Error::Unread(Box::new(report)));
+        }
         report.enlarged =
             (layout != wanted).then_some([(wanted.region, wanted.sector), (layout.region, layout.sector)]);
         let result = Save::open(draft.root(), &save::Options::default())?;
@@ -271,6 +277,9 @@ pub fn to_stream(world: &World<'_>, target: &Target, to: &Path, watch: &Watch<'_
     let mut report = Report::new(world, &layout, slots);
     report.misplaced = check::misplaced(world.save, world.forest(), watch);
     let path = stream::write(&work, &draft, &mut report)?;
+    if report.reads_nothing() {
+        return Err(Error::Unread(Box::new(report)));
+    }
     let result = Save::open(&path, &save::Options::default().key_rule(KeyRule::New))?;
     verify::verify(&work, &World::only(&result)?, &report)?;
     if let Some(file) = world.changed() {
@@ -293,7 +302,7 @@ pub enum ResultForm {
 
 /// Converts every world of a directory that holds several. The results have the same paths below `to`, which must not exist; the
 /// name of a stream becomes that of its forest, and the reverse. Either all of them are written or none; those of which nothing
-/// can be read are left out: [`World::all_readable`] names them.
+/// can be read are left out: [`World::all_readable`] names them, or they have a report that [`Report::reads_nothing`].
 ///
 /// # Errors
 /// As those of [`to_forest`], and if no world can be read. A directory with damaged blocks is not an error.
@@ -307,8 +316,9 @@ pub fn to_directory(
     let draft = Draft::new(&[&save.path], to, watch)?;
     let mut done: Vec<(PathBuf, Report)> = Vec::new();
     let mut taken: HashSet<PathBuf> = HashSet::new();
-    let (mut worlds, unread) = World::all_readable(save);
-    if let (true, Some(error)) = (worlds.is_empty(), unread.into_iter().next()) {
+    let mut unread: Vec<(PathBuf, Report)> = Vec::new();
+    let (mut worlds, unreadable) = World::all_readable(save);
+    if let (true, Some(error)) = (worlds.is_empty(), unreadable.into_iter().next()) {
         return Err(error.into());
     }
     // The directory of a result is there before others are written into it.
@@ -329,14 +339,24 @@ pub fn to_directory(
             draft.directory(parent)?;
         }
         let to = draft.root().join(&below);
-        let report = match form {
-            ResultForm::Forest => to_forest(&world, target, &to, watch)?,
+        let converted = match form {
+            ResultForm::Forest => to_forest(&world, target, &to, watch),
             #[cfg(feature = "sqlite")]
-            ResultForm::Stream => to_stream(&world, target, &to, watch)?,
+            ResultForm::Stream => to_stream(&world, target, &to, watch),
         };
-        done.push((below, report));
+        match converted {
+            Ok(report) => done.push((below, report)),
+            Err(Error::Unread(report)) => unread.push((below, *report)),
+            Err(error) => return Err(error),
+        }
+    }
+    if done.is_empty()
+        && let Some((_, report)) = unread.pop()
+    {
+        return Err(Error::Unread(Box::new(report)));
     }
     draft.finish()?;
+    done.extend(unread);
     Ok(done)
 }
 

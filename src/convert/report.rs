@@ -332,6 +332,13 @@ impl Report {
         self.listed.iter().filter(|listed| listed.kind == kind).count() as u64
     }
 
+    /// Whether no block of the source can be read although it has some, or may: nothing is written then.
+    #[must_use]
+    pub fn reads_nothing(&self) -> bool {
+        let left_out = self.read + self.misplaced.unowned + self.faults.len() as u64;
+        self.written == 0 && self.count(Kind::Damaged) == self.read && left_out > 0
+    }
+
     /// Whether blocks or instances of the source are not in the result, damaged instances are, or blocks are or may be in a wrong
     /// place, or in no table.
     #[must_use]

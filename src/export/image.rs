@@ -1,13 +1,14 @@
 //! Slices through voxels and depth maps as PNG.
 
+use std::collections::HashSet;
 use std::path::Path;
 
-use crate::check::Misplaced;
+use crate::check::{self, Misplaced};
 use crate::draft::{self, Draft};
 use crate::godot::channel::{ChannelId, NAMES, SDF, index_zxy, sdf};
 use crate::godot::textures::{INDICES, Textures, WEIGHTS, pictured};
 use crate::watch::{Step, Watch};
-use crate::world::{Buffer, World, unreadable};
+use crate::world::{Buffer, Fault, World, unreadable};
 
 use super::canvas::{Canvas, Picture, Slice, Values};
 use super::picture_faults::{self, PictureFaults};
@@ -147,18 +148,32 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
     let pak_dir = chunks::pak_dir(save)?;
     // Positions of the chunks, from their records, and the shape of the first one that has one.
     let (mut found, mut shape, mut probes) = (Vec::new(), None, 0);
+    // Of two chunks of one position the first is drawn, as in a picture of the world.
+    let (mut taken, mut twice, mut files) = (HashSet::new(), 0, Vec::new());
     for file in pak_dir.files.iter().filter(|file| file.refused.is_none()) {
         draft.go_on()?;
         let Some(pak) = chunks::open(save, pak_dir, file)? else { continue };
+        let path = pak_dir.dir.join(&file.name);
+        let why = check::uncounted_chunks(&pak).map_err(draft::Error::read(&path))?;
+        files.extend(why.map(|why| Fault { file: save.shown(&path), why }));
         for (number, record) in pak.present() {
-            found.extend(pak.chunk(number).map(|chunk| (file, number, record, chunk)));
+            if let Some(chunk) = pak.chunk(number) {
+                match taken.insert(chunk) {
+                    true => found.push((file, number, record, chunk)),
+                    false => twice += 1,
+                }
+            }
             if shape.is_none() && probes < PROBES {
                 probes += 1;
                 shape = pak.view(number, record, &mut scratch).ok().and_then(|view| view.shape);
             }
         }
     }
-    let shape = shape.ok_or_else(|| Error::Missing("no chunk tells its shape".to_owned()))?.value;
+    let missing = |why: &str| {
+        let files: Vec<String> = files.iter().map(|Fault { file, why }| format!("; {file}: {why}")).collect();
+        Error::Missing(format!("{why}{}", files.concat()))
+    };
+    let shape = shape.ok_or_else(|| missing("no chunk tells its shape"))?.value;
     let size = shape.size.map(i64::from);
     let of = |chunk: [i32; 3]| {
         let low = [0, 1, 2].map(|i| i64::from(chunk[i]) * size[i]);
@@ -168,7 +183,7 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
         .iter()
         .map(|(.., chunk)| of(*chunk))
         .reduce(|[low, high], [a, b]| [[0, 1, 2].map(|i| low[i].min(a[i])), [0, 1, 2].map(|i| high[i].max(b[i]))]);
-    let all = all.ok_or_else(|| Error::Missing("the chunks have numbers only, and no places".to_owned()))?;
+    let all = all.ok_or_else(|| missing("the chunks have numbers only, and no places"))?;
     let which = match slice.which {
         Which::Block(chunk) => Which::Box(of(chunk)),
         which => which,
@@ -206,7 +221,7 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
     let drawn = found.iter().filter_map(|(file, record, ..)| Some((u32::try_from(numbers(file)?).ok()?, *record)));
     let blocks = picture_faults::misplaced_chunks(save, pak_dir, drawn, watch);
     let misplaced = Misplaced { blocks, ..Misplaced::default() };
-    let faults = PictureFaults { damaged, misplaced, is_of_chunks: true, ..PictureFaults::default() };
+    let faults = PictureFaults { damaged, files, misplaced, twice, is_of_chunks: true, ..PictureFaults::default() };
     Ok(Picture { faults, ..picture })
 }
 

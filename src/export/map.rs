@@ -159,8 +159,9 @@ impl<'r> Drawing<'r> {
                 lods if lods.is_empty() => "its blocks have no known positions".to_owned(),
                 lods => format!("LODs: {lods}"),
             };
-            let unread = source.without_blocks.iter().flat_map(|table| &table.faults);
-            let unread: String = unread.map(|fault| format!("; {}: {}", fault.file, fault.why)).collect();
+            let mut faults: Vec<world::Fault> = Vec::new();
+            world::add_new(&mut faults, source.without_blocks.iter().flat_map(|table| table.faults.iter().cloned()));
+            let unread: String = faults.iter().map(|fault| format!("; {}: {}", fault.file, fault.why)).collect();
             return Err(Error::Missing(format!("{shown}: there is no block of LOD {}; {lods}{unread}", request.lod)));
         }
         if request.look == Look::Depth && !source.has_depth() {

@@ -60,10 +60,32 @@ pub fn file_name(name: &Path) -> String {
     out
 }
 
-/// A path as an argument for a shell, made printable.
+/// A path as an argument for a shell, made printable. A name with characters that are not printable, or bytes that are not UTF-8, is in
+/// the quotes `$'...'` of POSIX shells, in which escapes stand for these bytes.
 #[must_use]
 pub fn argument(file: &Path) -> String {
-    shell_word(path(file))
+    let bytes = file.as_os_str().as_encoded_bytes();
+    if std::str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_plain)) {
+        return shell_word(path(file));
+    }
+    let mut out = "$'".to_owned();
+    let escape = |out: &mut String, bytes: &[u8]| {
+        for byte in bytes {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
+    };
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\'' | '\\' => out.extend(['\\', c]),
+                c if is_plain(c) => out.push(c),
+                c => escape(&mut out, c.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        escape(&mut out, chunk.invalid());
+    }
+    out.push('\'');
+    out
 }
 
 /// A printable word as an argument for a shell.
@@ -153,11 +175,19 @@ mod tests {
         assert_eq!(printable("a\x1b[31mb\r\n\u{202e}\u{9b}"), "a\\u{1b}[31mb\\u{d}\\u{a}\\u{202e}\\u{9b}");
     }
 
+    #[test]
+    fn arguments_for_a_shell_name_their_file() {
+        assert_eq!(argument(Path::new("a/b.vxr")), "a/b.vxr");
+        assert_eq!(argument(Path::new("it's é")), r"'it'\''s é'");
+        assert_eq!(argument(Path::new("a\nb'c\\ \u{202e}")), r"$'a\x0ab\'c\\ \xe2\x80\xae'");
+    }
+
     #[cfg(unix)]
     #[test]
     fn names_that_are_not_utf8_are_shown_byte_by_byte() {
         use std::os::unix::ffi::OsStrExt;
         let name = std::ffi::OsStr::from_bytes(b"r.\xff\x1b.vxr");
         assert_eq!(path(Path::new(name)), "r.\\xff\\u{1b}.vxr");
+        assert_eq!(argument(Path::new(name)), r"$'r.\xff\x1b.vxr'");
     }
 }

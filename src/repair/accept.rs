@@ -4,8 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::bytes::Span;
-use crate::godot::region::Header;
-use crate::godot::slots::{self, SlotFormula};
 use crate::printable;
 use crate::repair::decision::{Decision, LostBlock, Origin, RegionPlan};
 use crate::repair::{Certainty, Error, KeptReason};
@@ -62,8 +60,10 @@ pub(super) fn apply(regions: &mut [RegionPlan], accepted: &[Accepted]) -> Result
 }
 
 fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
-    let header = region.header.clone().ok_or("nothing has to be placed in this file")?;
-    let slot = slot_of(&header, region, one.position).ok_or("the position is none of this file")?;
+    let (Some(header), Some(place)) = (&region.header, region.place) else {
+        return Err("nothing has to be placed in this file");
+    };
+    let slot = place.slot(&header.format, one.position).ok_or("the position is none of this file")?;
     let taken = region.blocks.iter().position(|block| block.slot == slot);
     let is_it = |start: BlockStart, pieces: &[Span]| match one.start {
         BlockStart::Sector(_) => start == one.start,
@@ -109,25 +109,6 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
     });
     region.blocks.sort_by_key(|block| (block.sector, block.slot));
     Ok(())
-}
-
-/// The slot of a position in a region, by the formula of its other blocks.
-fn slot_of(header: &Header, region: &RegionPlan, position: [i32; 3]) -> Option<u32> {
-    let size = header.format.region_size;
-    let place = |at: [i32; 3], formula| {
-        let [x, y, z] = [0, 1, 2].map(|axis| slots::place(at[axis], size[axis], formula));
-        let (x, y, z) = (x?, y?, z?);
-        Some(([x.0, y.0, z.0], slots::index(size, [x.1, y.1, z.1])?))
-    };
-    let fits = |formula: &SlotFormula| {
-        region.blocks.iter().all(|block| place(block.position, *formula).is_some_and(|(_, slot)| slot == block.slot))
-    };
-    let formula = [SlotFormula::Euclidean, SlotFormula::Legacy].into_iter().find(fits)?;
-    let (own, slot) = place(position, formula)?;
-    // Any known position of the file implies its region.
-    let known = region.blocks.first().map(|block| block.position).or(region.missing.first().map(|(at, _)| *at));
-    let known = known.or_else(|| Some(region.lost.iter().find_map(|lost| lost.candidates.first())?.0))?;
-    (place(known, formula)?.0 == own).then_some(slot)
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::bytes::Span;
-use crate::godot::region::Header;
+use crate::godot::region::{Format, Header};
+use crate::godot::slots::{self, SlotFormula};
 use crate::recover::decide::Certainty;
 use crate::repair::mend::Mend;
 use crate::repair::out::below;
@@ -121,6 +122,28 @@ pub struct LostBlock {
     pub identical: u64,
 }
 
+/// A region, and the formula by which it places its blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RegionPlace {
+    pub region: [i32; 3],
+    pub slots: SlotFormula,
+}
+
+impl RegionPlace {
+    /// The slot of a position; `None` if it is in another region.
+    pub fn slot(&self, format: &Format, position: [i32; 3]) -> Option<u32> {
+        let mut inside = [0; 3];
+        for axis in 0..3 {
+            let (region, at) = slots::place(position[axis], format.region_size[axis], self.slots)?;
+            if region != self.region[axis] {
+                return None;
+            }
+            inside[axis] = at;
+        }
+        slots::index(format.region_size, inside)
+    }
+}
+
 /// What is done with a region file.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -151,6 +174,8 @@ pub struct RegionPlan {
     pub missing: Vec<([i32; 3], MissingReason)>,
     /// Blocks whose places the effort did not suffice to decide.
     pub undecided: u64,
+    /// Where the blocks are that are written, and by which formula their slots are found, when it is built anew.
+    pub(super) place: Option<RegionPlace>,
     /// Whether its blocks move from the slots of the old formula to those of the new one.
     pub changes_slots: bool,
 }
@@ -226,6 +251,7 @@ pub(super) fn simple(
         lost: Vec::new(),
         missing: Vec::new(),
         undecided: 0,
+        place: None,
         changes_slots: false,
     }
 }

@@ -24,19 +24,56 @@ fn changed_files(save: &Save, plan: &Plan) -> HashSet<String> {
     whole.chain(below.map(|name| save.shown(&save.path.join(name)))).collect()
 }
 
+/// The printable names of the files that a plan copies as they are under another name.
+fn renamed_files(save: &Save, plan: &Plan) -> HashSet<String> {
+    let regions = plan.regions.iter().filter(|region| region.action == Action::Copy && region.region.is_some());
+    let paks = plan.paks.iter().filter(|pak| pak.action == Action::Copy && pak.is_renamed);
+    let paths = regions.map(|region| &region.path).chain(paks.map(|pak| &pak.path));
+    paths.map(|path| save.shown(path)).collect()
+}
+
+/// The printable names of the region files that a plan builds anew with the slots that they have.
+fn rebuilt_regions(save: &Save, plan: &Plan) -> HashSet<String> {
+    let is_rebuilt = |region: &&RegionPlan| region.action == Action::Rebuild && !region.changes_slots;
+    plan.regions.iter().filter(is_rebuilt).map(|region| save.shown(&region.path)).collect()
+}
+
+/// Codes of names of files.
+const NAMES: [Code; 5] = [Code::CopyName, Code::NameRegion, Code::RegionMisnamed, Code::PakName, Code::PakDuplicate];
+
+/// The printable names of files and directories that the copy of a plan has although the save lacks them.
+fn added_files(save: &Save, plan: &Plan) -> HashSet<String> {
+    let mut added = HashSet::new();
+    for region in plan.regions.iter().filter(|region| region.action != Action::SetAside) {
+        let path = save.path.join(&region.name);
+        added.extend(path.parent().map(|dir| save.shown(dir)));
+        added.insert(save.shown(&path));
+    }
+    added.extend(plan.metas.iter().map(|meta| save.shown(&save.path.join(&meta.name))));
+    added
+}
+
+/// Whether findings of a code are about something that is not there.
+const fn is_of_absence(code: Code) -> bool {
+    matches!(code, Code::RegionMissing | Code::LodGap | Code::MetaMissing | Code::BlockFilesMeta | Code::MapFileMissing)
+}
+
 /// A test of findings of a save: whether a copy by this plan has them too. They are errors and warnings of files that are
-/// copied as they are; findings about files that cannot be read are not among them.
+/// copied as they are, of what is missing, and those that building a file anew does not mend; findings about files that cannot be
+/// read are not among them.
 pub(super) fn stays<'p>(save: &'p Save, plan: &Plan) -> impl Fn(&Finding) -> bool + Sync + use<'p> {
     let changed = changed_files(save, plan);
+    let (renamed, rebuilt, added) = (renamed_files(save, plan), rebuilt_regions(save, plan), added_files(save, plan));
     // What disagrees with a meta file agrees with the one that is written.
     let metas = !plan.metas.is_empty();
     move |finding| {
         let path = if save.path.is_file() { save.path.clone() } else { save.path.join(&*finding.file) };
         let is_settled = metas && finding.code() == Code::MetaDiffers;
-        finding.level() != damage::Level::Note
-            && !is_settled
-            && !finding.code().is_unread()
-            && !changed.contains(&*finding.file)
-            && path.is_file()
+        let file = &*finding.file;
+        let is_as_it_was = !changed.contains(file)
+            || (renamed.contains(file) && !NAMES.contains(&finding.code()))
+            || (rebuilt.contains(file) && finding.code() == Code::SlotsMixed);
+        let is_there = path.is_file() || (is_of_absence(finding.code()) && !added.contains(file));
+        finding.level() != damage::Level::Note && !is_settled && !finding.code().is_unread() && is_as_it_was && is_there
     }
 }

@@ -1,6 +1,7 @@
 //! Counts and lists in the sentences of a repair: the first entries, and how many more there are.
 
 use crate::printable::grouped;
+use crate::repair::decision::RegionPlan;
 
 /// Entries that are listed for each file; repair.json has all.
 pub(super) const LISTED: usize = 8;
@@ -12,8 +13,25 @@ pub(super) fn more(all: usize, what: &str) -> Option<String> {
 }
 
 /// `3 of 1,200`.
-pub(super) fn out_of(n: usize, all: usize) -> String {
+fn out_of(n: usize, all: usize) -> String {
     format!("{} of {}", grouped(n as u64), grouped(all as u64))
+}
+
+/// `3 of 1,200 rows kept`; without any known one, that there is none.
+pub(super) fn kept_of(n: usize, all: usize, thing: &str, kept: &str) -> String {
+    match all {
+        0 => format!("no {thing} is known"),
+        1 => format!("{} {thing} {kept}", out_of(n, all)),
+        _ => format!("{} {thing}s {kept}", out_of(n, all)),
+    }
+}
+
+/// How many of the blocks of a region that is built anew are in place.
+pub(super) fn in_place(region: &RegionPlan) -> String {
+    match region.blocks.len() + region.missing.len() {
+        0 => "no position of a block is known".to_owned(),
+        all => kept_of(region.blocks.len(), all, "block", "in place"),
+    }
 }
 
 #[cfg(test)]
@@ -26,6 +44,8 @@ mod tests {
         assert_eq!(more(LISTED + 1, "").unwrap(), "  and 1 more; repair.json of the copy lists them.");
         let rows = more(LISTED + 1_200, " that are only likely").unwrap();
         assert_eq!(rows, "  and 1,200 more that are only likely; repair.json of the copy lists them.");
-        assert_eq!(out_of(3, 1_200), "3 of 1,200");
+        assert_eq!(kept_of(3, 1_200, "row", "kept"), "3 of 1,200 rows kept");
+        assert_eq!(kept_of(1, 1, "row", "kept"), "1 of 1 row kept");
+        assert_eq!(kept_of(0, 0, "row", "kept"), "no row is known");
     }
 }

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use crate::bytes::Span;
 use crate::draft;
 use crate::godot::region::{Format, Header, sectors_for};
-use crate::godot::slots::{self, SlotFormula};
+use crate::godot::slots::SlotFormula;
 use crate::recover::decide::Certainty;
 use crate::recover::region::{Case, Listing};
 use crate::recover::walk;
 use crate::repair::backup::Store;
-use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlan, exchanged_in, simple};
+use crate::repair::decision::{Action, Decision, LostBlock, Origin, RegionPlace, RegionPlan, exchanged_in, simple};
 use crate::repair::mend::{Common, Job};
 use crate::repair::pack;
 use crate::repair::survey::{Solved, Walk, sure};
@@ -119,9 +119,16 @@ pub(super) fn region_plan(
     blocks.sort_by_key(|d| (d.backup.is_some(), d.sector, d.slot));
     plan.source = Some(walk.region.header.clone());
     plan.header = Some(header(&walk.region.header, format));
+    plan.place = Some(region_place(walk));
     plan.blocks = blocks;
     plan.lost = lost;
     Ok(plan)
+}
+
+/// Where the blocks of a region are in the file that is written.
+fn region_place(walk: &Walk<'_>) -> RegionPlace {
+    let slots = if walk.is_displaced() { SlotFormula::Euclidean } else { walk.slots };
+    RegionPlace { region: walk.file.position, slots }
 }
 
 /// The header of the same version for a layout.
@@ -154,17 +161,7 @@ impl Placing<'_, '_> {
 
     /// The slot of a position in the file that is written.
     pub fn slot(&self, position: [i32; 3]) -> Option<u32> {
-        let formula = if self.walk.is_displaced() { SlotFormula::Euclidean } else { self.walk.slots };
-        let size = self.format.region_size;
-        let mut inside = [0; 3];
-        for axis in 0..3 {
-            let (region, at) = slots::place(position[axis], size[axis], formula)?;
-            if region != self.walk.file.position[axis] {
-                return None;
-            }
-            inside[axis] = at;
-        }
-        slots::index(size, inside)
+        region_place(self.walk).slot(&self.format, position)
     }
 
     pub fn decision(&self, position: [i32; 3], block: usize, certainty: Certainty, p: f64) -> Option<Decision> {
@@ -192,8 +189,10 @@ impl Placing<'_, '_> {
             let Some(decision) = decision else { continue };
             let first = listed.get(&placed.position).copied();
             let listed_at = first.filter(|first| *first != decision.sector);
+            // An entry that leads to the block with a wrong number of sectors is an entry of it.
+            let moved = placed.moved && first != Some(decision.sector);
             self.filled.insert(placed.position);
-            self.blocks.push(Decision { listed_at, moved: placed.moved, ..decision });
+            self.blocks.push(Decision { listed_at, moved, ..decision });
         }
     }
 

@@ -10,7 +10,7 @@ use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
 use crate::printable::{self, triple};
-use crate::repair::listed::out_of;
+use crate::repair::listed::{in_place, kept_of};
 use crate::repair::{Action, Certainty, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
 use crate::save::BlockStart;
 use crate::voxel_map::map_json::FILE_NAME;
@@ -280,8 +280,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     before.sort_by_key(|part| part.first);
     out.before = (before, len.saturating_sub(header.sectors_at()).div_ceil(size));
     out.after.1 = first;
-    let kept = out_of(region.blocks.len(), region.blocks.len() + region.missing.len());
-    out.summary = format!("{kept} blocks in place");
+    out.summary = in_place(region);
     append_counts(&mut out);
     out
 }
@@ -397,7 +396,7 @@ fn stream_preview(plan: &StreamPlan) -> Preview {
     let mut all: Vec<Place> = plan.missing.iter().map(|(at, _)| *at).chain(plan.rows.iter().map(|r| r.place)).collect();
     all.sort_unstable();
     all.dedup();
-    out.summary = format!("{} rows kept", out_of(plan.rows.len(), all.len()));
+    out.summary = kept_of(plan.rows.len(), all.len(), "row", "kept");
     append_counts(&mut out);
     out
 }

@@ -7,10 +7,10 @@ use serde_json::json;
 
 use crate::check::{self, identical_words};
 use crate::godot::channel::NAMES;
-use crate::printable::{self, grouped, triple};
+use crate::printable::{self, capitalize, grouped, triple};
 use crate::recover::decide::Certainty;
 use crate::repair::decision::{Action, Decision, Origin, RegionPlan, UNKNOWN_LAYOUT, exchanged_in};
-use crate::repair::listed::{LISTED, more, out_of};
+use crate::repair::listed::{LISTED, in_place, more};
 use crate::repair::lost::rounded;
 use crate::repair::plan::Plan;
 use crate::repair::uncopied;
@@ -305,7 +305,6 @@ pub(super) fn whole(action: Action, name: &str, why: &str) -> Option<String> {
 
 fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     let count = |is: &dyn Fn(&Decision) -> bool| region.blocks.iter().filter(|b| is(b)).count();
-    let all = region.blocks.len() + region.missing.len();
     let mut of_them = Vec::new();
     let exchanged = exchanged_in(&region.blocks);
     let elsewhere = |moved: bool| count(&|b| b.moved == moved && b.listed_at.is_some());
@@ -335,9 +334,8 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
         1 => "; 1 goes to lost+found".to_owned(),
         n => format!("; {} go to lost+found", grouped(n as u64)),
     } + &identical_words(region.identical());
-    let blocks = if all == 1 { "block" } else { "blocks" };
-    let kept = out_of(region.blocks.len(), all);
-    lines.push(format!("{name}: {}. {kept} {blocks} in place{of_them}{aside}.", region.why));
+    let kept = capitalize(&in_place(region));
+    lines.push(format!("{name}: {}. {kept}{of_them}{aside}.", region.why));
     let doubted = || region.blocks.iter().filter_map(|block| Some((block.position, doubt(block)?)));
     for (at, why) in doubted().take(LISTED) {
         lines.push(format!("  {}: only likely: {why}.", triple(at)));

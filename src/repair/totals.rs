@@ -190,6 +190,12 @@ pub fn loss_words(totals: &Totals) -> Vec<String> {
     lines
 }
 
+/// Whether the copy lacks most blocks of the save: those that the save lists, or whole ones of which no position is known.
+const fn lacks_most(totals: &Totals) -> bool {
+    let written = totals.source - totals.lost;
+    totals.lost > totals.source / 2 || totals.unplaced + totals.set_aside_identical > written
+}
+
 /// The totals at the end of a repair, a line a sentence; `done` is `None` for a plan.
 #[must_use]
 pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
@@ -228,7 +234,7 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
                 "The copy has no block. Leave the save where it is, and look for a backup for `--from-backup`."
                     .to_owned()
             }
-            Written::Save if totals.lost > totals.source / 2 => {
+            Written::Save if lacks_most(totals) => {
                 "The copy lacks most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
                     .to_owned()
             }

@@ -22,6 +22,7 @@ mod start;
 mod stream;
 pub(crate) mod table_fits;
 mod transfer;
+mod unread_file;
 mod view;
 
 use std::io;
@@ -64,6 +65,8 @@ pub use view::{Scratch, Stored, View};
 pub struct Options {
     /// The layout of region files of versions 1 and 2. It overrides the meta file.
     pub format: Option<Format>,
+    /// Whether the depths of that layout are assumed, because no option gives them.
+    pub assumes_depths: bool,
     /// The slot formula; inferred from the version of the blocks if not given.
     pub slots: Option<SlotFormula>,
     /// The slot formula that seams show, for regions whose blocks do not imply one; the new formula if there is none. Set by
@@ -89,6 +92,13 @@ impl Options {
     #[must_use]
     pub fn format(mut self, format: impl Into<Option<Format>>) -> Self {
         self.format = format.into();
+        self
+    }
+
+    /// Sets whether the depths of the given layout are assumed.
+    #[must_use]
+    pub const fn assumes_depths(mut self, assumes: bool) -> Self {
+        self.assumes_depths = assumes;
         self
     }
 

@@ -124,3 +124,27 @@ fn convert_json_names_the_form_of_the_result_and_what_changed_in_it() {
     let stream = report(Path::new(&format!("{stream}.convert.json")));
     assert_eq!(stream["to"]["layout"], Json::Null);
 }
+
+/// The index names rows of which both leaf pages are missing.
+#[test]
+fn rows_that_only_the_index_names_are_not_left_out_in_silence() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("cut.sqlite");
+    let whole = fs::read(crate::common::golden("godot_voxel_sqlite").join("stream_coord2.sqlite")).unwrap();
+    fs::write(&path, &whole[..33_618]).unwrap();
+    let (save, table) = (path.to_str().unwrap(), dir.path().join("table.csv"));
+    for arguments in
+        [&["ls", save][..], &["info", save], &["export", save, "--table", "--out", table.to_str().unwrap()]]
+    {
+        let run = run(arguments);
+        assert_eq!(run.code, Some(8), "{arguments:?}: {}", run.err);
+        assert!(run.err.contains("cut.sqlite: 4 rows that the index names cannot be read"), "{}", run.err);
+    }
+    // The page that leads to both of them has one finding, and errors name the file once.
+    let checked = run(&["check", save, "--format", "json"]);
+    assert_eq!(checked.out.matches("\"stream-page\"").count(), 1, "{}", checked.out);
+    assert!(checked.out.contains("It does so 2 times."), "{}", checked.out);
+    let map = dir.path().join("map.png");
+    let drawn = run(&["export", save, "--map", map.to_str().unwrap()]);
+    assert_eq!((drawn.code, drawn.err.matches(save).count()), (Some(8), 1), "{}", drawn.err);
+}

@@ -103,3 +103,16 @@ fn a_command_that_has_an_option_does_not_get_it_twice() {
         }
     }
 }
+
+#[test]
+fn only_options_that_were_given_are_named_as_wrong() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/block-files");
+    let depths = ["--depths", "8,8,8,8,8,8,8,8"];
+    for (given, named) in [(&["--block-size", "8"][..], false), (&[&["--block-size", "8"][..], &depths].concat(), true)]
+    {
+        let checked = joined(&run(&with(&["check", &save], given)).out);
+        assert!(checked.contains("which `--block-size 8` does not fit"), "{checked}");
+        assert_eq!(checked.contains("`--depths"), named, "{checked}");
+    }
+}

@@ -28,6 +28,8 @@ fn chunks_that_the_header_does_not_count_are_named() {
     commands.push(vec!["show", &save, "--record", "33"]);
     commands.push(vec!["show", &save, "--block", "1,0,1"]);
     commands.push(vec!["export", &save, "--map", &picture]);
+    let slice = to("slice.png");
+    commands.push(vec!["export", &save, "--slice", "y=1", "--out", &slice]);
     for arguments in commands {
         let run = run(&arguments);
         assert_eq!(run.code, Some(8), "{arguments:?}: {}", run.err);
@@ -197,4 +199,78 @@ fn arrays_and_rigs_beside_a_world_are_named_for_what_they_are() {
     assert_eq!(run(&["export", all, "--out", arrays.to_str().unwrap()]).code, Some(0));
     let checked = run(&["check", all, "--format=jsonl", "--notes"]);
     assert!(!checked.out.contains("name-foreign"), "{}", checked.out);
+}
+
+#[test]
+fn whole_blocks_after_an_empty_table_are_named() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/table-empty");
+    let other = std::path::Path::new(&save).join("regions/lod0/r.-1.0.0.vxr");
+    let dir = tempdir().unwrap();
+    let to = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let words = "regions/lod0/r.0.0.0.vxr: no table entry is in use although blocks follow the table: 8 whole blocks are left out";
+    // Beside blocks of another file, and alone.
+    for blocks in [4, 0] {
+        let (table, database) = (to(&format!("{blocks}.csv")), to(&format!("{blocks}.sqlite")));
+        let mut commands = vec![
+            vec!["ls", &save],
+            vec!["info", &save],
+            vec!["info", &save, "--format=json"],
+            vec!["export", &save, "--table", "--out", &table],
+        ];
+        if cfg!(feature = "sqlite") {
+            commands.push(vec!["export", &save, "--table", "--out", &database]);
+        }
+        let (arrays, slice, map) = (to("arrays"), to("slice.png"), to("map.png"));
+        if blocks == 0 {
+            commands.push(vec!["export", &save, "--out", &arrays]);
+            commands.push(vec!["export", &save, "--slice", "y=1", "--out", &slice]);
+            commands.push(vec!["export", &save, "--map", &map]);
+        }
+        for arguments in commands {
+            let run = run(&arguments);
+            assert_eq!(run.code, Some(8), "{arguments:?}: {}", run.err);
+            assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
+        }
+        let json: Json = serde_json::from_str(&run(&["info", &save, "--format=json"]).out).unwrap();
+        assert_eq!(json["forests"][0]["left_out"][0]["file"], "regions/lod0/r.0.0.0.vxr", "{json}");
+        if blocks > 0 {
+            fs::remove_file(&other).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_conversion_of_which_nothing_can_be_read_leaves_nothing() {
+    let demo = Demo::new();
+    let (forest, block_files) = (demo.path("healthy/current"), demo.path("healthy/block-files"));
+    let empty_table = demo.path("damaged/table-empty");
+    for save in [&forest, &block_files] {
+        let files = crate::common::files_below(save.as_ref());
+        for file in
+            files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "vxr" || ending == "vxb"))
+        {
+            fs::write(file, b"VX").unwrap();
+        }
+    }
+    fs::remove_file(std::path::Path::new(&empty_table).join("regions/lod0/r.-1.0.0.vxr")).unwrap();
+    let dir = tempdir().unwrap();
+    let forms: &[&str] = if cfg!(feature = "sqlite") { &["forest", "sqlite"] } else { &["forest"] };
+    for (save, named) in [(&forest, ".vxr: "), (&block_files, ".vxb: "), (&empty_table, "8 whole blocks")] {
+        for form in forms {
+            let to = dir.path().join("converted");
+            let run = run(&["convert", save, "--to", form, "--out", to.to_str().unwrap()]);
+            assert_eq!((run.code, run.out.as_str()), (Some(8), ""), "{save} {form}: {}", run.err);
+            assert!(run.err.contains(named), "{}", run.err);
+            assert!(fs::read_dir(dir.path()).unwrap().next().is_none(), "{save} {form}");
+        }
+    }
+    // Beside another save it is left out, and named.
+    let (both, to) = (dir.path().join("both"), dir.path().join("converted"));
+    copy_dir(&empty_table, both.join("empty"));
+    copy_dir(demo.path("healthy/plain"), both.join("plain"));
+    let run = run(&["convert", both.to_str().unwrap(), "--out", to.to_str().unwrap()]);
+    assert_eq!(run.code, Some(12), "{}", run.err);
+    assert!(run.err.contains("empty: no block can be read, so it is left out"), "{}", run.err);
+    assert!(to.join("plain/meta.vxrm").is_file() && !to.join("empty").exists());
 }

@@ -167,7 +167,10 @@ fn info_says_what_a_save_is_made_of() {
     let info: Json = serde_json::from_str(&output(&["info", &path, "--format=json"])).unwrap();
     assert_eq!(keys(&info), ["path", "forests", "rooms", "streams", "maps", "faults"]);
     let forest = &info["forests"][0];
-    assert_eq!(keys(forest), ["path", "kind", "folders", "meta_version", "lod_count", "layout", "lods", "sectors"]);
+    assert_eq!(
+        keys(forest),
+        ["path", "kind", "folders", "meta_version", "lod_count", "layout", "lods", "sectors", "left_out"]
+    );
     assert_eq!((&forest["kind"], &forest["meta_version"], &info["faults"]), (&"forest".into(), &3.into(), &0.into()));
     assert_eq!(forest["layout"]["block_size"], 16);
     let blocks: u64 = forest["lods"].as_array().unwrap().iter().map(|lod| lod["blocks"].as_u64().unwrap()).sum();
@@ -246,4 +249,15 @@ fn a_rig_of_voxedit_is_to_be_moved_out_and_nothing_is_repaired() {
     assert!(found.contains("It is a rig of Sandbox's VoxEdit (VXR9): move it out"), "{found}");
     let alone = run(&["check", &stray]).out;
     assert!(alone.contains("region-voxedit") && !alone.contains("name-region"), "{alone}");
+}
+
+#[test]
+fn a_number_out_of_range_is_named_with_the_range() {
+    for option in ["--block", "--voxel"] {
+        let shown = run(&["show", "save", option, "99999999999,0,0"]);
+        assert_eq!(shown.code, Some(16), "{}", shown.err);
+        assert!(shown.err.contains("each of the three numbers must be -2147483648 to 2147483647"), "{}", shown.err);
+        let shown = run(&["show", "save", option, "99999999999,0"]);
+        assert!(shown.err.contains("expected three whole numbers"), "{}", shown.err);
+    }
 }

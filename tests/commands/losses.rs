@@ -111,6 +111,13 @@ fn blocks_in_the_slots_of_the_old_formula_are_moved_by_a_repair() {
         all.iter().filter(|line| line["type"] == "cause").map(|line| line["cause"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(causes(&save), ["old-slots"]);
+    // The same formula as an option leads to the same verdict.
+    let given = run(&["check", &save, "--slots", "old", "--format", "jsonl"]);
+    let found = lines(&given.out);
+    let named: Vec<_> = found.iter().filter(|line| line["type"] == "cause").map(|line| line["cause"].clone()).collect();
+    assert_eq!((given.code, named), (Some(0), vec!["old-slots".into()]), "{}", given.out);
+    assert_eq!(found.last().unwrap()["totals"], totals, "{}", given.out);
+    assert_eq!(run(&["repair", &save, "--slots", "old", "--plan"]).code, Some(1));
     let copy = copy.to_str().unwrap();
     assert_eq!(causes(copy), Vec::<Json>::new());
     let again = run(&["repair", copy, "--plan"]);
@@ -215,4 +222,17 @@ fn rows_on_pages_that_cannot_be_read_are_not_left_out_in_silence() {
     let run = run(&["ls", &demo.path("damaged/stream-page")]);
     assert_eq!(run.code, Some(8), "{}", run.err);
     assert!(joined(&run.err).contains("of tables cannot be read: rows on"), "{}", run.err);
+}
+
+#[test]
+fn a_block_of_which_only_the_number_of_sectors_is_wrong_is_kept_where_it_is() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/table-count");
+    let dir = tempdir().unwrap();
+    let (totals, text, exit) = totals(&save, &dir.path().join("copy"));
+    assert_eq!((exit, &totals["kept"], &totals["put_right"]), (Some(1), &12.into(), &0.into()), "{totals}");
+    assert!(text.contains("mends 1 file and keeps the 12 blocks"), "{text}");
+    for words in ["in the wrong place", "had no entry"] {
+        assert!(!text.contains(words), "{text}");
+    }
 }

@@ -168,4 +168,44 @@ fn an_unknown_format_names_its_layer() {
     let demo = Demo::new();
     let found = run(&["check", &demo.path("damaged/map-format")]).out;
     assert!(found.contains("(octree; expected dense or block_sparse). The layer is Lake_Global."), "{found}");
+    let found = run(&["check", &demo.path("damaged/map-field")]).out;
+    assert!(found.contains("expected three finite numbers above 0). The layer is Lake_Global."), "{found}");
+}
+
+#[test]
+fn findings_of_several_layers_name_their_own() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/map-dense");
+    let path = Path::new(&save).join("map_data.json");
+    let mut map: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let good = map["global"].clone();
+    let with = |changes: &[(&str, serde_json::Value)]| {
+        let mut layer = good.clone();
+        changes.iter().for_each(|(field, value)| layer[*field] = value.clone());
+        layer
+    };
+    map["locals"] = serde_json::json!([
+        with(&[("name", "whole".into())]),
+        with(&[("name", "first".into()), ("step", 0.into()), ("dim", "none".into())]),
+        7,
+        with(&[("name", 3.into())]),
+        with(&[("name", "last".into()), ("indexFile", 5.into()), ("format", "octree".into())]),
+    ]);
+    fs::write(&path, serde_json::to_vec(&map).unwrap()).unwrap();
+    let found: serde_json::Value = serde_json::from_str(&run(&["check", &save, "--format=json"]).out).unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    let layer_of = |field: &str| {
+        let message = findings.iter().find(|f| f["field"] == field).unwrap()["message"].as_str().unwrap();
+        message.split_once("The layer ").unwrap_or_else(|| panic!("{message}")).1.to_owned()
+    };
+    for (field, layer) in [
+        ("step", "is first."),
+        ("dim", "is first."),
+        ("layer", "has no name; its number is 3."),
+        ("name", "has no name; its number is 4."),
+        ("indexFile", "is last."),
+        ("format", "is last."),
+    ] {
+        assert_eq!(layer_of(field), layer, "{field}");
+    }
 }

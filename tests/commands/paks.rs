@@ -184,3 +184,20 @@ fn repaired(demo: &Demo, name: &str) -> String {
     run(&["repair", &demo.path(&format!("damaged/{name}")), "--out", &copy]);
     copy
 }
+
+#[test]
+fn a_slice_names_the_chunks_of_a_second_file_of_a_region() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/pak-duplicate");
+    let slice = |name: &str| {
+        let to = demo.root.join(name);
+        let ran = run(&["export", &save, "--slice", "y=4", "--out", to.to_str().unwrap()]);
+        (ran.code, ran.err, fs::read(to).unwrap())
+    };
+    let (code, err, picture) = slice("both.png");
+    assert_eq!(code, Some(4), "{err}");
+    assert!(err.contains("3 chunks left out because another one has the same position"), "{err}");
+    // The file with the name that the game looks for is drawn.
+    fs::remove_file(std::path::Path::new(&save).join("x00_y0_z0.region")).unwrap();
+    assert_eq!(slice("one.png"), (Some(0), String::new(), picture));
+}

@@ -78,3 +78,31 @@ fn a_directory_in_the_place_of_an_array_does_not_stay() {
         assert_eq!((again.code, again.err.as_str()), (Some(code), ""), "{file}: {}", again.out);
     }
 }
+
+/// A repair gives the file its name back. What else is wrong stays.
+#[test]
+fn findings_that_a_repair_leaves_are_in_the_code_of_a_plan_that_renames_a_file() {
+    let wrong: Vec<String> = [
+        ("slots-mixed", "regions/lod0/r.-1.0.0", "vxr"),
+        ("region-missing", "regions/lod0/r.0.0.0", "vxr"),
+        ("lod-gap", "regions/lod1/r.0.0.0", "vxr"),
+        ("pak-version", "x0_y0_z0", "region"),
+        ("pak-shape", "x0_y0_z0", "region"),
+        ("pak-place", "x0_y1_z0", "region"),
+        ("pak-bomb", "x0_y0_z0", "region"),
+    ]
+    .par_iter()
+    .filter_map(|(sample, stem, ending)| {
+        let demo = Demo::new();
+        let save = demo.path(&format!("damaged/{sample}"));
+        let file = |more: &str| Path::new(&save).join(format!("{stem}{more}.{ending}"));
+        fs::rename(file(""), file(" (copy)")).unwrap();
+        let out = demo.root.join("out");
+        let plan = run(&["repair", &save, "--plan"]);
+        let repair = run(&["repair", &save, "--out", out.to_str().unwrap()]);
+        let is_right = plan.code == Some(5) && repair.code == Some(5) && plan.out.contains("does not mend");
+        (!is_right).then(|| format!("{sample}: {:?}, {:?}\n{}{}", plan.code, repair.code, plan.out, repair.out))
+    })
+    .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -252,6 +252,12 @@ fn messages_about_one_of_several_saves_name_it() {
         let done = run(&[&["export", path], options, &[&to]].concat());
         assert!(done.err.contains("torn: block (1, 0, 0) is not"), "{options:?}: {}", done.err);
     }
+    // Unowned blocks are in no file that a message could name.
+    copy_dir(samples.path("table-empty"), save.join("torn"));
+    let compared = run(&["diff", path, path]);
+    assert!(compared.err.contains("a: torn: 8 whole blocks to which no table leads"), "{}", compared.err);
+    fs::remove_dir_all(save.join("torn")).unwrap();
+    copy_dir(samples.path("block-epilogue"), save.join("torn"));
     // Of one save, the name says nothing.
     let done = run(&["convert", save.join("torn").to_str().unwrap(), "--out", &out("one")]);
     assert!(done.err.starts_with("voxscope: block (1, 0, 0) of LOD 0 cannot be read"), "{}", done.err);

@@ -359,3 +359,33 @@ fn a_repair_says_first_what_was_not_read() {
         assert!(run.out.starts_with("Nothing to repair in what was read."), "{}", run.out);
     }
 }
+
+#[test]
+fn show_names_the_file_of_a_block_that_is_not_read() {
+    let dir = tempdir().unwrap();
+    let linked = |name: &str, kind: &str, at: &str| {
+        let save = sample(kind, &dir.path().join(name));
+        let (file, moved) = (Path::new(&save).join(at), dir.path().join(format!("{name}.moved")));
+        fs::rename(&file, &moved).unwrap();
+        symlink(&moved, &file).unwrap();
+        save
+    };
+    let file = linked("file", "current", "regions/lod0/r.0.0.0.vxr");
+    let lod = linked("lod", "current", "regions/lod0");
+    let block_file = linked("block", "block-files", "blocks/lod0/+0+0+0.vxb");
+    let cut = sample("region-header-cut", &dir.path().join("cut"));
+    for (save, words) in [
+        (&file, "would be in regions/lod0/r.0.0.0.vxr: symbolic link is not followed"),
+        (&lod, "would be in regions/lod0: symbolic link is not followed"),
+        (&block_file, "would be in blocks/lod0/+0+0+0.vxb: symbolic link is not followed"),
+        (&cut, "would be in regions/lod0/r.0.0.0.vxr: header of the region is cut short"),
+    ] {
+        let shown = run(&["show", save, "--block", "0,0,0"]);
+        assert_eq!(shown.code, Some(8), "{}", shown.err);
+        assert!(shown.err.contains(words), "{}", shown.err);
+        let voxel = run(&["show", save, "--voxel", "1,1,1"]);
+        assert!(voxel.err.contains(&words.replace("would be in ", "which is in ")), "{}", voxel.err);
+    }
+    let elsewhere = run(&["show", &file, "--block", "400,0,0"]);
+    assert!(elsewhere.err.contains("is not in any table"), "{}", elsewhere.err);
+}

@@ -241,11 +241,25 @@ fn lost_values_of_a_map_are_in_the_verdict_and_at_the_end_of_a_repair() {
 fn a_copy_that_lacks_most_blocks_is_not_to_take_the_place_of_the_save() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();
-    let copy = dir.path().join("copy");
-    let repaired = run(&["repair", &demo.path("damaged/findings-cut"), "--out", copy.to_str().unwrap()]);
-    let text = joined(&repaired.out);
-    assert!(text.contains("The copy lacks most blocks of the save. Leave the save where it is"), "{text}");
-    assert!(!text.contains("Move the copy"), "{text}");
+    // Of an empty table, no position is lost, and most whole blocks are in lost+found only.
+    for sample in ["findings-cut", "table-garbage", "table-empty"] {
+        let copy = dir.path().join(sample);
+        let repaired = run(&["repair", &demo.path(&format!("damaged/{sample}")), "--out", copy.to_str().unwrap()]);
+        let text = joined(&repaired.out);
+        assert!(text.contains("The copy lacks most blocks of the save. Leave the save where it is"), "{text}");
+        assert!(!text.contains("Move the copy") && !text.contains("0 of 0"), "{text}");
+    }
+}
+
+#[test]
+fn findings_of_an_interrupted_migration_promise_no_less_than_the_plan_keeps() {
+    let demo = Demo::new();
+    let save = demo.path("damaged/crash-migration");
+    let checked = joined(&run(&["check", &save]).out);
+    assert!(checked.contains("keeps the 12 blocks that can be read. The findings about blocks"), "{checked}");
+    assert!(checked.contains("so no block goes to lost+found."), "{checked}");
+    let plan = joined(&run(&["repair", &save, "--plan"]).out);
+    assert!(plan.contains("12 blocks: 12 kept unchanged") && !plan.contains("lost+found"), "{plan}");
 }
 
 #[test]

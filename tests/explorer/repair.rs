@@ -278,5 +278,6 @@ fn the_preview_says_what_the_copy_lacks_beside_blocks_as_the_command_does() {
         for line in losses {
             assert!(text.contains(&line), "{name}: {line}\n{area}");
         }
+        assert!(!text.contains("nothing to repair. "), "{name}: a sentence begins with a capital\n{area}");
     }
 }

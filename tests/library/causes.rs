@@ -271,6 +271,10 @@ fn a_layout_of_region_files_that_does_not_fit_is_no_damage() {
         let refused = repair::plan(&save, &repair::Options::default()).map(|plan| plan.regions.len());
         assert!(refused.is_err_and(|error| error.to_string().contains(named)), "{named}");
     }
+    // Depths that are assumed were not given.
+    let assumed = Options::default().format(Format { depths, ..own }).assumes_depths(true);
+    let lines = causes_with(&with_meta, &assumed).1;
+    assert!(lines.contains("which the given layout does not fit without `--depths`"), "{lines}");
     // Options that fit name no option, whatever else is wrong.
     assert_eq!(causes_with(&with_meta, &Options::default().format(own)).0, []);
     assert_eq!(causes_with(&without_meta, &Options::default().format(own)).0, [CauseKind::CopyIncomplete]);
@@ -305,6 +309,9 @@ fn a_slot_formula_that_does_not_fit_is_named_although_nothing_is_found() {
         let (kinds, lines) = causes_with(&path, &Options::default().slots(wrong));
         assert_eq!(kinds, [CauseKind::OptionMisfit], "{name}");
         assert!(lines.contains("`--slots ") && lines.contains("does not fit"), "{lines}");
-        assert_eq!(causes_with(&path, &Options::default().slots(right)).0, [], "{name}");
+        // What the blocks show leads to the same verdict as an option that says so.
+        let shown = causes_with(&path, &Options::default()).0;
+        assert_eq!(causes_with(&path, &Options::default().slots(right)).0, shown, "{name}");
+        assert_eq!(shown.contains(&CauseKind::OldFormula), name == "blocks-v4-old-slots", "{name}");
     }
 }

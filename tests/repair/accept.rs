@@ -138,3 +138,28 @@ fn terrain_position(slot: u32, size: [u16; 3]) -> String {
     let [x, y, _] = size.map(u32::from);
     format!("{},{},{}", slot / y % x, slot % y, slot / y / x)
 }
+
+#[test]
+fn blocks_of_an_empty_table_are_accepted_for_positions_of_their_region() {
+    let dir = tempfile::tempdir().unwrap();
+    let (save, to) = (dir.path().join("save"), dir.path().join("copy"));
+    let sample = voxscope::demo::samples().find(|sample| sample.name == "table-empty").unwrap();
+    (sample.make)(&save).unwrap();
+    let accept = |position: &str| {
+        let accept = format!("{position}@0=regions/lod0/r.0.0.0.vxr:0");
+        repair(&[save.to_str().unwrap(), "--out", to.to_str().unwrap(), "--accept", &accept])
+    };
+    for elsewhere in ["-1,0,0", "4,0,0"] {
+        let refused = accept(elsewhere);
+        assert_eq!(refused.status.code(), Some(16), "{refused:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("the position is none of this file"), "{refused:?}");
+    }
+    let done = accept("1,0,1");
+    assert_eq!(done.status.code(), Some(5), "{done:?}");
+    let copy = Save::open(&to, &Options::default()).unwrap();
+    let (forest, file) = copy.regions().find(|(_, file)| file.position == [0; 3]).unwrap();
+    let mut region = copy.region(forest, file).unwrap().unwrap();
+    let slots = region.slots(&mut Scratch::default()).unwrap();
+    let at: Vec<_> = region.entries.iter().map(|listed| region.block_position(listed.slot, slots).unwrap()).collect();
+    assert_eq!(at, [[1, 0, 1]]);
+}

@@ -58,7 +58,7 @@ impl CauseKind {
             Self::TwoWriters => WRITING.contains(&code) || COUNTS.contains(&code),
             Self::TableChanged => WRITING.contains(&code) || COUNTS.contains(&code) || code == Code::TableBeyondEnd,
             Self::Conversion | Self::Converted => code == Code::ConversionLeft,
-            Self::OldFormula => code == Code::SlotsTold,
+            Self::OldFormula => matches!(code, Code::SlotsTold | Code::SlotsOld),
             Self::OldSlots => code == Code::SlotsMixed,
             Self::Storage => UNREADABLE.contains(&code) || HEADER.contains(&code) || SHIFTED.contains(&code),
             Self::Foreign => FOREIGN.contains(&code),

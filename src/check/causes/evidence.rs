@@ -61,6 +61,8 @@ pub(super) struct Evidence {
     pub converted: Vec<Arc<str>>,
     /// Forests whose seams show that the old formula placed negative blocks.
     pub old_formula: u64,
+    /// Region files whose blocks are in the slots of the old formula by an option only.
+    pub given_formula: u64,
     /// Meta files of block files that are missing.
     pub no_block_meta: u64,
 }
@@ -88,6 +90,7 @@ impl Evidence {
                 evidence.no_block_meta += 1;
             }
             evidence.old_formula += u64::from(found.old_formula);
+            evidence.given_formula += u64::from(found.given_formula);
             for (code, n) in counts {
                 *evidence.all.entry(*code).or_default() += n;
             }

@@ -264,8 +264,12 @@ impl Evidence {
             let evidence = format!("{} {has} keys above LOD 0 by the rule of that time", number(keys, "stream"));
             causes.push(Cause::new(CauseKind::OldKeys, 0, vec![evidence], &[]));
         }
-        if self.old_formula > 0 {
-            let evidence = vec!["borders between blocks continue by the old formula only".to_owned()];
+        if self.old_formula + self.given_formula > 0 {
+            let evidence = match self.given_formula {
+                0 => "borders between blocks continue by the old formula only".to_owned(),
+                n => format!("`--slots old` says so of the blocks of {}", number(n, "file")),
+            };
+            let evidence = vec![evidence];
             causes.push(Cause::new(CauseKind::OldFormula, 0, evidence, &[]));
         }
         let slots = self.count(&[Code::SlotsMixed]);

@@ -22,6 +22,9 @@ pub(crate) use misfit::misfit_of_regions;
 /// What [`Code::SlotsTold`] has found where the old formula placed negative blocks.
 pub(super) const OLD_FORMULA: Value = Value::Words("the old formula");
 
+/// What [`Code::SlotsOld`] has found where only an option gives the old formula.
+pub(super) const GIVEN_FORMULA: Value = Value::Words("given by `--slots old`");
+
 /// Blocks whose codes are kept apart, of all files: 3 MiB.
 const MOST: usize = 1 << 15;
 
@@ -49,6 +52,8 @@ struct FileFindings {
     others: Vec<(CodeSet, u64)>,
     /// Whether seams show that the old formula placed negative blocks.
     old_formula: bool,
+    /// Whether only an option says so.
+    given_formula: bool,
 }
 
 impl FileFindings {
@@ -58,6 +63,7 @@ impl FileFindings {
             *self.counts.entry(*code).or_default() += n;
         }
         self.old_formula |= finding.code() == Code::SlotsTold && finding.damage.found == OLD_FORMULA;
+        self.given_formula |= finding.code() == Code::SlotsOld && finding.damage.found == GIVEN_FORMULA;
         let Some(block) = finding.block else { return };
         let start = if block.position.is_some() { 0 } else { finding.span.map_or(0, |span| span.start) };
         self.blocks.entry((block.lod, block.position, start)).or_default().insert(finding.code());

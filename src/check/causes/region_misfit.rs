@@ -50,8 +50,13 @@ fn layout_misfit(save: &Save, has_findings: impl Fn(&str) -> bool) -> Vec<String
             Some(other) => differing(&path, file, header, other, save)?,
             None => of_blocks(&path, file, header, save).or_else(|| of_table(&path, file, header, save))?,
         };
-        let what: Vec<String> =
-            options.into_iter().filter(|option| option.is_of(is_block)).map(|o| o.words()).collect();
+        let mut options: Vec<LayoutOption> = options.into_iter().filter(|option| option.is_of(is_block)).collect();
+        // Depths that nobody gave are wrong with a given size, or alone.
+        let is_given = |option: &LayoutOption| !matches!(option, LayoutOption::Depths { .. });
+        if save.options.assumes_depths && options.iter().any(is_given) {
+            options.retain(is_given);
+        }
+        let what: Vec<String> = options.into_iter().map(|option| option.words(save.options.assumes_depths)).collect();
         (!what.is_empty()).then(|| what.into_iter().map(|what| format!("{} {what}", save.shown(&path))).collect())
     });
     misfits.unwrap_or_default()
@@ -71,7 +76,8 @@ impl LayoutOption {
         matches!(self, Self::BlockSize { .. } | Self::Depths { .. }) || !is_block
     }
 
-    fn words(&self) -> String {
+    /// What does not fit, a clause; `assumes_depths` says whether no depths were given.
+    fn words(&self, assumes_depths: bool) -> String {
         match self {
             Self::BlockSize { own, given } => {
                 format!("has blocks of {own} x {own} x {own} voxels, which `--block-size {given}` does not fit")
@@ -81,6 +87,9 @@ impl LayoutOption {
             }
             Self::SectorSize { own, given } => {
                 format!("has sectors of {own} bytes, which `--sector-size {given}` does not fit")
+            }
+            Self::Depths { own, .. } if assumes_depths => {
+                format!("has channels of {own} bits, which the given layout does not fit without `--depths`")
             }
             Self::Depths { own, given } => {
                 format!("has channels of {own} bits, which `--depths {given}` does not fit")

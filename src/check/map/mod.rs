@@ -15,21 +15,18 @@ use crate::save::Save;
 use crate::source::FileSource;
 use crate::voxel_map::flags::Histogram;
 use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Fault, Grid, LayerFile};
-use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
+use crate::voxel_map::map_json::{FILE_NAME, Layer, layers_of_damage, plain_name};
 use crate::voxel_map::{Map, scan};
 
 pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut Report) {
     let deep = options.level >= Level::Decode;
-    // Each layer of an unknown format has one finding, in the order of the layers.
-    let mut of_unknown_format = map
-        .layers()
-        .filter(|layer| layer.format.is_none() && layer.extra.get("format").is_some_and(serde_json::Value::is_string));
-    for damage in &map.damage {
-        let remark = match damage.code {
-            Code::MapUnreadable if deep => Some(evidence::of_description(map, limits(save))),
-            Code::MapFormat => of_unknown_format.next().map(|layer| match &layer.name {
+    let layers = map.data.as_ref().map(|data| layers_of_damage(data, &map.damage)).unwrap_or_default();
+    for (at, damage) in map.damage.iter().enumerate() {
+        let remark = match (damage.code, layers.get(&at)) {
+            (Code::MapUnreadable, _) if deep => Some(evidence::of_description(map, limits(save))),
+            (_, Some(&number)) => Some(match map.layers().nth(number).and_then(|layer| layer.name.as_deref()) {
                 Some(name) => format!("The layer is {}.", printable(name)),
-                None => "The layer has no name.".to_owned(),
+                None => format!("The layer has no name; its number is {number}."),
             }),
             _ => None,
         };

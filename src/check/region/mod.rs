@@ -12,6 +12,7 @@ mod table;
 use std::io;
 
 use crate::bytes::Span;
+use crate::check::causes::GIVEN_FORMULA;
 use crate::check::outcome::Outcome;
 use crate::check::{Level, Options, Report, Row, copied, unchanged};
 use crate::damage::{Code, Damage};
@@ -182,10 +183,13 @@ fn name_blocks<S: Source>(
     }
     let span = region.header.table;
     // What seams show is a finding about the whole save.
-    if known.unwrap_or_else(|| slots_of_version(probed)) == SlotFormula::Legacy {
-        report.file(Damage::new(Code::SlotsOld, span, "table of blocks"), None);
-    }
     let (old, new) = (versions & 0b0_1110 != 0, versions & 0b1_0000 != 0);
+    if known.unwrap_or_else(|| slots_of_version(probed)) == SlotFormula::Legacy {
+        let found = Damage::new(Code::SlotsOld, span, "table of blocks");
+        // Only the option says so of blocks of version 4. A repair moves these.
+        let is_given = known.is_some() && region.header.version == 3 && new && !old;
+        report.file(if is_given { found.found(GIVEN_FORMULA) } else { found }, None);
+    }
     if known.is_none() && old && new {
         report.file(Damage::new(Code::SlotsMixed, span, "table of blocks"), None);
     }

@@ -307,11 +307,13 @@ fn compare_with(
     for (side, fault) in &summary.faults {
         complain(&format_args!("{}: {}: {}", side.name(), fault.file, fault.why));
     }
+    // What is said of no file names the save where there are several.
+    let of_save = name.map_or_else(String::new, |name| format!("{name}: "));
     for (side, twice) in [Side::A, Side::B].into_iter().zip(summary.twice) {
-        warn_of_twice(&format!("{}: ", side.name()), twice);
+        warn_of_twice(&format!("{}: {of_save}", side.name()), "block", twice);
     }
     for (side, unowned) in [Side::A, Side::B].into_iter().zip(summary.unowned) {
-        let of = format!("{}: ", side.name());
+        let of = format!("{}: {of_save}", side.name());
         warn_of_misplaced(&of, "block", &Misplaced { unowned, ..Misplaced::default() }, "compared");
     }
     for (side, fault) in &summary.corrected {

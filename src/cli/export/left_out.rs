@@ -2,15 +2,22 @@
 
 use std::path::PathBuf;
 
+use voxscope::check;
 use voxscope::export;
-use voxscope::save::Save;
+use voxscope::save::{Forest, Save};
 
 use crate::cli::exit::Exit;
-use crate::cli::output::{complain_of_left_out, complain_of_others};
+use crate::cli::output::{complain_of_left_out, complain_of_others, complain_of_parts};
 
 /// Names the pak regions and voxel maps beside worlds.
 pub(super) fn others(save: &Save) -> Exit {
     complain_of_others(save, "pak regions and voxel maps are exported by themselves")
+}
+
+/// Names the files of forests whose tables are empty although whole blocks follow them.
+pub(super) fn unlisted_blocks<'f>(save: &Save, forests: impl IntoIterator<Item = &'f Forest>) -> Exit {
+    let of_forest = |forest| complain_of_parts(&check::unlisted_blocks_of(save, forest));
+    forests.into_iter().map(of_forest).fold(Exit::CLEAN, Exit::and)
 }
 
 /// Names the voxel maps beside pak regions.

@@ -85,6 +85,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         // It may be in there that nothing was found.
         Ok(_) | Err(_) => complain_of_unread(&save),
     };
+    if let Err(Error::Missing(_)) = &done {
+        left_out::unlisted_blocks(&save, &save.forests);
+    }
     let done = done.map_err(|error| named(error, &arguments.source));
     Ok(report(arguments.out(), done)?.and(unread))
 }
@@ -125,6 +128,7 @@ fn several(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_
                     complain_of_file_once(&fault.file, &fault.why);
                     exit = exit.and(Exit::FAILED);
                 }
+                exit = exit.and(left_out::unlisted_blocks(save, world.forest()));
                 without += 1;
             }
             Err(error) => return Err(error),
@@ -151,8 +155,12 @@ fn lod_of_file(save: &Save) -> Option<u8> {
 fn named(error: Error, save: &Path) -> Error {
     let name = printable::path(save);
     let short = format!("{}: ", printable::path(Path::new(save.file_name().unwrap_or_default())));
+    // A single file is opened by its whole path.
+    let whole = std::fs::canonicalize(save).map(|path| format!("{}: ", printable::path(&path))).unwrap_or_default();
+    let is_named = |why: &str| whole.len() > 2 && why.starts_with(&whole);
     let with_name = |why: String| match why.strip_prefix(&short) {
         Some(why) => format!("{name}: {why}"),
+        None if is_named(&why) => format!("{name}: {}", why.split_at(whole.len()).1),
         None if why.starts_with(&name) => why,
         None => format!("{name}: {why}"),
     };
@@ -244,6 +252,9 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
         let words = format!("{width} x {height} pixels, look {}, {}", request.look.name(), summary.matter);
         (words + &beside.unwrap_or_default(), lacking("", &summary.faults).and(left_out))
     });
+    if let Err(Error::Missing(_)) = &done {
+        left_out::unlisted_blocks(&save, &save.forests);
+    }
     let unread = match &done {
         Err(Error::Beside(_) | Error::Request(_)) => Exit::CLEAN,
         Ok(_) | Err(_) => {
@@ -367,7 +378,7 @@ fn lacking(of: &str, faults: &PictureFaults) -> Exit {
     warn_about_faults(&faults.layers);
     tell_damaged(of, what, &faults.damaged, "", "drawn");
     let damaged = !faults.damaged.is_empty() || !faults.layers.is_empty();
-    warn_of_twice(of, faults.twice);
+    warn_of_twice(of, what, faults.twice);
     let misplaced = misplaced.and(Exit::DAMAGED.when(faults.twice > 0));
     Exit::DAMAGED.when(damaged).and(misplaced).and(Exit::FAILED.when(!faults.files.is_empty()))
 }
@@ -413,7 +424,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
         complain(&format_args!("--unpack-textures: the depths of the blocks do not show textures of Mixel4"));
     }
     let failed = packed || !summary.faults.is_empty();
-    warn_of_twice(&of, summary.twice);
+    warn_of_twice(&of, "block", summary.twice);
     let misplaced = misplaced.and(Exit::DAMAGED.when(summary.twice > 0));
     let damaged = Exit::DAMAGED.when(!summary.damaged.is_empty()).and(misplaced);
     Ok((words(&summary), damaged.and(Exit::FAILED.when(failed))))

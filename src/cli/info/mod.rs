@@ -77,6 +77,8 @@ struct ForestInfo {
     lods: Vec<LodInfo>,
     /// Only where there is one region file.
     sectors: Option<Sectors>,
+    /// Files of which no block is counted although they hold some.
+    left_out: Vec<check::LeftOut>,
 }
 
 #[derive(Serialize, PartialEq)]
@@ -142,7 +144,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             exit = exit.and(Exit::FAILED);
         }
     }
-    let parts = info.pak_dirs.iter().flat_map(pak_dirs::PakDirInfo::left_out);
+    let parts = info.forests.iter().flat_map(|forest| forest.left_out.iter().cloned());
+    let parts = parts.chain(info.pak_dirs.iter().flat_map(pak_dirs::PakDirInfo::left_out));
     let parts = parts.chain(info.streams.iter().filter_map(streams::StreamInfo::left_out));
     let parts: Vec<check::LeftOut> = parts.chain(info.maps.iter().flat_map(maps::MapInfo::left_out)).collect();
     Ok(exit.and(complain_of_parts(&parts)))
@@ -217,6 +220,7 @@ fn title(save: &Save, given: &Path, dir: &Path) -> String {
 fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInfo {
     let mut lods: Vec<LodInfo> = Vec::new();
     let mut sectors = None;
+    let mut left_out = Vec::new();
     for file in &forest.regions {
         if lods.last().is_none_or(|last| last.lod != file.lod) {
             lods.push(LodInfo {
@@ -232,7 +236,9 @@ fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInf
             });
         }
         if let Some(lod) = lods.last_mut() {
-            add_file(save, forest, file, lod, scratch, &mut sectors);
+            let why = add_file(save, forest, file, lod, scratch, &mut sectors);
+            let file = || save.shown(&forest.dir.join(&file.name));
+            left_out.extend(why.map(|why| check::LeftOut { file: file(), why }));
         }
     }
     if forest.regions.len() != 1 {
@@ -256,6 +262,7 @@ fn forest_info(save: &Save, forest: &Forest, scratch: &mut Scratch) -> ForestInf
         layout: forest.format.or(own).map(layout),
         lods,
         sectors,
+        left_out,
     }
 }
 
@@ -268,6 +275,7 @@ fn layout(format: Format) -> RegionLayout {
     }
 }
 
+/// Adds a file to its LOD; returns what of it is left out, in words.
 fn add_file(
     save: &Save,
     forest: &Forest,
@@ -275,7 +283,7 @@ fn add_file(
     lod: &mut LodInfo,
     scratch: &mut Scratch,
     sectors: &mut Option<Sectors>,
-) {
+) -> Option<String> {
     lod.files += 1;
     lod.lod_assumed |= file.assumes_lod;
     lod.bytes += file.len;
@@ -283,7 +291,7 @@ fn add_file(
     lod.foreign_files += usize::from(file.damage.iter().any(foreign));
     let Ok(Some(mut region)) = save.region(forest, file) else {
         lod.damaged_files += 1;
-        return;
+        return None;
     };
     lod.damaged_files += usize::from(!file.damage.is_empty());
     if !lod.versions.contains(&region.header.version) {
@@ -311,6 +319,7 @@ fn add_file(
         stale: map.count(|owner| owner == Owner::Stale),
         beyond_end: map.count(|owner| matches!(owner, Owner::BeyondEnd(_))),
     });
+    check::unlisted_blocks(&region)
 }
 
 fn print(out: &mut impl Write, info: &Info, subject: &SaveArguments) -> io::Result<()> {
@@ -340,9 +349,12 @@ fn print(out: &mut impl Write, info: &Info, subject: &SaveArguments) -> io::Resu
     }
     if info.faults > 0 {
         writeln!(out)?;
-        let faults = count(info.faults as u64, "odd thing");
+        let faults = match info.faults {
+            1 => "1 file or directory has findings of its own".to_owned(),
+            n => format!("{} files and directories have findings of their own", grouped(n as u64)),
+        };
         let command = subject.command("check --notes");
-        writeln!(out, "{faults} about its files and names: `{command}` lists them.")?;
+        writeln!(out, "{faults}: `{command}` lists them.")?;
     }
     Ok(())
 }

@@ -26,7 +26,8 @@ impl StreamInfo {
 
     /// What is left out of it.
     pub fn left_out(&self) -> Option<LeftOut> {
-        let why = check::unread_pages(self.stream.as_ref()?.pages_unread)?;
+        let stream = self.stream.as_ref()?;
+        let why = check::unread_rows(stream.pages_unread, stream.rows_unread)?;
         Some(LeftOut { file: self.path.clone(), why })
     }
 }
@@ -51,6 +52,8 @@ struct Contents {
     lost: usize,
     /// Pages of tables that cannot be read or are missing: rows on them are not counted.
     pages_unread: u64,
+    /// Rows that an index names and that cannot be read.
+    rows_unread: u64,
     lods: Vec<LodInfo>,
     pages: Pages,
 }
@@ -122,6 +125,7 @@ pub fn gather(save: &Save, file: &StreamFile) -> StreamInfo {
             odd_keys: stream.rows.iter().filter(|row| row.place.is_none()).count(),
             lost: stream.rows.iter().filter(|row| row.lost).count(),
             pages_unread: stream.unread_table_pages(),
+            rows_unread: stream.unread_rows(),
             pages: Pages {
                 size: map.sector_size,
                 in_file: map.in_file,
@@ -194,6 +198,11 @@ pub fn print(out: &mut impl Write, info: &StreamInfo) -> io::Result<()> {
     }
     if stream.lost > 0 {
         writeln!(out, "  {} that the table has lost", count(stream.lost as u64, "row"))?;
+    }
+    if stream.pages_unread == 0 && stream.rows_unread > 0 {
+        let are = if stream.rows_unread == 1 { "it is" } else { "they are" };
+        let rows = count(stream.rows_unread, "row");
+        writeln!(out, "  {rows} that the index names cannot be read: {are} not counted")?;
     }
     if stream.pages_unread > 0 {
         let (pages, them) = (count(stream.pages_unread, "page"), if stream.pages_unread == 1 { "it" } else { "them" });

@@ -300,6 +300,19 @@ fn not_there(Request { arguments, subject, .. }: &Request<'_>, save: &Save) -> S
         );
     }
     let only_paks = save.forests.is_empty() && save.streams.is_empty() && save.maps.is_empty();
+    let unread = save.forests.iter().find_map(|forest| {
+        let block = wanted_block(arguments, forest)?;
+        Some((block, save.unread_file_of(forest, lod, block)?))
+    });
+    if let Some((block, (file, why))) = unread {
+        let place = format!("block {} of LOD {lod}", triple(block));
+        return match arguments.voxel {
+            Some(voxel) => {
+                format!("{path}: voxel {} would be in {place}, which is in {file}: {why}", triple(voxel))
+            }
+            None => format!("{path}: {place} would be in {file}: {why}"),
+        };
+    }
     match (arguments.voxel, arguments.block) {
         (Some(voxel), _) if only_paks => {
             format!("{path}: no record has a chunk with voxel {}, or its position is not known", triple(voxel))

@@ -18,7 +18,7 @@ use crate::pak::place;
 use crate::pak::record::Record;
 use crate::parallel;
 use crate::recover::pak::{self, PakAnalysis, Verdict};
-use crate::repair::listed::out_of;
+use crate::repair::listed::kept_of;
 use crate::repair::out::below;
 use crate::repair::{Action, Certainty, Error, Options};
 use crate::save::{Pak, PakDir, PakFile, REPORT, Save};
@@ -113,7 +113,7 @@ pub struct PakPlan {
 impl PakPlan {
     /// How many of its chunks are kept, in words.
     pub(super) fn kept_words(&self) -> String {
-        format!("{} chunks kept", out_of(self.chunks.len(), self.chunks.len() + self.missing.len()))
+        kept_of(self.chunks.len(), self.chunks.len() + self.missing.len(), "chunk", "kept")
     }
 
     /// A file that is copied or set aside unchanged.

@@ -6,7 +6,7 @@ use super::write::part_name;
 use crate::godot::stream::loc::Place;
 use crate::printable::{self, triple};
 use crate::repair::decision::Origin;
-use crate::repair::listed::{LISTED, more, out_of};
+use crate::repair::listed::{LISTED, kept_of, more};
 use crate::repair::report::{FilledChannel, certainty, whole};
 use crate::repair::stream::{LostRow, Part, Setting, StreamDecision, StreamPlan};
 use crate::repair::{Action, Certainty, KeptReason};
@@ -162,8 +162,8 @@ fn rebuilt(plan: &StreamPlan, name: &str, lines: &mut Vec<String>) {
     let all = plan.rows.iter().map(|row| row.place).chain(plan.missing.iter().map(|(place, _)| *place));
     let all = all.collect::<std::collections::BTreeSet<_>>().len();
     // Rows on pages that cannot be read are not counted.
-    let known = if plan.pages_lost > 0 { "known rows" } else { "rows" };
-    let mut line = format!("{name}: {} {known} kept", out_of(plan.rows.len(), all));
+    let row = if plan.pages_lost > 0 && all > 0 { "known row" } else { "row" };
+    let mut line = format!("{name}: {}", kept_of(plan.rows.len(), all, row, "kept"));
     let without_instances = plan.without_instances().count();
     let mended = |row: &StreamDecision| row.why.is_some() && row.origin == Origin::Found;
     for (n, what) in [

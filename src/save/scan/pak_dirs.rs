@@ -71,7 +71,10 @@ impl Scan<'_> {
         for (room, mut files) in rooms {
             files.sort_by(|a, b| {
                 let by_place = |file: &PakFile| (file.region[2], file.region[1], file.region[0]);
-                by_place(a).cmp(&by_place(b)).then_with(|| a.name.cmp(&b.name))
+                // Of two files of a region, the game reads the one with its own name.
+                let is_odd = |file: &PakFile| file.name.to_str().and_then(place::parse_room_name).is_none();
+                let by_name = || is_odd(a).cmp(&is_odd(b)).then_with(|| a.name.cmp(&b.name));
+                by_place(a).cmp(&by_place(b)).then_with(by_name)
             });
             self.pak_dirs.push(PakDir { dir: dir.to_owned(), room: room.to_owned(), usual_records: None, files });
         }

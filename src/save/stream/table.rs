@@ -1,10 +1,11 @@
 //! Reads any table of a stream row by row, and the keys of an index.
 
+use std::collections::HashSet;
 use std::io;
 
 use super::{Stream, Table};
 use crate::bytes::index;
-use crate::damage::Code;
+use crate::damage::{Code, Damage};
 use crate::godot::stream::loc::{Key, Place};
 use crate::source::Source;
 use crate::sqlite::payload::Payload;
@@ -57,6 +58,18 @@ impl<S: Source> Stream<S> {
         };
         let is_indexed = self.tables.iter().any(|table| table.is_index_of("blocks")) && of(walk::INDEX_PAGE) == 0;
         if is_indexed { 0 } else { of(walk::TABLE_PAGE) as u64 }
+    }
+
+    /// How many positions the indexes name of which there is no row, because pages of tables cannot be read or are not in the file.
+    #[must_use]
+    pub fn unread_rows(&self) -> u64 {
+        let is_of_table = |damage: &Damage| damage.code == Code::StreamPage && damage.field == walk::TABLE_PAGE;
+        if !self.damage.iter().any(is_of_table) {
+            return 0;
+        }
+        let found: HashSet<Place> = self.rows.iter().filter_map(|row| row.place).collect();
+        let named: HashSet<Place> = self.indexed().into_iter().collect();
+        named.difference(&found).count() as u64
     }
 
     /// The positions in the indexes of the table of blocks, in no particular order; none if keys are row numbers.

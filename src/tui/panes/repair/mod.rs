@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::Click;
 use crate::check::Totals;
 use crate::picture::Marks;
-use crate::printable::{argument, count, grouped, shell_word};
+use crate::printable::{argument, capitalize, count, grouped, shell_word};
 use crate::repair::preview::{Preview, PreviewLine, Subject};
 use crate::repair::{self, Accepted, Plan};
 use crate::tui::action::Action;
@@ -239,7 +239,7 @@ fn summary(app: &App, preview: &Preview) -> String {
     let blocks = totals.unwrap_or_else(|| preview.summary.clone());
     let losses = app.panes.repair.plan.get(&key(app)).filter(|_| app.selects_directory());
     let losses = losses.map_or(&[][..], |planned| &planned.losses);
-    if losses.is_empty() { blocks } else { format!("{blocks}. {}", losses.join(" ")) }
+    if losses.is_empty() { blocks } else { format!("{}. {}", capitalize(&blocks), losses.join(" ")) }
 }
 
 /// The totals of a repair in one row, in the words that the lines below have.
@@ -424,7 +424,7 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
             out.push(("may be", format!("{}, {:.1} % likely", crate::printable::triple(*at), (p * 100.0).min(99.9))));
         }
     }
-    let title = if line.name.is_empty() { "Repair".to_owned() } else { crate::printable::capitalize(&line.name) };
+    let title = if line.name.is_empty() { "Repair".to_owned() } else { capitalize(&line.name) };
     Some((title, out))
 }
 
