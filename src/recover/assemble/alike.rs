@@ -32,7 +32,7 @@ impl Growth {
     /// are in the slots of their own entries and no candidates for other places.
     pub fn find_alike(&self, board: &Board<'_>, r: usize, settled: &HashSet<usize>) -> Vec<Alike> {
         let (case, loose) = (board.cases[r], &self.loose[r]);
-        let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
+        let elsewhere = self.elsewhere(board, r);
         let is_open = |i: &usize| !settled.contains(&loose[*i].block);
         let mut places: BTreeMap<u128, Vec<&Grown>> = BTreeMap::new();
         for grown in self.grown.iter().filter(|grown| grown.case == r && is_open(&grown.loose)) {

@@ -221,8 +221,13 @@ impl<'c> Board<'c> {
         let unseen = if large { UNSEEN_LARGE } else { UNSEEN };
         let mut filled = [unseen; 7];
         let mut empty: Vec<[f64; 7]> = vec![[0.0; 7]; self.cases.len()];
-        let mut closed: Vec<f64> =
-            self.cases.iter().map(|case| case.shape.size.iter().map(|&n| f64::from(n)).product()).collect();
+        let volume = |case: &Case| case.shape.size.iter().map(|&n| f64::from(n)).product();
+        let mut closed: Vec<f64> = self
+            .cases
+            .iter()
+            .zip(&self.partial)
+            .map(|(case, partial)| if *partial { 0.0 } else { volume(case) })
+            .collect();
         let mut seen: HashSet<(u8, [i32; 3])> = HashSet::new();
         let beside = |at: (u8, [i32; 3])| {
             around(at.0, at.1, false).iter().filter(|(_, at)| self.placed.contains_key(at)).count()
@@ -240,7 +245,7 @@ impl<'c> Board<'c> {
                 }
             }
         }
-        for ((empty, closed), _) in empty.iter_mut().zip(closed).zip(&self.partial).filter(|(_, partial)| !**partial) {
+        for (empty, closed) in empty.iter_mut().zip(closed) {
             empty[0] += closed.max(0.0);
         }
         let mut taken = [0.0f64; 7];

@@ -33,35 +33,38 @@ impl Growth {
     /// Makes those of the likely places certain that are better than every exchange by odds that leave no doubt.
     pub fn confirm(&mut self, board: &Board<'_>) {
         for r in 0..board.cases.len() {
-            if self.loose[r].len() <= MOST {
-                // In large regions certainty rests on nothing that is only likely. In small ones too little is certain for
-                // that, and few groups look alike.
-                let trust = (!board.cases[r].is_large()).then_some(LIKELY);
-                let agreed = board.cases[r].is_large().then(|| self.find_agreed(board, r));
-                for (most, trust) in [(Certainty::Certain, trust), (Certainty::Likely, Some(LIKELY))] {
-                    let mut surer = HashSet::new();
-                    for round in 0..ROUNDS {
-                        let asked = if round == 0 { Asked::Unsure } else { Asked::Beside(&surer) };
-                        let mut judged = self.judge_region(board, r, most, trust, asked);
-                        if let Some(agreed) = &agreed {
-                            judged.iter_mut().for_each(|of| of.is_firm &= agreed.contains(&of.grown));
-                        }
-                        surer = self.make_surer(board, &judged, most);
-                        if surer.is_empty() {
-                            break;
-                        }
+            if self.loose[r].len() > MOST {
+                continue;
+            }
+            let large = board.cases[r].is_large();
+            // In large regions certainty rests on nothing that is only likely. In small ones too little is certain for
+            // that, and few groups look alike.
+            let trust = (!large).then_some(LIKELY);
+            let agreed = large.then(|| self.find_agreed(board, r));
+            for (most, trust) in [(Certainty::Certain, trust), (Certainty::Likely, Some(LIKELY))] {
+                let mut surer = None;
+                for _ in 0..ROUNDS {
+                    let asked = surer.as_ref().map_or(Asked::Unsure, Asked::Beside);
+                    let mut judged = self.judge_region(board, r, most, trust, asked);
+                    if let Some(agreed) = &agreed {
+                        judged.iter_mut().for_each(|of| of.is_firm &= agreed.contains(&of.grown));
                     }
+                    let found = self.make_surer(board, &judged, most);
+                    if found.is_empty() {
+                        break;
+                    }
+                    surer = Some(found);
                 }
-                if board.cases[r].is_large() && !self.is_sparse(r) {
-                    self.confirm_groups(board, r);
-                }
+            }
+            if large && !self.is_sparse(r) {
+                self.confirm_groups(board, r);
             }
         }
     }
 
     /// Whether so many slots beside placed blocks stay empty that a whole group of blocks may as well be one step further.
     fn is_sparse(&self, r: usize) -> bool {
-        let empty = self.open.range((r, 0)..(r + 1, 0)).count();
+        let empty = self.open_slots(r).count();
         let placed = self.grown.iter().filter(|grown| grown.case == r).count();
         empty > placed * MANY_EMPTY
     }

@@ -214,6 +214,11 @@ impl Growth {
         }
     }
 
+    /// The slots of a region that may be filled.
+    pub fn open_slots(&self, r: usize) -> impl Iterator<Item = (u32, &Open)> {
+        self.open.range((r, 0)..(r + 1, 0)).map(|((_, slot), open)| (*slot, open))
+    }
+
     /// The log-odds that a slot holds a block, by its entry and how many of the slots beside it do.
     pub fn occupied(&self, board: &Board<'_>, r: usize, slot: u32, beside: usize) -> f64 {
         let odds = board.occupancy[beside.min(6)];
@@ -393,8 +398,8 @@ impl Growth {
     /// How likely the unowned blocks of a region belong to its open slots: probability, slot and block.
     fn match_region(&self, board: &Board<'_>, r: usize) -> Vec<(f64, u32, usize)> {
         let voxels = |i: usize| board.cases[r].voxels(self.loose[r][i].block);
-        let open: Vec<&Open> = self.open.range((r, 0)..(r + 1, 0)).map(|(_, open)| open).collect();
-        let elsewhere = self.elsewhere(board, r, open.len());
+        let open: Vec<&Open> = self.open_slots(r).map(|(_, open)| open).collect();
+        let elsewhere = self.elsewhere(board, r);
         let mut index: HashMap<u128, usize> = HashMap::new();
         let mut groups: Vec<Group> = Vec::new();
         let mut edges: Vec<Edge> = Vec::new();
@@ -434,9 +439,9 @@ impl Growth {
     }
 
     /// The odds of a block to belong to some slot of the region that is not open, against an open one of odds 1.
-    pub fn elsewhere(&self, board: &Board<'_>, r: usize, open: usize) -> f64 {
+    pub fn elsewhere(&self, board: &Board<'_>, r: usize) -> f64 {
         let volume: usize = board.cases[r].shape.size.iter().map(|&n| usize::from(n)).product();
-        let closed = volume.saturating_sub(self.filled[r].len() + open);
+        let closed = volume.saturating_sub(self.filled[r].len() + self.open_slots(r).count());
         let damaged = self.damaged[r].iter().filter(|&&slot| !self.open.contains_key(&(r, slot))).count().min(closed);
         let left = self.used[r].iter().filter(|used| !**used).count().saturating_sub(1) as f64;
         // Each slot is wanted by all blocks.

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
-use crate::recover::assemble::growth::{Growth, keep_best};
+use crate::recover::assemble::growth::{Grown, Growth, keep_best};
 use crate::recover::assemble::links::{Few, Link};
 use crate::recover::cells::FEW;
 use crate::recover::decide::Certainty;
+use crate::recover::region::Case;
 
 /// Blocks that each one is compared with cell by cell.
 const RIVALS: usize = 64;
@@ -64,10 +65,8 @@ struct Rated {
     against: f64,
     /// Blocks that might be here instead.
     exchanges: Vec<Exchange>,
-    /// Whether no other block has the same voxels.
-    is_alone: bool,
-    /// Log-odds of the slot without a block that this one fits best.
-    moved: f64,
+    /// Of a block whose voxels no other one has, the log-odds of the slot without a block that it fits best.
+    moved: Option<f64>,
 }
 
 /// Another block in a place.
@@ -108,14 +107,96 @@ fn complete(rated: &mut [Rated]) {
     for (k, exchange) in add {
         rated[k].exchanges.push(exchange);
     }
-    for of in rated.iter_mut().filter(|of| of.is_alone) {
-        let moved = elsewhere.get(&of.block).copied().unwrap_or(0.0).max(of.moved).max(0.0);
+    for of in rated {
+        let Some(moved) = of.moved else { continue };
+        let moved = elsewhere.get(&of.block).copied().unwrap_or_default().max(moved);
         of.exchanges.iter_mut().filter(|exchange| !exchange.is_placed).for_each(|exchange| exchange.lost -= moved);
     }
 }
 
 /// A slot with its neighbours, each with its weight.
 type Support = Vec<(Link, Node, f64)>;
+
+/// The blocks of a region while they are judged.
+struct Judging<'j, 'c> {
+    growth: &'j Growth,
+    board: &'j Board<'c>,
+    r: usize,
+    /// How sure the blocks are that were placed.
+    levels: HashMap<Node, Certainty>,
+    /// The weight of seams with likely blocks; with [`ALL`] those with all others count as well.
+    trust: Option<f64>,
+}
+
+impl Judging<'_, '_> {
+    fn case(&self) -> &Case {
+        self.board.cases[self.r]
+    }
+
+    fn node(&self, i: usize) -> Node {
+        (self.r, self.growth.loose[self.r][i].block)
+    }
+
+    fn voxels(&self, i: usize) -> u128 {
+        self.case().voxels(self.growth.loose[self.r][i].block)
+    }
+
+    fn support(&self, slot: u32) -> Support {
+        let case = self.case();
+        let links = case.shape.position(slot).map_or(Vec::new(), |at| self.board.links(case.lod, at));
+        let weigh = |(link, node): (Link, Node)| match self.levels.get(&node) {
+            None | Some(Certainty::Certain) => Some((link, node, 1.0)),
+            Some(Certainty::Likely) => self.trust.map(|trust| (link, node, trust)),
+            Some(_) => (self.trust == Some(ALL)).then_some((link, node, ALL)),
+        };
+        links.into_iter().filter_map(weigh).collect()
+    }
+
+    /// How well a block fits into a slot, as log-odds.
+    fn strength(&self, i: usize, slot: u32, support: &Support) -> f64 {
+        let node = self.node(i);
+        let height = self.case().shape.position(slot).map_or(0, |at| at[1]);
+        let seams = support.iter().filter(|(_, other, _)| *other != node);
+        seams.map(|(link, other, weight)| weight * self.board.side_odds(node, *link, *other)).sum::<f64>()
+            + self.board.heights.odds(node, self.case().lod, height)
+    }
+
+    /// How well each content that some of `blocks` have fits into slots without a block, as log-odds with those that the slot holds
+    /// one. Each slot without a block may be the right place of a block that was placed elsewhere.
+    fn rate_unfilled(&self, blocks: impl Iterator<Item = usize>) -> HashMap<u128, Vec<f64>> {
+        let Self { growth, board, r, .. } = *self;
+        let unfilled: Vec<(u32, f64, Support, Vec<Around>)> = growth
+            .open_slots(r)
+            .map(|(slot, open)| {
+                let support = self.support(slot);
+                let around = support.iter().filter_map(|of| Around::new(board, of)).collect();
+                (slot, growth.occupied(board, r, slot, open.beside), support, around)
+            })
+            .collect();
+        let mut one_of: HashMap<u128, usize> = HashMap::new();
+        blocks.for_each(|i| {
+            one_of.entry(self.voxels(i)).or_insert(i);
+        });
+        let one_of: Vec<(u128, usize)> = one_of.into_iter().collect();
+        let rated = parallel::map(&one_of, |&(voxels, i)| {
+            let mut ranked: Vec<(f64, usize)> = unfilled
+                .iter()
+                .enumerate()
+                .map(|(u, (_, occupied, _, around))| (growth.estimate(board, r, i, around) + occupied, u))
+                .collect();
+            ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            if self.case().is_large() {
+                ranked.truncate(UNFILLED);
+            }
+            let odds = |(rank, (estimate, u)): (usize, (f64, usize))| {
+                let (slot, occupied, support, _) = &unfilled[u];
+                if rank < UNFILLED { self.strength(i, *slot, support) + occupied } else { estimate }
+            };
+            (voxels, ranked.into_iter().enumerate().map(odds).collect())
+        });
+        rated.into_iter().collect()
+    }
+}
 
 impl Growth {
     /// Judges the places of a region that are `asked` for. No place becomes surer than `most`.
@@ -128,84 +209,30 @@ impl Growth {
         trust: Option<f64>,
         asked: Asked<'_>,
     ) -> Vec<Judged> {
-        let case = board.cases[r];
-        let open: Vec<usize> = (0..self.grown.len())
-            .filter(|&g| self.grown[g].case == r)
-            .filter(|&g| matches!(asked, Asked::All) || self.grown[g].certainty < Certainty::Certain)
-            .collect();
+        let large = board.cases[r].is_large();
+        let is_judged = |grown: &Grown| matches!(asked, Asked::All) || grown.certainty < Certainty::Certain;
+        let (open, settled): (Vec<usize>, Vec<usize>) =
+            (0..self.grown.len()).filter(|&g| self.grown[g].case == r).partition(|&g| is_judged(&self.grown[g]));
         if open.is_empty() {
             return Vec::new();
         }
-        let levels: HashMap<Node, Certainty> = self
-            .grown
+        let node = |grown: &Grown| (grown.case, self.loose[grown.case][grown.loose].block);
+        let levels = self.grown.iter().map(|grown| (node(grown), grown.certainty)).collect();
+        let judging = Judging { growth: self, board, r, levels, trust };
+        let slots: Vec<(u32, usize, Support)> = open
             .iter()
-            .map(|grown| ((grown.case, self.loose[grown.case][grown.loose].block), grown.certainty))
-            .collect();
-        let support = |slot: u32| -> Support {
-            let links = case.shape.position(slot).map_or(Vec::new(), |at| board.links(case.lod, at));
-            let weigh = |(link, node): (Link, Node)| match levels.get(&node) {
-                None | Some(Certainty::Certain) => Some((link, node, 1.0)),
-                Some(Certainty::Likely) => trust.map(|trust| (link, node, trust)),
-                Some(_) => (trust == Some(ALL)).then_some((link, node, ALL)),
-            };
-            links.into_iter().filter_map(weigh).collect()
-        };
-        let strength = |i: usize, slot: u32, support: &Support| {
-            let node = (r, self.loose[r][i].block);
-            let height = case.shape.position(slot).map_or(0, |at| at[1]);
-            let seams = support.iter().filter(|(_, other, _)| *other != node);
-            seams.map(|(link, other, weight)| weight * board.side_odds(node, *link, *other)).sum::<f64>()
-                + board.heights.odds(node, case.lod, height)
-        };
-        let voxels = |i: usize| case.voxels(self.loose[r][i].block);
-        let slots: Vec<(u32, usize, Support)> =
-            open.iter().map(|&g| (self.grown[g].slot, self.grown[g].loose, support(self.grown[g].slot))).collect();
-        let own: Vec<f64> = parallel::map(&slots, |(slot, i, support)| strength(*i, *slot, support));
-        // The place of each block that has one which is not certain.
-        let place: HashMap<usize, usize> = slots.iter().enumerate().map(|(k, (_, i, _))| (*i, k)).collect();
-        let certain: Vec<bool> = {
-            let mut certain = vec![false; self.loose[r].len()];
-            let of_region = self.grown.iter().filter(|grown| grown.case == r);
-            let of_region = of_region.filter(|g| g.certainty == Certainty::Certain && !matches!(asked, Asked::All));
-            of_region.for_each(|g| certain[g.loose] = true);
-            certain
-        };
-        // Each slot without a block may be the right place of a block that was placed elsewhere.
-        let large = case.is_large();
-        let unfilled: Vec<(u32, f64, Support, Vec<Around>)> = self
-            .open
-            .range((r, 0)..(r + 1, 0))
-            .map(|((_, slot), open)| {
-                let support = support(*slot);
-                let around = support.iter().filter_map(|of| Around::new(board, of)).collect();
-                let occupied = self.occupied(board, r, *slot, open.beside);
-                (*slot, occupied, support, around)
+            .map(|&g| {
+                let Grown { slot, loose, .. } = self.grown[g];
+                (slot, loose, judging.support(slot))
             })
             .collect();
-        let mut one_of: HashMap<u128, usize> = HashMap::new();
-        slots.iter().for_each(|(_, i, _)| {
-            one_of.entry(voxels(*i)).or_insert(*i);
-        });
-        let one_of: Vec<(u128, usize)> = one_of.into_iter().collect();
-        let unfilled_odds = parallel::map(&one_of, |&(voxels, i)| {
-            let mut ranked: Vec<(f64, usize)> = unfilled
-                .iter()
-                .enumerate()
-                .map(|(u, (_, occupied, _, around))| (self.estimate(board, r, i, around) + occupied, u))
-                .collect();
-            ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            if large {
-                ranked.truncate(UNFILLED);
-            }
-            let odds = |(rank, (estimate, u)): (usize, (f64, usize))| {
-                let (slot, occupied, support, _) = &unfilled[u];
-                if rank < UNFILLED { strength(i, *slot, support) + occupied } else { estimate }
-            };
-            (voxels, ranked.into_iter().enumerate().map(odds).collect())
-        });
-        let unfilled_odds: HashMap<u128, Vec<f64>> = unfilled_odds.into_iter().collect();
-        let elsewhere = self.elsewhere(board, r, self.open.range((r, 0)..(r + 1, 0)).count());
-        let rivals: Vec<usize> = (0..self.loose[r].len()).filter(|&i| !certain[i]).collect();
+        let own: Vec<f64> = parallel::map(&slots, |(slot, i, support)| judging.strength(*i, *slot, support));
+        // The place of each block that has one which is judged.
+        let place: HashMap<usize, usize> = slots.iter().enumerate().map(|(k, (_, i, _))| (*i, k)).collect();
+        let unfilled = judging.rate_unfilled(slots.iter().map(|(_, i, _)| *i));
+        let elsewhere = self.elsewhere(board, r);
+        let settled: HashSet<usize> = settled.into_iter().map(|g| self.grown[g].loose).collect();
+        let rivals: Vec<usize> = (0..self.loose[r].len()).filter(|i| !settled.contains(i)).collect();
         let found = parallel::map_indices(slots.len(), |k| {
             let (slot, i, support) = &slots[k];
             if matches!(asked, Asked::Beside(surer) if support.iter().all(|(_, node, _)| !surer.contains(node))) {
@@ -223,29 +250,31 @@ impl Growth {
                 return None;
             }
             let live = self.loose[r][*i].live;
-            // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
-            let mut against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0);
+            let voxels = judging.voxels(*i);
+            let copies = self.copies.get(&(r, voxels)).map_or(&[][..], Vec::as_slice);
+            let is_alone = copies.len() <= 1;
             // A slot that a spare copy may fill says nothing against this one.
-            let has_spare = self.copies.get(&(r, voxels(*i))).is_some_and(|of| of.iter().any(|&i| !self.used[r][i]));
-            let unfilled = unfilled_odds.get(&voxels(*i)).filter(|_| !large || !has_spare).into_iter().flatten();
-            against += unfilled.clone().map(|other| (other - full).min(0.0).exp()).sum::<f64>();
+            let has_spare = large && copies.iter().any(|&i| !self.used[r][i]);
+            let unfilled = unfilled.get(&voxels).filter(|_| !has_spare).into_iter().flatten();
+            // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
+            let against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0)
+                + unfilled.clone().map(|other| (other - full).min(0.0).exp()).sum::<f64>();
             let around: Vec<Around> = support.iter().filter_map(|of| Around::new(board, of)).collect();
             let mut ranked: Vec<(f64, usize)> = rivals
                 .iter()
-                .filter(|&&other| voxels(other) != voxels(*i))
+                .filter(|&&other| judging.voxels(other) != voxels)
                 .map(|&other| (self.estimate(board, r, other, &around), other))
                 .collect();
             keep_best(&mut ranked, RIVALS);
-            let is_alone = self.copies.get(&(r, voxels(*i))).is_none_or(|copies| copies.len() == 1);
             let exchange = |(_, block): (f64, usize)| {
                 let (lost, is_placed) = match place.get(&block) {
-                    Some(&at) => (own[at] - strength(*i, slots[at].0, &slots[at].2), true),
+                    Some(&at) => (own[at] - judging.strength(*i, slots[at].0, &slots[at].2), true),
                     None => (live - self.loose[r][block].live, false),
                 };
-                Exchange { block, gain: strength(block, *slot, support) - own[k], lost, is_placed }
+                Exchange { block, gain: judging.strength(block, *slot, support) - own[k], lost, is_placed }
             };
             let rests = support.iter().filter(|(.., weight)| *weight >= 1.0);
-            let node = (r, self.loose[r][*i].block);
+            let node = judging.node(*i);
             let (firm, seams) =
                 rests.fold((0, 0.0), |(n, sum), (link, other, _)| (n + 1, sum + board.side_odds(node, *link, *other)));
             let is_firm =
@@ -256,22 +285,21 @@ impl Growth {
                 is_firm,
                 against,
                 exchanges: ranked.into_iter().map(exchange).collect(),
-                is_alone,
-                moved: unfilled.copied().fold(0.0, f64::max),
+                moved: is_alone.then(|| unfilled.copied().fold(0.0, f64::max)),
             })
         });
         let mut rated: Vec<Rated> = found.into_iter().flatten().collect();
+        let mut wanted: HashMap<usize, f64> = HashMap::new();
         if large {
             complete(&mut rated);
-        }
-        // In a large region many slots would take the same few blocks, each of which belongs to one slot at most. The root,
-        // since the odds are squared.
-        let mut wanted: HashMap<usize, f64> = HashMap::new();
-        for exchange in rated.iter().filter(|_| large).flat_map(|rated| &rated.exchanges) {
-            *wanted.entry(exchange.block).or_insert(1.0) += exchange.odds();
+            // Many slots would take the same few blocks, each of which belongs to one slot at most.
+            for exchange in rated.iter().flat_map(|rated| &rated.exchanges) {
+                *wanted.entry(exchange.block).or_insert(1.0) += exchange.odds();
+            }
         }
         let sharper = if large { SHARPER } else { 1.0 };
         let judge = |rated: &Rated| {
+            // The root, since the odds are squared.
             let share = |of: &Exchange| of.odds() / wanted.get(&of.block).copied().unwrap_or(1.0).sqrt();
             let against = rated.against + rated.exchanges.iter().map(share).sum::<f64>();
             Judged { grown: rated.grown, p: 1.0 / (1.0 + against.powf(sharper)), is_firm: rated.is_firm }

@@ -70,7 +70,7 @@ impl Growth {
 
     /// The places of a region that are not certain, unless there are none or too many.
     pub fn places(&self, board: &Board<'_>, r: usize) -> Option<Places<'_>> {
-        let open = self.open.range((r, 0)..(r + 1, 0)).map(|((_, slot), _)| (*slot, None));
+        let open = self.open_slots(r).map(|(slot, _)| (slot, None));
         let movable = |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Certain;
         let grown = self.grown.iter().filter(movable).map(|grown| (grown.slot, Some(grown.loose)));
         let held: BTreeMap<u32, Option<usize>> = open.chain(grown).collect();
@@ -78,7 +78,7 @@ impl Growth {
         if slot_of.is_empty() || held.len() > MOST || self.loose[r].len() > MOST {
             return None;
         }
-        let elsewhere = self.elsewhere(board, r, held.len() - slot_of.len());
+        let elsewhere = self.elsewhere(board, r);
         let certain = (0..self.loose[r].len()).map(|i| self.used[r][i] && !slot_of.contains_key(&i)).collect();
         Some(Places { growth: self, case: r, held, slot_of, certain, elsewhere, values: HashMap::new() })
     }
