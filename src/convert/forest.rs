@@ -13,7 +13,7 @@ use crate::convert::report::{Kind, Listed, Report};
 use crate::convert::{Error, Work};
 use crate::draft::{self, CHUNK, Draft};
 use crate::godot::forest::Meta;
-use crate::godot::region::{Entry, Format, Header, sectors_for};
+use crate::godot::region::{Entry, Format, Header, name_of, sectors_for};
 use crate::godot::slots::{self, SlotFormula};
 use crate::parallel;
 use crate::resize::Fill;
@@ -199,9 +199,8 @@ impl Writing<'_> {
             Some(palette) => Header::with_palette(self.format, palette),
             None => Header::new(3, self.format),
         };
-        let [x, y, z] = region;
         let dir = self.work.layout.tree.lod_dir(self.maker.lod);
-        let (file, path) = self.draft.create(&dir.join(format!("r.{x}.{y}.{z}.vxr")))?;
+        let (file, path) = self.draft.create(&dir.join(name_of(region)))?;
         RegionWriter::new(file, path, header)
     }
 }

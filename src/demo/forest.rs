@@ -12,7 +12,7 @@ use crate::demo::terrain::Terrain;
 use crate::godot::channel::{CHANNELS, Depth};
 use crate::godot::container::{self, Mode};
 use crate::godot::forest::Meta;
-use crate::godot::region::{Builder, Format, Header};
+use crate::godot::region::{Builder, Format, Header, name_of};
 use crate::godot::slots::{self, SlotFormula};
 use crate::parallel;
 use crate::watch::{Step, Watch};
@@ -241,8 +241,7 @@ impl ForestSpec {
 
 impl Plan {
     fn path(&self) -> PathBuf {
-        let [x, y, z] = self.region;
-        PathBuf::from(format!("regions/lod{}/r.{x}.{y}.{z}.vxr", self.lod))
+        PathBuf::from(format!("regions/lod{}/{}", self.lod, name_of(self.region)))
     }
 }
 

@@ -132,15 +132,8 @@ pub(super) struct RegionPlace {
 impl RegionPlace {
     /// The slot of a position; `None` if it is in another region.
     pub fn slot(&self, format: &Format, position: [i32; 3]) -> Option<u32> {
-        let mut inside = [0; 3];
-        for axis in 0..3 {
-            let (region, at) = slots::place(position[axis], format.region_size[axis], self.slots)?;
-            if region != self.region[axis] {
-                return None;
-            }
-            inside[axis] = at;
-        }
-        slots::index(format.region_size, inside)
+        let (region, slot) = slots::place_block(position, format.region_size, self.slots)?;
+        (region == self.region).then_some(slot)
     }
 }
 

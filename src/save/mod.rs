@@ -32,7 +32,7 @@ use std::sync::{Arc, OnceLock};
 use crate::damage::{Code, Damage};
 use crate::godot::byte_order_votes::Votes;
 use crate::godot::forest::Meta;
-use crate::godot::region::{Format, Header};
+use crate::godot::region::{Format, Header, name_of};
 use crate::godot::slots::SlotFormula;
 use crate::godot::stream::loc::KeyRule;
 use crate::limits::Limits;
@@ -354,8 +354,7 @@ impl RegionFile {
     /// Its name as the game looks for it.
     #[must_use]
     pub fn right_name(&self) -> PathBuf {
-        let [x, y, z] = self.position;
-        if self.is_renamed { self.name.with_file_name(format!("r.{x}.{y}.{z}.vxr")) } else { self.name.to_path_buf() }
+        if self.is_renamed { self.name.with_file_name(name_of(self.position)) } else { self.name.to_path_buf() }
     }
 }
 

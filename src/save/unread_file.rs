@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::{Forest, Kind, RegionFile, Save};
 use crate::damage::Level;
 use crate::godot::block_files;
+use crate::godot::region;
 use crate::godot::slots::{self, SlotFormula};
 
 impl Save {
@@ -31,12 +32,10 @@ fn path_of_block(forest: &Forest, lod: u8, position: [i32; 3]) -> Option<PathBuf
     let own = || forest.regions.iter().find_map(|file| file.header.as_ref().map(|header| header.format));
     let size = forest.format.or_else(own)?.region_size;
     // Both formulas agree on the region.
-    let region =
-        |axis: usize| slots::place(position[axis], size[axis], SlotFormula::Euclidean).map(|(region, _)| region);
-    let name = format!("r.{}.{}.{}.vxr", region(0)?, region(1)?, region(2)?);
+    let (region, _) = slots::place_block(position, size, SlotFormula::Euclidean)?;
     let dir = match forest.kind {
         Kind::Loose => PathBuf::new(),
         _ => forest.layout.lod_dir(lod),
     };
-    Some(forest.dir.join(dir).join(name))
+    Some(forest.dir.join(dir).join(region::name_of(region)))
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::bytes::Span;
 use crate::check::Finding;
 use crate::damage::{Code, Damage, Value};
+use crate::godot::region::name_of;
 use crate::save::{Forest, ForestLayout, Kind, RegionFile, Save, Scratch};
 
 /// Coarse blocks with children that must be there before a file can be called missing, and coarse blocks without
@@ -119,8 +120,8 @@ fn of_forest(save: &Save, forest: &Forest) -> Vec<Finding> {
     let mut missing: Vec<_> =
         missing.into_iter().filter(|(_, count)| *count >= LEAST || (all > 1 && *count == all)).collect();
     missing.sort_unstable();
-    let finding = |((lod, [x, y, z]), count): ((u8, [i32; 3]), usize)| {
-        let path = forest.dir.join(format!("regions/lod{lod}/r.{x}.{y}.{z}.vxr"));
+    let finding = |((lod, region), count): ((u8, [i32; 3]), usize)| {
+        let path = forest.dir.join(format!("regions/lod{lod}/{}", name_of(region)));
         let damage =
             Damage::new(Code::RegionMissing, Span::default(), "blocks of the next coarser LOD without children");
         let damage = damage.found(Value::Number(count as u64));

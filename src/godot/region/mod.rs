@@ -256,6 +256,13 @@ impl Header {
     }
 }
 
+/// The name of the file of a region.
+#[must_use]
+pub fn name_of(position: [i32; 3]) -> String {
+    let [x, y, z] = position;
+    format!("r.{x}.{y}.{z}.vxr")
+}
+
 fn table(start: u64, format: &Format) -> Span {
     Span::sized(start, u64::from(format.table_len()).saturating_mul(4))
 }
