@@ -12,7 +12,7 @@ use crate::repair::left::stays;
 use crate::repair::{Action, Error, MapPlan, Plan, map, pak};
 use crate::save::{PakFile, Save};
 use crate::voxel_map::Map;
-use crate::voxel_map::map_json::{FILE_NAME, MapData};
+use crate::voxel_map::map_json::FILE_NAME;
 
 /// The summary of a check of the save, with the errors and warnings that the copy of a plan will have. `None` if the check was
 /// cancelled.
@@ -71,16 +71,11 @@ fn files_of_rebuilt_maps(save: &Save, plan: &Plan) -> HashSet<String> {
 /// A map as it is written.
 fn written_map(save: &Save, plan: &MapPlan) -> Result<Option<Map>, Error> {
     let Some(old) = save.maps.iter().find(|map| map.dir == plan.dir) else { return Ok(None) };
-    let mut damage = Vec::new();
-    let data = match &plan.description {
-        Some(bytes) => MapData::decode(bytes).report_to(&mut damage),
-        None => {
-            damage.clone_from(&old.damage);
-            old.data.clone()
-        }
-    };
-    let len = plan.description.as_ref().map_or(old.len, |bytes| bytes.len() as u64);
-    let mut written = Map { dir: plan.dir.clone(), data, damage, len, rewritten: Default::default() };
+    let mut written = old.clone();
+    written.rewritten.clear();
+    if let Some(bytes) = &plan.description {
+        written.decode(bytes);
+    }
     for layer in plan.layers.iter().filter(|layer| layer.left_out.is_none()) {
         for array in &layer.arrays {
             written.rewritten.insert(array.name.clone(), Arc::new(map::as_written(plan, array)?));

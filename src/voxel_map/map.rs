@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::bytes::{Span, index};
+use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::limits::Limits;
 use crate::source::{FileSource, OpenError, Restoration, Source};
 use crate::voxel_map::grid::{Fault, Grid, LayerFile};
-use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData, plain_name};
+use crate::voxel_map::map_json::{FILE_NAME, Layer, MapData, layer_spans, plain_name};
 
 /// A map with its description.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Map {
     /// The directory.
     pub dir: PathBuf,
@@ -20,6 +20,8 @@ pub struct Map {
     pub data: Option<MapData>,
     /// Damage of the description.
     pub damage: Vec<Damage>,
+    /// The bytes of each layer in the description, if that has damage.
+    layer_spans: Vec<Span>,
     /// Bytes of the description.
     pub len: u64,
     /// How arrays are read that are not read as they are on disk, by their names: as a repair would write them.
@@ -34,7 +36,14 @@ impl Map {
     pub fn open(dir: &Path, limits: &Limits) -> Result<Self, OpenError> {
         let file = FileSource::open(&dir.join(FILE_NAME))?;
         let len = file.len();
-        let mut map = Self { dir: dir.to_owned(), data: None, damage: Vec::new(), len, rewritten: BTreeMap::new() };
+        let mut map = Self {
+            dir: dir.to_owned(),
+            data: None,
+            damage: Vec::new(),
+            layer_spans: Vec::new(),
+            len,
+            rewritten: BTreeMap::new(),
+        };
         if len > limits.map_json_bytes {
             let damage = Damage::new(Code::OverLimit, Span::sized(0, len), FILE_NAME);
             map.damage.push(damage.expected(Value::AtMost(limits.map_json_bytes)).found(Value::Number(len)));
@@ -42,8 +51,17 @@ impl Map {
         }
         let mut text = Vec::new();
         file.read_into(0, index(len), &mut text)?;
-        map.data = MapData::decode(&text).report_to(&mut map.damage);
+        map.decode(&text);
         Ok(map)
+    }
+
+    /// Decodes the description.
+    pub(crate) fn decode(&mut self, text: &[u8]) {
+        self.len = len64(text);
+        self.damage.clear();
+        self.data = MapData::decode(text).report_to(&mut self.damage);
+        let has_damaged_layers = self.data.is_some() && !self.damage.is_empty();
+        self.layer_spans = if has_damaged_layers { layer_spans(text) } else { Vec::new() };
     }
 
     /// Bytes of the description and of all files that it names, as the file system has them.
@@ -67,6 +85,12 @@ impl Map {
     /// All layers that the description has: `global`, if there is one, and then `locals` in their order.
     pub fn layers(&self) -> impl Iterator<Item = &Layer> {
         self.data.iter().flat_map(MapData::layers)
+    }
+
+    /// The number of the layer in which a damage of the description is.
+    #[must_use]
+    pub fn layer_of(&self, damage: &Damage) -> Option<usize> {
+        self.layer_spans.iter().position(|span| *span == damage.span)
     }
 
     /// Opens the files of a layer. Nothing outside the map's directory is opened.

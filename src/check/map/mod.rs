@@ -15,19 +15,19 @@ use crate::save::Save;
 use crate::source::FileSource;
 use crate::voxel_map::flags::Histogram;
 use crate::voxel_map::grid::{BLOCK, BLOCK_VOXELS, Fault, Grid, LayerFile};
-use crate::voxel_map::map_json::{FILE_NAME, Layer, layers_of_damage, plain_name};
+use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
 use crate::voxel_map::{Map, scan};
 
 pub(super) fn check(save: &Save, map: &Map, options: &Options<'_>, report: &mut Report) {
     let deep = options.level >= Level::Decode;
-    let layers = map.data.as_ref().map(|data| layers_of_damage(data, &map.damage)).unwrap_or_default();
-    for (at, damage) in map.damage.iter().enumerate() {
-        let remark = match (damage.code, layers.get(&at)) {
-            (Code::MapUnreadable, _) if deep => Some(evidence::of_description(map, limits(save))),
-            (_, Some(&number)) => Some(match map.layers().nth(number).and_then(|layer| layer.name.as_deref()) {
-                Some(name) => format!("The layer is {}.", printable(name)),
-                None => format!("The layer has no name; its number is {number}."),
-            }),
+    let layer_words = |number: usize| match map.layers().nth(number).and_then(|layer| layer.name.as_deref()) {
+        Some(name) => format!("The layer is {}.", printable(name)),
+        None => format!("The layer has no name; its number is {number}."),
+    };
+    for damage in &map.damage {
+        let remark = match damage.code {
+            Code::MapUnreadable if deep => Some(evidence::of_description(map, limits(save))),
+            Code::MapField | Code::MapFormat => map.layer_of(damage).map(layer_words),
             _ => None,
         };
         report.file(*damage, remark);

@@ -11,7 +11,6 @@
 
 mod spans;
 
-use std::collections::BTreeMap;
 use std::io;
 
 use serde_json::ser::{PrettyFormatter, Serializer};
@@ -191,7 +190,7 @@ impl MapData {
             if let Json::Object(object) = json {
                 layers.push(Layer::decode(object, span, damage));
             } else {
-                let fault = Damage::new(Code::MapField, span, LAYER).expected(Value::Words("an object"));
+                let fault = Damage::new(Code::MapField, span, "layer").expected(Value::Words("an object"));
                 damage.push(fault.found(shown(&json)));
                 layers.push(Layer::default());
             }
@@ -238,41 +237,7 @@ impl MapData {
     }
 }
 
-/// The number of the layer that each damage of a description is about, by its place in `damage`; only of damage of the fields of
-/// layers. All damage of a layer has the span of the layer.
-#[must_use]
-pub fn layers_of_damage(map: &MapData, damage: &[Damage]) -> BTreeMap<usize, usize> {
-    let is_of_layer = |damage: &Damage| {
-        matches!(damage.code, Code::MapField | Code::MapFormat)
-            && (damage.field == LAYER || KNOWN.contains(&damage.field))
-    };
-    let of_layers = || damage.iter().enumerate().filter(|(_, damage)| is_of_layer(damage));
-    let mut spans: Vec<Span> = of_layers().map(|(_, damage)| damage.span).collect();
-    spans.dedup();
-    let damaged: Vec<usize> =
-        map.layers().enumerate().filter(|(_, layer)| layer.is_damaged()).map(|(number, _)| number).collect();
-    if spans.len() != damaged.len() {
-        return BTreeMap::new();
-    }
-    let layer_of = |span: Span| Some(*damaged.get(spans.iter().position(|of| *of == span)?)?);
-    of_layers().filter_map(|(at, damage)| Some((at, layer_of(damage.span)?))).collect()
-}
-
 impl Layer {
-    /// Whether a field of it could not be read.
-    fn is_damaged(&self) -> bool {
-        let is_complete = self.name.is_some()
-            && self.kind.is_some()
-            && self.format.is_some()
-            && self.block_size.is_some()
-            && self.data_file.is_some()
-            && self.block_count.is_some()
-            && self.origin.is_some()
-            && self.step.is_some()
-            && self.dim.is_some();
-        !is_complete || KNOWN.iter().any(|field| self.extra.contains_key(*field))
-    }
-
     fn decode(object: Object<String, Json>, span: Span, damage: &mut Vec<Damage>) -> Self {
         let mut fields = Fields { object, span, damage };
         let whole = |json: &Json| json.as_u64();
@@ -328,9 +293,6 @@ impl Layer {
         Json::Object(out)
     }
 }
-
-/// What damage names that is about a layer as a whole.
-const LAYER: &str = "layer";
 
 /// The fields of a layer, in the order in which the exporter writes them.
 const KNOWN: [&str; 11] = [
