@@ -44,6 +44,11 @@ pub fn unlisted_blocks<S: Source>(region: &Region<S>) -> Option<String> {
     }
     let mut report = Report::new("".into(), region.lod, region.limits.findings_per_file);
     region::check(region, &Options::default().level(check::Level::Decode), &mut report, None);
+    unlisted_blocks_in(&report)
+}
+
+/// The same by a report of a region, of a level that finds whole blocks, with its findings.
+pub(super) fn unlisted_blocks_in(report: &Report) -> Option<String> {
     let damage = report.findings.iter().find(|finding| finding.code() == Code::TableEmpty)?.damage;
     let listed = report.findings.iter().filter(|finding| finding.code() == Code::BlockOrphan).count() as u64;
     let blocks = listed + report.cut(Code::BlockOrphan);

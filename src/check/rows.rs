@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::check::left_out::{LeftOut, uncounted_chunks, unlisted_blocks, unread_layers, unread_rows};
+use crate::check::left_out::{
+    LeftOut, uncounted_chunks, unlisted_blocks, unlisted_blocks_in, unread_layers, unread_rows,
+};
 use crate::check::row::Row;
 use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
@@ -125,10 +127,8 @@ pub fn table(save: &Save, file: File<'_>, options: &Options<'_>) -> FileTable {
         }
         File::Region(forest, file) if forest.kind == Kind::BlockFiles => add_codes_of_file(&mut rows, file),
         File::Region(forest, file) => {
-            let region = save.region(forest, file).ok().flatten();
-            let why = region.and_then(|region| unlisted_blocks(&region));
             let shown = save.shown(&forest.dir.join(&file.name));
-            left_out.extend(why.map(|why| LeftOut { file: shown, why }));
+            left_out.extend(unlisted_blocks_in(&report).map(|why| LeftOut { file: shown, why }));
         }
         File::Pak(pak_dir, file) => {
             // What cannot be opened is a finding.
