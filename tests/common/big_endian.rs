@@ -97,18 +97,6 @@ pub fn slope() -> Values {
     raw(|n| u64::from((n % 16 * 650 + n / 16 % 16 * 37).wrapping_sub(4000) as u16))
 }
 
-/// The depths that the engine gives channels.
-pub const USUAL: [Depth; CHANNELS] = [
-    Depth::Bits16,
-    Depth::Bits16,
-    Depth::Bits8,
-    Depth::Bits16,
-    Depth::Bits16,
-    Depth::Bits8,
-    Depth::Bits8,
-    Depth::Bits8,
-];
-
 /// The container of a block of air with these channels.
 pub fn block(channels: &[(usize, Values)], order: ByteOrder) -> Vec<u8> {
     block_with(DEPTHS, channels, order)

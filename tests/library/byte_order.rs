@@ -13,7 +13,7 @@ use voxscope::save::{Save, Scratch};
 
 use crate::common;
 use crate::common::big_endian::{self, Quiet, Values, block, quiet, raw, region, region_with_quiet, slope};
-use crate::other_writers::{assert_same, convert, healthy_saves, open, repaired, trouble};
+use crate::other_writers::{assert_read_and_written, assert_same, convert, healthy_saves, open, repaired, trouble};
 
 /// The messages about byte orders by file, as the usual check lists them.
 fn findings(path: &Path) -> BTreeMap<String, Vec<String>> {
@@ -46,21 +46,15 @@ fn big_endian_saves_of_the_engine_are_read_converted_and_repaired() {
         let found = findings(&rewritten).into_values().map(|found| found.len() as u64).sum::<u64>();
         assert_eq!(found, blocks.with_order, "{name}: {blocks:?}");
         assert_eq!(trouble(&rewritten), [Code::BlockByteOrder], "{name}: the deepest check adds nothing");
-        let all = assert_same(&original, &rewritten);
-        let converted = dir.path().join(format!("{name}-converted"));
-        convert(&rewritten, &converted);
-        let copied = repaired(&rewritten, dir.path().join(format!("{name}-repaired")));
-        for result in [&converted, &copied] {
-            assert_eq!(assert_same(&original, result), all, "{name}");
-            assert_eq!(trouble(result), [], "{name}");
-        }
+        assert_read_and_written(&original, &rewritten, &dir.path().join("results"));
     }
 }
 
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_big_endian_stream_is_read_converted_and_repaired() {
-    use crate::common::big_endian::{USUAL, block_with};
+    use crate::common::big_endian::block_with;
+    use voxscope::demo::forest::DEPTHS;
     let dir = tempdir().unwrap();
     let mut quiet = 0;
     for name in ["stream_coord0.sqlite", "stream_coord3.sqlite"] {
@@ -68,7 +62,7 @@ fn a_big_endian_stream_is_read_converted_and_repaired() {
         fs::copy(common::golden("godot_voxel_sqlite").join(name), &original).unwrap();
         // One block that shows no order.
         let database = rusqlite::Connection::open(&original).unwrap();
-        let block = block_with(USUAL, &[(TYPE, raw(|n| n))], ByteOrder::Little);
+        let block = block_with(DEPTHS, &[(TYPE, raw(|n| n))], ByteOrder::Little);
         let sql = "UPDATE blocks SET vb = ?1 WHERE rowid = (SELECT min(rowid) FROM blocks WHERE vb IS NOT NULL)";
         assert_eq!(database.execute(sql, [block]).unwrap(), 1);
         database.close().unwrap();
@@ -88,14 +82,7 @@ fn a_big_endian_stream_is_read_converted_and_repaired() {
         let found = findings(&rewritten).into_values().map(|found| found.len() as u64).sum::<u64>();
         assert_eq!(found, blocks.with_order, "{name}: {blocks:?}");
         quiet += blocks.with_order - blocks.shown;
-        let all = assert_same(&original, &rewritten);
-        let converted = dir.path().join(format!("{name}-converted"));
-        convert(&rewritten, &converted);
-        let copied = repaired(&rewritten, dir.path().join(format!("repaired-{name}")));
-        for result in [&converted, &copied] {
-            assert_eq!(assert_same(&original, result), all, "{name}");
-            assert_eq!(trouble(result), [], "{name}");
-        }
+        assert_read_and_written(&original, &rewritten, &dir.path().join("results"));
     }
     assert!(quiet > 0);
 }

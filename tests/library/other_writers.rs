@@ -53,6 +53,22 @@ pub fn repaired(from: &Path, to: PathBuf) -> PathBuf {
     to
 }
 
+/// Asserts that another form of a save is read as it is, and that what is written of it is what the engine reads; returns its number of
+/// blocks.
+pub fn assert_read_and_written(original: &Path, rewritten: &Path, results: &Path) -> u64 {
+    let all = assert_same(original, rewritten);
+    let name = rewritten.file_name().unwrap();
+    let (converted, copies) = (results.join("converted"), results.join("repaired"));
+    [&converted, &copies].iter().for_each(|dir| fs::create_dir_all(dir).unwrap());
+    let converted = converted.join(name).with_extension("");
+    convert(rewritten, &converted);
+    for result in [converted, repaired(rewritten, copies.join(name))] {
+        assert_eq!(assert_same(original, &result), all, "{}", result.display());
+        assert_eq!(trouble(&result), [], "{}", result.display());
+    }
+    all
+}
+
 /// All golden saves that are healthy.
 pub fn healthy_saves() -> Vec<PathBuf> {
     let mut saves = Vec::new();
@@ -99,15 +115,7 @@ fn little_endian_sizes_under_mode_1_are_read_converted_and_repaired() {
         });
         assert_eq!(found, blocks, "{name}");
         assert_eq!(trouble(&rewritten), [Code::ContainerByteOrder], "{name}: the deepest check adds nothing");
-        // It is read as it is, and what is written is what the engine reads.
-        assert_eq!(assert_same(&original, &rewritten), blocks);
-        let converted = dir.path().join(format!("{name}-converted"));
-        convert(&rewritten, &converted);
-        let copied = repaired(&rewritten, dir.path().join(format!("{name}-repaired")));
-        for result in [&converted, &copied] {
-            assert_eq!(assert_same(&original, result), blocks, "{name}");
-            assert_eq!(trouble(result), [], "{name}");
-        }
+        assert_eq!(assert_read_and_written(&original, &rewritten, &dir.path().join("results")), blocks);
     }
 }
 
