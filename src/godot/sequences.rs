@@ -223,7 +223,7 @@ mod tests {
         // Two literals, a match of 4 + 3 bytes two back, which overlaps its own output, then one literal.
         let overlap = [0x23, 7, 8, 2, 0, 0x10, 9];
         assert_eq!(output(&overlap, 10), Some(vec![7, 8, 7, 8, 7, 8, 7, 8, 7, 9]));
-        // Parts of 15 + 255 + 0 literals, and of 15 + 255 + 1 + 4 bytes of a match.
+        // Lengths of 15 + 255 + 0 literals, and of 15 + 255 + 1 + 4 bytes of a match.
         let mut long = vec![0xff, 255, 0];
         long.extend((0..270u16).map(|n| n as u8));
         long.extend([1, 0, 255, 1, 0x10, 77]);

@@ -204,12 +204,14 @@ pub(in crate::save) fn decode_in_order<'a>(
 ) -> Block<'a> {
     let from = damage.len();
     let block = block::decode(plain, layout, None, limits).report_to(damage);
-    let field = match () {
-        () if byte_order::is_big_endian(&block) => "raw values",
-        () if byte_order::has_order(&block) && of_file() == ByteOrder::Big && !byte_order::is_little_endian(&block) => {
-            INFERRED_ORDER
-        }
-        () => return block,
+    let is_inferred =
+        || byte_order::has_order(&block) && of_file() == ByteOrder::Big && !byte_order::is_little_endian(&block);
+    let field = if byte_order::is_big_endian(&block) {
+        "raw values"
+    } else if is_inferred() {
+        INFERRED_ORDER
+    } else {
+        return block;
     };
     reversed.clear();
     reversed.extend_from_slice(plain);

@@ -269,8 +269,7 @@ impl Evidence {
                 0 => "borders between blocks continue by the old formula only".to_owned(),
                 n => format!("`--slots old` says so of the blocks of {}", number(n, "file")),
             };
-            let evidence = vec![evidence];
-            causes.push(Cause::new(CauseKind::OldFormula, 0, evidence, &[]));
+            causes.push(Cause::new(CauseKind::OldFormula, 0, vec![evidence], &[]));
         }
         let slots = self.count(&[Code::SlotsMixed]);
         if slots > 0 && self.displaced == 0 {

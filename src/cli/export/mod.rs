@@ -154,13 +154,12 @@ fn lod_of_file(save: &Save) -> Option<u8> {
 /// An error with the name of the save.
 fn named(error: Error, save: &Path) -> Error {
     let name = printable::path(save);
-    let short = format!("{}: ", printable::path(Path::new(save.file_name().unwrap_or_default())));
+    let short = Path::new(save.file_name().unwrap_or_default()).to_owned();
     // A single file is opened by its whole path.
-    let whole = std::fs::canonicalize(save).map(|path| format!("{}: ", printable::path(&path))).unwrap_or_default();
-    let is_named = |why: &str| whole.len() > 2 && why.starts_with(&whole);
-    let with_name = |why: String| match why.strip_prefix(&short) {
+    let names =
+        [Some(short), std::fs::canonicalize(save).ok()].map(|path| Some(format!("{}: ", printable::path(&path?))));
+    let with_name = |why: String| match names.iter().flatten().find_map(|name| why.strip_prefix(name.as_str())) {
         Some(why) => format!("{name}: {why}"),
-        None if is_named(&why) => format!("{name}: {}", why.split_at(whole.len()).1),
         None if why.starts_with(&name) => why,
         None => format!("{name}: {why}"),
     };
