@@ -319,7 +319,8 @@ pub fn region<S: Source>(region: &Region<S>, name: &str) -> Vec<Finding> {
     report.findings
 }
 
-/// Checks the bytes of a region file; `name` is the name of the file in findings.
+/// Checks the bytes of a region file; `name` is the name of the file in findings. Blocks that show no byte order are read as
+/// little-endian: [`run`] infers it from the files of a save.
 pub fn region_bytes(
     data: &[u8],
     name: &str,

@@ -70,6 +70,13 @@ impl Votes {
         self.by_blocks().or_else(|| self.types.order())
     }
 
+    /// Whether the blocks are big-endian by their types alone: a little-endian game that uses the upper bytes only writes the
+    /// same, so that any other block may contradict it.
+    #[must_use]
+    pub fn are_big_by_types(&self) -> bool {
+        self.by_blocks().is_none() && self.types.order() == Some(ByteOrder::Big)
+    }
+
     /// The order by the blocks that show theirs alone.
     const fn by_blocks(&self) -> Option<ByteOrder> {
         match (self.big, self.little) {

@@ -19,7 +19,7 @@ const PLACES: usize = 64;
 /// The next place, as a step that reaches all of them: neighbours in a file were often saved together.
 const STEP: usize = 27;
 
-/// Blocks with raw values of more than 8 bits that are read, whether they show an order or not.
+/// Blocks with raw values of more than 8 bits that are read, whether they show an order or not, unless types alone show one.
 const BLOCKS: u32 = 16;
 
 /// Stored bytes of a block that is read, and decompressed bytes of all of them.
@@ -63,8 +63,10 @@ impl Sample {
         })
     }
 
+    /// Whether more blocks need not be read. Types alone are checked at all places.
     pub fn is_complete(&self) -> bool {
-        self.votes.are_enough() || self.blocks >= BLOCKS || self.plain >= MOST_PLAIN
+        let are_read = self.blocks >= BLOCKS && !self.votes.are_big_by_types();
+        self.votes.are_enough() || are_read || self.plain >= MOST_PLAIN
     }
 
     /// Counts a block that was read as little-endian unless it shows otherwise.
@@ -114,10 +116,12 @@ impl Save {
     fn order_with<'f>(&self, forest: &Forest, file: &RegionFile, votes: impl FnOnce() -> &'f Votes) -> ByteOrder {
         let own = match &file.header {
             Some(header) if !may_have_order(header) => return ByteOrder::Little,
-            // The only block of a file cannot show the order of another one.
-            Some(header) if !header.is_single_block() => votes().order(),
+            // The only block of a file cannot show the order of another one, and types of one file do not show that no other
+            // file contradicts them.
+            Some(header) if !header.is_single_block() => Some(votes()).filter(|v| !v.are_big_by_types()),
             _ => None,
         };
+        let own = own.and_then(Votes::order);
         own.or_else(|| self.votes_of_forest(forest).order()).unwrap_or_default()
     }
 
