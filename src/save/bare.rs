@@ -87,12 +87,20 @@ pub struct Tried {
     pub why: String,
 }
 
-/// The bytes of a file, as many as the limit for stored blocks allows.
+/// Opens a lone file. The path given by the user may be a link, as that of a save may.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_file(path: &Path) -> Result<FileSource, OpenError> {
+    FileSource::open(&std::fs::canonicalize(path)?)
+}
+
+/// The bytes of a lone file, as many as the limit for stored blocks allows.
 ///
 /// # Errors
 /// When it cannot be opened or read.
 pub fn read_file(path: &Path, limits: &Limits) -> Result<Vec<u8>, OpenError> {
-    let source = FileSource::open(path)?;
+    let source = open_file(path)?;
     let mut bytes = Vec::new();
     source.read_into(0, crate::bytes::index(source.len().min(limits.stored_bytes)), &mut bytes)?;
     Ok(bytes)
@@ -274,6 +282,9 @@ pub fn describe_directory(dir: &Path, limits: &Limits) -> Vec<String> {
     let Ok(list) = std::fs::read_dir(dir) else { return Vec::new() };
     let mut entries: Vec<_> = list.filter_map(Result::ok).collect();
     entries.sort_by_key(std::fs::DirEntry::file_name);
+    if entries.is_empty() {
+        return vec!["the directory is empty".to_owned()];
+    }
     let more = entries.len().saturating_sub(ENTRIES);
     let mut lines: Vec<String> = entries
         .iter()

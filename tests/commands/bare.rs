@@ -52,6 +52,39 @@ fn a_lone_file_is_said_to_be_what_show_reads() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_link_to_a_lone_file_is_followed_as_one_to_a_save_is() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let link = |name: &str, target: &str| {
+        let link = dir.path().join(name);
+        std::os::unix::fs::symlink(demo.path(target), &link).unwrap();
+        link.to_str().unwrap().to_owned()
+    };
+    let array = link("array", "healthy/map-sparse/Lake_Global.npy");
+    for arguments in [&[&array[..]][..], &["show", &array], &["show", &array, "--as=npy", "--hex"]] {
+        let done = run(arguments);
+        assert_eq!(done.code, Some(0), "{arguments:?}: {}", done.err);
+        assert!(done.out.starts_with(&array) && done.out.contains("read as npy"), "{}", done.out);
+    }
+    assert!(run(&["check", &array]).err.contains("it looks like an array of numbers"));
+    let save = link("save", "healthy/current");
+    assert_eq!(run(&["check", &save]).code, Some(0));
+    // Links in a directory are named and not followed.
+    fs::remove_file(&save).unwrap();
+    let done = run(&["show", dir.path().to_str().unwrap()]);
+    assert!(done.err.contains("array: a symbolic link, which is not followed"), "{}", done.err);
+}
+
+#[test]
+fn an_empty_directory_is_called_that() {
+    let dir = tempdir().unwrap();
+    let done = run(&["check", dir.path().to_str().unwrap()]);
+    assert_eq!(done.code, Some(8));
+    assert!(done.err.contains("no save here") && done.err.contains("the directory is empty"), "{}", done.err);
+}
+
+#[test]
 fn a_rig_of_voxedit_and_cells_of_maps_are_named() {
     let demo = Demo::new();
     let dir = tempdir().unwrap();

@@ -14,7 +14,7 @@ use voxscope::picture::palette::Palette;
 use voxscope::printable;
 use voxscope::save::bare::{self, Bare, BareKind};
 use voxscope::save::{InstancesView, Options, Stored, View};
-use voxscope::source::{FileSource, Source};
+use voxscope::source::Source;
 
 use super::Format;
 use crate::cli::exit::{Exit, Failure};
@@ -56,8 +56,8 @@ pub(super) fn show(
     let name = printable::path(path);
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("{name}: {error}"));
     let bytes = bare::read_file(path, &options.limits).map_err(|error| failed(&error))?;
-    let len = FileSource::open(path).map_err(|error| failed(&error))?.len();
-    if len > bytes.len() as u64 {
+    let source = bare::open_file(path).map_err(|error| failed(&error))?;
+    if source.len() > bytes.len() as u64 {
         let limit = count(bytes.len() as u64, "byte");
         return Err(failed(&format!("it is larger than the {limit} that are read of bare data")));
     }
@@ -94,7 +94,6 @@ pub(super) fn show(
         super::print_findings(&mut out, &findings, next_of_bare)?;
         if hex {
             writeln!(out)?;
-            let source = FileSource::open(path).map_err(|error| failed(&error))?;
             super::print_hex(&mut out, &source, &name, Span::sized(0, bytes.len() as u64))?;
         }
     }

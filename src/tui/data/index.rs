@@ -192,7 +192,9 @@ impl Index {
         let mut index = Self::new(Save::of_nothing(path, options));
         index.nodes.clear();
         let name = path.file_name().map_or_else(|| shown.clone(), |name| crate::printable::path(name.as_ref()));
-        index.item_at(None, Item::Plain, path.to_owned(), &name);
+        // The path given by the user may be a link.
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        index.item_at(None, Item::Plain, real, &name);
         match bare::infer(&bytes, layout.as_ref(), &options.limits) {
             Ok((kind, why)) => {
                 let (mut decoder, mut reversed) = (Decoder::default(), Vec::new());
