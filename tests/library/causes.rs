@@ -200,6 +200,25 @@ fn a_whole_region_file_of_another_name_was_renamed() {
 }
 
 #[test]
+fn lods_that_the_meta_file_counts_are_evidence_of_an_incomplete_copy() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = demo::samples().find(|sample| sample.name == "lods").unwrap();
+    (sample.make)(dir.path()).unwrap();
+    let meta = dir.path().join("meta.vxrm");
+    let text = fs::read_to_string(&meta).unwrap();
+    let count = |lods: &str| fs::write(&meta, text.replacen('{', &format!("{{\"lod_count\": {lods},"), 1)).unwrap();
+    let evidence = || -> Vec<String> { causes(dir.path()).into_iter().flat_map(|cause| cause.evidence).collect() };
+    // LODs at the top may never have been saved.
+    count("5");
+    assert_eq!(evidence(), Vec::<String>::new());
+    fs::remove_dir_all(dir.path().join("regions/lod1")).unwrap();
+    let gap = "a LOD has no region file although a higher one has blocks";
+    assert_eq!(evidence(), [gap, "3 of the LODs that the meta file counts have no file"]);
+    count("3");
+    assert_eq!(evidence(), [gap, "1 of the LODs that the meta file counts has no file"]);
+}
+
+#[test]
 fn an_option_that_does_not_fit_is_no_damage() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("samples");

@@ -65,6 +65,8 @@ pub(super) struct Evidence {
     pub given_formula: u64,
     /// Meta files of block files that are missing.
     pub no_block_meta: u64,
+    /// LODs that meta files count and that have no file.
+    pub lods_missing: u64,
 }
 
 fn count(counts: &Counts, codes: &[Code]) -> u64 {
@@ -88,6 +90,12 @@ impl Evidence {
                 |fault: &&Fault| fault.damage.found == Value::Words("missing") && save.shown(&fault.path) == **name;
             if counts.contains_key(&Code::BlockFilesMeta) && save.faults.iter().any(|fault| is_missing(&fault)) {
                 evidence.no_block_meta += 1;
+            }
+            // Faults of opening the save: a LOD between others that nothing counts is a finding of the check.
+            let is_counted =
+                |fault: &&Fault| fault.damage.code == Code::LodMissing && save.shown(&fault.path) == **name;
+            if counts.contains_key(&Code::LodMissing) {
+                evidence.lods_missing += save.faults.iter().filter(is_counted).count() as u64;
             }
             evidence.old_formula += u64::from(found.old_formula);
             evidence.given_formula += u64::from(found.given_formula);

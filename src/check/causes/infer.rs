@@ -59,6 +59,11 @@ impl Evidence {
             evidence.push(format!("{} {} missing", number(regions, "region file"), are(regions)));
         }
         if !evidence.is_empty() {
+            // Alone it shows nothing: a LOD may never have been saved.
+            let lods = self.lods_missing;
+            if lods > 0 {
+                evidence.push(format!("{lods} of the LODs that the meta file counts {} no file", has(lods)));
+            }
             causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, &[]));
         }
         causes.extend(self.renamed());
@@ -292,6 +297,10 @@ fn add_version(evidence: &mut Vec<String>, n: u64) {
 
 const fn are(n: u64) -> &'static str {
     if n == 1 { "is" } else { "are" }
+}
+
+const fn has(n: u64) -> &'static str {
+    if n == 1 { "has" } else { "have" }
 }
 
 const fn ends(n: u64) -> &'static str {
