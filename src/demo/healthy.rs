@@ -260,6 +260,18 @@ pub const HEALTHY: &[Sample] = &[
     Sample::healthy("stream-version-0", "A stream of former days, without a format of keys.", &[], |dir| {
         stream(dir, &StreamSpec { version: 0, instances: false, ..StreamSpec::small(Format::Int16) })
     }),
+    #[cfg(feature = "sqlite")]
+    Sample::healthy(
+        "fleet",
+        "A directory of streams under names of a game: a map, and a ship in a directory of its own.",
+        &[],
+        |dir| {
+            let spec = StreamSpec { instances: false, ..StreamSpec::small(Format::Int19) };
+            write_stream(&dir.join("map.save"), &spec, None)?;
+            let spec = StreamSpec { format: Format::Text, ..spec };
+            write_stream(&dir.join("ships/heron"), &spec, None).map(drop)
+        },
+    ),
     Sample::healthy(
         "map-sparse",
         "A voxel map of sparse blocks: a depth map, two layers inside of the global one.",

@@ -38,3 +38,14 @@ fn a_directory_of_streams_is_converted_and_exported_as_a_whole() {
         assert_eq!(run(&[command, &fleet]).code, Some(0), "{command}");
     }
 }
+
+#[test]
+fn streams_of_any_name_in_a_directory_are_one_save() {
+    let demo = Demo::new();
+    let fleet = demo.path("healthy/fleet");
+    let listed = lines(&output(&["ls", &fleet, "--format=jsonl"]));
+    let files: std::collections::BTreeSet<&str> = listed.iter().filter_map(|row| row["file"].as_str()).collect();
+    assert_eq!(files.into_iter().collect::<Vec<_>>(), ["map.save", "ships/heron"]);
+    assert_eq!(run(&["check", &fleet]).code, Some(0));
+    assert_eq!(run(&["diff", &fleet, &fleet]).code, Some(0));
+}
