@@ -51,6 +51,18 @@ fn bare_data_opens_in_hex_with_what_was_read() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_link_to_a_lone_file_shows_the_bytes_of_its_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("array.npy");
+    std::fs::write(&path, [voxscope::voxel_map::npy::header("<i4", &[3]), vec![0; 12]].concat()).unwrap();
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let screen = sized(&link, 200, 60).text_screen();
+    assert!(screen.contains("93 4e 55 4d 50 59") && screen.contains("link"), "{screen}");
+}
+
+#[test]
 fn the_tree_of_a_file_that_cannot_be_read_is_a_sentence() {
     let dir = tempfile::tempdir().unwrap();
     let driver = sized(&dir.path().join("gone.bin"), 100, 30);
