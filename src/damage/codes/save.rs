@@ -216,6 +216,7 @@ pub(super) const BLOCK_FILES_META: Text = Text {
         when("file", "meta.vxbm is {found}", ""),
         when("LOD", "block files in a LOD beyond lod_count of meta.vxbm", "LOD {found}; {expected}"),
         when("length", "length of meta.vxbm is not valid", "{found}; expected {expected}"),
+        when("first four bytes", "first four bytes of meta.vxbm are wrong", "{found}; expected {expected}"),
         any("{field} of meta.vxbm is wrong", "{found}; expected {expected}"),
     ],
     next: "Run `voxscope repair SAVE --out NEW`: it writes `meta.vxbm` where the blocks show their layout. Otherwise add the layout of the game: `--block-size N --depths BITS`.",
@@ -234,6 +235,7 @@ pub(super) const BLOCK_FILE_NAME: Text = Text {
 pub(super) const BLOCK_FILE_HEADER: Text = Text {
     messages: &[
         when("length", "block file is cut short", "{found}; {expected|byte}"),
+        when("first four bytes", "first four bytes of the block file are wrong", "{found}; expected {expected}"),
         any("{field} of the block file is wrong", "{found}; expected {expected}"),
     ],
     next: "Run `voxscope repair SAVE --out NEW`: it moves the file to lost+found and keeps all others. Add `--from-backup OLD` to take the block from a backup. `convert` leaves the block out.",

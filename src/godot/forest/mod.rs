@@ -175,7 +175,8 @@ impl Fields<'_, '_> {
                 None
             }
             None => {
-                self.fault(field, expected, Value::Words("not a whole number"));
+                let found = json.as_i64().map_or(Value::Words("not a whole number"), Value::Signed);
+                self.fault(field, expected, found);
                 None
             }
         }

@@ -163,6 +163,12 @@ fn meta_field_impossible() {
 }
 
 #[test]
+fn a_number_below_zero_is_named() {
+    let (_, damage) = read(TODAY.replacen('{', r#"{"lod_count": -1,"#, 1).as_bytes());
+    assert_eq!(damage.iter().map(|d| (d.field, d.found)).collect::<Vec<_>>(), [("lod_count", Value::Signed(-1))]);
+}
+
+#[test]
 fn a_sector_size_of_65536_is_kept_although_no_header_can_hold_it() {
     let (meta, damage) = fields(&TODAY.replace("512", "65536"));
     assert_eq!(damage, [(Code::MetaField, "sector_size")]);
