@@ -27,6 +27,9 @@ use crate::world;
 /// The most pixels of a picture.
 const PIXELS: i64 = 1 << 28;
 
+/// Pixels that are painted at once.
+const BATCH: usize = 1 << 17;
+
 /// The height of a column without matter.
 pub const NOTHING: i32 = i32::MIN;
 
@@ -215,6 +218,14 @@ impl<'r> Drawing<'r> {
         if request.look == Look::Health || request.health {
             let options = check::Options::default().watch(watch.quiet());
             check::run(save, &options, |finding| marks.add(&finding));
+            // As in the explorer: a block is marked as the verdict counts it.
+            if !marks.is_empty()
+                && request.look != Look::Repair
+                && let Ok(plan) = repair::plan(save, &repair::Options::default().watch(watch.quiet()))
+                && let Some(damaged) = Marks::of_damage(save, &plan)
+            {
+                marks.correct(&damaged);
+            }
         }
         Ok(Self { request, source, other, grid, probe, marks, low, high })
     }
@@ -406,33 +417,25 @@ impl<'r> Drawing<'r> {
         let mut writer = encoder.write_header().map_err(failed)?;
         let mut stream = writer.stream_writer().map_err(failed)?;
         let io = |error: std::io::Error| draft::Error::write(&path)(error);
-        // A line is painted when the one below it is known: slopes need both neighbours.
+        // A row is painted when the one below it is known: slopes need both neighbours. Several rows are painted at once.
         let columns = self.width();
-        let empty = Window { width: columns + 2, pixels: vec![Pixel::NONE; (columns + 2) * 3] };
-        let mut windows = [empty.clone(), empty];
-        let mut known = 0u64;
-        let mut bytes = Vec::new();
-        let has_other = self.other.is_some();
-        let mut line = |[window, other]: &[Window; 2], row: i64| -> Result<(), Error> {
-            bytes.clear();
-            let mut colors = self.style().paint(window, 1);
-            if has_other {
-                difference::paint(self.grid.layer, &mut colors, window, other, 1);
+        let padded = columns + 2;
+        let batch = (BATCH / padded).clamp(1, 64);
+        let start = Window { width: padded, pixels: vec![Pixel::NONE; padded] };
+        let mut windows = [start.clone(), start];
+        let mut painted = 0usize;
+        let mut paint = |windows: &mut [Window; 2]| -> Result<(), Error> {
+            let count = windows[0].height().saturating_sub(2);
+            for bytes in parallel::map_indices(count, |row| self.paint_row(windows, row, painted + row)) {
+                stream.write_all(&bytes).map_err(io)?;
             }
-            for (column, color) in (0i64..).zip(colors) {
-                let color = self.marked(color, [self.low[0] + column, row], [column, row]);
-                bytes.extend_from_slice(&color.map_or(EMPTY, |[r, g, b]| [r, g, b, 255]));
-            }
-            stream.write_all(&bytes).map_err(io)?;
+            windows
+                .iter_mut()
+                .for_each(|window| drop(window.pixels.drain(..(count * padded).min(window.pixels.len()))));
+            painted += count;
             Ok(())
         };
-        let rises = self.grid.layer.rises();
-        let place = |n: u64| {
-            let n = i64::try_from(n).unwrap_or(0);
-            if rises { self.high[1] - 1 - n } else { self.low[1] + n }
-        };
         let push = |window: &mut Window, pixels: Option<&[Pixel]>| {
-            window.pixels.drain(..columns + 2);
             window.pixels.push(Pixel::NONE);
             match pixels {
                 Some(pixels) => window.pixels.extend_from_slice(pixels),
@@ -442,19 +445,38 @@ impl<'r> Drawing<'r> {
         };
         let damaged = self.rows(watch, |pixels, other| {
             push(&mut windows[0], Some(pixels));
-            if has_other {
+            if self.other.is_some() {
                 push(&mut windows[1], other);
             }
-            known += 1;
-            if known > 1 { line(&windows, place(known - 2)) } else { Ok(()) }
+            if windows[0].height() < batch + 2 { Ok(()) } else { paint(&mut windows) }
         })?;
         push(&mut windows[0], None);
         push(&mut windows[1], None);
-        line(&windows, place(known.saturating_sub(1)))?;
+        paint(&mut windows)?;
         stream.finish().map_err(failed)?;
         writer.finish().map_err(failed)?;
         file.sync_all().map_err(io)?;
         Ok(damaged)
+    }
+
+    /// The bytes of a row of the picture: the one below row `at` of the windows, number `row` of all.
+    fn paint_row(&self, [window, other]: &[Window; 2], at: usize, row: usize) -> Vec<u8> {
+        let part = |window: &Window| {
+            let pixels = window.pixels.get(at * window.width..(at + 3) * window.width).unwrap_or_default();
+            Window { width: window.width, pixels: pixels.to_vec() }
+        };
+        let window = part(window);
+        let mut colors = self.style().paint(&window, 1);
+        if self.other.is_some() {
+            difference::paint(self.grid.layer, &mut colors, &window, &part(other), 1);
+        }
+        let row = i64::try_from(row).unwrap_or(0);
+        let row = if self.grid.layer.rises() { self.high[1] - 1 - row } else { self.low[1] + row };
+        let marked = (0i64..).zip(colors).map(|(column, color)| {
+            let color = self.marked(color, [self.low[0] + column, row], [column, row]);
+            color.map_or(EMPTY, |[r, g, b]| [r, g, b, 255])
+        });
+        marked.flatten().collect()
     }
 
     /// A colour with the mark of its blocks over it: hatched, so that it is seen without colours too.

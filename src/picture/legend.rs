@@ -40,6 +40,11 @@ impl Entry {
         Self::Color { color, text, share: None, key: None }
     }
 
+    /// A scale with the words at its ends; of a single value the colour alone, with the words of the lower end.
+    fn scale(scale: Scale, is_single: bool, low: String, high: String) -> Self {
+        if is_single { Self::plain(scale.at(0.5), low) } else { Self::Scale(scale, low, high) }
+    }
+
     /// How many values it is about.
     #[must_use]
     pub const fn values(&self) -> usize {
@@ -79,20 +84,18 @@ impl Style<'_> {
         match (self.look, self.layer) {
             (Look::Height, _) => {
                 let [low, high] = self.probe.heights.unwrap_or([0, 0]);
-                vec![Entry::Scale(VIRIDIS, format!("y {low}"), high.to_string())]
+                vec![Entry::scale(VIRIDIS, low == high, format!("y {low}"), high.to_string())]
             }
             (Look::Depth, _) => {
                 let [low, high] = self.probe.depths.unwrap_or([0.0, 0.0]);
-                vec![Entry::Scale(VIRIDIS, format!("{high:.1} m deep"), format!("{low:.1} m"))]
+                vec![Entry::scale(VIRIDIS, low == high, format!("{high:.1} m deep"), format!("{low:.1} m"))]
             }
             (Look::Size, _) => {
                 let [low, high] = self.probe.sizes.unwrap_or([16, 64]);
                 let most = format!("{} bytes a column", grouped(high.into()));
                 // Layers of dense maps are one block.
-                vec![match low == high {
-                    true => Entry::plain(CIVIDIS.at(0.5), most),
-                    false => Entry::Scale(CIVIDIS, grouped(low.into()), most),
-                }]
+                let least = if low == high { most.clone() } else { grouped(low.into()) };
+                vec![Entry::scale(CIVIDIS, low == high, least, most)]
             }
             (Look::Coverage, _) => sets_of_lods(window),
             // The marks of findings come before.
@@ -108,7 +111,7 @@ impl Style<'_> {
             (_, Layer::Top(Matter::Channel(COLOR))) => vec![Entry::Words("colours as stored".into())],
             (_, Layer::Top(Matter::Channel(SDF))) => {
                 let [low, high] = self.probe.heights.unwrap_or([0, 0]);
-                vec![Entry::Scale(color::GROUND, format!("y {low}"), high.to_string())]
+                vec![Entry::scale(color::GROUND, low == high, format!("y {low}"), high.to_string())]
             }
             _ if self.is_map => self.water(window),
             (_, Layer::Top(Matter::Channel(channel))) if self.shows_textures(channel) => self.textures(window, channel),

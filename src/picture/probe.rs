@@ -107,6 +107,9 @@ impl Probe {
                 });
             }
             sizes.push(stored(reader, column, scratch));
+            if packed {
+                self.widen_depths(found.found.iter().filter(|pixel| pixel.is_there()).map(|pixel| pixel.more));
+            }
             heights.extend(found.found.iter().filter(|pixel| pixel.is_there()).map(|pixel| pixel.y));
         }
         heights.sort_unstable();
@@ -137,10 +140,14 @@ impl Probe {
         let every = crate::bytes::index((dx / 64).max(1).into());
         for x in (0..dx).step_by(every) {
             reader.depths(x.into(), 0..i64::from(dz), &mut depths, &mut bytes);
-            for depth in depths.iter().copied().filter(|depth| depth.is_finite()) {
-                let [low, high] = self.depths.unwrap_or([depth; 2]);
-                self.depths = Some([low.min(depth), high.max(depth)]);
-            }
+            self.widen_depths(depths.iter().copied());
+        }
+    }
+
+    fn widen_depths(&mut self, depths: impl Iterator<Item = f32>) {
+        for depth in depths.filter(|depth| depth.is_finite()) {
+            let [low, high] = self.depths.unwrap_or([depth; 2]);
+            self.depths = Some([low.min(depth), high.max(depth)]);
         }
     }
 }
