@@ -1,5 +1,7 @@
 //! Colours: Oklch, perceptual scales, and the nearest colours that a terminal has.
 
+use std::sync::LazyLock;
+
 /// Red, green, blue.
 pub type Rgb = [u8; 3];
 
@@ -31,6 +33,13 @@ const GROUND_KINDS: [[f32; 3]; 4] = [[0.64, 0.088, 2.15], [0.55, 0.068, 1.05], [
 /// The colour of a number that stands for a kind: far apart for numbers near each other, always the same for one.
 #[must_use]
 pub fn kind(number: u64) -> Rgb {
+    /// The lowest ones, which most pixels have.
+    static LOWEST: LazyLock<Vec<Rgb>> = LazyLock::new(|| (0..256).map(compute_kind).collect());
+    let known = usize::try_from(number).ok().and_then(|number| LOWEST.get(number).copied());
+    known.unwrap_or_else(|| compute_kind(number))
+}
+
+fn compute_kind(number: u64) -> Rgb {
     let ground = number.checked_sub(1).and_then(|n| GROUND_KINDS.get(usize::try_from(n).ok()?));
     if let Some([lightness, chroma, hue]) = ground {
         return oklch(*lightness, *chroma, *hue);
@@ -169,10 +178,12 @@ const SIXTEEN: [Rgb; 16] = [
     [255, 255, 255],
 ];
 
-/// The nearest of a terminal's 16 colours.
+/// The nearest of a terminal's 16 colours, by hue: grass is green, not grey.
 #[must_use]
 pub fn to_16(color: Rgb) -> u8 {
-    let nearest = SIXTEEN.iter().enumerate().min_by_key(|(_, other)| distance(color, **other));
+    let grey = brightness(color) * 255.0;
+    let strong = color.map(|n| (grey + (f32::from(n) - grey) * 3.0).clamp(0.0, 255.0) as u8);
+    let nearest = SIXTEEN.iter().enumerate().min_by_key(|(_, other)| distance(strong, **other));
     nearest.and_then(|(at, _)| u8::try_from(at).ok()).unwrap_or(0)
 }
 
@@ -222,6 +233,8 @@ mod tests {
         assert_eq!(to_256([100, 112, 70]), 65);
         assert_eq!(to_16([250, 250, 250]), 15);
         assert_eq!(to_16([160, 10, 10]), 1);
+        // Grass, earth, stone and sand can be told apart.
+        assert_eq!([1, 2, 3, 4].map(|number| to_16(kind(number))), [2, 3, 7, 11]);
         assert_eq!(oklch(1.0, 0.0, 0.0), [255; 3]);
         assert_eq!(oklch(0.0, 0.0, 0.0), [0; 3]);
     }
