@@ -201,7 +201,12 @@ pub fn to(app: &mut App, text: &str) -> Result<(), String> {
         && super::panes::world::is_ready(app)
     {
         app.remember();
-        return super::panes::world::go_to(app, position.map(i64::from));
+        super::panes::world::go_to(app, position.map(i64::from))?;
+        // The other panes follow to the voxel; these two lists have no place for it.
+        if matches!(app.pane, Pane::Findings | Pane::Repair) {
+            app.show(Pane::World);
+        }
+        return Ok(());
     }
     let opened = app.opened_item().cloned().ok_or("no file is open")?;
     app.remember();

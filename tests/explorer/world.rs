@@ -303,6 +303,10 @@ fn it_goes_from_the_whole_world_to_a_voxel_and_to_a_place() {
     driver.keys("@");
     driver.text("99999,0,0");
     driver.keys("enter");
+    driver.keys("7 @");
+    driver.text("-3,2,5");
+    driver.keys("enter");
+    assert_eq!((driver.app.pane, cursor(&driver)[0]), (Pane::World, -3), "from a list that cannot show it");
     assert!(driver.text_screen().contains("outside of the world"));
 }
 

@@ -162,11 +162,16 @@ fn follow_finding(app: &mut App) {
     let (Some((lod, position)), Some(ready)) = (place, super::ready(app).cloned()) else { return };
     let (corner, block) = (ready.source.corner(lod, position), ready.source.block(lod));
     app.panes.world.cursor = [0, 1, 2].map(|i| corner[i].saturating_add(block[i] / 2));
-    let (at, pixels) = (app.panes.world.place(), super::pixel_size(app));
-    if let Some(view) = &mut app.panes.world.view {
-        view.follow(at, pixels);
-    }
+    show_cursor(app);
     app.panes.world.selected = None;
+}
+
+/// Shows the cursor, which another pane or a typed place moved.
+fn show_cursor(app: &mut App) {
+    let (place, pixels) = (app.panes.world.place(), super::pixel_size(app));
+    if let Some(view) = &mut app.panes.world.view {
+        view.reveal(place, pixels);
+    }
 }
 
 /// Moves the cursor to what was selected elsewhere, and names the voxel of the selected block.
@@ -193,10 +198,7 @@ pub fn follow_selection(app: &mut App) {
         app.panes.world.selected = key;
         if !inside(app.panes.world.cursor) {
             app.panes.world.cursor = [0, 1, 2].map(|i| corner[i].saturating_add(block[i] / 2));
-            let (place, pixels) = (app.panes.world.place(), super::pixel_size(app));
-            if let Some(view) = &mut app.panes.world.view {
-                view.follow(place, pixels);
-            }
+            show_cursor(app);
         }
         let nobody_chose = is_first && is_new && app.selects_directory();
         app.panes.world.unsettled = nobody_chose.then_some(app.panes.world.cursor);
@@ -237,12 +239,8 @@ pub fn go_to(app: &mut App, place: [i64; 3]) -> Result<(), String> {
             shown(last)
         ));
     }
-    let pixels = super::pixel_size(app);
     app.panes.world.cursor = place;
-    let at = app.panes.world.place();
-    if let Some(view) = &mut app.panes.world.view {
-        view.follow(at, pixels);
-    }
+    show_cursor(app);
     let Some((lod, block)) = block_under_cursor(app) else { return Ok(()) };
     select_block(app, lod, &block);
     app.panes.world.selected = app.block_key();

@@ -188,6 +188,15 @@ impl View {
         self.pan(by);
     }
 
+    /// Shows a voxel: one that is outside of the picture comes into its middle.
+    pub fn reveal(&mut self, world: [i64; 2], pixels: [i64; 2]) {
+        let at = self.pixel(world, pixels);
+        if (0..2).any(|i| !(0..pixels[i]).contains(&at[i])) {
+            self.middle = world.map(|n| n as f64 + 0.5);
+        }
+        self.follow(world, pixels);
+    }
+
     /// The part of the world that is seen: two opposite corners.
     pub fn seen(&self, pixels: [i64; 2]) -> [[i64; 2]; 2] {
         let (a, b) = (self.world([0, 0], pixels), self.world([pixels[0] - 1, pixels[1] - 1], pixels));
@@ -249,6 +258,18 @@ mod tests {
                 let at = view.pixel([1000, -1000], pixels);
                 assert!((0..80).contains(&at[0]) && (0..40).contains(&at[1]), "zoom {zoom}: {at:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_far_away_comes_into_the_middle() {
+        for rises in [false, true] {
+            let mut view = View { middle: [0.0; 2], zoom: 0, rises, fine: 1 };
+            view.reveal([38, 3], [80, 40]);
+            assert!(view.middle[0] > 0.0 && view.middle[0] < 10.0, "near the edge: {:?}", view.middle);
+            view.reveal([1000, -1000], [80, 40]);
+            let at = view.pixel([1000, -1000], [80, 40]);
+            assert!(at[0].abs_diff(40) <= 1 && at[1].abs_diff(20) <= 1, "{at:?}");
         }
     }
 
