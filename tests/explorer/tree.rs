@@ -68,6 +68,20 @@ fn long_names_lose_their_middle() {
 }
 
 #[test]
+fn the_last_name_of_a_long_path_stays_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("backups-of-june")).unwrap();
+    for name in ["12-before", "13-after"] {
+        let to = dir.path().join("backups-of-june").join(name);
+        std::fs::rename(crate::sample("block-epilogue").keep(), to).unwrap();
+    }
+    let mut driver = sized(dir.path(), 120, 40);
+    driver.keys("tab");
+    let tree = tree_text(&driver);
+    assert!(tree.contains("…12-before") && tree.contains("…13-after"), "{tree}");
+}
+
+#[test]
 fn escape_is_one_step_back() {
     let (mut driver, _dir) = on("block-epilogue", 120, 40);
     driver.keys("7 2 4 ?");
