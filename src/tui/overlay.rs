@@ -11,6 +11,7 @@ use super::panes::marks::SectorKind;
 use super::popup::{Popup, commands};
 use super::theme::{Role, level_role};
 use crate::damage::{Code, Level};
+use crate::picture::Mark;
 
 /// A line in pieces.
 type Pieces = Vec<(Role, String)>;
@@ -113,10 +114,9 @@ fn help(app: &App, search: &str, width: u16) -> Scrolled {
     let search = search.trim().to_lowercase();
     let mut lines: Vec<Pieces> = Vec::new();
     let mut section = |heading: &str, entries: Vec<(Role, String, &str)>| {
-        let found: Vec<_> = entries
-            .into_iter()
-            .filter(|(_, key, text)| search.is_empty() || format!("{key} {text}").to_lowercase().contains(&search))
-            .collect();
+        // The name of a section finds all of it.
+        let fits = |key: &str, text: &str| format!("{heading}\n{key} {text}").to_lowercase().contains(&search);
+        let found: Vec<_> = entries.into_iter().filter(|(_, key, text)| fits(key, text)).collect();
         if found.is_empty() {
             return;
         }
@@ -163,6 +163,9 @@ fn marks(app: &App) -> Vec<(Role, String, &'static str)> {
     for kind in SectorKind::ALL {
         let (glyph, role, words) = kind.appearance(glyphs);
         out.push((role, format!("sectors  {glyph}"), words));
+    }
+    for mark in [Mark::Torn, Mark::Misplaced, Mark::Unreadable, Mark::Warning] {
+        out.push((Role::Warning, format!("world    {}", mark.letter()), mark.words()));
     }
     let [right, missing] = if glyphs.ascii { [">", "x"] } else { ["→", "✗"] };
     for (role, mark, words) in [

@@ -136,6 +136,14 @@ fn the_help_is_searched_and_explains_the_marks() {
     for (columns, rows) in [(80, 24), (200, 60)] {
         let (mut driver, _dir) = on("block-epilogue", columns, rows);
         driver.keys("? /");
+        driver.text("marks");
+        let screen = driver.text_screen();
+        assert!(screen.contains("note: worth knowing") && screen.contains("sectors "), "{screen}");
+        driver.keys("esc /");
+        driver.text("wrong place");
+        let screen = driver.text_screen();
+        assert!(screen.contains("world    ?") && !screen.contains("world    t"), "{screen}");
+        driver.keys("esc /");
         driver.text("unowned");
         let screen = driver.text_screen();
         assert!(screen.contains("Marks") && screen.contains("unowned"), "{screen}");
