@@ -53,3 +53,10 @@ pub fn set(block: &mut block::Block<'_>, channel: usize, [x, y, z]: [usize; 3], 
     // Leaked: a test has few of them.
     block.channels[channel] = Channel { storage: Storage::Raw, data: data.leak(), size, ..old };
 }
+
+/// Makes every value of a channel 0.
+pub fn clear(block: &mut block::Block<'_>, channel: usize) {
+    let old = block.channels[channel];
+    let data = &[0; 8][..old.depth.bytes()];
+    block.channels[channel] = Channel { storage: Storage::Uniform, data, size: data.len() as u64, ..old };
+}

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use ratatui::crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::style::Color;
+use voxscope::demo::{Extent, ForestSpec, write_forest};
 use voxscope::export::{MapRequest, NOTHING, map};
 use voxscope::godot::channel::{SDF, sdf};
+use voxscope::godot::container::Mode;
 use voxscope::picture::{Look, Part, palette::Palette};
 use voxscope::save::{Options, Save};
 use voxscope::tui::pane::Pane;
@@ -17,7 +19,8 @@ use voxscope::tui::{Driver, Settings};
 use voxscope::watch::Watch;
 use voxscope::world::{Buffer, World};
 
-use crate::{mouse_press, on, sample, sized};
+use crate::common::edit::{clear, edited, set};
+use crate::{driver, mouse_press, on, sample, sized};
 
 fn request(look: Look) -> MapRequest {
     MapRequest {
@@ -300,13 +303,13 @@ fn it_goes_from_the_whole_world_to_a_voxel_and_to_a_place() {
     assert!(driver.app.selected_slot().is_some_and(|slot| slot.position.unwrap()[0] == 0));
     driver.keys("1");
     assert_eq!(cursor(&driver)[0], 3);
-    driver.keys("@");
-    driver.text("99999,0,0");
-    driver.keys("enter");
     driver.keys("7 @");
     driver.text("-3,2,5");
     driver.keys("enter");
     assert_eq!((driver.app.pane, cursor(&driver)[0]), (Pane::World, -3), "from a list that cannot show it");
+    driver.keys("@");
+    driver.text("99999,0,0");
+    driver.keys("enter");
     assert!(driver.text_screen().contains("outside of the world"));
 }
 
@@ -404,4 +407,22 @@ fn blocks_to_which_no_table_leads_are_named_where_they_are_not_drawn() {
     // Old states are normal.
     let (driver, _dir) = on("block-unlisted", 80, 24);
     assert!(!driver.text_screen().contains("not drawn"), "{}", driver.text_screen());
+}
+
+#[test]
+fn the_surface_goes_by_what_further_blocks_show() {
+    let [dir, copy] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let lods = vec![Extent { from: [0, 0, 0], to: [12, 1, 12] }];
+    write_forest(dir.path(), &ForestSpec { lods, ..ForestSpec::default() }, None).unwrap();
+    // Types are in a single block, which is none of the 48 that decide at first.
+    edited(dir.path(), copy.path(), Mode::Lz4, &|_, position, block| {
+        clear(block, 0);
+        if position == [1, 0, 0] {
+            set(block, 0, [3, 15, 3], 7);
+        }
+        Some(position)
+    });
+    let driver = driver(copy.path());
+    let screen = driver.text_screen();
+    assert!(screen.contains("surface · TYPE") && screen.contains("goes by TYPE now"), "{screen}");
 }

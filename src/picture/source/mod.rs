@@ -15,7 +15,7 @@ use crate::voxel_map::grid::{BLOCK, Grid};
 use crate::voxel_map::map_json;
 use crate::world::{At, Fault, Index, World};
 
-pub use reader::{Reader, Scratch};
+pub use reader::{Reader, Scratch, Witness};
 
 /// Coordinates beyond this many voxels are not shown: no engine has worlds that large.
 const REACH: i64 = 1 << 45;
@@ -90,6 +90,8 @@ pub struct Source {
     /// Blocks that are where a repair would put them.
     pub(super) planned: Option<Planned>,
     store: Store,
+    /// The box of all blocks, which is asked for with every picture.
+    extent: Option<[[i64; 3]; 2]>,
 }
 
 /// The voxels of a block, whatever stores it.
@@ -163,6 +165,7 @@ impl Source {
             beyond: 0,
             planned: None,
             store,
+            extent: None,
         };
         source.drop_far();
         Ok(source)
@@ -187,6 +190,7 @@ impl Source {
             std::mem::take(&mut self.tables).into_iter().partition(|table| !table.blocks.is_empty());
         self.tables = tables;
         self.without_blocks.extend(without.into_iter().filter(|table| !table.faults.is_empty()));
+        self.extent = self.measure_extent();
     }
 
     /// The table of a LOD.
@@ -230,7 +234,11 @@ impl Source {
 
     /// The box of all blocks, in voxels of the world; of a layer, that of its cells. `None` when there is no block.
     #[must_use]
-    pub fn extent(&self) -> Option<[[i64; 3]; 2]> {
+    pub const fn extent(&self) -> Option<[[i64; 3]; 2]> {
+        self.extent
+    }
+
+    fn measure_extent(&self) -> Option<[[i64; 3]; 2]> {
         if let (Store::Layer(grid, _), Some(dim)) = (&self.store, self.dim()) {
             let _ = grid;
             return Some([[0; 3], dim.map(i64::from)]);

@@ -31,11 +31,21 @@ pub struct Reader<'s> {
     pub source: &'s Source,
     world: Option<World<'s>>,
     damaged: Mutex<BTreeMap<[i32; 3], String>>,
+    witness: Option<&'s Witness<'s>>,
 }
+
+/// Something that sees the voxels of each block that is read.
+pub type Witness<'s> = dyn Fn(Voxels<'_>) + Sync + 's;
 
 impl<'s> Reader<'s> {
     pub(super) fn new(source: &'s Source, world: Option<World<'s>>) -> Self {
-        Self { source, world, damaged: Mutex::default() }
+        Self { source, world, damaged: Mutex::default(), witness: None }
+    }
+
+    /// The same reader, which shows the voxels of each block to a witness.
+    #[must_use]
+    pub fn with_witness(self, witness: &'s Witness<'s>) -> Self {
+        Self { witness: Some(witness), ..self }
     }
 
     /// Blocks that were read and could not be read completely, by their positions, with the reasons in words.
@@ -59,6 +69,12 @@ impl<'s> Reader<'s> {
     /// than the blocks of its world.
     pub fn block<T>(&self, at: &At, scratch: &mut Scratch, then: impl FnOnce(Voxels<'_>) -> T) -> Option<T> {
         let side = self.source.side;
+        let then = |voxels: Voxels<'_>| {
+            if let Some(witness) = self.witness {
+                witness(voxels);
+            }
+            then(voxels)
+        };
         let sized = |block: &Block<'_>| block.size.map(u32::from) == side;
         let along = u16::try_from(side[0]).ok();
         if let Some(planned) = self.source.planned.as_ref().filter(|_| Planned::has(at)) {

@@ -49,6 +49,13 @@ impl<K: PartialEq + Clone, T> Loaded<K, T> {
         }
     }
 
+    /// Puts another value in the place of the one that is there.
+    pub fn replace(&mut self, value: T) {
+        if let Some((_, now)) = &mut self.there {
+            *now = Ok(Arc::new(value));
+        }
+    }
+
     /// Marks what was requested last as failed.
     pub fn fail(&mut self, why: String) {
         if let Some(key) = self.wanted.take() {

@@ -189,7 +189,9 @@ fn edges(app: &App, view: View, pixels: [i64; 2], areas: &Areas, canvas: &mut Ca
         // A legend beside the picture leaves the title room beside the labels.
         let title_from = if has_title { i64::from(areas.top.width - width) } else { pixels[0] };
         let room = pixels[0].min(title_from);
-        let every = spacing(view, 12);
+        // Labels are as wide as the longest number, with the name of the axis before the first one.
+        let widest = seen.iter().map(|corner| corner[0].to_string().len()).max().unwrap_or(0);
+        let every = spacing(view, i64::try_from(widest).unwrap_or(0) + 4);
         let mut label = seen[0][0].div_euclid(every) * every;
         let mut free = 0;
         while label < seen[1][0] {
@@ -265,7 +267,9 @@ fn overview(app: &App, image: &Image, areas: &Areas, canvas: &mut Canvas<'_>) {
     if w + 4 > areas.picture.width || h + 2 > areas.picture.height {
         return;
     }
-    let mut part = canvas.part(areas.picture.x + areas.picture.width - w, areas.picture.y, w, h);
+    let [x, y] = [areas.picture.width - w, areas.picture.height - h];
+    let [right, lower] = overview.corner.map(u16::from);
+    let mut part = canvas.part(areas.picture.x + x * right, areas.picture.y + y * lower, w, h);
     part.clear();
     let mut inside = part.frame(&[], false);
     let mode = mode(app);

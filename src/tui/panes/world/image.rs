@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use ratatui::layout::Rect;
 
 use super::Ready;
+use super::overview::{self, Overview};
 use super::sheets::Sheet;
 use super::view::View;
 use crate::picture::color::{self, Rgb};
@@ -150,37 +151,6 @@ impl Image {
     }
 }
 
-/// A small map of everything.
-#[derive(Debug)]
-pub struct Overview {
-    /// Pixels across.
-    pub width: usize,
-    /// Whether there is a block, row by row.
-    pub there: Vec<bool>,
-    /// The part that is seen, in pixels: two opposite corners.
-    pub seen: [[i64; 2]; 2],
-}
-
-impl Overview {
-    /// Rows of pixels.
-    pub fn height(&self) -> usize {
-        self.there.len().checked_div(self.width).unwrap_or(0)
-    }
-
-    /// The colour of a pixel; `None` if it is outside the world and the frame of the visible part.
-    pub fn color(&self, x: usize, y: usize) -> Option<Rgb> {
-        let [low, high] = self.seen;
-        let place = [x, y].map(|n| i64::try_from(n).unwrap_or(0));
-        let seen = (0..2).all(|i| (low[i]..=high[i]).contains(&place[i]));
-        match (self.there.get(y * self.width + x).copied().unwrap_or(false), seen) {
-            (true, true) => Some([250, 210, 90]),
-            (false, true) => Some([96, 84, 44]),
-            (true, false) => Some([104, 116, 128]),
-            (false, false) => None,
-        }
-    }
-}
-
 /// Paints the picture, when something of it changed.
 pub fn update(app: &mut App, shown: &[Sheet], view: View, pixels: [i64; 2], layer: Layer) {
     if pixels.iter().any(|n| *n <= 0) {
@@ -251,7 +221,11 @@ impl Scene {
         let Key { view, pixels, layer, .. } = self.key;
         let (colors, legend) = self.paint(ready);
         let of_pixels = self.mark_pixels(ready);
-        let overview = overview(ready, view, pixels, layer);
+        let mut overview = overview::part(ready, view, pixels, layer);
+        if let Some(overview) = &mut overview {
+            let [fine, width, height] = [view.fine, pixels[0], pixels[1]].map(|n| usize::try_from(n).unwrap_or(0));
+            overview.choose_corner(&colors, [width, height], fine);
+        }
         let beyond = beyond(ready, view, pixels, layer);
         let width = usize::try_from(pixels[0]).unwrap_or(0);
         let key = self.key.clone();
@@ -494,45 +468,4 @@ fn beyond(ready: &Ready, view: View, pixels: [i64; 2], layer: Layer) -> Vec<[i64
         }
     }
     out
-}
-
-/// Pixels of the overview at most.
-const OVERVIEW: [i64; 2] = [18, 12];
-
-fn overview(ready: &Ready, view: View, pixels: [i64; 2], layer: Layer) -> Option<Overview> {
-    let [low, high] = ready.source.extent()?;
-    let axes = layer.axes();
-    let (low, high) = (axes.map(|axis| low[axis]), axes.map(|axis| high[axis]));
-    let seen = view.seen(pixels);
-    if (0..2).all(|i| seen[0][i] <= low[i] && seen[1][i] >= high[i]) || pixels[0] < 50 || pixels[1] < 30 {
-        return None;
-    }
-    let size = [0, 1].map(|i| (high[i] - low[i]).max(1));
-    let step = (size[0].div_euclid(OVERVIEW[0]) + 1).max(size[1].div_euclid(OVERVIEW[1]) + 1);
-    let [width, height] = size.map(|n| (n - 1).div_euclid(step) + 1);
-    let row = |v: i64| if view.rises { height - 1 - v } else { v };
-    let mut there = vec![false; crate::bytes::index((width * height).unsigned_abs())];
-    for table in &ready.source.tables {
-        let block = ready.source.block(table.lod);
-        for at in &table.blocks {
-            let corner = ready.source.corner(table.lod, at.position);
-            let first = [0, 1].map(|i| (corner[axes[i]] - low[i]).div_euclid(step).max(0));
-            let last = [0, 1].map(|i| (corner[axes[i]] + block[axes[i]] - 1 - low[i]).div_euclid(step));
-            for v in first[1]..=last[1].min(height - 1) {
-                for u in first[0]..=last[0].min(width - 1) {
-                    if let Some(to) = there.get_mut(crate::bytes::index((row(v) * width + u).unsigned_abs())) {
-                        *to = true;
-                    }
-                }
-            }
-        }
-    }
-    let of = |place: [i64; 2]| [0, 1].map(|i| (place[i] - low[i]).div_euclid(step));
-    let (a, b) = (of(seen[0]), of(seen[1].map(|n| n - 1)));
-    let (top, bottom) = (row(a[1]).min(row(b[1])), row(a[1]).max(row(b[1])));
-    let seen =
-        [[a[0].clamp(0, width - 1), top.clamp(0, height - 1)], [b[0].clamp(0, width - 1), bottom.clamp(0, height - 1)]];
-    // Less than a pixel of the overview is outside of the view.
-    let is_all = seen == [[0, 0], [width - 1, height - 1]];
-    (!is_all).then(|| Overview { width: crate::bytes::index(width.unsigned_abs()), there, seen })
 }

@@ -7,10 +7,9 @@ use super::Ready;
 use super::sheets::Sheet;
 use super::view::steps_near;
 use crate::parallel;
-use crate::picture::pyramid::Pyramid;
-use crate::picture::source::Scratch;
+use crate::picture::source::{Scratch, Voxels};
 use crate::picture::tile::Grid;
-use crate::picture::{Layer, Look, Matter, Part, Source, TileKey};
+use crate::picture::{Layer, Look, Matter, Part, Probe, Source, TileKey};
 use crate::tui::App;
 use crate::tui::data::{Index, Item, NodeId, NodeKind};
 use crate::tui::jobs::{JobKind, Worker, run_in_own_pool};
@@ -144,7 +143,7 @@ pub fn request_tiles(app: &mut App, shown: &[Sheet], part: Part, layer: Layer, s
         move |worker| {
             run_in_own_pool(|| {
                 for (sheet, (_, grids)) in sheets.iter().zip(&request.worlds) {
-                    load(&sheet.ready.source, &sheet.pyramid, grids, seen, worker);
+                    load(sheet, grids, seen, worker);
                 }
             });
             if !worker.is_cancelled() {
@@ -159,9 +158,31 @@ pub fn request_tiles(app: &mut App, shown: &[Sheet], part: Part, layer: Layer, s
     );
 }
 
+/// Decides anew what matter goes by, where the blocks of the first picture left that open.
+fn revise_matter(ready: &Ready, probe: &Mutex<Probe>, worker: &Worker<'_>) {
+    let matter = probe.lock().unwrap_or_else(PoisonError::into_inner).matter(&ready.source);
+    if matter == ready.matter {
+        return;
+    }
+    let revised = ready.revised(matter);
+    worker.answer(move |app| {
+        let Some(now) = super::ready(app) else { return };
+        if !now.is_revised && Arc::ptr_eq(&now.source, &revised.source) {
+            let name = matter.name();
+            app.show_message(format!("The surface goes by {name} now: further blocks differ in it."));
+            app.panes.world.source.replace(revised);
+        }
+    });
+}
+
 /// Loads tiles of grids, the nearest first.
-pub fn load(source: &Source, pyramid: &Mutex<Pyramid>, grids: &[Grid], seen: [[i64; 2]; 2], worker: &Worker<'_>) {
-    let reader = source.reader();
+pub fn load(sheet: &Sheet, grids: &[Grid], seen: [[i64; 2]; 2], worker: &Worker<'_>) {
+    let Sheet { ready, pyramid } = sheet;
+    let source = &ready.source;
+    let probe = Mutex::new(ready.probe.clone());
+    let witness = |voxels: Voxels<'_>| probe.lock().unwrap_or_else(PoisonError::into_inner).see(voxels);
+    let is_open = !ready.is_revised && !ready.probe.is_certain();
+    let reader = if is_open { source.reader().with_witness(&witness) } else { source.reader() };
     let middle = [0, 1].map(|i| i64::midpoint(seen[0][i], seen[1][i]));
     let mut told = Instant::now();
     for grid in grids {
@@ -188,5 +209,8 @@ pub fn load(source: &Source, pyramid: &Mutex<Pyramid>, grids: &[Grid], seen: [[i
                 worker.answer(|app| app.panes.world.arrived += 1);
             }
         }
+    }
+    if is_open {
+        revise_matter(ready, &probe, worker);
     }
 }

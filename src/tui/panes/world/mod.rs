@@ -5,6 +5,7 @@ mod draw;
 mod image;
 mod legend;
 mod load;
+mod overview;
 #[cfg(feature = "graphics")]
 mod pixels;
 mod select;

@@ -1,7 +1,8 @@
 //! What the pane keeps: the tables of the world, the view, the cursor, and what was drawn.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use super::overview::Outline;
 use super::sheets::{self, Side};
 use super::view::View;
 use super::{image, load};
@@ -18,11 +19,17 @@ pub struct Ready {
     pub probe: Probe,
     /// What matter goes by.
     pub matter: Matter,
+    /// Whether blocks that were read later changed that: they do so once.
+    pub is_revised: bool,
     /// The box of the bulk of the blocks.
     pub bulk: Option<[[i64; 3]; 2]>,
     /// Middles of blocks outside of it, some of them.
     pub far: Vec<[i64; 3]>,
+    /// Where blocks are, as seen along x, y and z, once that is shown.
+    outlines: Outlines,
 }
+
+type Outlines = [OnceLock<Option<Outline>>; 3];
 
 impl Ready {
     /// Looks at the tables of a world.
@@ -31,7 +38,25 @@ impl Ready {
         let matter = probe.matter(&source);
         let bulk = source.bulk();
         let far = bulk.filter(|bulk| Some(*bulk) != source.extent()).map(|bulk| far(&source, bulk)).unwrap_or_default();
-        Self { source: Arc::new(source), probe, matter, bulk, far }
+        let outlines = Outlines::default();
+        // What is seen from above is shown first.
+        outlines[1].get_or_init(|| Outline::new(&source, [0, 2]));
+        Self { source: Arc::new(source), probe, matter, is_revised: false, bulk, far, outlines }
+    }
+
+    /// Where blocks are on the plane of a layer.
+    pub fn outline(&self, layer: Layer) -> Option<&Outline> {
+        let axes = layer.axes();
+        let along = self.outlines.get(3usize.saturating_sub(axes[0] + axes[1]))?;
+        along.get_or_init(|| Outline::new(&self.source, axes)).as_ref()
+    }
+
+    /// The same world by other matter, which blocks that were read since show.
+    pub fn revised(&self, matter: Matter) -> Self {
+        let channel = if let Matter::Channel(channel) = matter { Some(channel) } else { None };
+        let probe = Probe::new(&self.source, channel);
+        let (source, far, outlines) = (Arc::clone(&self.source), self.far.clone(), Outlines::default());
+        Self { source, probe, matter, is_revised: true, bulk: self.bulk, far, outlines }
     }
 }
 

@@ -86,7 +86,7 @@ pub fn request(app: &mut App, shown: &[Sheet], view: View, layer: Layer) {
                     let source = &sheet.ready.source;
                     let wanted = load::grids(source, layer, view.step()).into_iter().take(1);
                     let grids: Vec<_> = wanted.chain(load::coarser(source, layer, view.step())).collect();
-                    load::load(source, &sheet.pyramid, &grids, view.seen(pixels), worker);
+                    load::load(sheet, &grids, view.seen(pixels), worker);
                 }
                 let image = scene.image().filter(|_| !worker.is_cancelled())?;
                 let size = Size::new(area.width, area.height);
@@ -208,16 +208,19 @@ impl Painting {
         let Some(overview) = &image.overview else { return };
         let size = [i64::from(cell[0]), i64::from(cell[1] / 2)];
         let count = [overview.width, overview.height()].map(|n| i64::try_from(n).unwrap_or(0));
-        let right = i64::from(self.image.width()) - 2;
-        let left = right - count[0] * size[0];
-        let bottom = 2 + count[1] * size[1];
-        self.fill([left - 2, 0], [right + 2, bottom + 2], [16, 18, 20]);
-        self.frame([left - 2, 0], [right + 2, bottom + 2], [104, 116, 128]);
+        let room = [self.image.width(), self.image.height()].map(i64::from);
+        let [left, top] = [0, 1].map(|i| match overview.corner[i] {
+            true => room[i] - 2 - count[i] * size[i],
+            false => 2,
+        });
+        let (low, high) = ([left - 2, top - 2], [left + count[0] * size[0] + 2, top + count[1] * size[1] + 2]);
+        self.fill(low, high, [16, 18, 20]);
+        self.frame(low, high, [104, 116, 128]);
         for row in 0..overview.height() {
             for column in 0..overview.width {
                 let Some(color) = overview.color(column, row) else { continue };
                 let [x, y] = [column, row].map(|n| i64::try_from(n).unwrap_or(0));
-                let at = [left + x * size[0], 2 + y * size[1]];
+                let at = [left + x * size[0], top + y * size[1]];
                 self.fill(at, [at[0] + size[0], at[1] + size[1]], color);
             }
         }
