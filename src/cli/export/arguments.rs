@@ -11,6 +11,8 @@ use crate::cli::target::{self, parse_triple};
 const AFTER_HELP: &str = "\
 Examples:
   voxscope export world --out arrays --channel TYPE
+  voxscope export world --map world.png
+  voxscope export world --map heights.npy --look height
   voxscope export world --out y12.png --slice y=12
 
 Arrays have the shape (z, x, y) in C order. Voxels without a block have the value of --fill.
