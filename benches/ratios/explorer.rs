@@ -11,22 +11,20 @@ use voxscope::tui::pane::Pane;
 use voxscope::tui::theme::ColorMode;
 use voxscope::tui::{CompareWith, Driver, Settings};
 
-use super::forest::{forest, large, two_thousand_regions};
+use super::forest::{forest, large, million, two_thousand_regions};
 use super::{TURNS, report, time};
 
 pub fn measure() {
     println!();
     first_frame(&forest("regions-2000", &two_thousand_regions()));
+    first_picture(&forest("bench", &ForestSpec::bench()));
     frames(&forest("million", &million()));
     world_frames(&forest("bench", &ForestSpec::bench()));
+    keys_while_refining("163,840 blocks", &forest("large", &large()));
+    keys_while_refining("1,048,576 blocks", &forest("million", &million()));
     keys_while_checking(&forest("large", &large()));
-    idle_and_memory(&forest("large", &large()));
-}
-
-/// More than a million blocks of air, in sectors that are no larger than they have to be.
-fn million() -> ForestSpec {
-    let extent = Extent { from: [0, 64, 0], to: [128, 128, 128] };
-    ForestSpec { region_size_po2: 6, sector_size: 64, lods: vec![extent], ..ForestSpec::default() }
+    idle_and_memory("163,840 blocks, 0.8 GB, all rows", &forest("large", &large()), 96.0);
+    idle_and_memory("1,048,576 blocks, all rows", &forest("million", &million()), 128.0);
 }
 
 fn millis(time: Duration) -> String {
@@ -43,6 +41,18 @@ fn first_frame(dir: &Path) {
     });
     let best = best.min().unwrap();
     report("first frame, 2,000 regions", &millis(best), "under 50 ms", best < Duration::from_millis(50));
+}
+
+/// From the start of the program to the first picture of the world, that of its tables.
+fn first_picture(dir: &Path) {
+    let best = (0..TURNS).map(|_| {
+        let since = Instant::now();
+        let terminal = Terminal::start(dir, 120, 40);
+        terminal.wait("\u{2580}\u{2580}\u{2580}");
+        since.elapsed()
+    });
+    let best = best.min().unwrap();
+    report("first picture, 20,480 blocks", &millis(best), "under 50 ms", best < Duration::from_millis(50));
 }
 
 /// A frame of each pane, with the table of all blocks in memory.
@@ -146,6 +156,35 @@ pub fn difference() {
     report("the next change, worst", &millis(key), "under 16 ms", key < 2 * worst);
 }
 
+/// The slowest answer to a key that moves the cursor while the picture is refined.
+fn keys_while_refining(blocks: &str, dir: &Path) {
+    let mut terminal = Terminal::start(dir, 200, 60);
+    terminal.wait("refining");
+    let mut times = Vec::new();
+    for turn in 0..200 {
+        // Nearer and farther, so that there is something to refine.
+        if turn % 10 == 0 {
+            terminal.keys(if turn % 20 == 0 { "++" } else { "--" });
+            std::thread::sleep(Duration::from_millis(30));
+            terminal.drain();
+        }
+        let (place, refines) = (terminal.place(), terminal.seen("refining"));
+        let since = Instant::now();
+        terminal.keys(if turn % 2 == 0 { "l" } else { "h" });
+        while terminal.place() == place {
+            assert!(terminal.next(), "the cursor did not move");
+        }
+        if refines {
+            times.push(since.elapsed());
+        }
+    }
+    times.sort_unstable();
+    let (Some(middle), Some(worst)) = (times.get(times.len() / 2), times.last()) else { return };
+    println!("{:<58} {:>22}", format!("answer to a key while refining, {blocks}, middle"), millis(*middle));
+    let what = format!("answer to a key while refining, worst of {}", times.len());
+    report(&what, &millis(*worst), "under 16 ms", *worst < Duration::from_millis(16));
+}
+
 /// The slowest answer to a key while everything is checked.
 fn keys_while_checking(dir: &Path) {
     let mut terminal = Terminal::start(dir, 120, 40);
@@ -171,25 +210,21 @@ fn keys_while_checking(dir: &Path) {
     report(&what, &millis(*worst), "under 16 ms", *worst < Duration::from_millis(16));
 }
 
-fn idle_and_memory(dir: &Path) {
+fn idle_and_memory(blocks: &str, dir: &Path, most: f64) {
     let mut terminal = Terminal::start(dir, 120, 40);
     terminal.wait("nothing wrong");
     terminal.keys("2");
     std::thread::sleep(Duration::from_secs(5));
     terminal.drain();
-    let before = terminal.ticks();
+    let before = terminal.wake_ups();
     std::thread::sleep(Duration::from_secs(3));
-    let used = terminal.ticks().zip(before).map(|(after, before)| after - before);
-    if let Some(used) = used {
-        report("processor time in three idle seconds", &format!("{used} ticks"), "none", used == 0);
+    if let (Some(before), Some(after)) = (before, terminal.wake_ups()) {
+        let woken = after.saturating_sub(before);
+        report("wake-ups of all threads in three idle seconds", &woken.to_string(), "none", woken == 0);
     }
     if let Some(peak) = terminal.peak() {
-        report(
-            "memory of the explorer, 163,840 blocks, 0.8 GB, all rows",
-            &format!("{peak:.1} MiB"),
-            "under 96 MiB",
-            peak < 96.0,
-        );
+        let what = format!("memory of the explorer, {blocks}");
+        report(&what, &format!("{peak:.1} MiB"), &format!("under {most:.0} MiB"), peak < most);
     }
 }
 
@@ -259,11 +294,22 @@ impl Terminal {
         self.writer.flush().unwrap();
     }
 
-    /// Processor time of the program, in the system's ticks; `None` where it cannot be asked for.
-    fn ticks(&self) -> Option<u64> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.process_id()?)).ok()?;
-        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-        Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
+    /// The place in the title of the inspector.
+    fn place(&self) -> Option<String> {
+        let screen = self.screen.borrow().screen().contents();
+        let title = screen.lines().nth(1)?;
+        Some(title.get(title.rfind('(')?..)?.to_owned())
+    }
+
+    /// How often its threads went to sleep, so that they were woken; `None` where that cannot be asked for.
+    fn wake_ups(&self) -> Option<u64> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.process_id()?)).ok()?;
+        let of = |task: std::fs::DirEntry| {
+            let status = std::fs::read_to_string(task.path().join("status")).ok()?;
+            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+            line.trim().parse::<u64>().ok()
+        };
+        Some(tasks.flatten().filter_map(of).sum())
     }
 
     /// The most memory that it has had, in MiB.

@@ -45,6 +45,12 @@ pub fn two_thousand_regions() -> ForestSpec {
     ForestSpec { region_size_po2: 1, lods: vec![extent], ..ForestSpec::default() }
 }
 
+/// More than a million blocks of air, in sectors that are no larger than they have to be.
+pub fn million() -> ForestSpec {
+    let extent = Extent { from: [0, 64, 0], to: [128, 128, 128] };
+    ForestSpec { region_size_po2: 6, sector_size: 64, lods: vec![extent], ..ForestSpec::default() }
+}
+
 pub fn large() -> ForestSpec {
     let spec = ForestSpec::bench();
     let lods = spec.lods.iter().map(|lod| {

@@ -14,7 +14,7 @@ use voxscope::picture::{Layer, Look, Part, Probe, Source};
 use voxscope::save::{Options, Save};
 use voxscope::watch::Watch;
 
-use super::forest::{bare_lz4, forest, large};
+use super::forest::{bare_lz4, forest, large, million};
 use super::{TURNS, in_turns, memory_of, report, time};
 
 pub fn measure() {
@@ -70,4 +70,8 @@ pub fn measure() {
         "export --map, 163,840 blocks",
         64.0,
     );
+    let million = forest("million", &million());
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_voxscope"));
+    let to = out.path().join("million.png");
+    memory_of(command.arg("export").arg(million).arg("--map").arg(to), "export --map, 1,048,576 blocks", 64.0);
 }
