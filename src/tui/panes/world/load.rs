@@ -184,7 +184,8 @@ pub fn load(sheet: &Sheet, grids: &[Grid], seen: [[i64; 2]; 2], worker: &Worker<
     let is_open = !ready.is_revised && !ready.probe.is_certain();
     let reader = if is_open { source.reader().with_witness(&witness) } else { source.reader() };
     let middle = [0, 1].map(|i| i64::midpoint(seen[0][i], seen[1][i]));
-    let mut told = Instant::now();
+    // The tables, which come first, are shown as soon as they are there.
+    let mut told = None;
     for grid in grids {
         let mut tiles = grid.tiles(source, seen);
         {
@@ -204,8 +205,8 @@ pub fn load(sheet: &Sheet, grids: &[Grid], seen: [[i64; 2]; 2], worker: &Worker<
             if worker.is_cancelled() {
                 return;
             }
-            if told.elapsed() >= PAUSE {
-                told = Instant::now();
+            if told.is_none_or(|told: Instant| told.elapsed() >= PAUSE) {
+                told = Some(Instant::now());
                 worker.answer(|app| app.panes.world.arrived += 1);
             }
         }
