@@ -211,16 +211,21 @@ fn each_bin(a: &Side, b: &Side, mut each: impl FnMut(usize)) {
 }
 
 /// What the second layer weighs: by the number of sides that are not plain, whether it is that many, and the mean odds of
-/// the kinds and of the SDF; and if none is plain, how many of the cells that stand out continue.
-const FEATURES: usize = 10;
+/// the kinds and of the SDF; if none is plain, how many of the cells that stand out continue; and how few cells change their kind, if
+/// one side is plain and if none is.
+const FEATURES: usize = 12;
 
 /// The indices of the last of them.
 const BOTH_KINDS: usize = 7;
 const BOTH_SDF: usize = 8;
 const MARKS: usize = 9;
+const CHANGES: usize = 9;
 
 /// Cells that stand out below which little is concluded from them.
 const FEW_MARKS: f64 = 4.0;
+
+/// The logarithm of changed cells of a side that are neither few nor many. Chosen.
+const FEW_CHANGES: f64 = 3.0;
 
 /// Of the cells in which one of two sides is not of the commonest kind, how many continue: 1 for all, -1 for none.
 fn marks(lower: &Side, upper: &Side) -> f64 {
@@ -251,6 +256,11 @@ impl Cells {
         features[4 + 2 * class] = mean(sdf, m);
         if class == 2 {
             features[MARKS] = marks(lower, upper);
+        }
+        if class > 0 {
+            let mut changes = 0u32;
+            each_kind(lower, upper, |a, b| changes += u32::from(a != b));
+            features[CHANGES + class] = FEW_CHANGES - f64::from(1 + changes).ln();
         }
         features
     }
@@ -362,7 +372,14 @@ impl Axis {
         let without: Vec<Cells> = (0..folds).map(|fold| count(Some(fold))).collect();
         let groups: Vec<Vec<Features>> = parallel::map_indices(pairs.near.len(), |i| {
             let ((own, strangers), cells) = (&pairs.near[i], &without[fold(i)]);
-            std::iter::once(own).chain(strangers).map(|(a, b)| cells.features(a, b)).collect()
+            let features = std::iter::once(own).chain(strangers).map(|(a, b)| cells.features(a, b));
+            // So many weights need many pairs.
+            let is_small = pairs.near.len() < MANY;
+            let without_changes = |mut features: Features| {
+                features[CHANGES + 1..].fill(0.0);
+                features
+            };
+            features.map(|features| if is_small { without_changes(features) } else { features }).collect()
         });
         let weights = regress(&groups);
         let n = pairs.near.len() as f64;
@@ -431,4 +448,35 @@ fn solve(mut a: [[f64; FEATURES]; FEATURES], mut b: Features) -> Option<Features
         x[i] = (b[i] - known) / a[i][i];
     }
     Some(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A side of 16 x 16 cells with stone up to a row of each column, and air above.
+    fn slope(row: impl Fn(usize) -> usize) -> Side {
+        let kinds = (0..256).map(|cell| u8::from(cell / 16 >= row(cell % 16))).collect();
+        Side::new(kinds, [0].into())
+    }
+
+    #[test]
+    fn ground_that_is_one_row_too_high_continues_nothing() {
+        let sides: Vec<[Side; 2]> = (0..1200)
+            .map(|n| {
+                let (row, tilt) = (2 + n * 7 % 12, n % 3);
+                let lower = slope(|column| row + column * tilt / 16);
+                let upper = slope(|column| row + column * tilt / 16 + usize::from(column == n % 16));
+                [lower, upper]
+            })
+            .collect();
+        let strangers = |n: usize| (1..17).map(|k| (&sides[n][0], &sides[(n + k * 31) % sides.len()][1])).collect();
+        let near = (0..sides.len()).map(|n| ((&sides[n][0], &sides[n][1]), strangers(n))).collect();
+        let [x, y, z, lod] = <[Pairs<'_>; AXES]>::default();
+        let model = Model::learn([Pairs { near, ..x }, y, z, lod], 12, 9.0);
+        let odds = |higher: usize| model.odds(&slope(|_| 8), &slope(|_| 8 + higher), 0);
+        assert!(odds(0) > 2.0, "{}", odds(0));
+        assert!(odds(1) < 0.0, "{}", odds(1));
+        assert!(odds(4) < odds(1), "{} and {}", odds(4), odds(1));
+    }
 }
