@@ -6,6 +6,7 @@ use crate::parallel;
 use crate::recover::assemble::Start;
 use crate::recover::assemble::heights::Heights;
 use crate::recover::assemble::links::{Link, Sides, around};
+use crate::recover::assemble::seam_cache::SeamCache;
 use crate::recover::cells::{AXES, LOD_AXIS, Model, Pairs, Side, Vocabulary};
 use crate::recover::faces::Faces;
 use crate::recover::region::Case;
@@ -46,6 +47,7 @@ pub(super) struct Board<'c> {
     pub weights: &'c Weights,
     pub sides: Vec<Vec<Option<Sides>>>,
     pub model: Model,
+    pub cache: SeamCache,
     pub heights: Heights,
     /// Blocks whose places are taken for known.
     pub placed: HashMap<(u8, [i32; 3]), Node>,
@@ -62,9 +64,17 @@ pub(super) struct Board<'c> {
 
 impl<'c> Board<'c> {
     pub fn side_odds(&self, own: Node, link: Link, other: Node) -> f64 {
-        let (Some(own), Some(other)) = (self.sides_of(own), self.sides_of(other)) else { return 0.0 };
-        let (lower, upper, axis) = link.sides(own, other);
-        self.model.odds(lower, upper, axis)
+        let (Some(own_sides), Some(other_sides)) = (self.sides_of(own), self.sides_of(other)) else { return 0.0 };
+        let (lower, upper, axis) = link.sides(own_sides, other_sides);
+        let odds = || self.model.odds(lower, upper, axis);
+        let Link::Beside(axis, is_upper) = link else { return odds() };
+        let (below, above) = if is_upper { (own, other) } else { (other, own) };
+        self.cache.odds(axis, self.cache.number(below, axis, true), self.cache.number(above, axis, false), odds)
+    }
+
+    /// The odds of a block below and one above it along an axis, one of which may be beside itself.
+    pub fn pair_odds(&self, below: Node, axis: usize, above: Node) -> f64 {
+        self.side_odds(below, Link::Beside(axis, true), above)
     }
 
     pub fn links(&self, lod: u8, position: [i32; 3]) -> Vec<(Link, Node)> {
@@ -197,6 +207,7 @@ impl<'c> Board<'c> {
         }
         let model = Model::learn(pairs, self.weights.least_seams, self.weights.seam_clip);
         self.model = model;
+        self.cache.clear();
         self.heights.learn(all.into_iter());
         self.lods = self.model.knows(LOD_AXIS);
     }
@@ -276,14 +287,27 @@ const fn level((lod, position): Place) -> (u8, i32) {
 }
 
 /// Numbers that look random, and are the same every time.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub const fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    const fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % n.max(1) as u64) as usize
+        self.0 >> 11
+    }
+
+    pub const fn below(&mut self, n: usize) -> usize {
+        (self.next() % if n == 0 { 1 } else { n as u64 }) as usize
+    }
+
+    /// Whether a change is accepted, with a probability of e^`gain`.
+    pub fn accepts(&mut self, gain: f64) -> bool {
+        gain >= 0.0 || (self.next() as f64) < gain.exp() * (1u64 << 53) as f64
     }
 }
 

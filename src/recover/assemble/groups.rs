@@ -3,14 +3,14 @@
 //! Blocks of one group fit each other wherever they are: a column of ground fits nearly as well beside its own place, and
 //! each of its blocks holds the others there. So whole groups are compared with what else could be in their places.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::parallel;
 use crate::recover::assemble::board::Board;
 use crate::recover::assemble::growth;
 use crate::recover::assemble::judge::Around;
 use crate::recover::assemble::links::{Link, around};
-use crate::recover::assemble::revise::Places;
+use crate::recover::assemble::revise::{Held, Places};
 
 /// Places of a group that are compared cell by cell.
 const PLACES: usize = 24;
@@ -21,9 +21,6 @@ const MOST: usize = 24;
 
 /// How much higher or lower a group may be: blocks of other heights look different.
 const HIGHER: i32 = 1;
-
-/// Slots with what they hold after an exchange.
-type Held = BTreeMap<u32, Option<usize>>;
 
 impl Places<'_> {
     /// For each slot whose block is in a group, the largest sum of the odds of all exchanges of such a group. Only groups with a

@@ -3,8 +3,8 @@
 //! Blocks whose places are known come first. Slots beside them are tried with every unowned block of their region: some
 //! cells of each side at first, all cells of the best. What is certain is placed, and helps to place the next; when
 //! nothing is certain any more, what is likely follows, what is at least a candidate, and then guesses. After each of these
-//! `revise` moves what fits better elsewhere, and at last `renew` takes out what is at seams that do not fit and places it
-//! anew. In the end `confirm` finds what is certain after all, beginning beside what was known: nothing that is certain rests on
+//! `revise` moves what fits better elsewhere. Then `anneal` exchanges blocks at random, and at last `renew` takes out what is at
+//! seams that do not fit and places it anew. In the end `confirm` finds what is certain after all, beginning beside what was known: nothing that is certain rests on
 //! anything that is not. `judge` says how sure a place is. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
 //! Blocks of equal voxels are interchangeable; in the end `alike` finds those whose metadata is in doubt.
 //!
@@ -12,6 +12,7 @@
 //! unowned ones.
 
 mod alike;
+mod anneal;
 mod board;
 mod confirm;
 mod exchange;
@@ -21,8 +22,10 @@ mod heights;
 mod judge;
 mod links;
 mod matching;
+mod puzzle;
 mod renew;
 mod revise;
+mod seam_cache;
 mod slide;
 
 use std::collections::{HashMap, HashSet};
@@ -32,6 +35,7 @@ use crate::recover::assemble::board::{Board, inside};
 use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::heights::Heights;
 use crate::recover::assemble::links::Sides;
+use crate::recover::assemble::seam_cache::SeamCache;
 use crate::recover::cells::{Model, Vocabulary};
 use crate::recover::decide::Certainty;
 use crate::recover::region::Case;
@@ -152,6 +156,7 @@ pub fn assemble(
         cases,
         weights,
         heights: Heights::new(&sides),
+        cache: SeamCache::new(&sides),
         sides,
         model: Model::default(),
         placed,
@@ -183,7 +188,9 @@ pub fn assemble(
             break;
         }
     }
+    growth.anneal(&mut board, watch);
     growth.doubt(&board);
+    growth.anneal(&mut board, watch);
     growth.revise(&mut board);
     growth.renew(&mut board, watch);
     if cases.iter().all(|case| !case.is_large()) {

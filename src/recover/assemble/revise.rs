@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::{self, Grown, Growth};
-use crate::recover::assemble::judge::Around;
+use crate::recover::assemble::judge::{Around, MOST_CONTENTS};
 use crate::recover::assemble::links::{Link, around};
 use crate::recover::decide::Certainty;
 
@@ -35,12 +35,15 @@ struct Move {
     block: Option<usize>,
 }
 
+/// Slots with the blocks in them.
+pub(super) type Held = BTreeMap<u32, Option<usize>>;
+
 /// The places of a region that are not certain, while they are changed.
 pub(super) struct Places<'g> {
     pub growth: &'g Growth,
     pub case: usize,
     /// The blocks in the slots that may change.
-    pub held: BTreeMap<u32, Option<usize>>,
+    pub held: Held,
     /// The slots of the blocks in them.
     pub slot_of: HashMap<usize, u32>,
     /// Blocks whose places are certain.
@@ -73,7 +76,7 @@ impl Growth {
         let open = self.open_slots(r).map(|(slot, _)| (slot, None));
         let movable = |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Certain;
         let grown = self.grown.iter().filter(movable).map(|grown| (grown.slot, Some(grown.loose)));
-        let held: BTreeMap<u32, Option<usize>> = open.chain(grown).collect();
+        let held: Held = open.chain(grown).collect();
         let slot_of: HashMap<usize, u32> = held.iter().filter_map(|(slot, block)| Some(((*block)?, *slot))).collect();
         if slot_of.is_empty() || held.len() > MOST || self.loose[r].len() > MOST {
             return None;
@@ -90,14 +93,19 @@ impl Growth {
             near.map(|near| near.iter().filter(|(of, _)| *of == r).map(|(_, slot)| *slot).collect());
         places.revise_places(board, near.as_ref());
         let held = places.held;
-        if held == before {
+        self.keep(board, r, &before, held)
+    }
+
+    /// Keeps the places of blocks that were changed. Returns whether any was.
+    pub fn keep(&mut self, board: &Board<'_>, r: usize, before: &Held, held: Held) -> bool {
+        if held == *before {
             return false;
         }
         let movable = |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Certain;
         let old: HashMap<(u32, usize), Grown> =
             self.grown.iter().filter(movable).map(|grown| ((grown.slot, grown.loose), *grown)).collect();
         self.grown.retain(|grown| !movable(&grown));
-        for (&slot, &block) in &before {
+        for (&slot, &block) in before {
             if let Some(i) = block {
                 self.used[r][i] = false;
                 self.filled[r].remove(&slot);
@@ -201,6 +209,16 @@ impl Places<'_> {
         seams + occupied + hint + board.heights.odds(own, lod, position[1])
     }
 
+    /// Whether the place of a block may change, or it has none.
+    pub fn is_movable(&self, i: usize) -> bool {
+        self.certain.get(i).is_some_and(|certain| !certain)
+    }
+
+    /// As [`Growth::elsewhere`].
+    pub const fn elsewhere(&self) -> f64 {
+        self.elsewhere
+    }
+
     pub fn node(&self, i: usize) -> Node {
         (self.case, self.growth.loose[self.case][i].block)
     }
@@ -245,12 +263,17 @@ impl Places<'_> {
         let around: Vec<Around> =
             links.iter().filter_map(|&(link, node)| Around::new(board, &(link, node, 1.0))).collect();
         let voxels = holds.map(|i| self.voxels(board, i));
+        let exact = rivals.len() <= MOST_CONTENTS && board.cases[self.case].is_large();
         let mut ranked: Vec<(f64, usize)> = rivals
             .iter()
             .filter(|&&i| Some(self.voxels(board, i)) != voxels)
             .map(|&i| {
                 let height = board.heights.odds(self.node(i), lod, position[1]);
-                (self.growth.estimate(board, self.case, i, &around) + height, i)
+                let seams = match exact {
+                    true => board.seams(self.node(i), &links).0,
+                    false => self.growth.estimate(board, self.case, i, &around),
+                };
+                (seams + height, i)
             })
             .collect();
         growth::keep_best(&mut ranked, RIVALS);
@@ -303,6 +326,13 @@ impl Places<'_> {
             touched.extend(slots);
         }
         touched
+    }
+
+    /// Puts other blocks into all slots.
+    pub fn take(&mut self, board: &mut Board<'_>, held: impl Iterator<Item = (u32, Option<usize>)>) {
+        let slots: Vec<u32> = self.held.keys().copied().collect();
+        slots.into_iter().for_each(|slot| self.put(board, slot, None));
+        held.for_each(|(slot, block)| self.put(board, slot, block));
     }
 
     /// Puts a block into a slot, or empties it.

@@ -1,0 +1,416 @@
+//! Exchanges blocks at random, at first also where it fits worse, until all of them together fit best.
+//!
+//! Changes of one pair at a time end where each of them makes things worse, although several together would not. So worse
+//! changes are accepted at first, with a probability that falls with what they lose and with time (simulated annealing).
+
+use std::collections::HashMap;
+
+use crate::parallel;
+use crate::recover::assemble::board::{Board, Random};
+use crate::recover::assemble::growth::Growth;
+use crate::recover::assemble::puzzle::{NONE, Puzzle, UNITS};
+use crate::watch::Watch;
+
+/// How often it is done, each time with other random numbers. The best result counts.
+const ATTEMPTS: usize = 2;
+
+/// The first and the last temperature: log-odds of so much are lost with a probability of 1 in 2.7. Measured on runs of lost
+/// entries: at 4 most blocks leave their places, at 1 nearly none does.
+const HOT: f64 = 4.0;
+const COLD: f64 = 0.5;
+
+/// Exchanges that are tried for each slot, and for each region.
+const EACH: usize = 3000;
+const MOST: usize = 6_000_000;
+
+/// Exchanges at one temperature.
+const ROUND: usize = 1024;
+
+/// Sides that fit one side best, one of which is tried.
+const PARTNERS: usize = 16;
+
+/// One in so many exchanges is of a group of blocks, of so many at most.
+const GROUPS: usize = 10;
+const GROUP: usize = 20;
+
+/// The odds of a seam are multiplied by this to get the probability that two blocks stay in a group. Chosen.
+const BOND: f64 = 0.1;
+
+/// The least gain of log-odds for which the result is kept. Chosen.
+const GAIN: f64 = 1.0;
+
+/// Blocks in slots.
+#[derive(Clone)]
+struct State {
+    /// The block in each slot, or [`NONE`].
+    held: Vec<u32>,
+    /// The slot of each block, or [`NONE`].
+    place: Vec<u32>,
+}
+
+/// What is tried.
+struct Search<'p> {
+    puzzle: &'p Puzzle,
+    /// For each axis and side, for each number of a side, the contents that continue it best.
+    partners: [[Vec<Vec<u32>>; 2]; 3],
+    /// The blocks of each content.
+    blocks: Vec<Vec<u32>>,
+    /// Slots by position.
+    at: HashMap<[i32; 3], u32>,
+    positions: Vec<[i32; 3]>,
+}
+
+impl Growth {
+    /// Finds better places for all blocks of large regions that are not certain.
+    pub fn anneal(&mut self, board: &mut Board<'_>, watch: &Watch<'_>) {
+        let mut changed = false;
+        for r in (0..board.cases.len()).filter(|&r| board.cases[r].is_large()) {
+            changed |= !watch.is_cancelled() && self.anneal_region(board, r);
+        }
+        if changed {
+            self.reopen(board);
+        }
+    }
+
+    fn anneal_region(&mut self, board: &mut Board<'_>, r: usize) -> bool {
+        let Some(mut places) = self.places(board, r) else { return false };
+        let Some(puzzle) = Puzzle::new(&places, board) else { return false };
+        let positions: Option<Vec<[i32; 3]>> =
+            puzzle.slots.iter().map(|slot| board.cases[r].shape.position(*slot)).collect();
+        let Some(positions) = positions else { return false };
+        let search = Search::new(&puzzle, positions);
+        let before = search.sum(&State::new(&puzzle));
+        let tried = parallel::map_indices(ATTEMPTS, |k| search.run(k as u64 + 1));
+        let best = tried.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((_, best)) = best.filter(|(sum, _)| *sum > before + GAIN) else { return false };
+        let old = places.held.clone();
+        places.take(
+            board,
+            puzzle.slots.iter().zip(&best.held).map(|(&slot, &b)| (slot, puzzle.blocks.get(b as usize).copied())),
+        );
+        let held = places.held;
+        self.keep(board, r, &old, held)
+    }
+}
+
+impl State {
+    fn new(puzzle: &Puzzle) -> Self {
+        let mut place = vec![NONE; puzzle.blocks.len()];
+        for (&b, s) in puzzle.held.iter().zip(0..) {
+            if let Some(place) = place.get_mut(b as usize) {
+                *place = s;
+            }
+        }
+        Self { held: puzzle.held.clone(), place }
+    }
+
+    /// Exchanges what two slots hold.
+    fn swap(&mut self, a: usize, b: usize) {
+        self.held.swap(a, b);
+        for slot in [a, b] {
+            if let Some(place) = self.place.get_mut(self.held[slot] as usize) {
+                *place = slot as u32;
+            }
+        }
+    }
+}
+
+impl<'p> Search<'p> {
+    fn new(puzzle: &'p Puzzle, positions: Vec<[i32; 3]>) -> Self {
+        let mut blocks = vec![Vec::new(); puzzle.contents];
+        for (&content, b) in puzzle.content.iter().zip(0..) {
+            blocks[content as usize].push(b);
+        }
+        let best = |own: &[u32], odds: &dyn Fn(u32) -> i32| -> Vec<u32> {
+            let mut ranked: Vec<(i32, u32)> = own
+                .iter()
+                .zip(0..)
+                .map(|(&side, content)| (-odds(side), content))
+                .filter(|(odds, _)| *odds < 0)
+                .collect();
+            ranked.sort_unstable();
+            ranked.truncate(PARTNERS);
+            ranked.into_iter().map(|(_, content)| content).collect()
+        };
+        let partners = std::array::from_fn(|axis| {
+            let [lower, upper] = &puzzle.sides[axis];
+            let seams = &puzzle.seams[axis];
+            let count = |sides: &[u32]| sides.iter().max().map_or(0, |most| *most as usize + 1);
+            let below = |side: usize| best(upper, &|of| seams.odds(of, side as u32));
+            let above = |side: usize| best(lower, &|of| seams.odds(side as u32, of));
+            [parallel::map_indices(count(lower), below), parallel::map_indices(count(upper), above)]
+        });
+        let at = positions.iter().copied().zip(0..).collect();
+        Self { puzzle, partners, blocks, at, positions }
+    }
+
+    /// Tries exchanges; returns the sum of all log-odds in the end, and where the blocks are.
+    fn run(&self, seed: u64) -> (f64, State) {
+        let mut state = State::new(self.puzzle);
+        let mut random = Random::new(seed);
+        let rounds = (self.puzzle.slots.len() * EACH).min(MOST).div_ceil(ROUND);
+        for round in 0..rounds {
+            let temperature = HOT * (COLD / HOT).powf(round as f64 / rounds as f64) * UNITS;
+            for _ in 0..ROUND {
+                let Some((slot, b)) = self.propose(&state, &mut random) else { continue };
+                if random.below(GROUPS) == 0 {
+                    self.try_group(&mut state, slot, b, temperature, &mut random);
+                } else {
+                    self.try_block(&mut state, slot, b, temperature, &mut random);
+                }
+            }
+        }
+        (self.sum(&state), state)
+    }
+
+    /// A slot and a block that might belong there: any one, or one that continues what is beside it.
+    fn propose(&self, state: &State, random: &mut Random) -> Option<(usize, usize)> {
+        let slot = random.below(self.puzzle.slots.len());
+        let any = random.below(self.puzzle.blocks.len());
+        if random.below(2) == 0 {
+            return Some((slot, any));
+        }
+        let side = random.below(6);
+        let Some(other) = self.content(state, self.puzzle.beside[slot][side]) else { return Some((slot, any)) };
+        let (axis, upper) = (side / 2, side % 2);
+        // Beside an upper neighbour belongs what continues its lower side.
+        let partners = self.partners[axis][1 - upper].get(self.puzzle.sides[axis][1 - upper][other] as usize)?;
+        let content = *partners.get(random.below(partners.len()))?;
+        let blocks = &self.blocks[content as usize];
+        Some((slot, blocks[random.below(blocks.len())] as usize))
+    }
+
+    /// The content of what a slot holds.
+    fn content(&self, state: &State, slot: u32) -> Option<usize> {
+        let b = *state.held.get(slot as usize)?;
+        self.puzzle.content.get(b as usize).map(|content| *content as usize)
+    }
+
+    /// The log-odds of the seam from one content to another one along a side, twice the axis plus 1 for the upper one.
+    fn seam(&self, own: usize, side: usize, other: usize) -> i32 {
+        let axis = side / 2;
+        let [lower, upper] = &self.puzzle.sides[axis];
+        let (below, above) = if side % 2 == 1 { (own, other) } else { (other, own) };
+        self.puzzle.seams[axis].odds(upper[below], lower[above])
+    }
+
+    fn own(&self, slot: usize, content: usize) -> i32 {
+        i32::from(self.puzzle.own[slot * self.puzzle.contents + content])
+    }
+
+    /// The log-odds of a content in a slot, as if another slot were empty.
+    fn value(&self, state: &State, slot: usize, content: usize, but: u32) -> i32 {
+        let beside = self.puzzle.beside[slot].iter().enumerate().filter(|(_, other)| **other != but);
+        let seams = beside.filter_map(|(side, other)| Some(self.seam(content, side, self.content(state, *other)?)));
+        self.own(slot, content) + seams.sum::<i32>()
+    }
+
+    /// The sum of all log-odds.
+    fn sum(&self, state: &State) -> f64 {
+        let mut sum = 0i64;
+        for slot in 0..self.puzzle.slots.len() {
+            let Some(content) = self.content(state, slot as u32) else { continue };
+            let b = state.held[slot] as usize;
+            sum += i64::from(self.own(slot, content) + self.puzzle.live[b]);
+            for side in [1, 3, 5] {
+                let other = self.content(state, self.puzzle.beside[slot][side]);
+                sum += other.map_or(0, |other| i64::from(self.seam(content, side, other)));
+            }
+        }
+        sum as f64 / UNITS
+    }
+
+    /// Puts a block into a slot, and what was there into the place of the block, unless too much is lost by it.
+    fn try_block(&self, state: &mut State, slot: usize, b: usize, temperature: f64, random: &mut Random) {
+        let from = state.place[b];
+        let new = self.puzzle.content[b] as usize;
+        let old = self.content(state, slot as u32);
+        if from == slot as u32 || old == Some(new) {
+            return;
+        }
+        let there = state.held[slot] as usize;
+        let mut gain = self.value(state, slot, new, from);
+        if from == NONE {
+            gain += self.puzzle.live[b];
+            gain -= old.map_or(0, |old| self.value(state, slot, old, NONE) + self.puzzle.live[there]);
+        } else {
+            let place = from as usize;
+            gain -= self.value(state, place, new, slot as u32);
+            if let Some(old) = old {
+                gain += self.value(state, place, old, slot as u32) - self.value(state, slot, old, from);
+                for side in (0..6).filter(|&side| self.puzzle.beside[slot][side] == from) {
+                    gain += self.seam(new, side, old) - self.seam(old, side, new);
+                }
+            }
+        }
+        if !random.accepts(f64::from(gain) / temperature) {
+            return;
+        }
+        if from == NONE {
+            if let Some(place) = state.place.get_mut(there) {
+                *place = NONE;
+            }
+            state.held[slot] = b as u32;
+            state.place[b] = slot as u32;
+        } else {
+            state.swap(slot, from as usize);
+        }
+    }
+
+    /// Exchanges a group of blocks around a slot with those around a block, unless too much is lost by it.
+    fn try_group(&self, state: &mut State, slot: usize, b: usize, temperature: f64, random: &mut Random) {
+        let from = state.place[b];
+        if from == NONE || from == slot as u32 {
+            return;
+        }
+        let by: [i32; 3] = std::array::from_fn(|k| self.positions[from as usize][k] - self.positions[slot][k]);
+        if by[1].abs() > 1 {
+            return;
+        }
+        let mut pairs = vec![(slot, from as usize)];
+        let mut next = 0;
+        while next < pairs.len() && pairs.len() < GROUP {
+            let (a, b) = pairs[next];
+            next += 1;
+            for side in 0..6 {
+                let beside = self.puzzle.beside[a][side];
+                let Some(position) = self.positions.get(beside as usize) else { continue };
+                let Some(&to) = self.at.get(&std::array::from_fn(|k| position[k] + by[k])) else { continue };
+                let is_in = |slot: u32| pairs.iter().any(|&(a, b)| a == slot as usize || b == slot as usize);
+                if is_in(beside) || is_in(to) || pairs.len() >= GROUP {
+                    continue;
+                }
+                let bond = |own: usize, other: u32| {
+                    let (own, other) = (self.content(state, own as u32), self.content(state, other));
+                    own.zip(other).map_or(0, |(own, other)| self.seam(own, side, other))
+                };
+                let odds = f64::from(bond(a, beside).max(bond(b, to))) / UNITS;
+                if odds > 0.0 && !random.accepts(-odds * BOND) {
+                    pairs.push((beside as usize, to as usize));
+                }
+            }
+        }
+        let before = self.sum_around(state, &pairs);
+        pairs.iter().for_each(|&(a, b)| state.swap(a, b));
+        let gain = self.sum_around(state, &pairs) - before;
+        if !random.accepts(gain as f64 / 2.0 / temperature) {
+            pairs.iter().for_each(|&(a, b)| state.swap(a, b));
+        }
+    }
+
+    /// Twice the log-odds of everything in some slots and beside them.
+    fn sum_around(&self, state: &State, pairs: &[(usize, usize)]) -> i64 {
+        let is_in = |slot: u32| pairs.iter().any(|&(a, b)| a == slot as usize || b == slot as usize);
+        let mut sum = 0;
+        for slot in pairs.iter().flat_map(|&(a, b)| [a, b]) {
+            let Some(content) = self.content(state, slot as u32) else { continue };
+            sum += 2 * i64::from(self.own(slot, content));
+            for (side, &other) in self.puzzle.beside[slot].iter().enumerate() {
+                let Some(beside) = self.content(state, other) else { continue };
+                let seam = i64::from(self.seam(content, side, beside));
+                // Seams within the group are met from both sides.
+                sum += if is_in(other) { seam } else { 2 * seam };
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recover::assemble::puzzle::Seams;
+
+    /// A square of blocks, each of which continues its own neighbours alone, in a shuffled order.
+    fn square(edge: u32) -> (Puzzle, Vec<[i32; 3]>) {
+        let n = edge * edge;
+        let beside = |slot: u32, by: i32, along_x: bool| {
+            let (x, z) = ((slot % edge) as i32, (slot / edge) as i32);
+            let (x, z) = if along_x { (x + by, z) } else { (x, z + by) };
+            let inside = 0..edge as i32;
+            if inside.contains(&x) && inside.contains(&z) { z as u32 * edge + x as u32 } else { NONE }
+        };
+        let near = |slot: u32| {
+            let [x, z] = [true, false].map(|along_x| [beside(slot, -1, along_x), beside(slot, 1, along_x)]);
+            [x[0], x[1], NONE, NONE, z[0], z[1]]
+        };
+        let table = |along_x: bool| {
+            let odds = |own: u32| (0..n).map(move |other| if beside(own, 1, along_x) == other { 90 } else { -60 });
+            Seams::new((0..n).flat_map(odds).collect(), n as usize)
+        };
+        // Blocks at the edge are known by what is beside the square.
+        let is_inside = |n: u32| (1..edge - 1).contains(&n);
+        let odds = |slot: u32, content: u32| match is_inside(slot % edge) && is_inside(slot / edge) {
+            false if slot == content => 90,
+            false => -60,
+            true => 0,
+        };
+        let own = (0..n).flat_map(|slot| (0..n).map(move |content| odds(slot, content)));
+        let numbers: Vec<u32> = (0..n).collect();
+        let sides = || [numbers.clone(), numbers.clone()];
+        let puzzle = Puzzle {
+            slots: numbers.clone(),
+            beside: (0..n).map(near).collect(),
+            blocks: (0..n as usize).collect(),
+            content: numbers.clone(),
+            live: vec![0; n as usize],
+            sides: [sides(), sides(), sides()],
+            seams: [table(true), Seams::default(), table(false)],
+            own: own.collect(),
+            contents: n as usize,
+            held: numbers.iter().map(|slot| (slot * 7 + 3) % n).collect(),
+        };
+        (puzzle, numbers.iter().map(|slot| [(slot % edge) as i32, 0, (slot / edge) as i32]).collect())
+    }
+
+    #[test]
+    fn a_shuffled_square_is_put_in_order() {
+        let (puzzle, positions) = square(8);
+        let (sum, state) = Search::new(&puzzle, positions).run(1);
+        assert_eq!(state.held, puzzle.slots);
+        assert_eq!(sum, 9.0 * (28.0 + 2.0 * 7.0 * 8.0));
+    }
+
+    #[test]
+    fn accepted_changes_keep_blocks_and_places_in_step() {
+        let (puzzle, positions) = square(6);
+        let search = Search::new(&puzzle, positions);
+        let mut state = State::new(&puzzle);
+        let mut random = Random::new(7);
+        for k in 0..2000 {
+            let Some((slot, b)) = search.propose(&state, &mut random) else { continue };
+            let temperature = f64::INFINITY;
+            if k % 3 == 0 {
+                search.try_group(&mut state, slot, b, temperature, &mut random);
+            } else {
+                search.try_block(&mut state, slot, b, temperature, &mut random);
+            }
+        }
+        assert_ne!(state.held, puzzle.held);
+        let mut all = state.held.clone();
+        all.sort_unstable();
+        assert_eq!(all, puzzle.slots, "each block has one place");
+        assert!((0..36).all(|slot| state.place[state.held[slot] as usize] == slot as u32));
+    }
+
+    #[test]
+    fn only_changes_that_fit_better_are_accepted_when_it_is_cold() {
+        let (puzzle, positions) = square(6);
+        let search = Search::new(&puzzle, positions);
+        let mut state = State::new(&puzzle);
+        let mut random = Random::new(3);
+        let mut sum = search.sum(&state);
+        for k in 0..3000 {
+            let Some((slot, b)) = search.propose(&state, &mut random) else { continue };
+            if k % 3 == 0 {
+                search.try_group(&mut state, slot, b, 1e-9, &mut random);
+            } else {
+                search.try_block(&mut state, slot, b, 1e-9, &mut random);
+            }
+            let now = search.sum(&state);
+            assert!(now >= sum, "{sum} to {now}");
+            sum = now;
+        }
+        assert!(sum > search.sum(&State::new(&puzzle)));
+    }
+}

@@ -1,0 +1,107 @@
+//! Log-odds of seams that were computed before. Many blocks have the same sides, and each pair of sides is compared many times.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::parallel;
+use crate::recover::assemble::links::Sides;
+use crate::recover::cells::Side;
+
+/// Entries of the cache: 16 MiB.
+const ENTRIES: usize = 1 << 21;
+
+/// Log-odds are kept as whole numbers of this part.
+const UNITS: f64 = 100.0;
+
+/// The bits of the number of a side in a key.
+const NUMBER_BITS: u32 = 23;
+
+/// The sides of blocks by number, and what was computed of pairs of them.
+pub(super) struct SeamCache {
+    /// For each case and block, for each axis the numbers of its lower and its upper side. Equal sides have the same number.
+    numbers: Vec<Vec<[[u32; 2]; 3]>>,
+    /// Each a key plus one and a value.
+    entries: OnceLock<Box<[AtomicU64]>>,
+}
+
+impl SeamCache {
+    pub fn new(sides: &[Vec<Option<Sides>>]) -> Self {
+        let mut numbers: Vec<Vec<[[u32; 2]; 3]>> = sides.iter().map(|of| vec![Default::default(); of.len()]).collect();
+        let found = parallel::map_indices(6, |k| {
+            let mut number_of: HashMap<&Side, u32> = HashMap::new();
+            let mut found = Vec::new();
+            for sides in sides.iter().flatten() {
+                let next = number_of.len() as u32;
+                let side = sides.as_ref().map(|sides| &sides.outer[k / 2][k % 2]);
+                found.push(side.map_or(0, |side| *number_of.entry(side).or_insert(next)));
+            }
+            found
+        });
+        for (k, found) in found.into_iter().enumerate() {
+            for (numbers, number) in numbers.iter_mut().flatten().zip(found) {
+                numbers[k / 2][k % 2] = number;
+            }
+        }
+        Self { numbers, entries: OnceLock::new() }
+    }
+
+    /// Forgets what was computed.
+    pub fn clear(&mut self) {
+        self.entries = OnceLock::new();
+    }
+
+    /// The number of a side of a block.
+    pub fn number(&self, (r, b): (usize, usize), axis: usize, upper: bool) -> u32 {
+        self.numbers.get(r).and_then(|of| of.get(b)).map_or(0, |of| of[axis][usize::from(upper)])
+    }
+
+    /// The log-odds of an upper side with the lower side of the next block, computed unless they are known.
+    pub fn odds(&self, axis: usize, upper: u32, lower: u32, compute: impl FnOnce() -> f64) -> f64 {
+        if (upper | lower) >> NUMBER_BITS != 0 {
+            return compute();
+        }
+        let key = ((axis as u64) << (2 * NUMBER_BITS) | u64::from(upper) << NUMBER_BITS | u64::from(lower)) + 1;
+        let at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 43) as usize;
+        let entries = self.entries.get_or_init(|| (0..ENTRIES).map(|_| AtomicU64::new(0)).collect());
+        let found = entries[at].load(Ordering::Relaxed);
+        let value = if found >> 16 == key {
+            found as u16 as i16
+        } else {
+            let value = (compute() * UNITS).round() as i16;
+            entries[at].store(key << 16 | u64::from(value as u16), Ordering::Relaxed);
+            value
+        };
+        f64::from(value) / UNITS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_of_sides_is_computed_once() {
+        let mut cache = SeamCache::new(&[]);
+        assert_eq!(cache.odds(0, 1, 2, || 4.567), 4.57);
+        assert_eq!(cache.odds(0, 1, 2, || panic!("it is known")), 4.57);
+        assert_eq!(cache.odds(0, 2, 1, || -9.314), -9.31);
+        assert_eq!(cache.odds(2, 1, 2, || 0.0), 0.0);
+        assert_eq!(cache.odds(0, 1, 2, || panic!("others do not replace it")), 4.57);
+        cache.clear();
+        assert_eq!(cache.odds(0, 1, 2, || 1.0), 1.0);
+    }
+
+    #[test]
+    fn what_is_known_never_depends_on_what_was_asked_before() {
+        let cache = SeamCache::new(&[]);
+        let odds = |k: u32| f64::from(k % 1000) / 100.0 - 5.0;
+        for _ in 0..2 {
+            // More pairs than the cache has entries for.
+            for k in 0..3_000_000u32 {
+                let found = cache.odds(1, k / 1500, k % 1500, || odds(k));
+                assert!((found - odds(k)).abs() < 0.005);
+            }
+        }
+    }
+}
