@@ -54,7 +54,13 @@ impl Map {
         }
         Ok(Self {
             sparse,
-            dtype: if wide { Dtype::I64 } else { Dtype::I32 },
+            // The published page has unsigned numbers, the exporter signed ones.
+            dtype: match (wide, sizes[2] >= 128) {
+                (true, false) => Dtype::I64,
+                (false, false) => Dtype::I32,
+                (true, true) => Dtype::U64,
+                (false, true) => Dtype::U32,
+            },
             big_endian: is(4),
             fortran: is(8),
             packed: wide && is(16),
@@ -196,6 +202,9 @@ impl Map {
         }
         let several = |sizes: &[u32]| sizes.iter().filter(|&&n| n > 1).count() > 1;
         let [x, y, z] = self.dim;
+        if matches!(self.dtype, Dtype::U32 | Dtype::U64) {
+            expected.insert(Code::MapDtypeOther.name());
+        }
         if self.big_endian {
             expected.insert(Code::NpyBigEndian.name());
         }
