@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use voxscope::check;
-use voxscope::damage::Code;
+use voxscope::damage::{Code, Value};
 use voxscope::godot::block::BlockLayout;
 use voxscope::godot::block_files::{Meta, encode_block_file, name_of};
 use voxscope::godot::channel::{CHANNELS, Depth};
@@ -171,6 +171,11 @@ impl BlockFiles {
         let [forest] = &save.forests[..] else { panic!("{} forests", save.forests.len()) };
         assert_eq!(forest.format.map(|format| format.layout()), Some(self.layout()), "another layout");
         assert_eq!(forest.regions.len(), self.blocks.len(), "other files");
+        let missing = save.faults.iter().filter(|fault| fault.damage.code == Code::LodMissing);
+        let missing: Vec<_> = missing.map(|fault| fault.damage.found).collect();
+        let without = (0..self.lods).filter(|lod| self.blocks.iter().all(|file| file.lod != *lod));
+        let without: Vec<_> = without.map(|lod| Value::Number(lod.into())).collect();
+        assert_eq!(missing, without, "missing LODs");
         let world = World::of_forest(save, forest);
         let mut scratch = Scratch::default();
         for file in &self.blocks {

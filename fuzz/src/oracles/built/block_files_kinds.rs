@@ -1,6 +1,6 @@
 //! The kinds of damage of a save of block files.
 //!
-//! Not among them, because nothing shows them: a file that is gone, two files with each other's names (a block does not say
+//! Not among them, because nothing shows them: a file that is gone beside others of its LOD, two files with each other's names (a block does not say
 //! where it belongs).
 
 use voxscope::damage::{Code, Space};
@@ -11,7 +11,7 @@ use super::container::packed;
 use super::{Case, Dice, Expected, Kind, Place, Whose, block_kinds};
 use crate::oracles::block_files::Files;
 
-pub(super) const ALL: [Kind<BlockFiles>; 20] = [
+pub(super) const ALL: [Kind<BlockFiles>; 21] = [
     Kind { name: "meta_magic_changed", apply: meta_magic_changed },
     Kind { name: "meta_version_unknown", apply: meta_version_unknown },
     Kind { name: "meta_cut", apply: meta_cut },
@@ -32,6 +32,7 @@ pub(super) const ALL: [Kind<BlockFiles>; 20] = [
     Kind { name: "block_trailing", apply: block_trailing },
     Kind { name: "container_mode_unknown", apply: container_mode_unknown },
     Kind { name: "block_damaged", apply: block_damaged },
+    Kind { name: "lod_without_files", apply: lod_without_files },
 ];
 
 fn at(files: &Files, code: Code, start: usize, end: usize) -> Option<Case> {
@@ -123,6 +124,15 @@ fn lod_beyond_the_count(save: &BlockFiles, _: Vec<u8>, dice: &mut Dice) -> Optio
     let lod = dice.within(save.lods.into(), 31) as u8;
     let files = renamed(save, number, &File { lod, ..file.clone() }.path());
     Some(Case::of(files.join(), &[Code::BlockFilesMeta], Place::Field("LOD")))
+}
+
+/// All files of a LOD are gone.
+fn lod_without_files(save: &BlockFiles, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {
+    let (_, file) = block(save, dice)?;
+    let directory = format!("blocks/lod{}/", file.lod);
+    let mut files = save.files();
+    files.blocks.retain(|(path, _)| !path.starts_with(directory.as_bytes()));
+    Some(Case::of(files.join(), &[Code::LodMissing], Place::Field("files of the LOD")))
 }
 
 fn name_without_a_position(save: &BlockFiles, _: Vec<u8>, dice: &mut Dice) -> Option<Case> {

@@ -1,13 +1,16 @@
 //! Meta files of forests, as text in any order and spacing that JSON allows.
 
+use std::collections::BTreeSet;
+
 use arbitrary::{Result, Unstructured};
 use voxscope::bytes::Span;
-use voxscope::damage::{Code, Space};
+use voxscope::damage::{Code, Space, Value};
 use voxscope::godot::channel::Depth;
-use voxscope::godot::forest::Meta;
+use voxscope::godot::forest::{MAX_LODS, Meta};
+use voxscope::save::{Options, Save};
 
 use super::{Case, Dice, Kind, Model, Place, Seen};
-use crate::oracles::forest as raw;
+use crate::oracles::{disk, forest as raw, limits};
 
 /// A meta file: its fields with the text of their values, in their order.
 #[derive(Debug)]
@@ -19,6 +22,10 @@ pub struct Forest {
     lods: Option<u8>,
     fields: Vec<(&'static str, String)>,
     space: &'static str,
+    /// Whether the directories of LODs are where the Rust port has them.
+    port: bool,
+    /// LODs that have a region file.
+    saved: [u8; 3],
 }
 
 impl Forest {
@@ -37,6 +44,31 @@ impl Forest {
         };
         self.text(&kept.map(set).collect::<Vec<_>>())
     }
+
+    /// Each LOD below `lod_count` without a region file is reported as missing, and each other LOD with one as beyond it.
+    fn compare_lods(&self, bytes: &[u8]) {
+        disk::clean();
+        let dir = disk::directory("forest");
+        disk::write(&dir, "meta.vxrm", bytes);
+        let above = if self.port { "" } else { "regions/" };
+        for lod in self.saved {
+            disk::write(&dir, format!("{above}lod{lod}/r.0.0.0.vxr"), b"");
+        }
+        let save = Save::open(&dir, &Options::default().limits(limits()));
+        let save = save.unwrap_or_else(|error| panic!("no save: {error}"));
+        disk::clean();
+        let reported = |code: Code| {
+            let of_code = save.faults.iter().filter(move |fault| fault.damage.code == code);
+            of_code.filter_map(|fault| if let Value::Number(lod) = fault.damage.found { Some(lod) } else { None })
+        };
+        let lods = |all: std::ops::Range<u8>, has_file: bool| {
+            all.filter(|lod| self.saved.contains(lod) == has_file).map(u64::from).collect::<BTreeSet<_>>()
+        };
+        let missing: BTreeSet<u64> = reported(Code::LodMissing).collect();
+        assert_eq!(missing, lods(0..self.lods.unwrap_or(0), false), "missing LODs of {self:?}");
+        let beyond: BTreeSet<u64> = reported(Code::MetaLods).collect();
+        assert_eq!(beyond, lods(self.lods.unwrap_or(MAX_LODS)..MAX_LODS, true), "LODs beyond those of {self:?}");
+    }
 }
 
 impl Model for Forest {
@@ -51,6 +83,8 @@ impl Model for Forest {
             lods: (bits & 1 == 1).then_some(1 + lods % 24),
             fields: Vec::new(),
             space: ["", " ", "\n\t", "\r\n  "][usize::from(bits >> 1 & 3)],
+            port: bits & 16 == 16,
+            saved: u.arbitrary::<[u8; 3]>()?.map(|n| n % MAX_LODS),
         };
         // The engine writes 4 or 4.0.
         let point = if bits & 8 == 8 { ".0" } else { "" };
@@ -94,6 +128,7 @@ impl Model for Forest {
         assert_eq!((found.as_ref(), damage.as_slice()), (Some(&expected), &[][..]));
         let again = Meta::decode(&expected.encode()).report_to(&mut damage);
         assert_eq!((again, damage.as_slice()), (found, &[][..]), "not read as it was written");
+        self.compare_lods(bytes);
         raw::check(bytes);
     }
 
