@@ -53,6 +53,7 @@ pub(super) fn with_layout(data: &[u8], outside: Option<&Format>) -> Reach {
     let prefix = &data[..data.len().min(MAX_HEADER_BYTES)];
     let header = Header::decode(prefix, len64(data), outside).report_to(&mut damage);
     damage_inside(&damage, Space::File, data.len());
+    rig_of_voxedit(data, outside, &damage);
     let Some(header) = header else {
         assert!(!damage.is_empty(), "no header, and nobody says why");
         return Reach::Refused;
@@ -91,6 +92,21 @@ pub(super) fn with_layout(data: &[u8], outside: Option<&Format>) -> Reach {
         _ if views == 0 => Reach::Header,
         _ => Reach::Content,
     }
+}
+
+/// A file that begins with `VXR` and a digit is a rig of VoxEdit, unless only its fourth byte differs from a healthy header.
+fn rig_of_voxedit(data: &[u8], outside: Option<&Format>, damage: &[Damage]) {
+    let prefix = &data[..data.len().min(MAX_HEADER_BYTES)];
+    let is_rig = match prefix {
+        [b'V', b'X', b'R', b'0'..=b'9', rest @ ..] => {
+            let mut other = Vec::new();
+            let region = [b"VXR_", rest].concat();
+            let header = Header::decode(&region, len64(data), outside).report_to(&mut other);
+            header.is_none() || !other.is_empty()
+        }
+        _ => false,
+    };
+    assert_eq!(has(damage, Code::RegionVoxedit), is_rig, "a rig of VoxEdit: {damage:?}");
 }
 
 fn load(data: Vec<u8>, header: &Header, position: [i32; 3], options: &Options) -> Region<Vec<u8>> {

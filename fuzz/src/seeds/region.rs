@@ -117,6 +117,9 @@ fn headers(set: &mut Set, healthy: &[u8]) {
     add("and_nothing_else", healthy[..20].to_vec());
     add("zeros", vec![0; 300]);
     add("wrong_magic", patched(healthy, 0, b"VXR-"));
+    add("digit_in_the_magic", patched(healthy, 3, b"7"));
+    add("of_a_rig", b"VXR9\x04\0\0\0walk\x01\0\0\0body.vxm\0".to_vec());
+    add("of_a_rig_of_version_1", b"VXR6\x01\0\0\0walk\x01\0\0\0body.vxm\0".to_vec());
     add("version_0", patched(healthy, 4, &[0]));
     add("version_4", patched(healthy, 4, &[4]));
     add("block_size_0", patched(healthy, 5, &[0]));

@@ -79,7 +79,7 @@ const fn kinds() -> [Kind<Explorer>; region_kinds::ALL.len()] {
             [$(Kind { name: region_kinds::ALL[$n].0, apply: apply::<$n> }),*]
         };
     }
-    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33)
+    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34)
 }
 
 fn apply<const N: usize>(model: &Explorer, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {

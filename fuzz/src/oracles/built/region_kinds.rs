@@ -20,7 +20,7 @@ use crate::naive::block::write;
 pub(super) type Apply = fn(&File, Vec<u8>, &mut Dice) -> Option<Case>;
 
 /// All of them, those last that only version 3 has.
-pub(super) const ALL: [(&str, Apply); 34] = [
+pub(super) const ALL: [(&str, Apply); 35] = [
     ("magic_changed", magic_changed),
     ("version_unknown", version_unknown),
     ("file_cut_in_the_header", file_cut_in_the_header),
@@ -55,6 +55,7 @@ pub(super) const ALL: [(&str, Apply); 34] = [
     ("header_depth_impossible", header_depth),
     ("header_sector_size_zero", header_sector_size),
     ("header_palette_byte_impossible", header_palette),
+    ("rig_of_voxedit", rig_of_voxedit),
 ];
 
 /// How many a version has.
@@ -69,7 +70,7 @@ pub(super) const fn kinds<const VERSION: u8>() -> [Kind<Region<VERSION>>; ALL.le
             [$(Kind { name: ALL[$n].0, apply: apply::<VERSION, $n> }),*]
         };
     }
-    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33)
+    each!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34)
 }
 
 fn apply<const VERSION: u8, const N: usize>(model: &Region<VERSION>, bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
@@ -83,6 +84,14 @@ fn at(bytes: Vec<u8>, code: Code, start: usize, end: usize) -> Option<Case> {
 fn magic_changed(_: &File, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
     bytes[dice.below(4)] ^= dice.within(1, 255) as u8;
     at(bytes, Code::RegionNotRegion, 0, 4)
+}
+
+/// The first four bytes are those of a rig of VoxEdit, and no header of a region follows. Version 2 does not have this kind, so
+/// that the numbers of its kinds stay the same.
+fn rig_of_voxedit(_: &File, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
+    bytes[3] = dice.within(b'0'.into(), b'9'.into()) as u8;
+    bytes[4] = dice.one(&[0, 4, 5, 100, 255])?;
+    at(bytes, Code::RegionVoxedit, 0, 4)
 }
 
 fn version_unknown(_: &File, mut bytes: Vec<u8>, dice: &mut Dice) -> Option<Case> {
