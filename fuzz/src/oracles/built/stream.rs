@@ -1,14 +1,16 @@
 //! SQLite streams of all formats of keys, written here by the description of the file format: a leaf page each for the
 //! schema, the settings, the blocks, the channels and the index, and overflow pages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arbitrary::{Result, Unstructured};
 use voxscope::bytes::Span;
 use voxscope::check;
+use voxscope::damage::Code;
 use voxscope::godot::stream::loc::{Format, Owned, Place};
 use voxscope::limits::Limits;
 use voxscope::save::{Beside, Options, Save, Stream as Open, StreamScratch};
+use voxscope::world::World;
 
 use super::{Kind, Model, Seen};
 use crate::oracles::{disk, limits, stream as raw};
@@ -352,14 +354,32 @@ impl Stream {
         (by_old && !by_new).then_some(old)
     }
 
-    /// In a directory, the file is a stream under any name.
-    fn compare_under_another_name(&self, bytes: &[u8]) {
+    /// All streams of a directory are found, whatever their names are, and each of them is checked and read.
+    fn compare_in_a_directory(&self, bytes: &[u8]) {
         disk::clean();
         let dir = disk::directory("any");
         let path = disk::write(&dir, "maps/save.file", bytes);
+        let of_region = disk::write(&dir, "ships/r.0.0.0.vxr", bytes);
+        // No stream has this version.
+        let mut damaged = bytes.to_vec();
+        damaged[self.map().meta] = 9;
+        let damaged = disk::write(&dir, "ships/ship.sqlite", &damaged);
         let save = Save::open(&dir, &Options::default().limits(limits()));
-        let found = save.map(|save| save.streams.into_iter().map(|stream| stream.path).collect::<Vec<_>>());
-        assert!(found.as_ref().is_ok_and(|found| *found == [path]), "not found as a stream: {found:?}");
+        let save = save.unwrap_or_else(|error| panic!("no save: {error}"));
+        let found: Vec<_> = save.streams.iter().map(|stream| &stream.path).collect();
+        assert_eq!(found, [&path, &of_region, &damaged], "other streams in the directory");
+        let mut found = Vec::new();
+        check::run(&save, &check::Options::default(), |finding| found.push(finding));
+        let of_version = found.iter().filter(|finding| finding.code() == Code::StreamMetaField);
+        let files: BTreeSet<&str> = of_version.map(|finding| &*finding.file).collect();
+        assert_eq!(files, BTreeSet::from([&*save.shown(&damaged)]), "settings of other streams are damaged: {found:?}");
+        let (worlds, _) = World::all_readable(&save);
+        for path in [&path, &of_region] {
+            let world = worlds.iter().find(|world| world.path() == path).expect("a whole stream is a world");
+            let lods: BTreeSet<u8> = self.rows.iter().map(|row| row.place.lod).collect();
+            let blocks: usize = lods.into_iter().map(|lod| world.index(lod).blocks.len()).sum();
+            assert_eq!(blocks, self.rows.len(), "other blocks in {}", path.display());
+        }
         disk::clean();
     }
 
@@ -442,7 +462,7 @@ impl Model for Stream {
         let Ok(Some(open)) = open else { panic!("it is not read at all") };
         assert_eq!((open.format, open.meta.block_size()), (Some(self.format), Some(self.side())));
         assert_eq!(open.rows.len(), self.rows.len(), "other rows");
-        self.compare_under_another_name(bytes);
+        self.compare_in_a_directory(bytes);
         let mut scratch = StreamScratch::default();
         for row in &self.rows {
             let found = open.find(row.place).and_then(|at| open.rows.get(at));
