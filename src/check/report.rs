@@ -307,9 +307,11 @@ impl Report {
     fn count_inferred_orders(&mut self) {
         let remark = match self.inferred_orders {
             0 => return,
-            1 => "1 block of this file shows no byte order and is read so because of other blocks.".to_owned(),
+            1 => {
+                "1 block of this file shows no byte order and is read as big-endian because of other blocks.".to_owned()
+            }
             n => format!(
-                "{} blocks of this file show no byte order and are read so because of other blocks.",
+                "{} blocks of this file show no byte order and are read as big-endian because of other blocks.",
                 grouped(n)
             ),
         };

@@ -81,6 +81,7 @@ fn lines(
 }
 
 /// A file of which no block can be located.
+#[cfg(feature = "sqlite")]
 fn find_unlocated(save: &Save, of: save::File<'_>) -> Option<Fault> {
     let damage = check::find_unlocated(save, of)?;
     Some(Fault { file: save.shown(&of.path()), why: damage.to_string() })

@@ -64,7 +64,7 @@ fn values_of_blocks_that_show_no_order_are_right_in_every_command() {
         assert!(run(&["check", &to(name)]).code == Some(0), "{command}");
     }
     let checked = run(&["check", &big]);
-    let counted = "7 blocks of this file show no byte order and are read so because of other blocks.";
+    let counted = "7 blocks of this file show no byte order and are read as big-endian because of other blocks.";
     assert!(joined(&checked.out).contains(counted), "{}", checked.out);
     assert_eq!(run(&["check", &little]).code, Some(0));
 }

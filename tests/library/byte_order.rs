@@ -104,7 +104,8 @@ fn blocks_that_show_nothing_have_the_order_of_their_file() {
     assert_eq!(found.len(), 4 + quiet().len());
     let own = "raw values of the block are big-endian (expected little-endian).";
     let inferred = "raw values of the block are big-endian, as other blocks of the save show (expected little-endian).";
-    let counted = format!("{own} 7 blocks of this file show no byte order and are read so because of other blocks.");
+    let counted =
+        format!("{own} 7 blocks of this file show no byte order and are read as big-endian because of other blocks.");
     let count = |message: &str| found.iter().filter(|found| *found == message).count();
     assert_eq!([own, inferred, &counted].map(count), [3, quiet().len(), 1]);
     // Both are the same world, and what is made of the one is as the other.

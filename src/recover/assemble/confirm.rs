@@ -26,7 +26,7 @@ const ROUNDS: usize = 32;
 const MOST: usize = 8192;
 
 /// Empty slots beside placed blocks, for each block that was placed, above which groups are not compared: they could be moved
-/// instead of exchanged. Measured on islands of which a run of entries was lost: with it, half of the likely places were wrong.
+/// instead of exchanged. Measured on islands of which a run of entries was lost: half of the likely places were wrong there.
 const MANY_EMPTY: usize = 1;
 
 impl Growth {

@@ -8,8 +8,8 @@ use crate::parallel;
 use crate::recover::assemble::links::Sides;
 use crate::recover::cells::Side;
 
-/// Entries of the cache: 16 MiB.
-const ENTRIES: usize = 1 << 21;
+/// The most entries of the cache, as a power of 2: 16 MiB. Each takes the place of another one with the same hash.
+const MOST_BITS: u32 = 21;
 
 /// Log-odds are kept as whole numbers of this part.
 const UNITS: f64 = 100.0;
@@ -21,6 +21,8 @@ const NUMBER_BITS: u32 = 23;
 pub(super) struct SeamCache {
     /// For each case and block, for each axis the numbers of its lower and its upper side. Equal sides have the same number.
     numbers: Vec<Vec<[[u32; 2]; 3]>>,
+    /// How many entries there are, as a power of 2: about as many as there are pairs.
+    bits: u32,
     /// Each a key plus one and a value.
     entries: OnceLock<Box<[AtomicU64]>>,
 }
@@ -38,12 +40,15 @@ impl SeamCache {
             }
             found
         });
+        let count = |k: usize| found[k].iter().max().map_or(0, |most| *most as usize + 1);
+        let pairs: usize = (0..3).map(|axis| count(2 * axis) * count(2 * axis + 1)).sum();
+        let bits = (usize::BITS - pairs.leading_zeros()).min(MOST_BITS);
         for (k, found) in found.into_iter().enumerate() {
             for (numbers, number) in numbers.iter_mut().flatten().zip(found) {
                 numbers[k / 2][k % 2] = number;
             }
         }
-        Self { numbers, entries: OnceLock::new() }
+        Self { numbers, bits, entries: OnceLock::new() }
     }
 
     /// Forgets what was computed.
@@ -62,8 +67,8 @@ impl SeamCache {
             return compute();
         }
         let key = ((axis as u64) << (2 * NUMBER_BITS) | u64::from(upper) << NUMBER_BITS | u64::from(lower)) + 1;
-        let at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 43) as usize;
-        let entries = self.entries.get_or_init(|| (0..ENTRIES).map(|_| AtomicU64::new(0)).collect());
+        let at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (63 - self.bits) >> 1) as usize;
+        let entries = self.entries.get_or_init(|| (0..1usize << self.bits).map(|_| AtomicU64::new(0)).collect());
         let found = entries[at].load(Ordering::Relaxed);
         let value = if found >> 16 == key {
             found as u16 as i16
@@ -82,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_pair_of_sides_is_computed_once() {
-        let mut cache = SeamCache::new(&[]);
+        let mut cache = SeamCache { bits: 10, ..SeamCache::new(&[]) };
         assert_eq!(cache.odds(0, 1, 2, || 4.567), 4.57);
         assert_eq!(cache.odds(0, 1, 2, || panic!("it is known")), 4.57);
         assert_eq!(cache.odds(0, 2, 1, || -9.314), -9.31);
@@ -94,12 +99,12 @@ mod tests {
 
     #[test]
     fn what_is_known_never_depends_on_what_was_asked_before() {
-        let cache = SeamCache::new(&[]);
+        let cache = SeamCache { bits: 4, ..SeamCache::new(&[]) };
         let odds = |k: u32| f64::from(k % 1000) / 100.0 - 5.0;
         for _ in 0..2 {
             // More pairs than the cache has entries for.
-            for k in 0..3_000_000u32 {
-                let found = cache.odds(1, k / 1500, k % 1500, || odds(k));
+            for k in 0..3000u32 {
+                let found = cache.odds(1, k / 50, k % 50, || odds(k));
                 assert!((found - odds(k)).abs() < 0.005);
             }
         }
