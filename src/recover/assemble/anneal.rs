@@ -61,11 +61,13 @@ struct Search<'p> {
 }
 
 impl Growth {
-    /// Finds better places for all blocks of large regions that are not certain.
+    /// Finds better places for all blocks that are not certain, in large regions without many empty slots.
     pub fn anneal(&mut self, board: &mut Board<'_>, watch: &Watch<'_>) {
         let mut changed = false;
-        for r in (0..board.cases.len()).filter(|&r| board.cases[r].is_large()) {
-            changed |= !watch.is_cancelled() && self.anneal_region(board, r);
+        for (r, case) in board.cases.iter().enumerate() {
+            // Where most slots stay empty, each of them is another place of every block.
+            let is_asked = case.is_large() && !self.is_sparse(r) && !watch.is_cancelled();
+            changed |= is_asked && self.anneal_region(board, r);
         }
         if changed {
             self.reopen(board);

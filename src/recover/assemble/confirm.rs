@@ -63,7 +63,7 @@ impl Growth {
     }
 
     /// Whether so many slots beside placed blocks stay empty that a whole group of blocks may as well be one step further.
-    fn is_sparse(&self, r: usize) -> bool {
+    pub fn is_sparse(&self, r: usize) -> bool {
         let empty = self.open_slots(r).count();
         let placed = self.grown.iter().filter(|grown| grown.case == r).count();
         empty > placed * MANY_EMPTY
