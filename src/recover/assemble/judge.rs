@@ -33,8 +33,8 @@ const OWN: f64 = 6.0;
 const SHARPER: f64 = 2.0;
 
 /// The same for exchanges with blocks that fit the place better and have none that is certain: they rest on what these lose elsewhere.
-/// Measured on smooth ground of which a third of the entries was lost: with 2 one place was wrong as certain, with 1 a tenth fewer of the
-/// places were certain.
+/// Measured on two smooth worlds of which a third of the entries was lost: with 2, 95 % of the blocks were certain and one of them wrong,
+/// with 1.5 92 % and none.
 const SHARPER_IF_OPEN: f64 = 1.5;
 
 /// Log-odds above which nothing is in doubt any more. Chosen, so that sums of odds stay finite.
