@@ -219,7 +219,7 @@ const FEATURES: usize = 12;
 const BOTH_KINDS: usize = 7;
 const BOTH_SDF: usize = 8;
 const MARKS: usize = 9;
-const CHANGES: usize = 9;
+const CHANGES: usize = 10;
 
 /// Cells that stand out below which little is concluded from them.
 const FEW_MARKS: f64 = 4.0;
@@ -227,16 +227,14 @@ const FEW_MARKS: f64 = 4.0;
 /// The logarithm of changed cells of a side that are neither few nor many. Chosen.
 const FEW_CHANGES: f64 = 3.0;
 
-/// Of the cells in which one of two sides is not of the commonest kind, how many continue: 1 for all, -1 for none.
-fn marks(lower: &Side, upper: &Side) -> f64 {
-    let (mut marked, mut same) = (0u32, 0u32);
+/// The cells in which one of two sides is not of the commonest kind of the lower one: how many continue, and how many change.
+fn count_marked(lower: &Side, upper: &Side) -> (f64, f64) {
+    let (mut same, mut changed) = (0u32, 0u32);
     each_kind(lower, upper, |a, b| {
-        if a != usize::from(lower.most) || b != usize::from(lower.most) {
-            marked += 1;
-            same += u32::from(a == b);
-        }
+        same += u32::from(a == b && a != usize::from(lower.most));
+        changed += u32::from(a != b);
     });
-    (2.0 * f64::from(same) - f64::from(marked)) / (f64::from(marked) + FEW_MARKS)
+    (same.into(), changed.into())
 }
 
 /// A pair of sides as the second layer sees it.
@@ -254,13 +252,13 @@ impl Cells {
         features[class] = 1.0;
         features[3 + 2 * class] = mean(kinds, n);
         features[4 + 2 * class] = mean(sdf, m);
-        if class == 2 {
-            features[MARKS] = marks(lower, upper);
-        }
         if class > 0 {
-            let mut changes = 0u32;
-            each_kind(lower, upper, |a, b| changes += u32::from(a != b));
-            features[CHANGES + class] = FEW_CHANGES - f64::from(1 + changes).ln();
+            let (same, changed) = count_marked(lower, upper);
+            features[CHANGES + class - 1] = FEW_CHANGES - (1.0 + changed).ln();
+            if class == 2 {
+                // How many continue: 1 for all, -1 for none.
+                features[MARKS] = (same - changed) / (same + changed + FEW_MARKS);
+            }
         }
         features
     }
@@ -372,14 +370,13 @@ impl Axis {
         let without: Vec<Cells> = (0..folds).map(|fold| count(Some(fold))).collect();
         let groups: Vec<Vec<Features>> = parallel::map_indices(pairs.near.len(), |i| {
             let ((own, strangers), cells) = (&pairs.near[i], &without[fold(i)]);
-            let features = std::iter::once(own).chain(strangers).map(|(a, b)| cells.features(a, b));
+            let pairs_of = std::iter::once(own).chain(strangers);
+            let mut features: Vec<Features> = pairs_of.map(|(a, b)| cells.features(a, b)).collect();
             // So many weights need many pairs.
-            let is_small = pairs.near.len() < MANY;
-            let without_changes = |mut features: Features| {
-                features[CHANGES + 1..].fill(0.0);
-                features
-            };
-            features.map(|features| if is_small { without_changes(features) } else { features }).collect()
+            if pairs.near.len() < MANY {
+                features.iter_mut().for_each(|of| of[CHANGES..].fill(0.0));
+            }
+            features
         });
         let weights = regress(&groups);
         let n = pairs.near.len() as f64;

@@ -6,6 +6,7 @@ use crate::parallel;
 use crate::recover::assemble::Start;
 use crate::recover::assemble::heights::Heights;
 use crate::recover::assemble::links::{Link, Sides, around};
+use crate::recover::assemble::random::Random;
 use crate::recover::assemble::seam_cache::SeamCache;
 use crate::recover::cells::{AXES, LOD_AXIS, Model, Pairs, Side, Vocabulary};
 use crate::recover::faces::Faces;
@@ -35,6 +36,9 @@ const UNSEEN_LARGE: f64 = 0.5;
 /// The most that a full slot says of the one beside it, as log-odds. Chosen.
 const MOST_BESIDE: f64 = 3.0;
 
+/// Contents of a large region up to which all seams are compared. Chosen.
+const MOST_CONTENTS: usize = 1024;
+
 /// A place: a LOD and a position in blocks of it.
 type Place = (u8, [i32; 3]);
 
@@ -47,6 +51,7 @@ pub(super) struct Board<'c> {
     pub weights: &'c Weights,
     pub sides: Vec<Vec<Option<Sides>>>,
     pub model: Model,
+    /// What the model said of seams.
     pub cache: SeamCache,
     pub heights: Heights,
     /// Blocks whose places are taken for known.
@@ -72,16 +77,16 @@ impl<'c> Board<'c> {
         self.cache.odds(axis, self.cache.number(below, axis, true), self.cache.number(above, axis, false), odds)
     }
 
-    /// The odds of a block below and one above it along an axis, one of which may be beside itself.
-    pub fn pair_odds(&self, below: Node, axis: usize, above: Node) -> f64 {
-        self.side_odds(below, Link::Beside(axis, true), above)
-    }
-
     pub fn links(&self, lod: u8, position: [i32; 3]) -> Vec<(Link, Node)> {
         around(lod, position, self.lods)
             .into_iter()
             .filter_map(|(link, at)| Some((link, *self.placed.get(&at)?)))
             .collect()
+    }
+
+    /// Whether so few contents of a region are compared that all of each block's seams are, and not some cells of them.
+    pub fn compares_all(&self, r: usize, contents: usize) -> bool {
+        contents <= MOST_CONTENTS && self.cases[r].is_large()
     }
 
     /// The sides of a block, if they were kept.
@@ -180,7 +185,7 @@ impl<'c> Board<'c> {
             .flat_map(|(r, of)| (0..of.len()).map(move |b| (r, b)))
             .filter(|node| side(*node).is_some())
             .collect();
-        let mut random = Random(0x2545_f491_4f6c_dd1d);
+        let mut random = Random::from_state(0x2545_f491_4f6c_dd1d);
         for (axis, found) in found.iter().enumerate() {
             for &(own, link, other, at) in found.iter().step_by(found.len().div_ceil(LEARN).max(1)) {
                 let (Some(a), Some(b)) = (side(own), side(other)) else { continue };
@@ -284,31 +289,6 @@ impl<'c> Board<'c> {
 /// Blocks of one height look alike.
 const fn level((lod, position): Place) -> (u8, i32) {
     (lod, position[1])
-}
-
-/// Numbers that look random, and are the same every time.
-pub(super) struct Random(u64);
-
-impl Random {
-    pub const fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    const fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 11
-    }
-
-    pub const fn below(&mut self, n: usize) -> usize {
-        (self.next() % if n == 0 { 1 } else { n as u64 }) as usize
-    }
-
-    /// Whether a change is accepted, with a probability of e^`gain`.
-    pub fn accepts(&mut self, gain: f64) -> bool {
-        gain >= 0.0 || (self.next() as f64) < gain.exp() * (1u64 << 53) as f64
-    }
 }
 
 /// Sides within some blocks, with their axis.

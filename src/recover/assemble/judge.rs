@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
+use crate::recover::assemble::contents::Content;
 use crate::recover::assemble::growth::{Grown, Growth, keep_best};
 use crate::recover::assemble::links::{Few, Link};
 use crate::recover::cells::FEW;
@@ -13,9 +14,7 @@ use crate::recover::region::Case;
 /// Blocks that each one is compared with cell by cell.
 const RIVALS: usize = 64;
 
-/// Contents of a region up to which each block is compared with all others, and the most that an exchange may lose in the one place
-/// before the other place is looked at.
-pub(super) const MOST_CONTENTS: usize = 1024;
+/// The most that an exchange may lose in the one place before the other place is looked at. Chosen.
 const MOST_LOST: f64 = 20.0;
 
 /// The most slots without a block in which a block is compared.
@@ -127,27 +126,6 @@ fn complete(rated: &mut [Rated]) {
     }
 }
 
-/// Blocks by content.
-struct Rivals {
-    of: Vec<(u128, Vec<usize>)>,
-}
-
-impl Rivals {
-    fn new(judging: &Judging<'_, '_>, blocks: impl Iterator<Item = usize>) -> Self {
-        let mut index: HashMap<u128, usize> = HashMap::new();
-        let mut of: Vec<(u128, Vec<usize>)> = Vec::new();
-        for i in blocks {
-            let voxels = judging.voxels(i);
-            let at = *index.entry(voxels).or_insert_with(|| {
-                of.push((voxels, Vec::new()));
-                of.len() - 1
-            });
-            of[at].1.push(i);
-        }
-        Self { of }
-    }
-}
-
 /// A slot with its neighbours, each with its weight.
 type Support = Vec<(Link, Node, f64)>;
 
@@ -204,9 +182,9 @@ impl Judging<'_, '_> {
     }
 
     /// The blocks that may be in a slot instead of one that fits with the log-odds `own`.
-    fn rank(&self, rivals: &Rivals, voxels: u128, slot: u32, support: &Support, own: f64) -> Vec<usize> {
-        let others = || rivals.of.iter().filter(|(content, _)| *content != voxels);
-        if rivals.of.len() <= MOST_CONTENTS && self.case().is_large() {
+    fn rank(&self, rivals: &[Content], voxels: u128, slot: u32, support: &Support, own: f64) -> Vec<usize> {
+        let others = || rivals.iter().filter(|(content, _)| *content != voxels);
+        if self.board.compares_all(self.r, rivals.len()) {
             let could_be = |i: usize| self.strength(i, slot, support) >= own - MOST_LOST;
             return others()
                 .filter(|(_, blocks)| could_be(blocks[0]))
@@ -233,12 +211,8 @@ impl Judging<'_, '_> {
                 (slot, growth.occupied(board, r, slot, open.beside), support, around)
             })
             .collect();
-        let mut one_of: HashMap<u128, usize> = HashMap::new();
-        blocks.for_each(|i| {
-            one_of.entry(self.voxels(i)).or_insert(i);
-        });
-        let one_of: Vec<(u128, usize)> = one_of.into_iter().collect();
-        let rated = parallel::map(&one_of, |&(voxels, i)| {
+        let rated = parallel::map(&growth.group_by_content(board, r, blocks), |(voxels, blocks)| {
+            let i = blocks[0];
             let mut ranked: Vec<(f64, usize)> = unfilled
                 .iter()
                 .enumerate()
@@ -252,7 +226,7 @@ impl Judging<'_, '_> {
                 let (slot, occupied, support, _) = &unfilled[u];
                 if rank < UNFILLED { self.strength(i, *slot, support) + occupied } else { estimate }
             };
-            (voxels, ranked.into_iter().enumerate().map(odds).collect())
+            (*voxels, ranked.into_iter().enumerate().map(odds).collect())
         });
         rated.into_iter().collect()
     }
@@ -292,7 +266,7 @@ impl Growth {
         let unfilled = judging.rate_unfilled(slots.iter().map(|(_, i, _)| *i));
         let elsewhere = self.elsewhere(board, r);
         let settled: HashSet<usize> = settled.into_iter().map(|g| self.grown[g].loose).collect();
-        let rivals = Rivals::new(&judging, (0..self.loose[r].len()).filter(|i| !settled.contains(i)));
+        let rivals = self.group_by_content(board, r, (0..self.loose[r].len()).filter(|i| !settled.contains(i)));
         let found = parallel::map_indices(slots.len(), |k| {
             let (slot, i, support) = &slots[k];
             if matches!(asked, Asked::Beside(surer) if support.iter().all(|(_, node, _)| !surer.contains(node))) {

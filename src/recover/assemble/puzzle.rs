@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
+use crate::recover::assemble::contents::Content;
 use crate::recover::assemble::growth::needed;
 use crate::recover::assemble::links::{Link, around};
 use crate::recover::assemble::revise::Places;
@@ -21,6 +22,8 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Puzzle {
     /// The slots of the region.
     pub slots: Vec<u32>,
+    /// Their positions in the world, in blocks of their LOD.
+    pub positions: Vec<[i32; 3]>,
     /// The indices of the slots beside each one, for each axis the lower and the upper one, or [`NONE`].
     pub beside: Vec<[u32; 6]>,
     /// Unowned blocks by their index among them.
@@ -71,18 +74,13 @@ impl Puzzle {
         let slots: Vec<u32> = places.held.keys().copied().collect();
         let index: HashMap<u32, u32> = slots.iter().copied().zip(0..).collect();
         let blocks: Vec<usize> = (0..growth.loose[r].len()).filter(|&i| places.is_movable(i)).collect();
-        let mut number: HashMap<u128, u32> = HashMap::new();
-        let mut one_of: Vec<usize> = Vec::new();
-        let content: Vec<u32> = blocks
-            .iter()
-            .map(|&i| {
-                *number.entry(places.voxels(board, i)).or_insert_with(|| {
-                    one_of.push(i);
-                    one_of.len() as u32 - 1
-                })
-            })
-            .collect();
-        let contents = one_of.len();
+        let groups = growth.group_by_content(board, r, blocks.iter().copied());
+        let contents = groups.len();
+        let number =
+            |(content, (_, blocks)): (u32, &Content)| blocks.iter().map(move |&i| (i, content)).collect::<Vec<_>>();
+        let content_of: HashMap<usize, u32> = (0..).zip(&groups).flat_map(number).collect();
+        let content: Vec<u32> = blocks.iter().map(|i| content_of[i]).collect();
+        let one_of: Vec<usize> = groups.iter().map(|(_, blocks)| blocks[0]).collect();
         if contents.checked_mul(slots.len())? > MOST_PAIRS {
             return None;
         }
@@ -107,11 +105,12 @@ impl Puzzle {
                 return None;
             }
             let row = |own: &Node| -> Vec<i8> {
-                let odds = |other: &Node| units(board.pair_odds(*own, axis, *other)) as i8;
+                let odds = |other: &Node| units(board.side_odds(*own, Link::Beside(axis, true), *other)) as i8;
                 lower.iter().map(odds).collect()
             };
             seams[axis] = Seams::new(parallel::map(upper, row).concat(), lower.len());
         }
+        let mut positions = Vec::with_capacity(slots.len());
         let mut beside = Vec::with_capacity(slots.len());
         let mut fixed = Vec::with_capacity(slots.len());
         for &slot in &slots {
@@ -125,30 +124,21 @@ impl Puzzle {
                     _ => known.extend(board.placed.get(&at).map(|node| (link, *node))),
                 }
             }
+            positions.push(at);
             beside.push(near);
-            fixed.push((lod, at, known));
+            fixed.push(known);
         }
-        let rows: Vec<usize> = (0..slots.len()).collect();
-        let own = parallel::map(&rows, |&s| {
-            let (lod, at, known) = &fixed[s];
+        let lod = board.cases[r].lod;
+        let own = parallel::map_indices(slots.len(), |s| {
+            let known = &fixed[s];
             let full = beside[s].iter().filter(|other| **other != NONE).count()
                 + known.iter().filter(|(link, _)| matches!(link, Link::Beside(..))).count();
             let occupied = growth.occupied(board, r, slots[s], full);
-            // Of each side one seam.
-            let mut of_side: Vec<HashMap<u32, f64>> = vec![HashMap::new(); known.len()];
             let value = |c: usize| {
                 let node = places.node(one_of[c]);
-                let seams: f64 = known
-                    .iter()
-                    .zip(&mut of_side)
-                    .map(|(&(link, other), done)| match link {
-                        Link::Beside(axis, upper) => *done
-                            .entry(sides[axis][usize::from(upper)][c])
-                            .or_insert_with(|| board.side_odds(node, link, other)),
-                        _ => board.side_odds(node, link, other),
-                    })
-                    .sum();
-                units(seams + occupied + board.heights.odds(node, *lod, at[1])).clamp(-30_000.0, 30_000.0) as i16
+                let seams: f64 = known.iter().map(|&(link, other)| board.side_odds(node, link, other)).sum();
+                let height = board.heights.odds(node, lod, positions[s][1]);
+                units(seams + occupied + height).clamp(-30_000.0, 30_000.0) as i16
             };
             (0..contents).map(value).collect::<Vec<i16>>()
         });
@@ -165,6 +155,6 @@ impl Puzzle {
         }
         let at: HashMap<usize, u32> = blocks.iter().copied().zip(0..).collect();
         let held = places.held.values().map(|block| block.and_then(|i| at.get(&i).copied()).unwrap_or(NONE)).collect();
-        Some(Self { slots, beside, blocks, content, live, sides, seams, own, contents, held })
+        Some(Self { slots, positions, beside, blocks, content, live, sides, seams, own, contents, held })
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::{self, Grown, Growth};
-use crate::recover::assemble::judge::{Around, MOST_CONTENTS};
+use crate::recover::assemble::judge::Around;
 use crate::recover::assemble::links::{Link, around};
 use crate::recover::decide::Certainty;
 
@@ -260,10 +260,10 @@ impl Places<'_> {
         let leaving = holds.map_or(0.0, |i| self.value_of(i) + self.needed(i));
         let mut best = Move { gain: -leaving, slot, block: None };
         let links = board.links(lod, position);
-        let around: Vec<Around> =
-            links.iter().filter_map(|&(link, node)| Around::new(board, &(link, node, 1.0))).collect();
+        let exact = board.compares_all(self.case, rivals.len());
+        let compared = links.iter().filter(|_| !exact);
+        let around: Vec<Around> = compared.filter_map(|&(link, node)| Around::new(board, &(link, node, 1.0))).collect();
         let voxels = holds.map(|i| self.voxels(board, i));
-        let exact = rivals.len() <= MOST_CONTENTS && board.cases[self.case].is_large();
         let mut ranked: Vec<(f64, usize)> = rivals
             .iter()
             .filter(|&&i| Some(self.voxels(board, i)) != voxels)

@@ -1,0 +1,31 @@
+//! Numbers that look random, and are the same every time: a save is repaired in the same way on every machine.
+
+/// Numbers that look random.
+pub(super) struct Random(u64);
+
+impl Random {
+    /// Begins with a state, which must not be 0.
+    pub const fn from_state(state: u64) -> Self {
+        Self(state)
+    }
+
+    pub const fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    const fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 11
+    }
+
+    pub const fn below(&mut self, n: usize) -> usize {
+        (self.next() % if n == 0 { 1 } else { n as u64 }) as usize
+    }
+
+    /// Whether a change is accepted, with a probability of e^`gain`.
+    pub fn accepts(&mut self, gain: f64) -> bool {
+        gain >= 0.0 || (self.next() as f64) < gain.exp() * (1u64 << 53) as f64
+    }
+}
