@@ -26,7 +26,7 @@ pub struct Ready {
     /// Middles of blocks outside of it, some of them.
     pub far: Vec<[i64; 3]>,
     /// Where blocks are, as seen along x, y and z, once that is shown.
-    outlines: Outlines,
+    outlines: Arc<Outlines>,
 }
 
 type Outlines = [OnceLock<Option<Outline>>; 3];
@@ -38,7 +38,7 @@ impl Ready {
         let matter = probe.matter(&source);
         let bulk = source.bulk();
         let far = bulk.filter(|bulk| Some(*bulk) != source.extent()).map(|bulk| far(&source, bulk)).unwrap_or_default();
-        let outlines = Outlines::default();
+        let outlines = Arc::<Outlines>::default();
         // What is seen from above is shown first.
         outlines[1].get_or_init(|| Outline::new(&source, [0, 2]));
         Self { source: Arc::new(source), probe, matter, is_revised: false, bulk, far, outlines }
@@ -55,8 +55,8 @@ impl Ready {
     pub fn revised(&self, matter: Matter) -> Self {
         let channel = if let Matter::Channel(channel) = matter { Some(channel) } else { None };
         let probe = Probe::new(&self.source, channel);
-        let (source, far, outlines) = (Arc::clone(&self.source), self.far.clone(), Outlines::default());
-        Self { source, probe, matter, is_revised: true, bulk: self.bulk, far, outlines }
+        let (source, outlines) = (Arc::clone(&self.source), Arc::clone(&self.outlines));
+        Self { source, probe, matter, is_revised: true, bulk: self.bulk, far: self.far.clone(), outlines }
     }
 }
 
