@@ -16,8 +16,9 @@ use super::{TURNS, report, time};
 
 pub fn measure() {
     println!();
-    first_frame(&forest("regions-2000", &two_thousand_regions()));
-    first_picture(&forest("bench", &ForestSpec::bench()));
+    first("first frame, 2,000 regions", &forest("regions-2000", &two_thousand_regions()), "voxscope");
+    // The picture of the tables.
+    first("first picture, 20,480 blocks", &forest("bench", &ForestSpec::bench()), "\u{2580}\u{2580}\u{2580}");
     frames(&forest("million", &million()));
     world_frames(&forest("bench", &ForestSpec::bench()));
     keys_while_refining("163,840 blocks", &forest("large", &large()));
@@ -31,28 +32,15 @@ fn millis(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1000.0)
 }
 
-/// From the start of the program to the first thing on the screen.
-fn first_frame(dir: &Path) {
+/// From the start of the program to a text on the screen.
+fn first(what: &str, dir: &Path, text: &str) {
     let best = (0..TURNS).map(|_| {
         let since = Instant::now();
-        let terminal = Terminal::start(dir, 120, 40);
-        terminal.wait("voxscope");
+        Terminal::start(dir, 120, 40).wait(text);
         since.elapsed()
     });
     let best = best.min().unwrap();
-    report("first frame, 2,000 regions", &millis(best), "under 50 ms", best < Duration::from_millis(50));
-}
-
-/// From the start of the program to the first picture of the world, that of its tables.
-fn first_picture(dir: &Path) {
-    let best = (0..TURNS).map(|_| {
-        let since = Instant::now();
-        let terminal = Terminal::start(dir, 120, 40);
-        terminal.wait("\u{2580}\u{2580}\u{2580}");
-        since.elapsed()
-    });
-    let best = best.min().unwrap();
-    report("first picture, 20,480 blocks", &millis(best), "under 50 ms", best < Duration::from_millis(50));
+    report(what, &millis(best), "under 50 ms", best < Duration::from_millis(50));
 }
 
 /// A frame of each pane, with the table of all blocks in memory.
