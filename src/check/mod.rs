@@ -175,9 +175,9 @@ pub fn total_bytes(save: &Save, level: Level) -> u64 {
 /// Checks a save with the threads of the current `rayon` pool and passes each finding to `sink`.
 pub fn run(save: &Save, options: &Options<'_>, sink: impl FnMut(Finding)) -> Summary {
     // Findings name positions by the formula by which every other command reads them.
-    let evidence = match options.level {
-        Level::Header => None,
-        _ => slots::find_evidence(save, &|| options.cancelled()),
+    let (evidence, missing) = match options.level {
+        Level::Header => (None, Vec::new()),
+        _ => rayon::join(|| slots::find_evidence(save, &|| options.cancelled()), || missing(save)),
     };
     let placed = match &evidence {
         Some(evidence) => slots::read_by_old_formula(save, evidence, Purpose::Reading),
@@ -186,10 +186,14 @@ pub fn run(save: &Save, options: &Options<'_>, sink: impl FnMut(Finding)) -> Sum
     };
     let placed = placed.ok().flatten();
     let options = Options { formula: evidence.as_ref(), ..*options };
-    run_as_placed(placed.as_ref().unwrap_or(save), &options, sink)
+    match &placed {
+        Some(placed) => run_as_placed(placed, self::missing(placed), &options, sink),
+        None => run_as_placed(save, missing, &options, sink),
+    }
 }
 
-fn run_as_placed(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
+/// The check of a save whose blocks have their places; `missing` are the findings about its missing region files.
+fn run_as_placed(save: &Save, missing: Vec<Finding>, options: &Options<'_>, mut sink: impl FnMut(Finding)) -> Summary {
     let misnamed = save.unopened.iter().filter(|fault| fault.is_misnamed()).count() as u64;
     let mut summary = Summary { misnamed, ..Summary::default() };
     options.watch.begin(Step::Checking, total_bytes(save, options.level));
@@ -198,7 +202,6 @@ fn run_as_placed(save: &Save, options: &Options<'_>, mut sink: impl FnMut(Findin
         summary.unread += u64::from(finding.code().is_unread());
         sink(finding);
     }
-    let missing = if options.level > Level::Header { missing(save) } else { Vec::new() };
     for finding in missing {
         summary.counts.add(&finding);
         sink(finding);

@@ -14,11 +14,16 @@ use crate::bytes::Span;
 use crate::check::Finding;
 use crate::damage::{Code, Damage, Value};
 use crate::godot::region::name_of;
+use crate::parallel;
+use crate::recover::cluster::most_blocks;
 use crate::save::{Forest, ForestLayout, Kind, RegionFile, Save, Scratch};
 
 /// Coarse blocks with children that must be there before a file can be called missing, and coarse blocks without
 /// children that such a file leaves.
 const LEAST: usize = 4;
+
+/// Entries from which on the table of a region is large.
+const LARGE: u64 = 1 << 15;
 
 /// Forests without a block, and LODs without a region file or block file below one that has blocks.
 pub(crate) fn absent(save: &Save) -> Vec<Finding> {
@@ -84,29 +89,64 @@ pub(crate) fn missing(save: &Save) -> Vec<Finding> {
     forests.filter(|forest| forest.regions.iter().any(|file| file.lod > 0)).flat_map(|f| of_forest(save, f)).collect()
 }
 
+/// What the tables of a forest say of the LODs of its blocks.
+#[derive(Default)]
+struct Tables {
+    /// The region size of each file that can be read.
+    sizes: HashSet<[i32; 3]>,
+    /// Blocks of coarser LODs than the finest.
+    coarse: Vec<(u8, [i32; 3])>,
+    /// Places of the blocks of the next coarser LOD that have children, in order.
+    parents: Vec<(u8, [i32; 3])>,
+}
+
+impl Tables {
+    fn read(save: &Save, forest: &Forest) -> Self {
+        let mut all = Self::default();
+        let read = |file: &RegionFile| Self::of_file(save, forest, file);
+        // Threads do not hold several large tables in memory.
+        let (small, large): (Vec<_>, Vec<_>) = forest.regions.iter().partition(|file| most_blocks(file) < LARGE);
+        parallel::filter_map(&small, |file| read(file)).into_iter().for_each(|file| all.add(file));
+        large.into_iter().filter_map(read).for_each(|file| all.add(file));
+        all.parents.sort_unstable();
+        all.parents.dedup();
+        all
+    }
+
+    fn add(&mut self, file: Self) {
+        self.sizes.extend(file.sizes);
+        self.coarse.extend(file.coarse);
+        self.parents.extend(file.parents);
+    }
+
+    /// `None` for a file that cannot be read: what is wrong with it is reported elsewhere.
+    fn of_file(save: &Save, forest: &Forest, file: &RegionFile) -> Option<Self> {
+        let mut region = save.region(forest, file).ok()??;
+        let slots = region.slots(&mut Scratch::default()).ok()?;
+        let positions = || region.entries.iter().filter_map(|listed| region.block_position(listed.slot, slots));
+        let coarse = positions().filter(|_| file.lod > 0).map(|at| (file.lod, at)).collect();
+        let above = file.lod.checked_add(1)?;
+        let mut parents: Vec<_> = positions().map(|at| (above, at.map(|n| n >> 1))).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        Some(Self { sizes: HashSet::from([region.header.format.region_size.map(i32::from)]), coarse, parents })
+    }
+}
+
 fn of_forest(save: &Save, forest: &Forest) -> Vec<Finding> {
     let files: HashSet<(u8, [i32; 3])> = forest.regions.iter().map(|file| (file.lod, file.position)).collect();
-    let (mut blocks, mut sizes) = (HashSet::new(), HashSet::new());
-    for file in &forest.regions {
-        // What is wrong with a file is reported elsewhere.
-        let Ok(Some(mut region)) = save.region(forest, file) else { continue };
-        let Ok(slots) = region.slots(&mut Scratch::default()) else { continue };
-        sizes.insert(region.header.format.region_size.map(i32::from));
-        let positions = region.entries.iter().filter_map(|listed| region.block_position(listed.slot, slots));
-        blocks.extend(positions.map(|position| (file.lod, position)));
-    }
+    let Tables { sizes, coarse, parents } = Tables::read(save, forest);
     let mut size = sizes.into_iter();
     // Children are in the files that a size of regions says, so there must be one size.
     let (Some(size), None) = (size.next(), size.next()) else { return Vec::new() };
     let (mut with, mut without) = (0usize, 0usize);
     let mut missing: HashMap<(u8, [i32; 3]), usize> = HashMap::new();
-    for (lod, position) in blocks.iter().filter(|(lod, _)| *lod > 0) {
+    for (lod, position) in coarse {
         let first = position.map(|v| v.saturating_mul(2));
-        let mut children = (0..8).map(|i| [0, 1, 2].map(|axis| first[axis].saturating_add(i >> axis & 1)));
         let region = [0, 1, 2].map(|axis| first[axis].div_euclid(size[axis].max(1)));
         if !files.contains(&(lod - 1, region)) {
             *missing.entry((lod - 1, region)).or_default() += 1;
-        } else if children.any(|child| blocks.contains(&(lod - 1, child))) {
+        } else if parents.binary_search(&(lod, position)).is_ok() {
             with += 1;
         } else {
             without += 1;
