@@ -26,6 +26,8 @@ pub enum CauseKind {
     CopyCut,
     /// Files of the save were not copied.
     CopyIncomplete,
+    /// The game has not saved a block yet: no damage.
+    NewWorld,
     /// Files have the names of others, or names that the game does not look for.
     Renamed,
     /// A program converted line breaks in a binary file.
@@ -68,6 +70,7 @@ impl CauseKind {
         Self::DiskFull,
         Self::CopyCut,
         Self::CopyIncomplete,
+        Self::NewWorld,
         Self::Renamed,
         Self::TextConverted,
         Self::Mixed,
@@ -96,6 +99,7 @@ impl CauseKind {
             Self::DiskFull => "disk-full",
             Self::CopyCut => "copy-cut",
             Self::CopyIncomplete => "copy-incomplete",
+            Self::NewWorld => "new-world",
             Self::Renamed => "files-renamed",
             Self::TextConverted => "text-converted",
             Self::Mixed => "files-mixed",
@@ -125,6 +129,7 @@ impl CauseKind {
             Self::DiskFull => "The disk was full while the game saved",
             Self::CopyCut => "The copy of the save was cut off",
             Self::CopyIncomplete => "The copy of the save is incomplete",
+            Self::NewWorld => "The world is new and has no block yet",
             Self::Renamed => "Files of the save have other names than the game gave them",
             Self::TextConverted => "A program converted line breaks in a binary file",
             Self::Mixed => "Files of different saves or times were mixed",
@@ -150,6 +155,7 @@ impl CauseKind {
     pub const fn lost(self) -> &'static str {
         match self {
             Self::InUse
+            | Self::NewWorld
             | Self::Renamed
             | Self::Converted
             | Self::OldStates
@@ -162,7 +168,7 @@ impl CauseKind {
             Self::DiskFull => "blocks that the full disk did not take",
             Self::CopyCut => "everything behind the end of the copy",
             Self::CopyIncomplete => "nothing, as long as the original has the missing files",
-            Self::TextConverted => "nothing in the original; in this file every block behind the first change",
+            Self::TextConverted => "nothing where each change can be undone; otherwise the blocks in which one cannot",
             Self::Mixed => "blocks of which only another file had the newest state",
             Self::Migration | Self::Conversion => "nothing that the old file or save still has",
             Self::OldSlots => "nothing; some blocks are one slot away from their position",
@@ -182,7 +188,10 @@ impl CauseKind {
             Self::PowerLost => "whole blocks; older states of the others from a backup",
             Self::TwoWriters => "blocks whose position is certain; the others are kept in lost+found",
             Self::DiskFull => "blocks before the end of the file, and whole channels of the last one",
-            Self::CopyCut | Self::TextConverted => "everything, from the original: copy it again, as binary",
+            Self::CopyCut => "everything, from the original: copy it again",
+            Self::TextConverted => {
+                "every block whose bytes can be restored; everything from the original, copied as binary"
+            }
             Self::CopyIncomplete => "everything, from the original: copy the missing files",
             Self::Renamed => "every block, in files with the right names",
             Self::Mixed => "everything, from a backup of one time",
@@ -195,7 +204,7 @@ impl CauseKind {
             Self::Storage => "whole channels; everything from a backup",
             Self::Foreign => "what the format allows; the rest stays in lost+found",
             Self::Settings => "every block that a file has, with a sector size that the engine accepts",
-            Self::Converted | Self::OldStates => "nothing has to",
+            Self::Converted | Self::NewWorld | Self::OldStates => "nothing has to",
             Self::OptionMisfit => "everything: leave the option out, or give it the value of the save",
         }
     }
@@ -211,6 +220,7 @@ impl CauseKind {
             Self::DiskFull => "the game's log has write errors, and the disk has little room left",
             Self::CopyCut => "the original is longer than this file",
             Self::CopyIncomplete => "the original has more files than this copy",
+            Self::NewWorld => "nobody has played in the world yet",
             Self::Renamed => "files were renamed or exchanged by hand, or by a program that restored them",
             Self::TextConverted => "the copy was made by FTP in text mode, by git, or by an editor",
             Self::Mixed => "the files have dates of different sessions",

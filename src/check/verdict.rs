@@ -138,51 +138,46 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
         );
     }
     let damaged = totals.filter(|totals| totals.source > totals.kept);
-    let figures = damaged.map(figures);
-    let (first, rest) = match causes.split_first() {
-        None => (None, causes),
-        Some((first, rest)) => (Some(first), rest),
+    let mut figures = damaged.map(figures);
+    // The figures follow the cause that did the damage; where several did, they follow all of them.
+    let concerned: Vec<usize> = (0..).zip(causes).filter(|(_, cause)| cause.blocks > 0).map(|(n, _)| n).collect();
+    let of_figures = match (&concerned[..], causes) {
+        ([one], _) => Some(*one),
+        (_, [_]) => Some(0),
+        _ => None,
     };
-    // The figures of several saves follow what happened to each.
-    let mut of_all = None;
-    match (first, figures) {
-        (Some(first), Some(figures)) if first.alternatives.is_empty() && first.save.is_none() => {
-            lines.push(format!("{}: {figures}.", first.sentence()));
-        }
-        // Two sentences are easier to read than a long one.
-        (Some(first), Some(figures)) => {
-            lines.push(format!("{}.", first.sentence_with_save()));
-            let figures = format!("{}.", capitalize(&figures));
-            if first.save.is_none() {
-                lines.push(figures);
-            } else {
-                of_all = Some(figures);
-            }
-        }
-        (Some(first), None) => lines.push(format!("{}.", first.sentence_with_save())),
-        (None, Some(figures)) => {
-            lines.push(format!("The findings do not show what happened: {figures}."));
-        }
-        (None, None) => {}
-    }
+    let has_saves = causes.first().is_some_and(|first| first.save.is_some());
+    let shown = if has_saves { MOST_SAVES.saturating_add(1) } else { usize::MAX };
     let mut told: HashSet<String> = HashSet::new();
-    let mut tell_apart = |cause: &Cause| {
+    for (n, cause) in causes.iter().enumerate().take(shown) {
+        let figures = figures.take_if(|_| of_figures == Some(n) && cause.save.is_none());
+        let is_plain = cause.alternatives.is_empty() && cause.blocks > 0;
+        match figures {
+            Some(figures) if is_plain => lines.push(format!("{}: {figures}.", cause.sentence())),
+            // Two sentences are easier to read than a long one.
+            Some(figures) => lines.extend([format!("{}.", cause.sentence()), format!("{}.", capitalize(&figures))]),
+            None => lines.push(format!("{}.", cause.sentence_with_save())),
+        }
         let text = cause.tell_apart().filter(|text| told.insert(text.clone()));
-        text.map(|text| format!("{text}."))
-    };
-    lines.extend(first.and_then(&mut tell_apart));
-    let shown = if first.is_some_and(|first| first.save.is_some()) { MOST_SAVES } else { usize::MAX };
-    for cause in rest.iter().take(shown) {
-        lines.push(format!("{}.", cause.sentence_with_save()));
-        lines.extend(tell_apart(cause));
+        lines.extend(text.map(|text| format!("{text}.")));
     }
-    if rest.len() > shown {
-        let more = count((rest.len() - shown) as u64, "more cause");
+    if causes.len() > shown {
+        let more = count((causes.len() - shown) as u64, "more cause");
         lines.push(format!("And {more}; --format jsonl has all, and a check of one save those of it."));
     }
-    lines.extend(of_all);
+    lines.extend(figures.map(|figures| match causes {
+        [] => format!("The findings do not show what happened: {figures}."),
+        _ => format!("{}.", capitalize(&figures)),
+    }));
     let incomplete = causes.iter().filter(|cause| cause.kind == CauseKind::CopyIncomplete);
-    for evidence in incomplete.flat_map(|cause| &cause.evidence) {
+    let (empty, incomplete): (Vec<&Cause>, Vec<&Cause>) =
+        incomplete.partition(|cause| cause.alternatives.contains(&CauseKind::NewWorld));
+    if !empty.is_empty() {
+        lines.push(
+            "If the game has saved blocks, copy the region files from the original, then check again.".to_owned(),
+        );
+    }
+    for evidence in incomplete.into_iter().flat_map(|cause| &cause.evidence) {
         lines.push(format!("Missing: {evidence}. Copy the missing files from the original, then check again."));
     }
     lines.extend(damaged.map(|totals| outlook(totals, save, effort)));
@@ -204,7 +199,7 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
     // What each finding says of lost+found is true of its block alone.
-    if first.is_some_and(|first| first.kind == CauseKind::Migration)
+    if causes.first().is_some_and(|first| first.kind == CauseKind::Migration)
         && mended.is_some_and(|totals| totals.set_aside == 0)
     {
         lines.push(

@@ -41,6 +41,7 @@ impl CauseKind {
                 ];
                 MISSING.contains(&code)
             }
+            Self::NewWorld => code == Code::ForestEmpty,
             Self::Renamed => RENAMED.contains(&code),
             Self::CopyCut | Self::DiskFull => CUT.contains(&code) || PAGES.contains(&code),
             Self::Mixed => matches!(code, Code::MetaDiffers | Code::MetaField | Code::MetaLods),
@@ -68,6 +69,23 @@ impl CauseKind {
             // By a wrong option, anything may be found.
             Self::OptionMisfit => (code.level() > Level::Note && !code.is_failure()) || code == Code::SlotsOld,
         }
+    }
+
+    /// Whether it changes no byte within a file, so that damaged bytes need another cause.
+    pub(super) const fn leaves_bytes(self) -> bool {
+        matches!(
+            self,
+            Self::CopyIncomplete
+                | Self::NewWorld
+                | Self::Renamed
+                | Self::Mixed
+                | Self::Settings
+                | Self::Conversion
+                | Self::Converted
+                | Self::OldSlots
+                | Self::OldFormula
+                | Self::OldKeys
+        )
     }
 
     /// Whether findings with a code show that bytes were changed, or that another program wrote them, if no rule names

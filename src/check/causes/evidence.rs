@@ -1,14 +1,15 @@
 //! What the findings of all files add up to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::check::cause::CauseKind;
-use crate::check::causes::codes::{CUT, FOREIGN, MISFIT, SHIFTED, UNREADABLE, WRITING};
+use crate::check::causes::codes::{CUT, MISFIT, SHIFTED, TEXT, UNREADABLE, WRITING};
 use crate::check::causes::{Counts, Findings, NamedBlock};
 use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::{Fault, File, Save};
 use crate::source::{FileSource, Source};
+use crate::voxel_map::Map;
+use crate::voxel_map::map_json::plain_name;
 
 /// Damaged files that are searched for converted line breaks, or for what an option does not fit.
 pub(super) const SEARCHED: usize = 32;
@@ -49,9 +50,6 @@ pub(super) struct Evidence {
     pub garbage: u64,
     /// Damaged region files whose length is a multiple of a page of a disk.
     pub at_page: u64,
-    /// Findings of unknown data, and findings of bytes that were changed.
-    pub foreign: u64,
-    pub damaged: u64,
     /// All findings above note.
     pub above_note: u64,
     /// Files that end too early, and those of them whose length is a multiple of a copy buffer.
@@ -67,6 +65,8 @@ pub(super) struct Evidence {
     pub no_block_meta: u64,
     /// LODs that meta files count and that have no file.
     pub lods_missing: u64,
+    /// Files that something other than a game damaged: their names.
+    pub spoiled: HashSet<Arc<str>>,
 }
 
 fn count(counts: &Counts, codes: &[Code]) -> u64 {
@@ -105,18 +105,28 @@ impl Evidence {
             let displaced = count(counts, &[Code::BlockMisplaced, Code::BlockMoved, Code::BlockHalfMoved]);
             evidence.displaced += displaced;
             evidence.exchanged += if count(counts, &MISFIT) == 0 { displaced } else { 0 };
-            evidence.unowned += count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
             evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
             evidence.torn_by_shift += count(counts, &SHIFTED).min(count(counts, &[Code::BlockTorn]));
-            evidence.foreign += count(counts, &FOREIGN);
-            let changed = counts.iter().filter(|(code, _)| CauseKind::is_rest(**code) && !FOREIGN.contains(code));
-            evidence.damaged += changed.map(|(_, n)| n).sum::<u64>();
             let above_note = counts.iter().filter(|(code, _)| code.level() > Level::Note);
             evidence.above_note += above_note.map(|(_, n)| n).sum::<u64>();
             let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
             let garbage = entries.iter().all(|n| *n >= GARBAGE);
+            let unowned = count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
+            // Blocks that are torn where bytes are missing were not torn by a game.
+            evidence.unowned += unowned;
+            let shifted = count(counts, &SHIFTED) > 0 && displaced + unowned == 0;
+            if garbage || shifted || count(counts, &TEXT) > 0 {
+                evidence.spoiled.insert(Arc::clone(name));
+            }
             evidence.garbage += if garbage { entries.iter().sum() } else { 0 };
-            let Some(file) = files.get(&**name) else { continue };
+            let Some(file) = files.get(&**name) else {
+                if let Some(len) = array_len(save, name).filter(|_| count(counts, &CUT) > 0) {
+                    evidence.cut += 1;
+                    evidence.cut_at_buffer += u64::from(len > 0 && len.is_multiple_of(COPY_BUFFER));
+                    evidence.spoiled.insert(Arc::clone(name));
+                }
+                continue;
+            };
             if let File::Region(_, region) = file
                 && region.header.as_ref().is_some_and(|header| header.version < 3)
             {
@@ -131,15 +141,20 @@ impl Evidence {
             let beyond = count(counts, &[Code::TableBeyondEnd]);
             let of_another = !garbage && displaced > 0 && beyond > count(counts, &[Code::BlockTorn]);
             evidence.of_another += u64::from(of_another);
+            if of_another {
+                evidence.spoiled.insert(Arc::clone(name));
+            }
             // Garbage in a table says nothing about the end of its file.
             if count(counts, &CUT) > 0 && !garbage && !of_another {
                 evidence.cut += 1;
+                evidence.spoiled.insert(Arc::clone(name));
                 evidence.cut_at_buffer += u64::from(!file.is_empty() && file.len().is_multiple_of(COPY_BUFFER));
             }
             if count(counts, &UNREADABLE) > 0 && searched < SEARCHED {
                 searched += 1;
                 if has_converted_lines(*file) {
                     evidence.converted.push(Arc::clone(name));
+                    evidence.spoiled.insert(Arc::clone(name));
                 }
             }
         }
@@ -159,6 +174,17 @@ impl Evidence {
     pub fn has(&self, code: Code) -> bool {
         self.all.contains_key(&code)
     }
+}
+
+/// Bytes of an array of a voxel map, by the name of its file in findings.
+fn array_len(save: &Save, name: &str) -> Option<u64> {
+    let of_map = |map: &Map| {
+        let names = map.layers().flat_map(|layer| [&layer.data_file, &layer.index_file, &layer.depth_file]);
+        let mut paths = names.flatten().filter(|name| plain_name(name).is_ok()).map(|name| map.dir.join(name));
+        paths.find(|path| save.shown(path) == name)
+    };
+    let path = save.maps.iter().find_map(of_map)?;
+    std::fs::metadata(path).ok().map(|file| file.len())
 }
 
 /// Whether all line feeds at the beginning of a file follow carriage returns.

@@ -1,7 +1,7 @@
 //! The rules that infer causes from evidence.
 
 use crate::check::cause::{Cause, CauseKind};
-use crate::check::causes::codes::{BARE, CUT, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
+use crate::check::causes::codes::{BARE, CUT, FOREIGN, HEADER, SETTINGS, SHIFTED, TEXT, UNREADABLE};
 use crate::check::causes::evidence::Evidence;
 use crate::damage::Code;
 
@@ -46,7 +46,7 @@ impl Evidence {
         let missing = self.count(&[Code::MetaMissing, Code::MapFileMissing]).saturating_add(self.no_block_meta);
         let mut evidence = Vec::new();
         if self.has(Code::ForestEmpty) {
-            evidence.push("the forest has no block: it is new, or its region files were not copied".to_owned());
+            evidence.push("the forest has no block".to_owned());
         }
         if self.has(Code::LodGap) {
             evidence.push("a LOD has no region file although a higher one has blocks".to_owned());
@@ -64,7 +64,9 @@ impl Evidence {
             if lods > 0 {
                 evidence.push(format!("{lods} of the LODs that the meta file counts {} no file", has(lods)));
             }
-            causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, &[]));
+            let is_empty_only = self.has(Code::ForestEmpty) && missing + regions == 0 && !self.has(Code::LodGap);
+            let others: &[CauseKind] = if is_empty_only { &[CauseKind::NewWorld] } else { &[] };
+            causes.push(Cause::new(CauseKind::CopyIncomplete, 0, evidence, others));
         }
         causes.extend(self.renamed());
         let shifted = self.count(&SHIFTED);
@@ -230,15 +232,19 @@ impl Evidence {
         vec![Cause::new(kind, blocks, evidence, others)]
     }
 
-    /// What is left when no rule names a cause: bytes that no program writes so, or data of another program. `None` where
-    /// nothing shows that bytes were changed.
-    pub(super) fn unexplained(&self) -> Option<Cause> {
-        let foreign = format!("{} of data that another program or engine writes", number(self.foreign, "finding"));
-        let rest = self.damaged;
+    /// What is left of the damage that causes do not explain: bytes that no program writes so, or data of another program. `None`
+    /// where nothing shows that bytes were changed.
+    pub(super) fn unexplained(&self, causes: &[Cause]) -> Option<Cause> {
+        let is_explained = |code: Code| causes.iter().any(|cause| cause.kind.explains(code));
+        let all = || self.all.iter().filter(|(code, _)| CauseKind::is_rest(**code) && !is_explained(**code));
+        let of =
+            |is_foreign: bool| all().filter(|(code, _)| FOREIGN.contains(code) == is_foreign).map(|(_, n)| n).sum();
+        let (unknown, rest): (u64, u64) = (of(true), of(false));
+        let foreign = format!("{} of data that another program or engine writes", number(unknown, "finding"));
         let damaged = format!("{} of bytes that no engine writes", number(rest, "finding"));
         let header = self.count(&HEADER);
         let blocks = self.blocks_with(CauseKind::is_rest);
-        let cause = match (self.foreign, rest) {
+        let cause = match (unknown, rest) {
             (0, 0) => return None,
             (0, n) if n == header => {
                 let evidence = format!("{} in headers of region files, and none elsewhere", number(n, "finding"));
@@ -249,6 +255,17 @@ impl Evidence {
             _ => Cause::new(CauseKind::Storage, blocks, vec![damaged, foreign], &[CauseKind::Foreign]),
         };
         Some(Cause { covers_rest: true, ..cause })
+    }
+
+    /// Damaged headers of region files beside what other causes did: no game writes the header of a file a second time.
+    pub(super) fn headers(&self, causes: &[Cause]) -> Option<Cause> {
+        let is_explained = |code: Code| {
+            causes.iter().any(|cause| cause.kind.explains(code) || (cause.covers_rest && CauseKind::is_rest(code)))
+        };
+        let codes: Vec<Code> = HEADER.into_iter().filter(|code| self.has(*code) && !is_explained(*code)).collect();
+        let n = self.count(&codes);
+        let evidence = format!("{} in headers of region files", number(n, "finding"));
+        (n > 0).then(|| Cause::new(CauseKind::Storage, 0, vec![evidence], &[]))
     }
 
     /// What an engine left, or did with another formula.

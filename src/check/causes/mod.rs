@@ -7,14 +7,13 @@ mod infer;
 mod misfit;
 mod region_misfit;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::check::cause::{Cause, CauseKind, is_of, saves_of};
+use crate::check::cause::{Cause, is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::Save;
-use codes::{SHIFTED, TEXT};
 use evidence::Evidence;
 use misfit::find_misfit;
 pub(crate) use misfit::misfit_of_regions;
@@ -127,6 +126,12 @@ impl Findings {
         by_save.into_iter().flat_map(named).collect()
     }
 
+    /// The same without some files.
+    fn without(&self, files: &HashSet<Arc<str>>) -> Self {
+        let others = self.files.iter().filter(|(file, _)| !files.contains(file)).cloned();
+        Self { files: others.collect(), apart: 0 }
+    }
+
     fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
         let evidence = Evidence::gather(self, save);
         let has_findings = |file: &str| {
@@ -139,20 +144,19 @@ impl Findings {
         let mut causes = Vec::new();
         causes.extend(evidence.in_use());
         causes.extend(evidence.text());
-        let copy = evidence.copy();
-        // Blocks that are torn where bytes are missing were not torn by a game.
-        let shifted = evidence.count(&SHIFTED) > 0 && evidence.displaced + evidence.unowned == 0;
-        let table = evidence.garbage + evidence.of_another;
-        let text = !evidence.converted.is_empty() || evidence.count(&TEXT) > 0;
-        let whole = evidence.cut == 0 && table == 0 && !text && !shifted;
-        let writing = if whole { evidence.writing() } else { Vec::new() };
-        causes.extend(copy);
+        causes.extend(evidence.copy());
+        // What a copy did to one file says nothing about the others.
+        let writing = match evidence.spoiled.is_empty() {
+            true => evidence.writing(),
+            false => Evidence::gather(&self.without(&evidence.spoiled), save).writing(),
+        };
         causes.extend(writing);
         causes.extend(evidence.engine());
-        // A wrong name does not explain damaged bytes.
-        if causes.iter().all(|cause| cause.kind == CauseKind::Renamed) {
-            causes.extend(evidence.unexplained());
-        }
+        let rest = match causes.iter().all(|cause| cause.kind.leaves_bytes()) {
+            true => evidence.unexplained(&causes),
+            false => evidence.headers(&causes),
+        };
+        causes.extend(rest);
         causes
     }
 }
