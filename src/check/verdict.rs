@@ -74,6 +74,12 @@ pub struct Totals {
     /// Files whose blocks cannot be read because their layout is not known.
     #[serde(skip)]
     pub unknown_layout: u64,
+    /// Of the salvaged blocks, those that are written with `--level likely` only.
+    #[serde(skip)]
+    pub salvaged_likely: u64,
+    /// Files that are changed with `--level likely` only.
+    #[serde(skip)]
+    pub files_likely: u64,
 }
 
 impl Totals {
@@ -111,6 +117,8 @@ impl Totals {
         self.unplaced += other.unplaced;
         self.has_maps |= other.has_maps;
         self.unknown_layout += other.unknown_layout;
+        self.salvaged_likely += other.salvaged_likely;
+        self.files_likely += other.files_likely;
     }
 }
 
@@ -198,6 +206,19 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
     }
     let mended = totals.filter(|totals| damaged.is_none() && totals.files_changed > 0);
     lines.extend(mended.map(|totals| files_outlook(totals, save, effort)));
+    let whole = totals.filter(|totals| damaged.is_none() && totals.files_changed == 0);
+    lines.extend(whole.filter(|totals| totals.files_likely > 0).map(|totals| {
+        let (files, its) = (count(totals.files_likely, "file"), if totals.files_likely == 1 { "its" } else { "their" });
+        format!("{} --level likely mends {files}; {its} content is only likely then.", repair(save, effort))
+    }));
+    // Bytes behind the last block are the only sign of damage that no command changes.
+    let is_behind = |cause: &Cause| cause.alternatives.contains(&CauseKind::OldStates);
+    if whole.is_some_and(|totals| totals.files_likely == 0) && causes.iter().any(is_behind) {
+        lines.push(
+            "Every block is where the table has it, so a repair changes nothing. If the game was killed, the last changes before that are lost: look for a backup."
+                .to_owned(),
+        );
+    }
     // What each finding says of lost+found is true of its block alone.
     if causes.first().is_some_and(|first| first.kind == CauseKind::Migration)
         && mended.is_some_and(|totals| totals.set_aside == 0)
@@ -372,7 +393,11 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
     add(totals.put_right, format!("puts {} right for certain", grouped(totals.put_right)));
     let [puts, right] = if totals.put_right > 0 { ["", "more"] } else { ["puts ", "right"] };
     add(totals.likely, format!("{puts}{} {right} with --level likely", grouped(totals.likely)));
-    add(totals.salvaged, format!("salvages {} in part", grouped(totals.salvaged)));
+    let in_part = totals.salvaged.saturating_sub(totals.salvaged_likely);
+    add(in_part, format!("salvages {} in part", grouped(in_part)));
+    let [salvages, more] = if in_part > 0 { ["", " more"] } else { ["salvages ", ""] };
+    let only_likely = totals.salvaged_likely;
+    add(only_likely, format!("{salvages}{}{more} in part with --level likely", grouped(only_likely)));
     if parts.is_empty() {
         parts.push(format!(
             "keeps the {} that {} right",
@@ -432,6 +457,8 @@ mod tests {
         unplaced: 0,
         has_maps: false,
         unknown_layout: 0,
+        salvaged_likely: 0,
+        files_likely: 0,
     };
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use voxscope::check::{self, Summary};
+use voxscope::check::{self, Summary, Totals};
 use voxscope::draft;
 use voxscope::repair::{self, Accepted, Error, Plan, Written};
 use voxscope::save::{Forest, Kind, Save};
@@ -105,14 +105,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .accept(&arguments.accept)
         .effort(arguments.effort.to_library())
         .watch(Watch::default().cancel(&cancel).progress(&progress));
-    // Blocks that only `--level likely` writes.
-    let mut more = 0;
+    // What only `--level likely` writes.
+    let mut more = Totals::default();
     let done = pool.install(|| match &arguments.out {
         Some(out) if !arguments.plan => repair::run(&save, out, &options).map(|o| (o.plan, Some(o.check))),
         // Without and with the likely places: the regions are solved once for both.
         _ if arguments.level == Level::Certain => repair::plan_both(&save, &options).map(|[certain, likely]| {
             let [few, many] = [&certain, &likely].map(|plan| repair::totals(&save, plan));
-            more = few.lost.saturating_sub(many.lost);
+            more = repair::outlook(few, many);
+            more.likely = more.likely.saturating_sub(few.likely);
             (certain, None)
         }),
         _ => repair::plan(&save, &options).map(|plan| (plan, None)),
@@ -143,7 +144,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
     };
     let exit = exit.and(unread);
-    let printed = report(arguments, &save, &plan, more, check.as_ref(), left.as_ref());
+    let printed = report(arguments, &save, &plan, &more, check.as_ref(), left.as_ref());
     match &arguments.out {
         Some(out) if check.is_some() => Ok(after_report(out, exit, printed)),
         _ => printed.map(|()| exit),
@@ -199,7 +200,7 @@ fn report(
     arguments: &Arguments,
     save: &Save,
     plan: &Plan,
-    more: u64,
+    more: &Totals,
     check: Option<&Summary>,
     left: Option<&Summary>,
 ) -> Result<(), Failure> {
@@ -237,8 +238,7 @@ fn report(
     for line in totals.iter().flat_map(|totals| repair::total_words(totals, written)) {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
-    if more > 0 {
-        let line = format!("`--level likely` would also write {} whose place is only likely.", count(more, "block"));
+    for line in likely_words(more) {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     if check.is_none() && !plan.changes_nothing() {
@@ -247,6 +247,24 @@ fn report(
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     Ok(out.flush()?)
+}
+
+/// What `--level likely` would write beyond a plan, a line a sentence.
+fn likely_words(more: &Totals) -> Vec<String> {
+    let mut lines = Vec::new();
+    if more.likely > 0 {
+        let (blocks, its) = (count(more.likely, "block"), if more.likely == 1 { "its" } else { "their" });
+        lines.push(format!("`--level likely` would also write {blocks}, with {its} place or content only likely."));
+    }
+    if more.salvaged_likely > 0 {
+        let blocks = count(more.salvaged_likely, "block");
+        lines.push(format!("`--level likely` would also write {blocks} in part."));
+    }
+    if more.files_likely > 0 && lines.is_empty() {
+        let files = count(more.files_likely, "file");
+        lines.push(format!("`--level likely` would also change {files}, with what is only likely."));
+    }
+    lines
 }
 
 fn print_plan(out: &mut impl Write, save: &Save, plan: &Plan) -> Result<(), Failure> {

@@ -158,7 +158,8 @@ fn look(
     Ok(match () {
         () if view.is_readable() => {
             readable(&view);
-            (Action::Copy, "healthy")
+            let is_restored = region.source.restoration().is_some();
+            if is_restored { (Action::Restore, "a copy changed its bytes") } else { (Action::Copy, "healthy") }
         }
         () if view.damage.iter().any(|damage| damage.code == Code::RegionFormatUnknown) => {
             (Action::Copy, UNKNOWN_LAYOUT)

@@ -21,6 +21,8 @@ pub enum Action {
     Copy,
     /// It is built anew from the blocks that were found.
     Rebuild,
+    /// It is written as it was before a copy changed its bytes; all of these can be restored exactly.
+    Restore,
     /// It holds nothing that the game could use; it is kept in `lost+found`.
     SetAside,
     /// It is taken from the backup; what is there instead, if anything, is kept in `lost+found`.
@@ -34,6 +36,7 @@ impl Action {
         match self {
             Self::Copy => "copy",
             Self::Rebuild => "rebuild",
+            Self::Restore => "restore",
             Self::SetAside => "set aside",
             Self::FromBackup => "from backup",
         }

@@ -86,7 +86,7 @@ fn of_region<'p>(save: &Save, files: &Files<'_>, region: &'p RegionPlan, each: &
     // If the file is renamed, its blocks move with it.
     let kept = if region.region.is_some() || region.changes_slots { Fate::PutRight } else { Fate::Kept };
     match region.action {
-        Action::Copy => {
+        Action::Copy | Action::Restore => {
             own().into_iter().for_each(|own| listed(own, &mut |at| each(fate(at, kept, false, false))));
         }
         Action::SetAside => match (own(), files.get(&region.path)) {
@@ -153,7 +153,7 @@ fn of_pak<'p>(save: &Save, files: &Files<'_>, pak: &'p PakPlan, each: &mut dyn F
     // If the file is renamed, its chunks move with it.
     let kept = if pak.is_renamed { Fate::PutRight } else { Fate::Kept };
     match pak.action {
-        Action::Copy => stored(kept, each),
+        Action::Copy | Action::Restore => stored(kept, each),
         // The game reads no file of such a name, so it holds no position of the save.
         Action::SetAside | Action::FromBackup => {}
         Action::Rebuild => {
@@ -174,7 +174,7 @@ fn of_stream<'p>(save: &Save, stream: &'p StreamPlan, each: &mut dyn FnMut(Block
         BlockFate { file, lod, position, record: None, fate, is_of_region: false, torn, odd }
     };
     match stream.action {
-        Action::Copy => {
+        Action::Copy | Action::Restore => {
             let Some(file) = save.streams.iter().find(|file| file.path == stream.path) else { return };
             let Ok(Some(open)) = save.stream(file, &mut Vec::new()) else { return };
             for row in &open.rows {

@@ -173,6 +173,7 @@ fn describe_action(action: Action, why: &str) -> String {
     match action {
         Action::Copy => "healthy, copied as it is".to_owned(),
         Action::Rebuild => format!("rebuilt: {why}"),
+        Action::Restore => format!("restored: {why}"),
         Action::SetAside => format!("set aside: {why}"),
         Action::FromBackup => format!("taken from the backup: {why}"),
     }
@@ -184,7 +185,7 @@ fn start_preview(action: Action, why: &str) -> Preview {
     let lines = match action {
         Action::SetAside => about(Subject::Lost, "it is kept as it is, and none of its blocks is in the copy"),
         Action::FromBackup => about(Subject::Words, "the file of the backup, an older state, takes its place"),
-        Action::Copy | Action::Rebuild => Vec::new(),
+        Action::Copy | Action::Rebuild | Action::Restore => Vec::new(),
     };
     Preview { summary: describe_action(action, why), unchanged: action == Action::Copy, lines, ..Preview::default() }
 }

@@ -299,6 +299,7 @@ pub(super) fn whole(action: Action, name: &str, why: &str) -> Option<String> {
     match action {
         Action::SetAside => Some(format!("{name}: {why}; kept in lost+found.")),
         Action::FromBackup => Some(format!("{name}: {why}; that of the backup, an older state, takes its place.")),
+        Action::Restore => Some(format!("{name}: {why}; written with the bytes that it had before.")),
         Action::Copy | Action::Rebuild => None,
     }
 }

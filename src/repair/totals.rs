@@ -113,14 +113,23 @@ fn paks_set_aside(save: &Save, plan: &Plan) -> (u64, u64) {
     (chunks, unread)
 }
 
-/// The totals of a save at both levels: `certain` as planned without `likely`, and what a plan with `likely` adds to it.
+/// The totals of a save at both levels: what is certain as planned without `likely`, and what a plan with `likely` writes beyond it.
 #[must_use]
 pub fn outlook(certain: Totals, likely: Totals) -> Totals {
-    let more = certain.lost.saturating_sub(likely.lost);
+    let source = certain.source.max(likely.source);
+    let salvaged = certain.salvaged.max(likely.salvaged);
+    let settled = certain.kept + certain.put_right + certain.older + salvaged + likely.lost;
     Totals {
-        likely: certain.likely + more,
-        lost: certain.lost.saturating_sub(more),
+        source,
+        likely: source.saturating_sub(settled),
+        salvaged,
+        salvaged_likely: salvaged - certain.salvaged,
+        lost: likely.lost,
         unplaced: likely.unplaced,
+        set_aside: likely.set_aside,
+        set_aside_identical: likely.set_aside_identical,
+        misnamed: likely.misnamed,
+        files_likely: likely.files_changed.saturating_sub(certain.files_changed),
         ..certain
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
+use crate::bytes::Span;
 use crate::check;
 use crate::draft::{self, Draft, Input, Writer};
 use crate::godot::stream::loc::KeyRule;
@@ -17,6 +18,7 @@ use crate::repair::stamps::Stamps;
 use crate::repair::totals::totals;
 use crate::repair::{Error, Options, beside_copy, is_stream, lost, map, pack, pak, sources, stream};
 use crate::save::{self, LOST, REPORT, Save};
+use crate::source::Source;
 use crate::watch::Step;
 
 /// Checks that the files next to the copy of one stream can be created: its report and its `lost+found`. SQLite would apply
@@ -153,6 +155,13 @@ fn region(draft: &Draft<'_>, save: &Save, region: &RegionPlan) -> Result<(), dra
     let shown = region.name.to_string_lossy();
     match region.action {
         Action::Copy => draft.copy(&region.path, &region.name),
+        Action::Restore => {
+            let input = open_input(&region.path)?;
+            let mut writer = Writer::new(draft, &region.name)?;
+            writer.span(&input, Span::sized(0, input.source.len()))?;
+            writer.done()?;
+            input.unchanged()
+        }
         Action::SetAside => draft.copy(&region.path, &aside(draft, &region.name)),
         Action::FromBackup => {
             if fs::symlink_metadata(&region.path).is_ok_and(|m| m.is_file()) {

@@ -259,12 +259,12 @@ fn a_log_gives_the_pages_of_finished_saves() {
     );
     // Without its last page the save has no end.
     assert!(matches!(wal::read(&whole[..whole.len() - 1]).unwrap(), Found::Nothing));
-    for at in [32 + 24, 32 + 8, whole.len() - 1] {
-        let mut wrong = whole.clone();
-        wrong[at] ^= 1;
-        assert!(matches!(wal::read(&wrong[..]).unwrap(), Found::Nothing), "{at}");
-    }
-    for at in [0, 8, 24] {
+    // A frame of another salt is of a log before this one.
+    let mut older = whole.clone();
+    older[32 + 8] ^= 1;
+    assert!(matches!(wal::read(&older[..]).unwrap(), Found::Nothing));
+    // The header, then contents of the only save.
+    for at in [0, 8, 24, 32 + 24, whole.len() - 1] {
         let mut wrong = whole.clone();
         wrong[at] ^= 1;
         assert!(matches!(wal::read(&wrong[..]).unwrap(), Found::Unusable(_)), "{at}");

@@ -6,7 +6,8 @@
 //! frames x (page u32 · pages of the database, where a save ends here, else 0, u32 · salt u32 x 2 · checksum u32 x 2 · content)
 //! ```
 //!
-//! Frames are valid up to the last end of a save, if their salt is that of the log and their running checksum matches.
+//! Frames are valid up to the last end of a save, if their salt is that of the log and their running checksum matches. A log that
+//! was begun again has frames of another salt behind the new ones. One of the same salt whose checksum does not match was changed.
 
 use std::collections::HashMap;
 use std::io;
@@ -57,7 +58,13 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
         let [number, ends, a, b, frame_a, frame_b] = be_words(head)[..] else { break };
         sum = checksum(head.get(..8).unwrap_or_default(), big, sum);
         sum = checksum(content, big, sum);
-        if [a, b] != [salt_a, salt_b] || sum != [frame_a, frame_b] || number == 0 {
+        if [a, b] != [salt_a, salt_b] || number == 0 {
+            break;
+        }
+        if sum != [frame_a, frame_b] {
+            if pages.is_none() {
+                return Ok(Found::Unusable("the checksum of a frame of its first save does not match"));
+            }
             break;
         }
         open.push((number, at.saturating_add(FRAME)));

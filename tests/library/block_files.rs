@@ -17,6 +17,8 @@ use voxscope::save::{Kind, Options, Save};
 use voxscope::watch::Watch;
 use voxscope::world::World;
 
+use crate::common::files_below;
+
 fn spec() -> ForestSpec {
     let lods = vec![Extent { from: [-2, -1, -2], to: [1, 1, 1] }, Extent { from: [-1, -1, -1], to: [1, 1, 1] }];
     ForestSpec { lods, ..ForestSpec::default() }
@@ -226,4 +228,22 @@ fn nothing_is_taken_from_a_backup_of_another_layout() {
     let other = open(&backup);
     repair::run(&open(&from), &repaired, &repair::Options::default().backup(&other)).unwrap();
     assert!(!repaired.join("blocks/lod0/+0+0+0.vxb").exists());
+}
+
+#[test]
+fn a_block_file_with_converted_line_breaks_is_restored_exactly() {
+    let dir = tempfile::tempdir().unwrap();
+    let (world, copy) = (dir.path().join("world"), dir.path().join("copy"));
+    let sample = samples().find(|sample| sample.name == "block-files").unwrap();
+    (sample.make)(&world).unwrap();
+    let files = files_below(&world.join("blocks"));
+    let feeds = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+    let path = files.into_iter().max_by_key(|path| feeds(&fs::read(path).unwrap())).unwrap();
+    let whole = fs::read(&path).unwrap();
+    assert!(feeds(&whole) > 0);
+    let crlf = |byte: &u8| if *byte == b'\n' { vec![b'\r', b'\n'] } else { vec![*byte] };
+    fs::write(&path, whole.iter().flat_map(crlf).collect::<Vec<u8>>()).unwrap();
+    let done = repair::run(&open(&world), &copy, &repair::Options::default()).unwrap();
+    assert_eq!(done.check.counts.errors + done.check.counts.warnings, 0);
+    assert_eq!(fs::read(copy.join(path.strip_prefix(&world).unwrap())).unwrap(), whole);
 }

@@ -19,9 +19,9 @@ use voxscope::repair;
 use voxscope::save::{Options, PakOptions, Save};
 
 use crate::common::damage::{FileDamage, TableDamage, table_at};
-use crate::common::files_below;
 use crate::common::terrain::{Ground, Terrain};
 use crate::common::writer::Random;
+use crate::common::{committed, copy_dir, files_below};
 
 fn causes(path: &Path) -> Vec<Cause> {
     let save = Save::open(path, &Options::default()).unwrap();
@@ -216,6 +216,71 @@ fn lods_that_the_meta_file_counts_are_evidence_of_an_incomplete_copy() {
     assert_eq!(evidence(), [gap, "3 of the LODs that the meta file counts have no file"]);
     count("3");
     assert_eq!(evidence(), [gap, "1 of the LODs that the meta file counts has no file"]);
+}
+
+/// The kinds of the causes of a copy of a save that was killed while it saved, after one of its files was changed.
+fn of_killed_with_one_changed(change: impl Fn(&mut Vec<u8>)) -> Vec<CauseKind> {
+    let dir = tempfile::tempdir().unwrap();
+    let world = dir.path().join("world");
+    copy_dir(&committed().join("crash_terrain/t1/world"), &world);
+    let mut files = files_below(&world.join("regions"));
+    files.sort_by_key(|path| fs::metadata(path).unwrap().len());
+    let mut bytes = fs::read(&files[0]).unwrap();
+    change(&mut bytes);
+    fs::write(&files[0], bytes).unwrap();
+    causes(&world).iter().map(|cause| cause.kind).collect()
+}
+
+#[test]
+fn what_a_copy_did_to_one_file_does_not_hide_what_the_game_did_to_the_others() {
+    assert_eq!(of_killed_with_one_changed(|_| {}), [CauseKind::Killed]);
+    let crlf = |bytes: &mut Vec<u8>| {
+        *bytes = bytes.iter().flat_map(|byte| if *byte == b'\n' { vec![b'\r', b'\n'] } else { vec![*byte] }).collect();
+    };
+    assert_eq!(of_killed_with_one_changed(crlf), [CauseKind::TextConverted, CauseKind::Killed]);
+    let cut = |bytes: &mut Vec<u8>| bytes.truncate((bytes.len() * 3 / 4) & !4095);
+    assert_eq!(of_killed_with_one_changed(cut), [CauseKind::CopyCut, CauseKind::Killed]);
+    // The size of a region, which a game writes once.
+    let header = |bytes: &mut Vec<u8>| bytes[6] ^= 0x40;
+    let kinds = of_killed_with_one_changed(header);
+    assert!(kinds.contains(&CauseKind::Killed) && kinds.contains(&CauseKind::Storage), "{kinds:?}");
+}
+
+#[test]
+fn the_figures_follow_the_cause_that_moved_blocks() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = dir.path().join("world");
+    copy_dir(&committed().join("crash_terrain/t1/world"), &world);
+    fs::remove_file(world.join("meta.vxrm")).unwrap();
+    let save = Save::open(&world, &Options::default()).unwrap();
+    let totals = repair::expected_totals(&save, &repair::Options::default()).unwrap();
+    let lines = check::verdict(&causes(&world), Some(&totals), &SaveArguments::new(&save), Effort::NORMAL);
+    assert!(lines.iter().any(|line| line == "The copy of the save is incomplete."), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("The game was killed while it saved: of ")), "{lines:?}");
+}
+
+#[test]
+fn an_empty_forest_may_be_a_new_world() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = demo::samples().find(|sample| sample.name == "forest-empty").unwrap();
+    (sample.make)(dir.path()).unwrap();
+    let causes = causes(dir.path());
+    assert_eq!(causes.len(), 1);
+    assert_eq!((causes[0].kind, &causes[0].alternatives[..]), (CauseKind::CopyIncomplete, &[CauseKind::NewWorld][..]));
+}
+
+#[test]
+fn an_array_that_ends_at_a_copy_buffer_is_a_copy_that_was_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let sample = demo::samples().find(|sample| sample.name == "map-dense").unwrap();
+    (sample.make)(dir.path()).unwrap();
+    let arrays = files_below(dir.path()).into_iter().filter(|path| path.extension().is_some_and(|end| end == "npy"));
+    let path = arrays.max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    assert!(bytes.len() > 4096);
+    fs::write(&path, &bytes[..4096]).unwrap();
+    let causes = causes(dir.path());
+    assert_eq!(causes.iter().map(|cause| cause.kind).collect::<Vec<_>>(), [CauseKind::CopyCut], "{causes:?}");
 }
 
 #[test]

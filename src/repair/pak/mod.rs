@@ -7,11 +7,13 @@
 mod report;
 mod write;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::bytes::{Span, index};
 use crate::damage::Code;
 use crate::draft;
+use crate::pak::chunk::shapes_of;
 use crate::pak::header::Header;
 use crate::pak::offset::Reading;
 use crate::pak::place;
@@ -229,6 +231,13 @@ fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, analysis: &PakAnalysis, opt
     }
     plan.header = Some(analysis.header);
     plan.head = Span::new(0, analysis.layout.end().min(pak.source.len()));
+    // Changed bytes may decode, to a length that no chunk has.
+    let lengths = analysis.records.iter().filter_map(|(.., verdict)| match verdict {
+        Verdict::Fits(stream) => Some(stream.plain),
+        _ => None,
+    });
+    let lengths: HashSet<u64> = lengths.collect();
+    let has_shape = |plain: u64| lengths.contains(&plain) || !shapes_of(plain).is_empty();
     for &(record, listed, verdict) in &analysis.records {
         let chunk = |span, put_right| Chunk {
             record,
@@ -250,13 +259,16 @@ fn rebuilt(mut plan: PakPlan, pak: &Pak<FileSource>, analysis: &PakAnalysis, opt
             Verdict::Fits(stream) => plan.chunks.push(chunk(stream.span, None)),
             Verdict::Over(span) => plan.chunks.push(chunk(span, None)),
             Verdict::Mended(stream, why) => plan.chunks.push(chunk(stream.span, Some(why))),
-            Verdict::Checksum(stream) if options.likely => plan.chunks.push(Chunk {
+            Verdict::Checksum(stream) if options.likely && has_shape(stream.plain) => plan.chunks.push(Chunk {
                 certainty: Certainty::Likely,
                 new_checksum: true,
                 ..chunk(stream.span, Some("its checksum was another than that of its bytes"))
             }),
             Verdict::Checksum(stream) => {
-                leave("its checksum does not fit");
+                leave(match has_shape(stream.plain) {
+                    true => "its checksum does not fit",
+                    false => "its bytes were changed: neither its checksum nor its length fits",
+                });
                 plan.lost.push(part(stream, false));
             }
             Verdict::Part(stream, why) => {

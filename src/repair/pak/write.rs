@@ -18,8 +18,8 @@ use crate::source::Source;
 
 pub(in crate::repair) fn write(draft: &Draft<'_>, plans: &[PakPlan], limits: &Limits) -> Result<(), Error> {
     parallel::try_each(plans, |plan| match plan.action {
-        // Backups are not used for pak regions.
-        Action::Copy | Action::FromBackup => draft.copy(&plan.path, &plan.name),
+        // Backups are not used for pak regions, and a region whose bytes were restored is built anew.
+        Action::Copy | Action::FromBackup | Action::Restore => draft.copy(&plan.path, &plan.name),
         Action::SetAside => draft.copy(&plan.path, &aside(draft, &plan.name)),
         Action::Rebuild => rebuild(draft, plan, limits),
     })
