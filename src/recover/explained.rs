@@ -78,7 +78,8 @@ fn before_the_first_misfit(case: &Case) -> usize {
 }
 
 /// Whether the entries lead to all blocks in a row, each of its own length.
-fn is_exact(case: &Case) -> bool {
+#[must_use]
+pub fn is_exact(case: &Case) -> bool {
     let blocks = &case.walk.blocks;
     let mut at = 0;
     let each = case.entries.iter().zip(blocks).all(|(entry, block)| {

@@ -25,6 +25,7 @@ pub mod reading;
 pub mod region;
 pub mod screen;
 pub mod seam;
+pub mod settled;
 pub mod sketch;
 pub mod slots;
 pub mod solve;

@@ -70,8 +70,9 @@ struct Joint {
 struct Table<'s> {
     files: &'s [Named<'s>],
     at: HashMap<[i32; 3], usize>,
-    near: f64,
-    telling: f64,
+    /// Along each axis the share of cells that differ between neighbours, and by how much that of strangers exceeds it; `None`
+    /// where they differ as much, so that borders show nothing.
+    axes: [Option<(f64, f64)>; 3],
     known: HashMap<(usize, usize, usize), Joint>,
 }
 
@@ -127,21 +128,38 @@ enum Silent {
 impl<'s> Table<'s> {
     /// The files of a LOD by their names.
     fn of_lod(files: &'s [Named<'s>], lod: u8) -> Result<Self, Silent> {
-        let (mut near, mut random) = (Tally::default(), Tally::default());
+        let (mut near, mut random) = ([Tally::default(); 3], [Tally::default(); 3]);
         for file in files.iter().filter(|file| file.lod == lod) {
-            near.merge(file.screened.near);
-            random.merge(file.screened.random);
+            for axis in 0..3 {
+                near[axis].merge(file.screened.near[axis]);
+                random[axis].merge(file.screened.random[axis]);
+            }
         }
-        let telling = random.share() - near.share();
-        if near.cells < LEAST || random.cells < LEAST {
+        let cells = |tallies: &[Tally; 3]| tallies.iter().map(|tally| tally.cells).sum::<u64>();
+        if cells(&near) < LEAST || cells(&random) < LEAST {
             return Err(Silent::TooFew);
         }
-        if telling < TELLING {
+        let all = |tallies: &[Tally; 3]| {
+            tallies.iter().fold(Tally::default(), |mut all, tally| {
+                all.merge(*tally);
+                all
+            })
+        };
+        let all = (all(&near), all(&random));
+        // Noise that is the same at all heights continues upwards and nowhere else.
+        let axes = [0, 1, 2].map(|axis| {
+            let own = (near[axis], random[axis]);
+            let is_known = own.0.cells >= LEAST / 3 && own.1.cells >= LEAST / 3;
+            let (near, random) = if is_known { own } else { all };
+            let telling = random.share() - near.share();
+            (telling >= TELLING).then(|| (near.share(), telling))
+        });
+        if axes.iter().all(Option::is_none) {
             return Err(Silent::Alike);
         }
         let at: HashMap<[i32; 3], usize> =
             files.iter().enumerate().filter(|(_, file)| file.lod == lod).map(|(i, file)| (file.position, i)).collect();
-        Ok(Self { files, at, near: near.share(), telling, known: HashMap::new() })
+        Ok(Self { files, at, axes, known: HashMap::new() })
     }
 
     /// Files of which no border continues a neighbour's, in the order of their places.
@@ -168,39 +186,10 @@ impl<'s> Table<'s> {
             return *known;
         }
         let borders = [lower, upper].map(|file| &self.files[file].screened.borders[axis]);
-        let joint = self.compare(&borders[0][1], &borders[1][0]);
+        let joint =
+            self.axes[axis].map_or_else(Joint::default, |shares| compare(shares, &borders[0][1], &borders[1][0]));
         self.known.insert((lower, upper, axis), joint);
         joint
-    }
-
-    fn compare(&self, lower: &Border, upper: &Border) -> Joint {
-        let (mut differ, mut common) = (0, 0);
-        let has = |border: &'_ Border, at: &[u16; 2]| border.sides.iter().position(|(other, _)| other == at);
-        for (at, side) in &lower.sides {
-            if let Some(k) = has(upper, at) {
-                differ += side.differ(&upper.sides[k].1);
-                common += 1;
-            }
-        }
-        // If a border has all its telling sides, one without a partner shows that the terrain ends there.
-        let alone = |own: &Border, other: &Border| {
-            let missing = own.sides.iter().filter(|(at, _)| has(other, at).is_none()).count() as u32;
-            if other.is_complete { missing } else { 0 }
-        };
-        let alone = alone(lower, upper) + alone(upper, lower);
-        let seams = common + alone;
-        if seams < FEWEST {
-            return Joint::default();
-        }
-        let half = f64::from(alone) * CELLS as f64 / 2.0;
-        let share = (f64::from(differ) + half) / (f64::from(seams) * CELLS as f64);
-        let strange = (share - self.near) / self.telling;
-        Joint {
-            seams: common,
-            weight: (1.0 - 2.0 * strange).clamp(-1.0, 1.0) * f64::from(seams.min(MOST)),
-            joined: strange <= JOINED && common >= FEWEST,
-            broken: strange >= BROKEN,
-        }
     }
 
     fn weight(&mut self, at: [i32; 3]) -> f64 {
@@ -281,5 +270,36 @@ impl<'s> Table<'s> {
         let before: f64 = moved.iter().map(|&(file, _)| self.weight(self.files[file].position)).sum();
         let sure = after >= before + SURE && found.iter().all(|file| file.seams >= SEAMS);
         if sure { found } else { Vec::new() }
+    }
+}
+/// How two borders go together. `near` is the share of cells that differ between neighbours, and `telling` by how much that of
+/// strangers exceeds it.
+fn compare((near, telling): (f64, f64), lower: &Border, upper: &Border) -> Joint {
+    let (mut differ, mut common) = (0, 0);
+    let has = |border: &'_ Border, at: &[u16; 2]| border.sides.iter().position(|(other, _)| other == at);
+    for (at, side) in &lower.sides {
+        if let Some(k) = has(upper, at) {
+            differ += side.differ(&upper.sides[k].1);
+            common += 1;
+        }
+    }
+    // If a border has all its telling sides, one without a partner shows that the terrain ends there.
+    let alone = |own: &Border, other: &Border| {
+        let missing = own.sides.iter().filter(|(at, _)| has(other, at).is_none()).count() as u32;
+        if other.is_complete { missing } else { 0 }
+    };
+    let alone = alone(lower, upper) + alone(upper, lower);
+    let seams = common + alone;
+    if seams < FEWEST {
+        return Joint::default();
+    }
+    let half = f64::from(alone) * CELLS as f64 / 2.0;
+    let share = (f64::from(differ) + half) / (f64::from(seams) * CELLS as f64);
+    let strange = (share - near) / telling;
+    Joint {
+        seams: common,
+        weight: (1.0 - 2.0 * strange).clamp(-1.0, 1.0) * f64::from(seams.min(MOST)),
+        joined: strange <= JOINED && common >= FEWEST,
+        broken: strange >= BROKEN,
     }
 }

@@ -73,10 +73,10 @@ pub struct Screened {
     pub has_exchanged: bool,
     /// Its borders: for each axis the lower and the upper one.
     pub borders: [[Border; 2]; 3],
-    /// Seams between neighbours in the region.
-    pub near: Tally,
+    /// Seams between neighbours in the region, along each axis.
+    pub near: [Tally; 3],
     /// The same sides against those of other blocks of the same height.
-    pub random: Tally,
+    pub random: [Tally; 3],
 }
 
 /// The blocks of a region, by their positions in it.
@@ -185,8 +185,8 @@ impl<'s> Blocks<'s> {
     }
 
     /// How often sides that are not plain differ from their neighbours, and from other sides of the same height.
-    fn tallies(&self) -> (Tally, Tally) {
-        let (mut near, mut random) = (Tally::default(), Tally::default());
+    fn tallies(&self) -> ([Tally; 3], [Tally; 3]) {
+        let (mut near, mut random) = ([Tally::default(); 3], [Tally::default(); 3]);
         for axis in 0..3 {
             let mut levels: HashMap<u16, Vec<(&Side, &Side)>> = HashMap::new();
             for (at, sketch) in self.all {
@@ -198,10 +198,10 @@ impl<'s> Blocks<'s> {
             }
             for level in levels.values() {
                 for (i, (lower, upper)) in level.iter().enumerate() {
-                    near.add(lower.differ(upper));
+                    near[axis].add(lower.differ(upper));
                     let (_, other) = level[(i + level.len() / 2) % level.len()];
                     if level.len() > 1 {
-                        random.add(lower.differ(other));
+                        random[axis].add(lower.differ(other));
                     }
                 }
             }
@@ -271,7 +271,9 @@ mod tests {
     #[test]
     fn a_region_differs_less_from_itself_than_from_others() {
         let screened = Screened::new(&blocks(), SIZE);
-        assert!(screened.near.cells > 1000 && screened.near.share() < 0.5 * screened.random.share());
+        for (near, random) in screened.near.iter().zip(screened.random) {
+            assert!(near.cells > 500 && near.share() < 0.5 * random.share(), "{near:?}, {random:?}");
+        }
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::godot::region::Entry;
 use crate::recover::assemble::{self, Assembled, Loose, Start};
 use crate::recover::bits;
 use crate::recover::decide::{Certainty, Placed, decide};
-use crate::recover::explained::{listed, table_matches_sectors};
+use crate::recover::explained::{self, listed, table_matches_sectors};
 use crate::recover::region::{Candidate, Case, Listing};
+use crate::recover::settled;
 use crate::recover::solve;
 use crate::recover::solver::Solver;
 use crate::recover::torn_table::{Part, Split, own, part};
@@ -151,10 +152,21 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
         vec![Assembled::default(); cases.len()]
     };
     let asked = needed || check;
+    let made = members.iter().zip(made).zip(&by_order).map(|((member, made), order)| {
+        let fits = member.case.is_intact() || order.as_ref().is_some_and(|order| order.as_listed);
+        let kept = fits && asked && !member.near && !settled::has_exchanges(member.case, &made);
+        if kept { settled::as_listed(member.case, made) } else { made }
+    });
+    let made: Vec<Assembled> = made.collect();
     let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(&starts);
     all.map(|(((&Member { case, near, .. }, made), order), start)| match order.take() {
         _ if near => Solved::default(),
-        Some(order) => join(case, order, &made),
+        Some(order) => {
+            let solved = join(case, order, &made);
+            // A game that was killed may leave such a table, but so do worlds in which the same block is twice.
+            let is_shown = !explained::is_exact(case) || settled::moves_any(case, &solved.placed);
+            if is_shown { solved } else { from_table(case, &settled::as_listed(case, made)) }
+        }
         None if asked => from_table(case, &made),
         None => from_table(case, &as_started(start)),
     })

@@ -65,6 +65,8 @@ pub(super) struct Board<'c> {
     pub partial: Vec<bool>,
     /// For each axis, how much likelier the slot beside a full one is full than empty, as log-odds.
     pub beside: [f64; 3],
+    /// Of each case, how much more two blocks in known places would gain if they were exchanged than is usual, as log-odds.
+    pub confusion: Vec<f64>,
 }
 
 impl<'c> Board<'c> {

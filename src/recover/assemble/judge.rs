@@ -336,7 +336,10 @@ impl Growth {
             let (open, clear): (Vec<&Exchange>, Vec<&Exchange>) = rated.exchanges.iter().partition(is_open);
             let sum = |exchanges: Vec<&Exchange>| exchanges.into_iter().map(share).sum::<f64>();
             let sharper = if large { SHARPER } else { 1.0 };
-            let against = (rated.against + sum(clear)).powf(sharper) + sum(open).powf(SHARPER_IF_OPEN);
+            // Where known blocks would fit better exchanged, so may these.
+            let confusion = board.confusion[r].exp();
+            let against = ((rated.against + sum(clear)) * confusion).powf(sharper)
+                + (sum(open) * confusion).powf(SHARPER_IF_OPEN);
             Judged { grown: rated.grown, p: 1.0 / (1.0 + against), is_firm: rated.is_firm }
         };
         rated.iter().map(judge).collect()

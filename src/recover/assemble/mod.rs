@@ -29,6 +29,7 @@ mod renew;
 mod revise;
 mod seam_cache;
 mod slide;
+mod trial;
 
 use std::collections::{HashMap, HashSet};
 
@@ -167,6 +168,7 @@ pub fn assemble(
         lods: true,
         partial: starts.iter().map(|start| start.is_partial).collect(),
         beside: [0.0; 3],
+        confusion: vec![0.0; cases.len()],
     };
     let inside = inside(cases, &words);
     board.learn(&inside);
@@ -179,6 +181,7 @@ pub fn assemble(
         board.learn_without(&suspects, &inside);
         suspects = board.suspects(&starts);
     }
+    board.confusion = starts.iter().enumerate().map(|(r, start)| board.try_known(r, start)).collect();
     let mut growth = Growth::new(&board, &starts, effort);
     board.count_occupied(&growth.missing());
     growth.withdraw_moved(&mut board, moved);

@@ -1,0 +1,67 @@
+//! What seams may change in a region whose table fits its sectors.
+//!
+//! Nothing but seams speaks against such a table, and players build what breaks seams. So a region keeps its table unless blocks
+//! change places among each other: each of them goes to the slot of another one that moves too. A block that would leave its
+//! slot empty, or go to an empty one, stays, as do blocks that fit nowhere better.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::recover::assemble::{Assembled, Fit};
+use crate::recover::decide::{Certainty, Placed};
+use crate::recover::explained::listed;
+use crate::recover::region::Case;
+
+/// The blocks of a table that fits its sectors, by slot.
+fn table(case: &Case) -> HashMap<u32, usize> {
+    case.entries.iter().filter_map(|entry| Some((entry.slot, listed(case, entry)?))).collect()
+}
+
+/// Whether blocks change places among each other, at least one of them for certain.
+#[must_use]
+pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
+    let table = table(case);
+    let is_other = |fit: &&Fit| {
+        let own = table.get(&fit.slot);
+        own.is_some_and(|own| case.content(*own) != case.content(fit.block)) && fit.certainty >= Certainty::Likely
+    };
+    let mut moves: Vec<(u32, u128, u128)> = made
+        .fits
+        .iter()
+        .filter(is_other)
+        .filter_map(|fit| Some((fit.slot, case.content(*table.get(&fit.slot)?), case.content(fit.block))))
+        .collect();
+    // Moves whose block comes from no other move, or whose slot's own block goes to none, are left out until all are closed.
+    loop {
+        let before = moves.len();
+        let from: HashSet<u128> = moves.iter().map(|(_, own, _)| *own).collect();
+        let to: HashSet<u128> = moves.iter().map(|(.., new)| *new).collect();
+        moves.retain(|(_, own, new)| from.contains(new) && to.contains(own));
+        if moves.len() == before {
+            break;
+        }
+    }
+    let slots: HashSet<u32> = moves.iter().map(|(slot, ..)| *slot).collect();
+    made.fits.iter().any(|fit| fit.certainty == Certainty::Certain && slots.contains(&fit.slot))
+}
+
+/// Whether a block is for certain in a slot for which the table has another one.
+#[must_use]
+pub fn moves_any(case: &Case, placed: &[Placed]) -> bool {
+    let table = table(case);
+    let is_other =
+        |placed: &&Placed| table.get(&placed.slot).is_none_or(|own| case.content(*own) != case.content(placed.block));
+    placed.iter().filter(is_other).any(|placed| placed.certainty == Certainty::Certain)
+}
+
+/// The table as it is, with the places that were found for blocks which it does not list.
+#[must_use]
+pub fn as_listed(case: &Case, made: Assembled) -> Assembled {
+    let table = table(case);
+    let owned: HashSet<usize> = table.values().copied().collect();
+    let is_new = |fit: &Fit| !table.contains_key(&fit.slot) && !owned.contains(&fit.block);
+    let mut fits: Vec<Fit> = made.fits.into_iter().filter(is_new).collect();
+    fits.extend(table.iter().map(|(slot, block)| Fit::known(*slot, *block, 1.0)));
+    fits.sort_unstable_by_key(|fit| fit.slot);
+    let candidates = made.candidates.into_iter().filter(|(block, ..)| !owned.contains(block)).collect();
+    Assembled { fits, contradicted: Vec::new(), candidates, undecided: made.undecided }
+}
