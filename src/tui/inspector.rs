@@ -298,7 +298,7 @@ fn describe_block(app: &App, slot: Slot, out: &mut InspectorLines) {
         // Data of a block ends before its last sector does.
         let sectors = opened.sector_span(slot.first, slot.count);
         let is_region = matches!(opened.store, Store::Region(..));
-        let data = app.selected_block().map(|block| block.stored).filter(|stored| is_region && stored.len() > 0);
+        let data = app.selected_block().map(|block| block.stored).filter(|stored| is_region && !stored.is_empty());
         out.push(match data {
             Some(data) => ("bytes", Span::new(sectors.start, data.end).to_string(), Role::Text),
             None => ("file", sectors.to_string(), Role::Text),
