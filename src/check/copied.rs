@@ -3,6 +3,7 @@
 use crate::bytes::{Span, index};
 use crate::check::report::Report;
 use crate::damage::{Code, Damage, Level, Value};
+use crate::printable::grouped;
 use crate::save::{Region, Scratch, Stream, wanted};
 use crate::source::{FileSource, Source};
 
@@ -22,7 +23,8 @@ pub(super) fn cut(source: &FileSource, report: &mut Report) {
     if len > 0 && len.is_multiple_of(buffer) && source.restoration().is_none() {
         let largest = 1u64 << len.trailing_zeros().min(20);
         let damage = Damage::new(Code::CopyCut, Span::new(len, len), "length of the file").found(Value::Bytes(len));
-        let remark = format!("That is a multiple of {largest} bytes, and data that the file names lies behind it.");
+        let remark =
+            format!("That is a multiple of {} bytes, and data that the file names lies behind it.", grouped(largest));
         report.file(damage, Some(remark));
     }
 }

@@ -47,8 +47,9 @@ const OPERATORS: [(&str, Operator); 6] = [
 const NUMBERS: [&str; 12] =
     ["lod", "x", "y", "z", "slot", "sector", "sectors", "bytes", "plain", "ratio", "version", "instances"];
 
-/// Other names of numbers: the words of pak regions, where `slot` and `sector` are names of the first kind.
-const ALIASES: [(&str, &str); 3] = [("record", "slot"), ("block", "sector"), ("blocks", "sectors")];
+/// Other names of numbers: the words of pak regions, where `slot` and `sector` are names of the first kind, and those above columns.
+const ALIASES: [(&str, &str); 5] =
+    [("record", "slot"), ("block", "sector"), ("blocks", "sectors"), ("stored", "bytes"), ("decompressed", "plain")];
 
 /// States by severity.
 const STATES: [&str; 4] = ["ok", "note", "warning", "error"];

@@ -104,13 +104,31 @@ impl Finding {
             }
         }
         if let Some(span) = self.span {
-            parts.push(format!("bytes {span}"));
+            parts.push(if is_about_sectors(self.code()) {
+                format!("sectors at bytes {span}")
+            } else {
+                format!("bytes {span}")
+            });
         }
         if self.damage.space == Space::Block {
             parts.push(format!("decompressed bytes {}", self.damage.span));
         }
         parts.join(", ")
     }
+}
+
+/// Whether findings of a code are about the sectors of a block, whose last one its data may not fill.
+const fn is_about_sectors(code: Code) -> bool {
+    matches!(
+        code,
+        Code::BlockTorn
+            | Code::BlockMisplaced
+            | Code::BlockMoved
+            | Code::BlockHalfMoved
+            | Code::BlockDoubled
+            | Code::BlockOwnerless
+            | Code::PlaceDoubt
+    )
 }
 
 /// A sentence with the file's name in it.

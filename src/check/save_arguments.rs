@@ -3,13 +3,14 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::damage::Code;
 use crate::godot::channel::Depth;
 use crate::godot::slots::SlotFormula;
 use crate::godot::stream::loc::KeyRule;
 use crate::pak::chunk::Order;
 use crate::pak::offset::Reading;
-use crate::printable::argument;
-use crate::save::{META, Options, Save};
+use crate::printable::{self, argument};
+use crate::save::{META, Options, RegionFile, Save};
 
 /// Directories above a region file in which its forest may be.
 const ABOVE: usize = 3;
@@ -20,6 +21,8 @@ const ABOVE: usize = 3;
 pub struct SaveArguments {
     path: PathBuf,
     options: Vec<Argument>,
+    /// Rigs of VoxEdit in the place of region files.
+    rigs: Vec<PathBuf>,
 }
 
 /// An option of the command line with its value.
@@ -42,25 +45,34 @@ impl SaveArguments {
     #[must_use]
     pub fn new(save: &Save) -> Self {
         let path = save.forest_above().unwrap_or_else(|| save.path.clone());
-        Self { path, options: arguments_of(save) }
+        let is_rig = |file: &RegionFile| file.damage.iter().any(|damage| damage.code == Code::RegionVoxedit);
+        let rigs = save.regions().filter(|(_, file)| is_rig(file));
+        let rigs = rigs.map(|(forest, file)| forest.dir.join(&file.name)).collect();
+        Self { path, options: arguments_of(save), rigs }
     }
 
     /// A path that was opened without options.
     #[cfg(test)]
     pub(super) fn of_path(path: &Path) -> Self {
-        Self { path: path.to_owned(), options: Vec::new() }
+        Self { path: path.to_owned(), ..Self::default() }
     }
 
     /// Another path, opened with the same options: one of the saves of a directory.
     #[must_use]
     pub fn at(&self, path: &Path) -> Self {
-        Self { path: path.to_owned(), options: self.options.clone() }
+        Self { path: path.to_owned(), ..self.clone() }
     }
 
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The rigs of VoxEdit in the place of its region files, by their printable paths below it.
+    pub(super) fn rigs(&self) -> Vec<String> {
+        let below = self.rigs.iter().filter_map(|rig| rig.strip_prefix(&self.path).ok().map(|below| (rig, below)));
+        below.map(|(rig, below)| printable::path(if below.as_os_str().is_empty() { rig } else { below })).collect()
     }
 
     /// Whether it is a single file.
@@ -228,7 +240,7 @@ mod tests {
             Argument::new("--key-rule", &"old", "--key-rule"),
             Argument::new("--voxel-bytes", &2, None),
         ];
-        let subject = SaveArguments { path: "w".into(), options };
+        let subject = SaveArguments { path: "w".into(), options, rigs: Vec::new() };
         let with = |command: &str| subject.with_options(command.to_owned());
         assert_eq!(
             subject.repair_command(),

@@ -125,6 +125,9 @@ impl Totals {
 /// Causes that are named for a directory of several saves, behind the first one.
 const MOST_SAVES: usize = 15;
 
+/// Rigs of VoxEdit that are named.
+const MOST_RIGS: usize = 3;
+
 /// The sentences at the end of a check: each cause, what distinguishes similar ones, and with `totals` what is damaged and
 /// what the repair brings back. Empty when there is nothing to say.
 #[must_use]
@@ -178,15 +181,17 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
         _ => format!("{}.", capitalize(&figures)),
     }));
     let incomplete = causes.iter().filter(|cause| cause.kind == CauseKind::CopyIncomplete);
-    let (empty, incomplete): (Vec<&Cause>, Vec<&Cause>) =
-        incomplete.partition(|cause| cause.alternatives.contains(&CauseKind::NewWorld));
-    if !empty.is_empty() {
-        lines.push(
-            "If the game has saved blocks, copy the region files from the original, then check again.".to_owned(),
-        );
-    }
-    for evidence in incomplete.into_iter().flat_map(|cause| &cause.evidence) {
-        lines.push(format!("Missing: {evidence}. Copy the missing files from the original, then check again."));
+    let of = |cause: &Cause| cause.save.as_ref().map_or_else(String::new, |save| format!("{save}: "));
+    for cause in incomplete {
+        if cause.alternatives.contains(&CauseKind::NewWorld) {
+            let from = "copy the region files from the original, then check again";
+            lines.push(format!("{}If the game has saved blocks, {from}.", of(cause)));
+            continue;
+        }
+        for evidence in &cause.evidence {
+            let again = "Copy the missing files from the original, then check again";
+            lines.push(format!("{}Missing: {evidence}. {again}.", of(cause)));
+        }
     }
     lines.extend(damaged.map(|totals| outlook(totals, save, effort)));
     let unknown = totals.map_or(0, |totals| totals.unknown_layout);
@@ -252,8 +257,13 @@ fn foreign_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Str
             "these",
         ],
     };
+    let names = match save.rigs() {
+        names if names.is_empty() => String::new(),
+        names if names.len() > MOST_RIGS => format!(" ({}, …)", names[..MOST_RIGS].join(", ")),
+        names => format!(" ({})", names.join(", ")),
+    };
     let command = repair(save, effort);
-    format!("{files} {what}. If {replaced}, {command} --from-backup OLD takes {these} from a backup.")
+    format!("{files}{names} {what}. If {replaced}, {command} --from-backup OLD takes {these} from a backup.")
 }
 
 fn figures(totals: &Totals) -> String {
@@ -305,9 +315,9 @@ fn files_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Strin
             let unknown = unknown_loss(totals) + &set_aside(totals);
             return format!("{} changes {files}{unknown}.", repair(save, effort));
         }
+        1 if totals.set_aside > totals.misnamed => " and keeps the block whose position is known".to_owned(),
         n if totals.set_aside > totals.misnamed => {
-            let listed = if n == 1 { "block" } else { "blocks" };
-            format!(" and keeps the {} {listed} whose positions are known", grouped(n))
+            format!(" and keeps the {} blocks whose positions are known", grouped(n))
         }
         // What a lost page or file held is not known.
         1 => " and keeps the block that can be read".to_owned(),
@@ -562,6 +572,21 @@ mod tests {
     fn a_save_in_use_is_to_be_closed_first() {
         let cause = Cause::new(CauseKind::InUse, 0, vec!["1 file".to_owned()], &[]);
         assert!(verdict(&[cause], None, &save("world"), Effort::NORMAL)[0].starts_with("Close the game"));
+    }
+
+    #[test]
+    fn one_block_is_the_block_whose_position_is_known() {
+        let totals = Totals { source: 1, kept: 1, set_aside: 1, files_changed: 1, ..Totals::default() };
+        let line = verdict(&[], Some(&totals), &save("world"), Effort::NORMAL).concat();
+        assert!(line.contains(" mends 1 file and keeps the block whose position is known; "), "{line}");
+    }
+
+    #[test]
+    fn missing_files_are_those_of_a_save() {
+        let cause = Cause::new(CauseKind::CopyIncomplete, 0, vec!["the folder of LOD 1".to_owned()], &[]);
+        let cause = Cause { save: Some("saves/a".to_owned()), ..cause };
+        let lines = verdict(&[cause], None, &save("saves"), Effort::NORMAL);
+        assert!(lines.iter().any(|line| line.starts_with("saves/a: Missing: the folder of LOD 1. Copy")), "{lines:?}");
     }
 
     #[test]

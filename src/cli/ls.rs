@@ -21,7 +21,7 @@ Examples:
 Filters, all of which must hold: FIELD OPERATOR VALUE without spaces, such as lod=0 bytes>4096 state!=ok
   numbers   lod x y z slot sector sectors bytes plain ratio version instances
             with = != < <= > >=; of pak regions, record is the same as slot, and block and blocks
-            are the same as sector and sectors
+            are the same as sector and sectors; stored and decompressed are bytes and plain
   state     ok note warning error                                     with = != < <= > >=, by severity
   container plain lz4-be lz4 zstd headerless lz4-wrong-order zlib     with = !=
   code      any code of `voxscope explain`                            with = !=
@@ -56,7 +56,7 @@ enum Level {
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
     /// Columns for people
-    #[value(alias = "table")]
+    #[value(aliases = ["human", "table"])]
     Text,
     /// One JSON array
     Json,
@@ -74,10 +74,10 @@ const COLUMNS: [(&str, usize, Align); 12] = [
     ("z", 5, Align::Right),
     ("sector", 7, Align::Right),
     ("n", 3, Align::Right),
-    ("bytes", 8, Align::Right),
-    ("plain", 8, Align::Right),
+    ("stored", 8, Align::Right),
+    ("decompressed", 12, Align::Right),
     ("ver", 3, Align::Right),
-    ("container", 15, Align::Left),
+    ("container", 11, Align::Left),
     ("state", 7, Align::Left),
     // The last column is optional: codes of findings, or flags of a voxel map.
     ("", 0, Align::Left),

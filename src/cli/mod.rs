@@ -31,6 +31,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::{Exit, Failure};
@@ -109,6 +110,10 @@ pub fn main() -> ExitCode {
     let arguments = match parse(given.clone()) {
         Ok(arguments) => arguments,
         Err(error) => {
+            if let Some(sentence) = refused_format(&error, &given) {
+                output::complain(&sentence);
+                return end(Exit::USAGE);
+            }
             // The message repeats the arguments, so parse printable ones to build it.
             let error = parse(given.iter().map(|argument| printable(argument).into()).collect()).err().unwrap_or(error);
             // Help and version are no errors.
@@ -189,17 +194,57 @@ fn end(exit: Exit) -> ExitCode {
     exit.and(Exit::FAILED.when(output::is_silent())).into()
 }
 
-/// The sentence for a first argument that is neither a command nor a path, but is spelled like a command.
+/// Words for commands that other programs have, and the command that does the same here.
+const SYNONYMS: [(&str, &str); 10] = [
+    ("verify", "check"),
+    ("validate", "check"),
+    ("scan", "check"),
+    ("fsck", "check"),
+    ("fix", "repair"),
+    ("restore", "repair"),
+    ("recover", "repair"),
+    ("list", "ls"),
+    ("dir", "ls"),
+    ("compare", "diff"),
+];
+
+/// The sentence for a name in the place of a command that is neither a command nor a path: it is spelled like a command or means the
+/// same, or an argument follows it, or help on it is asked for.
 fn mistyped_command(given: &[OsString]) -> Option<String> {
     let name = given.get(1)?;
+    let (is_help, name) = if name == "help" { (true, given.get(2)?) } else { (false, name) };
     let text = name.to_str().filter(|text| text.bytes().all(|b| b.is_ascii_alphabetic()))?;
     let program = program();
     let commands: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
-    if text == "help" || commands.contains(&text) || std::fs::symlink_metadata(name).is_ok() {
+    if text == "help" || commands.contains(&text) || (!is_help && std::fs::symlink_metadata(name).is_ok()) {
         return None;
     }
-    let near = suggest::suggest(text, &commands, 1);
-    (!near.is_empty()).then(|| format!("unknown command `{text}`; did you mean {near}?"))
+    let same = SYNONYMS.iter().find(|(word, _)| *word == text);
+    let near = same.map_or_else(|| suggest::suggest(text, &commands, 1), |(_, command)| format!("`{command}`"));
+    let has_argument = given.get(2).is_some_and(|next| !next.to_string_lossy().starts_with('-'));
+    match near {
+        near if !near.is_empty() => Some(format!("unknown command `{text}`; did you mean {near}?")),
+        _ if is_help || has_argument => Some(format!("unknown command `{text}`; `voxscope help` lists the commands")),
+        _ => None,
+    }
+}
+
+/// The sentence for a value of `--format` that a command does not have: it names those that it has.
+fn refused_format(error: &clap::Error, given: &[OsString]) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    if error.kind() != ErrorKind::InvalidValue || !text(ContextKind::InvalidArg)?.starts_with("--format ") {
+        return None;
+    }
+    let Some(ContextValue::Strings(formats)) = error.get(ContextKind::ValidValue) else { return None };
+    let (last, others) = formats.split_last()?;
+    let program = program();
+    let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
+    let command = given.iter().skip(1).filter_map(|word| word.to_str()).find(|word| names.contains(word))?;
+    let format = voxscope::printable::printable(text(ContextKind::InvalidValue)?);
+    Some(format!("`voxscope {command}` has no format `{format}`: it writes {} or {last}", others.join(", ")))
 }
 
 fn printable(argument: &OsString) -> String {

@@ -243,8 +243,12 @@ fn report(
     }
     if check.is_none() && !plan.changes_nothing() {
         let out_path = check::repaired_path(&arguments.source);
+        let advice =
+            totals.as_ref().map(|totals| repair::advice_on_copy(totals, repair::expected_copy(save, totals), false));
         let line = format!("Nothing is written. `--out {out_path}` in place of `--plan` writes this copy.");
-        writeln!(out, "{}", wrapped(&line, "  "))?;
+        for line in [Some(line.as_str()), advice].into_iter().flatten() {
+            writeln!(out, "{}", wrapped(line, "  "))?;
+        }
     }
     Ok(out.flush()?)
 }

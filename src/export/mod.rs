@@ -74,6 +74,20 @@ pub trait Record: serde::Serialize {
     fn cells(&self) -> Vec<Cow<'_, str>>;
 }
 
+/// Writes a record as a line of CSV, or the header for `None`.
+///
+/// # Errors
+/// Errors of the writer.
+pub fn write_csv<R: Record>(out: &mut impl Write, record: Option<&R>) -> io::Result<()> {
+    let mut line = csv::Writer::from_writer(Vec::new());
+    match record {
+        Some(record) => line.write_record(record.cells().iter().map(|cell| cell.as_bytes())),
+        None => line.write_record(R::COLUMNS),
+    }
+    .map_err(plain)?;
+    out.write_all(&line.into_inner().map_err(csv::IntoInnerError::into_error)?)
+}
+
 /// Writes lines of one kind.
 pub struct Lines<W: Write, R> {
     out: Output<W>,

@@ -87,6 +87,7 @@ fn place(region: &mut RegionPlan, one: &Accepted) -> Result<(), &'static str> {
                 whole: true,
                 why: KeptReason::Replaced,
                 candidates: vec![(other.position, other.probability)],
+                moved: other.moved,
                 identical: 0,
             });
             region.lost.sort_by_key(|lost| lost.sector);

@@ -121,6 +121,8 @@ pub struct LostBlock {
     pub why: KeptReason,
     /// Positions that it may belong to, the likeliest first, with their probabilities.
     pub candidates: Vec<([i32; 3], f64)>,
+    /// Whether it was taken out and appended since the table was written, or no entry leads to it.
+    pub moved: bool,
     /// How many more unowned blocks of the region have the same content. They are not kept apart.
     pub identical: u64,
 }

@@ -259,7 +259,7 @@ impl Placing<'_, '_> {
     }
 
     pub fn keep(&mut self, sector: u32, pieces: Vec<Span>, whole: bool, why: KeptReason, at: Vec<([i32; 3], f64)>) {
-        self.lost.push(LostBlock { sector, pieces, whole, why, candidates: at, identical: 0 });
+        self.lost.push(LostBlock { sector, pieces, whole, why, candidates: at, moved: false, identical: 0 });
     }
 
     /// Keeps whole blocks without an owner, with the positions that they may belong to.
@@ -295,8 +295,14 @@ impl Placing<'_, '_> {
             at.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             let why = if is_alike { KeptReason::Alike } else { KeptReason::Unowned };
             self.keep(walked[b].first, self.pieces(b), true, why, at);
+            let placed = self.solved.placed.iter().find(|placed| placed.block == b);
+            // An entry that leads to the block is an entry of it.
+            let is_listed =
+                |position| self.walk.case.entries.iter().any(|e| e.position == position && e.first == walked[b].first);
+            let moved =
+                placed.map_or(self.solved.appended[b] > 0.5, |placed| placed.moved && !is_listed(placed.position));
             if let (Some(kept), Some(n)) = (self.lost.last_mut(), copies.get(&walked[b].content)) {
-                kept.identical = n.saturating_sub(1);
+                (kept.moved, kept.identical) = (moved, n.saturating_sub(1));
             }
         }
     }

@@ -11,6 +11,8 @@ use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
 use crate::printable::{self, triple};
 use crate::repair::listed::{in_place, kept_of};
+use crate::repair::report::missing_words;
+use crate::repair::why::doubt_of;
 use crate::repair::{Action, Certainty, LostPart, MapPlan, Origin, PakPlan, Plan, RegionPlan, StreamPlan, words};
 use crate::save::BlockStart;
 use crate::voxel_map::map_json::FILE_NAME;
@@ -209,8 +211,8 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     let Some(header) = region.header.as_ref().filter(|_| region.action == Action::Rebuild) else { return out };
     let size = u64::from(header.format.sector_size).max(1);
     let sector = |byte: u64| byte.saturating_sub(header.sectors_at()) / size;
-    for (position, why) in &region.missing {
-        out.lines.push(line(Subject::Missing, format!("block {}", triple(*position)), why.to_string()));
+    for missing in &region.missing {
+        out.lines.push(line(Subject::Missing, format!("block {}", triple(missing.0)), missing_words(missing, region)));
     }
     let mut before = Vec::new();
     let mut put = |spans: &[Span], what, number, line| {
@@ -261,7 +263,8 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
                 None => format!("found at {start}"),
             };
             let likely = if subject == Subject::Likely {
-                format!(", {} likely", percent(block.probability))
+                let doubt = doubt_of(block).map_or_else(String::new, |doubt| format!(": {doubt}"));
+                format!(", {} likely{doubt}", percent(block.probability))
             } else {
                 String::new()
             };
@@ -311,7 +314,7 @@ fn pak_preview(plan: &PakPlan, len: u64) -> Preview {
     for lost in &plan.lost {
         let records: Vec<String> = lost.candidates.iter().take(3).map(|(n, ..)| n.to_string()).collect();
         let text = match (lost.record, records.as_slice()) {
-            (Some(record), _) => format!("a part of record {record}, {} bytes", lost.plain),
+            (Some(record), _) => format!("a part of record {record}, {}", printable::count(lost.plain, "byte")),
             (None, []) => "a whole chunk, no place is known for it".to_owned(),
             (None, _) => format!("a whole chunk, may be of record {}", records.join(" or ")),
         };

@@ -131,8 +131,10 @@ pub(super) struct FilledChannel {
 struct MissingReport {
     position: [i32; 3],
     why: MissingReason,
-    /// The block that fits best, and why it is not written.
+    /// The block that fits best.
     likeliest: Option<String>,
+    /// Why that is not certain.
+    doubt: Option<&'static str>,
 }
 
 fn channel_name(number: usize) -> &'static str {
@@ -174,8 +176,23 @@ impl RegionReport {
 impl MissingReport {
     fn new(&(position, why): &([i32; 3], MissingReason), region: &RegionPlan) -> Self {
         let open = matches!(why, MissingReason::Uncertain | MissingReason::NotFound);
-        Self { position, why, likeliest: open.then(|| likeliest(position, region)).flatten() }
+        let (likeliest, doubt) = open
+            .then(|| likeliest(position, region))
+            .flatten()
+            .map_or((None, None), |likeliest| (Some(likeliest.words), Some(likeliest.doubt)));
+        Self { position, why, likeliest, doubt }
     }
+
+    /// Why the position has no block, with the likeliest one and why that is not certain.
+    fn words(&self) -> String {
+        let likeliest = self.likeliest.iter().map(|likeliest| format!("; {likeliest}"));
+        self.why.to_string() + &likeliest.chain(self.doubt.map(|doubt| format!(": {doubt}"))).collect::<String>()
+    }
+}
+
+/// Why a position of a region has no block in the result, with the likeliest one and why that is not certain.
+pub(super) fn missing_words(missing: &([i32; 3], MissingReason), region: &RegionPlan) -> String {
+    MissingReport::new(missing, region).words()
 }
 
 impl BlockReport {
@@ -343,9 +360,7 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     }
     lines.extend(more(doubted().count(), " that are only likely"));
     for missing in region.missing.iter().take(LISTED) {
-        let MissingReport { position, why, likeliest } = MissingReport::new(missing, region);
-        let likeliest = likeliest.map_or_else(String::new, |text| format!("; {text}"));
-        lines.push(format!("  {}: {why}{likeliest}.", triple(position)));
+        lines.push(format!("  {}: {}.", triple(missing.0), missing_words(missing, region)));
     }
     lines.extend(more(region.missing.len(), ""));
 }

@@ -237,22 +237,43 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         lines.push(format!("{} {blocks} {will} in lost+found{identical}.", grouped(totals.set_aside)));
     }
     lines.extend(loss_words(totals));
-    lines.extend(done.map(|written| {
-        match written {
-            Written::NoBlock => {
-                "The copy has no block. Leave the save where it is, and look for a backup for `--from-backup`."
-                    .to_owned()
-            }
-            Written::Save if lacks_most(totals) => {
-                "The copy lacks most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
-                    .to_owned()
-            }
-            Written::Save => "Move the copy to where the save was, and keep the original.".to_owned(),
-            Written::RegionFile => {
-                "It is a copy of this region file alone: move the file to where the old one was, and keep the original."
-                    .to_owned()
-            }
-        }
-    }));
+    lines.extend(done.map(|written| advice_on_copy(totals, written, true).to_owned()));
     lines
+}
+
+/// What to do with the copy, once it is there.
+#[must_use]
+pub const fn advice_on_copy(totals: &Totals, written: Written, is_done: bool) -> &'static str {
+    match (written, is_done) {
+        (Written::NoBlock, true) => {
+            "The copy has no block. Leave the save where it is, and look for a backup for `--from-backup`."
+        }
+        (Written::NoBlock, false) => {
+            "The copy would have no block. Leave the save where it is, and look for a backup for `--from-backup`."
+        }
+        (Written::Save, true) if lacks_most(totals) => {
+            "The copy lacks most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
+        }
+        (Written::Save, false) if lacks_most(totals) => {
+            "The copy would lack most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
+        }
+        (Written::Save, true) => "Move the copy to where the save was, and keep the original.",
+        (Written::Save, false) => "Then move the copy to where the save was, and keep the original.",
+        (Written::RegionFile, _) => {
+            "It is a copy of this region file alone: move the file to where the old one was, and keep the original."
+        }
+    }
+}
+
+/// What a plan for a save would write.
+#[must_use]
+pub fn expected_copy(save: &Save, totals: &Totals) -> Written {
+    let written = totals.kept + totals.put_right + totals.likely + totals.older + totals.salvaged;
+    if written == 0 && save.maps.is_empty() {
+        Written::NoBlock
+    } else if save.path.is_file() && save.path.extension().is_some_and(|ending| ending == "vxr") {
+        Written::RegionFile
+    } else {
+        Written::Save
+    }
 }

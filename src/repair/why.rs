@@ -79,30 +79,45 @@ impl serde::Serialize for MissingReason {
     }
 }
 
-/// Why the position of a block that is written is not certain, as a clause; `None` if it is.
-pub(super) fn doubt(block: &Decision) -> Option<String> {
-    if block.origin != Origin::Found || block.certainty == Certainty::Certain {
-        return None;
-    }
-    let p = block.probability;
-    Some(match block.moved {
-        true if block.listed_at.is_some() => {
-            format!("it was saved anew and appended, so only its seams show its position (probability {p:.3})")
+/// Why a position that a block may belong to is not certain, as a clause: `moved` if the block was taken out and appended since the
+/// table was written, or no entry leads to it; `has_entry` if the table has an entry for the position.
+const fn doubt_words(moved: bool, has_entry: bool, p: f64) -> &'static str {
+    match moved {
+        true if has_entry => "it was saved anew and appended, so only its seams show its position",
+        true => "no entry of the table leads to it, so only its seams show its position",
+        false if p < 0.99 => "order, length and seams allow other positions too",
+        false => {
+            "order and seams fit, but would not if the game saved most of the region, or another block fits as well"
         }
-        true => format!("no entry of the table leads to it, so only its seams show its position (probability {p:.3})"),
-        false if p < 0.99 => format!("order, length and seams allow other positions too (probability {p:.3})"),
-        false => format!(
-            "order and seams fit (probability {p:.3}), but would not if the game saved most of the region, or another block fits as well"
-        ),
-    })
+    }
 }
 
-/// The likeliest block for a position without one, as a clause with the reason why it is not written.
-pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<String> {
+/// Why the position of a block that is written is not certain, as a clause without its probability; `None` if it is.
+pub(super) fn doubt_of(block: &Decision) -> Option<&'static str> {
+    let open = block.origin == Origin::Found && block.certainty != Certainty::Certain;
+    open.then(|| doubt_words(block.moved, block.listed_at.is_some(), block.probability))
+}
+
+/// Why the position of a block that is written is not certain, as a clause; `None` if it is.
+pub(super) fn doubt(block: &Decision) -> Option<String> {
+    Some(format!("{} (probability {:.3})", doubt_of(block)?, block.probability))
+}
+
+/// A block that may belong to a position without one, and why it is not written there.
+pub(super) struct LikeliestBlock {
+    /// Which one it is, with its probability, as a clause.
+    pub words: String,
+    /// Why that is not certain, as a clause.
+    pub doubt: &'static str,
+}
+
+/// The likeliest block for a position that has an entry and no block.
+pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<LikeliestBlock> {
     let fits = |lost: &LostBlock| {
         let mut all = lost.candidates.iter().filter(|(at, _)| *at == position);
-        all.next().map(|(_, p)| (region.start_of(&lost.pieces), *p)).filter(|_| lost.whole)
+        all.next().map(|(_, p)| (region.start_of(&lost.pieces), *p, lost.moved)).filter(|_| lost.whole)
     };
-    let (start, p) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some(format!("the likeliest is the one at {start} ({:.1} % likely)", (100.0 * p).min(99.9)))
+    let (start, p, moved) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let words = format!("the likeliest is the one at {start} ({:.1} % likely)", (100.0 * p).min(99.9));
+    Some(LikeliestBlock { words, doubt: doubt_words(moved, true, p) })
 }

@@ -11,6 +11,7 @@ use super::canvas::Canvas;
 use super::keys::short;
 use super::pane::Pane;
 use super::theme::{Role, level_role};
+use super::verdict::Conclusion;
 use super::{App, Focus};
 use super::{inspector, overlay, panes, verdict};
 use crate::damage::Level;
@@ -131,9 +132,12 @@ fn check_words(app: &App) -> Vec<(Role, String)> {
     } else if findings.stopped {
         out.push((Role::Warning, "check stopped ".into()));
     } else if findings.summary.is_some() {
-        let clean = counts.errors + counts.warnings == 0;
-        let words = if clean { "nothing wrong " } else { "checked " };
-        out.push((if clean { Role::Good } else { Role::Dim }, words.into()));
+        out.push(match verdict::conclusion(app) {
+            Conclusion::Healthy => (Role::Good, "nothing wrong ".into()),
+            Conclusion::Empty => (Role::Warning, "nothing to check ".into()),
+            Conclusion::NoDamage => (Role::Warning, "no errors or warnings ".into()),
+            Conclusion::Damaged => (Role::Dim, "checked ".into()),
+        });
     }
     out
 }

@@ -6,8 +6,9 @@ use super::numbers::bytes;
 use super::pane::InspectorLines;
 use super::theme::{Role, level_role, owner_role};
 use super::{App, Focus};
+use crate::bytes::Span;
 use crate::damage::Level;
-use crate::printable::triple;
+use crate::printable::{count, grouped, triple};
 use crate::save::{Kind, Owner};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -177,7 +178,11 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
             let [x, y, z] = format.region_size;
             out.push(("holds", format!("{x} x {y} x {z} blocks of {} voxels a side", format.block_size()), Role::Text));
             out.push(("blocks", opened.slots.len().to_string(), Role::Text));
-            out.push(("sectors", format!("{} of {} bytes", opened.sectors.in_file, format.sector_size), Role::Text));
+            out.push((
+                "sectors",
+                format!("{} of {}", grouped(opened.sectors.in_file), count(format.sector_size.into(), "byte")),
+                Role::Text,
+            ));
             let stale = opened.sectors.count(|owner| owner == Owner::Stale);
             if stale > 0 {
                 out.push(("stale", format!("{stale} sectors"), Role::Text));
@@ -204,7 +209,7 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
             out.push(("LODs", lods.join(", "), Role::Text));
             out.push((
                 "pages",
-                format!("{} of {} bytes", opened.sectors.in_file, opened.sectors.sector_size),
+                format!("{} of {}", grouped(opened.sectors.in_file), count(opened.sectors.sector_size.into(), "byte")),
                 Role::Text,
             ));
             if stream.pages.overlay.is_some() {
@@ -290,16 +295,22 @@ fn describe_block(app: &App, slot: Slot, out: &mut InspectorLines) {
             true => out.push((words.trim_end_matches('s'), first.to_string(), Role::Text)),
             false => out.push((words, format!("{first} to {last}"), Role::Text)),
         }
-        out.push(("file", opened.sector_span(slot.first, slot.count).to_string(), Role::Text));
+        // Data of a block ends before its last sector does.
+        let sectors = opened.sector_span(slot.first, slot.count);
+        let is_region = matches!(opened.store, Store::Region(..));
+        let data = app.selected_block().map(|block| block.stored).filter(|stored| is_region && !stored.is_empty());
+        out.push(match data {
+            Some(data) => ("bytes", Span::new(sectors.start, data.end).to_string(), Role::Text),
+            None => ("file", sectors.to_string(), Role::Text),
+        });
     }
     let Some(block) = app.selected_block() else { return };
     let packed = block.container.unwrap_or("as it is");
     let plain = crate::bytes::len64(&block.plain);
-    out.push(("stored", format!("{}, {packed}", bytes(block.stored_bytes())), Role::Text));
     // Voxels of a map are read from its array, which is not unpacked.
-    if plain > 0 {
-        out.push(("holds", bytes(plain), Role::Text));
-    }
+    let decompressed = if plain > 0 { format!(", {} decompressed", bytes(plain)) } else { String::new() };
+    let stored = bytes(block.stored_bytes());
+    out.push(("size", format!("{packed}, {stored} stored{decompressed}"), Role::Text));
     if let Some(Store::Layer(grid, _)) = opened.map(|opened| &opened.store)
         && let (Some([x, y, z]), None) = (grid.dim, slot.position)
     {

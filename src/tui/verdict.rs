@@ -135,6 +135,36 @@ fn request_totals(app: &mut App) {
     );
 }
 
+/// What a check that is through came to, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// Nothing is wrong, and nothing has to be done.
+    Healthy,
+    /// There is no block.
+    Empty,
+    /// Nothing violates the format, and still something happened to the save.
+    NoDamage,
+    /// There are errors or warnings.
+    Damaged,
+}
+
+/// What the check came to, as the last lines of `voxscope check` say it.
+#[must_use]
+pub fn conclusion(app: &App) -> Conclusion {
+    let findings = &app.findings;
+    let Verdict { causes, totals, .. } = &findings.verdict;
+    let has_maps = app.index.as_ref().is_some_and(|index| !index.save.maps.is_empty());
+    if findings.counts.errors + findings.counts.warnings > 0 {
+        Conclusion::Damaged
+    } else if findings.summary.as_ref().is_some_and(|summary| summary.stats.blocks == 0) && !has_maps {
+        Conclusion::Empty
+    } else if !causes.is_empty() || totals.is_some_and(|totals| totals.source > totals.kept) {
+        Conclusion::NoDamage
+    } else {
+        Conclusion::Healthy
+    }
+}
+
 /// The sentences of the verdict.
 #[must_use]
 pub fn lines(app: &App) -> Vec<String> {

@@ -165,7 +165,7 @@ fn info_says_what_a_save_is_made_of() {
     let demo = Demo::new();
     let path = demo.path("healthy/current");
     let info: Json = serde_json::from_str(&output(&["info", &path, "--format=json"])).unwrap();
-    assert_eq!(keys(&info), ["path", "forests", "rooms", "streams", "maps", "faults"]);
+    assert_eq!(keys(&info), ["path", "forests", "rooms", "streams", "maps", "faults", "empty", "next"]);
     let forest = &info["forests"][0];
     assert_eq!(
         keys(forest),

@@ -55,6 +55,7 @@ mod unlocated;
 mod unread;
 mod unreadable;
 mod verdict;
+mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

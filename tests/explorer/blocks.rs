@@ -34,17 +34,17 @@ fn rows_are_sorted_by_key_and_by_click() {
     let (mut driver, _dir) = on("current", 120, 40);
     select(&mut driver, "lod0/r.0.0.0.vxr");
     driver.keys("2");
-    let (x, y) = find(&driver, "bytes", 2).unwrap();
+    let (x, y) = find(&driver, "stored", 2).unwrap();
     driver.mouse(mouse_press(x, y));
-    let down = numbers(&driver, "bytes");
+    let down = numbers(&driver, "stored");
     assert!(down.len() > 3 && down.is_sorted_by(|a, b| a >= b), "{down:?}\n{}", driver.text_screen());
     driver.keys("S");
-    let up = numbers(&driver, "bytes");
+    let up = numbers(&driver, "stored");
     assert!(up.is_sorted(), "{up:?}\n{}", driver.text_screen());
     // The next column, and the cursor at the top.
     driver.keys("s");
-    assert!(driver.text_screen().contains("plain▼"), "{}", driver.text_screen());
-    let plain = numbers(&driver, "plain");
+    assert!(driver.text_screen().contains("decompressed▼"), "{}", driver.text_screen());
+    let plain = numbers(&driver, "decompressed");
     assert!(plain.is_sorted_by(|a, b| a >= b), "{plain:?}");
 }
 
@@ -220,14 +220,14 @@ fn a_filter_applies_while_it_is_typed_and_is_remembered() {
 fn a_click_on_a_heading_sorts() {
     let (mut driver, _dir) = on("current", 120, 40);
     driver.keys("2");
-    let (x, y) = find(&driver, "bytes", 24).unwrap();
+    let (x, y) = find(&driver, "stored", 24).unwrap();
     driver.mouse(mouse_press(x, y));
-    assert!(row_with(&driver, "Sorted by bytes").contains("largest first"));
+    assert!(row_with(&driver, "Sorted by stored bytes").contains("largest first"));
     driver.app.message = None;
-    let down = column(&driver, "bytes▼");
+    let down = column(&driver, "stored▼");
     driver.mouse(mouse_press(x, y));
     driver.app.message = None;
-    let up = column(&driver, "bytes▲");
+    let up = column(&driver, "stored▲");
     assert!(down.len() > 1 && down.first() != up.first(), "{down:?} {up:?}");
 }
 

@@ -19,7 +19,7 @@ fn a_newcomer_finds_the_damaged_block_at_once() {
         // By the list: the first screen says that there is something, and Enter on the finding leads to it.
         let (mut driver, _dir) = on("block-epilogue", columns, rows);
         assert!(driver.text_screen().lines().next().unwrap().contains('✗'), "{}", driver.text_screen());
-        driver.keys("7");
+        driver.keys("7 right");
         assert!(driver.text_screen().contains("✗ block") || driver.text_screen().contains("✗ error"));
         driver.keys("enter");
         assert_eq!(driver.app.pane, Pane::Hex);
@@ -47,11 +47,12 @@ fn findings_stand_below_their_files_the_worst_first() {
         |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{text}: {screen}"));
     // First those of which it is known what happened.
     let files = [
-        "The game was killed",
-        "block-epilogue/regions/lod0/r.0.0.0.vxr",
-        "table-gap/regions/lod0/r.0.0.0.vxr",
-        "Other findings",
-        "stale-tail/regions",
+        "▾ block-epilogue: ",
+        " block-epilogue/regions/lod0/r.0.0.0.vxr",
+        "▾ table-gap: The game was killed",
+        " table-gap/regions/lod0/r.0.0.0.vxr",
+        "▾ stale-tail: other findings",
+        " stale-tail/regions",
     ];
     assert!(files.windows(2).all(|pair| line(pair[0]) < line(pair[1])), "{screen}");
     // All of them, forth and back, in the order in which they are shown.
@@ -69,19 +70,23 @@ fn findings_stand_below_their_files_the_worst_first() {
     driver.keys("N");
     assert_eq!(driver.app.selection.finding, forth.last().copied());
     driver.keys("7 home");
-    let mut down = vec![driver.app.selection.finding.unwrap()];
-    for _ in 1..all {
+    let mut down = Vec::new();
+    // Two more headings are between them.
+    for _ in 0..all + 2 {
         driver.keys("down");
         down.push(driver.app.selection.finding.unwrap());
     }
+    down.dedup();
     assert_eq!(down, forth);
-    driver.keys("home right");
+    // From the heading to its first finding, to the next heading, to its first finding.
+    driver.keys("home right right right");
     assert_ne!(
         driver.app.findings.list[driver.app.selection.finding.unwrap()].file,
         driver.app.findings.list[down[0]].file
     );
-    driver.keys("left");
-    assert_eq!(driver.app.selection.finding, Some(down[0]));
+    // Back to that heading, and to the finding before it.
+    driver.keys("left up");
+    assert!(driver.app.findings.list[driver.app.selection.finding.unwrap()].file.starts_with("block-epilogue"));
 }
 
 #[test]
@@ -128,7 +133,7 @@ fn a_place_is_shown_by_the_pane_that_tells_most() {
         ("pak-overlap", Pane::Sectors),
     ] {
         let (mut driver, _dir) = on(name, 120, 40);
-        driver.keys("7 enter");
+        driver.keys("n 7 enter");
         assert_eq!(driver.app.pane, pane, "{name}\n{}", driver.text_screen());
         assert!(driver.app.selected_item().is_some(), "{name}");
         driver.keys("backspace");
@@ -146,6 +151,69 @@ fn a_healthy_save_is_said_to_be_one() {
     // A note is nothing wrong either.
     let (driver, _dir) = on("current", 80, 24);
     assert!(driver.text_screen().contains("nothing wrong"), "{}", driver.text_screen());
+}
+
+#[test]
+fn a_save_that_something_happened_to_is_not_called_one_with_nothing_wrong() {
+    // Both have notes only: the file ends with other blocks, or a write-ahead log is beside the database.
+    for name in ["block-unlisted", "stream-wal"] {
+        let (mut driver, _dir) = on(name, 80, 24);
+        driver.keys("7");
+        let counts = driver.app.findings.counts;
+        assert_eq!((counts.errors, counts.warnings), (0, 0), "{name}");
+        assert!(!driver.app.findings.verdict.causes.is_empty(), "{name}");
+        let screen = driver.text_screen();
+        assert!(screen.lines().next().unwrap().contains("no errors or warnings"), "{screen}");
+        assert!(!screen.contains("nothing wrong"), "{screen}");
+    }
+}
+
+/// What happened is what a user needs first: its heading is under the cursor, with all that is known of it below.
+#[test]
+fn the_only_cause_is_shown_in_full_and_folds_by_the_keyboard() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let mut driver = super::sized(&super::repair::crash("crash_terrain/t1"), columns, rows);
+        driver.keys("7");
+        let shows_all = |driver: &Driver| {
+            let pane = super::pane_text(driver);
+            ["Evidence: ", "Lost: the block", "What can come back: "].iter().all(|text| pane.contains(text))
+        };
+        assert!(shows_all(&driver), "{}", driver.text_screen());
+        assert!(row_with(&driver, "▾ The game was killed").contains('✗'), "{}", driver.text_screen());
+        let pane = |driver: &Driver| super::pane_text(driver);
+        for (key, open) in [("enter", false), ("enter", true), ("left", false), ("right", true)] {
+            driver.keys(key);
+            let sign = if open { "▾ The game" } else { "▸ The game" };
+            assert!(pane(&driver).contains(sign) && shows_all(&driver), "{key}: {}", driver.text_screen());
+            assert_eq!(driver.app.pane, Pane::Findings);
+        }
+        // From the heading to its findings, and back.
+        driver.keys("down");
+        assert!(!shows_all(&driver), "{}", driver.text_screen());
+        driver.keys("up");
+        assert!(shows_all(&driver), "{}", driver.text_screen());
+        driver.keys("right left");
+        assert!(shows_all(&driver), "{}", driver.text_screen());
+    }
+}
+
+/// The same cause of several saves is told apart by their names.
+#[test]
+fn causes_of_several_saves_are_grouped_by_save() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["block-epilogue", "container-corrupt", "channel-cut"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let mut driver = super::sized(dir.path(), 100, 40);
+    driver.keys("7");
+    let pane = super::pane_text(&driver);
+    let headings: Vec<&str> = pane.lines().filter_map(|line| line.trim_start().strip_prefix(['▾', '▸'])).collect();
+    assert!(headings.len() >= 3, "{pane}");
+    let names: Vec<&str> = headings.iter().map(|line| line.trim().split(": ").next().unwrap()).collect();
+    let mut saves = names.clone();
+    saves.dedup();
+    assert_eq!(saves, ["block-epilogue", "channel-cut", "container-corrupt"], "{pane}");
 }
 
 #[test]

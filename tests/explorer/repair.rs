@@ -49,6 +49,29 @@ fn a_finding_leads_to_what_a_repair_would_do_about_it() {
 }
 
 #[test]
+fn the_preview_says_why_a_candidate_is_not_certain_and_what_to_do_with_the_copy() {
+    let (mut driver, _dir) = on("crash-wrong-places", 80, 24);
+    driver.keys("8");
+    for (key, aside, advice) in [
+        ("home", "; 8 to lost+found.", "The copy would lack most blocks of the save. Leave the save where it is"),
+        ("t", "; 4 to lost+found.", "Then move the copy to where the save was, and keep the original."),
+    ] {
+        driver.keys(key);
+        let pane: String = super::pane_text(&driver).split_whitespace().collect::<Vec<_>>().join(" ");
+        let summary = pane.replace("level certain t ", "").replace("level likely t ", "");
+        assert!(summary.contains(aside), "{key}: {}", driver.text_screen());
+        assert!(summary.contains(advice), "{summary}");
+    }
+    // The line under the cursor is in the inspector as a whole.
+    let mut reasons = 0;
+    for _ in 0..20 {
+        driver.keys("down");
+        reasons += usize::from(words(&driver).contains(" % likely: order"));
+    }
+    assert!(reasons > 0, "{}", driver.text_screen());
+}
+
+#[test]
 fn the_sectors_stand_before_and_after() {
     let path = crash("crash_terrain/t1");
     let mut driver = sized(&path, 80, 24);

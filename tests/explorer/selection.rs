@@ -56,6 +56,10 @@ fn the_worst_finding_is_told_in_full_from_the_first_frame() {
         assert_eq!(finding.level(), voxscope::damage::Level::Error);
         // Lines break at spaces and after hyphens.
         let words = |text: &str| text.split_whitespace().collect::<String>();
+        // The pane shows the cause first, the inspector what is wrong.
+        let message = words(&finding.message());
+        assert!(words(&inspector_text(&driver)).contains(&message), "{}", driver.text_screen());
+        driver.keys("down");
         let both = words(&pane_text(&driver)) + &words(&inspector_text(&driver));
         // The path of the save is in the command, so what is behind it is compared.
         let next = finding.code().next();

@@ -3,6 +3,7 @@
 use crate::bytes::index;
 use crate::damage::Code;
 use crate::limits::Limits;
+use crate::printable::{count, grouped};
 use crate::recover::map::{self, Role, same_rows, text};
 use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
@@ -72,9 +73,11 @@ fn cut(grid: &Grid<FileSource>, part: LayerFile) -> Option<String> {
     let npy = &array.as_ref().filter(|_| part != LayerFile::Index)?.npy;
     let (there, all) = (npy.there(), npy.declared());
     Some(if grid.format == Some(Format::BlockSparse) && part == LayerFile::Data && !npy.fortran {
-        format!("{} of {} blocks are whole.", there / BLOCK_VOXELS, all / BLOCK_VOXELS)
+        let (there, all) = (there / BLOCK_VOXELS, all / BLOCK_VOXELS);
+        let are = if all == 1 { "is" } else { "are" };
+        format!("{} of {} {are} whole.", grouped(there), count(all, "block"))
     } else {
-        format!("{there} of {all} numbers are in the file.")
+        format!("{} of {} are in the file.", grouped(there), count(all, "number"))
     })
 }
 

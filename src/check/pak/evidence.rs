@@ -39,8 +39,8 @@ impl Evidence {
         match self.by_record.get(&number)? {
             Verdict::Fits(stream) => Some(format!("A whole chunk is at bytes {}.", stream.span)),
             Verdict::Mended(stream, why) => Some(format!("Its chunk is whole, at bytes {}: {why}.", stream.span)),
-            Verdict::Checksum(stream) => Some(format!("It decodes to its end, {} bytes.", stream.plain)),
-            Verdict::Part(stream, why) => Some(format!("{} bytes of it decode; {why}.", stream.plain)),
+            Verdict::Checksum(stream) => Some(format!("It decodes to its end, {}.", count(stream.plain, "byte"))),
+            Verdict::Part(stream, why) => Some(format!("{} of it decode; {why}.", count(stream.plain, "byte"))),
             Verdict::Shared(_) => Some("It is not known which of the records its chunk belongs to.".to_owned()),
             Verdict::Lost(why) => Some(format!("Nothing of the chunk was found: {why}.")),
             Verdict::Over(_) => None,
@@ -54,7 +54,7 @@ impl Evidence {
         if right == 0 {
             return None;
         }
-        let fits = format!("match {right} of {} chunks by place and length", analysis.records.len());
+        let fits = format!("match {right} of {} by place and length", count(analysis.records.len() as u64, "chunk"));
         match code {
             Code::PakRecordCount => Some(format!("{} records would {fits}.", analysis.layout.count)),
             Code::PakFirstBlock => Some(format!("Data beginning at byte 0x{:x} would {fits}.", analysis.layout.base)),

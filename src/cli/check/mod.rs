@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use voxscope::check::{self, Cause, CauseKind, Finding, Summary, Totals};
 use voxscope::damage::{Code, Level};
+use voxscope::export;
 use voxscope::repair;
 use voxscope::save::Save;
 use voxscope::watch::Watch;
@@ -69,12 +70,14 @@ pub struct Arguments {
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
     /// Text for people, by file
-    #[value(alias = "human")]
+    #[value(aliases = ["human", "table"])]
     Text,
     /// One JSON object: findings, causes, summary
     Json,
     /// One JSON object per line; the last line is the summary
     Jsonl,
+    /// Findings as comma-separated values with a header
+    Csv,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -135,6 +138,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         held: Vec::new(),
         hidden: 0,
     };
+    if arguments.format == Format::Csv {
+        export::write_csv::<check::Advised<'_>>(&mut out, None)?;
+    }
     let mut findings = check::Findings::default();
     let level = arguments.level.level();
     let options = check::Options::default().level(level).effort(arguments.effort.to_library());
@@ -266,6 +272,7 @@ impl Printer {
     fn finding(&mut self, out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         match self.format {
             Format::Jsonl => return write_json(out, &self.advice.about(finding)),
+            Format::Csv => return export::write_csv(out, Some(&self.advice.about(finding))),
             Format::Json => {
                 let before = if self.file.is_some() { "," } else { "{\"findings\":[" };
                 self.file = Some(Arc::clone(&finding.file));
@@ -386,6 +393,9 @@ impl Printer {
             write_json(out, &summary_json(end, known))?;
             return out.write_all(b"}\n");
         }
+        if self.format == Format::Csv {
+            return Ok(());
+        }
         if self.format == Format::Jsonl {
             for cause in end.causes {
                 write_json(out, cause)?;
@@ -438,11 +448,7 @@ impl Printer {
             writeln!(out, "{} {was} known before and hidden.", count(known, "finding"))?;
         }
         if let Some(totals) = end.totals.filter(|totals| counted && totals.source != stats.blocks) {
-            let line = format!(
-                "{} are the entries of all tables; the sentence below counts the {} of a repair: each position once, without voxel maps.",
-                count(stats.blocks, "block"),
-                grouped(totals.source)
-            );
+            let line = difference_of_counts(end.save, stats.blocks, totals.source);
             writeln!(out, "{}", wrapped(&line, ""))?;
         }
         for line in check::verdict(end.causes, end.totals.as_ref(), self.advice.root(), end.effort) {
@@ -465,6 +471,21 @@ impl Printer {
         }
         Ok(())
     }
+}
+
+/// Why a repair counts another number of blocks than the check.
+fn difference_of_counts(save: &Save, checked: u64, counted: u64) -> String {
+    let checked = count(checked, "block");
+    if !save.maps.is_empty() {
+        return format!(
+            "{checked} were checked. A repair counts {}: each position once, and no block of a voxel map.",
+            grouped(counted)
+        );
+    }
+    format!(
+        "{checked} could be found. A repair counts {}: each position that has a block or had one.",
+        grouped(counted)
+    )
 }
 
 /// The last line of `--format jsonl`; see OUTPUT.md.

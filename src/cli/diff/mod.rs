@@ -63,7 +63,7 @@ pub struct Arguments {
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
     /// Columns for people
-    #[value(alias = "table")]
+    #[value(aliases = ["human", "table"])]
     Text,
     /// One JSON array of the objects of jsonl
     Json,

@@ -44,7 +44,7 @@ pub struct Arguments {
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum OutputFormat {
     /// Text for people
-    #[value(alias = "human")]
+    #[value(aliases = ["human", "table"])]
     Text,
     /// One JSON document
     Json,
@@ -63,6 +63,10 @@ struct Info {
     maps: Vec<maps::MapInfo>,
     /// Files and directories with findings of their own.
     faults: usize,
+    /// Whether no block was found.
+    empty: bool,
+    /// The command that checks the save: `info` decodes no block.
+    next: String,
 }
 
 #[derive(Serialize)]
@@ -190,7 +194,24 @@ fn gather(save: &Save, given: &Path) -> Info {
     let streams = save.streams.iter().map(|file| streams::gather(save, file)).collect();
     let maps = save.maps.iter().map(|map| maps::gather(save, map, given)).collect();
     let path = voxscope::printable::path(given);
-    Info { path, forests, pak_dirs, streams, maps, faults: count_faults(save) }
+    let next = SaveArguments::new(save).at(given).command("check");
+    let mut info = Info { path, forests, pak_dirs, streams, maps, faults: count_faults(save), empty: false, next };
+    info.empty = !info.has_blocks();
+    info
+}
+
+impl Info {
+    /// Whether there is a block, or a file that may hold some although none is counted.
+    fn has_blocks(&self) -> bool {
+        let in_forest = |forest: &ForestInfo| {
+            let has = |lod: &LodInfo| lod.blocks > 0 || lod.damaged_files > 0;
+            !forest.left_out.is_empty() || forest.lods.iter().any(has)
+        };
+        self.forests.iter().any(in_forest)
+            || self.pak_dirs.iter().any(pak_dirs::PakDirInfo::has_chunks)
+            || self.streams.iter().any(streams::StreamInfo::has_blocks)
+            || !self.maps.is_empty()
+    }
 }
 
 /// How many files and directories have findings of their own: those of their names, and what is wrong with their headers,
@@ -356,7 +377,11 @@ fn print(out: &mut impl Write, info: &Info, subject: &SaveArguments) -> io::Resu
         let command = subject.command("check --notes");
         writeln!(out, "{faults}: `{command}` lists them.")?;
     }
-    Ok(())
+    writeln!(out)?;
+    if info.empty {
+        return writeln!(out, "There is no block, so there is nothing to check: `{}` says why.", info.next);
+    }
+    writeln!(out, "No block was decoded: `{}` checks all of them and their places.", info.next)
 }
 
 fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::Result<()> {
@@ -383,6 +408,9 @@ fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::R
         }
     }
     writeln!(out)?;
+    if forest.lods.is_empty() {
+        return writeln!(out, "  There is no file of a block.");
+    }
     let columns = [
         ("  lod", Align::Right),
         ("files", Align::Right),

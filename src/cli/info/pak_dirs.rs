@@ -70,6 +70,12 @@ struct Blocks {
 }
 
 impl PakDirInfo {
+    /// Whether it has a chunk, or a file that cannot be read as a whole.
+    pub fn has_chunks(&self) -> bool {
+        let has = |file: &FileInfo| file.left_out.is_some() || file.header.as_ref().is_none_or(|h| h.chunks > 0);
+        self.files.iter().any(has)
+    }
+
     /// Whether the header of each file can be read, in the order of the files.
     pub fn is_read(&self) -> impl Iterator<Item = bool> {
         self.files.iter().map(|file| file.header.is_some())

@@ -24,6 +24,12 @@ impl StreamInfo {
         self.stream.is_some()
     }
 
+    /// Whether it has a block, or cannot be read as a whole.
+    pub fn has_blocks(&self) -> bool {
+        let may_have = |stream: &Contents| stream.rows > 0 || stream.pages_unread > 0 || stream.rows_unread > 0;
+        self.stream.as_ref().is_none_or(may_have)
+    }
+
     /// What is left out of it.
     pub fn left_out(&self) -> Option<LeftOut> {
         let stream = self.stream.as_ref()?;

@@ -73,7 +73,7 @@ pub struct Arguments {
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
     /// Text for people
-    #[value(alias = "human")]
+    #[value(aliases = ["human", "table"])]
     Text,
     /// One JSON object for each place, indented
     Json,

@@ -13,13 +13,13 @@ pub(super) const UNREADABLE: Text = Text {
 
 pub(super) const FIELD: Text = Text {
     messages: &[any("field {field} of map_data.json is not valid", "{found}; expected {expected}")],
-    next: "Correct the field in `map_data.json`, or export the map again. `repair` keeps the field as it is unless the arrays show its value.",
+    next: "Run `voxscope info SAVE`: it shows what can be read of the map without the field. Correct the field in `map_data.json`, or export the map again, then run `voxscope check SAVE`. `repair` keeps the field as it is unless the arrays show its value.",
     explanation: "A field that `map_data.json` needs is missing, has the wrong type, or has a value out of range: origin and step are three finite numbers, the step larger than zero, dim three whole numbers from 1 up, blockSize and blockCount whole numbers from 0 up, and file names are text. What can be read without the field is still read.",
 };
 
 pub(super) const FORMAT: Text = Text {
     messages: &[any("format of the layer is unknown", "{found}; expected {expected}")],
-    next: "If a newer exporter wrote the map, use a newer voxscope. Otherwise correct the field in `map_data.json` or export the map again.",
+    next: "Correct the field in `map_data.json` or export the map again, then run `voxscope check SAVE`. If a newer exporter wrote the map, use a newer voxscope. `repair` keeps the field as it is.",
     explanation: "A layer's format is `dense` or `block_sparse`. Another word means a newer exporter or a damaged description. voxscope does not know how to read the arrays of such a layer, so it does not read them.",
 };
 
@@ -132,13 +132,13 @@ pub(super) const INDEX_RANGE: Text = Text {
 
 pub(super) const BEYOND_DIM: Text = Text {
     messages: &[any("{found|voxel is|voxels are} set beyond dim", "")],
-    next: "Nothing is lost if dim is right. If it is too small, correct it in `map_data.json`. `repair` leaves both as they are.",
+    next: "Run `voxscope info SAVE`: it shows the dim of the layer. Nothing is lost if that is right. If it is too small, correct it in `map_data.json`, then run `voxscope check SAVE`. `repair` leaves both as they are.",
     explanation: "If dim is not a multiple of 16, the blocks at the edge reach beyond it, and voxels there should be 0. Some are set, and no position leads to them. dim may be too small, or the exporter filled whole blocks.",
 };
 
 pub(super) const FLAG_UNKNOWN: Text = Text {
     messages: &[any("{found|voxel has|voxels have} unknown flags", "")],
-    next: "If a newer exporter wrote the map, use a newer voxscope. Otherwise the data is damaged: export the layer again. `repair` keeps the voxels as they are.",
+    next: "Run `voxscope show SAVE --voxel X,Y,Z` with the cell of the finding: it shows which bits are set. If a newer exporter wrote the map, use a newer voxscope. Otherwise the data is damaged: export the layer again. `repair` keeps the voxels as they are.",
     explanation: "Bits 0 to 24 of a voxel have a meaning. Higher bits are set here: a newer exporter, or damaged data. In 64-bit data whose upper half holds the depth, only the lower half is checked.",
 };
 
@@ -150,7 +150,7 @@ pub(super) const FLAG_DRY: Text = Text {
 
 pub(super) const WATER_DEPTH: Text = Text {
     messages: &[any("{found|water voxel has|water voxels have} no depth", "")],
-    next: "Compare the depth map with the layer: they may be of different exports. If so, export the map again. `repair` keeps both as they are.",
+    next: "Run `voxscope show SAVE --voxel X,Y,Z` with the cell of the finding: it shows the flags and the depth. They may be of different exports; if so, export the map again. `repair` keeps both as they are.",
     explanation: "Voxels are water, and the depth of their column is 0, negative, infinite or not a number. The depth comes from the depth map, or from the upper half of 64-bit voxels. Bottom and surface cannot be distinguished there.",
 };
 
@@ -168,7 +168,7 @@ pub(super) const NO_DEPTH: Text = Text {
 
 pub(super) const NPY_CUT: Text = Text {
     messages: &[any("{field} of the array is cut short", "{found|byte}; expected {expected|byte}")],
-    next: "Export the layer again or take the file from a backup: no number of the array is in it. `repair` leaves a local layer out and keeps its files in lost+found; the global layer it keeps as it is.",
+    next: "Export the layer again or copy the file from a backup, then run `voxscope check SAVE`: no number of the array is in the file. `repair` leaves a local layer out and keeps its files in lost+found; the global layer it keeps as it is.",
     explanation: "The file is empty or ends before its header does, so nothing of the array is in it. It was created or copied, and never written to the end.",
 };
 

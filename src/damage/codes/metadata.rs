@@ -127,7 +127,7 @@ pub(super) const INSTANCES_FORMAT: Text = Text {
 
 pub(super) const INSTANCES_TWICE: Text = Text {
     messages: &[any("two layers of instances have the same id", "{found}")],
-    next: "Nothing is lost: both layers are read, and `repair` keeps both. In the game one of them may replace the other.",
+    next: "Run `voxscope show SAVE --block X,Y,Z` with the block of the finding: it lists both layers. Nothing is lost, and `repair` keeps both. In the game one of them may replace the other.",
     explanation: "Each layer has the number of an item in the instancer's library, and two layers have the same. The engine writes each item once. The data was altered, or two states were mixed.",
 };
 
@@ -139,6 +139,6 @@ pub(super) const INSTANCES_EPILOGUE: Text = Text {
 
 pub(super) const INSTANCES_TRAILING: Text = Text {
     messages: &[any("{found|byte follows|bytes follow} the instance data", "")],
-    next: "Nothing is lost: the engine ignores the extra bytes, and `repair` keeps them.",
+    next: "Run `voxscope show SAVE --block X,Y,Z` with the block of the finding: it lists the instances, all of which are whole. Nothing is lost: the engine ignores the extra bytes, and `repair` keeps them.",
     explanation: "More bytes follow the epilogue of the instance data. The engine does not read them.",
 };

@@ -173,7 +173,7 @@ pub(super) const NAME: Text = Text {
 
 pub(super) const PLACE: Text = Text {
     messages: &[any("file name gives region {found}, where its chunks cannot be", "expected {expected}")],
-    next: "Compare with the neighbouring files and rename the file to its region: it was probably renamed by hand. `repair` does not change the name.",
+    next: "Run `voxscope info SAVE`: it lists the regions of all files, which show the one that is missing. Rename the file to its region, then run `voxscope check SAVE`: it was probably renamed by hand. `repair` does not change the name.",
     explanation: "The name of a pak region is its position, counted in regions. The chunks of that region must have coordinates that fit 32 bits, and a file of 1,024 records holds only the layer of chunks with y = 0, so its name contains y0. This name says something else. The chunks are still read, at the position that the name gives if there is one.",
 };
 

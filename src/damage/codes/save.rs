@@ -186,7 +186,7 @@ pub(super) const LOD_MISSING: Text = Text {
 
 pub(super) const FOREST_EMPTY: Text = Text {
     messages: &[any("forest has no block", "{found|region file|region files}")],
-    next: "Compare the save with the one it was copied from: if that has region files in `regions`, copy the whole directory again. Nothing to do for a world that was never saved.",
+    next: "Run `voxscope check OLD` with the save that this one was copied from: if it has blocks, copy its whole directory again. Nothing to do for a world that was never saved.",
     explanation: "The meta file describes a save, and no region file has a block. A new world looks like this until the game saves it for the first time; so does a copy of which the directory `regions` was left out. There is nothing to check, so the check does not call the save clean.",
 };
 
@@ -228,7 +228,7 @@ pub(super) const BLOCK_FILE_NAME: Text = Text {
         when("place of the file", "block file lies outside of `blocks/lodN`, where the game does not look for it", ""),
         any("name of the block file is not a position", ""),
     ],
-    next: "If the file is a block of the save, move it to `blocks/lodN` and name it by its position with a sign before each number, such as `+0-1+12.vxb`. Otherwise move it out of the save.",
+    next: "If the file is a block of the save, move it to `blocks/lodN` and name it by its position with a sign before each number, such as `+0-1+12.vxb`. Otherwise move it out of the save. Then run `voxscope check SAVE`.",
     explanation: "The position of a block is stored nowhere but in the name of its file: x, y and z in blocks of its LOD, each with its sign, without separators or leading zeros. A copy made by hand has another name, and the engine never read it. voxscope does not read it either where the directory has other blocks.",
 };
 

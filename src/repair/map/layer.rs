@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::draft;
 use crate::limits::Limits;
+use crate::printable::grouped;
 use crate::recover::map::{self as told, Array, Role};
 use crate::repair::map::{ArrayPlan, LayerPlan, TakenOut};
 use crate::repair::{Error, Options};
@@ -173,7 +174,8 @@ impl LayerExam<'_> {
         }
         if array.missing > 0 {
             let all = array.npy.declared();
-            self.note(name, format!("cut short; {} of {all} {what} are filled with 0", array.missing));
+            let (missing, all) = (grouped(array.missing), grouped(all));
+            self.note(name, format!("cut short; {missing} of {all} {what} are filled with 0"));
             self.plan.lost_numbers = self.plan.lost_numbers.saturating_add(array.missing);
         }
         if let Some(why) = array.header {

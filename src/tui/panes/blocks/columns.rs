@@ -81,6 +81,9 @@ const PRIORITY: [Column; 12] = [
 /// Columns of the least that the last one, which takes what is left, needs.
 const LAST: u16 = 12;
 
+/// Columns of the state: `✗ block-misplaced`, which the check of the whole save finds after the rows are there.
+const STATE: u16 = 17;
+
 impl Column {
     /// Its heading.
     #[must_use]
@@ -91,8 +94,8 @@ impl Column {
             Self::Position => "position",
             Self::Sector => "sector",
             Self::Count => "n",
-            Self::Bytes => "bytes",
-            Self::Plain => "plain",
+            Self::Bytes => "stored",
+            Self::Plain => "decompressed",
             Self::Ratio => "ratio",
             Self::Version => "ver",
             Self::Container => "container",
@@ -106,7 +109,8 @@ impl Column {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Count => "sectors",
-            Self::Plain => "plain bytes",
+            Self::Bytes => "stored bytes",
+            Self::Plain => "decompressed bytes",
             Self::Version => "version",
             other => other.title(),
         }
@@ -146,12 +150,12 @@ impl Column {
             Self::Position => (u16::from(facts.digits.max(2)) + 1) * 3,
             Self::Sector => facts.sector.max(7),
             Self::Count => 3,
-            Self::Bytes => facts.bytes.max(6),
-            Self::Plain => facts.plain.max(6),
+            Self::Bytes => facts.bytes.max(7),
+            Self::Plain => facts.plain.max(13),
             Self::Ratio => 6,
             Self::Version => 4,
             Self::Container => 10,
-            Self::State => (facts.code + 2).max(LAST),
+            Self::State => (facts.code + 2).max(STATE),
             Self::Flags => LAST,
         }
     }

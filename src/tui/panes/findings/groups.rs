@@ -1,15 +1,15 @@
 //! The findings that are shown, by cause once the check is through, and by file: the files with errors first, then those with warnings, then those with notes;
 //! within a file the worst first. What comes later never changes the order of what is there among its like.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::damage::Level;
 use crate::tui::data::ItemId;
 
-/// The findings of a file that have a cause in common, by their numbers.
+/// The findings of a file below one heading, by their numbers.
 #[derive(Debug, Default)]
 pub struct Group {
-    cause: Option<usize>,
+    heading: Option<usize>,
     /// The number of its first finding, for the file's name.
     pub first: u32,
     by_level: [Vec<u32>; 3],
@@ -62,8 +62,8 @@ const fn place(level: Level) -> usize {
 /// A line of the pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingLine {
-    /// A cause, by its number; the number after the last stands for findings that no cause explains.
-    Cause(usize),
+    /// A cause, or findings that no cause explains: the number of the heading.
+    Heading(usize),
     /// The name of a file: its group.
     File(usize),
     /// A finding, by its number.
@@ -82,7 +82,7 @@ pub enum FileKey {
 /// A part of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {
-    Cause(usize),
+    Heading(usize),
     Group(usize),
 }
 
@@ -91,9 +91,11 @@ enum Piece {
 pub struct Groups {
     groups: Vec<Group>,
     by_file: HashMap<(Option<usize>, FileKey), usize>,
-    /// Whether each cause is unfolded; none while causes are not known.
+    /// Whether each heading is unfolded; none while causes are not known.
     open: Vec<bool>,
-    /// Whether the user folded or unfolded something. Until then the first cause is unfolded, so that a finding is visible.
+    /// Whether each heading is shown without findings too.
+    always: Vec<bool>,
+    /// Whether the user folded or unfolded something. Until then the first heading is unfolded, so that a finding is visible.
     is_chosen: bool,
     /// What is shown in this order, with the number of the first line of each.
     order: Vec<(Piece, usize)>,
@@ -103,35 +105,37 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Groups by so many causes, of which the last one stands for none of them.
-    pub fn of_causes(causes: usize) -> Self {
-        Self { open: vec![false; causes], ..Self::default() }
+    /// Groups below headings, each with whether it is shown without findings too.
+    pub fn below(always: Vec<bool>) -> Self {
+        let mut groups = Self { open: vec![false; always.len()], always, ..Self::default() };
+        groups.sort();
+        groups
     }
 
     /// Adds a finding. [`Self::sort`] is to be called after the last one.
-    pub fn add(&mut self, cause: Option<usize>, file: FileKey, number: u32, level: Level) {
-        let group = self.group_of(cause, file, number);
+    pub fn add(&mut self, heading: Option<usize>, file: FileKey, number: u32, level: Level) {
+        let group = self.group_of(heading, file, number);
         if let Some(numbers) = group.and_then(|group| group.by_level.get_mut(place(level))) {
             numbers.push(number);
             self.findings += 1;
         }
     }
 
-    /// Counts findings that the check does not list, below the cause and the file of those that it lists. `number` is the finding
+    /// Counts findings that the check does not list, below the heading and the file of those that it lists. `number` is the finding
     /// that counts them.
-    pub fn add_unlisted(&mut self, cause: Option<usize>, file: FileKey, number: u32, level: Level, n: u64) {
-        let group = self.group_of(cause, file, number);
+    pub fn add_unlisted(&mut self, heading: Option<usize>, file: FileKey, number: u32, level: Level, n: u64) {
+        let group = self.group_of(heading, file, number);
         if let Some(unlisted) = group.and_then(|group| group.unlisted.get_mut(place(level))) {
             *unlisted = unlisted.saturating_add(n);
             self.unlisted = self.unlisted.saturating_add(n);
         }
     }
 
-    fn group_of(&mut self, cause: Option<usize>, file: FileKey, number: u32) -> Option<&mut Group> {
+    fn group_of(&mut self, heading: Option<usize>, file: FileKey, number: u32) -> Option<&mut Group> {
         let next = self.groups.len();
-        let at = *self.by_file.entry((cause, file)).or_insert(next);
+        let at = *self.by_file.entry((heading, file)).or_insert(next);
         if at == next {
-            self.groups.push(Group { first: number, cause, ..Group::default() });
+            self.groups.push(Group { first: number, heading, ..Group::default() });
         }
         self.groups.get_mut(at)
     }
@@ -139,60 +143,65 @@ impl Groups {
     /// Brings the groups into their order.
     pub fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
-        order.sort_by_key(|at| self.groups.get(*at).map(|group| (group.cause, group.worst())));
+        order.sort_by_key(|at| self.groups.get(*at).map(|group| (group.heading, group.worst())));
+        let has_groups: HashSet<usize> = self.groups.iter().filter_map(|group| group.heading).collect();
+        let is_shown =
+            |(heading, always): (usize, &bool)| (*always || has_groups.contains(&heading)).then_some(heading);
+        let shown: Vec<usize> = self.always.iter().enumerate().filter_map(is_shown).collect();
+        if !self.is_chosen {
+            let first = shown.first().copied();
+            self.open.iter_mut().enumerate().for_each(|(heading, open)| *open = Some(heading) == first);
+        }
         self.lines = 0;
         self.order.clear();
-        if !self.is_chosen {
-            let first = order.first().and_then(|at| self.groups.get(*at)?.cause);
-            self.open.iter_mut().enumerate().for_each(|(cause, open)| *open = Some(cause) == first);
-        }
-        let mut last = None;
-        for at in order {
-            let Some(group) = self.groups.get(at) else { continue };
-            if let Some(cause) = group.cause.filter(|_| group.cause != last) {
-                self.order.push((Piece::Cause(cause), self.lines));
+        let mut rest = order.into_iter().peekable();
+        for heading in std::iter::once(None).chain(shown.into_iter().map(Some)) {
+            if let Some(heading) = heading {
+                self.order.push((Piece::Heading(heading), self.lines));
                 self.lines += 1;
             }
-            last = group.cause;
-            if group.cause.is_none_or(|cause| self.is_open(cause)) {
-                self.order.push((Piece::Group(at), self.lines));
-                self.lines += 1 + group.len();
+            let is_open = heading.is_none_or(|heading| self.is_open(heading));
+            while let Some(at) = rest.next_if(|at| self.groups.get(*at).is_some_and(|group| group.heading == heading)) {
+                if let Some(group) = self.groups.get(at).filter(|_| is_open) {
+                    self.order.push((Piece::Group(at), self.lines));
+                    self.lines += 1 + group.len();
+                }
             }
         }
     }
 
-    /// Whether a cause is unfolded.
+    /// Whether a heading is unfolded.
     #[must_use]
-    pub fn is_open(&self, cause: usize) -> bool {
-        self.open.get(cause).copied().unwrap_or(true)
+    pub fn is_open(&self, heading: usize) -> bool {
+        self.open.get(heading).copied().unwrap_or(true)
     }
 
-    /// Folds or unfolds a cause.
-    pub fn unfold(&mut self, cause: usize, open: bool) {
+    /// Folds or unfolds a heading.
+    pub fn unfold(&mut self, heading: usize, open: bool) {
         self.is_chosen = true;
-        if let Some(to) = self.open.get_mut(cause) {
+        if let Some(to) = self.open.get_mut(heading) {
             *to = open;
         }
         self.sort();
     }
 
-    /// Unfolds every cause.
+    /// Unfolds every heading.
     pub fn unfold_all(&mut self) {
         self.is_chosen = true;
         self.open.fill(true);
         self.sort();
     }
 
-    /// How many findings of a level a cause has.
+    /// How many findings of a level are below a heading.
     #[must_use]
-    pub fn count_of_cause(&self, cause: usize, level: Level) -> u64 {
-        self.groups.iter().filter(|group| group.cause == Some(cause)).map(|group| group.count(level)).sum()
+    pub fn count_below(&self, heading: usize, level: Level) -> u64 {
+        self.groups.iter().filter(|group| group.heading == Some(heading)).map(|group| group.count(level)).sum()
     }
 
-    /// The line of a cause.
+    /// The line of a heading.
     #[must_use]
-    pub fn line_of_cause(&self, cause: usize) -> Option<usize> {
-        self.order.iter().find(|(piece, _)| *piece == Piece::Cause(cause)).map(|(_, line)| *line)
+    pub fn line_of_heading(&self, heading: usize) -> Option<usize> {
+        self.order.iter().find(|(piece, _)| *piece == Piece::Heading(heading)).map(|(_, line)| *line)
     }
 
     /// Lines, those with names included.
@@ -216,7 +225,7 @@ impl Groups {
     /// Files.
     #[must_use]
     pub fn files(&self) -> usize {
-        let files: std::collections::HashSet<&FileKey> = self.by_file.keys().map(|(_, file)| file).collect();
+        let files: HashSet<&FileKey> = self.by_file.keys().map(|(_, file)| file).collect();
         files.len()
     }
 
@@ -232,7 +241,7 @@ impl Groups {
         let at = self.order.partition_point(|(_, from)| *from <= line).checked_sub(1)?;
         let (piece, from) = *self.order.get(at)?;
         let group = match piece {
-            Piece::Cause(cause) => return Some(FindingLine::Cause(cause)).filter(|_| line == from),
+            Piece::Heading(heading) => return Some(FindingLine::Heading(heading)).filter(|_| line == from),
             Piece::Group(group) => group,
         };
         match line - from {
@@ -243,8 +252,8 @@ impl Groups {
 
     /// The line of a finding.
     #[must_use]
-    pub fn line_of(&self, cause: Option<usize>, file: &FileKey, number: u32, level: Level) -> Option<usize> {
-        let group = *self.by_file.get(&(cause, file.clone()))?;
+    pub fn line_of(&self, heading: Option<usize>, file: &FileKey, number: u32, level: Level) -> Option<usize> {
+        let group = *self.by_file.get(&(heading, file.clone()))?;
         let (_, from) = self.order.iter().find(|(piece, _)| *piece == Piece::Group(group))?;
         let group = self.groups.get(group)?;
         let before: usize = group.by_level.iter().take(place(level)).map(Vec::len).sum();
@@ -265,36 +274,35 @@ impl Groups {
         }
     }
 
-    /// The nearest line that the cursor can be on from a line on, forward or back: a finding, or a cause that is folded.
+    /// The nearest line that the cursor can be on from a line on, forward or back: a finding or a heading.
     #[must_use]
     pub fn stop_from(&self, line: usize, forward: bool) -> Option<usize> {
         let mut at = line;
         loop {
             match self.line(at)? {
-                FindingLine::Finding(_) => return Some(at),
-                FindingLine::Cause(cause) if !self.is_open(cause) => return Some(at),
+                FindingLine::Finding(_) | FindingLine::Heading(_) => return Some(at),
                 _ if forward => at += 1,
                 _ => at = at.checked_sub(1)?,
             }
         }
     }
 
-    /// The line with the name of the next file, or of the one that a line belongs to or follows.
+    /// The line of the next heading or file, or of the one that a line belongs to or follows.
     #[must_use]
-    pub fn other_file(&self, line: usize, forward: bool) -> Option<usize> {
-        let files = || self.order.iter().filter(|(piece, _)| matches!(piece, Piece::Group(_))).map(|(_, from)| *from);
+    pub fn other_part(&self, line: usize, forward: bool) -> Option<usize> {
+        let lines = || self.order.iter().map(|(_, from)| *from);
         if forward {
-            return files().find(|from| *from > line);
+            return lines().find(|from| *from > line);
         }
-        let here = files().rfind(|from| *from <= line)?;
-        // From the first finding of a file to the file before.
-        if line > here + 1 { Some(here) } else { files().rfind(|from| *from < here) }
+        let here = lines().rfind(|from| *from <= line)?;
+        // From the first finding of a file to what is before it.
+        if line > here + 1 { Some(here) } else { lines().rfind(|from| *from < here) }
     }
 
     /// All findings in the order in which they are shown.
     pub fn numbers(&self) -> impl Iterator<Item = u32> {
         let mut all: Vec<&Group> = self.groups.iter().collect();
-        all.sort_by_key(|group| (group.cause, group.worst()));
+        all.sort_by_key(|group| (group.heading, group.worst()));
         all.into_iter().flat_map(|group| group.by_level.iter().flatten()).copied()
     }
 }
@@ -321,8 +329,8 @@ mod tests {
         assert_eq!(groups.finding_from(0, true), Some((1, 1)));
         assert_eq!(groups.finding_from(2, false), Some((1, 1)));
         assert_eq!(groups.finding_from(0, false), None);
-        assert_eq!((groups.other_file(1, true), groups.other_file(4, false)), (Some(2), Some(2)));
-        assert_eq!((groups.other_file(3, false), groups.other_file(6, true)), (Some(0), None));
+        assert_eq!((groups.other_part(1, true), groups.other_part(4, false)), (Some(2), Some(2)));
+        assert_eq!((groups.other_part(3, false), groups.other_part(6, true)), (Some(0), None));
         assert_eq!(groups.line(8), None);
     }
 
@@ -339,24 +347,28 @@ mod tests {
     }
 
     #[test]
-    fn causes_fold_their_findings() {
-        let mut groups = Groups::of_causes(2);
+    fn headings_fold_their_findings() {
+        let mut groups = Groups::below(vec![true, true, true, false]);
         groups.add(Some(1), FileKey::Item(5), 0, Level::Error);
         groups.add(Some(0), FileKey::Item(5), 1, Level::Note);
         groups.add(Some(0), FileKey::Item(6), 2, Level::Warning);
         groups.sort();
-        assert_eq!(groups.line_of_cause(1), Some(5), "the first cause is unfolded until the user chooses");
+        assert_eq!(groups.line_of_heading(1), Some(5), "the first heading is unfolded until the user chooses");
         assert_eq!(groups.finding_from(0, true), Some((2, 2)));
         groups.unfold(0, false);
-        assert_eq!((groups.lines(), groups.files(), groups.findings()), (2, 2, 3));
-        assert_eq!(groups.line(1), Some(FindingLine::Cause(1)));
+        assert_eq!((groups.lines(), groups.files(), groups.findings()), (3, 2, 3));
+        assert_eq!(groups.line(1), Some(FindingLine::Heading(1)));
+        assert_eq!(groups.line(2), Some(FindingLine::Heading(2)), "a cause without findings");
+        assert_eq!(groups.line_of_heading(3), None, "no finding is without a cause");
         assert_eq!(groups.finding_from(0, true), None);
-        assert_eq!(groups.count_of_cause(0, Level::Warning), 1);
+        assert_eq!(groups.count_below(0, Level::Warning), 1);
         groups.unfold(0, true);
-        assert_eq!((groups.lines(), groups.line_of_cause(1)), (6, Some(5)));
+        assert_eq!((groups.lines(), groups.line_of_heading(1)), (7, Some(5)));
         assert_eq!(groups.line_of(Some(0), &FileKey::Item(6), 2, Level::Warning), Some(2));
-        assert_eq!((groups.stop_from(1, true), groups.stop_from(1, false)), (Some(2), None));
-        assert_eq!(groups.stop_from(5, true), Some(5), "a folded cause");
+        assert_eq!((groups.stop_from(1, true), groups.stop_from(1, false)), (Some(2), Some(0)));
+        assert_eq!(groups.stop_from(5, true), Some(5), "a folded heading");
+        assert_eq!((groups.other_part(4, false), groups.other_part(2, false)), (Some(1), Some(0)));
+        assert_eq!((groups.other_part(2, true), groups.other_part(4, true)), (Some(3), Some(5)));
         assert_eq!(groups.numbers().collect::<Vec<_>>(), [2, 1, 0]);
     }
 }

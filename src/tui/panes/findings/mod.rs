@@ -2,6 +2,7 @@
 
 mod filter;
 mod groups;
+mod headings;
 mod words;
 
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Click;
-use crate::check::{Advised, Cause, Finding};
+use crate::check::{Advised, Cause, Finding, saves_of};
 use crate::damage::{Code, Space};
 use crate::export;
 use crate::parallel;
@@ -24,6 +25,7 @@ use crate::tui::theme::Role;
 use crate::tui::{go, scroll};
 use filter::FindingFilter;
 use groups::{FileKey, FindingLine, Groups};
+use headings::Headings;
 
 /// Lines that a step of the wheel moves.
 const WHEEL: usize = 3;
@@ -49,10 +51,12 @@ pub struct FindingsState {
     pub selected_elsewhere: bool,
     /// How many causes they are grouped by.
     causes: usize,
+    /// The headings of the list, while it is grouped by causes.
+    headings: Headings,
     /// The causes of blocks: what else is found about a block that a cause explains follows from it too.
     of_blocks: HashMap<BlockKey, usize>,
-    /// The cause that the cursor is on.
-    at_cause: Option<usize>,
+    /// The heading that the cursor is on.
+    at_heading: Option<usize>,
 }
 
 /// A block: its file, its LOD, its position.
@@ -75,16 +79,19 @@ struct Areas {
 
 fn areas(app: &App, height: u16) -> Areas {
     let summary = u16::from(height >= 3);
-    let details = match app
-        .selection
-        .finding
-        .filter(|_| cause_at_cursor(app).is_none())
-        .and_then(|number| app.findings.list.get(number))
-    {
-        // The pane shows in full what the inspector has no room for.
-        Some(finding) if height >= 6 => words::detail_lines(app, finding).min(height / 2),
-        None if height >= 6 => cause_at_cursor(app).map_or(0, |cause| words::cause_lines(app, cause).min(height / 2)),
-        _ => 0,
+    let details = match (app.panes.findings.at_heading, app.selection.finding) {
+        _ if height < 6 => 0,
+        // A cause is shown in full, before its findings.
+        (Some(_), _) => {
+            let lines = cause_at_cursor(app).map_or(0, |cause| words::cause_lines(app, cause));
+            lines.min(height.saturating_sub(summary + 2))
+        }
+        (None, Some(number)) => {
+            // The pane shows in full what the inspector has no room for.
+            let finding = app.findings.list.get(number);
+            finding.map_or(0, |finding| words::detail_lines(app, finding).min(height / 2))
+        }
+        (None, None) => 0,
     };
     Areas { summary, rows: height.saturating_sub(summary + details), details }
 }
@@ -98,12 +105,13 @@ fn file_key(findings: &Findings, number: usize) -> Option<FileKey> {
 
 /// The cause that the cursor is on.
 fn cause_at_cursor(app: &App) -> Option<&Cause> {
-    let at = app.panes.findings.at_cause.filter(|at| *at < app.panes.findings.causes)?;
-    app.findings.verdict.causes.get(at)
+    let state = &app.panes.findings;
+    let heading = state.headings.get(state.at_heading.filter(|_| state.causes > 0)?)?;
+    app.findings.verdict.causes.get(heading.cause?)
 }
 
-/// The number of the cause of a finding, where findings are grouped by causes.
-fn cause_of(app: &App, finding: &Finding) -> Option<usize> {
+/// The number of the heading of a finding, where findings are grouped by causes.
+fn heading_of(app: &App, finding: &Finding) -> Option<usize> {
     let state = &app.panes.findings;
     if state.causes == 0 {
         return None;
@@ -111,16 +119,18 @@ fn cause_of(app: &App, finding: &Finding) -> Option<usize> {
     let causes = &app.findings.verdict.causes;
     let number = causes.iter().position(|cause| cause.explains(&finding.file, finding.code()));
     let number = number.or_else(|| state.of_blocks.get(&block_key(finding)?).copied());
-    Some(number.unwrap_or(causes.len()))
+    let heading = number.and_then(|cause| state.headings.of_cause(cause));
+    Some(heading.unwrap_or_else(|| state.headings.of_other(&finding.file)))
 }
 
-/// The number of the cause of findings of a code that are not listed: that of one which is, unless the code alone shows it.
-fn cause_of_unlisted(app: &App, file: &str, code: Code) -> Option<usize> {
+/// The number of the heading of findings of a code that are not listed: that of one which is, unless the code alone shows it.
+fn heading_of_unlisted(app: &App, file: &str, code: Code) -> Option<usize> {
+    let headings = &app.panes.findings.headings;
     let causes = &app.findings.verdict.causes;
     let number = causes.iter().position(|cause| cause.explains(file, code));
     let listed = || app.findings.list.iter().find(|finding| finding.code() == code && *finding.file == *file);
-    let number = number.or_else(|| cause_of(app, listed()?));
-    (app.panes.findings.causes > 0).then(|| number.unwrap_or(causes.len()))
+    let heading = number.and_then(|cause| headings.of_cause(cause)).or_else(|| heading_of(app, listed()?));
+    (app.panes.findings.causes > 0).then(|| heading.unwrap_or_else(|| headings.of_other(file)))
 }
 
 /// The causes of the blocks that findings are about.
@@ -133,16 +143,16 @@ fn causes_of_blocks(findings: &Findings) -> HashMap<BlockKey, usize> {
     explained.collect()
 }
 
-/// The line of the selected finding or cause, or the first one with either.
+/// The line of the selected finding or heading, or the first one with either.
 fn cursor(app: &App) -> Option<usize> {
     let groups = &app.panes.findings.groups;
-    if let Some(line) = app.panes.findings.at_cause.and_then(|cause| groups.line_of_cause(cause)) {
+    if let Some(line) = app.panes.findings.at_heading.and_then(|heading| groups.line_of_heading(heading)) {
         return Some(line);
     }
     let line = app.selection.finding.and_then(|number| {
         let finding = app.findings.list.get(number)?;
         groups.line_of(
-            cause_of(app, finding),
+            heading_of(app, finding),
             &file_key(&app.findings, number)?,
             u32::try_from(number).ok()?,
             finding.level(),
@@ -163,11 +173,17 @@ fn refresh(app: &mut App) {
     // Of findings that a filter lets through, the cause is not the question.
     let causes = if state.filter.is_empty() { app.findings.verdict.causes.len() } else { 0 };
     if state.causes != causes {
-        (state.groups, state.seen, state.at_cause) = (Groups::of_causes(causes + 1), 0, None);
-        state.causes = causes;
-        state.of_blocks = if causes > 0 { causes_of_blocks(&app.findings) } else { HashMap::new() };
-        if causes == 0 {
-            state.groups = Groups::default();
+        (state.seen, state.causes, state.at_heading) = (0, causes, None);
+        (state.groups, state.headings, state.of_blocks) = (Groups::default(), Headings::default(), HashMap::new());
+        if causes > 0 {
+            let saves = app.index.as_ref().map(|index| saves_of(&index.save)).unwrap_or_default();
+            state.headings = Headings::new(&app.findings.verdict.causes, &saves);
+            state.of_blocks = causes_of_blocks(&app.findings);
+            state.groups = Groups::below(state.headings.are_causes());
+            // The first cause is shown in full, until the user goes on.
+            if !state.moved && !state.selected_elsewhere {
+                state.at_heading = Some(0);
+            }
         }
     }
     let changed = state.made_with != state.filter;
@@ -176,7 +192,7 @@ fn refresh(app: &mut App) {
     }
     if state.filter.is_empty() {
         if changed {
-            state.groups = if causes > 0 { Groups::of_causes(causes + 1) } else { Groups::default() };
+            state.groups = if causes > 0 { Groups::below(state.headings.are_causes()) } else { Groups::default() };
             state.seen = 0;
             state.made_with.clear();
         }
@@ -226,21 +242,21 @@ fn add_findings(app: &mut App, numbers: Vec<u32>, upto: usize) {
     for number in numbers {
         let Ok(at) = usize::try_from(number) else { continue };
         if let (Some(file), Some(finding)) = (file_key(&app.findings, at), app.findings.list.get(at)) {
-            let (cause, level) = (cause_of(app, finding), finding.level());
+            let (heading, level) = (heading_of(app, finding), finding.level());
             let finding = Arc::clone(finding);
-            app.panes.findings.groups.add(cause, file.clone(), number, level);
+            app.panes.findings.groups.add(heading, file.clone(), number, level);
             // A filter looks at listed findings only.
             let unlisted = finding.unlisted.iter().filter(|_| app.panes.findings.filter.is_empty());
             for &(code, n) in unlisted {
-                let cause = cause_of_unlisted(app, &finding.file, code);
-                app.panes.findings.groups.add_unlisted(cause, file.clone(), number, code.level(), n);
+                let heading = heading_of_unlisted(app, &finding.file, code);
+                app.panes.findings.groups.add_unlisted(heading, file.clone(), number, code.level(), n);
             }
         }
     }
     let moved = app.panes.findings.moved;
     let state = &mut app.panes.findings;
     state.groups.sort();
-    // If there are many findings, only those of the first cause are unfolded.
+    // If there are many findings, only those below the first heading are unfolded.
     if state.groups.findings() <= FEW || moved {
         state.groups.unfold_all();
     }
@@ -271,17 +287,21 @@ pub fn act(app: &mut App, action: Action) -> bool {
         Action::PageDown => ((at + page).min(last), true),
         Action::First => (0, true),
         Action::Last => (last, false),
-        Action::Left | Action::Right | Action::Enter if app.panes.findings.at_cause.is_some() => {
+        Action::Left | Action::Right | Action::Enter if app.panes.findings.at_heading.is_some() => {
             let state = &mut app.panes.findings;
-            if let Some(cause) = state.at_cause {
-                let open = if action == Action::Enter { !state.groups.is_open(cause) } else { action == Action::Right };
-                state.groups.unfold(cause, open);
-                state.moved = true;
+            if let Some(heading) = state.at_heading {
+                let is_open = state.groups.is_open(heading);
+                if action == Action::Right && is_open {
+                    to_line(app, at + 1, true);
+                } else {
+                    state.groups.unfold(heading, action == Action::Right || (action == Action::Enter && !is_open));
+                    state.moved = true;
+                }
             }
             return true;
         }
-        Action::Left => (groups.other_file(at, false).unwrap_or(0), true),
-        Action::Right => (groups.other_file(at, true).unwrap_or(at), true),
+        Action::Left => (groups.other_part(at, false).unwrap_or(0), true),
+        Action::Right => (groups.other_part(at, true).unwrap_or(at), true),
         Action::Enter => {
             if let Some((_, number)) = groups.finding_from(at, true) {
                 open_selected(app, number);
@@ -301,8 +321,8 @@ fn to_line(app: &mut App, line: usize, forward: bool) {
     let Some(line) = found else { return };
     let to = groups.line(line);
     app.panes.findings.moved = true;
-    app.panes.findings.at_cause = match to {
-        Some(FindingLine::Cause(cause)) => Some(cause),
+    app.panes.findings.at_heading = match to {
+        Some(FindingLine::Heading(heading)) => Some(heading),
         _ => None,
     };
     if let Some(FindingLine::Finding(number)) = to
@@ -379,10 +399,10 @@ pub fn click(app: &mut App, click: Click, _x: u16, y: u16) {
     let first = scroll::follow(state.first, at, parts.rows.into(), state.groups.lines());
     let line = first + usize::from(row);
     match state.groups.line(line) {
-        Some(FindingLine::Cause(cause)) => {
+        Some(FindingLine::Heading(heading)) => {
             let state = &mut app.panes.findings;
-            state.groups.unfold(cause, !state.groups.is_open(cause));
-            (state.at_cause, state.moved) = (Some(cause), true);
+            state.groups.unfold(heading, !state.groups.is_open(heading));
+            (state.at_heading, state.moved) = (Some(heading), true);
         }
         Some(FindingLine::Finding(number)) if line == at && app.panes.findings.moved => open_selected(app, number),
         Some(_) => to_line(app, line, true),
@@ -400,7 +420,7 @@ pub fn request_missing(app: &mut App) {
     // Until the user moves, the worst finding so far is selected.
     let first = state.groups.finding_from(0, true).and_then(|(_, number)| usize::try_from(number).ok());
     match first {
-        Some(first) if app.selection.finding != Some(first) && state.at_cause.is_none() => {
+        Some(first) if app.selection.finding != Some(first) => {
             go::link_finding(app, first);
         }
         _ => {}
@@ -424,14 +444,18 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
     };
     let rows = usize::from(parts.rows);
     // Without a selection the list shows its beginning, with the name of the first file.
-    let first = if app.selection.finding.is_none() && state.at_cause.is_none() {
+    let first = if app.selection.finding.is_none() && state.at_heading.is_none() {
         0
     } else {
         scroll::follow(state.first, at, rows, groups.lines())
     };
     for (y, line) in (parts.summary..).zip(first..groups.lines()).take(rows) {
         match groups.line(line) {
-            Some(FindingLine::Cause(cause)) => words::draw_cause(app, groups, cause, y, canvas),
+            Some(FindingLine::Heading(number)) => {
+                if let Some(heading) = state.headings.get(number) {
+                    words::draw_heading(app, groups, (number, heading), y, canvas);
+                }
+            }
             Some(FindingLine::File(group)) => {
                 if let Some(group) = groups.group(group) {
                     words::draw_file(app, group, y, canvas);
@@ -456,6 +480,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         let mut part = canvas.part(0, parts.summary + parts.rows, canvas.width(), parts.details);
         words::draw_cause_details(app, cause, &mut part);
     } else if parts.details > 0
+        && state.at_heading.is_none()
         && let Some(finding) = app.selection.finding.and_then(|number| app.findings.list.get(number))
     {
         words::draw_details(
@@ -471,7 +496,7 @@ pub fn step(app: &mut App, forward: bool) {
     refresh(app);
     // Findings of every cause are gone through.
     app.panes.findings.groups.unfold_all();
-    app.panes.findings.at_cause = None;
+    app.panes.findings.at_heading = None;
     let groups = &app.panes.findings.groups;
     let last = groups.lines().saturating_sub(1);
     let at = app.selection.finding.filter(|_| app.panes.findings.moved).and(cursor(app));

@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::groups::{Group, Groups};
+use super::headings::Heading;
 use crate::check::{Cause, Finding};
 use crate::damage::Level;
 use crate::printable::count;
@@ -12,6 +13,7 @@ use crate::tui::canvas::Canvas;
 use crate::tui::layout::inside;
 use crate::tui::numbers::{bytes, grouped};
 use crate::tui::theme::{Role, level_role};
+use crate::tui::verdict::{self, Conclusion};
 
 /// From this width on there is room for the word of the level.
 const WIDE: u16 = 60;
@@ -63,11 +65,10 @@ pub fn draw_empty(app: &App, canvas: &mut Canvas<'_>, filter: &str) {
     }
     match &findings.summary {
         Some(summary) if !findings.running && !summary.interrupted => {
-            let has_maps = app.index.as_ref().is_some_and(|index| !index.save.maps.is_empty());
-            let y = if summary.stats.blocks == 0 && !has_maps {
-                canvas.wrap(1, 2, "Nothing to check: there is no block.", Role::Warning)
-            } else {
-                canvas.wrap(1, 2, &format!("{} Nothing is wrong.", app.glyphs.good), Role::Good)
+            let y = match verdict::conclusion(app) {
+                Conclusion::Empty => canvas.wrap(1, 2, "Nothing to check: there is no block.", Role::Warning),
+                Conclusion::Healthy => canvas.wrap(1, 2, &format!("{} Nothing is wrong.", app.glyphs.good), Role::Good),
+                _ => canvas.wrap(1, 2, "There are no errors or warnings.", Role::Warning),
             };
             let what = format!(
                 "Checked: {} with {}; {} stored, {} decompressed.",
@@ -103,17 +104,22 @@ fn level_counts(app: &App, count: impl Fn(Level) -> u64) -> Vec<(Role, String)> 
     levels.into_iter().filter(|(_, n)| *n > 0).map(words).collect()
 }
 
-/// Draws the line of a cause, or of the findings that none explains.
-pub fn draw_cause(app: &App, groups: &Groups, number: usize, y: u16, canvas: &mut Canvas<'_>) {
-    let cause = app.findings.verdict.causes.get(number);
-    let text = cause.map_or_else(|| "Other findings".to_owned(), Cause::sentence);
+/// Draws a heading: a cause, or the findings that none explains.
+pub fn draw_heading(app: &App, groups: &Groups, heading: (usize, &Heading), y: u16, canvas: &mut Canvas<'_>) {
+    let (number, heading) = heading;
+    let cause = heading.cause.and_then(|cause| app.findings.verdict.causes.get(cause));
+    let text = match (cause, &heading.save) {
+        (Some(cause), _) => cause.sentence_with_save(),
+        (None, Some(save)) => format!("{save}: other findings"),
+        (None, None) => "Other findings".to_owned(),
+    };
     let fold = match (groups.is_open(number), app.glyphs.ascii) {
         (true, false) => "▾ ",
         (false, false) => "▸ ",
         (true, true) => "v ",
         (false, true) => "> ",
     };
-    let counts = level_counts(app, |level| groups.count_of_cause(number, level));
+    let counts = level_counts(app, |level| groups.count_below(number, level));
     let width: usize = counts.iter().map(|(_, text)| text.width()).sum();
     let room = canvas.width().saturating_sub(u16::try_from(width).unwrap_or(u16::MAX) + 4);
     let x = canvas.put(1, y, fold, Role::Key);

@@ -35,11 +35,14 @@ const WHEEL: usize = 3;
 /// What a plan is made for: which reading of the save, and whether likely blocks are written.
 type PlanKey = (u64, bool);
 
-/// A plan, and what the copy lacks beside blocks, a sentence each.
+/// A plan, what the copy lacks beside blocks, and what to do with it, a sentence each.
 #[derive(Debug)]
 struct Planned {
     plan: Arc<Plan>,
     losses: Vec<String>,
+    advice: Option<&'static str>,
+    /// Blocks and parts of blocks that go to `lost+found`.
+    set_aside: u64,
 }
 
 /// The state of the pane.
@@ -181,8 +184,12 @@ pub fn request_plan(app: &mut App) {
                 let options = repair::Options::default().likely(wanted.1).effort(effort).watch(watch);
                 let planned = run_in_own_pool(|| {
                     let plan = repair::plan(&save, &options).map_err(|error| error.to_string())?;
-                    let losses = repair::loss_words(&repair::totals(&save, &plan));
-                    Ok(Planned { plan: Arc::new(plan), losses })
+                    let totals = repair::totals(&save, &plan);
+                    let losses = repair::loss_words(&totals);
+                    let written = repair::expected_copy(&save, &totals);
+                    let advice = repair::advice_on_copy(&totals, written, false);
+                    let advice = (!plan.changes_nothing()).then_some(advice);
+                    Ok(Planned { plan: Arc::new(plan), losses, advice, set_aside: totals.set_aside })
                 });
                 worker.answer(move |app| app.panes.repair.plan.store(wanted, planned));
             },
@@ -233,17 +240,21 @@ const LEVEL: u16 = 17;
 /// What a repair does, in a sentence: with the whole save, or with the selected file.
 fn summary(app: &App, preview: &Preview) -> String {
     let totals = match (&app.findings.verdict.totals, app.selects_directory()) {
-        (Some(totals), true) if totals.source > 0 => Some(short_totals(totals)),
+        (Some(totals), true) if totals.source > 0 => {
+            let planned = app.panes.repair.plan.get(&key(app));
+            Some(short_totals(totals, planned.map_or(totals.set_aside, |planned| planned.set_aside)))
+        }
         _ => None,
     };
     let blocks = totals.unwrap_or_else(|| preview.summary.clone());
-    let losses = app.panes.repair.plan.get(&key(app)).filter(|_| app.selects_directory());
-    let losses = losses.map_or(&[][..], |planned| &planned.losses);
-    if losses.is_empty() { blocks } else { format!("{}. {}", capitalize(&blocks), losses.join(" ")) }
+    let planned = app.panes.repair.plan.get(&key(app)).filter(|_| app.selects_directory());
+    let more: Vec<&str> = planned
+        .map_or_else(Vec::new, |planned| planned.losses.iter().map(String::as_str).chain(planned.advice).collect());
+    if more.is_empty() { blocks } else { format!("{}. {}", capitalize(&blocks), more.join(" ")) }
 }
 
 /// The totals of a repair in one row, in the words that the lines below have.
-fn short_totals(totals: &Totals) -> String {
+fn short_totals(totals: &Totals, set_aside: u64) -> String {
     let parts = [
         (totals.kept, "kept"),
         (totals.put_right, "put right"),
@@ -253,7 +264,12 @@ fn short_totals(totals: &Totals) -> String {
         (totals.lost, "missing"),
     ];
     let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{} {words}", grouped(n)));
-    format!("{}: {}", count(totals.source, "block"), parts.collect::<Vec<_>>().join(", "))
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let aside = match set_aside {
+        0 => String::new(),
+        n => format!("; {} to lost+found", grouped(n)),
+    };
+    format!("{}: {parts}{aside}", count(totals.source, "block"))
 }
 
 /// The areas of the pane.

@@ -1,0 +1,174 @@
+//! One wording in every command: names of formats, mistyped commands, sizes, the end of a block, and what to do next.
+
+use tempfile::tempdir;
+
+use crate::common::committed;
+use crate::{Demo, run};
+
+#[test]
+fn every_command_takes_the_older_names_of_the_text_format() {
+    let demo = Demo::new();
+    let save = &demo.path("damaged/channel-cut");
+    let block = "--block=0,0,0";
+    for arguments in
+        [&["check", save][..], &["info", save], &["ls", save], &["show", save, block], &["diff", save, save]]
+    {
+        let text = run(arguments);
+        for name in ["human", "table", "text"] {
+            let named = run(&[arguments, &["--format", name]].concat());
+            assert_eq!((named.code, &named.out), (text.code, &text.out), "{arguments:?} {name}: {}", named.err);
+        }
+    }
+}
+
+#[test]
+fn a_format_that_a_command_does_not_have_is_refused_with_those_that_it_has() {
+    let demo = Demo::new();
+    let save = &demo.path("damaged/channel-cut");
+    for (arguments, has) in [
+        (&["info", save][..], "text, json or jsonl"),
+        (&["show", save], "text, json or jsonl"),
+        (&["diff", save, save], "text, json or jsonl"),
+        (&["ls", save], "text, json, jsonl or csv"),
+        (&["check", save], "text, json, jsonl or csv"),
+    ] {
+        let done = run(&[arguments, &["--format", "parquet"]].concat());
+        let wanted = format!("voxscope: `voxscope {}` has no format `parquet`: it writes {has}\n", arguments[0]);
+        assert_eq!((done.code, done.err), (Some(16), wanted));
+    }
+}
+
+#[test]
+fn check_writes_findings_as_rows() {
+    let demo = Demo::new();
+    let save = &demo.path("damaged/channel-cut");
+    let done = run(&["check", save, "--format", "csv"]);
+    assert_eq!(done.code, Some(4));
+    let mut rows = csv::Reader::from_reader(done.out.as_bytes());
+    let headers = rows.headers().unwrap().clone();
+    let at = |name: &str| headers.iter().position(|header| header == name).unwrap();
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    let lines = crate::lines(&run(&["check", save, "--format", "jsonl"]).out);
+    let findings: Vec<_> = lines.iter().filter(|line| line["type"] == "finding").collect();
+    assert_eq!(rows.len(), findings.len());
+    for (row, finding) in rows.iter().zip(findings) {
+        for key in ["code", "level", "file", "message", "next"] {
+            assert_eq!(&row[at(key)], finding[key].as_str().unwrap());
+        }
+    }
+    // A save without findings has the header alone.
+    let clean = run(&["check", &demo.path("healthy/pak-room"), "--format", "csv"]);
+    assert_eq!((clean.code, clean.out.lines().count()), (Some(0), 1), "{}", clean.out);
+}
+
+#[test]
+fn a_mistyped_command_is_unknown_wherever_it_is_named() {
+    let near = "voxscope: unknown command `chek`; did you mean `check`?\n";
+    let verify = "voxscope: unknown command `verify`; did you mean `check`?\n";
+    let other = "voxscope: unknown command `frobnicate`; `voxscope help` lists the commands\n";
+    for (arguments, wanted) in [
+        (&["chek"][..], near),
+        (&["help", "chek"], near),
+        (&["chek", "x"], near),
+        (&["verify", "x"], verify),
+        (&["help", "verify"], verify),
+        (&["frobnicate", "x"], other),
+        (&["help", "frobnicate"], other),
+    ] {
+        let done = run(arguments);
+        assert_eq!((done.code, done.err.as_str()), (Some(16), wanted), "{arguments:?}");
+    }
+    assert_eq!(run(&["help", "check"]).code, Some(0));
+}
+
+#[test]
+fn info_says_that_it_decodes_no_block_and_which_command_does() {
+    let crash = committed().join("crash_random/r3/world");
+    let path = crash.to_str().unwrap();
+    let done = run(&["info", path]);
+    let wanted = format!("No block was decoded: `voxscope check {path}` checks all of them and their places.");
+    assert_eq!(done.out.lines().last(), Some(wanted.as_str()), "{}", done.out);
+    let json = crate::lines(&run(&["info", path, "--format", "jsonl"]).out).remove(0);
+    assert_eq!(
+        (json["empty"].as_bool(), json["next"].as_str()),
+        (Some(false), Some(&*format!("voxscope check {path}")))
+    );
+    let demo = Demo::new();
+    let empty = demo.path("damaged/forest-empty");
+    let done = run(&["info", &empty]);
+    assert!(!done.out.contains("from block"), "{}", done.out);
+    assert!(done.out.contains("  There is no file of a block.\n"), "{}", done.out);
+    let wanted = format!("There is no block, so there is nothing to check: `voxscope check {empty}` says why.");
+    assert_eq!(done.out.lines().last(), Some(wanted.as_str()), "{}", done.out);
+}
+
+/// The data of a block ends before its last sector does; a finding about its sectors says so.
+#[test]
+fn the_end_of_a_block_is_that_of_its_data_unless_its_sectors_are_named() {
+    let demo = Demo::new();
+    let save = &demo.path("damaged/container-corrupt");
+    let shown = run(&["show", save, "--block=1,0,0"]).out;
+    let checked = run(&["check", save, "--all"]).out;
+    assert!(shown.contains("· bytes 0x1314..0x2b66\n"), "{shown}");
+    assert!(checked.contains("block (1, 0, 0), bytes 0x1314..0x2b66, decompressed bytes"), "{checked}");
+    assert!(checked.contains("block (1, 0, 0), sectors at bytes 0x1314..0x2d14: block is torn"), "{checked}");
+}
+
+#[test]
+fn sizes_are_stored_and_decompressed() {
+    let demo = Demo::new();
+    let listed = run(&["ls", &demo.path("damaged/channel-cut")]).out;
+    let heading = listed.lines().nth(1).unwrap();
+    assert_eq!(
+        heading.split_whitespace().collect::<Vec<_>>(),
+        ["lod", "x", "y", "z", "sector", "n", "stored", "decompressed", "ver", "container", "state"]
+    );
+    assert!(listed.lines().filter(|line| line.ends_with(" ok")).all(|line| line.len() <= 80), "{listed}");
+    let few = run(&["ls", &demo.path("damaged/channel-cut"), "stored<200"]).out;
+    assert_eq!(few, run(&["ls", &demo.path("damaged/channel-cut"), "bytes<200"]).out);
+    assert!(few.len() < listed.len());
+}
+
+#[test]
+fn numbers_agree_with_their_words_and_have_separators() {
+    let demo = Demo::new();
+    let checked = |name: &str| run(&["check", &demo.path(&format!("damaged/{name}"))]).out;
+    assert!(checked("npy-truncated").contains("0 of 1 block is whole."), "{}", checked("npy-truncated"));
+    assert!(checked("pak-zlib-checksum").contains("It decodes to its end, 32,768 bytes."));
+    let unused = checked("stream-unused");
+    assert!(unused.contains("mends 1 file and keeps the block whose position is known;"), "{unused}");
+    let gap = checked("table-gap");
+    assert!(gap.contains("11 blocks could be found. A repair counts 12: each position that has a block or had one.\n"));
+}
+
+#[test]
+fn a_plan_says_why_the_likeliest_block_is_not_certain_and_what_to_do_with_the_copy() {
+    let demo = Demo::new();
+    let plan = run(&["repair", &demo.path("damaged/crash-wrong-places"), "--plan"]).out;
+    let open: Vec<&str> =
+        plan.lines().filter(|line| line.contains("no block fits it for certain; the likeliest")).collect();
+    assert!(!open.is_empty(), "{plan}");
+    for line in open {
+        let (_, why) = line.split_once(" likely): ").unwrap_or_else(|| panic!("no reason: {line}"));
+        assert!(why.contains("seams") && why.ends_with('.'), "{line}");
+    }
+    assert!(plan.contains("\nThe copy would lack most blocks of the save. Leave the save where it is"), "{plan}");
+    let likely = run(&["repair", &demo.path("damaged/crash-wrong-places"), "--plan", "--level", "likely"]).out;
+    assert!(likely.contains("\nThen move the copy to where the save was, and keep the original.\n"), "{likely}");
+}
+
+#[test]
+fn what_is_missing_and_foreign_in_several_saves_is_named() {
+    let dir = tempdir().unwrap();
+    for name in ["forest-empty", "region-voxedit", "channel-cut"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let done = run(&["check", dir.path().to_str().unwrap()]).out;
+    let missing: Vec<&str> = done.lines().filter(|line| line.contains("Missing: ")).collect();
+    assert!(!missing.is_empty(), "{done}");
+    assert!(missing.iter().all(|line| line.starts_with("forest-empty: Missing: ")), "{missing:?}");
+    let rig =
+        done.lines().find(|line| line.contains(" a rig of VoxEdit in the place")).unwrap_or_else(|| panic!("{done}"));
+    assert!(rig.starts_with("1 file (region-voxedit/"), "{rig}");
+}
