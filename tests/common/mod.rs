@@ -11,6 +11,7 @@ pub mod evil;
 pub mod npy;
 pub mod random;
 pub mod reliability;
+pub mod repeating;
 pub mod terrain;
 pub mod trees;
 pub mod truth;

@@ -14,6 +14,7 @@ mod golden;
 mod least;
 mod maps;
 mod paks;
+mod repeating;
 mod states;
 #[cfg(unix)]
 mod stopped;
