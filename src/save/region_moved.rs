@@ -53,7 +53,8 @@ pub(crate) fn put_back(mut source: FileSource) -> io::Result<(FileSource, Vec<Da
         let (before, as_it_is) = (damage.len(), source.restoration().cloned());
         // Where nothing before it fits, it is rather the header that is wrong.
         let known = if nth == 0 && before == 0 { fitting_before(&source, &header, at)? } else { BEFORE };
-        source = shifted(source, at, by, &mut damage);
+        let in_table = at.saturating_add_signed(by) == header.sectors_at();
+        source = shifted(source, at, by, in_table, &mut damage);
         if known == 0 || known < BEFORE && !fits(&source, &header)?.most() {
             source = source.restored(as_it_is);
             damage.truncate(before);
@@ -77,7 +78,7 @@ fn with_header(mut source: FileSource, damage: &mut Vec<Damage>) -> io::Result<(
         let head = prefix.get(at..).unwrap_or_default();
         let head = head.get(..MAX_HEADER_BYTES).unwrap_or(head);
         let Some(header) = Header::decode(head, len - at as u64, None).value else { continue };
-        source = shifted(source, at as u64, -(at as i64), damage);
+        source = shifted(source, at as u64, -(at as i64), false, damage);
         let fits = fits(&source, &header)?;
         if fits.some() && fits.most() {
             return Ok((source, Some(header)));
@@ -114,15 +115,23 @@ fn fitting_before(source: &FileSource, header: &Header, end: u64) -> io::Result<
     Ok(fitting)
 }
 
-/// Moves what begins at a byte by so many bytes: towards the end by zeros, towards the start over what is before it.
-fn shifted(source: FileSource, at: u64, by: i64, damage: &mut Vec<Damage>) -> FileSource {
+/// Moves what begins at a byte by so many bytes: towards the end by zeros, towards the start over what is before it. `in_table` says
+/// whether it is the first block, so that the change may be in the table, whose entries behind it are of other slots then.
+fn shifted(source: FileSource, at: u64, by: i64, in_table: bool, damage: &mut Vec<Damage>) -> FileSource {
     let (count, len) = (by.unsigned_abs(), source.len());
     let piece = |start, from| Piece { start, from };
     let (end, field) = if by < 0 {
-        (at.saturating_sub(count), "bytes inserted before this offset")
+        (
+            at.saturating_sub(count),
+            ["bytes inserted before this offset", "bytes inserted before this offset, perhaps in the table"],
+        )
     } else {
-        (at.saturating_add(count), "bytes missing before this offset")
+        (
+            at.saturating_add(count),
+            ["bytes missing before this offset", "bytes missing before this offset, perhaps in the table"],
+        )
     };
+    let field = field[usize::from(in_table)];
     let gap = (by > 0).then(|| piece(at, PieceFrom::Byte(0)));
     let first = (at.min(end) > 0).then(|| piece(0, PieceFrom::At(0)));
     let pieces = first.into_iter().chain(gap).chain([piece(end, PieceFrom::At(at))]).collect();

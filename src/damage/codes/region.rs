@@ -110,6 +110,16 @@ pub(super) const SHIFTED: Text = Text {
     messages: &[
         when("bytes inserted before this offset", "{found|byte was|bytes were} inserted before this offset", ""),
         when("bytes missing before this offset", "{found|byte is|bytes are} missing before this offset", ""),
+        when(
+            "bytes inserted before this offset, perhaps in the table",
+            "{found|byte was|bytes were} inserted before the first block, perhaps in the table: entries behind them may be those of other positions",
+            "",
+        ),
+        when(
+            "bytes missing before this offset, perhaps in the table",
+            "{found|byte is|bytes are} missing before the first block, perhaps in the table: entries behind them may be those of other positions",
+            "",
+        ),
         any("blocks of the file are shifted", "{found|byte}"),
     ],
     next: "Run `voxscope repair SAVE --out NEW`: it reads every block at its present place and writes the file anew.",

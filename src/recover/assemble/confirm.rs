@@ -101,7 +101,7 @@ impl Growth {
         let groups = places.weigh_groups(board, &asked);
         for of in &mut judged {
             let odds = groups.get(&self.grown[of.grown].slot).copied().unwrap_or(0.0);
-            of.p = of.p.min(1.0 / (1.0 + odds));
+            of.p = of.p.min(1.0 / (1.0 + odds * board.confusion[r].exp()));
         }
         let strong = board.heights_with_strong_seams(board.cases[r].lod);
         let sure: HashSet<u32> = judged.iter().filter(|of| of.p >= SURE).map(|of| self.grown[of.grown].slot).collect();

@@ -10,6 +10,9 @@ use crate::recover::assemble::{Assembled, Fit, Loose, Moved, Start};
 use crate::recover::decide::Certainty;
 use crate::watch::Watch;
 
+/// The probability of a block in the slot of its entry that nothing else contradicts. Chosen.
+const BY_ENTRY: f64 = 0.9999;
+
 /// Blocks that are compared cell by cell for one slot.
 const FULL: usize = 64;
 
@@ -470,7 +473,9 @@ impl Growth {
                     }
                     certainty => certainty,
                 };
-                made.fits.push(Fit { slot: grown.slot, block, certainty, voxels: certainty, p: grown.p });
+                // That of its entry is as sure as one that was never taken out.
+                let p = if own { grown.p.max(BY_ENTRY) } else { grown.p };
+                made.fits.push(Fit { slot: grown.slot, block, certainty, voxels: certainty, p });
             }
             // A withdrawn block without a better place goes back to the slot of its entry: only a certain block may
             // replace one that the table lists.
@@ -487,13 +492,13 @@ impl Growth {
                     match self.find_spare_copy(board, r, block, &made.fits).filter(|_| empty) {
                         // A block of the same content fits as well.
                         Some(copy) => {
-                            made.fits.push(Fit::known(slot, copy, 0.9999));
+                            made.fits.push(Fit::known(slot, copy, BY_ENTRY));
                         }
                         None => made.contradicted.push((slot, block)),
                     }
                 } else if !replaced {
                     made.fits.retain(|fit| fit.slot != slot && fit.block != block);
-                    made.fits.push(Fit::known(slot, block, 0.9999));
+                    made.fits.push(Fit::known(slot, block, BY_ENTRY));
                 }
             }
             let is_back = |fit: &&Fit| withdrawn.get(&fit.slot) == Some(&fit.block);
