@@ -405,7 +405,8 @@ proptest::proptest! {
                     (0..saved).map(|n| (frames[n].0, (32 + n * FRAME + 24) as u64)).collect();
                 proptest::prop_assert_eq!(overlay.at, expected);
             }
-            Found::Unusable(why) => proptest::prop_assert!(false, "{}", why),
+            // Its first save was finished, and is not whole.
+            Found::Unusable(_) => proptest::prop_assert_eq!(saved, 0),
         }
     }
 

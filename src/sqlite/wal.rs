@@ -62,7 +62,7 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
             break;
         }
         if sum != [frame_a, frame_b] {
-            if pages.is_none() {
+            if pages.is_none() && has_end(&source, at, frame, [salt_a, salt_b])? {
                 return Ok(Found::Unusable("the checksum of a frame of its first save does not match"));
             }
             break;
@@ -78,6 +78,22 @@ pub fn read<S: Source>(source: S) -> io::Result<Found<S>> {
         None => Found::Nothing,
         Some(pages) => Found::Pages(Overlay { source, at: saved, pages }, page_size),
     })
+}
+
+/// Whether a frame of a log, from a byte on, ends a save: what is before it was finished once.
+fn has_end<S: Source>(source: &S, mut at: u64, frame: u64, salt: [u32; 2]) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    loop {
+        source.read_into(at, index(FRAME), &mut bytes)?;
+        let [number, ends, a, b, ..] = be_words(&bytes)[..] else { return Ok(false) };
+        if [a, b] != salt || number == 0 {
+            return Ok(false);
+        }
+        if ends > 0 {
+            return Ok(true);
+        }
+        at = at.saturating_add(frame);
+    }
 }
 
 /// A log of one save: pages of a size, with their numbers, of a database that has `after` pages then.
