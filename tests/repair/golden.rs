@@ -2,7 +2,8 @@
 //! stands where it was never saved.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use voxscope::repair;
 use voxscope::save::{Options, Save, Scratch};
@@ -77,4 +78,18 @@ fn a_block_whose_position_is_only_likely_is_set_aside_with_it() {
 #[test]
 fn two_writers() {
     judge(&golden("two_writers/w1"), &["saved_10.jsonl", "saved_11.jsonl"]);
+}
+
+#[test]
+fn a_copy_with_likely_places_is_clean_and_is_not_repaired_again() {
+    let cases: Vec<PathBuf> = fs::read_dir(golden("power_loss")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let cases: Vec<PathBuf> = cases.into_iter().filter(|case| case.join("world").is_dir()).collect();
+    assert!(!cases.is_empty());
+    for case in cases {
+        let dir = tempfile::tempdir().unwrap();
+        let (to, again) = (dir.path().join("copy"), dir.path().join("again"));
+        mend(&case.join("world"), &to, true);
+        assert_eq!(findings(&to), (0, 0), "{}", case.display());
+        assert!(mend(&to, &again, true).plan.changes_nothing(), "{}", case.display());
+    }
 }
