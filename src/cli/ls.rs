@@ -70,14 +70,14 @@ enum Format {
 const COLUMNS: [(&str, usize, Align); 12] = [
     ("lod", 3, Align::Right),
     ("x", 5, Align::Right),
-    ("y", 5, Align::Right),
+    ("y", 4, Align::Right),
     ("z", 5, Align::Right),
-    ("sector", 7, Align::Right),
+    ("sector", 6, Align::Right),
     ("n", 3, Align::Right),
-    ("stored", 8, Align::Right),
+    ("stored", 7, Align::Right),
     ("decompressed", 12, Align::Right),
     ("ver", 3, Align::Right),
-    ("container", 11, Align::Left),
+    ("container", 15, Align::Left),
     ("state", 7, Align::Left),
     // The last column is optional: codes of findings, or flags of a voxel map.
     ("", 0, Align::Left),

@@ -160,14 +160,14 @@ fn a_plan_says_why_the_likeliest_block_is_not_certain_and_what_to_do_with_the_co
 #[test]
 fn what_is_missing_and_foreign_in_several_saves_is_named() {
     let dir = tempdir().unwrap();
-    for name in ["forest-empty", "region-voxedit", "channel-cut"] {
+    for name in ["meta-missing", "region-voxedit", "channel-cut"] {
         let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
         (sample.make)(&dir.path().join(name)).unwrap();
     }
     let done = run(&["check", dir.path().to_str().unwrap()]).out;
     let missing: Vec<&str> = done.lines().filter(|line| line.contains("Missing: ")).collect();
     assert!(!missing.is_empty(), "{done}");
-    assert!(missing.iter().all(|line| line.starts_with("forest-empty: Missing: ")), "{missing:?}");
+    assert!(missing.iter().all(|line| line.starts_with("meta-missing: Missing: ")), "{missing:?}");
     let rig =
         done.lines().find(|line| line.contains(" a rig of VoxEdit in the place")).unwrap_or_else(|| panic!("{done}"));
     assert!(rig.starts_with("1 file (region-voxedit/"), "{rig}");
