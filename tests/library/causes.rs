@@ -222,7 +222,7 @@ fn lods_that_the_meta_file_counts_are_evidence_of_an_incomplete_copy() {
 fn of_killed_with_one_changed(change: impl Fn(&mut Vec<u8>)) -> Vec<CauseKind> {
     let dir = tempfile::tempdir().unwrap();
     let world = dir.path().join("world");
-    copy_dir(&committed().join("crash_terrain/t1/world"), &world);
+    copy_dir(committed().join("crash_terrain/t1/world"), &world);
     let mut files = files_below(&world.join("regions"));
     files.sort_by_key(|path| fs::metadata(path).unwrap().len());
     let mut bytes = fs::read(&files[0]).unwrap();
@@ -250,7 +250,7 @@ fn what_a_copy_did_to_one_file_does_not_hide_what_the_game_did_to_the_others() {
 fn the_figures_follow_the_cause_that_moved_blocks() {
     let dir = tempfile::tempdir().unwrap();
     let world = dir.path().join("world");
-    copy_dir(&committed().join("crash_terrain/t1/world"), &world);
+    copy_dir(committed().join("crash_terrain/t1/world"), &world);
     fs::remove_file(world.join("meta.vxrm")).unwrap();
     let save = Save::open(&world, &Options::default()).unwrap();
     let totals = repair::expected_totals(&save, &repair::Options::default()).unwrap();
