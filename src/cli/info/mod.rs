@@ -19,7 +19,7 @@ use voxscope::save::{Error, File, Forest, ForestLayout, Kind, Owner, RegionFile,
 use super::exit::{Exit, Failure};
 use super::output::{
     Align, BOLD, DIM, complain_of_file_once, complain_of_parts, complain_of_unread, count, grouped, size, stdout,
-    table, wrapped, write_json, write_json_pretty, write_table,
+    table, write_json, write_json_pretty, write_table,
 };
 use super::target;
 
@@ -379,11 +379,9 @@ fn print(out: &mut impl Write, info: &Info, subject: &SaveArguments) -> io::Resu
     }
     writeln!(out)?;
     if info.empty {
-        let why = format!("There is no block, so there is nothing to check: `{}` says why.", info.next);
-        return writeln!(out, "{}", wrapped(&why, ""));
+        return writeln!(out, "There is no block, so there is nothing to check. This says why:\n  {}", info.next);
     }
-    let rest = format!("No block was decoded: `{}` checks all of them and their places.", info.next);
-    writeln!(out, "{}", wrapped(&rest, ""))
+    writeln!(out, "No block was decoded. This checks all of them, and their places:\n  {}", info.next)
 }
 
 fn print_forest(out: &mut impl Write, info: &Info, forest: &ForestInfo) -> io::Result<()> {
