@@ -3,14 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::damage::Code;
 use crate::godot::channel::Depth;
 use crate::godot::slots::SlotFormula;
 use crate::godot::stream::loc::KeyRule;
 use crate::pak::chunk::Order;
 use crate::pak::offset::Reading;
 use crate::printable::{self, argument};
-use crate::save::{META, Options, RegionFile, Save};
+use crate::save::{META, Options, Save};
 
 /// Directories above a region file in which its forest may be.
 const ABOVE: usize = 3;
@@ -45,8 +44,7 @@ impl SaveArguments {
     #[must_use]
     pub fn new(save: &Save) -> Self {
         let path = save.forest_above().unwrap_or_else(|| save.path.clone());
-        let is_rig = |file: &RegionFile| file.damage.iter().any(|damage| damage.code == Code::RegionVoxedit);
-        let rigs = save.regions().filter(|(_, file)| is_rig(file));
+        let rigs = save.regions().filter(|(_, file)| file.is_rig());
         let rigs = rigs.map(|(forest, file)| forest.dir.join(&file.name)).collect();
         Self { path, options: arguments_of(save), rigs }
     }

@@ -216,7 +216,7 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
         let (files, its) = (count(totals.files_likely, "file"), if totals.files_likely == 1 { "its" } else { "their" });
         format!("{} --level likely mends {files}; {its} content is only likely then.", repair(save, effort))
     }));
-    // Bytes behind the last block are the only sign of damage that no command changes.
+    // If only blocks behind the last listed one suggest damage, no command changes the save.
     let is_behind = |cause: &Cause| cause.alternatives.contains(&CauseKind::OldStates);
     if whole.is_some_and(|totals| totals.files_likely == 0) && causes.iter().any(is_behind) {
         lines.push(

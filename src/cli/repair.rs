@@ -177,10 +177,7 @@ fn exit_of_plan(save: &Save, plan: &Plan, left: &Summary) -> Exit {
         return exit_of_copy(save, plan, left);
     }
     // A copy without a block has nothing that could be checked.
-    let writes_nothing = save.maps.is_empty() && {
-        let totals = repair::totals(save, plan);
-        totals.kept + totals.put_right + totals.likely + totals.older + totals.salvaged == 0
-    };
+    let writes_nothing = repair::expected_copy(save, &repair::totals(save, plan)) == Written::NoBlock;
     Exit::REPAIRED
         .and(Exit::DAMAGED.when(plan.leaves_damage() || writes_nothing || has_damage(left)))
         .and(Exit::FAILED.when(left.unread > 0))

@@ -54,14 +54,13 @@ fn compute_kind(number: u64) -> Rgb {
 #[must_use]
 pub fn mix(a: Rgb, b: Rgb, share: f32) -> Rgb {
     let share = share.clamp(0.0, 1.0);
-    // Adding a half rounds what is not negative, without a call for each pixel.
-    [0, 1, 2].map(|i| (f32::from(a[i]) + (f32::from(b[i]) - f32::from(a[i])) * share + 0.5) as u8)
+    [0, 1, 2].map(|i| (f32::from(a[i]) + (f32::from(b[i]) - f32::from(a[i])) * share).round() as u8)
 }
 
 /// A colour made darker or lighter.
 #[must_use]
 pub fn light(color: Rgb, factor: f32) -> Rgb {
-    color.map(|n| (f32::from(n) * factor + 0.5).clamp(0.0, 255.0) as u8)
+    color.map(|n| (f32::from(n) * factor).clamp(0.0, 255.0).round() as u8)
 }
 
 /// Colours of a scale, from its lower end to its upper one.

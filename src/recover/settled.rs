@@ -20,17 +20,14 @@ fn table(case: &Case) -> HashMap<u32, usize> {
 #[must_use]
 pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
     let table = table(case);
-    let is_other = |fit: &&Fit| {
-        let own = table.get(&fit.slot);
-        own.is_some_and(|own| case.content(*own) != case.content(fit.block)) && fit.certainty >= Certainty::Likely
+    let to_other = |fit: &Fit| {
+        let own = case.content(*table.get(&fit.slot)?);
+        let new = case.content(fit.block);
+        (own != new).then_some((fit.slot, own, new))
     };
-    let mut moves: Vec<(u32, u128, u128)> = made
-        .fits
-        .iter()
-        .filter(is_other)
-        .filter_map(|fit| Some((fit.slot, case.content(*table.get(&fit.slot)?), case.content(fit.block))))
-        .collect();
-    // Moves whose block comes from no other move, or whose slot's own block goes to none, are left out until all are closed.
+    let likely = made.fits.iter().filter(|fit| fit.certainty >= Certainty::Likely);
+    let mut moves: Vec<(u32, u128, u128)> = likely.filter_map(to_other).collect();
+    // Drops the moves that bring a block from no other slot that changes, or take one to none, until only closed ones are left.
     loop {
         let before = moves.len();
         let from: HashSet<u128> = moves.iter().map(|(_, own, _)| *own).collect();

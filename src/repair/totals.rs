@@ -10,7 +10,7 @@ use crate::repair::decision::{Action, RegionPlan, UNKNOWN_LAYOUT};
 use crate::repair::fate::{Fate, fates};
 use crate::repair::plan::{Plan, plan_both_of_readable};
 use crate::repair::{Error, KeptReason, LayerPlan, Options};
-use crate::save::{RegionFile, Save};
+use crate::save::Save;
 
 /// Blocks of a save by what a plan does with them. Blocks of maps are not counted.
 ///
@@ -52,8 +52,7 @@ pub fn totals(save: &Save, plan: &Plan) -> Totals {
     totals.misnamed = chunks + plan.misnamed.iter().map(|(_, blocks)| blocks).sum::<u64>();
     totals.set_aside += totals.misnamed;
     // Files of other programs are moved away, which mends nothing.
-    let is_foreign = |file: &RegionFile| file.damage.iter().any(|d| d.code == Code::RegionVoxedit);
-    let foreign = save.regions().filter(|(_, file)| is_foreign(file));
+    let foreign = save.regions().filter(|(_, file)| file.is_rig());
     let foreign: HashSet<PathBuf> = foreign.map(|(forest, file)| forest.dir.join(&file.name)).collect();
     totals.foreign = n(foreign.len());
     let is_aside = |action| action == Action::SetAside;

@@ -356,6 +356,11 @@ impl RegionFile {
     pub fn right_name(&self) -> PathBuf {
         if self.is_renamed { self.name.with_file_name(name_of(self.position)) } else { self.name.to_path_buf() }
     }
+
+    /// Whether it is a rig of VoxEdit in the place of a region file.
+    pub(crate) fn is_rig(&self) -> bool {
+        self.damage.iter().any(|damage| damage.code == Code::RegionVoxedit)
+    }
 }
 
 /// A directory of pak regions, or one of them.

@@ -116,7 +116,7 @@ fn fitting_before(source: &FileSource, header: &Header, end: u64) -> io::Result<
 }
 
 /// Moves what begins at a byte by so many bytes: towards the end by zeros, towards the start over what is before it. `in_table` says
-/// whether it is the first block, so that the change may be in the table, whose entries behind it are of other slots then.
+/// whether that byte begins the first block. Then the change may be in the table, and its later entries belong to other slots.
 fn shifted(source: FileSource, at: u64, by: i64, in_table: bool, damage: &mut Vec<Damage>) -> FileSource {
     let (count, len) = (by.unsigned_abs(), source.len());
     let piece = |start, from| Piece { start, from };

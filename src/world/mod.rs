@@ -84,8 +84,7 @@ const UNKNOWN_LAYOUT: &str = "the layout of its blocks is not known, because nei
 
 /// Whether a forest has nothing but rigs of VoxEdit.
 fn has_rigs_only(forest: &Forest) -> bool {
-    let is_rig = |file: &RegionFile| file.damage.iter().any(|damage| damage.code == Code::RegionVoxedit);
-    !forest.regions.is_empty() && forest.regions.iter().all(is_rig)
+    !forest.regions.is_empty() && forest.regions.iter().all(RegionFile::is_rig)
 }
 
 /// Blocks at positions.

@@ -73,11 +73,17 @@ fn count(counts: &Counts, codes: &[Code]) -> u64 {
     codes.iter().filter_map(|code| counts.get(code)).sum()
 }
 
+/// The files of a save, by their names in findings.
+pub(super) type Files<'s> = BTreeMap<String, File<'s>>;
+
+pub(super) fn files_by_name(save: &Save) -> Files<'_> {
+    save.files().map(|file| (save.shown(&file.path()), file)).collect()
+}
+
 impl Evidence {
-    pub fn gather(findings: &Findings, save: &Save) -> Self {
+    /// What the counts of findings show; no file is read.
+    pub fn gather(findings: &Findings, save: &Save, files: &Files<'_>) -> Self {
         let mut evidence = Self::default();
-        let files: BTreeMap<String, File<'_>> = save.files().map(|file| (save.shown(&file.path()), file)).collect();
-        let mut searched = 0;
         let mut blocks: HashMap<(&str, NamedBlock), CodeSet> = HashMap::new();
         for (name, found) in &findings.files {
             let counts = &found.counts;
@@ -111,55 +117,47 @@ impl Evidence {
             evidence.above_note += above_note.map(|(_, n)| n).sum::<u64>();
             let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
             let garbage = entries.iter().all(|n| *n >= GARBAGE);
-            let unowned = count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
-            // Blocks that are torn where bytes are missing were not torn by a game.
-            evidence.unowned += unowned;
-            let shifted = count(counts, &SHIFTED) > 0 && displaced + unowned == 0;
-            if garbage || shifted || count(counts, &TEXT) > 0 {
-                evidence.spoiled.insert(Arc::clone(name));
-            }
             evidence.garbage += if garbage { entries.iter().sum() } else { 0 };
-            let Some(file) = files.get(&**name) else {
-                if let Some(len) = array_len(save, name).filter(|_| count(counts, &CUT) > 0) {
-                    evidence.cut += 1;
-                    evidence.cut_at_buffer += u64::from(len > 0 && len.is_multiple_of(COPY_BUFFER));
-                    evidence.spoiled.insert(Arc::clone(name));
+            let unowned = count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
+            evidence.unowned += unowned;
+            // Blocks that are torn where bytes are missing were not torn by a game.
+            let shifted = count(counts, &SHIFTED) > 0 && displaced + unowned == 0;
+            let file = files.get(&**name);
+            if let Some(File::Region(_, region)) = file {
+                if region.header.as_ref().is_some_and(|header| header.version < 3) {
+                    let unreadable =
+                        [Code::ContainerCorrupt, Code::ContainerEmpty, Code::ContainerMode, Code::BlockPrefix];
+                    evidence.old_version += count(counts, &unreadable);
                 }
-                continue;
-            };
-            if let File::Region(_, region) = file
-                && region.header.as_ref().is_some_and(|header| header.version < 3)
-            {
-                let unreadable = [Code::ContainerCorrupt, Code::ContainerEmpty, Code::ContainerMode, Code::BlockPrefix];
-                evidence.old_version += count(counts, &unreadable);
-            }
-            if let File::Region(_, region) = file {
-                let is = region.len > 0 && region.len.is_multiple_of(COPY_BUFFER);
-                evidence.at_page += u64::from(is && count(counts, &WRITING) > 0);
+                let is_at_page = region.len > 0 && region.len.is_multiple_of(COPY_BUFFER);
+                evidence.at_page += u64::from(is_at_page && count(counts, &WRITING) > 0);
             }
             // Of a file that was cut off, what its entries lead to beyond the end is nowhere else.
             let beyond = count(counts, &[Code::TableBeyondEnd]);
-            let of_another = !garbage && displaced > 0 && beyond > count(counts, &[Code::BlockTorn]);
+            let of_another = file.is_some() && !garbage && displaced > 0 && beyond > count(counts, &[Code::BlockTorn]);
             evidence.of_another += u64::from(of_another);
-            if of_another {
-                evidence.spoiled.insert(Arc::clone(name));
-            }
             // Garbage in a table says nothing about the end of its file.
-            if count(counts, &CUT) > 0 && !garbage && !of_another {
+            let ends_early = count(counts, &CUT) > 0 && !garbage && !of_another;
+            let cut = ends_early.then(|| file.map(File::len).or_else(|| array_len(save, name))).flatten();
+            if let Some(len) = cut {
                 evidence.cut += 1;
-                evidence.spoiled.insert(Arc::clone(name));
-                evidence.cut_at_buffer += u64::from(!file.is_empty() && file.len().is_multiple_of(COPY_BUFFER));
+                evidence.cut_at_buffer += u64::from(len > 0 && len.is_multiple_of(COPY_BUFFER));
             }
-            if count(counts, &UNREADABLE) > 0 && searched < SEARCHED {
-                searched += 1;
-                if has_converted_lines(*file) {
-                    evidence.converted.push(Arc::clone(name));
-                    evidence.spoiled.insert(Arc::clone(name));
-                }
+            if garbage || shifted || of_another || cut.is_some() || count(counts, &TEXT) > 0 {
+                evidence.spoiled.insert(Arc::clone(name));
             }
         }
         evidence.blocks.extend(blocks.into_values().map(|codes| (codes, 1)));
         evidence
+    }
+
+    /// Searches the beginnings of some damaged files for converted line breaks.
+    pub fn find_converted(&mut self, findings: &Findings, files: &Files<'_>) {
+        let suspect = findings.files.iter().filter(|(_, found)| count(&found.counts, &UNREADABLE) > 0);
+        let suspect = suspect.filter_map(|(name, _)| Some((name, *files.get(&**name)?))).take(SEARCHED);
+        self.converted =
+            suspect.filter(|(_, file)| has_converted_lines(*file)).map(|(name, _)| Arc::clone(name)).collect();
+        self.spoiled.extend(self.converted.iter().cloned());
     }
 
     /// Blocks that have a finding whose code is one of these.

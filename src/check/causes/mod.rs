@@ -14,7 +14,7 @@ use crate::check::cause::{Cause, is_of, saves_of};
 use crate::check::finding::Finding;
 use crate::damage::{Code, CodeSet, Level, Value};
 use crate::save::Save;
-use evidence::Evidence;
+use evidence::{Evidence, files_by_name};
 use misfit::find_misfit;
 pub(crate) use misfit::misfit_of_regions;
 
@@ -133,7 +133,9 @@ impl Findings {
     }
 
     fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
-        let evidence = Evidence::gather(self, save);
+        let files = files_by_name(save);
+        let mut evidence = Evidence::gather(self, save, &files);
+        evidence.find_converted(self, &files);
         let has_findings = |file: &str| {
             let of_file = self.files.iter().filter(|(name, _)| **name == *file);
             of_file.flat_map(|(_, found)| found.counts.keys()).any(|code| code.level() > Level::Note)
@@ -148,7 +150,7 @@ impl Findings {
         // What a copy did to one file says nothing about the others.
         let writing = match evidence.spoiled.is_empty() {
             true => evidence.writing(),
-            false => Evidence::gather(&self.without(&evidence.spoiled), save).writing(),
+            false => Evidence::gather(&self.without(&evidence.spoiled), save, &files).writing(),
         };
         causes.extend(writing);
         causes.extend(evidence.engine());

@@ -473,7 +473,7 @@ impl Growth {
                     }
                     certainty => certainty,
                 };
-                // That of its entry is as sure as one that was never taken out.
+                // A block in the slot of its entry is as sure as one that was never taken out.
                 let p = if own { grown.p.max(BY_ENTRY) } else { grown.p };
                 made.fits.push(Fit { slot: grown.slot, block, certainty, voxels: certainty, p });
             }

@@ -16,10 +16,10 @@ use crate::recover::assemble::random::Random;
 const PLACES: usize = 256;
 const RIVALS: usize = 512;
 
-/// The rivals that fit best are looked at in both places.
+/// Rivals that are compared in both places: those that fit best.
 const BEST: usize = 12;
 
-/// The neighbours that count: a block at the edge of a hole has few.
+/// Neighbours that are compared: a block at the edge of a hole has few.
 const NEIGHBOURS: usize = 3;
 
 /// Known blocks below which a region shows nothing.
@@ -38,8 +38,7 @@ struct Known {
 }
 
 impl Board<'_> {
-    /// By how much the most that two known blocks of a large region would gain if they were exchanged exceeds what is usual, as
-    /// log-odds.
+    /// The largest gain of an exchange of two known blocks of a large region, in log-odds above what is usual; 0 if none is.
     pub fn try_known(&self, r: usize, start: &Start) -> f64 {
         let case = self.cases[r];
         if !case.is_large() || start.anchors.len() < LEAST {
