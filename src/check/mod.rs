@@ -28,6 +28,7 @@ mod rows;
 mod save_arguments;
 mod semantic;
 mod stream;
+mod totals;
 mod verdict;
 
 use std::collections::HashSet;
@@ -70,7 +71,8 @@ pub use row::Row;
 pub use rows::{Compared, FileTable, Listing, find_unlocated, list, rows, table};
 pub use save_arguments::{SaveArguments, repaired_path};
 pub(crate) use stream::batch as row_batch;
-pub use verdict::{Totals, identical_words, verdict};
+pub use totals::Totals;
+pub use verdict::{identical_words, verdict};
 
 /// Number of files that are checked before their findings are passed on.
 const WINDOW: usize = 64;

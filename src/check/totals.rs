@@ -1,0 +1,116 @@
+//! Blocks of a save, counted by what a repair does with them.
+
+use serde::Serialize;
+
+/// Blocks of a save by what a repair does with them. `source` is the sum of `kept`, `put_right`, `likely`, `older`,
+/// `salvaged` and `lost`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Positions for which the save lists or holds a block.
+    pub source: u64,
+    /// Blocks copied as they are, to where the table has them.
+    pub kept: u64,
+    /// Blocks written to another place than the table has, or encoded again, for certain.
+    pub put_right: u64,
+    /// Blocks whose place is only likely; written with `--level likely`.
+    pub likely: u64,
+    /// Older states, from a backup.
+    pub older: u64,
+    /// Blocks written with those of their channels that are whole.
+    pub salvaged: u64,
+    /// Positions without a block in the result.
+    pub lost: u64,
+    /// Blocks, and parts of blocks, in `lost+found`.
+    pub set_aside: u64,
+    /// Blocks with the same content as one in `lost+found`, where each content is kept once. They are not in `set_aside`.
+    pub set_aside_identical: u64,
+    /// Of the blocks that are not kept, those that are torn in the save.
+    pub torn: u64,
+    /// Of the blocks that are not kept, those that are where the table has them and violate the format.
+    pub odd: u64,
+    /// Files that are not copied byte by byte.
+    pub files_changed: u64,
+    /// Files of which the copy has no block, although nothing shows how many they held: these are not in `lost`.
+    pub files_lost: u64,
+    /// Layers of voxel maps that the copy does not have, or has without voxels.
+    pub layers_lost: u64,
+    /// Layers of voxel maps that the copy has without their depths.
+    pub depths_lost: u64,
+    /// Values of arrays of voxel maps that are missing in the save and 0 in the copy.
+    pub values_lost: u64,
+    /// Blocks whose instances the copy does not have, because they are damaged. They count in `salvaged`.
+    pub instances_lost: u64,
+    /// Pages of tables of streams that cannot be read or are missing, so that the number of rows on them is not known: these are
+    /// not in `lost`.
+    pub pages_lost: u64,
+    /// Of the torn blocks, those of formats that do not tear blocks: rows, chunks and files of blocks.
+    #[serde(skip)]
+    pub damaged: u64,
+    /// Of the blocks against the format, rows of streams, whose keys, pages or data are wrong.
+    #[serde(skip)]
+    pub odd_rows: u64,
+    /// Of the blocks in the wrong place, chunks of pak regions, whose records are wrong.
+    #[serde(skip)]
+    pub wrong_records: u64,
+    /// Of the blocks that are set aside, those that are whole, in files of names that the game does not look for.
+    #[serde(skip)]
+    pub misnamed: u64,
+    /// Whole blocks that are set aside because their positions are not known.
+    #[serde(skip)]
+    pub unplaced: u64,
+    /// Files of other programs in the place of region files: there is no block in them.
+    #[serde(skip)]
+    pub foreign: u64,
+    /// Whether there are maps in the result, whose blocks are not counted.
+    #[serde(skip)]
+    pub has_maps: bool,
+    /// Files whose blocks cannot be read because their layout is not known.
+    #[serde(skip)]
+    pub unknown_layout: u64,
+    /// Of the salvaged blocks, those that are written with `--level likely` only.
+    #[serde(skip)]
+    pub salvaged_likely: u64,
+    /// Files that are changed with `--level likely` only.
+    #[serde(skip)]
+    pub files_likely: u64,
+}
+
+impl Totals {
+    /// Blocks that are neither right as they are, nor torn, nor against the format: the table has them elsewhere.
+    #[must_use]
+    pub const fn misplaced(&self) -> u64 {
+        self.source.saturating_sub(self.kept).saturating_sub(self.torn).saturating_sub(self.odd)
+    }
+
+    /// Adds the counts of another part.
+    pub const fn add(&mut self, other: &Self) {
+        self.source += other.source;
+        self.kept += other.kept;
+        self.put_right += other.put_right;
+        self.likely += other.likely;
+        self.older += other.older;
+        self.salvaged += other.salvaged;
+        self.lost += other.lost;
+        self.set_aside += other.set_aside;
+        self.set_aside_identical += other.set_aside_identical;
+        self.torn += other.torn;
+        self.odd += other.odd;
+        self.files_changed += other.files_changed;
+        self.files_lost += other.files_lost;
+        self.layers_lost += other.layers_lost;
+        self.depths_lost += other.depths_lost;
+        self.values_lost += other.values_lost;
+        self.foreign += other.foreign;
+        self.instances_lost += other.instances_lost;
+        self.pages_lost += other.pages_lost;
+        self.damaged += other.damaged;
+        self.odd_rows += other.odd_rows;
+        self.wrong_records += other.wrong_records;
+        self.misnamed += other.misnamed;
+        self.unplaced += other.unplaced;
+        self.has_maps |= other.has_maps;
+        self.unknown_layout += other.unknown_layout;
+        self.salvaged_likely += other.salvaged_likely;
+        self.files_likely += other.files_likely;
+    }
+}
