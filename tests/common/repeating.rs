@@ -26,6 +26,8 @@ pub enum Pattern {
     Stairs,
     /// Ground that repeats every three blocks.
     Waves,
+    /// Hills that never repeat: all air above and all stone below is alike.
+    Hills,
 }
 
 /// A world of regions of `region_size` blocks along each side.
@@ -43,6 +45,15 @@ fn hash(seed: u64, place: [i32; 3]) -> u64 {
         let hash = (hash ^ n as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         hash ^ hash >> 29
     })
+}
+
+/// Air above the ground, and two kinds below.
+const fn layers(depth: i32) -> u16 {
+    match depth {
+        ..=0 => 0,
+        1..4 => 5,
+        _ => 20,
+    }
 }
 
 impl Repeating {
@@ -65,14 +76,14 @@ impl Repeating {
             Pattern::Waves => {
                 let at = |n: i32| f64::from(n.rem_euclid(3 * SIDE)) / f64::from(3 * SIDE) * std::f64::consts::TAU;
                 let ground = f64::from(height) * (0.5 + 0.2 * at(x).sin() + 0.15 * (2.0 * at(z) + 1.0).sin());
-                let depth = (ground - f64::from(y)).ceil() as i32;
-                if depth <= 0 {
-                    0
-                } else if depth < 4 {
-                    5
-                } else {
-                    20
-                }
+                layers((ground - f64::from(y)).ceil() as i32)
+            }
+            Pattern::Hills => {
+                let wave = |n: i32, length: f64| (f64::from(n) / length + self.seed as f64).sin();
+                let ground = f64::from(height) * (0.5 + 0.15 * wave(x, 31.0) + 0.12 * wave(z, 23.0))
+                    + 5.0 * wave(x + z, 11.0)
+                    + 3.0 * wave(x - 2 * z, 17.3);
+                layers((ground - f64::from(y)).ceil() as i32)
             }
         }
     }

@@ -17,10 +17,10 @@ use crate::common::writer::Random;
 use crate::common::{copy_dir, golden};
 
 /// The decompressed bytes of each block that is whole, by LOD and position.
-type Blocks = BTreeMap<(u8, [i32; 3]), Vec<u8>>;
+pub(crate) type Blocks = BTreeMap<(u8, [i32; 3]), Vec<u8>>;
 
 /// What the tables of a save lead to. Entries that claim the same sectors say nothing of their blocks.
-fn by_table(path: &Path) -> Blocks {
+pub(crate) fn by_table(path: &Path) -> Blocks {
     let save = Save::open(path, &Options::default()).unwrap();
     let mut all = Blocks::new();
     for (forest, file) in save.regions() {

@@ -1,11 +1,18 @@
 //! Healthy saves in which blocks repeat: neither equal blocks side by side nor slots that never held one are damage.
 
+use std::fs;
+
 use rayon::prelude::*;
 use voxscope::check::{self, Level};
 use voxscope::repair;
 use voxscope::save::{Options, Save};
 
+use crate::common::damage::TableDamage;
+use crate::common::files_below;
 use crate::common::repeating::{Pattern, Repeating};
+use crate::common::trees::mend;
+use crate::common::writer::Random;
+use crate::least::by_table;
 
 #[test]
 fn a_healthy_save_of_repeating_blocks_stays_as_it_is() {
@@ -35,4 +42,40 @@ fn a_healthy_save_of_repeating_blocks_stays_as_it_is() {
         let plan = repair::plan(&save, &repair::Options::default().likely(true)).unwrap();
         assert!(plan.changes_nothing(), "{world:?}");
     });
+}
+
+/// A fifth of all blocks was never stored, and a third of the entries is lost: their slots look the same, and many blocks of air fit
+/// either.
+#[test]
+fn no_block_is_certain_in_a_slot_that_never_held_one() {
+    let certain: Vec<usize> = (1..6)
+        .into_par_iter()
+        .map(|seed| {
+            let dir = tempfile::tempdir().unwrap();
+            let (healthy, damaged, copy) =
+                (dir.path().join("healthy"), dir.path().join("damaged"), dir.path().join("copy"));
+            let world = Repeating { pattern: Pattern::Hills, region_size: 8, stored: 80, seed };
+            for save in [&healthy, &damaged] {
+                world.write(save, &[[-1, 0, 0], [0, 0, 0]]);
+            }
+            let mut random = Random::new(seed);
+            for path in files_below(&damaged.join("regions")) {
+                let mut file = fs::read(&path).unwrap();
+                TableDamage::Run.apply(&mut file, &mut random);
+                fs::write(path, file).unwrap();
+            }
+            mend(&damaged, &copy, false);
+            let (before, after, listed) = (by_table(&healthy), by_table(&copy), by_table(&damaged));
+            for (at, block) in &after {
+                assert!(
+                    before.get(at) == Some(block),
+                    "seed {seed}: {at:?} holds another block than before, or held none"
+                );
+            }
+            assert!(listed.keys().all(|at| after.contains_key(at)), "seed {seed}: a listed block is lost");
+            after.len() - listed.len()
+        })
+        .collect();
+    // What has a shape is found.
+    assert!(certain.iter().all(|&found| found >= 20), "{certain:?}");
 }

@@ -59,6 +59,9 @@ impl Growth {
             if large && !self.is_sparse(r) {
                 self.confirm_groups(board, r);
             }
+            if !large {
+                self.doubt_unfilled(board, r);
+            }
         }
     }
 
@@ -87,6 +90,29 @@ impl Growth {
                     grown.p = p;
                 }
             }
+        }
+    }
+
+    /// Looks again at places whose blocks may as well be in slots that hold none. In small regions only: large ones are judged anew as
+    /// a whole.
+    fn doubt_unfilled(&mut self, board: &Board<'_>, r: usize) {
+        for Judged { grown, unfilled, .. } in self.judge_region(board, r, Certainty::Certain, Some(ALL), Asked::All) {
+            self.lower(board, grown, 1.0 / (1.0 + unfilled));
+        }
+    }
+
+    /// Lowers the certainty of a place to what a probability allows, unless its entry supports it.
+    pub fn lower(&mut self, board: &Board<'_>, grown: usize, p: f64) {
+        let grown = &mut self.grown[grown];
+        let has_hint = self.loose[grown.case][grown.loose].hints.iter().any(|(slot, _)| *slot == grown.slot);
+        let most = match p {
+            p if p >= board.weights.certain || has_hint => return,
+            p if p >= board.weights.likely => Certainty::Likely,
+            _ => Certainty::Candidate,
+        };
+        if grown.certainty > most {
+            grown.certainty = most;
+            grown.p = grown.p.min(p);
         }
     }
 
@@ -136,7 +162,7 @@ impl Growth {
     /// Raises the certainty of places, to no more than `most`. Returns the blocks that became surer.
     fn make_surer(&mut self, board: &Board<'_>, judged: &[Judged], most: Certainty) -> HashSet<Node> {
         let mut surer = HashSet::new();
-        for &Judged { grown, p, is_firm } in judged {
+        for &Judged { grown, p, is_firm, .. } in judged {
             let grown = &mut self.grown[grown];
             let certainty = match p {
                 p if p >= board.weights.certain && is_firm => Certainty::Certain,

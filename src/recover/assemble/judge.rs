@@ -7,6 +7,7 @@ use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::contents::Content;
 use crate::recover::assemble::growth::{Grown, Growth, keep_best};
 use crate::recover::assemble::links::{Few, Link};
+use crate::recover::assemble::unfilled::{self, Known};
 use crate::recover::cells::FEW;
 use crate::recover::decide::Certainty;
 use crate::recover::region::Case;
@@ -16,9 +17,6 @@ const RIVALS: usize = 64;
 
 /// The most that an exchange may lose in the one place before the other place is looked at. Chosen.
 const MOST_LOST: f64 = 20.0;
-
-/// The most slots without a block in which a block is compared.
-const UNFILLED: usize = 16;
 
 /// Least log-odds of the seam with a certain neighbour if there is only one. Chosen.
 const FIRM: f64 = 7.0;
@@ -61,6 +59,8 @@ pub(super) struct Judged {
     pub p: f64,
     /// Whether the evidence is enough for it to be certain.
     pub is_firm: bool,
+    /// The odds that the block is in a slot that holds none now, or in none.
+    pub unfilled: f64,
 }
 
 /// A place before it is judged.
@@ -127,25 +127,25 @@ fn complete(rated: &mut [Rated]) {
 }
 
 /// A slot with its neighbours, each with its weight.
-type Support = Vec<(Link, Node, f64)>;
+pub(super) type Support = Vec<(Link, Node, f64)>;
 
 /// The blocks of a region while they are judged.
-struct Judging<'j, 'c> {
-    growth: &'j Growth,
-    board: &'j Board<'c>,
-    r: usize,
+pub(super) struct Judging<'j, 'c> {
+    pub growth: &'j Growth,
+    pub board: &'j Board<'c>,
+    pub r: usize,
     /// How sure the blocks are that were placed.
-    levels: HashMap<Node, Certainty>,
+    pub levels: HashMap<Node, Certainty>,
     /// The weight of seams with likely blocks; with [`ALL`] those with all others count as well.
     trust: Option<f64>,
 }
 
 impl Judging<'_, '_> {
-    fn case(&self) -> &Case {
+    pub fn case(&self) -> &Case {
         self.board.cases[self.r]
     }
 
-    fn node(&self, i: usize) -> Node {
+    pub fn node(&self, i: usize) -> Node {
         (self.r, self.growth.loose[self.r][i].block)
     }
 
@@ -153,7 +153,7 @@ impl Judging<'_, '_> {
         self.case().voxels(self.growth.loose[self.r][i].block)
     }
 
-    fn support(&self, slot: u32) -> Support {
+    pub fn support(&self, slot: u32) -> Support {
         let case = self.case();
         let links = case.shape.position(slot).map_or(Vec::new(), |at| self.board.links(case.lod, at));
         let weigh = |(link, node): (Link, Node)| match self.levels.get(&node) {
@@ -165,7 +165,7 @@ impl Judging<'_, '_> {
     }
 
     /// How well a block fits into a slot, as log-odds.
-    fn strength(&self, i: usize, slot: u32, support: &Support) -> f64 {
+    pub fn strength(&self, i: usize, slot: u32, support: &Support) -> f64 {
         let node = self.node(i);
         let height = self.case().shape.position(slot).map_or(0, |at| at[1]);
         let seams = support.iter().filter(|(_, other, _)| *other != node);
@@ -197,38 +197,6 @@ impl Judging<'_, '_> {
         let mut ranked: Vec<(f64, usize)> = others().flat_map(|(_, blocks)| blocks).map(estimate).collect();
         keep_best(&mut ranked, RIVALS);
         ranked.into_iter().map(|(_, i)| i).collect()
-    }
-
-    /// How well each content that some of `blocks` have fits into slots without a block, as log-odds with those that the slot holds
-    /// one. Each slot without a block may be the right place of a block that was placed elsewhere.
-    fn rate_unfilled(&self, blocks: impl Iterator<Item = usize>) -> HashMap<u128, Vec<f64>> {
-        let Self { growth, board, r, .. } = *self;
-        let unfilled: Vec<(u32, f64, Support, Vec<Around>)> = growth
-            .open_slots(r)
-            .map(|(slot, open)| {
-                let support = self.support(slot);
-                let around = support.iter().filter_map(|of| Around::new(board, of)).collect();
-                (slot, growth.occupied(board, r, slot, open.beside), support, around)
-            })
-            .collect();
-        let rated = parallel::map(&growth.group_by_content(board, r, blocks), |(voxels, blocks)| {
-            let i = blocks[0];
-            let mut ranked: Vec<(f64, usize)> = unfilled
-                .iter()
-                .enumerate()
-                .map(|(u, (_, occupied, _, around))| (growth.estimate(board, r, i, around) + occupied, u))
-                .collect();
-            ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            if self.case().is_large() {
-                ranked.truncate(UNFILLED);
-            }
-            let odds = |(rank, (estimate, u)): (usize, (f64, usize))| {
-                let (slot, occupied, support, _) = &unfilled[u];
-                if rank < UNFILLED { self.strength(i, *slot, support) + occupied } else { estimate }
-            };
-            (*voxels, ranked.into_iter().enumerate().map(odds).collect())
-        });
-        rated.into_iter().collect()
     }
 }
 
@@ -263,7 +231,8 @@ impl Growth {
         let own: Vec<f64> = parallel::map(&slots, |(slot, i, support)| judging.strength(*i, *slot, support));
         // The place of each block that has one which is judged.
         let place: HashMap<usize, usize> = slots.iter().enumerate().map(|(k, (_, i, _))| (*i, k)).collect();
-        let unfilled = judging.rate_unfilled(slots.iter().map(|(_, i, _)| *i));
+        let unfilled = unfilled::rate(&judging, slots.iter().map(|(_, i, _)| *i));
+        let known = Known::new(&judging);
         let elsewhere = self.elsewhere(board, r);
         let settled: HashSet<usize> = settled.into_iter().map(|g| self.grown[g].loose).collect();
         let rivals = self.group_by_content(board, r, (0..self.loose[r].len()).filter(|i| !settled.contains(i)));
@@ -288,10 +257,12 @@ impl Growth {
             let copies = self.copies.get(&(r, voxels)).map_or(&[][..], Vec::as_slice);
             let is_alone = copies.len() <= 1;
             // A slot that a spare copy may fill says nothing against this one.
-            let has_spare = large && copies.iter().any(|&i| !self.used[r][i]);
-            let unfilled = unfilled.get(&voxels).filter(|_| !has_spare).into_iter().flatten();
+            let spare = if large { copies.iter().filter(|&&i| !self.used[r][i]).count() } else { 0 };
+            let unfilled = unfilled.get(&voxels).into_iter().flatten().skip(spare);
+            let limit = known.limit(&judging, *i, support);
+            let full = full - own[k] + own[k].min(limit);
             // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
-            let against = (-own[k] - occupied).exp() * ((-live).exp() + elsewhere).min(1.0)
+            let against = (-own[k].min(limit) - occupied).exp() * ((-live).exp() + elsewhere).min(1.0)
                 + unfilled.clone().map(|other| (other - full).min(0.0).exp()).sum::<f64>();
             let ranked = judging.rank(&rivals, voxels, *slot, support, own[k]);
             let exchange = |block: usize| {
@@ -340,7 +311,7 @@ impl Growth {
             let confusion = board.confusion[r].exp();
             let against = ((rated.against + sum(clear)) * confusion).powf(sharper)
                 + (sum(open) * confusion).powf(SHARPER_IF_OPEN);
-            Judged { grown: rated.grown, p: 1.0 / (1.0 + against), is_firm: rated.is_firm }
+            Judged { grown: rated.grown, p: 1.0 / (1.0 + against), is_firm: rated.is_firm, unfilled: rated.against }
         };
         rated.iter().map(judge).collect()
     }

@@ -30,6 +30,8 @@ mod revise;
 mod seam_cache;
 mod slide;
 mod trial;
+mod unfilled;
+mod vacant;
 
 use std::collections::{HashMap, HashSet};
 
@@ -203,5 +205,6 @@ pub fn assemble(
         board.count_occupied(&growth.missing());
     }
     growth.confirm(&board);
+    growth.doubt_filled(&board);
     growth.finish(&board, &starts)
 }
