@@ -67,29 +67,60 @@ pub(super) fn glance(
     save: &Save,
     files: &[File<'_>],
     options: &Options<'_>,
-    mut each: impl FnMut(PathBuf, Report),
+    each: impl FnMut(PathBuf, Report),
 ) -> Glance {
-    let none = semantic::Doubts::default();
-    let mut looks = Vec::new();
-    let mut screened = HashMap::new();
     let regions = files.iter().filter(|file| matches!(file, File::Region(..))).count();
-    for window in files.chunks(WINDOW) {
-        let one = |file: File<'_>| (file.path(), check_file(save, file, options, &none));
-        let early = parallel::map(window, |file| (!is_large(*file)).then(|| one(*file)));
-        for (file, report) in window.iter().zip(early) {
-            let (path, mut report) = report.unwrap_or_else(|| one(*file));
-            if matches!(file, File::Region(..)) {
-                looks.push((path.clone(), report.look.clone()));
-                let mut seams = mem::take(&mut report.screened);
-                seams.shorten(regions);
-                screened.insert(path.clone(), seams);
+    let mut glances = Glances::new(regions);
+    glances.add(save, files, options, each);
+    glances.finish()
+}
+
+/// A first look at files that are checked in several parts.
+pub(super) struct Glances {
+    /// How many region files there are in all parts.
+    regions: usize,
+    looks: Vec<(PathBuf, quick::Glance)>,
+    screened: HashMap<PathBuf, Screened>,
+}
+
+impl Glances {
+    /// Prepares a first look at so many region files.
+    pub fn new(regions: usize) -> Self {
+        Self { regions, looks: Vec::new(), screened: HashMap::new() }
+    }
+
+    /// Checks some of the files, and passes on their reports.
+    pub fn add(
+        &mut self,
+        save: &Save,
+        files: &[File<'_>],
+        options: &Options<'_>,
+        mut each: impl FnMut(PathBuf, Report),
+    ) {
+        let none = semantic::Doubts::default();
+        for window in files.chunks(WINDOW) {
+            let one = |file: File<'_>| (file.path(), check_file(save, file, options, &none));
+            let early = parallel::map(window, |file| (!is_large(*file)).then(|| one(*file)));
+            for (file, report) in window.iter().zip(early) {
+                let (path, mut report) = report.unwrap_or_else(|| one(*file));
+                if matches!(file, File::Region(..)) {
+                    self.looks.push((path.clone(), report.look.clone()));
+                    let mut seams = mem::take(&mut report.screened);
+                    seams.shorten(self.regions);
+                    self.screened.insert(path.clone(), seams);
+                }
+                each(path, report);
             }
-            each(path, report);
         }
     }
-    let of: Vec<&quick::Glance> = looks.iter().map(|(_, look)| look).collect();
-    let explained = quick::tables_match(&of);
-    let explained =
-        looks.into_iter().zip(explained).filter_map(|((path, _), explained)| explained.then_some(path)).collect();
-    Glance { explained, screened }
+
+    /// What all files show together.
+    pub fn finish(self) -> Glance {
+        let Self { looks, screened, .. } = self;
+        let of: Vec<&quick::Glance> = looks.iter().map(|(_, look)| look).collect();
+        let explained = quick::tables_match(&of);
+        let explained =
+            looks.into_iter().zip(explained).filter_map(|((path, _), explained)| explained.then_some(path)).collect();
+        Glance { explained, screened }
+    }
 }

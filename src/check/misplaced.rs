@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::PathBuf;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::check::pak::chunks_of_others;
-use crate::check::{Finding, Level, Options, first, semantic};
+use crate::check::{BlockWitness, Finding, Level, Options, Report, first, semantic};
 use crate::damage::Code;
 use crate::godot::region::{Entry, sectors_for};
 use crate::recover::names::{self, Named};
@@ -51,7 +52,7 @@ pub struct MisplacedFile {
 /// no table leads; nothing without a forest. Only its files are read.
 #[must_use]
 pub fn misplaced(save: &Save, forest: Option<&Forest>, watch: &Watch<'_>) -> Misplaced {
-    forest.map(|forest| find(save, forest, &|_| Wanted::All, watch)).unwrap_or_default()
+    forest.map(|forest| find(save, forest, &|_| Wanted::All, None, watch)).unwrap_or_default()
 }
 
 /// The same for some region files, by their paths; of `others` only the unowned blocks count. Only these files and their neighbours are
@@ -64,6 +65,28 @@ pub fn misplaced_in(
     others: &HashSet<PathBuf>,
     watch: &Watch<'_>,
 ) -> Misplaced {
+    misplaced_while_seen(save, forest, paths, others, None, watch)
+}
+
+/// Something that sees the blocks of some region files while they are checked, so that nothing has to decode them again.
+pub(crate) struct Seen<'a> {
+    /// The files, in the groups in which they are checked, each file once.
+    pub groups: Vec<Vec<&'a RegionFile>>,
+    /// Sees each block of these files that is decoded.
+    pub block: &'a BlockWitness<'a>,
+    /// Called with the number of a group when all its files are checked; whether the next group is to be checked.
+    pub group: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
+}
+
+/// As [`misplaced_in`], with something that sees the blocks; nothing is found if it ends the check.
+pub(crate) fn misplaced_while_seen(
+    save: &Save,
+    forest: &Forest,
+    paths: &HashSet<PathBuf>,
+    others: &HashSet<PathBuf>,
+    seen: Option<Seen<'_>>,
+    watch: &Watch<'_>,
+) -> Misplaced {
     let wanted = |file: &RegionFile| {
         let path = forest.dir.join(&file.name);
         match (paths.contains(&path), others.contains(&path)) {
@@ -73,10 +96,13 @@ pub fn misplaced_in(
         }
     };
     let is_wanted = |file: &RegionFile| wanted(file) != Wanted::Nothing;
-    if !forest.regions.iter().all(is_wanted) && is_calm(save, forest, &is_wanted, watch) {
-        return Misplaced::default();
+    if forest.regions.iter().all(is_wanted) {
+        return find(save, forest, &wanted, seen, watch);
     }
-    find(save, forest, &wanted, watch)
+    match is_calm(save, forest, &is_wanted, seen, watch) {
+        ControlFlow::Continue(false) => find(save, forest, &wanted, None, watch),
+        _ => Misplaced::default(),
+    }
 }
 
 /// How many whole blocks of a forest no table leads to, in some LODs, or in all if `lods` is empty: those of [`Misplaced::unowned`].
@@ -89,7 +115,7 @@ pub fn unowned(save: &Save, forest: Option<&Forest>, lods: &[u8], watch: &Watch<
         return 0;
     }
     let wanted = |file: &RegionFile| if is_of_lod(file) { Wanted::Unowned } else { Wanted::Nothing };
-    find(save, forest, &wanted, watch).unowned
+    find(save, forest, &wanted, None, watch).unowned
 }
 
 /// Whether the blocks of the table, by their size prefixes, take all sectors of a file. Of a file that cannot be read, no block is
@@ -142,28 +168,53 @@ struct FileBlocks {
     more: u64,
 }
 
-/// A first look at some files of a forest, and the blocks of each.
+/// A first look at some files of a forest, and the blocks of each; `Break` if what sees the blocks ended it.
 fn look(
     save: &Save,
     forest: &Forest,
     is_read: &dyn Fn(&RegionFile) -> bool,
+    seen: Option<Seen<'_>>,
     watch: &Watch<'_>,
-) -> (first::Glance, HashMap<PathBuf, FileBlocks>) {
+) -> ControlFlow<(), (first::Glance, HashMap<PathBuf, FileBlocks>)> {
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
-    let files = forest.regions.iter().filter(|file| is_read(file));
-    let files: Vec<File<'_>> = files.map(|file| File::Region(forest, file)).collect();
+    let mut files: Vec<&RegionFile> = forest.regions.iter().filter(|file| is_read(file)).collect();
+    let mut glances = first::Glances::new(files.len());
     let mut blocks = HashMap::new();
-    let glance = first::glance(save, &files, &options, |path, report| {
+    let mut each = |path: PathBuf, report: Report| {
         let is_unowned = |finding: &&Finding| finding.code() == Code::BlockOrphan;
         let unowned = report.findings.iter().filter(is_unowned).filter_map(|finding| Some(finding.span?.start));
         let (listed, more) = (report.stats.blocks, report.cut(Code::BlockOrphan));
         blocks.insert(path, FileBlocks { listed, unowned: unowned.collect(), more });
-    });
-    (glance, blocks)
+    };
+    if let Some(Seen { groups, block, group }) = seen {
+        let options = Options { witness: Some(block), ..options };
+        let mut names: HashSet<&Path> = HashSet::new();
+        for (number, files) in groups.into_iter().enumerate() {
+            let files: Vec<&RegionFile> = files.iter().copied().filter(|file| is_read(file)).collect();
+            glances.add(save, &files_of(forest, &files), &options, &mut each);
+            names.extend(files.iter().map(|file| &*file.name));
+            group(number)?;
+        }
+        files.retain(|file| !names.contains(&*file.name));
+    }
+    glances.add(save, &files_of(forest, &files), &options, &mut each);
+    ControlFlow::Continue((glances.finish(), blocks))
 }
 
-fn find(save: &Save, forest: &Forest, wanted: &dyn Fn(&RegionFile) -> Wanted, watch: &Watch<'_>) -> Misplaced {
-    let (glance, blocks) = look(save, forest, &|_| true, watch);
+fn files_of<'f>(forest: &'f Forest, files: &[&'f RegionFile]) -> Vec<File<'f>> {
+    files.iter().map(|file| File::Region(forest, file)).collect()
+}
+
+fn find(
+    save: &Save,
+    forest: &Forest,
+    wanted: &dyn Fn(&RegionFile) -> Wanted,
+    seen: Option<Seen<'_>>,
+    watch: &Watch<'_>,
+) -> Misplaced {
+    let ControlFlow::Continue((glance, blocks)) = look(save, forest, &|_| true, seen, watch) else {
+        return Misplaced::default();
+    };
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
     let doubts = semantic::find_doubts_of(save, forest, &options, &glance);
     let mut found = Misplaced::default();
@@ -185,8 +236,15 @@ fn find(save: &Save, forest: &Forest, wanted: &dyn Fn(&RegionFile) -> Wanted, wa
     found
 }
 
-/// Whether the tables of the wanted files match their sectors, and their borders continue those of their neighbours.
-fn is_calm(save: &Save, forest: &Forest, is_wanted: &dyn Fn(&RegionFile) -> bool, watch: &Watch<'_>) -> bool {
+/// Whether the tables of the wanted files match their sectors, and their borders continue those of their neighbours; `Break` if
+/// what sees the blocks ended the check.
+fn is_calm(
+    save: &Save,
+    forest: &Forest,
+    is_wanted: &dyn Fn(&RegionFile) -> bool,
+    seen: Option<Seen<'_>>,
+    watch: &Watch<'_>,
+) -> ControlFlow<(), bool> {
     let wanted: HashSet<(u8, [i32; 3])> =
         forest.regions.iter().filter(|file| is_wanted(file)).map(|file| (file.lod, file.position)).collect();
     let is_near = |file: &RegionFile| {
@@ -197,7 +255,7 @@ fn is_calm(save: &Save, forest: &Forest, is_wanted: &dyn Fn(&RegionFile) -> bool
         };
         is_wanted(file) || (0..3).any(|axis| at(axis, 1) || at(axis, -1))
     };
-    let (glance, _) = look(save, forest, &is_near, watch);
+    let (glance, _) = look(save, forest, &is_near, seen, watch)?;
     let path = |file: &RegionFile| forest.dir.join(&file.name);
     let matches = |file: &RegionFile| {
         let path = path(file);
@@ -205,7 +263,7 @@ fn is_calm(save: &Save, forest: &Forest, is_wanted: &dyn Fn(&RegionFile) -> bool
         glance.explained.contains(&path) && !has_exchanged
     };
     if !forest.regions.iter().filter(|file| is_wanted(file)).all(matches) {
-        return false;
+        return ControlFlow::Continue(false);
     }
     let (files, of): (Vec<Named<'_>>, Vec<&RegionFile>) = forest
         .regions
@@ -214,5 +272,6 @@ fn is_calm(save: &Save, forest: &Forest, is_wanted: &dyn Fn(&RegionFile) -> bool
             Some((Named { lod: file.lod, position: file.position, screened: glance.screened.get(&path(file))? }, file))
         })
         .unzip();
-    !names::in_doubt(&files).into_iter().any(|file| of.get(file).is_some_and(|file| is_wanted(file)))
+    let in_doubt = names::in_doubt(&files);
+    ControlFlow::Continue(!in_doubt.into_iter().any(|file| of.get(file).is_some_and(|file| is_wanted(file))))
 }

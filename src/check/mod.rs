@@ -37,13 +37,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::bytes::Span;
 use crate::damage::{Code, Damage};
-use crate::godot::region::{Header, MAX_HEADER_BYTES};
+use crate::godot::region::{Entry, Header, MAX_HEADER_BYTES};
 use crate::parallel;
 use crate::recover::effort::Effort;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
 use crate::recover::slots::{self, FormulaEvidence, Purpose};
-use crate::save::{Fault, File, Region, Save};
+use crate::save::{Fault, File, Region, RegionFile, Save, View};
 use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::FILE_NAME;
@@ -64,6 +64,8 @@ pub use map::layer_rows;
 #[cfg(feature = "cli")]
 pub(crate) use map::part_name;
 pub use misplaced::{Misplaced, MisplacedFile, misplaced, misplaced_chunks, misplaced_in, unowned};
+#[cfg(feature = "cli")]
+pub(crate) use misplaced::{Seen, misplaced_while_seen};
 pub(crate) use region::missing::missing;
 use report::Report;
 pub use report::{Counts, Stats};
@@ -99,7 +101,12 @@ pub struct Options<'a> {
     pub watch: Watch<'a>,
     /// What settles the slot formula, if it was looked for.
     formula: Option<&'a FormulaEvidence>,
+    /// What sees the blocks of region files that are decoded.
+    witness: Option<&'a BlockWitness<'a>>,
 }
+
+/// Sees a block of a region file that was decoded, with its entry in the table.
+pub(crate) type BlockWitness<'a> = dyn Fn(&RegionFile, Entry, &View<'_>) + Sync + 'a;
 
 impl<'a> Options<'a> {
     /// Sets how deep to look.

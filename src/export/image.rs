@@ -96,7 +96,7 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
                 |axis: usize| voxels(first[axis]) < high[axis] && voxels(last[axis]) + i64::from(side) > low[axis];
             file.lod == slice.lod && (0..3).all(|axis| !is_cut(axis) || is_inside(axis))
         };
-        faults.misplaced = picture_faults::misplaced(world.save, forest, drawn, is_in_picture, watch);
+        faults.misplaced = picture_faults::misplaced(world.save, forest, drawn, is_in_picture, None, watch);
     }
     draft.finish_files(&[(Path::new(NAME), to)])?;
     Ok(Picture { faults, ..picture })

@@ -1,14 +1,18 @@
 //! The picture of a whole world as a PNG, or its numbers as an array; written row of tiles by row of tiles.
 
+use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, SyncSender};
 
 use serde_json::json;
 
+use super::bands::{Bands, Rows};
 use super::picture_faults::{self, PictureFaults};
 use super::voxels::{Area, Error, Odd};
-use crate::check;
+use crate::check::{self, Misplaced, Seen};
 use crate::draft::{self, Draft};
 use crate::parallel;
 use crate::picture::color::{self, Rgb};
@@ -19,13 +23,16 @@ use crate::picture::source::{Part, Reader, Scratch, Source};
 use crate::picture::tile::Grid;
 use crate::picture::{Layer, Look, Marks, Matter, Pixel, Probe, certain_matter};
 use crate::repair;
-use crate::save::{RegionFile, Save};
+use crate::save::{Forest, RegionFile, Save, View};
 use crate::voxel_map::npy;
 use crate::watch::{Step, Watch};
-use crate::world;
+use crate::world::{self, At};
 
 /// The most pixels of a picture.
 const PIXELS: i64 = 1 << 28;
+
+/// Parts of a picture that wait to be compressed.
+const WAITING: usize = 2;
 
 /// Pixels that are painted at once.
 const BATCH: usize = 1 << 17;
@@ -112,8 +119,8 @@ pub fn map(
     draft::check_space(to, if is_array { pixels.saturating_mul(4) } else { pixels / 1000 })?;
     let name = Path::new("picture");
     if is_array {
-        let damaged = drawing.write_array(&draft, name, watch)?;
-        summary.faults = drawing.faults(damaged, watch);
+        let drawn = drawing.write_array(&draft, name, watch)?;
+        summary.faults = drawing.faults(drawn, watch);
         let described = to.with_extension("json");
         draft::check_destination(&[&save.path], &described)?;
         let mut text = Vec::new();
@@ -124,12 +131,23 @@ pub fn map(
         draft.finish_files(&[(name, to), (about, &described)])?;
         summary.description = Some(described);
     } else {
-        let damaged = drawing.write_png(&draft, name, watch)?;
-        summary.faults = drawing.faults(damaged, watch);
+        let drawn = drawing.write_png(&draft, name, watch)?;
+        summary.faults = drawing.faults(drawn, watch);
         draft.finish_files(&[(name, to)])?;
     }
     Ok(summary)
 }
+
+/// What was found while rows of pixels were drawn.
+struct Drawn {
+    /// Blocks that could not be drawn completely.
+    damaged: Vec<Odd>,
+    /// Blocks in wrong places, if they were looked for.
+    misplaced: Option<Misplaced>,
+}
+
+/// Takes a row of pixels, and the same row of the world that it is compared with.
+type TakeRow<'r> = dyn FnMut(&[Pixel], Option<&[Pixel]>) -> Result<(), Error> + 'r;
 
 impl<'r> Drawing<'r> {
     fn new(save: &Arc<Save>, part: Part, request: &'r MapRequest, watch: &Watch<'_>) -> Result<Self, Error> {
@@ -252,11 +270,45 @@ impl<'r> Drawing<'r> {
     }
 
     /// Hands the rows of pixels out, from the smallest coordinate on; a y axis comes from its upper end.
-    fn rows(
-        &self,
-        watch: &Watch<'_>,
-        mut each: impl FnMut(&[Pixel], Option<&[Pixel]>) -> Result<(), Error>,
-    ) -> Result<Vec<Odd>, Error> {
+    fn rows(&self, watch: &Watch<'_>, each: &mut TakeRow<'_>) -> Result<Drawn, Error> {
+        // Of two worlds, both are read at once; a repair has nothing in a wrong place.
+        let is_plain = self.other.is_none() && self.request.look != Look::Repair;
+        let bands = is_plain.then(|| Bands::new(&self.source, &self.grid, self.low, self.high)).flatten();
+        match bands {
+            Some(bands) => self.rows_of_bands(&bands, watch, each),
+            None => self.rows_of_tiles(watch, each),
+        }
+    }
+
+    /// Draws the blocks while their region files are checked.
+    fn rows_of_bands(&self, bands: &Bands<'_>, watch: &Watch<'_>, each: &mut TakeRow<'_>) -> Result<Drawn, Error> {
+        let groups = bands.groups();
+        watch.begin(Step::Drawing, groups.len() as u64);
+        let reader = self.source.reader();
+        let mut each = |pixels: &[Pixel]| each(pixels, None);
+        let mut rows = Rows::new(self.low, self.high, self.grid.step, &mut each);
+        let mut result = Ok(());
+        let mut finish = |number: usize| {
+            result = match watch.is_cancelled() {
+                true => Err(draft::Error::Interrupted.into()),
+                false => bands.finish(&reader, &mut rows),
+            };
+            watch.advance(1);
+            bands.begin(number + 1);
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        bands.begin(0);
+        let see = |file: &RegionFile, entry, view: &View<'_>| bands.see(file, entry, view);
+        let seen = Seen { groups, block: &see, group: &mut finish };
+        let misplaced = self.misplaced(&self.source, bands.forest, Some(seen), watch);
+        result?;
+        rows.finish()?;
+        let damaged = reader.into_damaged().into_iter().map(|(block, why)| Odd { block, why });
+        Ok(Drawn { damaged: damaged.collect(), misplaced: Some(misplaced) })
+    }
+
+    /// Draws tile by tile; each block is read as far as it is not below others.
+    fn rows_of_tiles(&self, watch: &Watch<'_>, each: &mut TakeRow<'_>) -> Result<Drawn, Error> {
         let side = self.grid.side;
         let reader = self.source.reader();
         let other = self.other.as_ref().map(Source::reader);
@@ -297,19 +349,46 @@ impl<'r> Drawing<'r> {
             }
         }
         let damaged = std::iter::once(reader).chain(other).flat_map(Reader::into_damaged);
-        Ok(damaged.map(|(block, why)| Odd { block, why }).collect())
+        Ok(Drawn { damaged: damaged.map(|(block, why)| Odd { block, why }).collect(), misplaced: None })
     }
 
-    /// What the picture lacks, with blocks that were not drawn completely.
-    fn faults(&self, damaged: Vec<Odd>, watch: &Watch<'_>) -> PictureFaults {
+    /// The tables that the picture is drawn from.
+    fn tables<'s>(&self, source: &'s Source) -> impl Iterator<Item = &'s world::Index> {
+        let (all, lod) = (self.grid.layer == Layer::Coverage, self.request.lod);
+        source.tables.iter().chain(&source.without_blocks).filter(move |table| all || table.lod == lod)
+    }
+
+    /// The blocks that are in the drawn part of the world.
+    fn drawn<'s>(&self, source: &'s Source) -> impl Iterator<Item = &'s At> {
+        let blocks = self.tables(source).flat_map(|table| table.blocks.iter().map(|at| (table.lod, at)));
+        blocks.filter(|(lod, at)| self.shows(source, *lod, [at.position; 2])).map(|(_, at)| at)
+    }
+
+    /// Blocks of a forest in wrong places; `seen` sees the drawn blocks while they are checked.
+    fn misplaced(&self, source: &Source, forest: &Forest, seen: Option<Seen<'_>>, watch: &Watch<'_>) -> Misplaced {
+        let all = self.grid.layer == Layer::Coverage;
+        let is_in_picture = |file: &RegionFile| {
+            let is_of_lod = all || file.lod == self.request.lod;
+            let corners = picture_faults::corners_of_region(file).filter(|_| is_of_lod);
+            // The borders of a picture of the whole world are those of the blocks that were found.
+            let is_whole = self.request.area.is_none();
+            corners.is_some_and(|corners| match is_whole {
+                true => self.is_cut(source, file.lod, corners),
+                false => self.shows(source, file.lod, corners),
+            })
+        };
+        picture_faults::misplaced(&source.save, forest, self.drawn(source), is_in_picture, seen, watch)
+    }
+
+    /// What the picture lacks, with what was found while it was drawn.
+    fn faults(&self, drawn: Drawn, watch: &Watch<'_>) -> PictureFaults {
+        let Drawn { damaged, misplaced } = drawn;
+        let is_known = misplaced.is_some();
+        let misplaced = misplaced.unwrap_or_default();
         let is_of_chunks = matches!(self.source.part, Part::PakDir(_));
-        let mut faults = PictureFaults { damaged, is_of_chunks, ..PictureFaults::default() };
+        let mut faults = PictureFaults { damaged, misplaced, is_of_chunks, ..PictureFaults::default() };
         for source in std::iter::once(&self.source).chain(&self.other) {
-            let tables = || {
-                let all = self.grid.layer == Layer::Coverage;
-                let tables = source.tables.iter().chain(&source.without_blocks);
-                tables.filter(move |table| all || table.lod == self.request.lod)
-            };
+            let tables = || self.tables(source);
             world::add_new(&mut faults.files, tables().flat_map(|table| table.faults.iter().cloned()));
             faults.twice += tables().map(|table| table.twice).sum::<u64>();
             world::add_new(&mut faults.corrected, tables().flat_map(|table| table.corrected.iter().cloned()));
@@ -319,30 +398,15 @@ impl<'r> Drawing<'r> {
                 faults.layers.extend(picture_faults::layer_faults(&source.save, map, layer, grid));
             }
             // A repair has put the blocks where they belong.
-            if let (Part::Forest(number), true) = (source.part, self.request.look != Look::Repair)
+            if let (Part::Forest(number), true) = (source.part, self.request.look != Look::Repair && !is_known)
                 && let Some(forest) = source.save.forests.get(number)
             {
-                let drawn = tables()
-                    .flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, [at.position; 2])));
-                let all = self.grid.layer == Layer::Coverage;
-                let is_in_picture = |file: &RegionFile| {
-                    let is_of_lod = all || file.lod == self.request.lod;
-                    let corners = picture_faults::corners_of_region(file).filter(|_| is_of_lod);
-                    // The borders of a picture of the whole world are those of the blocks that were found.
-                    let is_whole = self.request.area.is_none();
-                    corners.is_some_and(|corners| match is_whole {
-                        true => self.is_cut(source, file.lod, corners),
-                        false => self.shows(source, file.lod, corners),
-                    })
-                };
-                faults.misplaced.add(picture_faults::misplaced(&source.save, forest, drawn, is_in_picture, watch));
+                faults.misplaced.add(self.misplaced(source, forest, None, watch));
             }
             if let (Part::PakDir(number), true) = (source.part, self.request.look != Look::Repair)
                 && let Some(dir) = source.save.pak_dirs.get(number)
             {
-                let drawn = tables()
-                    .flat_map(|table| table.blocks.iter().filter(|at| self.shows(source, table.lod, [at.position; 2])));
-                let drawn = drawn.filter_map(|at| Some((at.file_number(), u32::try_from(at.row()).ok()?)));
+                let drawn = self.drawn(source).filter_map(|at| Some((at.file_number(), u32::try_from(at.row()).ok()?)));
                 faults.misplaced.blocks += picture_faults::misplaced_chunks(&source.save, dir, drawn, watch);
             }
         }
@@ -403,11 +467,33 @@ impl<'r> Drawing<'r> {
         }
     }
 
-    fn write_png(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<Vec<Odd>, Error> {
+    fn write_png(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<Drawn, Error> {
         let (file, path) = draft.create(name)?;
+        // The file is written on a thread of its own: compressing a picture cannot be shared out.
+        let (sender, receiver) = mpsc::sync_channel(WAITING);
+        let (drawn, written) = std::thread::scope(|scope| {
+            let written = scope.spawn(|| self.compress(&file, &path, receiver));
+            let drawn = self.paint(&sender, watch);
+            // The thread ends when no more rows can come.
+            drop(sender);
+            (drawn, written.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        // After an error of the thread, nothing takes the rows; after one of the rows, the file is not complete.
+        let drawn = match drawn {
+            Ok(drawn) => drawn,
+            Err(None) => return Err(written.err().map_or_else(|| draft::Error::Interrupted.into(), Error::from)),
+            Err(Some(error)) => return Err(error),
+        };
+        written?;
+        file.sync_all().map_err(draft::Error::write(&path))?;
+        Ok(drawn)
+    }
+
+    /// Compresses the rows of the picture, in order, into a file.
+    fn compress(&self, file: &File, path: &Path, rows: Receiver<Vec<Vec<u8>>>) -> Result<(), draft::Error> {
         let [width, height] = [0, 1].map(|i| u32::try_from(self.high[i] - self.low[i]).unwrap_or(u32::MAX));
-        let failed = |error: png::EncodingError| draft::Error::write(&path)(std::io::Error::other(error));
-        let mut encoder = png::Encoder::new(BufWriter::new(&file), width, height);
+        let failed = |error: png::EncodingError| draft::Error::write(path)(std::io::Error::other(error));
+        let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
         encoder.set_color(png::ColorType::Rgba);
         encoder.set_compression(png::Compression::Fast);
         let (look, matter, lod) = (self.request.look.name(), self.matter_name(), self.request.lod);
@@ -416,7 +502,15 @@ impl<'r> Drawing<'r> {
         encoder.add_text_chunk("Description".to_owned(), about).map_err(failed)?;
         let mut writer = encoder.write_header().map_err(failed)?;
         let mut stream = writer.stream_writer().map_err(failed)?;
-        let io = |error: std::io::Error| draft::Error::write(&path)(error);
+        for row in rows.into_iter().flatten() {
+            stream.write_all(&row).map_err(draft::Error::write(path))?;
+        }
+        stream.finish().map_err(failed)?;
+        writer.finish().map_err(failed)
+    }
+
+    /// Paints the rows of the picture and hands them over. The error is `None` if nothing takes them.
+    fn paint(&self, rows: &SyncSender<Vec<Vec<u8>>>, watch: &Watch<'_>) -> Result<Drawn, Option<Error>> {
         // A row is painted when the one below it is known: slopes need both neighbours. Several rows are painted at once.
         let columns = self.width();
         let padded = columns + 2;
@@ -424,10 +518,13 @@ impl<'r> Drawing<'r> {
         let start = Window { width: padded, pixels: vec![Pixel::NONE; padded] };
         let mut windows = [start.clone(), start];
         let mut painted = 0usize;
+        let mut is_gone = false;
         let mut paint = |windows: &mut [Window; 2]| -> Result<(), Error> {
             let count = windows[0].height().saturating_sub(2);
-            for bytes in parallel::map_indices(count, |row| self.paint_row(windows, row, painted + row)) {
-                stream.write_all(&bytes).map_err(io)?;
+            let bytes = parallel::map_indices(count, |row| self.paint_row(windows, row, painted + row));
+            if rows.send(bytes).is_err() {
+                is_gone = true;
+                return Err(draft::Error::Interrupted.into());
             }
             windows
                 .iter_mut()
@@ -443,40 +540,44 @@ impl<'r> Drawing<'r> {
             }
             window.pixels.push(Pixel::NONE);
         };
-        let damaged = self.rows(watch, |pixels, other| {
+        let drawn = self.rows(watch, &mut |pixels, other| {
             push(&mut windows[0], Some(pixels));
             if self.other.is_some() {
                 push(&mut windows[1], other);
             }
             if windows[0].height() < batch + 2 { Ok(()) } else { paint(&mut windows) }
-        })?;
-        push(&mut windows[0], None);
-        push(&mut windows[1], None);
-        paint(&mut windows)?;
-        stream.finish().map_err(failed)?;
-        writer.finish().map_err(failed)?;
-        file.sync_all().map_err(io)?;
-        Ok(damaged)
+        });
+        let drawn = drawn.and_then(|drawn| {
+            push(&mut windows[0], None);
+            push(&mut windows[1], None);
+            paint(&mut windows).map(|()| drawn)
+        });
+        drawn.map_err(|error| (!is_gone).then_some(error))
     }
 
     /// The bytes of a row of the picture: the one below row `at` of the windows, number `row` of all.
     fn paint_row(&self, [window, other]: &[Window; 2], at: usize, row: usize) -> Vec<u8> {
+        let style = self.style();
+        let row = i64::try_from(row).unwrap_or(0);
+        let row = if self.grid.layer.rises() { self.high[1] - 1 - row } else { self.low[1] + row };
+        let mut bytes = Vec::with_capacity(self.width().saturating_mul(EMPTY.len()));
+        let mut put = |(column, color): (i64, Option<Rgb>)| {
+            let color = self.marked(color, [self.low[0] + column, row], [column, row]);
+            bytes.extend_from_slice(&color.map_or(EMPTY, |[r, g, b]| [r, g, b, 255]));
+        };
+        if self.other.is_none() {
+            (0i64..).zip(style.paint_row(window, at + 1, 1)).for_each(&mut put);
+            return bytes;
+        }
         let part = |window: &Window| {
             let pixels = window.pixels.get(at * window.width..(at + 3) * window.width).unwrap_or_default();
             Window { width: window.width, pixels: pixels.to_vec() }
         };
         let window = part(window);
-        let mut colors = self.style().paint(&window, 1);
-        if self.other.is_some() {
-            difference::paint(self.grid.layer, &mut colors, &window, &part(other), 1);
-        }
-        let row = i64::try_from(row).unwrap_or(0);
-        let row = if self.grid.layer.rises() { self.high[1] - 1 - row } else { self.low[1] + row };
-        let marked = (0i64..).zip(colors).map(|(column, color)| {
-            let color = self.marked(color, [self.low[0] + column, row], [column, row]);
-            color.map_or(EMPTY, |[r, g, b]| [r, g, b, 255])
-        });
-        marked.flatten().collect()
+        let mut colors = style.paint(&window, 1);
+        difference::paint(self.grid.layer, &mut colors, &window, &part(other), 1);
+        (0i64..).zip(colors).for_each(&mut put);
+        bytes
     }
 
     /// A colour with the mark of its blocks over it: hatched, so that it is seen without colours too.
@@ -490,7 +591,7 @@ impl<'r> Drawing<'r> {
         Some(color::mix(base, mark.color(), if strong { 0.7 } else { 0.16 }))
     }
 
-    fn write_array(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<Vec<Odd>, Error> {
+    fn write_array(&self, draft: &Draft<'_>, name: &Path, watch: &Watch<'_>) -> Result<Drawn, Error> {
         let (file, path) = draft.create(name)?;
         let mut out = BufWriter::with_capacity(1 << 16, &file);
         let io = |error: std::io::Error| draft::Error::write(&path)(error);
@@ -498,7 +599,7 @@ impl<'r> Drawing<'r> {
         let dtype = self.dtype()?;
         out.write_all(&npy::header(dtype, &[height, width])).map_err(io)?;
         let mut bytes = Vec::new();
-        let damaged = self.rows(watch, |pixels, _| {
+        let drawn = self.rows(watch, &mut |pixels, _| {
             bytes.clear();
             for pixel in pixels {
                 bytes.extend_from_slice(&self.number(*pixel));
@@ -509,7 +610,7 @@ impl<'r> Drawing<'r> {
         out.flush().map_err(io)?;
         drop(out);
         file.sync_all().map_err(io)?;
-        Ok(damaged)
+        Ok(drawn)
     }
 
     fn dtype(&self) -> Result<&'static str, Error> {
@@ -582,4 +683,75 @@ fn extent(source: &Source, request: &MapRequest) -> Result<Area, Error> {
         return Err(Error::Missing("nothing of the box is there".to_owned()));
     }
     Ok([low, high])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::{Extent, ForestSpec, write_forest};
+    use crate::save::Options;
+
+    /// The rows of a picture, its damaged blocks and how many are in wrong places.
+    fn drawn(drawing: &Drawing<'_>, bands: Option<&Bands<'_>>) -> (Vec<Vec<Pixel>>, Vec<Odd>, u64) {
+        let mut rows = Vec::new();
+        let watch = Watch::default();
+        let mut each = |pixels: &[Pixel], _: Option<&[Pixel]>| {
+            rows.push(pixels.to_vec());
+            Ok(())
+        };
+        let drawn = match bands {
+            Some(bands) => drawing.rows_of_bands(bands, &watch, &mut each),
+            None => drawing.rows_of_tiles(&watch, &mut each),
+        };
+        let faults = drawing.faults(drawn.unwrap(), &watch);
+        (rows, faults.damaged, faults.misplaced.blocks)
+    }
+
+    #[test]
+    fn blocks_that_are_drawn_while_they_are_checked_give_the_same_picture() {
+        let dir = tempfile::tempdir().unwrap();
+        let lods = vec![Extent { from: [-6, -3, -5], to: [5, 3, 6] }, Extent { from: [-3, -2, -3], to: [3, 2, 3] }];
+        let spec = ForestSpec { region_size_po2: 2, lods, ..ForestSpec::default() };
+        write_forest(dir.path(), &spec, None).unwrap();
+        // Damaged blocks in some files, of which some are below others.
+        let mut files: Vec<_> = std::fs::read_dir(dir.path().join("regions/lod0")).unwrap().flatten().collect();
+        files.sort_by_key(std::fs::DirEntry::path);
+        for (n, file) in files.iter().enumerate().step_by(2) {
+            let mut bytes = std::fs::read(file.path()).unwrap();
+            let (len, step) = (bytes.len(), 4001 + 512 * n);
+            bytes.iter_mut().skip(len / 4).step_by(step).for_each(|byte| *byte ^= 0x5a);
+            std::fs::write(file.path(), bytes).unwrap();
+        }
+        let save = Arc::new(Save::open(dir.path(), &Options::default()).unwrap());
+        let all = MapRequest {
+            look: Look::Surface,
+            lod: 0,
+            area: None,
+            scale: 1,
+            channel: None,
+            cut: None,
+            palette: Palette::default(),
+            health: false,
+            against: None,
+        };
+        let part = Some([[-37, -200, -51], [21, 200, 44]]);
+        let mut damaged = 0;
+        for request in [
+            all.clone(),
+            MapRequest { scale: 3, ..all.clone() },
+            MapRequest { scale: 16, ..all.clone() },
+            MapRequest { lod: 1, ..all.clone() },
+            MapRequest { lod: 1, scale: 5, ..all.clone() },
+            MapRequest { look: Look::Height, area: part, ..all.clone() },
+            MapRequest { channel: Some(1), area: part, scale: 7, ..all },
+        ] {
+            let drawing = Drawing::new(&save, Part::Forest(0), &request, &Watch::default()).unwrap();
+            let bands = Bands::new(&drawing.source, &drawing.grid, drawing.low, drawing.high).unwrap();
+            let (at_once, one_by_one) = (drawn(&drawing, Some(&bands)), drawn(&drawing, None));
+            assert!(at_once == one_by_one, "{request:?}: {:?}, {:?}", at_once.1, one_by_one.1);
+            assert!(at_once.0.iter().flatten().any(Pixel::is_there));
+            damaged += at_once.1.len();
+        }
+        assert!(damaged > 10, "{damaged}");
+    }
 }

@@ -7,13 +7,17 @@ use crate::godot::block::Block;
 use crate::godot::channel::{Channel, Depth, SDF, Storage, index_zxy, sdf};
 use crate::godot::textures::{Textures, pictured};
 
-/// Columns of a block column whose highest matter is sought from the highest block downward.
+/// Columns of a block column whose highest matter is sought, block by block in any order; what is below a full block need not be
+/// looked at.
 pub struct Columns {
     /// Along x and z.
     size: [usize; 2],
     /// x runs fastest.
     pub found: Vec<Pixel>,
+    /// How many columns have no matter yet.
     left: usize,
+    /// The y of the lowest voxel of the block that is looked at: matter below it is not the highest one.
+    floor: i32,
 }
 
 /// How values are read.
@@ -41,7 +45,7 @@ impl Columns {
     pub fn new([x, _, z]: [u32; 3]) -> Self {
         let size = [x, z].map(|n| crate::bytes::index(n.into()));
         let count = size[0].saturating_mul(size[1]);
-        Self { size, found: vec![Pixel::NONE; count], left: count }
+        Self { size, found: vec![Pixel::NONE; count], left: count, floor: i32::MIN }
     }
 
     /// Begins anew.
@@ -50,27 +54,27 @@ impl Columns {
         self.left = self.found.len();
     }
 
-    /// Whether the highest matter of every column is known.
+    /// Whether every column has matter: then that of blocks below is not the highest one.
     pub const fn is_full(&self) -> bool {
         self.left == 0
     }
 
     fn set(&mut self, at: usize, rise: Rise, y: usize, value: u32, more: f32) {
-        let y = rise.base.saturating_add(i64::try_from(y).unwrap_or(0).saturating_mul(rise.step));
-        // The smallest number says that there is nothing.
-        let y = i32::try_from(y.clamp(i64::from(i32::MIN + 1), i64::from(i32::MAX))).unwrap_or(i32::MAX);
+        let y = height(rise.base.saturating_add(i64::try_from(y).unwrap_or(0).saturating_mul(rise.step)));
         if let Some(found) = self.found.get_mut(at) {
+            self.left = self.left.saturating_sub(usize::from(!found.is_there()));
             *found = Pixel { y, value, more };
-            self.left = self.left.saturating_sub(1);
         }
     }
 
+    /// Whether matter of the block would be the highest one of a column so far.
     fn is_open(&self, at: usize) -> bool {
-        self.found.get(at).is_some_and(|pixel| !pixel.is_there())
+        self.found.get(at).is_some_and(|pixel| pixel.y < self.floor)
     }
 
-    /// Looks for matter in a block below those that were looked through before.
+    /// Looks for matter in a block.
     pub fn look(&mut self, voxels: Voxels<'_>, reading: Reading<'_>, rise: Rise) {
+        self.floor = height(rise.base);
         match (voxels, reading.matter) {
             (Voxels::Block(block), Matter::Channel(number)) => {
                 // Textures are everywhere: where there is matter, the distances show.
@@ -157,17 +161,16 @@ impl Columns {
         }
         let width = channel.depth.bytes();
         let column_bytes = sy.saturating_mul(width);
+        let bits = solid_bits(number, block.version, channel.depth, reading.palette);
         // A column is in one piece: y runs fastest.
         for (at, column) in channel.data.chunks(column_bytes.max(1)).enumerate().take(self.found.len()) {
             if !self.is_open(at) {
                 continue;
             }
-            let top = match (number, width) {
-                (SDF | COLOR, _) => {
-                    column.chunks_exact(width).rposition(|bytes| channel.depth.value(bytes).is_some_and(&solid))
-                }
-                (_, 1) => column.iter().rposition(|byte| *byte != 0),
-                _ => column.chunks_exact(width).rposition(|bytes| bytes.iter().any(|byte| *byte != 0)),
+            let top = match bits {
+                // The width is a power of two.
+                Some(bits) => last_with(column, bits).map(|byte| byte >> width.trailing_zeros()),
+                None => column.chunks_exact(width).rposition(|bytes| channel.depth.value(bytes).is_some_and(&solid)),
             };
             let Some(y) = top else { continue };
             let raw = |y: usize| column.get(y * width..).and_then(|bytes| channel.depth.value(bytes));
@@ -186,6 +189,11 @@ impl Columns {
     }
 }
 
+/// A y as a pixel has it: the smallest number says that there is nothing.
+fn height(y: i64) -> i32 {
+    i32::try_from(y.clamp(i64::from(i32::MIN + 1), i64::from(i32::MAX))).unwrap_or(i32::MAX)
+}
+
 /// Whether a raw value of a channel is matter.
 fn solid<'p>(number: usize, version: u8, depth: Depth, palette: Option<&'p [u8]>) -> impl Fn(u64) -> bool + 'p {
     move |raw| match number {
@@ -200,6 +208,41 @@ fn solid<'p>(number: usize, version: u8, depth: Depth, palette: Option<&'p [u8]>
         COLOR => rgba(depth, raw, palette) & 0xff != 0,
         _ => raw != 0,
     }
+}
+
+/// The bits of eight bytes of raw values that show matter, where a value is matter if one of some bits is set: see [`solid`].
+fn solid_bits(number: usize, version: u8, depth: Depth, palette: Option<&[u8]>) -> Option<u64> {
+    let each = |bits: u64| match depth {
+        Depth::Bits8 => bits * 0x0101_0101_0101_0101,
+        Depth::Bits16 => bits * 0x0001_0001_0001_0001,
+        Depth::Bits32 => bits * 0x0000_0001_0000_0001,
+        Depth::Bits64 => bits,
+    };
+    match (number, depth) {
+        (SDF, Depth::Bits8) if version >= 3 => Some(each(0x80)),
+        (SDF, Depth::Bits16) if version >= 3 => Some(each(0x8000)),
+        (SDF, _) => None,
+        (COLOR, Depth::Bits8) => palette.is_none().then(|| each(0b11)),
+        (COLOR, Depth::Bits16) => palette.is_none().then(|| each(0xf)),
+        (COLOR, _) => Some(each(0xff)),
+        _ => Some(u64::MAX),
+    }
+}
+
+/// The last byte of which one of some bits is set, which are given for eight bytes.
+fn last_with(bytes: &[u8], bits: u64) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let last_of = |word: [u8; 8]| {
+        let found = u64::from_le_bytes(word) & bits;
+        (found != 0).then(|| 7 - crate::bytes::index(u64::from(found.leading_zeros() / 8)))
+    };
+    let in_words = || words.iter().enumerate().rev().find_map(|(n, word)| Some(n * 8 + last_of(*word)?));
+    if rest.is_empty() {
+        return in_words();
+    }
+    let mut last = [0; 8];
+    last.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
+    last_of(last).map(|byte| words.len() * 8 + byte).or_else(in_words)
 }
 
 /// What a raw value is in a picture: a colour as RGBA, a distance as the bits of a 32-bit float, a number.
@@ -256,6 +299,7 @@ pub fn sample(voxels: Voxels<'_>, channel: usize, at: [u32; 3], side: [u32; 3], 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::{Extent, ForestSpec};
 
     #[test]
     fn colours_are_read_as_the_engine_stores_them() {
@@ -282,9 +326,54 @@ mod tests {
     }
 
     #[test]
+    fn bits_show_the_same_matter_as_values() {
+        let palette: Vec<u8> = (0..=255u8).flat_map(|n| [n, n, n, u8::from(n % 3 == 0)]).collect();
+        for (number, palette) in [(0, None), (SDF, None), (COLOR, None), (COLOR, Some(palette.as_slice())), (4, None)] {
+            for (version, depth) in
+                [1, 2, 3, 4].into_iter().flat_map(|version| Depth::ALL.map(|depth| (version, depth)))
+            {
+                let width = depth.bytes();
+                // Columns that end in the middle of eight bytes, and values with a single bit.
+                for (len, bit) in (1..7).flat_map(|len| (0..depth.bits()).map(move |bit| (len, bit))) {
+                    for at in 0..len {
+                        let raw = |n: usize| if n == at { 1u64 << bit } else { 0 };
+                        let column: Vec<u8> =
+                            (0..len).flat_map(|n| raw(n).to_le_bytes().into_iter().take(width)).collect();
+                        let solid = solid(number, version, depth, palette);
+                        let Some(bits) = solid_bits(number, version, depth, palette) else { continue };
+                        let found = last_with(&column, bits).map(|byte| byte / width);
+                        let expected = (0..len).rev().find(|n| solid(raw(*n)));
+                        assert_eq!(found, expected, "channel {number}, version {version}, {depth}, bit {bit} of {at}");
+                    }
+                }
+            }
+        }
+        assert!(solid_bits(COLOR, 4, Depth::Bits8, Some(&palette)).is_none());
+    }
+
+    #[test]
     fn folded_values_stay_apart_from_small_ones() {
         assert_eq!(fold(7), 7);
         assert_eq!(fold(u64::from(u32::MAX)), u32::MAX);
         assert!(fold(1 << 40) >= 1 << 31);
+    }
+
+    #[test]
+    fn the_order_of_blocks_does_not_change_what_is_highest() {
+        let spec = ForestSpec { lods: vec![Extent { from: [0, -3, 0], to: [1, 3, 1] }], ..ForestSpec::default() };
+        let blocks: Vec<_> = (-3..3).map(|y| (i64::from(y) * 16, spec.block(0, [0, y, 0]))).collect();
+        let reading = Reading { matter: Matter::Channel(0), palette: None, packed: false };
+        let look = |order: [usize; 6]| {
+            let mut columns = Columns::new([16; 3]);
+            for (base, block) in order.map(|at| &blocks[at]) {
+                columns.look(Voxels::Block(&block.view()), reading, Rise { base: *base, step: 1 });
+            }
+            (columns.is_full(), columns.found)
+        };
+        let (is_full, downward) = look([5, 4, 3, 2, 1, 0]);
+        assert!(is_full && downward.iter().any(|pixel| pixel.y != downward[0].y), "a surface that is not flat");
+        for order in [[0, 1, 2, 3, 4, 5], [3, 0, 5, 1, 4, 2], [2, 4, 1, 5, 0, 3]] {
+            assert_eq!(look(order), (true, downward.clone()), "{order:?}");
+        }
     }
 }

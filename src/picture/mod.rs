@@ -8,7 +8,7 @@
 //! Takes a save and a look; gives tiles of pixels, colours and legends. It knows neither the terminal nor who asks for tiles.
 
 pub mod color;
-mod columns;
+pub(crate) mod columns;
 pub mod difference;
 pub mod legend;
 pub mod look;

@@ -73,21 +73,26 @@ impl Style<'_> {
         let (width, height) = (window.width, window.height());
         let mut out = Vec::with_capacity(width.saturating_mul(height));
         for y in border..height.saturating_sub(border) {
-            for x in border..width.saturating_sub(border) {
-                let at = |n: usize| isize::try_from(n).unwrap_or(0);
-                out.push(self.color(window, at(x), at(y)));
-            }
+            out.extend(self.paint_row(window, y, border));
         }
         out
     }
 
-    fn color(&self, window: &Window, x: isize, y: isize) -> Option<Rgb> {
+    /// The colours of a row of a window's pixels, as of [`Style::paint`].
+    pub fn paint_row(&self, window: &Window, y: usize, border: usize) -> impl Iterator<Item = Option<Rgb>> {
+        let at = |n: usize| isize::try_from(n).unwrap_or(0);
+        let lights = self.lights(window, y);
+        let light = move |x: usize| lights.get(x).copied().unwrap_or(FLAT);
+        (border..window.width.saturating_sub(border)).map(move |x| self.color(window, [at(x), at(y)], light(x)))
+    }
+
+    fn color(&self, window: &Window, [x, y]: [isize; 2], light: f32) -> Option<Rgb> {
         let pixel = window.get(x, y)?;
         let stands_out = self.spot.is_none_or(|key| match self.is_map {
             true => flags::names(pixel.value.into()).any(|flag| u32::from(flag.bit) == key),
             false => pixel.value == key,
         });
-        let color = self.plain_color(pixel, window, x, y)?;
+        let color = self.plain_color(pixel, window, [x, y], light)?;
         if stands_out {
             return Some(color);
         }
@@ -95,12 +100,12 @@ impl Style<'_> {
         Some(color::mix(color::light(color, 0.35), color::light(grey, 0.6), 0.85))
     }
 
-    fn plain_color(&self, pixel: &Pixel, window: &Window, x: isize, y: isize) -> Option<Rgb> {
+    fn plain_color(&self, pixel: &Pixel, window: &Window, [x, y]: [isize; 2], light: f32) -> Option<Rgb> {
         match self.look {
             Look::Height => pixel.is_there().then(|| {
                 let [low, high] = self.probe.heights.unwrap_or([0, 1]);
                 let color = VIRIDIS.at(share(pixel.y as f32, low as f32, high as f32));
-                color::light(color, 0.82 + 0.26 * self.light(window, x, y))
+                color::light(color, 0.82 + 0.26 * light)
             }),
             Look::Depth => {
                 let known = pixel.more.is_finite() && (pixel.is_there() || pixel.more > 0.0);
@@ -119,15 +124,14 @@ impl Style<'_> {
                 CIVIDIS.at(share(log(pixel.value), log(low), log(high)))
             }),
             Look::Cut => self.cut(window, x, y),
-            Look::Surface | Look::Health | Look::Difference | Look::Repair => self.surface(window, x, y),
+            Look::Surface | Look::Health | Look::Difference | Look::Repair => self.surface(pixel, light),
         }
     }
 
     /// What is seen from above; quiet where something else is to be seen on it.
-    fn surface(&self, window: &Window, x: isize, y: isize) -> Option<Rgb> {
-        let pixel = window.get(x, y)?;
+    fn surface(&self, pixel: &Pixel, light: f32) -> Option<Rgb> {
         let lit = if pixel.is_there() {
-            let lit = color::light(self.matter(*pixel), 0.60 + 0.47 * self.light(window, x, y));
+            let lit = color::light(self.matter(*pixel), 0.60 + 0.47 * light);
             let [low, high] = self.probe.heights.unwrap_or([0, 1]);
             let rise = share(pixel.y as f32, low as f32, high as f32);
             if self.is_map { lit } else { color::light(lit, 0.78 + 0.36 * rise) }
@@ -223,25 +227,44 @@ impl Style<'_> {
         pixel.is_there().then_some(pixel.y as f32 + pixel.more)
     }
 
-    /// How much light falls on a place from the north-west, from 0 to about 1.2; flat ground has 0.83.
-    fn light(&self, window: &Window, x: isize, y: isize) -> f32 {
-        let at = |dx: isize, dy: isize| window.get(x + dx, y + dy).and_then(|pixel| self.ground(pixel));
-        let Some(here) = at(0, 0) else { return FLAT };
+    /// How much light falls on each place of a row from the north-west, from 0 to about 1.2; flat ground has 0.83. Nothing for looks
+    /// without light.
+    fn lights(&self, window: &Window, y: usize) -> Vec<f32> {
+        if matches!(self.look, Look::Depth | Look::Coverage | Look::Size | Look::Cut) {
+            return Vec::new();
+        }
+        // With a place without ground at both ends.
+        let ground = |y: Option<usize>| -> Vec<f32> {
+            let row = y.and_then(|y| window.pixels.get(y * window.width..(y + 1) * window.width)).unwrap_or_default();
+            let ends = std::iter::once(f32::NAN);
+            let row = row.iter().map(|pixel| self.ground(pixel).unwrap_or(f32::NAN));
+            let mut row: Vec<f32> = ends.clone().chain(row).chain(ends).collect();
+            row.resize(window.width + 2, f32::NAN);
+            row
+        };
+        let [north, here, south] = [y.checked_sub(1), Some(y), y.checked_add(1)].map(ground);
         // From afar slopes are flatter than they look from near.
         let far = (self.step as f32).sqrt();
-        let slope = |before: Option<f32>, after: Option<f32>| {
-            let rise = match (before, after) {
-                (Some(before), Some(after)) => (after - before) / 2.0,
-                (Some(before), None) => here - before,
-                (None, Some(after)) => after - here,
-                (None, None) => 0.0,
-            };
-            (rise / far).clamp(-4.0, 4.0)
-        };
-        let (gx, gz) = (slope(at(-1, 0), at(1, 0)), slope(at(0, -1), at(0, 1)));
-        let light = (0.6 * gx + 0.6 * gz + 1.2) / (gx * gx + gz * gz + 1.0).sqrt() / 1.45;
-        light.clamp(0.0, 1.2)
+        let beside = here.iter().zip(here.iter().skip(2)).zip(north.iter().zip(&south).skip(1));
+        let mut lights = Vec::with_capacity(window.width);
+        for (here, ((west, east), (north, south))) in here.iter().skip(1).zip(beside) {
+            let (gx, gz) = (slope(*west, *here, *east, far), slope(*north, *here, *south, far));
+            let light = (0.6 * gx + 0.6 * gz + 1.2) / (gx * gx + gz * gz + 1.0).sqrt() / 1.45;
+            lights.push(if here.is_nan() { FLAT } else { light.clamp(0.0, 1.2) });
+        }
+        lights
     }
+}
+
+/// How much the ground rises over a place, from the heights before it, at it and after it, which are no numbers where there is no
+/// ground. Without branches, so that a row is computed several places at once.
+fn slope(before: f32, here: f32, after: f32, far: f32) -> f32 {
+    let (no_before, no_after) = (before.is_nan(), after.is_nan());
+    let half = (after - before) / 2.0;
+    let one = if no_before { after - here } else { here - before };
+    let rise = if no_before | no_after { one } else { half };
+    let rise = if no_before & no_after { 0.0 } else { rise };
+    (rise / far).clamp(-4.0, 4.0)
 }
 
 /// The light on flat ground.
@@ -328,5 +351,24 @@ mod tests {
         assert_eq!((colors[1], colors[3]), (Some(SURFACE), None));
         assert!(colors[0].unwrap()[0] > colors[0].unwrap()[2], "inside is warm");
         assert!(colors[2].unwrap()[0] < colors[2].unwrap()[2], "outside is cold");
+    }
+
+    #[test]
+    fn slopes_at_edges_go_by_the_neighbour_that_is_there() {
+        let (palette, probe) = (Palette::default(), Probe::default());
+        let layer = Layer::Top(Matter::Channel(0));
+        let style =
+            Style { look: Look::Surface, layer, is_map: false, palette: &palette, probe: &probe, step: 1, spot: None };
+        let hole = |at: &[usize]| {
+            let mut window = slope(2, 0);
+            at.iter().for_each(|at| window.pixels[*at] = Pixel::NONE);
+            style.lights(&window, 1)
+        };
+        let whole = hole(&[]);
+        assert_eq!(whole.len(), 3);
+        // Of a plane, each neighbour says the same; without both, nothing shows a slope.
+        assert!(whole.iter().chain(&hole(&[5])[..2]).all(|light| *light == whole[1]), "{whole:?}");
+        assert_eq!((hole(&[3, 5])[1], hole(&[4])[1]), (FLAT, FLAT));
+        assert_eq!(hole(&[1, 7]), whole, "nothing to the north and south of the middle");
     }
 }

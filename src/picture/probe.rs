@@ -5,11 +5,15 @@ use super::look::{Matter, SOLID};
 use super::source::{Reader, Scratch, Source, Voxels};
 use crate::godot::channel::Storage;
 use crate::godot::textures::Textures;
+use crate::parallel;
 use crate::watch::Watch;
 use crate::world::At;
 
 /// Columns of blocks that are looked at before the first picture.
 const COLUMNS: usize = 48;
+
+/// Blocks that a thread looks at, one after the other, for what matter goes by.
+const SEEN_TOGETHER: usize = 16;
 
 /// What the blocks that were looked at show.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,6 +44,15 @@ impl Probe {
                 || channel.data.get(width..).is_some_and(|rest| channel.data.starts_with(rest));
             let known = *self.same[at].get_or_insert(first);
             self.differs[at] = !uniform || known != first;
+        }
+    }
+
+    /// Takes in what other blocks show of the channels.
+    fn merge(&mut self, other: &Self) {
+        for at in 0..SOLID.len() {
+            let known = self.same[at].or(other.same[at]);
+            self.differs[at] |= other.differs[at] || other.same[at].is_some_and(|value| Some(value) != known);
+            self.same[at] = known;
         }
     }
 
@@ -168,12 +181,23 @@ fn stored(reader: &Reader<'_>, column: &[At], scratch: &mut Scratch) -> u32 {
 pub fn certain_matter(source: &Source, watch: &Watch<'_>) -> Matter {
     let mut probe = Probe::default();
     let reader = source.reader();
-    let mut scratch = Scratch::default();
-    for at in source.tables.iter().rev().flat_map(|table| &table.blocks) {
+    let see = |scratch: &mut Scratch, blocks: &&[At]| {
+        let mut probe = Probe::default();
+        for at in *blocks {
+            if probe.is_certain() || watch.is_cancelled() {
+                break;
+            }
+            reader.block(at, scratch, |voxels| probe.see(voxels));
+        }
+        probe
+    };
+    // Most worlds are certain after a few blocks.
+    for some in source.tables.iter().rev().flat_map(|table| table.blocks.chunks(4 * SEEN_TOGETHER)) {
         if probe.is_certain() || watch.is_cancelled() {
             break;
         }
-        reader.block(at, &mut scratch, |voxels| probe.see(voxels));
+        let parts: Vec<&[At]> = some.chunks(SEEN_TOGETHER).collect();
+        parallel::map_with(&parts, see).iter().for_each(|other| probe.merge(other));
     }
     probe.matter(source)
 }

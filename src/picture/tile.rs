@@ -38,7 +38,7 @@ impl Pixel {
     }
 
     /// Takes another one in: the higher of the two, whichever came first.
-    fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         let rank = |pixel: &Self| (pixel.y, pixel.value, pixel.more.to_bits());
         if rank(&other) > rank(self) {
             *self = other;

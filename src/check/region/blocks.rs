@@ -45,7 +45,7 @@ pub(super) fn examine<S: Source, T: Send>(
     by_sector: &[Listed],
     options: &Options<'_>,
     verified: Option<&(impl Fn(&Verified, &[u8], Span) -> T + Sync)>,
-    keep: impl Fn(io::Result<View<'_>>) -> T + Sync,
+    keep: impl Fn(Listed, io::Result<View<'_>>) -> T + Sync,
 ) -> Vec<Option<T>> {
     let end = region.source.len();
     let runs = runs(region, by_sector, end);
@@ -104,7 +104,7 @@ fn examine_run<S: Source, T>(
     run: &Run<'_>,
     buffers: &mut Buffers,
     verified: Option<&impl Fn(&Verified, &[u8], Span) -> T>,
-    keep: &impl Fn(io::Result<View<'_>>) -> T,
+    keep: &impl Fn(Listed, io::Result<View<'_>>) -> T,
 ) -> Vec<Option<T>> {
     let Buffers { run: bytes, scratch, verifier } = buffers;
     let layout = region.header.format.layout();
@@ -135,7 +135,7 @@ fn examine_run<S: Source, T>(
             }
             None => region.view(listed.entry, scratch),
         };
-        kept.push(Some(keep(view)));
+        kept.push(Some(keep(listed, view)));
     }
     if bytes.capacity() as u64 > LARGE {
         *bytes = Vec::new();

@@ -16,13 +16,13 @@ use crate::check::causes::GIVEN_FORMULA;
 use crate::check::outcome::Outcome;
 use crate::check::{Level, Options, Report, Row, copied, unchanged};
 use crate::damage::{Code, Damage};
-use crate::godot::region::refusal_words;
+use crate::godot::region::{Entry, refusal_words};
 use crate::godot::slots::{self, SlotFormula};
 use crate::godot::verify::Verified;
 use crate::recover::quick::{self, Glance, Print};
 use crate::recover::screen::{self, Screened};
 use crate::recover::sketch::Sketch;
-use crate::save::{Forest, Region, RegionFile, SLOT_PROBES, Save, Scratch, View, slots_of_version};
+use crate::save::{Forest, Listed, Region, RegionFile, SLOT_PROBES, Save, Scratch, View, slots_of_version};
 use crate::source::{OpenError, Source};
 
 /// Number of blocks of a file that are examined before their results become findings.
@@ -56,7 +56,8 @@ pub(super) fn check_file(
                 check_structure(&mut region, report);
                 options.advance(file.len);
             } else {
-                check(&region, options, report, rows);
+                let seen = options.witness.map(|witness| |entry, view: &View<'_>| witness(file, entry, view));
+                check_seen(&region, options, report, rows, seen.as_ref().map(|seen| seen as &SeenBlock<'_>));
                 copied::zeroed(&region, report);
             }
             copied::cut(&region.source, report);
@@ -81,12 +82,26 @@ fn check_structure<S: Source>(region: &mut Region<S>, report: &mut Report) {
     }
 }
 
+/// Sees a block of a region that was decoded, with its entry.
+type SeenBlock<'a> = dyn Fn(Entry, &View<'_>) + Sync + 'a;
+
 /// Applies all rules to one region; fills `rows` with its block table, if requested.
 pub(super) fn check<S: Source>(
     region: &Region<S>,
     options: &Options<'_>,
     report: &mut Report,
+    rows: Option<&mut Vec<Row>>,
+) {
+    check_seen(region, options, report, rows, None);
+}
+
+/// The same, with something that sees each block that is decoded.
+fn check_seen<S: Source>(
+    region: &Region<S>,
+    options: &Options<'_>,
+    report: &mut Report,
     mut rows: Option<&mut Vec<Row>>,
+    seen: Option<&SeenBlock<'_>>,
 ) {
     let by_sector = region.by_sector();
     for damage in &region.damage {
@@ -107,9 +122,14 @@ pub(super) fn check<S: Source>(
     let has_sketches = options.level == Level::Semantic && by_sector.len() <= screen::MOST;
     let mut sketches = Vec::new();
     let sector_size = region.header.format.sector_size;
-    let keep = |view: io::Result<View<'_>>| match options.level {
-        Level::Semantic => Outcome::with_print(view, sector_size, has_sketches),
-        _ => Outcome::from_view(view),
+    let keep = |listed: Listed, view: io::Result<View<'_>>| {
+        if let (Some(seen), Ok(view)) = (seen, &view) {
+            seen(listed.entry, view);
+        }
+        match options.level {
+            Level::Semantic => Outcome::with_print(view, sector_size, has_sketches),
+            _ => Outcome::from_view(view),
+        }
     };
     let verified = |verified: &Verified, stored: &[u8], span: Span| {
         let print = (options.level == Level::Semantic).then(|| Print::new(stored, sector_size));
