@@ -24,6 +24,7 @@ mod pak;
 mod region;
 mod report;
 mod row;
+mod row_table;
 mod rows;
 mod save_arguments;
 mod semantic;
@@ -70,7 +71,9 @@ pub(crate) use region::missing::missing;
 use report::Report;
 pub use report::{Counts, Stats};
 pub use row::Row;
-pub use rows::{Compared, FileTable, Listing, find_unlocated, list, rows, table};
+pub use row_table::RowTable;
+use row_table::TakeRows;
+pub use rows::{Compared, FileTable, Listing, find_unlocated, list, row_table, rows, table};
 pub use save_arguments::{SaveArguments, repaired_path};
 pub(crate) use stream::batch as row_batch;
 pub use totals::Totals;
@@ -452,7 +455,13 @@ fn check_file(save: &Save, file: File<'_>, options: &Options<'_>, doubts: &seman
 }
 
 /// Applies all rules to one file; fills `rows` with its block table, if requested.
-fn check_into(save: &Save, file: File<'_>, options: &Options<'_>, report: &mut Report, rows: Option<&mut Vec<Row>>) {
+fn check_into(
+    save: &Save,
+    file: File<'_>,
+    options: &Options<'_>,
+    report: &mut Report,
+    rows: Option<&mut dyn TakeRows>,
+) {
     let checked = match file {
         File::Region(forest, file) => region::check_file(save, forest, file, options, report, rows),
         File::Pak(pak_dir, file) => pak::check_file(save, pak_dir, file, options, report, rows),

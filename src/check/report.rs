@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::bytes::Span;
 use crate::check::finding::{BlockAt, Finding};
 use crate::check::outcome::Outcome;
-use crate::check::row::Row;
 use crate::damage::{Code, CodeSet, Damage, Level};
 use crate::printable::grouped;
 use crate::recover::quick::Glance;
@@ -172,15 +171,9 @@ impl Report {
         self.findings.into_iter().enumerate().map(with).collect()
     }
 
-    /// Adds the codes of blocks to rows, which are in the order of slots; for a report of codes.
-    pub fn give_codes(&self, rows: &mut [Row]) {
-        for (slot, code) in self.codes.iter().flatten() {
-            if let Ok(at) = rows.binary_search_by_key(slot, |row| row.slot)
-                && let Some(row) = rows.get_mut(at)
-            {
-                row.codes.insert(*code);
-            }
-        }
+    /// The codes of blocks, by slot; for a report of codes.
+    pub fn codes(&self) -> &[(u32, Code)] {
+        self.codes.as_deref().unwrap_or_default()
     }
 
     /// Whether anything above a note was found.

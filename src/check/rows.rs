@@ -7,7 +7,7 @@ use crate::check::left_out::{
     LeftOut, uncounted_chunks, unlisted_blocks, unlisted_blocks_in, unread_layers, unread_rows,
 };
 use crate::check::row::Row;
-use crate::check::{Finding, Level, Options, Report, check_into, map, pak, region, run, stream};
+use crate::check::{Finding, Level, Options, Report, RowTable, check_into, map, pak, region, run, stream};
 use crate::damage::{self, Code, CodeSet, Damage};
 use crate::save::{File, Kind, RegionFile, Save};
 use crate::source::OpenError;
@@ -74,6 +74,31 @@ pub fn list(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<Listin
         left_out.extend(damage.map(|damage| LeftOut { file: save.shown(&path), why: damage.to_string() }));
     }
     Ok(Listing { rows, left_out })
+}
+
+/// The rows of one file, as [`rows`], in columns.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn row_table(save: &Save, file: File<'_>, options: &Options<'_>) -> Result<RowTable, OpenError> {
+    let options = &if options.level == Level::Semantic { options.level(Level::Decode) } else { *options };
+    let mut table = RowTable::default();
+    let mut report = Report::of_codes(save.shown(&file.path()).into(), file.lod());
+    match file {
+        File::Region(forest, region) if forest.kind != Kind::BlockFiles => {
+            if let Some(region) = save.region(forest, region)? {
+                region::check(&region, options, &mut report, Some(&mut table));
+            }
+        }
+        File::Stream(stream) => {
+            if let Some(opened) = save.stream(stream, &mut Vec::new())? {
+                stream::check(&opened, options, &mut report, Some(&mut table));
+            }
+        }
+        // These have few rows.
+        File::Region(..) | File::Pak(..) | File::Map(_) => return Ok(rows(save, file, options)?.into_iter().collect()),
+    }
+    Ok(table)
 }
 
 /// Adds the codes of the file of one block to the row of the block.

@@ -7,7 +7,7 @@ use std::io;
 use crate::bytes::{Span, index};
 use crate::check::outcome::Outcome;
 use crate::check::row::sector_at;
-use crate::check::{BlockAt, Level, Options, Report, Row, copied, unchanged};
+use crate::check::{BlockAt, Level, Options, Report, Row, TakeRows, copied, unchanged};
 use crate::damage::{Code, CodeSet, Damage, Value};
 use crate::godot::stream::loc::KeyRule;
 use crate::parallel;
@@ -50,7 +50,7 @@ pub(super) fn check_file(
     file: &StreamFile,
     options: &Options<'_>,
     report: &mut Report,
-    rows: Option<&mut Vec<Row>>,
+    rows: Option<&mut dyn TakeRows>,
 ) -> Result<(), OpenError> {
     let mut damage = Vec::new();
     let stream = save.stream(file, &mut damage)?;
@@ -76,7 +76,7 @@ pub(super) fn check<S: Source>(
     stream: &Stream<S>,
     options: &Options<'_>,
     report: &mut Report,
-    mut rows: Option<&mut Vec<Row>>,
+    mut rows: Option<&mut dyn TakeRows>,
 ) {
     let is_counted = stream.unread_table_pages() == 0;
     for (damage, times) in once(&stream.damage) {
@@ -124,8 +124,7 @@ pub(super) fn check<S: Source>(
     }
     options.advance(stream.pages.source.len().saturating_sub(reported));
     if let Some(rows) = rows {
-        rows.sort_unstable_by_key(|row| row.slot);
-        report.give_codes(rows);
+        rows.arrange(report.codes(), None);
     }
     if report.keeps_findings() && !options.cancelled() {
         unused(stream, &owners, report);

@@ -11,7 +11,7 @@ const WORDS: usize = 4;
 const _: () = assert!(Code::ALL.len() <= WORDS * 64);
 
 /// A set of codes, in the order of their table.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct CodeSet([u64; WORDS]);
 
 impl CodeSet {

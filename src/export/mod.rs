@@ -75,6 +75,14 @@ pub trait Record: serde::Serialize {
     fn cells(&self) -> Vec<Cow<'_, str>>;
 }
 
+impl<R: Record> Record for &R {
+    const COLUMNS: &'static [&'static str] = R::COLUMNS;
+
+    fn cells(&self) -> Vec<Cow<'_, str>> {
+        (**self).cells()
+    }
+}
+
 /// Writes a record as a line of CSV, or the header for `None`.
 ///
 /// # Errors
@@ -178,11 +186,11 @@ pub enum Error {
 ///
 /// # Errors
 /// If the path is in the save or exists, if writing fails, or if it is cancelled.
-pub fn to_new_file<'r, R: Record + 'r>(
+pub fn to_new_file<R: Record>(
     path: &Path,
     save: &Path,
     format: Format,
-    records: impl Iterator<Item = &'r R>,
+    records: impl Iterator<Item = R>,
     watch: &Watch<'_>,
 ) -> Result<u64, Error> {
     let path = check_destination(path, save)?;
@@ -198,7 +206,7 @@ pub fn to_new_file<'r, R: Record + 'r>(
             if watch.is_cancelled() {
                 return Err(Error::Stopped(path.clone()));
             }
-            lines.write(record).map_err(failed)?;
+            lines.write(&record).map_err(failed)?;
             count += 1;
         }
         lines.finish().map_err(failed)?;

@@ -43,7 +43,7 @@ use crate::voxel_map::map_json::FILE_NAME;
 use byte_order::OrderOfFile;
 pub use pak::{Pak, PakOptions, PakScratch, PakView};
 pub(crate) use pak_moved::open_pak;
-pub use region::{Listed, Region};
+pub use region::{Listed, Region, SlotPositions};
 pub(crate) use region::{SLOT_PROBES, slots_of_version};
 #[cfg(feature = "cli")]
 pub(crate) use scan::EXPORT_REPORT;

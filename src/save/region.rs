@@ -4,7 +4,7 @@ use std::io;
 
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
-use crate::godot::region::{Entry, Header};
+use crate::godot::region::{Entry, Format, Header};
 use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
 use crate::save::view::{Scratch, View};
@@ -45,6 +45,32 @@ pub struct Region<S> {
     pub limits: Limits,
     slots: Option<SlotFormula>,
     inferred_slots: Option<SlotFormula>,
+}
+
+/// Where the slots of a region are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotPositions {
+    region: [i32; 3],
+    size: [u16; 3],
+    formula: SlotFormula,
+}
+
+impl SlotPositions {
+    /// Those of a region by a formula.
+    #[must_use]
+    pub const fn new(region: [i32; 3], format: &Format, formula: SlotFormula) -> Self {
+        Self { region, size: format.region_size, formula }
+    }
+
+    /// Position of a slot in the world, in blocks of its LOD; `None` for a slot outside the region.
+    #[must_use]
+    pub fn position(&self, slot: u32) -> Option<[i32; 3]> {
+        let Self { region: [rx, ry, rz], size, formula } = *self;
+        let [x, y, z] = slots::position(size, slot)?;
+        let [sx, sy, sz] = size;
+        let block = |region, at, size| slots::block(region, at, size, formula);
+        Some([block(rx, x, sx)?, block(ry, y, sy)?, block(rz, z, sz)?])
+    }
 }
 
 impl<S: Source> Region<S> {
@@ -183,11 +209,13 @@ impl<S: Source> Region<S> {
     /// Position of a slot in the world, in blocks of this LOD; `None` for a slot outside the region.
     #[must_use]
     pub fn block_position(&self, slot: u32, slots: SlotFormula) -> Option<[i32; 3]> {
-        let size = self.header.format.region_size;
-        let [x, y, z] = slots::position(size, slot)?;
-        let [rx, ry, rz] = self.position;
-        let [sx, sy, sz] = size;
-        Some([slots::block(rx, x, sx, slots)?, slots::block(ry, y, sy, slots)?, slots::block(rz, z, sz, slots)?])
+        self.slot_positions(slots).position(slot)
+    }
+
+    /// Where the slots are by a formula.
+    #[must_use]
+    pub const fn slot_positions(&self, formula: SlotFormula) -> SlotPositions {
+        SlotPositions::new(self.position, &self.header.format, formula)
     }
 
     /// The entry of a slot, when it is in use.

@@ -10,7 +10,7 @@ pub(super) use self::evidence::{chunks_of_others, uncounted_words};
 use crate::bytes::Span;
 use crate::check::outcome::Outcome;
 use crate::check::row::sector_at;
-use crate::check::{Inside, Level, Options, Report, Row, copied, unchanged};
+use crate::check::{Inside, Level, Options, Report, Row, TakeRows, copied, unchanged};
 use crate::damage::{Code, CodeSet, Damage, Level as Severity, Value};
 use crate::limits::Limits;
 use crate::pak::place;
@@ -41,7 +41,7 @@ pub(super) fn check_file(
     file: &PakFile,
     options: &Options<'_>,
     report: &mut Report,
-    rows: Option<&mut Vec<Row>>,
+    rows: Option<&mut dyn TakeRows>,
 ) -> Result<(), OpenError> {
     let mut damage = Vec::new();
     let region = save.pak(pak_dir, file, &mut damage)?;
@@ -74,7 +74,7 @@ pub(super) fn check<S: Source>(
     pak: &Pak<S>,
     options: &Options<'_>,
     report: &mut Report,
-    mut rows: Option<&mut Vec<Row>>,
+    mut rows: Option<&mut dyn TakeRows>,
 ) {
     let place = place::check_name(pak.region, pak.header.records().value);
     if options.level == Level::Header {
@@ -103,7 +103,7 @@ pub(super) fn check<S: Source>(
                 let row = row(pak, report, claim, outcome.as_ref());
                 // The same bytes have the same chunk.
                 let same = rows.last().filter(|last| outcome.is_none() && last.offset == row.offset);
-                let same = same.filter(|last| last.bytes == row.bytes).cloned();
+                let same = same.filter(|last| last.bytes == row.bytes);
                 rows.push(match same {
                     Some(Row { plain, container, known, .. }) => Row { plain, container, known, ..row },
                     None => row,
@@ -138,8 +138,7 @@ pub(super) fn check<S: Source>(
         evidence.leftovers(pak, report);
     }
     if let Some(rows) = rows {
-        rows.sort_unstable_by_key(|row| row.slot);
-        report.give_codes(rows);
+        rows.arrange(report.codes(), None);
     }
     report.place(|number| pak.chunk(number));
 }

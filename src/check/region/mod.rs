@@ -14,7 +14,7 @@ use std::io;
 use crate::bytes::Span;
 use crate::check::causes::GIVEN_FORMULA;
 use crate::check::outcome::Outcome;
-use crate::check::{Level, Options, Report, Row, copied, unchanged};
+use crate::check::{Level, Options, Report, Row, TakeRows, copied, unchanged};
 use crate::damage::{Code, Damage};
 use crate::godot::region::{Entry, refusal_words};
 use crate::godot::slots::{self, SlotFormula};
@@ -35,7 +35,7 @@ pub(super) fn check_file(
     file: &RegionFile,
     options: &Options<'_>,
     report: &mut Report,
-    rows: Option<&mut Vec<Row>>,
+    rows: Option<&mut dyn TakeRows>,
 ) -> Result<(), OpenError> {
     for damage in &file.damage {
         let mut detail = damage.span.is_empty().then(|| file.detail.clone()).flatten();
@@ -90,7 +90,7 @@ pub(super) fn check<S: Source>(
     region: &Region<S>,
     options: &Options<'_>,
     report: &mut Report,
-    rows: Option<&mut Vec<Row>>,
+    rows: Option<&mut dyn TakeRows>,
 ) {
     check_seen(region, options, report, rows, None);
 }
@@ -100,7 +100,7 @@ fn check_seen<S: Source>(
     region: &Region<S>,
     options: &Options<'_>,
     report: &mut Report,
-    mut rows: Option<&mut Vec<Row>>,
+    mut rows: Option<&mut dyn TakeRows>,
     seen: Option<&SeenBlock<'_>>,
 ) {
     let by_sector = region.by_sector();
@@ -111,7 +111,8 @@ fn check_seen<S: Source>(
 
     report.stats.blocks += by_sector.len() as u64;
     if let Some(rows) = rows.as_deref_mut() {
-        rows.reserve_exact(by_sector.len());
+        rows.reserve(by_sector.len());
+        rows.expect_offsets(region.header.sectors_at(), region.header.format.sector_size.into());
     }
     // Unowned blocks have no row.
     let leftovers = rows.is_none() || report.keeps_findings();
@@ -186,16 +187,12 @@ fn name_blocks<S: Source>(
     versions: u8,
     probed: Option<u8>,
     report: &mut Report,
-    rows: Option<&mut Vec<Row>>,
+    rows: Option<&mut dyn TakeRows>,
 ) {
     let known = region.known_slots();
     let slots = region.slots_with(probed);
     if let Some(rows) = rows {
-        rows.sort_unstable_by_key(|row| row.slot);
-        for row in rows.iter_mut() {
-            row.position = region.block_position(row.slot, slots);
-        }
-        report.give_codes(rows);
+        rows.arrange(report.codes(), Some(region.slot_positions(slots)));
     }
     report.place(|slot| region.block_position(slot, slots));
     if !region.is_negative() || region.entries.is_empty() {

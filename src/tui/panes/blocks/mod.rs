@@ -5,7 +5,6 @@ mod columns;
 mod order;
 mod table;
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use super::{Click, marks};
@@ -153,8 +152,8 @@ fn move_to(app: &mut App, row: usize) {
     let shown = shown(app, table);
     let row = row.min(shown.len().saturating_sub(1));
     let found = shown.number(row).and_then(|number| table.row(number));
-    let at = found.map(|(chunk, row)| (chunk.item, row.slot));
-    let damaged = found.filter(|(_, row)| row.level() > Some(Level::Note)).and_then(|(_, row)| row.position);
+    let at = found.as_ref().map(|(chunk, row)| (chunk.item, row.slot));
+    let damaged = found.as_ref().filter(|(_, row)| row.level() > Some(Level::Note)).and_then(|(_, row)| row.position);
     let seen = areas(app.pane_inside().height).seen;
     let state = &mut app.panes.blocks;
     (state.cursor, state.at) = (row, at);
@@ -320,7 +319,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
 }
 
 /// A row with what the check found about its block.
-fn with_found<'r>(app: &App, chunk: &table::Chunk, row: &'r Row) -> Cow<'r, Row> {
+fn with_found(app: &App, chunk: &table::Chunk, row: Row) -> Row {
     let found = row.position.map(|position| app.findings.codes_of(chunk.item, row.lod, position));
     order::with_codes(row, found.unwrap_or_default())
 }

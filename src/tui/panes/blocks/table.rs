@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::check::{self, Options, Row};
+use crate::check::{self, Options, Row, RowTable};
 use crate::damage::{CodeSet, Level};
 use crate::parallel;
 use crate::tui::data::{Index, Item, ItemId, NodeId, Opened, Store};
@@ -22,7 +22,7 @@ pub struct Chunk {
     /// The file.
     pub item: ItemId,
     /// Its rows, by slot.
-    pub rows: Vec<Row>,
+    pub rows: RowTable,
     /// Whether these come from the file's table alone, before the blocks are read.
     pub provisional: bool,
     facts: TableFacts,
@@ -63,12 +63,12 @@ pub struct TableFacts {
 }
 
 impl TableFacts {
-    fn from_rows(rows: &[Row]) -> Self {
+    fn from_rows(rows: &RowTable) -> Self {
         let mut facts = Self::default();
         let (mut least, mut most) = (0, 0);
         let (mut sector, mut bytes, mut plain) = (0, 0, 0);
-        facts.name = rows.first().map_or(0, |row| columns(name(&row.file)));
-        for row in rows {
+        facts.name = rows.get(0).map_or(0, |row| columns(name(&row.file)));
+        for row in rows.iter() {
             facts.lods |= row.lod > 0;
             facts.versions |= row.version.is_some();
             facts.containers |= row.container.is_some();
@@ -125,7 +125,7 @@ fn columns(text: &str) -> u16 {
 }
 
 impl Chunk {
-    fn new(item: ItemId, rows: Vec<Row>) -> Self {
+    fn new(item: ItemId, rows: RowTable) -> Self {
         let facts = TableFacts::from_rows(&rows);
         Self { item, rows, provisional: false, facts, failure: None }
     }
@@ -198,7 +198,7 @@ impl Table {
 
     /// A row, by its number.
     #[must_use]
-    pub fn row(&self, number: usize) -> Option<(&Chunk, &Row)> {
+    pub fn row(&self, number: usize) -> Option<(&Chunk, Row)> {
         let at = self.starts.partition_point(|start| *start <= number).checked_sub(1)?;
         let chunk = self.chunks.get(at)?;
         Some((chunk, chunk.rows.get(number - self.starts.get(at)?)?))
@@ -209,8 +209,7 @@ impl Table {
     pub fn number_of(&self, item: ItemId, slot: u32) -> Option<usize> {
         let at = self.chunks.binary_search_by_key(&item, |chunk| chunk.item).ok()?;
         let chunk = self.chunks.get(at)?;
-        let row = chunk.rows.binary_search_by_key(&slot, |row| row.slot).ok()?;
-        Some(self.starts.get(at)? + row)
+        Some(self.starts.get(at)? + chunk.rows.find(slot)?)
     }
 
     /// The same table, which shares the rows with this one.
@@ -316,15 +315,19 @@ fn chunk(index: &Index, item: ItemId, worker: &Worker<'_>) -> Chunk {
         Some(&Item::Layer(map, layer)) => {
             let map = index.save.maps.get(map);
             let layer = map.and_then(|map| Some((map, map.layers().nth(layer)?)));
-            Ok(layer.map_or_else(Vec::new, |(map, layer)| check::layer_rows(&index.save, map, layer, &options)))
+            let rows = layer.map(|(map, layer)| check::layer_rows(&index.save, map, layer, &options));
+            Ok(rows.into_iter().flatten().collect())
         }
-        _ => index.file(item).map_or_else(|| Ok(Vec::new()), |file| check::rows(&index.save, file, &options)),
+        _ => {
+            let table = index.file(item).map(|file| check::row_table(&index.save, file, &options));
+            table.unwrap_or_else(|| Ok(RowTable::default()))
+        }
     };
     match rows {
         Ok(rows) => Chunk::new(item, rows),
         Err(error) => {
             let failure = Some(format!("{}: {error}", index.shown(item)));
-            Chunk { failure, ..Chunk::new(item, Vec::new()) }
+            Chunk { failure, ..Chunk::new(item, RowTable::default()) }
         }
     }
 }
