@@ -58,7 +58,7 @@ use compare::Comparison;
 use data::{BlockData, Counts, Index, ItemId, Loaded, Opened};
 use findings::Findings;
 use history::History;
-use jobs::{Job, JobKind, Worker};
+use jobs::{Job, JobKind, Worker, run_in_own_pool};
 use layout::{ScreenAreas, Size};
 use pane::Pane;
 use panes::Panes;
@@ -239,7 +239,8 @@ impl App {
                 let first = index.as_ref().ok().map(|index| Arc::clone(&index.save));
                 worker.answer(move |app| app.opened(index));
                 if let Some(save) = first {
-                    open_as_placed(&save, worker);
+                    // In the threads that all jobs share, the tables of the first picture would wait for it.
+                    run_in_own_pool(|| open_as_placed(&save, worker));
                 }
                 if let Some(against) = against {
                     compare::open(&against, worker);

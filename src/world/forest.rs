@@ -170,6 +170,7 @@ impl<'s> Regions<'s> {
             (0..).zip(&self.forest.regions).filter(|(_, file)| file.lod == lod).collect();
         let parts = parallel::map(&files, |(number, file)| of_region(save, self.forest, *number, file, slots));
         let mut all = OfRegion::default();
+        all.blocks.reserve_exact(parts.iter().map(|part| part.blocks.len()).sum());
         for OfRegion { blocks, faults, corrected } in parts {
             all.blocks.extend(blocks);
             all.faults.extend(faults);

@@ -49,7 +49,8 @@ pub fn request_source(app: &mut App, part: Part) {
     app.job(
         JobKind::Source,
         move |worker| {
-            let opened = Source::open(&index.save, part).map(Ready::new);
+            // The first picture does not wait for other work.
+            let opened = run_in_own_pool(|| Source::open(&index.save, part).map(Ready::new));
             worker.answer(move |app| app.panes.world.source.store(key, opened));
         },
         |app, why| app.panes.world.source.fail(why),
