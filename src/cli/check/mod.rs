@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use voxscope::check::{self, Cause, CauseKind, Finding, Summary, Totals};
 use voxscope::damage::{Code, Level};
@@ -144,23 +145,32 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut findings = check::Findings::default();
     let level = arguments.level.level();
     let options = check::Options::default().level(level).effort(arguments.effort.to_library());
-    let mut summary = run_to(&save, arguments.jobs, options, &cancel, &mut |finding| {
+    let mut causes = Vec::new();
+    let mut take = |passed: Passed| {
+        let finding = match &passed {
+            Passed::Finding(finding) => finding,
+            Passed::Checked(summary, answer) => {
+                causes = findings.causes(&save);
+                // What no rule explains may have its cause in what the deeper levels find.
+                if level < check::Level::Semantic && save.regions().next().is_some() {
+                    causes.retain(|cause| !matches!(cause.kind, CauseKind::Storage | CauseKind::Foreign));
+                }
+                let wanted = level == check::Level::Semantic && !arguments.no_plan && !summary.interrupted;
+                let counts = baseline.new_of(summary.counts);
+                // If the plan cannot be asked for, there is nobody who would make it.
+                let _ = answer.try_send(wanted && (counts.errors + counts.warnings > 0 || !causes.is_empty()));
+                return Ok(());
+            }
+        };
         if baseline.hides(finding) {
             return Ok(());
         }
         findings.add(finding);
         printer.finding(&mut out, finding)
-    })?;
+    };
+    let (mut summary, totals) = run_to(&save, arguments.jobs, options, &cancel, &mut take)?;
     summary.counts = baseline.new_of(summary.counts);
     summary.unread = summary.unread.saturating_sub(baseline.unread());
-    let mut causes = findings.causes(&save);
-    // What no rule explains may have its cause in what the deeper levels find.
-    if level < check::Level::Semantic && save.regions().next().is_some() {
-        causes.retain(|cause| !matches!(cause.kind, CauseKind::Storage | CauseKind::Foreign));
-    }
-    let wanted = level == check::Level::Semantic && !arguments.no_plan && !summary.interrupted;
-    let happened = summary.counts.errors + summary.counts.warnings > 0 || !causes.is_empty();
-    let totals = if wanted && happened { totals(&save, arguments.jobs, options.effort, &cancel) } else { None };
     let end = End {
         summary: &summary,
         causes: &causes,
@@ -200,34 +210,48 @@ fn is_empty(save: &Save, summary: &Summary, level: check::Level) -> bool {
     summary.files == 0 || (counted && summary.stats.blocks == 0 && save.maps.is_empty() && summary.counts.errors == 0)
 }
 
-/// What a repair would bring back; `None` when that cannot be planned.
-fn totals(
-    save: &Save,
-    jobs: Option<usize>,
-    effort: voxscope::recover::effort::Effort,
-    cancel: &AtomicBool,
-) -> Option<Totals> {
-    let pool = pool::start(jobs).ok()?;
-    let options = repair::Options::default().effort(effort).watch(Watch::default().cancel(cancel));
-    pool.install(|| repair::expected_totals(save, &options)).ok()
+/// What the threads that check pass to the one that prints.
+enum Passed {
+    Finding(Finding),
+    /// That was all. The answer says whether a repair is planned.
+    Checked(Summary, SyncSender<bool>),
 }
 
-/// Checks with a progress bar on standard error, and passes each finding to `print` on the calling thread.
-pub fn run_to(
+/// Checks with a progress bar on standard error, and passes each finding to `take` on the calling thread. Then plans a repair if
+/// `take` asks for it; what it would bring back is `None` if it cannot be planned.
+///
+/// The thread that checked also plans: what one thread frees may not be used by another one, so both would take twice as much
+/// memory.
+fn run_to(
     save: &Save,
     jobs: Option<usize>,
     options: check::Options<'_>,
     cancel: &AtomicBool,
-    print: &mut dyn FnMut(&Finding) -> io::Result<()>,
-) -> Result<Summary, Failure> {
+    take: &mut dyn FnMut(Passed) -> io::Result<()>,
+) -> Result<(Summary, Option<Totals>), Failure> {
     let pool = pool::start(jobs)?;
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
+    let planned = repair::Options::default().effort(options.effort).watch(Watch::default().cancel(cancel));
     let options = options.watch(Watch::default().cancel(cancel).progress(&progress));
-    let work = |found: &mut dyn FnMut(Finding)| check::run(save, &options, found);
-    let summary = pool.stream(cancel, work, |finding| bar.suspend(|| print(&finding)));
+    let work = |pass: &mut dyn FnMut(Passed)| {
+        let summary = check::run(save, &options, |finding| pass(Passed::Finding(finding)));
+        let (answer, is_wanted) = sync_channel(1);
+        pass(Passed::Checked(summary.clone(), answer));
+        let is_wanted = is_wanted.recv().unwrap_or(false);
+        let totals = if is_wanted { repair::expected_totals(save, &planned).ok() } else { None };
+        (summary, totals)
+    };
+    let take = |passed: Passed| match passed {
+        Passed::Finding(_) => bar.suspend(|| take(passed)),
+        Passed::Checked(..) => {
+            bar.clear();
+            take(passed)
+        }
+    };
+    let done = pool.stream(cancel, work, take);
     bar.clear();
-    summary?.map_err(|_| Failure::Failed("the check ended unexpectedly; please report it with the file".to_owned()))
+    done?.map_err(|_| Failure::Failed("the check ended unexpectedly; please report it with the file".to_owned()))
 }
 
 fn exit(summary: &Summary, fail_on: Level) -> Exit {
