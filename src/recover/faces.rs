@@ -37,7 +37,7 @@ pub struct Faces {
     sides: [[[Layer; 2]; 2]; 3],
     /// Four layers in a row from the middle of the block, along each axis: how a seam without a fault looks. Not kept of
     /// all blocks.
-    pub inner: [Option<[Layer; 4]>; 3],
+    pub inner: [Option<Box<[Layer; 4]>>; 3],
     /// The voxels that the next LOD takes from this block, thinned out; empty when its size is odd or too small.
     pub small: Layer,
     /// The same voxels of the eight blocks of the LOD before, x + 2 * (y + 2 * z); empty likewise.
@@ -82,12 +82,12 @@ impl Faces {
             ];
             if inner && n >= 8 {
                 let m = n / 2 - 2;
-                faces.inner[axis] = Some([
+                faces.inner[axis] = Some(Box::new([
                     reader.distances(axis, m),
                     reader.layer(axis, m + 1),
                     reader.layer(axis, m + 2),
                     reader.distances(axis, m + 3),
-                ]);
+                ]));
             }
         }
         Some(faces)
@@ -96,9 +96,11 @@ impl Faces {
     /// Bytes that they take.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let inner = self.inner.iter().flatten().flatten();
+        let inner = self.inner.iter().flatten().flat_map(|layers| layers.iter());
         let layers = self.sides.iter().flatten().flatten().chain(inner).chain([&self.small]).chain(&self.octants);
-        size_of::<Self>() + layers.map(Layer::bytes).sum::<usize>()
+        size_of::<Self>()
+            + self.inner.iter().flatten().map(|layers| size_of_val(&**layers)).sum::<usize>()
+            + layers.map(Layer::bytes).sum::<usize>()
     }
 }
 

@@ -62,7 +62,7 @@ fn two_lods(a: &Layer, b: &Layer) -> Option<Seam> {
 /// The seams inside a block, which show how seams look that have no fault.
 pub fn inner(faces: &Faces) -> impl Iterator<Item = Seam> + '_ {
     let rows = faces.inner.iter().enumerate();
-    rows.filter_map(|(axis, row)| row.as_ref().map(|[a2, a, b, b2]| classify(a2, a, b, b2, axis)))
+    rows.filter_map(|(axis, row)| row.as_deref().map(|[a2, a, b, b2]| classify(a2, a, b, b2, axis)))
 }
 
 fn classify(a2: &Layer, a: &Layer, b: &Layer, b2: &Layer, axis: usize) -> Seam {

@@ -1,6 +1,6 @@
 //! The walk over the sectors of a region: every whole block, wherever it is, and what is between.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
@@ -188,6 +188,7 @@ pub fn walk<S: Source + ?Sized>(
         at: 0,
         kept: 0,
         face_bytes: options.face_bytes,
+        known_faces: HashMap::new(),
     };
     let mut budget = options.budget;
     let mut at = 0u32;
@@ -251,6 +252,9 @@ struct Walker<'s, S: ?Sized> {
     /// Blocks whose outer layers were kept, and bytes that are left for others.
     kept: usize,
     face_bytes: usize,
+    /// The outer layers that were read, by the voxels of the block and whether layers from its middle are among them. Blocks
+    /// of the same voxels share them.
+    known_faces: HashMap<(u128, bool), Arc<Faces>>,
 }
 
 impl<S: Source + ?Sized> Walker<'_, S> {
@@ -357,7 +361,16 @@ impl<S: Source + ?Sized> Walker<'_, S> {
         let content = xxh3_128(container.plain);
         let channels = block.channels.last().and_then(|last| last.offset.checked_add(last.size));
         let channels = channels.filter(|_| wanted).and_then(|end| container.plain.get(..index(end)));
-        let faces = if wanted && self.face_bytes > 0 { Faces::read(&block, inner) } else { None };
+        let voxels = channels.map_or(content, xxh3_128);
+        let faces = match self.known_faces.get(&(voxels, inner)) {
+            _ if !wanted || self.face_bytes == 0 => None,
+            Some(faces) => Some(Arc::clone(faces)),
+            None => {
+                let faces = Faces::read(&block, inner).map(Arc::new);
+                self.known_faces.extend(faces.iter().map(|faces| ((voxels, inner), Arc::clone(faces))));
+                faces
+            }
+        };
         if let Some(faces) = &faces {
             self.kept += 1;
             self.face_bytes = self.face_bytes.saturating_sub(faces.bytes());
@@ -367,14 +380,14 @@ impl<S: Source + ?Sized> Walker<'_, S> {
             count,
             size,
             content,
-            voxels: channels.map_or(content, xxh3_128),
+            voxels,
             slack: slack.len() as u32,
             padded: slack.iter().all(|&b| b == 0),
             plain: container.declared.is_none(),
             version: block.version,
             odd: view.damage.iter().any(|d| d.code.level() > Level::Note),
             splice,
-            faces: faces.map(Arc::new),
+            faces,
         })
     }
 }

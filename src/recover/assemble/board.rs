@@ -1,6 +1,7 @@
 //! The blocks whose places are known, and what their seams say of others.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::parallel;
 use crate::recover::assemble::Start;
@@ -49,7 +50,7 @@ pub(super) type Node = (usize, usize);
 pub(super) struct Board<'c> {
     pub cases: &'c [&'c Case],
     pub weights: &'c Weights,
-    pub sides: Vec<Vec<Option<Sides>>>,
+    pub sides: Vec<Vec<Option<Arc<Sides>>>>,
     pub model: Model,
     /// What the model said of seams.
     pub cache: SeamCache,
@@ -93,7 +94,7 @@ impl<'c> Board<'c> {
 
     /// The sides of a block, if they were kept.
     pub fn sides_of(&self, (r, b): Node) -> Option<&Sides> {
-        self.sides.get(r)?.get(b)?.as_ref()
+        self.sides.get(r)?.get(b)?.as_deref()
     }
 
     /// The sum of the seams of a block between placed ones, and how many can be compared.
@@ -300,7 +301,7 @@ pub(super) fn inside(cases: &[&Case], words: &Vocabulary) -> Vec<(Side, Side, us
     let some = all.iter().step_by(all.len().div_ceil(400).max(1));
     let rows = some.flat_map(|faces| faces.inner.iter().enumerate());
     rows.filter_map(|(axis, row)| {
-        let [a2, a, b, b2] = row.as_ref()?;
+        let [a2, a, b, b2] = row.as_deref()?;
         Some((words.side(a, a2), words.side(b, b2), axis))
     })
     .collect()

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::parallel;
 use crate::recover::assemble::board::{Board, Node, Suspect};
+use crate::recover::assemble::judge::Around;
 use crate::recover::assemble::links::{Few, Link, SIDES, around};
 use crate::recover::assemble::matching::{self, Edge, Group};
 use crate::recover::assemble::{Assembled, Fit, Loose, Moved, Start};
@@ -41,13 +42,37 @@ pub(super) struct Open {
     links: Vec<(Link, Node)>,
     /// Occupied neighbours.
     pub beside: usize,
-    /// For each unowned block of the region an estimate of its odds.
-    few: Vec<f32>,
+    /// How many of the neighbours count in an estimate: those that were found before the budget was used up.
+    estimated: usize,
     /// Unowned blocks by their index among them, with log-odds.
     candidates: Vec<(usize, f64)>,
-    /// The sums of the seams of some of them, and from how many neighbours.
-    sums: HashMap<usize, (f64, usize)>,
+    /// The sums of the seams of some of them.
+    sums: Sums,
     stale: bool,
+}
+
+/// For some unowned blocks the sum of their seams with the neighbours of a slot.
+#[derive(Default)]
+struct Sums(Vec<Sum>);
+
+struct Sum {
+    /// The index of the block among the unowned ones. The sums are in its order.
+    block: u32,
+    /// How many neighbours count in it.
+    links: u32,
+    odds: f64,
+}
+
+impl Sums {
+    /// The sum of a block; 0 from no neighbour if there was none.
+    fn of(&mut self, block: usize) -> &mut Sum {
+        let at = self.0.binary_search_by_key(&block, |sum| sum.block as usize);
+        let at = at.unwrap_or_else(|at| {
+            self.0.insert(at, Sum { block: block as u32, links: 0, odds: 0.0 });
+            at
+        });
+        &mut self.0[at]
+    }
 }
 
 /// A block that was placed.
@@ -175,7 +200,7 @@ impl Growth {
         for (r, loose) in self.loose.iter().enumerate() {
             let slots: HashSet<u32> = loose.iter().flat_map(|loose| &loose.hints).map(|(slot, _)| *slot).collect();
             for slot in slots.into_iter().filter(|slot| !self.filled[r].contains(slot)) {
-                self.open.insert((r, slot), Open::new(r, slot, loose.len()));
+                self.open.insert((r, slot), Open::new(r, slot));
             }
         }
         for (at, node) in placed {
@@ -191,7 +216,7 @@ impl Growth {
                 continue;
             }
             let n = self.loose[r].len();
-            let open = self.open.entry((r, slot)).or_insert_with(|| Open::new(r, slot, n));
+            let open = self.open.entry((r, slot)).or_insert_with(|| Open::new(r, slot));
             open.links.push((link.reversed(), node));
             open.beside += usize::from(matches!(link, Link::Beside(..)));
             open.stale = true;
@@ -203,17 +228,7 @@ impl Growth {
                 continue;
             }
             self.budget -= n as u64;
-            let Some(sides) = board.sides[node.0].get(node.1).and_then(Option::as_ref) else { continue };
-            let link = link.reversed();
-            // Seen from the slot, the other side is that of the placed block.
-            let (other, lower, axis) = link.opposite(sides);
-            let other = other.few();
-            // Placed blocks need no estimate until `reopen` finds all slots again.
-            let few = self.few[r].get(link.few()).map_or(&[][..], Vec::as_slice);
-            for ((sum, few), _) in open.few.iter_mut().zip(few).zip(&self.used[r]).filter(|(_, used)| !**used) {
-                let Some(own) = few else { continue };
-                *sum += if lower { board.model.few(own, &other, axis) } else { board.model.few(&other, own, axis) };
-            }
+            open.estimated = open.links.len();
         }
     }
 
@@ -236,7 +251,7 @@ impl Growth {
             .filter(|open| open.stale)
             .map(|open| ((open.case, open.slot), self.occupied(board, open.case, open.slot, open.beside)))
             .collect();
-        let (loose, used) = (&self.loose, &self.used);
+        let (loose, used, few) = (&self.loose, &self.used, &self.few);
         // Of each content one.
         let mut unused: Vec<Vec<usize>> = vec![Vec::new(); loose.len()];
         for ((r, _), copies) in &self.copies {
@@ -254,8 +269,13 @@ impl Growth {
             let at_height = |i: usize| board.heights.odds((r, loose[r][i].block), case.lod, height);
             let mut order: Vec<usize> = unused[r].clone();
             if order.len() > FULL {
-                let mut ranked: Vec<(f64, usize)> =
-                    order.iter().map(|&i| (f64::from(open.few[i]) + at_height(i), i)).collect();
+                let around = open.estimated_by(board);
+                // Computed each time: the estimates of all blocks for all slots would take too much memory.
+                let estimate = |i: usize| {
+                    let odds = around.iter().filter_map(|of| of.odds(board, &few[r], i));
+                    f64::from(odds.fold(0.0, |sum, odds| sum + odds)) + at_height(i)
+                };
+                let mut ranked: Vec<(f64, usize)> = order.iter().map(|&i| (estimate(i), i)).collect();
                 ranked.select_nth_unstable_by(FULL, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
                 order = ranked.iter().map(|(_, i)| *i).collect();
                 let rest = order.split_off(FULL);
@@ -268,10 +288,11 @@ impl Growth {
                 .map(|i| {
                     let block = &loose[r][i];
                     let hint = block.hints.iter().find(|(slot, _)| *slot == open.slot).map_or(0.0, |(_, odds)| *odds);
-                    let (sum, done) = open.sums.entry(i).or_default();
-                    *sum += board.seams((r, block.block), open.links.get(*done..).unwrap_or_default()).0;
-                    *done = open.links.len();
-                    (i, *sum + occupied + hint + at_height(i))
+                    let sum = open.sums.of(i);
+                    let new = open.links.get(sum.links as usize..).unwrap_or_default();
+                    sum.odds += board.seams((r, block.block), new).0;
+                    sum.links = open.links.len() as u32;
+                    (i, sum.odds + occupied + hint + at_height(i))
                 })
                 .collect();
             open.stale = false;
@@ -403,12 +424,14 @@ impl Growth {
         let voxels = |i: usize| board.cases[r].voxels(self.loose[r][i].block);
         let open: Vec<&Open> = self.open_slots(r).map(|(_, open)| open).collect();
         let elsewhere = self.elsewhere(board, r);
-        let mut index: HashMap<u128, usize> = HashMap::new();
+        let mut index: HashMap<u128, u32> = HashMap::new();
         let mut groups: Vec<Group> = Vec::new();
         let mut edges: Vec<Edge> = Vec::new();
-        let mut pairs: Vec<(u32, usize)> = Vec::new();
+        // Slots, and blocks by their index among the unowned ones.
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
         for (s, open) in open.iter().enumerate() {
             let from = edges.len();
+            let s = s as u32;
             for &(i, odds) in &open.candidates {
                 let group = *index.entry(voxels(i)).or_insert_with(|| {
                     let copies = self.copies.get(&(r, voxels(i))).map_or(&[][..], Vec::as_slice);
@@ -417,9 +440,9 @@ impl Growth {
                     // Old copies are no further blocks to place.
                     let copies = left.filter(|other| *other > live - OLD_COPY).count();
                     groups.push(Group { copies, needed: needed(live, elsewhere) });
-                    groups.len() - 1
+                    groups.len() as u32 - 1
                 });
-                if groups[group].copies == 0 {
+                if groups[group as usize].copies == 0 {
                     continue;
                 }
                 // Of each content the copy that something else supports.
@@ -427,18 +450,18 @@ impl Growth {
                     Some(e) if edges[e].odds >= odds => {}
                     Some(e) => {
                         edges[e].odds = odds;
-                        pairs[e].1 = i;
+                        pairs[e].1 = i as u32;
                     }
                     None => {
                         edges.push(Edge { slot: s, group, odds });
-                        pairs.push((open.slot, i));
+                        pairs.push((open.slot, i as u32));
                     }
                 }
             }
         }
         let found = matching::probabilities(&edges, &groups);
         let listed = found.into_iter().zip(pairs).filter(|(p, _)| *p >= LISTED);
-        listed.map(|(p, (slot, i))| (p, slot, i)).collect()
+        listed.map(|(p, (slot, i))| (p, slot, i as usize)).collect()
     }
 
     /// The odds of a block to belong to some slot of the region that is not open, against an open one of odds 1.
@@ -540,17 +563,22 @@ pub(super) fn keep_best(ranked: &mut Vec<(f64, usize)>, most: usize) {
 }
 
 impl Open {
-    fn new(case: usize, slot: u32, loose: usize) -> Self {
-        let few = if loose > FULL { vec![0.0; loose] } else { Vec::new() };
+    fn new(case: usize, slot: u32) -> Self {
         Self {
             case,
             slot,
             links: Vec::new(),
             beside: 0,
-            few,
+            estimated: 0,
             candidates: Vec::new(),
-            sums: HashMap::new(),
+            sums: Sums::default(),
             stale: true,
         }
+    }
+
+    /// The sides of the neighbours that count in an estimate.
+    fn estimated_by(&self, board: &Board<'_>) -> Vec<Around> {
+        let links = self.links.get(..self.estimated).unwrap_or_default();
+        links.iter().filter_map(|&(link, node)| Around::new(board, &(link, node, 1.0))).collect()
     }
 }

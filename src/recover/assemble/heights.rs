@@ -4,6 +4,7 @@
 //! what its lower and its upper side look like, and each height by the classes of the blocks that are known there.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::recover::assemble::board::Node;
 use crate::recover::assemble::links::Sides;
@@ -27,8 +28,8 @@ pub(super) struct Heights {
 }
 
 impl Heights {
-    pub fn new(sides: &[Vec<Option<Sides>>]) -> Self {
-        let class = |sides: &Option<Sides>| {
+    pub fn new(sides: &[Vec<Option<Arc<Sides>>>]) -> Self {
+        let class = |sides: &Option<Arc<Sides>>| {
             let [_, [lower, upper], _] = &sides.as_ref()?.outer;
             Some((lower.classify(), upper.classify()))
         };

@@ -341,11 +341,13 @@ impl Around {
 
     /// How well a block fits beside these sides, roughly: block `i` of those whose few cells are given by side.
     pub fn sum(around: &[Self], board: &Board<'_>, few: &[Few], i: usize) -> f64 {
-        let odds = |of: &Self| {
-            let own = few.get(of.own)?.get(i)?.as_ref()?;
-            let (lower, upper) = if of.lower { (own, &of.other) } else { (&of.other, own) };
-            Some(of.weight * f64::from(board.model.few(lower, upper, of.axis)))
-        };
-        around.iter().filter_map(odds).sum()
+        around.iter().filter_map(|of| Some(of.weight * f64::from(of.odds(board, few, i)?))).sum()
+    }
+
+    /// How well a block fits beside this side alone.
+    pub fn odds(&self, board: &Board<'_>, few: &[Few], i: usize) -> Option<f32> {
+        let own = few.get(self.own)?.get(i)?.as_ref()?;
+        let (lower, upper) = if self.lower { (own, &self.other) } else { (&self.other, own) };
+        Some(board.model.few(lower, upper, self.axis))
     }
 }

@@ -1,7 +1,12 @@
 //! The sides of blocks that meet, and the direction from one to the other.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::parallel;
 use crate::recover::cells::{FEW, LOD_AXIS, Side, Vocabulary};
 use crate::recover::faces::Faces;
+use crate::recover::region::Case;
 
 /// The sides of a block.
 pub(super) struct Sides {
@@ -23,6 +28,23 @@ pub(super) enum Link {
 }
 
 impl Sides {
+    /// The sides of the blocks of a region, as far as they were kept. Blocks that share their outer layers share them.
+    pub fn of_blocks(case: &Case, words: &Vocabulary) -> Vec<Option<Arc<Self>>> {
+        let mut index: HashMap<*const Faces, usize> = HashMap::new();
+        let mut all: Vec<&Faces> = Vec::new();
+        let mut of_block: Vec<Option<usize>> = Vec::with_capacity(case.walk.blocks.len());
+        for block in &case.walk.blocks {
+            of_block.push(block.faces.as_ref().map(|faces| {
+                *index.entry(Arc::as_ptr(faces)).or_insert_with(|| {
+                    all.push(faces);
+                    all.len() - 1
+                })
+            }));
+        }
+        let sides = parallel::map(&all, |faces| Arc::new(Self::new(faces, words)));
+        of_block.into_iter().map(|at| Some(Arc::clone(&sides[at?]))).collect()
+    }
+
     pub fn new(faces: &Faces, words: &Vocabulary) -> Self {
         let outer = |axis: usize, upper: bool| {
             let [a, b] = faces.side(axis, upper);

@@ -30,20 +30,20 @@ pub(super) struct Group {
 /// A content that may belong to a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    pub slot: usize,
-    pub group: usize,
+    pub slot: u32,
+    pub group: u32,
     /// Log-odds that it does, against an empty slot.
     pub odds: f64,
 }
 
 /// The probability of each edge. Edges are ordered by slot, and each pair of a slot and a group occurs once.
 pub(super) fn probabilities(edges: &[Edge], groups: &[Group]) -> Vec<f64> {
-    let mut of: Vec<Vec<usize>> = vec![Vec::new(); groups.len()];
-    for (e, edge) in edges.iter().enumerate() {
-        of[edge.group].push(e);
+    let mut of: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
+    for (e, edge) in (0..).zip(edges) {
+        of[edge.group as usize].push(e);
     }
     // What a group says to a slot: how well it can spare a block. What a slot says to a group: how well it can take one.
-    let mut spare: Vec<f64> = edges.iter().map(|edge| groups[edge.group].needed).collect();
+    let mut spare: Vec<f64> = edges.iter().map(|edge| groups[edge.group as usize].needed).collect();
     let mut take = vec![0.0; edges.len()];
     let sums = &mut Sums::default();
     for round in 0..ROUNDS {
@@ -72,22 +72,22 @@ fn sharpen(p: f64) -> f64 {
 /// nearly as well, messages that go round in a circle settle on one of them, and are too sure of it.
 fn weigh_exchanges(edges: &[Edge], groups: usize, found: &mut [f64]) {
     // The likeliest content of each slot.
-    let mut best: HashMap<usize, usize> = HashMap::new();
+    let mut best: HashMap<u32, usize> = HashMap::new();
     for (e, edge) in edges.iter().enumerate().filter(|(e, _)| found[*e] > 0.5) {
         best.insert(edge.slot, e);
     }
     // What slots whose likeliest content is the second would lose if they had the first.
-    let mut loss: Vec<HashMap<usize, f64>> = vec![HashMap::new(); groups];
+    let mut loss: Vec<HashMap<u32, f64>> = vec![HashMap::new(); groups];
     for (e, edge) in edges.iter().enumerate() {
         if let Some(&own) = best.get(&edge.slot).filter(|own| **own != e) {
-            let sum = loss[edge.group].entry(edges[own].group).or_insert(f64::NEG_INFINITY);
+            let sum = loss[edge.group as usize].entry(edges[own].group).or_insert(f64::NEG_INFINITY);
             *sum = add(*sum, edge.odds - edges[own].odds);
         }
     }
     let mut others: HashMap<usize, f64> = HashMap::new();
     for edge in edges {
         let Some(&own) = best.get(&edge.slot).filter(|own| edges[**own].group != edge.group) else { continue };
-        if let Some(loss) = loss[edges[own].group].get(&edge.group) {
+        if let Some(loss) = loss[edges[own].group as usize].get(&edge.group) {
             let sum = others.entry(own).or_insert(f64::NEG_INFINITY);
             *sum = add(*sum, edge.odds - edges[own].odds + loss);
         }
@@ -164,16 +164,10 @@ fn ask_slots(edges: &[Edge], spare: &[f64], take: &mut [f64], sums: &mut Sums) {
 }
 
 /// Gives the largest change.
-fn ask_groups(
-    groups: &[Group],
-    of: &mut [Vec<usize>],
-    take: &[f64],
-    spare: &mut [f64],
-    by: f64,
-    sums: &mut Sums,
-) -> f64 {
+fn ask_groups(groups: &[Group], of: &mut [Vec<u32>], take: &[f64], spare: &mut [f64], by: f64, sums: &mut Sums) -> f64 {
     let mut changed = 0.0f64;
-    let mut answer = |e: usize, new: f64| {
+    let mut answer = |e: u32, new: f64| {
+        let e = e as usize;
         changed = changed.max((new - spare[e]).abs());
         spare[e] += (new - spare[e]) * by;
     };
@@ -181,14 +175,14 @@ fn ask_groups(
         // The best slots keep their copies; one of the others would have this one.
         let best = group.copies.max(1).min(own.len());
         if best < own.len() {
-            own.select_nth_unstable_by(best, |a, b| take[*b].total_cmp(&take[*a]).then(a.cmp(b)));
+            own.select_nth_unstable_by(best, |a, b| take[*b as usize].total_cmp(&take[*a as usize]).then(a.cmp(b)));
         }
         let (best, rest) = own.split_at(best);
-        sums.take(-group.needed, rest.iter().map(|&e| take[e]));
+        sums.take(-group.needed, rest.iter().map(|&e| take[e as usize]));
         let of_best = -sums.all;
         best.iter().for_each(|&e| answer(e, of_best));
         // A slot below the best also competes with the last of the best.
-        let last = best.iter().map(|&e| take[e]).fold(f64::INFINITY, f64::min);
+        let last = best.iter().map(|&e| take[e as usize]).fold(f64::INFINITY, f64::min);
         let most = last.max(sums.all);
         let all = (last - most).exp() + (sums.all - most).exp();
         let (scale, of_all) = ((sums.largest - most).exp(), -most - all.ln());
@@ -210,7 +204,7 @@ fn add(a: f64, b: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn edge(slot: usize, group: usize, odds: f64) -> Edge {
+    fn edge(slot: u32, group: u32, odds: f64) -> Edge {
         Edge { slot, group, odds }
     }
 

@@ -34,8 +34,8 @@ mod unfilled;
 mod vacant;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use crate::parallel;
 use crate::recover::assemble::board::{Board, inside};
 use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::heights::Heights;
@@ -143,13 +143,7 @@ pub fn assemble(
                 (0..3).flat_map(move |axis| [&faces.side(axis, false)[0], &faces.side(axis, true)[0]])
             }),
         );
-    let sides: Vec<Vec<Option<Sides>>> = cases
-        .iter()
-        .map(|case| {
-            let blocks = &case.walk.blocks;
-            parallel::map(blocks, |b| b.faces.as_deref().map(|faces| Sides::new(faces, &words)))
-        })
-        .collect();
+    let sides: Vec<Vec<Option<Arc<Sides>>>> = cases.iter().map(|case| Sides::of_blocks(case, &words)).collect();
     let regions = cases.iter().enumerate().map(|(r, case)| ((case.lod, case.shape.region), r)).collect();
     let mut placed = HashMap::new();
     for (r, (case, start)) in cases.iter().zip(starts).enumerate() {

@@ -1,15 +1,15 @@
 //! Log-odds of seams that were computed before. Many blocks have the same sides, and each pair of sides is compared many times.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::parallel;
 use crate::recover::assemble::links::Sides;
 use crate::recover::cells::Side;
 
-/// The most entries of the cache, as a power of 2: 16 MiB. Each takes the place of another one with the same hash.
-const MOST_BITS: u32 = 21;
+/// The most entries of the cache, as a power of 2: 4 MiB. Each takes the place of another one with the same hash.
+const MOST_BITS: u32 = 19;
 
 /// Log-odds are kept as whole numbers of this part.
 const UNITS: f64 = 100.0;
@@ -28,7 +28,7 @@ pub(super) struct SeamCache {
 }
 
 impl SeamCache {
-    pub fn new(sides: &[Vec<Option<Sides>>]) -> Self {
+    pub fn new(sides: &[Vec<Option<Arc<Sides>>>]) -> Self {
         let mut numbers: Vec<Vec<[[u32; 2]; 3]>> = sides.iter().map(|of| vec![Default::default(); of.len()]).collect();
         let found = parallel::map_indices(6, |k| {
             let mut number_of: HashMap<&Side, u32> = HashMap::new();
