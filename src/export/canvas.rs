@@ -60,6 +60,9 @@ pub(super) enum Values {
     Textures,
 }
 
+/// What the numbers of voxels mean that are no distances.
+pub(super) const AS_IT_IS: fn(u64) -> f64 = |number| number as f64;
+
 /// A value in a picture: raw, and its meaning.
 #[derive(Clone, Copy)]
 struct Value(u64, f64);
@@ -71,12 +74,17 @@ pub(super) struct Canvas {
     down: usize,
     width: usize,
     height: usize,
-    values: Vec<Option<Value>>,
+    /// A number for each pixel. 16 million of them fit in the memory that a command may use, but not with their meanings.
+    numbers: Vec<u64>,
+    /// Which pixels have one, a bit each.
+    known: Vec<u64>,
+    /// What a number means.
+    meaning: fn(u64) -> f64,
 }
 
 impl Canvas {
-    /// The plane of a slice through a box.
-    pub fn new(slice: &Slice, mut area: Area) -> Result<Self, Error> {
+    /// The plane of a slice through a box; `meaning` is what the numbers that fill it mean.
+    pub fn new(slice: &Slice, mut area: Area, meaning: fn(u64) -> f64) -> Result<Self, Error> {
         if !(area[0][slice.axis]..area[1][slice.axis]).contains(&slice.at) {
             let axis = ["x", "y", "z"][slice.axis];
             return Err(Error::Missing(format!("there is no voxel at {axis}={} of LOD {}", slice.at, slice.lod)));
@@ -97,7 +105,9 @@ impl Canvas {
             return Err(Error::Request(why));
         }
         let [width, height] = size.map(|n| usize::try_from(n).unwrap_or(0));
-        Ok(Self { area, right, down, width, height, values: vec![None; width * height] })
+        let pixels = width * height;
+        let (numbers, known) = (vec![0; pixels], vec![0; pixels.div_ceil(64)]);
+        Ok(Self { area, right, down, width, height, numbers, known, meaning })
     }
 
     /// The plane, one voxel thick.
@@ -105,8 +115,8 @@ impl Canvas {
         self.area
     }
 
-    /// Sets the values of those voxels of the plane that are in a box.
-    pub fn fill(&mut self, part: Area, mut value: impl FnMut([i64; 3]) -> Option<(u64, f64)>) {
+    /// Sets the numbers of those voxels of the plane that are in a box.
+    pub fn fill(&mut self, part: Area, mut number: impl FnMut([i64; 3]) -> Option<u64>) {
         let low = [0, 1, 2].map(|i| self.area[0][i].max(part[0][i]));
         let high = [0, 1, 2].map(|i| self.area[1][i].min(part[1][i]));
         let (right, down) = (self.right, self.down);
@@ -121,9 +131,27 @@ impl Canvas {
                 let row = usize::try_from(v - self.area[0][down]).unwrap_or(0);
                 // y points up.
                 let row = if down == 1 { self.height - 1 - row } else { row };
-                self.values[row * self.width + column] = value(voxel).map(|(raw, means)| Value(raw, means));
+                self.set(row * self.width + column, number(voxel));
             }
         }
+    }
+
+    fn set(&mut self, pixel: usize, number: Option<u64>) {
+        let bit = 1 << (pixel % 64);
+        match number {
+            Some(number) => {
+                self.numbers[pixel] = number;
+                self.known[pixel / 64] |= bit;
+            }
+            None => self.known[pixel / 64] &= !bit,
+        }
+    }
+
+    /// The values of all pixels, row by row.
+    fn values(&self) -> impl Iterator<Item = Option<Value>> {
+        let is_known = |pixel: usize| self.known[pixel / 64] >> (pixel % 64) & 1 == 1;
+        let values = self.numbers.iter().enumerate();
+        values.map(move |(pixel, &raw)| is_known(pixel).then(|| Value(raw, (self.meaning)(raw))))
     }
 
     /// Writes the picture; `what` describes its values.
@@ -135,8 +163,9 @@ impl Canvas {
         (what, values): (&str, Values),
         palette: Option<&[u8]>,
     ) -> Result<Picture, Error> {
-        let range = range(&self.values);
-        let pixels = paint(&self.values, slice, values, palette);
+        let range = range(self.values());
+        let mut pixels = Vec::with_capacity(self.numbers.len() * 4);
+        paint(self.values(), range, slice, values, palette, &mut pixels);
         let (file, path) = draft.create(name)?;
         let size = [self.width, self.height].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         let axis = ["x", "y", "z"][slice.axis];
@@ -150,39 +179,44 @@ impl Canvas {
 }
 
 /// The smallest and the largest of the values.
-fn range(values: &[Option<Value>]) -> Option<[f64; 2]> {
-    let known = values.iter().flatten().map(|value| value.1).filter(|value| value.is_finite());
+fn range(values: impl Iterator<Item = Option<Value>>) -> Option<[f64; 2]> {
+    let known = values.flatten().map(|value| value.1).filter(|value| value.is_finite());
     known.fold(None, |range, value| {
         Some(range.map_or([value; 2], |[low, high]: [f64; 2]| [low.min(value), high.max(value)]))
     })
 }
 
-fn paint(values: &[Option<Value>], slice: &Slice, kind: Values, palette: Option<&[u8]>) -> Vec<u8> {
-    let [low, high] = range(values).unwrap_or_default();
+fn paint(
+    values: impl Iterator<Item = Option<Value>>,
+    range: Option<[f64; 2]>,
+    slice: &Slice,
+    kind: Values,
+    palette: Option<&[u8]>,
+    pixels: &mut Vec<u8>,
+) {
+    let [low, high] = range.unwrap_or_default();
     // Limit distances to the range of most of them, so that the surface is visible.
     let reach = low.abs().max(high.abs()).clamp(f64::MIN_POSITIVE, 10.0);
-    let mut pixels = Vec::with_capacity(values.len() * 4);
     for value in values {
         let rgba = match value {
             None => [0; 4],
             Some(Value(_, value)) if slice.look == Coloring::Scale => {
-                let n = grey(*value, low, high);
+                let n = grey(value, low, high);
                 [n, n, n, 255]
             }
             Some(Value(_, value)) if kind == Values::Distances => {
                 let n = (255.0 * (1.0 - (value.abs() / reach).min(1.0))) as u8;
                 // The inside of the ground is brown to black, the outside white to blue.
-                if *value < 0.0 { [n.max(40), n / 2 + 20, n / 4, 255] } else { [n, n, 255, 255] }
+                if value < 0.0 { [n.max(40), n / 2 + 20, n / 4, 255] } else { [n, n, 255, 255] }
             }
             Some(Value(raw, _)) if kind == Values::Textures => {
-                let [r, g, b] = texture(slice.channel, u32::try_from(*raw).unwrap_or(u32::MAX));
+                let [r, g, b] = texture(slice.channel, u32::try_from(raw).unwrap_or(u32::MAX));
                 [r, g, b, 255]
             }
-            Some(Value(raw, _)) => colour(*raw, palette),
+            Some(Value(raw, _)) => colour(raw, palette),
         };
         pixels.extend_from_slice(&rgba);
     }
-    pixels
 }
 
 /// A share of 255.

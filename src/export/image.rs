@@ -10,7 +10,7 @@ use crate::godot::textures::{INDICES, Textures, WEIGHTS, pictured};
 use crate::watch::{Step, Watch};
 use crate::world::{Buffer, Fault, World, unreadable};
 
-use super::canvas::{Canvas, Picture, Slice, Values};
+use super::canvas::{AS_IT_IS, Canvas, Picture, Slice, Values};
 use super::picture_faults::{self, PictureFaults};
 use super::voxels::{self, Area, Error, Odd, Which};
 use super::{chunks, layer};
@@ -35,7 +35,9 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
         return Err(Error::Missing(format!("{}: the size of its blocks is unknown", world.name)));
     };
     let index = world.index(slice.lod);
-    let mut canvas = Canvas::new(slice, voxels::area(&index, slice.lod, slice.which, side)?)?;
+    // The distance of a voxel depends on the depth of its block.
+    let meaning: fn(u64) -> f64 = if slice.channel == SDF { f64::from_bits } else { AS_IT_IS };
+    let mut canvas = Canvas::new(slice, voxels::area(&index, slice.lod, slice.which, side)?, meaning)?;
     let area = canvas.area();
     let mut buffer = Buffer::default();
     let mut faults = PictureFaults {
@@ -62,8 +64,7 @@ pub fn slice(world: &World<'_>, slice: &Slice, to: &Path, watch: &Watch<'_>) -> 
             let inside = [0, 1, 2].map(|i| u16::try_from(voxel[i] - corner[i]).unwrap_or(u16::MAX));
             let index = index_zxy(block.size, inside)?;
             let raw = of_block.and_then(|_| pictured(block, slice.channel, index)).or_else(|| channel.value(index))?;
-            let means = if slice.channel == SDF { sdf(block.version, channel.depth, raw) } else { raw as f64 };
-            Some((raw, means))
+            Some(if slice.channel == SDF { sdf(block.version, channel.depth, raw).to_bits() } else { raw })
         });
     }
     let palette = world.forest().and_then(|forest| {
@@ -112,7 +113,7 @@ pub fn slice_of_layer(save: &Save, name: &str, slice: &Slice, to: &Path, watch: 
     let grid = map.grid(layer, &save.options.limits);
     let dim = grid.dim.filter(|_| grid.data.is_some());
     let dim = dim.ok_or_else(|| Error::Missing(layer::nowhere(save, map, layer, &grid)))?;
-    let mut canvas = Canvas::new(slice, within(slice.which, [[0; 3], dim.map(i64::from)])?)?;
+    let mut canvas = Canvas::new(slice, within(slice.which, [[0; 3], dim.map(i64::from)])?, AS_IT_IS)?;
     let [low, high] = canvas.area();
     let mut failed = None;
     watch.begin(Step::Exporting, (high[0] - low[0]).unsigned_abs());
@@ -121,7 +122,7 @@ pub fn slice_of_layer(save: &Save, name: &str, slice: &Slice, to: &Path, watch: 
         watch.advance(1);
         canvas.fill([[x, low[1], low[2]], [x + 1, high[1], high[2]]], |cell| {
             match grid.voxel(cell.map(|n| u32::try_from(n).unwrap_or(u32::MAX))) {
-                Ok(voxel) => voxel.filter(|v| v.bits.is_some()).map(|v| (v.flags, v.flags as f64)),
+                Ok(voxel) => voxel.filter(|v| v.bits.is_some()).map(|v| v.flags),
                 Err(error) => {
                     failed.get_or_insert(error);
                     None
@@ -188,7 +189,7 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
         Which::Block(chunk) => Which::Box(of(chunk)),
         which => which,
     };
-    let mut canvas = Canvas::new(slice, within(which, all)?)?;
+    let mut canvas = Canvas::new(slice, within(which, all)?, AS_IT_IS)?;
     let [low, high] = canvas.area();
     found.retain(|(.., chunk)| {
         let area = of(*chunk);
@@ -211,7 +212,7 @@ pub fn slice_of_chunks(save: &Save, slice: &Slice, to: &Path, watch: &Watch<'_>)
             let area = of(chunk);
             canvas.fill(area, |voxel| {
                 let inside = [0, 1, 2].map(|i| u32::try_from(voxel[i] - area[0][i]).unwrap_or(u32::MAX));
-                voxels.get(inside).map(|raw| (raw, raw as f64))
+                voxels.get(inside)
             });
         }
     }
