@@ -12,6 +12,8 @@
 //! Types 40 to 42 are those of `godot_voxel_rust`. They belong to any application, so they are read as the port's only where
 //! all metadata of the block then fits its size exactly.
 
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
 use crate::bytes::{Cursor, Span, index, len64};
@@ -119,20 +121,35 @@ impl Metadata<'_> {
         u32::try_from(items.filter(|item| !matches!(item, Item::Empty)).count()).unwrap_or(u32::MAX)
     }
 
-    /// As JSON: `declared`, `dialect`, `block`, `voxels` (`position` in the block, `item`), `unread_bytes`.
+    /// As JSON, as it is serialized.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        let voxels = self.voxels.iter();
-        let voxels: Vec<Json> = voxels
-            .map(|voxel| json!({ "position": voxel.position, "item": voxel.item.to_json(self.dialect) }))
-            .collect();
-        json!({
-            "declared": self.declared,
-            "dialect": self.dialect.name(),
-            "block": self.block.as_ref().map(|item| item.to_json(self.dialect)),
-            "voxels": voxels,
-            "unread_bytes": self.unread.1.len(),
-        })
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// As JSON: `declared`, `dialect`, `block`, `voxels` (`position` in the block, `item`), `unread_bytes`. Item by item: values of all
+/// of them would take many times the bytes of the metadata.
+impl Serialize for Metadata<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all = serializer.serialize_struct("Metadata", 5)?;
+        all.serialize_field("declared", &self.declared)?;
+        all.serialize_field("dialect", self.dialect.name())?;
+        all.serialize_field("block", &self.block.as_ref().map(|item| item.to_json(self.dialect)))?;
+        all.serialize_field("voxels", &VoxelItems(self))?;
+        all.serialize_field("unread_bytes", &self.unread.1.len())?;
+        all.end()
+    }
+}
+
+/// The items of voxels, each as an object.
+struct VoxelItems<'m>(&'m Metadata<'m>);
+
+impl Serialize for VoxelItems<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(Metadata { voxels, dialect, .. }) = self;
+        let item = |voxel: &VoxelItem<'_>| json!({ "position": voxel.position, "item": voxel.item.to_json(*dialect) });
+        serializer.collect_seq(voxels.iter().map(item))
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use crate::bytes::{Span, index};
 use crate::draft::{self, Draft};
+use crate::godot::metadata::Metadata;
 use crate::godot::region::{Format, Header};
 use crate::printable::write_json_pretty;
 use crate::repair::plan::plan_of_readable;
@@ -62,7 +63,7 @@ struct UnownedReport<'r, F> {
     size: Option<[u16; 3]>,
     axes: &'static str,
     channels: Vec<lost::ChannelReport>,
-    metadata: Option<Json>,
+    metadata: Option<&'r Metadata<'r>>,
     found: &'r F,
 }
 
@@ -196,7 +197,7 @@ impl Writing<'_> {
             size: block.map(|block| block.size),
             axes: lost::AXES,
             channels,
-            metadata: block.and_then(|block| block.metadata.as_ref()).map(|metadata| metadata.to_json()),
+            metadata: block.and_then(|block| block.metadata.as_ref()),
             found,
         };
         self.summary.blocks += 1;
