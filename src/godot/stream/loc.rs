@@ -268,9 +268,13 @@ impl KeyRule {
     /// 0 where no key shows the new rule, because then nothing shows that there are both.
     #[must_use]
     pub fn count_old(keys: &[Place]) -> usize {
-        let parents = places_above_blocks(keys);
-        let all: HashSet<Place> = keys.iter().copied().collect();
         let above = || keys.iter().filter(|key| key.lod > 0);
+        if above().next().is_none() {
+            return 0;
+        }
+        let parents = places_above_blocks(keys);
+        // Keys of LOD 0, of which there are most, are not asked for.
+        let all: HashSet<Place> = above().copied().collect();
         let old = |key: &Place| Self::Old.place(*key).filter(|place| place != key && parents.contains(place));
         let shows_new = above().any(|key| parents.contains(key) && old(key).is_none());
         let by_old =

@@ -49,7 +49,7 @@ struct Claim {
 impl Deciding<'_> {
     /// Fills in what is done with each row.
     pub fn decide(&self, plan: &mut StreamPlan) -> Result<(), Error> {
-        let mut claims: HashMap<Place, Vec<Claim>> = HashMap::new();
+        let mut claims: Vec<(Place, Claim)> = Vec::new();
         let mut unowned = Vec::new();
         let mut bare = Vec::new();
         for (number, seen) in (0u32..).zip(self.seen) {
@@ -74,19 +74,22 @@ impl Deciding<'_> {
                 continue;
             }
             match self.claim(number, why) {
-                Some(claim) => claims.entry(place).or_default().push(claim),
+                Some(claim) => claims.push((place, claim)),
                 None => self.lose(plan, number, LostPart::Row, STALE, Some(place)),
             }
         }
         self.matched(plan, unowned, &mut claims)?;
-        let mut places: Vec<Place> = claims.keys().copied().collect();
-        places.sort_unstable();
-        for place in &places {
+        claims.sort_unstable_by_key(|(place, claim)| (*place, claim.row));
+        let mut places: Vec<Place> = Vec::new();
+        for claimed in claims.chunk_by(|a, b| a.0 == b.0) {
             self.options.go_on()?;
-            if let Some(claim) = self.choose(plan, *place, claims.remove(place).unwrap_or_default()) {
-                self.write(plan, *place, claim)?;
+            let Some(&(place, _)) = claimed.first() else { continue };
+            places.push(place);
+            if let Some(claim) = self.choose(plan, place, claimed.iter().map(|(_, claim)| *claim).collect()) {
+                self.write(plan, place, claim)?;
             }
         }
+        drop(claims);
         self.instances_by_key(plan, bare);
         self.missing(plan, &places);
         self.older(plan)?;
@@ -377,9 +380,12 @@ impl Deciding<'_> {
         &self,
         plan: &mut StreamPlan,
         unowned: Vec<(u32, &'static str)>,
-        claims: &mut HashMap<Place, Vec<Claim>>,
+        claims: &mut Vec<(Place, Claim)>,
     ) -> Result<(), Error> {
-        let older = plan.backup.clone().filter(|_| !unowned.is_empty() && self.meta.format.is_some());
+        if unowned.is_empty() {
+            return Ok(());
+        }
+        let older = plan.backup.clone().filter(|_| self.meta.format.is_some());
         let owners = match older {
             Some(older) => older.owners().map_err(draft::Error::read(&older.path))?,
             None => HashMap::new(),
@@ -387,13 +393,17 @@ impl Deciding<'_> {
         let block = |number: u32| self.seen.get(number as usize).map_or(0, |seen| seen.block);
         let mut copies: HashMap<u128, usize> = HashMap::new();
         self.seen.iter().for_each(|seen| *copies.entry(seen.block).or_default() += 1);
+        let mut claimed: HashSet<Place> = HashSet::new();
+        if !owners.is_empty() {
+            claimed.extend(claims.iter().map(|(place, _)| *place));
+        }
         for (number, why) in unowned {
             let alone = copies.get(&block(number)) == Some(&1);
-            let place =
-                owners.get(&block(number)).copied().flatten().filter(|place| alone && !claims.contains_key(place));
+            let place = owners.get(&block(number)).copied().flatten().filter(|place| alone && !claimed.contains(place));
             match place.zip(self.claim(number, Some("the backup has its block at this place only"))) {
                 Some((place, claim)) => {
-                    claims.entry(place).or_default().push(Claim { origin: Origin::Matched, ..claim });
+                    claimed.insert(place);
+                    claims.push((place, Claim { origin: Origin::Matched, ..claim }));
                 }
                 None => self.lose(plan, number, LostPart::Row, why, None),
             }

@@ -145,7 +145,7 @@ pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<
     free.iter().for_each(|page| owners.set(*page, Use::Nothing));
     let mut numbers: Vec<u32> = (0..).take(stream.rows.len()).collect();
     numbers.sort_unstable_by_key(|number| stream.rows.get(*number as usize).map(|row| (row.page, row.cell)));
-    let mut found: Vec<(u32, Seen)> = Vec::with_capacity(numbers.len());
+    let mut found: Vec<Option<Seen>> = numbers.iter().map(|_| None).collect();
     let mut shared: Vec<u32> = Vec::new();
     let mut rest = numbers.as_slice();
     while !rest.is_empty() && !watch.is_cancelled() {
@@ -165,11 +165,12 @@ pub(super) fn all(stream: &Stream<FileSource>, watch: &Watch<'_>) -> io::Result<
                     _ => shared.push(*number),
                 }
             }
-            found.push((*number, seen));
+            if let Some(found) = found.get_mut(*number as usize) {
+                *found = Some(seen);
+            }
         }
     }
-    found.sort_unstable_by_key(|(number, _)| *number);
-    let mut seen: Vec<Seen> = found.into_iter().map(|(_, seen)| seen).collect();
+    let mut seen: Vec<Seen> = found.into_iter().flatten().collect();
     for number in shared {
         if let Some(seen) = seen.get_mut(number as usize) {
             seen.shared = true;
