@@ -76,6 +76,7 @@ pub(super) fn region_plan(
     let appended = unowned.iter().any(|&b| case.entries.is_empty() || solved.appended[b] > 0.2);
     // The checker reports the likely position of a block without an entry; lost+found keeps the block with that position.
     let likely = solved.placed.iter().any(|p| p.certainty >= Certainty::Likely && !by_slot.contains_key(&p.slot));
+    drop(by_slot);
     let odd = placing.set_right()?;
     if as_listed && packed && !appended && !likely && sound && !odd {
         return Ok(plan);
@@ -97,6 +98,7 @@ pub(super) fn region_plan(
     placing.torn()?;
     placing.older_states()?;
     let torn: HashSet<u32> = placing.lost.iter().filter(|l| !l.whole).map(|l| l.sector).collect();
+    plan.missing.reserve_exact(case.entries.len().saturating_sub(placing.filled.len()));
     for (i, entry) in case.entries.iter().enumerate().filter(|(_, e)| !placing.filled.contains(&e.position)) {
         let why = if solved.torn[i] > 0.5 || torn.contains(&entry.first) {
             MissingReason::Torn

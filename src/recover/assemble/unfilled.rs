@@ -107,7 +107,8 @@ pub(super) fn rate(judging: &Judging<'_, '_>, blocks: impl Iterator<Item = usize
             let (slot, occupied, support, _) = &unfilled[u];
             if rank < MOST { judging.strength(i, *slot, support) + occupied } else { estimate }
         };
-        let mut odds: Vec<f64> = ranked.into_iter().enumerate().map(odds).collect();
+        // A vector of its own: one made in place would keep the room of all slots.
+        let mut odds: Vec<f64> = ranked.iter().copied().enumerate().map(odds).collect();
         odds.sort_unstable_by(|a, b| b.total_cmp(a));
         (*voxels, odds)
     });
