@@ -47,7 +47,13 @@ pub(super) fn hints(
 ) -> HashMap<usize, Vec<(u32, f64)>> {
     let loose = ByEntry::new(case, loose);
     let mut hints: HashMap<usize, Vec<(u32, f64)>> = HashMap::new();
-    let mut add = |block: usize, slot: u32, odds: f64| hints.entry(block).or_default().push((slot, odds));
+    let mut add = |block: usize, slot: u32, odds: f64| {
+        let slots = hints.entry(block).or_default();
+        // One more than is used shows that there are too many.
+        if slots.len() <= MOST_SLOTS {
+            slots.push((slot, odds));
+        }
+    };
     // Two entries lead to one block, and one of them may be right.
     let same = 2.0 * weights.one_bit - weights.two_bits;
     for &(slot, entry) in damaged {

@@ -51,6 +51,9 @@ pub(super) struct Open {
     stale: bool,
 }
 
+/// Sums for which room is made at once: there are thousands of slots, so room for twice as many would be large.
+const MORE_SUMS: usize = 16;
+
 /// For some unowned blocks the sum of their seams with the neighbours of a slot.
 #[derive(Default)]
 struct Sums(Vec<Sum>);
@@ -68,6 +71,9 @@ impl Sums {
     fn of(&mut self, block: usize) -> &mut Sum {
         let at = self.0.binary_search_by_key(&block, |sum| sum.block as usize);
         let at = at.unwrap_or_else(|at| {
+            if self.0.len() == self.0.capacity() {
+                self.0.reserve_exact(MORE_SUMS);
+            }
             self.0.insert(at, Sum { block: block as u32, links: 0, odds: 0.0 });
             at
         });
