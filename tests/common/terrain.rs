@@ -11,7 +11,7 @@ use voxscope::godot::forest::Meta;
 use voxscope::godot::region::{Builder, Format, Header};
 use voxscope::godot::slots::{self, SlotFormula};
 
-use super::writer::Random;
+use super::random::Random;
 
 /// What the ground is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,13 @@ mod deep;
 mod limited;
 mod maps;
 mod paks;
+#[path = "../common/random.rs"]
+#[allow(dead_code)]
+mod random;
+mod tables;
+#[path = "../common/terrain.rs"]
+#[allow(dead_code)]
+mod terrain;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
