@@ -212,7 +212,7 @@ fn find_border(lod: u8, shape: &Shape, entries: &[(u32, Entry)], extents: &[Exte
 /// slots that are empty or damaged, and some to learn from. `None` for all.
 fn needed(case: &Case) -> Option<HashSet<u32>> {
     let blocks = &case.walk.blocks;
-    if blocks.len() <= ALL || case.shape.formula != SlotFormula::Euclidean {
+    if blocks.len() <= ALL || case.gap != 0 || case.shape.formula != SlotFormula::Euclidean {
         return None;
     }
     let anchors = survey::anchors_of_table(case)?;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::godot::region::Entry;
+use crate::godot::region::{Entry, Header};
 use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
 use crate::recover::align::Posterior;
@@ -67,6 +67,8 @@ pub struct Case {
     pub entries: Vec<Listing>,
     /// The walk over its sectors.
     pub walk: Walk,
+    /// Entries that were cut out of its table or, below 0, inserted, at a place that does not show.
+    pub gap: i32,
 }
 
 impl Case {
@@ -89,8 +91,23 @@ impl Case {
         let entries = region.by_sector().into_iter().filter_map(listing).collect();
         let raw = region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect();
         let shape = Shape { region: region.position, size: region.header.format.region_size, formula: slots };
-        Ok(Self { lod: region.lod, shape, raw, entries, walk })
+        Ok(Self { lod: region.lod, shape, raw, entries, walk, gap: gap(&region.source, &region.header) })
     }
+}
+
+/// Whole entries that were cut out of a table or, below 0, inserted, where the file is read as if that had been at its end.
+fn gap(source: &impl Source, header: &Header) -> i32 {
+    let (table, sectors) = (&header.table, header.sectors_at());
+    let Some(there) = source.stored_offset(sectors) else { return 0 };
+    let moved = i64::try_from(sectors).unwrap_or(0) - i64::try_from(there).unwrap_or(0);
+    let zeros = moved.max(0).unsigned_abs();
+    if moved == 0 || moved % 4 != 0 || moved.unsigned_abs() >= table.len() {
+        return 0;
+    }
+    let last = sectors - zeros - 1;
+    let is_at_end =
+        source.stored_offset(last) == Some(last) && (zeros == 0 || source.stored_offset(last + 1).is_none());
+    if is_at_end { i32::try_from(moved / 4).unwrap_or(0) } else { 0 }
 }
 
 /// Whether regions, each a LOD and a position, have blocks that say something about each other: neighbours, and those of the

@@ -269,6 +269,7 @@ fn start(case: &Case, order: Option<&Solved>, weights: &Weights) -> Start {
         None => {
             start.anchors = exact(case).into_iter().map(|(i, b)| (case.entries[i].slot, b)).collect();
             start.check = true;
+            start.gap = case.gap;
             let repeated = case.raw.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0 && pair[0].1 == pair[1].1);
             start.repeated = repeated.map(|pair| pair[0].0).collect();
             let damaged = damaged_entries(case, &start.anchors);

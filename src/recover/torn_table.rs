@@ -133,7 +133,7 @@ pub(super) fn part(case: &Case, entries: Vec<usize>, blocks: Vec<usize>, holes: 
     }
     walk.sectors = first;
     Part {
-        case: Case { lod: case.lod, shape: case.shape, raw: Vec::new(), entries: listings, walk },
+        case: Case { lod: case.lod, shape: case.shape, raw: Vec::new(), entries: listings, walk, gap: 0 },
         of: [entries, blocks],
     }
 }

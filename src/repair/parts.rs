@@ -127,6 +127,12 @@ impl Source for Parts {
         Ok(done)
     }
 
+    fn stored_offset(&self, offset: u64) -> Option<u64> {
+        let piece =
+            self.pieces.iter().find(|piece| (piece.at..piece.at.saturating_add(piece.len)).contains(&offset))?;
+        self.file.stored_offset(piece.from?.saturating_add(offset - piece.at))
+    }
+
     fn next_data(&self, offset: u64) -> u64 {
         if self.is_plain() { self.file.next_data(offset) } else { offset }
     }

@@ -21,6 +21,7 @@ mod single_block;
 mod start;
 mod stream;
 pub(crate) mod table_fits;
+mod table_moved;
 mod transfer;
 mod unread_file;
 mod view;

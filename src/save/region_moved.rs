@@ -10,6 +10,7 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::save::single_block::SingleBlock;
 use crate::save::table_fits::{Place, begins, fits, places, sectors_at};
+use crate::save::table_moved::find_in_table;
 use crate::source::{FileSource, Piece, PieceFrom, Restoration, Source};
 
 /// The first bytes of a region file.
@@ -23,6 +24,12 @@ const BEFORE: usize = 2;
 
 /// Entries that do not fit, from which on something may have been inserted or cut out.
 const BREAK: usize = 3;
+
+/// Bytes of whole entries that are inserted into a table or cut out of it, at most.
+const IN_TABLE: i64 = 12;
+
+/// Blocks that so few entries have to lead to if no other shift explains half as many.
+const MANY: usize = 6;
 
 /// Misfits for which one entry may fit by chance.
 const CHANCE: i64 = 8;
@@ -53,9 +60,15 @@ pub(crate) fn put_back(mut source: FileSource) -> io::Result<(FileSource, Vec<Da
         let (before, as_it_is) = (damage.len(), source.restoration().cloned());
         // Where nothing before it fits, it is rather the header that is wrong.
         let known = if nth == 0 && before == 0 { fitting_before(&source, &header, at)? } else { BEFORE };
-        let in_table = at.saturating_add_signed(by) == header.sectors_at();
-        source = shifted(source, at, by, in_table, &mut damage);
-        if known == 0 || known < BEFORE && !fits(&source, &header)?.most() {
+        let first = header.sectors_at().saturating_add_signed(-by);
+        // Where all sectors moved, the change is before them, though not all entries may show it.
+        let in_table = at <= first || known == 0;
+        let place = if in_table { find_in_table(&source, &header, by)? } else { None };
+        let at = if in_table { place.unwrap_or(first) } else { at };
+        source = shifted(source, at, by, in_table && place.is_none(), &mut damage);
+        // A wrong field of the header moves the sectors as well, by whole entries and mostly by more of them.
+        let is_header = known == 0 && !(in_table && (by % 4 != 0 || by.abs() <= IN_TABLE));
+        if is_header || known < BEFORE && !fits(&source, &header)?.most() {
             source = source.restored(as_it_is);
             damage.truncate(before);
             break;
@@ -171,7 +184,10 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
             *votes.entry(should as i64 - at as i64).or_default() += 1;
         }
     }
-    let best = votes.into_iter().max_by_key(|&(by, n)| (n, std::cmp::Reverse(by.unsigned_abs()), by));
+    let mut votes: Vec<(i64, usize)> = votes.into_iter().collect();
+    votes.sort_unstable_by_key(|&(by, n)| (std::cmp::Reverse(n), by.unsigned_abs(), by));
+    let best = votes.first().copied();
+    let second = votes.get(1).map_or(0, |(_, n)| *n);
     // Few of them are believed where they are in a row up to the end of the file, and each is whole.
     let tiled = |by: i64| {
         let all =
@@ -189,7 +205,8 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
             }
         }
     }
-    if n * 2 <= found.len().min(wrong.len()) {
+    // Of a table in which everything is wrong from some entry on, fewer lead to them: but then nothing else does.
+    if n * 2 <= found.len().min(wrong.len()) && (n < MANY || n < second * 2) {
         return Ok(None);
     }
     Ok(first_moved(parts, &places, by, sector)?.map(|at| (at, by)))

@@ -109,7 +109,8 @@ impl<S: Source> Blocks<'_, S> {
     fn walk(&mut self, entries: &[Entry]) -> io::Result<Option<(Vec<Piece>, u64)>> {
         let mut pieces = vec![Piece { start: 0, from: PieceFrom::At(0) }];
         let (mut missing, mut whole, mut broken) = (0u64, 0usize, Vec::new());
-        for entry in entries {
+        let mut before_all = 0;
+        for (nth, entry) in entries.iter().enumerate() {
             let mut found = None;
             for more in 0..=AHEAD {
                 if self.is_whole(*entry, missing + more)? {
@@ -120,6 +121,7 @@ impl<S: Source> Blocks<'_, S> {
             match found {
                 Some(more) => {
                     whole += 1;
+                    before_all = if nth == 0 { more } else { before_all };
                     let mut lost = self.find(std::mem::take(&mut broken), missing, more)?;
                     // Where it is not known from which block one is missing, the later ones are right all the same.
                     lost.resize(index(more), self.at(*entry, missing + more));
@@ -140,6 +142,8 @@ impl<S: Source> Blocks<'_, S> {
         // More of them than noise has is another kind of damage, and so are blocks of which few are whole: a wrong sector
         // size looks as if each had lost some.
         let likely = missing > 0 && missing <= self.source.len() / 4096 + 1 && whole * 8 >= entries.len();
+        // Several before the first block and none behind it: rather, bytes were cut out of the table.
+        let likely = likely && (missing == 1 || before_all < missing);
         // A conversion of line ends removes all carriage returns: if others are left, bytes were cut out.
         Ok((likely && self.returns_left()? * LEFT < missing).then_some((pieces, missing)))
     }

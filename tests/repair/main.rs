@@ -15,6 +15,7 @@ mod least;
 mod maps;
 mod paks;
 mod repeating;
+mod shifted;
 mod states;
 #[cfg(unix)]
 mod stopped;

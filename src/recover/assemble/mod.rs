@@ -8,7 +8,7 @@
 //! anything that is not. `judge` says how sure a place is. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
 //! Blocks of equal voxels are interchangeable; in the end `alike` finds those whose metadata is in doubt.
 //!
-//! Before all that, `slide` and `exchange` find entries that moved along or were exchanged. Their blocks are placed with the
+//! Before all that, `gap`, `slide` and `exchange` find entries that moved along or were exchanged. Their blocks are placed with the
 //! unowned ones.
 
 mod alike;
@@ -17,6 +17,7 @@ mod board;
 mod confirm;
 mod contents;
 mod exchange;
+mod gap;
 mod groups;
 mod growth;
 mod heights;
@@ -75,6 +76,9 @@ pub struct Start {
     pub damaged: HashSet<u32>,
     /// Slots whose entry is repeated in the next one: from there on the entries may have moved along by one.
     pub repeated: Vec<u32>,
+    /// Entries that were cut out of the table, or inserted if it is below 0: those behind that place are in slots that are so much
+    /// earlier.
+    pub gap: i32,
     /// Whether anchors that seams contradict are looked at again.
     pub check: bool,
     /// Whether other blocks of the region, which are not listed here, have places too.
@@ -169,7 +173,8 @@ pub fn assemble(
     let inside = inside(cases, &words);
     board.learn(&inside);
     let mut starts = starts.to_vec();
-    let mut moved = board.move_all_back(&mut starts, |board| board.learn(&inside));
+    let mut moved = board.close_gaps(&mut starts, |board| board.learn(&inside));
+    moved.extend(board.move_all_back(&mut starts, |board| board.learn(&inside)));
     moved.extend(board.exchange(&mut starts, |board| board.learn(&inside)));
     let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
     let mut suspects = board.suspects(&starts);

@@ -18,8 +18,8 @@ const PRIOR: Prior = Prior { none: 0.3, all: 0.8, behind: 0.2, before: 0.1 };
 const PRIOR_ONCE_SEEN: Prior = Prior { none: 0.003, all: 0.8, behind: 0.002, before: 0.001 };
 
 /// The probability from which on an entry is moved back, and the one up to which it is not in doubt. Chosen.
-const MOVED: f64 = 0.9999;
-const IN_DOUBT: f64 = 0.01;
+pub(super) const MOVED: f64 = 0.9999;
+pub(super) const IN_DOUBT: f64 = 0.01;
 
 /// Of the blocks before a repeated entry one of so many at least did not move. If all of them move on, their seams with each other
 /// fit as well as if all behind moved back, and the others tell little while the seams of a whole table are wrong. Chosen.
@@ -54,7 +54,7 @@ struct Slide {
 }
 
 /// The blocks of a region by their positions.
-type Blocks = HashMap<[i32; 3], usize>;
+pub(super) type Blocks = HashMap<[i32; 3], usize>;
 
 /// A block that may have moved along.
 struct Move {
@@ -99,8 +99,21 @@ impl Board<'_> {
             weighed.into_iter().max_by_key(|(_, moves)| sure(moves)).filter(|(_, moves)| sure(moves) > 0)?;
         let last = start.anchors.iter().map(|(slot, _)| *slot).max();
         let is_whole = moves.iter().any(|of| Some(of.slot) == last && of.to < of.slot && of.p >= MOVED);
-        let case = self.cases[r];
         let to: HashMap<u32, u32> = moves.iter().filter(|of| of.p >= MOVED).map(|of| (of.slot, of.to)).collect();
+        let filled = self.set_back(r, start, &to);
+        // The repeated entry belongs to the slot that the others moved away from.
+        let wrong = if moves.iter().any(|of| of.slot > at) { at + 1 } else { at };
+        for loose in &mut start.loose {
+            loose.hints.retain(|(slot, _)| *slot != wrong && !filled.contains(slot));
+        }
+        let open = moves.iter().filter(|of| of.p < MOVED);
+        let open = open.map(|of| Moved { case: r, slot: of.slot, block: of.block, to: of.to }).collect();
+        Some(Slide { open, is_whole })
+    }
+
+    /// Moves the blocks of some slots to others. Returns the slots that are filled then.
+    pub(super) fn set_back(&mut self, r: usize, start: &mut Start, to: &HashMap<u32, u32>) -> HashSet<u32> {
+        let case = self.cases[r];
         for (slot, _) in &start.anchors {
             self.placed.remove(&(case.lod, case.shape.position(*slot).unwrap_or_default()));
         }
@@ -109,16 +122,9 @@ impl Board<'_> {
             self.placed.extend(case.shape.position(*slot).map(|position| ((case.lod, position), (r, *block))));
         }
         let filled: HashSet<u32> = start.anchors.iter().map(|(slot, _)| *slot).collect();
-        // The repeated entry belongs to the slot that the others moved away from.
-        let wrong = if moves.iter().any(|of| of.slot > at) { at + 1 } else { at };
         start.damaged.extend(to.keys());
         start.damaged.retain(|slot| !filled.contains(slot));
-        for loose in &mut start.loose {
-            loose.hints.retain(|(slot, _)| *slot != wrong && !filled.contains(slot));
-        }
-        let open = moves.iter().filter(|of| of.p < MOVED);
-        let open = open.map(|of| Moved { case: r, slot: of.slot, block: of.block, to: of.to }).collect();
-        Some(Slide { open, is_whole })
+        filled
     }
 
     /// The blocks that may have moved along at a repeated entry.
@@ -202,7 +208,7 @@ impl Board<'_> {
     }
 
     /// How well a block fits a place, were those of its region where `blocks` has them: the seams, and how many neighbours it has.
-    fn fit_among(&self, r: usize, blocks: &Blocks, block: usize, position: [i32; 3]) -> f64 {
+    pub(super) fn fit_among(&self, r: usize, blocks: &Blocks, block: usize, position: [i32; 3]) -> f64 {
         let lod = self.cases[r].lod;
         let other = |at: (u8, [i32; 3])| -> Option<Node> {
             let own = blocks.get(&at.1).filter(|_| at.0 == lod).map(|block| (r, *block));

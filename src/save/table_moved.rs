@@ -1,0 +1,97 @@
+//! Where in the table of a region bytes were inserted or cut out: before that place its entries are where they were, behind it they
+//! moved with all sectors.
+//!
+//! Each place is weighed by how many entries lead to a block of their length, were it there. Bytes that were inserted are found
+//! in that way, and where other than whole entries were cut out. Whole entries that were cut out, and empty ones that were inserted,
+//! leave a table that fits wherever they were: then only seams show the place.
+
+use std::collections::HashMap;
+use std::io;
+
+use crate::bytes::index;
+use crate::godot::region::Header;
+use crate::save::table_fits::begins;
+use crate::source::Source;
+
+/// The largest table that is looked at, and the most bytes inserted or cut out.
+const MOST_TABLE: u64 = 1 << 20;
+const MOST_BYTES: u64 = 1 << 12;
+
+/// An entry that leads to no block counts against a place.
+const MISFIT: i64 = -1;
+
+/// The entries of a table, of which each is looked up once.
+struct Entries<'s, S> {
+    source: &'s S,
+    header: &'s Header,
+    /// By how much the sectors have to move.
+    by: i64,
+    known: HashMap<u32, i64>,
+}
+
+impl<S: Source> Entries<'_, S> {
+    /// What an entry says: more than 0 if it leads to a block of its length.
+    fn weigh(&mut self, word: [u8; 4]) -> io::Result<i64> {
+        let entry = u32::from_le_bytes(word);
+        if let Some(known) = self.known.get(&entry).copied().or_else(|| (entry == 0).then_some(0)) {
+            return Ok(known);
+        }
+        let at = self.header.sector_span(u64::from(entry >> 8), 0).start.saturating_add_signed(-self.by);
+        let fits = begins(self.source, at, entry & 255, self.header.format.sector_size)?;
+        let weight = if fits { 1 } else { MISFIT };
+        self.known.insert(entry, weight);
+        Ok(weight)
+    }
+}
+
+/// The byte in the table from which on everything has to move by `by` bytes; `None` where that does not show.
+pub(crate) fn find_in_table(source: &impl Source, header: &Header, by: i64) -> io::Result<Option<u64>> {
+    let (start, len) = (header.table.start, header.table.len());
+    let there = len.saturating_add_signed(-by);
+    if len > MOST_TABLE || by.unsigned_abs() > MOST_BYTES.min(len / 2) {
+        return Ok(None);
+    }
+    let mut table = Vec::new();
+    source.read_into(start, index(there), &mut table)?;
+    let (len, moved) = (index(len), by.unsigned_abs() as usize);
+    let words = len / 4;
+    // A byte of the table as it was, were the change at `place`.
+    let byte = |place: usize, at: usize| -> u8 {
+        let from = match at {
+            _ if at < place => at,
+            _ if by < 0 => at + moved,
+            _ if at < place + moved => return 0,
+            _ => at - moved,
+        };
+        table.get(from).copied().unwrap_or(0)
+    };
+    let word = |place: usize, n: usize| -> [u8; 4] { std::array::from_fn(|i| byte(place, 4 * n + i)) };
+    let mut entries = Entries { source, header, by, known: HashMap::new() };
+    // What all entries before each one say, and all from each one on.
+    let (mut before, mut behind) = (vec![0; words + 1], vec![0; words + 1]);
+    for n in 0..words {
+        before[n + 1] = before[n] + entries.weigh(word(usize::MAX, n))?;
+    }
+    for n in (0..words).rev() {
+        behind[n] = behind[n + 1] + if by > 0 && 4 * n < moved { 0 } else { entries.weigh(word(0, n))? };
+    }
+    let (mut best, mut places) = (i64::MIN, 0..0);
+    for place in 0..=table.len().min(len) {
+        let first = place / 4;
+        let last = if by > 0 { (place + moved).div_ceil(4) } else { place.div_ceil(4) }.min(words);
+        let mut sum = before[first] + behind[last.max(first)];
+        for n in first..last {
+            sum += entries.weigh(word(place, n))?;
+        }
+        if sum > best {
+            (best, places) = (sum, place..place);
+        }
+        if sum == best {
+            places.end = place;
+        }
+    }
+    // Among empty entries it does not matter where.
+    let is_known = best > 0 && (places.start.div_ceil(4)..places.end / 4).all(|n| word(usize::MAX, n) == [0; 4]);
+    let at = start + (places.start + if by < 0 { moved } else { 0 }) as u64;
+    Ok(is_known.then_some(at))
+}
