@@ -10,7 +10,7 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::region::{Header, MAX_HEADER_BYTES};
 use crate::save::single_block::SingleBlock;
 use crate::save::table_fits::{Place, begins, fits, places, sectors_at};
-use crate::save::table_moved::find_in_table;
+use crate::save::table_moved::{find_in_table, moved_with_table};
 use crate::source::{FileSource, Piece, PieceFrom, Restoration, Source};
 
 /// The first bytes of a region file.
@@ -178,6 +178,9 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
     let start = from.saturating_sub(u64::from(sector) * 255).max(header.sectors_at());
     let moved = |at: u64| !(at - header.sectors_at()).is_multiple_of(u64::from(sector.max(1)));
     let found = beginnings(parts, start, sector, moved)?;
+    if let Some(by) = moved_with_table(parts, header, &found)? {
+        return Ok(Some((header.sectors_at().saturating_add_signed(-by), by)));
+    }
     let mut votes: HashMap<i64, usize> = HashMap::new();
     for &(at, count) in &found {
         for &(should, _) in wrong.iter().filter(|(_, n)| *n == count) {

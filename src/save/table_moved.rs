@@ -5,17 +5,20 @@
 //! in that way, and where other than whole entries were cut out. Whole entries that were cut out, and empty ones that were inserted,
 //! leave a table that fits wherever they were: then only seams show the place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 use crate::bytes::index;
 use crate::godot::region::Header;
-use crate::save::table_fits::begins;
+use crate::save::table_fits::{Place, begins};
 use crate::source::Source;
 
 /// The largest table that is looked at, and the most bytes inserted or cut out.
 const MOST_TABLE: u64 = 1 << 20;
 const MOST_BYTES: u64 = 1 << 12;
+
+/// Entries that must be in the later part of the table before a shift is believed.
+const LEAST: usize = 3;
 
 /// An entry that leads to no block counts against a place.
 const MISFIT: i64 = -1;
@@ -42,6 +45,35 @@ impl<S: Source> Entries<'_, S> {
         self.known.insert(entry, weight);
         Ok(weight)
     }
+}
+
+/// By how many bytes all blocks have to move, where other than whole entries were inserted into the table or cut out of it: most
+/// blocks have an entry, and some have it where the later part of the table is then.
+pub(crate) fn moved_with_table(source: &impl Source, header: &Header, found: &[Place]) -> io::Result<Option<i64>> {
+    let sector = i64::from(header.format.sector_size.max(1));
+    let back =
+        |at: u64| (i64::try_from(at).unwrap_or(0) - i64::try_from(header.sectors_at()).unwrap_or(0)).rem_euclid(sector);
+    let mut votes: HashMap<i64, usize> = HashMap::new();
+    for (at, _) in found {
+        let over = back(*at);
+        *votes.entry(if over <= sector / 2 { -over } else { sector - over }).or_default() += 1;
+    }
+    let best = votes.into_iter().max_by_key(|(by, n)| (*n, -by.abs(), *by));
+    let Some((by, _)) = best.filter(|(by, n)| by % 4 != 0 && n * 2 > found.len()) else { return Ok(None) };
+    if header.table.len() > MOST_TABLE || by.unsigned_abs() > MOST_BYTES.min(header.table.len() / 2) {
+        return Ok(None);
+    }
+    let mut table = Vec::new();
+    source.read_into(header.table.start, index(header.table.len().saturating_add_signed(-by)), &mut table)?;
+    let entries = |from: usize| -> HashSet<u32> {
+        table.get(from..).unwrap_or_default().as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    };
+    let (before, behind) = (entries(0), entries((-by).rem_euclid(4) as usize));
+    let first = |at: u64| at.saturating_add_signed(by).saturating_sub(header.sectors_at()) / sector.unsigned_abs();
+    let entry = |(at, count): &Place| u32::try_from(first(*at) << 8).unwrap_or(0) | count;
+    let moved = found.iter().filter(|place| behind.contains(&entry(place))).count();
+    let all = found.iter().filter(|place| before.contains(&entry(place)) || behind.contains(&entry(place))).count();
+    Ok((moved >= LEAST && all * 2 > found.len()).then_some(by))
 }
 
 /// The byte in the table from which on everything has to move by `by` bytes; `None` where that does not show.

@@ -25,7 +25,7 @@ enum Change {
 #[test]
 fn entries_behind_a_change_of_the_table_get_their_slots_back() {
     let mut cases = Vec::new();
-    for ground in [Ground::Smooth, Ground::Caves] {
+    for ground in [Ground::Smooth, Ground::Blocky] {
         for change in [
             Change::Inserted(1),
             Change::Inserted(4),
