@@ -325,12 +325,10 @@ fn rebuilt(region: &RegionPlan, name: &str, lines: &mut Vec<String>) {
     let count = |is: &dyn Fn(&Decision) -> bool| region.blocks.iter().filter(|b| is(b)).count();
     let mut of_them = Vec::new();
     let exchanged = exchanged_in(&region.blocks);
-    let elsewhere = |moved: bool| count(&|b| b.moved == moved && b.listed_at.is_some());
-    let (found, moved) = if exchanged > 0 { (0, 0) } else { (elsewhere(false), elsewhere(true)) };
+    let found = if exchanged > 0 { 0 } else { count(&|b| b.listed_at.is_some()) };
     for (n, what) in [
         (exchanged, "had entries of other positions"),
         (found, "found at other sectors than the table gives"),
-        (moved, "had been moved to the end"),
         (count(&|b| b.moved && b.listed_at.is_none()), "had no entry in the table"),
         (count(&|b| b.origin == Origin::Matched), "known by the backup"),
         (count(&|b| b.origin == Origin::Backup), "from the backup, an older state"),

@@ -42,6 +42,8 @@ pub(super) struct Evidence {
     pub unowned: u64,
     /// Blocks that are torn because bytes were inserted into them or cut out of them.
     pub torn_by_shift: u64,
+    /// Blocks that are not where their entries say, in such files.
+    pub displaced_by_shift: u64,
     /// The most torn blocks in one file.
     pub torn_in_one: u64,
     /// Damaged blocks in region files of versions 1 and 2.
@@ -113,6 +115,7 @@ impl Evidence {
             evidence.exchanged += if count(counts, &MISFIT) == 0 { displaced } else { 0 };
             evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
             evidence.torn_by_shift += count(counts, &SHIFTED).min(count(counts, &[Code::BlockTorn]));
+            evidence.displaced_by_shift += if count(counts, &SHIFTED) > 0 { displaced } else { 0 };
             let above_note = counts.iter().filter(|(code, _)| code.level() > Level::Note);
             evidence.above_note += above_note.map(|(_, n)| n).sum::<u64>();
             let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
@@ -120,8 +123,9 @@ impl Evidence {
             evidence.garbage += if garbage { entries.iter().sum() } else { 0 };
             let unowned = count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
             evidence.unowned += unowned;
-            // Blocks that are torn where bytes are missing were not torn by a game.
-            let shifted = count(counts, &SHIFTED) > 0 && displaced + unowned == 0;
+            // Blocks that are torn where bytes are missing were not torn by a game, nor are those displaced that the table leads to
+            // behind bytes that are missing in it.
+            let shifted = count(counts, &SHIFTED) > 0;
             let file = files.get(&**name);
             if let Some(File::Region(_, region)) = file {
                 if region.header.as_ref().is_some_and(|header| header.version < 3) {

@@ -71,9 +71,13 @@ impl Evidence {
         causes.extend(self.renamed());
         let shifted = self.count(&SHIFTED);
         if shifted > 0 {
-            let evidence = format!("bytes were inserted or cut out at {}", number(shifted, "place"));
+            let mut evidence = vec![format!("bytes were inserted or cut out at {}", number(shifted, "place"))];
+            if self.displaced_by_shift > 0 {
+                let blocks = number(self.displaced_by_shift, "block");
+                evidence.push(format!("behind such a place in a table, entries lead to {blocks} of other positions"));
+            }
             let blocks = self.torn_by_shift.max(self.blocks_with(|code| CauseKind::Storage.explains(code)));
-            causes.push(Cause::new(CauseKind::Storage, blocks, vec![evidence], &[]));
+            causes.push(Cause::new(CauseKind::Storage, blocks.max(self.displaced_by_shift), evidence, &[]));
         }
         if self.garbage > 0 {
             // There are at least twice as many as [`GARBAGE`].
