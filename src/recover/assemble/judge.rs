@@ -59,7 +59,7 @@ pub(super) struct Judged {
     pub p: f64,
     /// Whether the evidence is enough for it to be certain.
     pub is_firm: bool,
-    /// The odds that the block is in a slot that holds none now, or in none.
+    /// Of a block that others have the same voxels as, the odds that it is in a slot that holds none now, or in none.
     pub unfilled: f64,
 }
 
@@ -259,7 +259,8 @@ impl Growth {
             // A slot that a spare copy may fill says nothing against this one.
             let spare = if large { copies.iter().filter(|&&i| !self.used[r][i]).count() } else { 0 };
             let unfilled = unfilled.get(&voxels).into_iter().flatten().skip(spare);
-            let limit = known.limit(&judging, *i, support);
+            // A block that is unlike all others shows something that its neighbours continue.
+            let limit = if is_alone { f64::INFINITY } else { known.limit(&judging, *i, support) };
             let full = full - own[k] + own[k].min(limit);
             // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
             let against = (-own[k].min(limit) - occupied).exp() * ((-live).exp() + elsewhere).min(1.0)
