@@ -167,6 +167,8 @@ impl Columns {
             if !self.is_open(at) {
                 continue;
             }
+            // The data of a damaged block may end within a value.
+            let column = column.get(..column.len() / width * width).unwrap_or_default();
             let top = match bits {
                 // The width is a power of two.
                 Some(bits) => last_with(column, bits).map(|byte| byte >> width.trailing_zeros()),
@@ -349,6 +351,18 @@ mod tests {
             }
         }
         assert!(solid_bits(COLOR, 4, Depth::Bits8, Some(&palette)).is_none());
+    }
+
+    #[test]
+    fn half_a_value_at_the_end_of_a_damaged_block_is_no_matter() {
+        let depth = Depth::Bits16;
+        let data = [7, 0, 7, 0, 9];
+        let channel = Channel { depth, storage: Storage::Raw, data: &data, offset: 0, size: data.len() as u64 };
+        let block = Block { version: 4, size: [1, 4, 1], channels: vec![channel], metadata: None, epilogue: None };
+        let mut columns = Columns::new([1; 3]);
+        let reading = Reading { matter: Matter::Channel(0), palette: None, packed: false };
+        columns.look(Voxels::Block(&block), reading, Rise { base: 0, step: 1 });
+        assert_eq!((columns.found[0].y, columns.found[0].value), (1, 7));
     }
 
     #[test]
