@@ -62,8 +62,8 @@ pub(crate) fn put_back(mut source: FileSource) -> io::Result<(FileSource, Vec<Da
         let known = if nth == 0 && before == 0 { fitting_before(&source, &header, at)? } else { BEFORE };
         let first = header.sectors_at().saturating_add_signed(-by);
         // Where all sectors moved, the change is before them, though not all entries may show it.
-        let in_table = at <= first || known == 0;
-        let place = if in_table { find_in_table(&source, &header, by)? } else { None };
+        let place = if at <= first || known == 0 { find_in_table(&source, &header, by)? } else { None };
+        let in_table = at <= first || place.is_some();
         let at = if in_table { place.unwrap_or(first) } else { at };
         source = shifted(source, at, by, in_table && place.is_none(), &mut damage);
         // A wrong field of the header moves the sectors as well, by whole entries and mostly by more of them.

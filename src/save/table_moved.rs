@@ -124,6 +124,8 @@ pub(crate) fn find_in_table(source: &impl Source, header: &Header, by: i64) -> i
     }
     // Among empty entries it does not matter where.
     let is_known = best > 0 && (places.start.div_ceil(4)..places.end / 4).all(|n| word(usize::MAX, n) == [0; 4]);
+    // With no entry behind it, it may as well be in the first block.
+    let is_known = is_known && (places.end.div_ceil(4)..words).any(|n| word(places.start, n) != [0; 4]);
     let at = start + (places.start + if by < 0 { moved } else { 0 }) as u64;
     Ok(is_known.then_some(at))
 }

@@ -97,7 +97,11 @@ impl Growth {
     /// a whole.
     fn doubt_unfilled(&mut self, board: &Board<'_>, r: usize) {
         for Judged { grown, unfilled, .. } in self.judge_region(board, r, Certainty::Certain, Some(ALL), Asked::All) {
-            self.lower(board, grown, 1.0 / (1.0 + unfilled));
+            let p = 1.0 / (1.0 + unfilled);
+            // Slots at the edge of a world add up to a little doubt about each of many blocks.
+            if p < board.weights.likely {
+                self.lower(board, grown, p);
+            }
         }
     }
 
