@@ -337,8 +337,7 @@ mod tests {
     fn a_table_has_the_same_rows_as_a_list() {
         let order: Vec<u32> = (0..60).map(|n| n * 37 % 60).collect();
         let codes = [(3, Code::TableCount), (3, Code::StaleTail), (59, Code::TableCount), (60, Code::TableCount)];
-        let format = ForestSpec { region_size_po2: 2, ..ForestSpec::default() }.format();
-        let positions = SlotPositions::new([-1, 0, 5], &format, SlotFormula::Euclidean);
+        let positions = SlotPositions { region: [-1, 0, 5], size: [4; 3], formula: SlotFormula::Euclidean };
         assert_eq!((positions.position(1), positions.position(64)), (Some([-4, 1, 20]), None));
         for positions in [None, Some(positions)] {
             let (mut table, mut list) = (RowTable::default(), Vec::new());

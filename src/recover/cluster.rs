@@ -9,10 +9,10 @@ use std::io;
 
 use crate::godot::region::Entry;
 use crate::godot::slots::SlotFormula;
-use crate::recover::region::{Case, Shape, tell_of_each_other};
+use crate::recover::region::{Case, tell_of_each_other};
 use crate::recover::survey;
 use crate::recover::walk::{self, Wanted};
-use crate::save::{Region, RegionFile, Save};
+use crate::save::{Region, RegionFile, Save, SlotPositions};
 use crate::source::Source;
 
 /// Blocks up to which a save is solved as a whole, and one region is taken with the next.
@@ -119,8 +119,7 @@ pub fn read<S: Source>(save: &Save, region: &Region<S>, slots: SlotFormula, side
         Sides::Of(Some(Broken { needed: Some(needed), .. })) => (Wanted::At(needed), SOLVED_BYTES),
         Sides::Of(_) => (Wanted::All, SOLVED_BYTES),
         Sides::AtBorder(extents) => {
-            let size = region.header.format.region_size;
-            let shape = Shape { region: region.position, size, formula: slots };
+            let shape = region.slot_positions(slots);
             let entries: Vec<_> = region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect();
             at_border = find_border(region.lod, &shape, &entries, extents);
             (Wanted::At(&at_border), NEAR_BYTES)
@@ -185,7 +184,7 @@ fn extent(lod: u8, region: [i32; 3], size: [u16; 3]) -> Extent {
 
 /// The first sectors of those blocks of a region that are at the border of regions that are solved, or are their parents
 /// or children.
-fn find_border(lod: u8, shape: &Shape, entries: &[(u32, Entry)], extents: &[Extent]) -> HashSet<u32> {
+fn find_border(lod: u8, shape: &SlotPositions, entries: &[(u32, Entry)], extents: &[Extent]) -> HashSet<u32> {
     let near = |position: [i32; 3]| {
         extents.iter().any(|&(of, from, to)| {
             let position = position.map(i64::from);
@@ -281,11 +280,12 @@ mod tests {
 
     #[test]
     fn only_blocks_at_the_border_of_a_neighbour_are_kept() {
-        let shape = Shape { region: [1, 0, 0], size: [16; 3], formula: SlotFormula::Euclidean };
+        let shape = SlotPositions { region: [1, 0, 0], size: [16; 3], formula: SlotFormula::Euclidean };
         let entries: Vec<(u32, Entry)> = (0..4096).map(|slot| (slot, Entry(slot << 8 | 1))).collect();
         let kept = find_border(0, &shape, &entries, &[extent(0, [0; 3], [16; 3])]);
         assert_eq!(kept.len(), 2 * 256);
-        let parents = find_border(1, &Shape { region: [0; 3], ..shape }, &entries, &[extent(0, [1, 0, 0], [16; 3])]);
+        let parents =
+            find_border(1, &SlotPositions { region: [0; 3], ..shape }, &entries, &[extent(0, [1, 0, 0], [16; 3])]);
         // Eight blocks along each axis, and those next to them.
         assert!((512..1000).contains(&parents.len()), "{}", parents.len());
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::recover::explained::{explained_entries, listed};
 use crate::recover::region::{Candidate, Case, State};
 use crate::recover::solver::Solver;
-use crate::recover::weights::DECISION;
+use crate::recover::weights::{DECISION, Weights};
 
 /// How sure a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +16,17 @@ pub enum Certainty {
     Likely,
     /// Good enough to be written.
     Certain,
+}
+
+impl Certainty {
+    /// How sure a place is by its probability alone.
+    pub(super) fn from_probability(p: f64, weights: &Weights) -> Self {
+        match p {
+            p if p >= weights.certain => Self::Certain,
+            p if p >= weights.likely => Self::Likely,
+            _ => Self::Candidate,
+        }
+    }
 }
 
 /// A block put into a slot.

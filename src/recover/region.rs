@@ -3,14 +3,14 @@
 use std::io;
 
 use crate::godot::region::{Entry, Header};
-use crate::godot::slots::{self, SlotFormula};
+use crate::godot::slots::SlotFormula;
 use crate::limits::Limits;
 use crate::recover::align::Posterior;
 use crate::recover::evidence::Rates;
 use crate::recover::pass;
 use crate::recover::reading::{Reading, is_doubled};
 use crate::recover::walk::{self, Walk};
-use crate::save::{Listed, Region};
+use crate::save::{Listed, Region, SlotPositions};
 use crate::source::Source;
 
 /// Entries from which on blocks that are there twice are no doubt about a table that fits: many are the same by
@@ -30,37 +30,13 @@ pub struct Listing {
     pub position: [i32; 3],
 }
 
-/// Where the slots of a region are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// The coordinates of the region.
-    pub region: [i32; 3],
-    /// Its size, in blocks.
-    pub size: [u16; 3],
-    /// The formula of its slots.
-    pub formula: SlotFormula,
-}
-
-impl Shape {
-    /// The position of a slot in the world, in blocks of its LOD.
-    #[must_use]
-    pub fn position(&self, slot: u32) -> Option<[i32; 3]> {
-        let inside = slots::position(self.size, slot)?;
-        let mut at = [0; 3];
-        for axis in 0..3 {
-            at[axis] = slots::block(self.region[axis], inside[axis], self.size[axis], self.formula)?;
-        }
-        Some(at)
-    }
-}
-
 /// A region to solve.
 #[derive(Debug)]
 pub struct Case {
     /// Its LOD.
     pub lod: u8,
     /// Where its slots are.
-    pub shape: Shape,
+    pub shape: SlotPositions,
     /// The slots of all entries that are not zero, and what the table has there.
     pub raw: Vec<(u32, Entry)>,
     /// The entries of the table, in the order of their sectors.
@@ -90,7 +66,7 @@ impl Case {
         };
         let entries = region.by_sector().into_iter().filter_map(listing).collect();
         let raw = region.entries.iter().map(|listed| (listed.slot, listed.entry)).collect();
-        let shape = Shape { region: region.position, size: region.header.format.region_size, formula: slots };
+        let shape = region.slot_positions(slots);
         Ok(Self { lod: region.lod, shape, raw, entries, walk, gap: gap(&region.source, &region.header) })
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::bytes::{Span, index};
 use crate::damage::{Code, Damage, Value};
-use crate::godot::region::{Entry, Format, Header};
+use crate::godot::region::{Entry, Header};
 use crate::godot::slots::{self, SlotFormula};
 use crate::limits::Limits;
 use crate::save::view::{Scratch, View};
@@ -50,18 +50,15 @@ pub struct Region<S> {
 /// Where the slots of a region are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotPositions {
-    region: [i32; 3],
-    size: [u16; 3],
-    formula: SlotFormula,
+    /// The coordinates of the region.
+    pub region: [i32; 3],
+    /// Its size, in blocks.
+    pub size: [u16; 3],
+    /// The formula of its slots.
+    pub formula: SlotFormula,
 }
 
 impl SlotPositions {
-    /// Those of a region by a formula.
-    #[must_use]
-    pub const fn new(region: [i32; 3], format: &Format, formula: SlotFormula) -> Self {
-        Self { region, size: format.region_size, formula }
-    }
-
     /// Position of a slot in the world, in blocks of its LOD; `None` for a slot outside the region.
     #[must_use]
     pub fn position(&self, slot: u32) -> Option<[i32; 3]> {
@@ -215,7 +212,7 @@ impl<S: Source> Region<S> {
     /// Where the slots are by a formula.
     #[must_use]
     pub const fn slot_positions(&self, formula: SlotFormula) -> SlotPositions {
-        SlotPositions::new(self.position, &self.header.format, formula)
+        SlotPositions { region: self.position, size: self.header.format.region_size, formula }
     }
 
     /// The entry of a slot, when it is in use.

@@ -25,10 +25,10 @@ const BEFORE: usize = 2;
 /// Entries that do not fit, from which on something may have been inserted or cut out.
 const BREAK: usize = 3;
 
-/// Bytes of whole entries that are inserted into a table or cut out of it, at most.
+/// The most bytes of whole entries that count as inserted into a table or cut out of it; a wrong header field moves sectors further.
 const IN_TABLE: i64 = 12;
 
-/// Blocks that so few entries have to lead to if no other shift explains half as many.
+/// Entries that have to agree on a shift if they are few, and no other shift explains half as many.
 const MANY: usize = 6;
 
 /// Misfits for which one entry may fit by chance.
@@ -208,7 +208,7 @@ pub(crate) fn next_break(parts: &impl Source, header: &Header) -> io::Result<Opt
             }
         }
     }
-    // Of a table in which everything is wrong from some entry on, fewer lead to them: but then nothing else does.
+    // If the later part of the table is garbage, few entries lead to these blocks, but no other shift explains half as many.
     if n * 2 <= found.len().min(wrong.len()) && (n < MANY || n < second * 2) {
         return Ok(None);
     }

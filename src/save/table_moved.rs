@@ -47,6 +47,17 @@ impl<S: Source> Entries<'_, S> {
     }
 }
 
+/// The bytes of a table up to the first sector, as they are stored, if all sectors have to move by `by` bytes; `None` if it is too large.
+fn read_stored(source: &impl Source, header: &Header, by: i64) -> io::Result<Option<Vec<u8>>> {
+    let len = header.table.len();
+    if len > MOST_TABLE || by.unsigned_abs() > MOST_BYTES.min(len / 2) {
+        return Ok(None);
+    }
+    let mut table = Vec::new();
+    source.read_into(header.table.start, index(len.saturating_add_signed(-by)), &mut table)?;
+    Ok(Some(table))
+}
+
 /// By how many bytes all blocks have to move, where other than whole entries were inserted into the table or cut out of it: most
 /// blocks have an entry, and some have it where the later part of the table is then.
 pub(crate) fn moved_with_table(source: &impl Source, header: &Header, found: &[Place]) -> io::Result<Option<i64>> {
@@ -60,11 +71,7 @@ pub(crate) fn moved_with_table(source: &impl Source, header: &Header, found: &[P
     }
     let best = votes.into_iter().max_by_key(|(by, n)| (*n, -by.abs(), *by));
     let Some((by, _)) = best.filter(|(by, n)| by % 4 != 0 && n * 2 > found.len()) else { return Ok(None) };
-    if header.table.len() > MOST_TABLE || by.unsigned_abs() > MOST_BYTES.min(header.table.len() / 2) {
-        return Ok(None);
-    }
-    let mut table = Vec::new();
-    source.read_into(header.table.start, index(header.table.len().saturating_add_signed(-by)), &mut table)?;
+    let Some(table) = read_stored(source, header, by)? else { return Ok(None) };
     let entries = |from: usize| -> HashSet<u32> {
         table.get(from..).unwrap_or_default().as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
     };
@@ -78,14 +85,8 @@ pub(crate) fn moved_with_table(source: &impl Source, header: &Header, found: &[P
 
 /// The byte in the table from which on everything has to move by `by` bytes; `None` where that does not show.
 pub(crate) fn find_in_table(source: &impl Source, header: &Header, by: i64) -> io::Result<Option<u64>> {
-    let (start, len) = (header.table.start, header.table.len());
-    let there = len.saturating_add_signed(-by);
-    if len > MOST_TABLE || by.unsigned_abs() > MOST_BYTES.min(len / 2) {
-        return Ok(None);
-    }
-    let mut table = Vec::new();
-    source.read_into(start, index(there), &mut table)?;
-    let (len, moved) = (index(len), by.unsigned_abs() as usize);
+    let Some(table) = read_stored(source, header, by)? else { return Ok(None) };
+    let (len, moved) = (index(header.table.len()), index(by.unsigned_abs()));
     let words = len / 4;
     // A byte of the table as it was, were the change at `place`.
     let byte = |place: usize, at: usize| -> u8 {
@@ -123,9 +124,10 @@ pub(crate) fn find_in_table(source: &impl Source, header: &Header, by: i64) -> i
         }
     }
     // Among empty entries it does not matter where.
-    let is_known = best > 0 && (places.start.div_ceil(4)..places.end / 4).all(|n| word(usize::MAX, n) == [0; 4]);
+    let is_one = (places.start.div_ceil(4)..places.end / 4).all(|n| word(usize::MAX, n) == [0; 4]);
     // With no entry behind it, it may as well be in the first block.
-    let is_known = is_known && (places.end.div_ceil(4)..words).any(|n| word(places.start, n) != [0; 4]);
-    let at = start + (places.start + if by < 0 { moved } else { 0 }) as u64;
+    let is_last = (places.end.div_ceil(4)..words).all(|n| word(places.start, n) == [0; 4]);
+    let is_known = best > 0 && is_one && !is_last;
+    let at = header.table.start + (places.start + if by < 0 { moved } else { 0 }) as u64;
     Ok(is_known.then_some(at))
 }

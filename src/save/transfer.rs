@@ -121,7 +121,9 @@ impl<S: Source> Blocks<'_, S> {
             match found {
                 Some(more) => {
                     whole += 1;
-                    before_all = if nth == 0 { more } else { before_all };
+                    if nth == 0 {
+                        before_all = more;
+                    }
                     let mut lost = self.find(std::mem::take(&mut broken), missing, more)?;
                     // Where it is not known from which block one is missing, the later ones are right all the same.
                     lost.resize(index(more), self.at(*entry, missing + more));
@@ -142,7 +144,7 @@ impl<S: Source> Blocks<'_, S> {
         // More of them than noise has is another kind of damage, and so are blocks of which few are whole: a wrong sector
         // size looks as if each had lost some.
         let likely = missing > 0 && missing <= self.source.len() / 4096 + 1 && whole * 8 >= entries.len();
-        // Several before the first block and none behind it: rather, bytes were cut out of the table.
+        // If several bytes are missing before the first block and none behind it, they were cut out of the table.
         let likely = likely && (missing == 1 || before_all < missing);
         // A conversion of line ends removes all carriage returns: if others are left, bytes were cut out.
         Ok((likely && self.returns_left()? * LEFT < missing).then_some((pieces, missing)))

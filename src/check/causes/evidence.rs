@@ -114,8 +114,9 @@ impl Evidence {
             evidence.displaced += displaced;
             evidence.exchanged += if count(counts, &MISFIT) == 0 { displaced } else { 0 };
             evidence.torn_in_one = evidence.torn_in_one.max(count(counts, &[Code::BlockTorn]));
-            evidence.torn_by_shift += count(counts, &SHIFTED).min(count(counts, &[Code::BlockTorn]));
-            evidence.displaced_by_shift += if count(counts, &SHIFTED) > 0 { displaced } else { 0 };
+            let shifts = count(counts, &SHIFTED);
+            evidence.torn_by_shift += shifts.min(count(counts, &[Code::BlockTorn]));
+            evidence.displaced_by_shift += if shifts > 0 { displaced } else { 0 };
             let above_note = counts.iter().filter(|(code, _)| code.level() > Level::Note);
             evidence.above_note += above_note.map(|(_, n)| n).sum::<u64>();
             let entries = [count(counts, &[Code::TableOverlap]), count(counts, &[Code::TableBeyondEnd])];
@@ -123,9 +124,6 @@ impl Evidence {
             evidence.garbage += if garbage { entries.iter().sum() } else { 0 };
             let unowned = count(counts, &[Code::BlockOrphan, Code::BlockOwnerless]);
             evidence.unowned += unowned;
-            // Blocks that are torn where bytes are missing were not torn by a game, nor are those displaced that the table leads to
-            // behind bytes that are missing in it.
-            let shifted = count(counts, &SHIFTED) > 0;
             let file = files.get(&**name);
             if let Some(File::Region(_, region)) = file {
                 if region.header.as_ref().is_some_and(|header| header.version < 3) {
@@ -147,7 +145,8 @@ impl Evidence {
                 evidence.cut += 1;
                 evidence.cut_at_buffer += u64::from(len > 0 && len.is_multiple_of(COPY_BUFFER));
             }
-            if garbage || shifted || of_another || cut.is_some() || count(counts, &TEXT) > 0 {
+            // A shift explains torn blocks, and blocks that entries behind a change of the table lead to: no game left them.
+            if garbage || shifts > 0 || of_another || cut.is_some() || count(counts, &TEXT) > 0 {
                 evidence.spoiled.insert(Arc::clone(name));
             }
         }

@@ -46,6 +46,14 @@ type Place = (u8, [i32; 3]);
 /// A block by its case and its index there.
 pub(super) type Node = (usize, usize);
 
+/// Slots of each region by the number of their occupied neighbours.
+pub(super) struct SlotCounts {
+    /// Those that hold a block.
+    pub filled: Vec<[f64; 7]>,
+    /// Those beside a block that hold none.
+    pub empty: Vec<[f64; 7]>,
+}
+
 /// Everything while blocks are placed.
 pub(super) struct Board<'c> {
     pub cases: &'c [&'c Case],
@@ -220,6 +228,17 @@ impl<'c> Board<'c> {
         self.lods = self.model.knows(LOD_AXIS);
     }
 
+    /// The positions of some placed blocks of a LOD whose sides were kept, at most so many and evenly from all of them, without those
+    /// that are left out.
+    pub fn sample_known(&self, lod: u8, most: usize, is_left_out: impl Fn(&Node) -> bool) -> Vec<[i32; 3]> {
+        let is_known = |node: &Node| !is_left_out(node) && self.sides_of(*node).is_some();
+        let known = self.placed.iter().filter(|((of, _), node)| *of == lod && is_known(node));
+        let mut known: Vec<[i32; 3]> = known.map(|((_, at), _)| *at).collect();
+        known.sort_unstable();
+        let step = known.len().div_ceil(most).max(1);
+        known.into_iter().step_by(step).collect()
+    }
+
     /// Counts how often the slots beside full ones are full.
     pub fn count_beside(&mut self) {
         let mut counts = [[0.5f64; 2]; 3];
@@ -233,39 +252,38 @@ impl<'c> Board<'c> {
         self.beside = counts.map(|[empty, full]| (full / empty).ln().clamp(0.0, MOST_BESIDE));
     }
 
-    /// How likely a slot holds a block, by how many of the six beside it do. `missing` are the blocks of each region that
-    /// have no place yet: as many of the slots that look empty are not.
-    pub fn count_occupied(&mut self, missing: &[f64]) {
-        let large = self.cases.iter().any(|case| case.is_large());
-        let unseen = if large { UNSEEN_LARGE } else { UNSEEN };
-        let mut filled = [unseen; 7];
-        let mut empty: Vec<[f64; 7]> = vec![[0.0; 7]; self.cases.len()];
-        let volume = |case: &Case| case.shape.size.iter().map(|&n| f64::from(n)).product();
-        let mut closed: Vec<f64> = self
-            .cases
-            .iter()
-            .zip(&self.partial)
-            .map(|(case, partial)| if *partial { 0.0 } else { volume(case) })
-            .collect();
-        let mut seen: HashSet<(u8, [i32; 3])> = HashSet::new();
-        let beside = |at: (u8, [i32; 3])| {
-            around(at.0, at.1, false).iter().filter(|(_, at)| self.placed.contains_key(at)).count()
-        };
+    /// Counts the slots of placed blocks, and those beside them that hold none. Regions of which only some blocks are listed are left out.
+    pub fn count_slots(&self) -> SlotCounts {
+        let none = vec![[0.0; 7]; self.cases.len()];
+        let mut counts = SlotCounts { filled: none.clone(), empty: none };
+        let mut seen: HashSet<Place> = HashSet::new();
+        let beside =
+            |at: Place| around(at.0, at.1, false).iter().filter(|(_, at)| self.placed.contains_key(at)).count();
         for (&(lod, position), &(r, _)) in self.placed.iter().filter(|(_, node)| !self.partial[node.0]) {
-            filled[beside((lod, position))] += 1.0;
-            closed[r] -= 1.0;
+            counts.filled[r][beside((lod, position))] += 1.0;
             for (_, at) in around(lod, position, false) {
                 if self.placed.contains_key(&at) || !seen.insert(at) {
                     continue;
                 }
                 if let Some((r, _)) = self.slot_at(at.0, at.1).filter(|(r, _)| !self.partial[*r]) {
-                    empty[r][beside(at)] += 1.0;
-                    closed[r] -= 1.0;
+                    counts.empty[r][beside(at)] += 1.0;
                 }
             }
         }
-        for (empty, closed) in empty.iter_mut().zip(closed) {
-            empty[0] += closed.max(0.0);
+        counts
+    }
+
+    /// How likely a slot holds a block, by how many of the six beside it do. `missing` are the blocks of each region that
+    /// have no place yet: as many of the slots that look empty are not.
+    pub fn count_occupied(&mut self, missing: &[f64]) {
+        let large = self.cases.iter().any(|case| case.is_large());
+        let unseen = if large { UNSEEN_LARGE } else { UNSEEN };
+        let SlotCounts { filled: all, mut empty } = self.count_slots();
+        let filled: [f64; 7] = std::array::from_fn(|k| unseen + all.iter().map(|of| of[k]).sum::<f64>());
+        for (r, case) in self.cases.iter().enumerate().filter(|(r, _)| !self.partial[*r]) {
+            let volume: f64 = case.shape.size.iter().map(|&n| f64::from(n)).product();
+            let counted: f64 = all[r].iter().chain(&empty[r]).sum();
+            empty[r][0] += (volume - counted).max(0.0);
         }
         let mut taken = [0.0f64; 7];
         for _ in 0..8 {

@@ -84,7 +84,7 @@ impl Growth {
         for r in (0..board.cases.len()).filter(|&r| board.cases[r].is_large() && self.loose[r].len() <= MOST) {
             for Judged { grown, p, .. } in self.judge_region(board, r, Certainty::Certain, Some(ALL), Asked::All) {
                 let grown = &mut self.grown[grown];
-                let has_hint = self.loose[r][grown.loose].hints.iter().any(|(slot, _)| *slot == grown.slot);
+                let has_hint = self.loose[r][grown.loose].has_hint(grown.slot);
                 if !has_hint && grown.certainty == Certainty::Certain && p < board.weights.certain {
                     grown.certainty = Certainty::Candidate;
                     grown.p = p;
@@ -108,13 +108,8 @@ impl Growth {
     /// Lowers the certainty of a place to what a probability allows, unless its entry supports it.
     pub fn lower(&mut self, board: &Board<'_>, grown: usize, p: f64) {
         let grown = &mut self.grown[grown];
-        let has_hint = self.loose[grown.case][grown.loose].hints.iter().any(|(slot, _)| *slot == grown.slot);
-        let most = match p {
-            p if p >= board.weights.certain || has_hint => return,
-            p if p >= board.weights.likely => Certainty::Likely,
-            _ => Certainty::Candidate,
-        };
-        if grown.certainty > most {
+        let most = Certainty::from_probability(p, board.weights);
+        if grown.certainty > most && !self.loose[grown.case][grown.loose].has_hint(grown.slot) {
             grown.certainty = most;
             grown.p = grown.p.min(p);
         }
@@ -168,12 +163,8 @@ impl Growth {
         let mut surer = HashSet::new();
         for &Judged { grown, p, is_firm, .. } in judged {
             let grown = &mut self.grown[grown];
-            let certainty = match p {
-                p if p >= board.weights.certain && is_firm => Certainty::Certain,
-                p if p >= board.weights.likely => Certainty::Likely,
-                _ => Certainty::Candidate,
-            };
-            let certainty = certainty.min(most);
+            let most = if is_firm { most } else { most.min(Certainty::Likely) };
+            let certainty = Certainty::from_probability(p, board.weights).min(most);
             if certainty > grown.certainty {
                 surer.insert((grown.case, self.loose[grown.case][grown.loose].block));
             }

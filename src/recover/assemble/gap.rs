@@ -15,8 +15,8 @@ use crate::recover::assemble::{Moved, Start};
 const IN_THE_WAY: f64 = 6.0;
 
 impl Board<'_> {
-    /// Moves the entries of all regions back that moved with the sectors. Returns the blocks of which it is open whether they did. `learn`
-    /// learns the seams anew.
+    /// Moves the blocks of entries that moved with the sectors back, in all regions. Returns the blocks whose entries may have moved as
+    /// well. `learn` learns the seams anew.
     pub fn close_gaps(&mut self, starts: &mut [Start], learn: impl Fn(&mut Self)) -> Vec<Moved> {
         let mut open = Vec::new();
         for (r, start) in starts.iter_mut().enumerate().filter(|(_, start)| start.gap != 0) {
@@ -37,8 +37,8 @@ impl Board<'_> {
             };
             anchors.iter().enumerate().map(to).collect()
         };
-        // What seams are worth is learned from these blocks too, so what most of them say is right either way: both ends are tried
-        // first, and that counts which explains itself best.
+        // Seams are learned from these blocks too, so the arrangement of most of them seems right. Hence the search begins with no entry
+        // moved and with all of them, and keeps the result that fits best.
         let mut best: Option<(f64, Vec<f64>)> = None;
         let mut now = start.anchors.clone();
         for first in [0, anchors.len()] {
@@ -46,7 +46,7 @@ impl Board<'_> {
             let mut moved = first;
             for _ in 0..2 {
                 let new = arranged(moved);
-                self.put(r, &now, &new);
+                self.rearrange(r, &now, &new);
                 now = new;
                 learn(self);
                 self.count_beside();
@@ -58,7 +58,7 @@ impl Board<'_> {
                 best = Some((sum, odds));
             }
         }
-        self.put(r, &now, &start.anchors);
+        self.rearrange(r, &now, &start.anchors);
         let odds = best.map(|(_, odds)| odds).unwrap_or_default();
         let most = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let all: f64 = odds.iter().map(|odds| (odds - most).exp()).sum();
@@ -77,17 +77,6 @@ impl Board<'_> {
         }
         self.set_back(r, start, &to);
         open
-    }
-
-    /// Takes blocks of a region out of their slots and puts them into others.
-    fn put(&mut self, r: usize, from: &[(u32, usize)], to: &[(u32, usize)]) {
-        let case = self.cases[r];
-        for (slot, _) in from {
-            self.placed.remove(&(case.lod, case.shape.position(*slot).unwrap_or_default()));
-        }
-        for (slot, block) in to {
-            self.placed.extend(case.shape.position(*slot).map(|at| ((case.lod, at), (r, *block))));
-        }
     }
 
     /// The log-odds that the place is behind all entries, behind all but the last, and so on. `anchors` are the blocks by the slots of

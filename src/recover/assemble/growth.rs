@@ -47,7 +47,7 @@ pub(super) struct Open {
     /// Unowned blocks by their index among them, with log-odds.
     candidates: Vec<(usize, f64)>,
     /// The sums of the seams of some of them.
-    sums: Sums,
+    sums: SeamSums,
     stale: bool,
 }
 
@@ -56,9 +56,9 @@ const MORE_SUMS: usize = 16;
 
 /// For some unowned blocks the sum of their seams with the neighbours of a slot.
 #[derive(Default)]
-struct Sums(Vec<Sum>);
+struct SeamSums(Vec<SeamSum>);
 
-struct Sum {
+struct SeamSum {
     /// The index of the block among the unowned ones. The sums are in its order.
     block: u32,
     /// How many neighbours count in it.
@@ -66,15 +66,15 @@ struct Sum {
     odds: f64,
 }
 
-impl Sums {
+impl SeamSums {
     /// The sum of a block; 0 from no neighbour if there was none.
-    fn of(&mut self, block: usize) -> &mut Sum {
+    fn find_or_add(&mut self, block: usize) -> &mut SeamSum {
         let at = self.0.binary_search_by_key(&block, |sum| sum.block as usize);
         let at = at.unwrap_or_else(|at| {
             if self.0.len() == self.0.capacity() {
                 self.0.reserve_exact(MORE_SUMS);
             }
-            self.0.insert(at, Sum { block: block as u32, links: 0, odds: 0.0 });
+            self.0.insert(at, SeamSum { block: block as u32, links: 0, odds: 0.0 });
             at
         });
         &mut self.0[at]
@@ -285,8 +285,7 @@ impl Growth {
                 ranked.select_nth_unstable_by(FULL, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
                 order = ranked.iter().map(|(_, i)| *i).collect();
                 let rest = order.split_off(FULL);
-                order
-                    .extend(rest.into_iter().filter(|&i| loose[r][i].hints.iter().any(|(slot, _)| *slot == open.slot)));
+                order.extend(rest.into_iter().filter(|&i| loose[r][i].has_hint(open.slot)));
             }
             let occupied = occupied.get(&(r, open.slot)).copied().unwrap_or(0.0);
             open.candidates = order
@@ -294,7 +293,7 @@ impl Growth {
                 .map(|i| {
                     let block = &loose[r][i];
                     let hint = block.hints.iter().find(|(slot, _)| *slot == open.slot).map_or(0.0, |(_, odds)| *odds);
-                    let sum = open.sums.of(i);
+                    let sum = open.sums.find_or_add(i);
                     let new = open.links.get(sum.links as usize..).unwrap_or_default();
                     sum.odds += board.seams((r, block.block), new).0;
                     sum.links = open.links.len() as u32;
@@ -358,7 +357,7 @@ impl Growth {
     fn choose_copy(&self, board: &Board<'_>, case: usize, slot: u32, i: usize) -> Option<usize> {
         let loose = &self.loose[case];
         let copies = self.copies.get(&(case, board.cases[case].voxels(loose[i].block))).map_or(&[][..], Vec::as_slice);
-        let is_here = loose[i].hints.iter().any(|(of, _)| *of == slot);
+        let is_here = loose[i].has_hint(slot);
         let here = is_here.then_some(i).into_iter();
         let free = |&i: &usize| loose[i].hints.is_empty();
         let mut all = here.chain(copies.iter().copied().filter(free)).chain([i]).chain(copies.iter().copied());
@@ -577,14 +576,13 @@ impl Open {
             beside: 0,
             estimated: 0,
             candidates: Vec::new(),
-            sums: Sums::default(),
+            sums: SeamSums::default(),
             stale: true,
         }
     }
 
     /// The sides of the neighbours that count in an estimate.
     fn estimated_by(&self, board: &Board<'_>) -> Vec<Around> {
-        let links = self.links.get(..self.estimated).unwrap_or_default();
-        links.iter().filter_map(|&(link, node)| Around::new(board, &(link, node, 1.0))).collect()
+        Around::of_links(board, self.links.get(..self.estimated).unwrap_or_default())
     }
 }

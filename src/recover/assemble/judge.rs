@@ -7,7 +7,7 @@ use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::contents::Content;
 use crate::recover::assemble::growth::{Grown, Growth, keep_best};
 use crate::recover::assemble::links::{Few, Link};
-use crate::recover::assemble::unfilled::{self, Known};
+use crate::recover::assemble::unfilled::{KnownPlaces, rate_unfilled};
 use crate::recover::cells::FEW;
 use crate::recover::decide::Certainty;
 use crate::recover::region::Case;
@@ -231,8 +231,8 @@ impl Growth {
         let own: Vec<f64> = parallel::map(&slots, |(slot, i, support)| judging.strength(*i, *slot, support));
         // The place of each block that has one which is judged.
         let place: HashMap<usize, usize> = slots.iter().enumerate().map(|(k, (_, i, _))| (*i, k)).collect();
-        let unfilled = unfilled::rate(&judging, slots.iter().map(|(_, i, _)| *i));
-        let known = Known::new(&judging);
+        let unfilled = rate_unfilled(&judging, slots.iter().map(|(_, i, _)| *i));
+        let known = KnownPlaces::new(&judging);
         let elsewhere = self.elsewhere(board, r);
         let settled: HashSet<usize> = settled.into_iter().map(|g| self.grown[g].loose).collect();
         let rivals = self.group_by_content(board, r, (0..self.loose[r].len()).filter(|i| !settled.contains(i)));
@@ -248,8 +248,8 @@ impl Growth {
                 false => self.occupied(board, r, *slot, beside),
             };
             // Seams of plain sides carry no information; in small regions, the number of neighbours does.
-            let full = own[k] + if large { 0.0 } else { occupied };
-            if full <= 0.0 || beside < fewest {
+            let by_neighbours = if large { 0.0 } else { occupied };
+            if own[k] + by_neighbours <= 0.0 || beside < fewest {
                 return None;
             }
             let live = self.loose[r][*i].live;
@@ -260,11 +260,10 @@ impl Growth {
             let spare = if large { copies.iter().filter(|&&i| !self.used[r][i]).count() } else { 0 };
             let unfilled = unfilled.get(&voxels).into_iter().flatten().skip(spare);
             // A block that is unlike all others shows something that its neighbours continue.
-            let limit = if is_alone { f64::INFINITY } else { known.limit(&judging, *i, support) };
-            let full = full - own[k] + own[k].min(limit);
+            let seams = if is_alone { own[k] } else { own[k].min(known.limit(&judging, *i, support)) };
             // Were the slot empty, the block would be out of use, or somewhere that is not looked at.
-            let against = (-own[k].min(limit) - occupied).exp() * ((-live).exp() + elsewhere).min(1.0)
-                + unfilled.clone().map(|other| (other - full).min(0.0).exp()).sum::<f64>();
+            let against = (-seams - occupied).exp() * ((-live).exp() + elsewhere).min(1.0)
+                + unfilled.clone().map(|other| (other - seams - by_neighbours).min(0.0).exp()).sum::<f64>();
             let ranked = judging.rank(&rivals, voxels, *slot, support, own[k]);
             let exchange = |block: usize| {
                 let (lost, is_placed) = match place.get(&block) {
@@ -338,6 +337,11 @@ impl Around {
     pub fn new(board: &Board<'_>, &(link, node, weight): &(Link, Node, f64)) -> Option<Self> {
         let (other, lower, axis) = link.opposite(board.sides_of(node)?);
         Some(Self { own: link.few(), other: other.few(), lower, axis, weight })
+    }
+
+    /// The sides of neighbours that all count in full.
+    pub fn of_links(board: &Board<'_>, links: &[(Link, Node)]) -> Vec<Self> {
+        links.iter().filter_map(|(link, node)| Self::new(board, &(*link, *node, 1.0))).collect()
     }
 
     /// How well a block fits beside these sides, roughly: block `i` of those whose few cells are given by side.

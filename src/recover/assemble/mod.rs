@@ -65,6 +65,13 @@ pub struct Loose {
     pub hints: Vec<(u32, f64)>,
 }
 
+impl Loose {
+    /// Whether something else supports that the block belongs to a slot.
+    fn has_hint(&self, slot: u32) -> bool {
+        self.hints.iter().any(|(of, _)| *of == slot)
+    }
+}
+
 /// What is known of a region before its unowned blocks are placed.
 #[derive(Clone, Debug, Default)]
 pub struct Start {

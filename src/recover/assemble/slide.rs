@@ -113,18 +113,26 @@ impl Board<'_> {
 
     /// Moves the blocks of some slots to others. Returns the slots that are filled then.
     pub(super) fn set_back(&mut self, r: usize, start: &mut Start, to: &HashMap<u32, u32>) -> HashSet<u32> {
-        let case = self.cases[r];
-        for (slot, _) in &start.anchors {
-            self.placed.remove(&(case.lod, case.shape.position(*slot).unwrap_or_default()));
-        }
-        for (slot, block) in &mut start.anchors {
+        let before = start.anchors.clone();
+        for (slot, _) in &mut start.anchors {
             *slot = to.get(slot).copied().unwrap_or(*slot);
-            self.placed.extend(case.shape.position(*slot).map(|position| ((case.lod, position), (r, *block))));
         }
+        self.rearrange(r, &before, &start.anchors);
         let filled: HashSet<u32> = start.anchors.iter().map(|(slot, _)| *slot).collect();
         start.damaged.extend(to.keys());
         start.damaged.retain(|slot| !filled.contains(slot));
         filled
+    }
+
+    /// Takes blocks of a region out of their slots and puts them into others.
+    pub(super) fn rearrange(&mut self, r: usize, from: &[(u32, usize)], to: &[(u32, usize)]) {
+        let case = self.cases[r];
+        for (slot, _) in from {
+            self.placed.remove(&(case.lod, case.shape.position(*slot).unwrap_or_default()));
+        }
+        for (slot, block) in to {
+            self.placed.extend(case.shape.position(*slot).map(|at| ((case.lod, at), (r, *block))));
+        }
     }
 
     /// The blocks that may have moved along at a repeated entry.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use crate::parallel;
 use crate::recover::assemble::board::Node;
 use crate::recover::assemble::judge::{Around, Judging, Support};
+use crate::recover::assemble::links::Link;
 
 /// The most slots without a block in which a block is compared.
 const MOST: usize = 16;
@@ -23,39 +24,26 @@ const AS_WELL: f64 = 1.0;
 /// A single place that the block would fit as well shows nothing yet.
 const ONE: f64 = 1.0;
 
-/// What is beside some known blocks.
-pub(super) struct Known {
-    places: Vec<Place>,
-}
+/// Some known places of a LOD.
+pub(super) struct KnownPlaces(Vec<KnownPlace>);
 
-/// A known place: what is beside it, and its height.
-struct Place {
-    support: Support,
+/// What is beside a known block, and its height.
+struct KnownPlace {
+    links: Vec<(Link, Node)>,
     around: Vec<Around>,
     height: i32,
 }
 
-impl Known {
+impl KnownPlaces {
     /// Those of the LOD of a region.
     pub fn new(judging: &Judging<'_, '_>) -> Self {
-        let lod = judging.case().lod;
-        let is_known = |node: &Node| !judging.levels.contains_key(node) && judging.board.sides_of(*node).is_some();
-        let mut all: Vec<[i32; 3]> = judging
-            .board
-            .placed
-            .iter()
-            .filter(|((of, _), node)| *of == lod && is_known(node))
-            .map(|((_, at), _)| *at)
-            .collect();
-        all.sort_unstable();
-        let place = |at: &[i32; 3]| {
-            let links = judging.board.links(lod, *at);
-            let support: Support = links.into_iter().map(|(link, node)| (link, node, 1.0)).collect();
-            let around = support.iter().filter_map(|of| Around::new(judging.board, of)).collect();
-            Place { support, around, height: at[1] }
+        let (board, lod) = (judging.board, judging.case().lod);
+        let place = |at: [i32; 3]| {
+            let links = board.links(lod, at);
+            KnownPlace { around: Around::of_links(board, &links), links, height: at[1] }
         };
-        let step = all.len().div_ceil(KNOWN).max(1);
-        Self { places: all.iter().step_by(step).map(place).collect() }
+        let known = board.sample_known(lod, KNOWN, |node| judging.levels.contains_key(node));
+        Self(known.into_iter().map(place).collect())
     }
 
     /// The most that the seams of a block in a place may say for it, as log-odds: the rarer places are that it would fit as well,
@@ -63,26 +51,22 @@ impl Known {
     pub fn limit(&self, judging: &Judging<'_, '_>, i: usize, support: &Support) -> f64 {
         let Judging { growth, board, r, .. } = *judging;
         let node = judging.node(i);
-        let seams = |support: &Support| -> f64 {
-            let others = support.iter().filter(|(_, other, _)| *other != node);
-            others.map(|(link, other, _)| board.side_odds(node, *link, *other)).sum()
+        // Neighbours of known places count in full, so those of this one do as well.
+        let links: Vec<(Link, Node)> = support.iter().map(|(link, other, _)| (*link, *other)).collect();
+        let roughly = growth.estimate(board, r, i, &Around::of_links(board, &links)) - ROUGHLY;
+        let least = board.seams(node, &links).0 - AS_WELL;
+        let fits = |place: &&KnownPlace| {
+            growth.estimate(board, r, i, &place.around) >= roughly && board.seams(node, &place.links).0 >= least
         };
-        // Known places count in full, so this one does as well.
-        let around: Vec<Around> =
-            support.iter().filter_map(|(link, other, _)| Around::new(board, &(*link, *other, 1.0))).collect();
-        let roughly = growth.estimate(board, r, i, &around) - ROUGHLY;
-        let least = seams(support) - AS_WELL;
-        let fits =
-            |place: &&Place| growth.estimate(board, r, i, &place.around) >= roughly && seams(&place.support) >= least;
-        let height = |place: &Place| board.heights.odds(node, judging.case().lod, place.height).exp().min(1.0);
-        let fit: f64 = self.places.iter().filter(fits).map(height).sum();
-        if fit > ONE { (self.places.len() as f64 / fit).ln().max(0.0) } else { f64::INFINITY }
+        let height = |place: &KnownPlace| board.heights.odds(node, judging.case().lod, place.height).exp().min(1.0);
+        let fit: f64 = self.0.iter().filter(fits).map(height).sum();
+        if fit > ONE { (self.0.len() as f64 / fit).ln().max(0.0) } else { f64::INFINITY }
     }
 }
 
 /// How well each content that some of `blocks` have fits into slots without a block, as log-odds with those that the slot holds
 /// one, the best first.
-pub(super) fn rate(judging: &Judging<'_, '_>, blocks: impl Iterator<Item = usize>) -> HashMap<u128, Vec<f64>> {
+pub(super) fn rate_unfilled(judging: &Judging<'_, '_>, blocks: impl Iterator<Item = usize>) -> HashMap<u128, Vec<f64>> {
     let Judging { growth, board, r, .. } = *judging;
     let unfilled: Vec<(u32, f64, Support, Vec<Around>)> = growth
         .open_slots(r)

@@ -10,7 +10,7 @@ use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::{Growth, keep_best};
 use crate::recover::assemble::judge::Around;
-use crate::recover::assemble::links::{Link, around};
+use crate::recover::assemble::links::Link;
 use crate::recover::assemble::random::Random;
 use crate::recover::decide::Certainty;
 
@@ -55,7 +55,7 @@ impl Chance {
 impl Growth {
     /// Lowers the certainty of blocks in slots that may have held none.
     pub fn doubt_filled(&mut self, board: &Board<'_>) {
-        let empty = self.count_empty(board);
+        let empty = Self::count_empty(board);
         for r in 0..board.cases.len() {
             let is_open = |g: &usize| self.grown[*g].case == r && self.grown[*g].certainty >= Certainty::Likely;
             let open: Vec<usize> = (0..self.grown.len()).filter(is_open).collect();
@@ -96,22 +96,10 @@ impl Growth {
     }
 
     /// By the number of occupied neighbours, the odds that a slot holds no block, with all blocks where they are now.
-    fn count_empty(&self, board: &Board<'_>) -> [f64; 7] {
-        let mut full = [0.0; 7];
-        let mut empty = [0.0; 7];
-        let mut seen: HashSet<(u8, [i32; 3])> = HashSet::new();
-        let beside = |at: (u8, [i32; 3])| {
-            around(at.0, at.1, false).iter().filter(|(_, at)| board.placed.contains_key(at)).count()
-        };
-        for &(lod, position) in board.placed.iter().filter(|(_, node)| !board.partial[node.0]).map(|(at, _)| at) {
-            full[beside((lod, position))] += 1.0;
-            for (_, at) in around(lod, position, false) {
-                let is_empty = !board.placed.contains_key(&at) && seen.insert(at);
-                if is_empty && board.slot_at(at.0, at.1).is_some_and(|(r, _)| !board.partial[r]) {
-                    empty[beside(at)] += 1.0;
-                }
-            }
-        }
+    fn count_empty(board: &Board<'_>) -> [f64; 7] {
+        let counts = board.count_slots();
+        let sum = |of: &[[f64; 7]]| -> [f64; 7] { std::array::from_fn(|k| of.iter().map(|of| of[k]).sum()) };
+        let (full, empty) = (sum(&counts.filled), sum(&counts.empty));
         let all = (empty.iter().sum::<f64>() + UNSEEN) / (full.iter().sum::<f64>() + UNSEEN);
         std::array::from_fn(|k| (empty[k] + FEW * all) / (full[k] + FEW))
     }
@@ -122,17 +110,12 @@ impl Growth {
         let case = board.cases[r];
         let grown: HashSet<Node> =
             self.grown.iter().map(|grown| (grown.case, self.loose[grown.case][grown.loose].block)).collect();
-        let is_known = |node: &Node| !grown.contains(node) && board.sides_of(*node).is_some();
-        let known = board.placed.iter().filter(|((lod, _), node)| *lod == case.lod && is_known(node));
-        let mut known: Vec<[i32; 3]> = known.map(|((_, at), _)| *at).collect();
-        known.sort_unstable();
-        let step = known.len().div_ceil(PLACES).max(1);
         let mut random = Random::new(r as u64);
-        let places: Vec<(i32, Vec<(Link, Node)>)> = known
-            .iter()
-            .step_by(step)
+        let places: Vec<(i32, Vec<(Link, Node)>)> = board
+            .sample_known(case.lod, PLACES, |node| grown.contains(node))
+            .into_iter()
             .map(|at| {
-                let mut left = board.links(case.lod, *at);
+                let mut left = board.links(case.lod, at);
                 left.retain(|(_, node)| board.sides_of(*node).is_some());
                 let mut links = Vec::with_capacity(left.len());
                 while !left.is_empty() && links.len() < NEIGHBOURS {
@@ -143,8 +126,7 @@ impl Growth {
             .collect();
         let contents = self.group_by_content(board, r, 0..self.loose[r].len());
         let found = parallel::map(&places, |(height, links)| {
-            let around: Vec<Around> =
-                links.iter().filter_map(|(link, node)| Around::new(board, &(*link, *node, 1.0))).collect();
+            let around = Around::of_links(board, links);
             let node = |i: usize| (r, self.loose[r][i].block);
             let at_height = |i: usize| board.heights.odds(node(i), case.lod, *height);
             (1..=links.len())
