@@ -7,7 +7,6 @@ use std::time::Duration;
 use rayon::prelude::*;
 use voxscope::demo::ForestSpec;
 use voxscope::export::{self, MapRequest};
-use voxscope::picture::palette::Palette;
 use voxscope::picture::source::Scratch;
 use voxscope::picture::tile::Grid;
 use voxscope::picture::{Layer, Look, Part, Probe, Source};
@@ -44,17 +43,7 @@ pub fn measure() {
     report("surface from LOD 0 against bare lz4_flex", &format!("{ratio:.2}"), "at most 1.40", ratio <= 1.4);
 
     let out = tempfile::tempdir().unwrap();
-    let request = MapRequest {
-        look: Look::Surface,
-        lod: 0,
-        area: None,
-        scale: 1,
-        channel: None,
-        cut: None,
-        palette: Palette::default(),
-        health: false,
-        against: None,
-    };
+    let request = MapRequest::new(Look::Surface);
     let picture = out.path().join("bench.png");
     let (bare, export) = in_turns(bare_lz4(&save, 0), || {
         let _ = std::fs::remove_file(&picture);

@@ -65,11 +65,11 @@ pub fn misplaced_in(
     others: &HashSet<PathBuf>,
     watch: &Watch<'_>,
 ) -> Misplaced {
-    misplaced_while_seen(save, forest, paths, others, None, watch)
+    misplaced_observed(save, forest, paths, others, None, watch)
 }
 
 /// Something that sees the blocks of some region files while they are checked, so that nothing has to decode them again.
-pub(crate) struct Seen<'a> {
+pub(crate) struct BlockObserver<'a> {
     /// The files, in the groups in which they are checked, each file once.
     pub groups: Vec<Vec<&'a RegionFile>>,
     /// Sees each block of these files that is decoded.
@@ -79,12 +79,12 @@ pub(crate) struct Seen<'a> {
 }
 
 /// As [`misplaced_in`], with something that sees the blocks; nothing is found if it ends the check.
-pub(crate) fn misplaced_while_seen(
+pub(crate) fn misplaced_observed(
     save: &Save,
     forest: &Forest,
     paths: &HashSet<PathBuf>,
     others: &HashSet<PathBuf>,
-    seen: Option<Seen<'_>>,
+    observer: Option<BlockObserver<'_>>,
     watch: &Watch<'_>,
 ) -> Misplaced {
     let wanted = |file: &RegionFile| {
@@ -97,9 +97,9 @@ pub(crate) fn misplaced_while_seen(
     };
     let is_wanted = |file: &RegionFile| wanted(file) != Wanted::Nothing;
     if forest.regions.iter().all(is_wanted) {
-        return find(save, forest, &wanted, seen, watch);
+        return find(save, forest, &wanted, observer, watch);
     }
-    match is_calm(save, forest, &is_wanted, seen, watch) {
+    match is_calm(save, forest, &is_wanted, observer, watch) {
         ControlFlow::Continue(false) => find(save, forest, &wanted, None, watch),
         _ => Misplaced::default(),
     }
@@ -173,7 +173,7 @@ fn look(
     save: &Save,
     forest: &Forest,
     is_read: &dyn Fn(&RegionFile) -> bool,
-    seen: Option<Seen<'_>>,
+    observer: Option<BlockObserver<'_>>,
     watch: &Watch<'_>,
 ) -> ControlFlow<(), (first::Glance, HashMap<PathBuf, FileBlocks>)> {
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
@@ -186,7 +186,7 @@ fn look(
         let (listed, more) = (report.stats.blocks, report.cut(Code::BlockOrphan));
         blocks.insert(path, FileBlocks { listed, unowned: unowned.collect(), more });
     };
-    if let Some(Seen { groups, block, group }) = seen {
+    if let Some(BlockObserver { groups, block, group }) = observer {
         let options = Options { witness: Some(block), ..options };
         let mut names: HashSet<&Path> = HashSet::new();
         for (number, files) in groups.into_iter().enumerate() {
@@ -209,10 +209,10 @@ fn find(
     save: &Save,
     forest: &Forest,
     wanted: &dyn Fn(&RegionFile) -> Wanted,
-    seen: Option<Seen<'_>>,
+    observer: Option<BlockObserver<'_>>,
     watch: &Watch<'_>,
 ) -> Misplaced {
-    let ControlFlow::Continue((glance, blocks)) = look(save, forest, &|_| true, seen, watch) else {
+    let ControlFlow::Continue((glance, blocks)) = look(save, forest, &|_| true, observer, watch) else {
         return Misplaced::default();
     };
     let options = Options { level: Level::Semantic, watch: watch.quiet(), ..Options::default() };
@@ -242,7 +242,7 @@ fn is_calm(
     save: &Save,
     forest: &Forest,
     is_wanted: &dyn Fn(&RegionFile) -> bool,
-    seen: Option<Seen<'_>>,
+    observer: Option<BlockObserver<'_>>,
     watch: &Watch<'_>,
 ) -> ControlFlow<(), bool> {
     let wanted: HashSet<(u8, [i32; 3])> =
@@ -255,7 +255,7 @@ fn is_calm(
         };
         is_wanted(file) || (0..3).any(|axis| at(axis, 1) || at(axis, -1))
     };
-    let (glance, _) = look(save, forest, &is_near, seen, watch)?;
+    let (glance, _) = look(save, forest, &is_near, observer, watch)?;
     let path = |file: &RegionFile| forest.dir.join(&file.name);
     let matches = |file: &RegionFile| {
         let path = path(file);

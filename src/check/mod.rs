@@ -64,9 +64,9 @@ pub use level::Level;
 pub use map::layer_rows;
 #[cfg(feature = "cli")]
 pub(crate) use map::part_name;
-pub use misplaced::{Misplaced, MisplacedFile, misplaced, misplaced_chunks, misplaced_in, unowned};
 #[cfg(feature = "cli")]
-pub(crate) use misplaced::{Seen, misplaced_while_seen};
+pub(crate) use misplaced::{BlockObserver, misplaced_observed};
+pub use misplaced::{Misplaced, MisplacedFile, misplaced, misplaced_chunks, misplaced_in, unowned};
 pub(crate) use region::missing::missing;
 use report::Report;
 pub use report::{Counts, Stats};

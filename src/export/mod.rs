@@ -5,7 +5,6 @@
 //! Takes a save or a world and what is wanted of it; gives new files for other programs: arrays, pictures, tables, lines. It
 //! knows neither repair nor a terminal, and nothing of the explorer.
 
-mod bands;
 mod canvas;
 mod chunks;
 #[cfg(feature = "sqlite")]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::voxels::Odd;
 use crate::bytes::index;
-use crate::check::{self, Misplaced, Seen};
+use crate::check::{self, BlockObserver, Misplaced};
 use crate::damage::Level;
 use crate::save::{Forest, Kind, PakDir, RegionFile, Save};
 use crate::source::FileSource;
@@ -53,13 +53,13 @@ pub(super) fn layer_faults(save: &Save, map: &Map, layer: &Layer, grid: &Grid<Fi
 }
 
 /// Blocks in wrong places, of the region files that have the drawn blocks, and unowned blocks of these files and of those whose
-/// regions are in the picture. `seen` sees blocks while they are checked.
+/// regions are in the picture. `observer` sees blocks while they are checked.
 pub(super) fn misplaced<'a>(
     save: &Save,
     forest: &Forest,
     blocks: impl Iterator<Item = &'a At>,
     is_in_picture: impl Fn(&RegionFile) -> bool,
-    seen: Option<Seen<'_>>,
+    observer: Option<BlockObserver<'_>>,
     watch: &Watch<'_>,
 ) -> Misplaced {
     // A file of one block leaves no doubt about its place.
@@ -71,7 +71,7 @@ pub(super) fn misplaced<'a>(
     let paths: HashSet<PathBuf> = files.map(|(_, file)| forest.dir.join(&file.name)).collect();
     let others = forest.regions.iter().filter(|file| is_in_picture(file));
     let others: HashSet<PathBuf> = others.map(|file| forest.dir.join(&file.name)).collect();
-    check::misplaced_while_seen(save, forest, &paths, &others, seen, watch)
+    check::misplaced_observed(save, forest, &paths, &others, observer, watch)
 }
 
 /// The positions of the first and of the last block that a region may have; `None` if its size is not known.

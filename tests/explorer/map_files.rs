@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use voxscope::export::{MapRequest, map};
 use voxscope::godot::container::Mode;
-use voxscope::picture::{Look, Mark, Part, palette::Palette};
+use voxscope::picture::{Look, Mark, Part};
 use voxscope::save::{Options, Save};
 use voxscope::watch::Watch;
 
@@ -22,17 +22,8 @@ fn open(path: &Path) -> Arc<Save> {
 fn pixels(save: &Arc<Save>, look: Look, against: Option<Arc<Save>>) -> (Vec<[u8; 4]>, usize) {
     let dir = tempfile::tempdir().unwrap();
     let to = dir.path().join("map.png");
-    let request = MapRequest {
-        look,
-        lod: 0,
-        area: None,
-        scale: 1,
-        channel: (look == Look::Difference).then_some(0),
-        cut: None,
-        palette: Palette::default(),
-        health: false,
-        against,
-    };
+    let channel = (look == Look::Difference).then_some(0);
+    let request = MapRequest { channel, against, ..MapRequest::new(look) };
     map(save, Part::first(save).unwrap(), &request, &to, &Watch::default()).unwrap();
     let mut reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&to).unwrap())).read_info().unwrap();
     let mut bytes = vec![0; reader.output_buffer_size().unwrap()];

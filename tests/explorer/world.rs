@@ -10,7 +10,7 @@ use voxscope::demo::{Extent, ForestSpec, write_forest};
 use voxscope::export::{MapRequest, NOTHING, map};
 use voxscope::godot::channel::{SDF, sdf};
 use voxscope::godot::container::Mode;
-use voxscope::picture::{Look, Part, palette::Palette};
+use voxscope::picture::{Look, Part};
 use voxscope::save::{Options, Save};
 use voxscope::tui::pane::Pane;
 use voxscope::tui::theme::{ColorMode, Theme};
@@ -21,20 +21,6 @@ use voxscope::world::{Buffer, World};
 
 use crate::common::edit::{clear, edited, set};
 use crate::{driver, mouse_press, on, sample, sized};
-
-fn request(look: Look) -> MapRequest {
-    MapRequest {
-        look,
-        lod: 0,
-        area: None,
-        scale: 1,
-        channel: None,
-        cut: None,
-        palette: Palette::default(),
-        health: false,
-        against: None,
-    }
-}
 
 /// The numbers of an array that was written, its shape, and where it begins in the world.
 fn array(save: &Arc<Save>, request: &MapRequest) -> (Vec<[u8; 4]>, [usize; 2], [i64; 3]) {
@@ -107,19 +93,19 @@ fn heights_are_those_of_a_scan_of_every_column() {
     saves.extend(samples.iter().map(|dir| dir.path().to_owned()));
     for path in saves {
         let save = Arc::new(Save::open(&path, &Options::default()).unwrap());
-        let (bytes, shape, origin) = array(&save, &request(Look::Height));
+        let (bytes, shape, origin) = array(&save, &MapRequest::new(Look::Height));
         let heights: Vec<i32> = bytes.into_iter().map(i32::from_le_bytes).collect();
         let expected = naive_heights(&save, shape, origin);
         assert!(heights == expected, "{}", path.display());
         assert!(heights.iter().any(|height| *height != NOTHING), "{}", path.display());
         // A box is a part of it, and a smaller picture has the highest of each square.
         let area = Some([[origin[0], i64::MIN >> 20, origin[2]], [origin[0] + 5, i64::MAX >> 20, origin[2] + 3]]);
-        let (part, of, _) = array(&save, &MapRequest { area, ..request(Look::Height) });
+        let (part, of, _) = array(&save, &MapRequest { area, ..MapRequest::new(Look::Height) });
         assert_eq!(of, [3, 5]);
         for (at, height) in part.into_iter().enumerate() {
             assert_eq!(i32::from_le_bytes(height), expected[at / 5 * shape[1] + at % 5]);
         }
-        let (small, of, from) = array(&save, &MapRequest { scale: 4, ..request(Look::Height) });
+        let (small, of, from) = array(&save, &MapRequest { scale: 4, ..MapRequest::new(Look::Height) });
         for (at, height) in small.into_iter().enumerate() {
             let cell = |i: usize, n: usize| from[i] + 4 * i64::try_from(n).unwrap() - origin[i];
             let (z, x) = (cell(2, at / of[1]), cell(0, at % of[1]));
@@ -138,7 +124,7 @@ fn coverage_and_sizes_are_those_of_the_tables() {
     let save = Arc::new(Save::open(dir.path(), &Options::default()).unwrap());
     let world = World::only(&save).unwrap();
     let side = usize::from(world.block_size().unwrap());
-    let (bytes, shape, origin) = array(&save, &request(Look::Coverage));
+    let (bytes, shape, origin) = array(&save, &MapRequest::new(Look::Coverage));
     for lod in world.lods() {
         let index = world.index(lod);
         for (at, bits) in bytes.iter().enumerate().step_by(side / 2 + 1) {
@@ -150,7 +136,7 @@ fn coverage_and_sizes_are_those_of_the_tables() {
             assert_eq!(u32::from_le_bytes(*bits) >> lod & 1 == 1, there, "LOD {lod}, {block:?}");
         }
     }
-    let (bytes, ..) = array(&save, &request(Look::Size));
+    let (bytes, ..) = array(&save, &MapRequest::new(Look::Size));
     let mut buffer = Buffer::default();
     let mut stored = 0u64;
     for at in &world.index(0).blocks {
@@ -166,8 +152,8 @@ fn a_pixel_over_several_columns_has_the_size_of_the_largest() {
     let dir = sample("current");
     let save = Arc::new(Save::open(dir.path(), &Options::default()).unwrap());
     // Blocks are 16 voxels wide: pixels of 5 voxels are over two columns of blocks.
-    let (fine, shape, from) = array(&save, &request(Look::Size));
-    let (coarse, of, to) = array(&save, &MapRequest { scale: 5, ..request(Look::Size) });
+    let (fine, shape, from) = array(&save, &MapRequest::new(Look::Size));
+    let (coarse, of, to) = array(&save, &MapRequest { scale: 5, ..MapRequest::new(Look::Size) });
     let mut expected = vec![0; of[0] * of[1]];
     for (at, n) in fine.into_iter().enumerate() {
         let place =
@@ -189,7 +175,7 @@ fn the_look_repair_is_the_repaired_copy_with_marks_where_the_plan_changes_it() {
     voxscope::repair::run(&save, &copy, &voxscope::repair::Options::default()).unwrap();
     let draw = |save: &Arc<Save>, look: Look| {
         let to = out.path().join(format!("{}.png", look.name()));
-        map(save, Part::first(save).unwrap(), &request(look), &to, &Watch::default()).unwrap();
+        map(save, Part::first(save).unwrap(), &MapRequest::new(look), &to, &Watch::default()).unwrap();
         let file = std::io::BufReader::new(std::fs::File::open(&to).unwrap());
         let mut reader = png::Decoder::new(file).read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
@@ -222,18 +208,18 @@ fn a_picture_has_a_pixel_for_each_column_and_nothing_is_overwritten() {
         let out = tempfile::tempdir().unwrap();
         for look in [Look::Surface, Look::Height, Look::Coverage, Look::Size, Look::Health] {
             let to = out.path().join(format!("{}.png", look.name()));
-            let summary = map(&save, part, &request(look), &to, &Watch::default()).unwrap();
+            let summary = map(&save, part, &MapRequest::new(look), &to, &Watch::default()).unwrap();
             let reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&to).unwrap())).read_info();
             let mut reader = reader.unwrap();
             assert_eq!([reader.info().width, reader.info().height], summary.size, "{name}");
             let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
             reader.next_frame(&mut pixels).unwrap();
             assert!(pixels.chunks(4).any(|rgba| rgba[3] == 255), "{name}, {}", look.name());
-            assert!(map(&save, part, &request(look), &to, &Watch::default()).is_err());
+            assert!(map(&save, part, &MapRequest::new(look), &to, &Watch::default()).is_err());
         }
-        let far = MapRequest { scale: 1, area: Some([[1 << 30; 3], [1 << 31; 3]]), ..request(Look::Height) };
+        let far = MapRequest { scale: 1, area: Some([[1 << 30; 3], [1 << 31; 3]]), ..MapRequest::new(Look::Height) };
         assert!(map(&save, part, &far, &out.path().join("far.npy"), &Watch::default()).is_err());
-        let colors = map(&save, part, &request(Look::Surface), &out.path().join("x.npy"), &Watch::default());
+        let colors = map(&save, part, &MapRequest::new(Look::Surface), &out.path().join("x.npy"), &Watch::default());
         assert!(colors.unwrap_err().to_string().contains("--look height"), "colours are no numbers");
         assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 5, "nothing else is left");
     }
@@ -248,7 +234,7 @@ fn a_picture_that_would_be_too_large_names_the_scale_that_fits() {
     let out = tempfile::tempdir().unwrap();
     let part = Part::first(&save).unwrap();
     let whole = |scale, name: &str| {
-        let request = MapRequest { scale, ..request(Look::Coverage) };
+        let request = MapRequest { scale, ..MapRequest::new(Look::Coverage) };
         map(&save, part, &request, &out.path().join(name), &Watch::default())
     };
     let why = whole(1, "a.png").unwrap_err().to_string();

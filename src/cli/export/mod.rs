@@ -228,15 +228,14 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
     };
     let standard = if arguments.slice.is_some() { picture::Look::Cut } else { picture::Look::Surface };
     let request = MapRequest {
-        look: arguments.look.and_then(LookArgument::of_map).unwrap_or(standard),
         lod: arguments.lod.unwrap_or(0),
         area: arguments.area,
         scale: arguments.scale,
         channel: arguments.channel.first().copied(),
         cut: arguments.slice,
         palette,
-        health: false,
         against,
+        ..MapRequest::new(arguments.look.and_then(LookArgument::of_map).unwrap_or(standard))
     };
     let save = Arc::new(save);
     let done = export::map(&save, part, &request, to, &watch);

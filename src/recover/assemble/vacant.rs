@@ -1,8 +1,9 @@
 //! Whether a slot that was filled held a block at all.
 //!
-//! A game stores no block where nobody was, and its entry is zero as one that was lost. Such a slot is filled as well if some block
-//! without an entry fits. How often that happens is counted: of the slots that have as many neighbours, how many stay without a
-//! block in the end, and into how many places of known blocks another one that has no entry would fit as well.
+//! A game stores no block where nobody was; the entry of such a slot is zero, like an entry that was lost. The slot is filled all
+//! the same if some block without an entry fits. How often that happens is counted: how many of the slots with as many neighbours
+//! stay without a block in the end, and into how many places of known blocks another block without an entry would fit as well. Where
+//! all blocks of a region have likely places, none of them is missing elsewhere.
 
 use std::collections::HashSet;
 

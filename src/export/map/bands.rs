@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use super::voxels::Error;
 use crate::bytes::index;
+use crate::export::voxels::Error;
 use crate::godot::region::Entry;
 use crate::parallel;
 use crate::picture::columns::{Columns, Reading, Rise};
@@ -38,7 +38,7 @@ pub(super) struct Bands<'s> {
     numbers: HashMap<&'s Path, u32>,
     bands: Vec<Band>,
     /// The band whose files are being checked.
-    open: RwLock<Open>,
+    open: RwLock<OpenBand>,
 }
 
 /// Files whose blocks share no row with those of others.
@@ -50,7 +50,7 @@ struct Band {
 
 /// The picture of a band while its files are checked.
 #[derive(Default)]
-struct Open {
+struct OpenBand {
     columns: Vec<Column>,
     /// File, entry and number of each block, in order.
     by_entry: Vec<(u32, u32, usize)>,
@@ -147,7 +147,7 @@ impl<'s> Bands<'s> {
         };
         let mut by_entry: Vec<(u32, u32, usize)> = blocks.filter_map(entry).collect();
         by_entry.sort_unstable();
-        *self.open.write().unwrap_or_else(PoisonError::into_inner) = Open { columns, by_entry, first, drawn };
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = OpenBand { columns, by_entry, first, drawn };
     }
 
     /// Draws a block of the band if it is healthy. Others are read again when the band is complete.
