@@ -41,6 +41,30 @@ fn causes(save: &Save) -> Vec<Cause> {
     findings.causes(save)
 }
 
+/// The explorer passes on the findings of all files in two passes.
+#[test]
+fn causes_do_not_depend_on_the_order_of_findings() {
+    let dir = tempfile::tempdir().unwrap();
+    let samples = dir.path().join("samples");
+    demo::write_all(&samples).unwrap();
+    let mut saves = killed();
+    saves.extend(demo::samples().map(|sample| samples.join(sample.path())));
+    saves.par_iter().for_each(|path| {
+        let Ok(save) = Save::open(path, &Options::default()) else { return };
+        let mut all = Vec::new();
+        check::run(&save, &check::Options::default().level(Level::Semantic), |finding| all.push(finding));
+        let infer = |all: &[check::Finding]| -> Vec<(CauseKind, Vec<String>, u64)> {
+            let mut findings = Findings::default();
+            all.iter().for_each(|finding| findings.add(finding));
+            let causes = findings.causes(&save);
+            causes.into_iter().map(|cause| (cause.kind, cause.evidence, cause.blocks)).collect()
+        };
+        let by_file = infer(&all);
+        all.sort_by_key(check::Finding::code);
+        assert_eq!(infer(&all), by_file, "{}", path.display());
+    });
+}
+
 #[test]
 fn every_killed_game_is_named_so() {
     let worlds = killed();

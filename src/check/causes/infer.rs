@@ -77,7 +77,9 @@ impl Evidence {
                 evidence.push(format!("behind such a place in a table, entries lead to {blocks} of other positions"));
             }
             let blocks = self.torn_by_shift.max(self.blocks_with(|code| CauseKind::Storage.explains(code)));
-            causes.push(Cause::new(CauseKind::Storage, blocks.max(self.displaced_by_shift), evidence, &[]));
+            let cause = Cause::new(CauseKind::Storage, blocks.max(self.displaced_by_shift), evidence, &[]);
+            // The changed table explains the misplaced blocks.
+            causes.push(Cause { covers_rest: self.displaced_by_shift > 0, ..cause });
         }
         if self.garbage > 0 {
             // There are at least twice as many as [`GARBAGE`].

@@ -7,7 +7,7 @@ mod infer;
 mod misfit;
 mod region_misfit;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::check::cause::{Cause, is_of, saves_of};
@@ -31,6 +31,8 @@ const MOST: usize = 1 << 15;
 #[derive(Debug, Default)]
 pub struct Findings {
     files: Vec<(Arc<str>, FileFindings)>,
+    /// Where each file is among them: the findings of one may come in several passes.
+    index: HashMap<Arc<str>, usize>,
     /// How many blocks are kept apart.
     apart: usize,
 }
@@ -82,10 +84,12 @@ impl FileFindings {
 impl Findings {
     /// Counts a finding.
     pub fn add(&mut self, finding: &Finding) {
-        if self.files.last().is_none_or(|(file, _)| *file != finding.file) {
+        let next = self.files.len();
+        let at = *self.index.entry(Arc::clone(&finding.file)).or_insert(next);
+        if at == next {
             self.files.push((Arc::clone(&finding.file), FileFindings::default()));
         }
-        if let Some((_, found)) = self.files.last_mut() {
+        if let Some((_, found)) = self.files.get_mut(at) {
             let before = found.blocks.len();
             found.add(finding);
             self.apart += found.blocks.len() - before;
@@ -102,7 +106,7 @@ impl Findings {
     pub fn below(&self, prefix: &str) -> Self {
         let inside = |file: &str| Some(Arc::from(file.strip_prefix(prefix)?.strip_prefix('/')?));
         let files = self.files.iter().filter_map(|(file, found)| Some((inside(file)?, found.clone())));
-        Self { files: files.collect(), apart: 0 }
+        Self { files: files.collect(), ..Self::default() }
     }
 
     /// What happened to the save, or to each save of a directory, the likeliest first; empty when nothing did, or the findings do not show it. Reads the
@@ -129,7 +133,7 @@ impl Findings {
     /// The same without some files.
     fn without(&self, files: &HashSet<Arc<str>>) -> Self {
         let others = self.files.iter().filter(|(file, _)| !files.contains(file)).cloned();
-        Self { files: others.collect(), apart: 0 }
+        Self { files: others.collect(), ..Self::default() }
     }
 
     fn causes_of_one(&self, save: &Save) -> Vec<Cause> {
