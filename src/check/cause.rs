@@ -7,6 +7,7 @@ use serde::ser::SerializeStruct;
 
 use crate::damage::Code;
 use crate::save::Save;
+use crate::sqlite::BESIDE;
 
 /// A kind of event that damages saves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -255,7 +256,8 @@ impl Serialize for CauseKind {
 /// Whether a file is that of a save, both by their printable paths: the save itself, in it, or beside a database.
 #[must_use]
 pub fn is_of(file: &str, save: &str) -> bool {
-    file.strip_prefix(save).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\', '-']))
+    file.strip_prefix(save)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']) || BESIDE.contains(&rest))
 }
 
 /// The saves of a directory, by their printable paths, sorted; none if the path is one save.

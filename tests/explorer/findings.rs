@@ -327,3 +327,18 @@ fn findings_that_are_not_listed_are_counted_as_the_check_counts_them() {
     assert!(screen.contains(&format!("{all} findings in 1 file")), "{screen}");
     assert!(row_with(&driver, "regions/lod0/r.0.0.0.vxr  ✗").contains(&format!("✗ {errors}")), "{screen}");
 }
+
+#[test]
+fn a_cause_explains_no_finding_of_a_save_with_a_longer_name() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["block-epilogue", "block-epilogue-missing"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let mut driver = super::sized(dir.path(), 200, 40);
+    driver.keys("7");
+    for name in ["block-epilogue: ", "block-epilogue-missing: "] {
+        let heading = row_with(&driver, name);
+        assert!(heading.contains("✗ 2"), "{heading}");
+    }
+}
