@@ -304,3 +304,31 @@ fn the_preview_says_what_the_copy_lacks_beside_blocks_as_the_command_does() {
         assert!(!text.contains("nothing to repair. "), "{name}: a sentence begins with a capital\n{area}");
     }
 }
+
+#[test]
+fn the_whole_command_is_shown_where_there_is_room() {
+    let inside = tempfile::tempdir().unwrap();
+    let long = inside.path().join("a-directory-with-a-long-name-for-the-saves-of-the-server").join("crash-grown");
+    let sample = voxscope::demo::samples().find(|sample| sample.name == "crash-grown").unwrap();
+    (sample.make)(&long).unwrap();
+    let mut driver = sized(&long, 120, 40);
+    driver.keys("8");
+    let pane = crate::pane_text(&driver).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(pane.contains("--level certain"), "{pane}");
+}
+
+#[test]
+fn a_healthy_save_gets_no_command_that_repairs_it() {
+    let (mut driver, _dir) = on("current", 120, 40);
+    driver.keys("8");
+    let pane = crate::pane_text(&driver);
+    assert!(pane.contains("Nothing is changed here.") && !pane.contains("voxscope repair"), "{pane}");
+}
+
+#[test]
+fn names_in_the_list_take_no_more_columns_than_they_need() {
+    let (mut driver, _dir) = on("crash-grown", 120, 40);
+    driver.keys("8");
+    let row = row_with(&driver, "table says 22");
+    assert!(row.contains("found at 10, goes to 10"), "{row}");
+}

@@ -22,6 +22,7 @@ use crate::tui::jobs::{JobKind, run_in_own_pool};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role};
 use crate::tui::{App, Focus};
+use unicode_width::UnicodeWidthStr;
 
 /// Columns of the names in the list.
 const NAME: u16 = 22;
@@ -295,7 +296,7 @@ impl Areas {
         let has_sectors = preview(app).is_some_and(|preview| preview.before.1 + preview.after.1 > 0);
         let beside = width >= SIDE_BY_SIDE;
         let wrapped = textwrap::wrap(&command(app), usize::from(width.saturating_sub(4)).max(1)).len();
-        let lines = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, 3) } else { 1 };
+        let lines = if height >= 12 { u16::try_from(wrapped).unwrap_or(1).clamp(1, (height / 5).max(3)) } else { 1 };
         let command = height.saturating_sub(lines);
         let words = preview(app).map(|preview| summary(app, preview)).unwrap_or_default();
         let wrapped = textwrap::wrap(&words, usize::from(width.saturating_sub(LEVEL + 2)).max(1)).len();
@@ -346,7 +347,12 @@ pub fn command(app: &App) -> String {
 /// The command, to be copied.
 #[must_use]
 pub fn copy(app: &App) -> Option<String> {
-    preview(app).map(|_| command(app))
+    preview(app).filter(|_| repairs_something(app)).map(|_| command(app))
+}
+
+/// Whether a repair would do more than copy the save.
+fn repairs_something(app: &App) -> bool {
+    !app.panes.repair.accepted.is_empty() || plan(app).is_some_and(|plan| !plan.changes_nothing())
 }
 
 /// Draws the pane.
@@ -381,6 +387,9 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         strip::legend(app, y, canvas);
     }
     list(app, preview, &parts, at, canvas);
+    if !repairs_something(app) {
+        return;
+    }
     let command = command(app);
     let x = canvas.put(1, parts.command, "$ ", Role::Dim);
     canvas.part(x, parts.command, width.saturating_sub(x + 1), canvas.height()).wrap(0, 0, &command, Role::Key);
@@ -405,14 +414,16 @@ fn list(app: &App, preview: &Preview, parts: &Areas, at: usize, canvas: &mut Can
     let rows = usize::from(parts.rows);
     let first = parts.first(at, preview.lines.len());
     let width = canvas.width();
+    let longest = preview.lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
+    let names = u16::try_from(longest).unwrap_or(NAME).min(NAME);
     for (y, (number, line)) in (parts.list..).zip(preview.lines.iter().enumerate().skip(first).take(rows)) {
         let (mark, role) = mark(line.subject, &app.glyphs);
         canvas.put(1, y, mark, role);
         let x = if line.name.is_empty() {
             1
         } else {
-            canvas.put_within(3, y, NAME, &line.name, Role::Text);
-            4 + NAME
+            canvas.put_within(3, y, names, &line.name, Role::Text);
+            4 + names
         };
         canvas.put_within(x, y, width.saturating_sub(x + 1), &says(app, line), Role::Dim);
         if number == at {
