@@ -238,3 +238,17 @@ fn a_block_in_a_wrong_place_is_called_that_once_the_check_is_through() {
     let screen = driver.text_screen();
     assert!(screen.contains("✗ block-misplaced") || screen.contains("✗ block-moved"), "{screen}");
 }
+
+#[test]
+fn rows_of_several_saves_name_their_saves() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["current", "plain"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let mut driver = super::sized(dir.path(), 200, 60);
+    driver.keys("2");
+    assert!(!row_with(&driver, "current/r.-1.-1.-1.vxr").is_empty());
+    driver.keys("end");
+    assert!(!row_with(&driver, "plain/r.0.0.0.vxr").is_empty());
+}

@@ -253,3 +253,17 @@ fn the_figures_count_every_page_of_a_stream() {
     let figures = row_with(&driver, "pages of 1,024 B");
     assert!(figures.contains(&format!(" {pages} pages")) && figures.contains("1 unowned"), "{figures}");
 }
+
+#[test]
+fn files_of_several_saves_have_the_names_of_their_saves() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["current", "plain"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let mut driver = super::sized(dir.path(), 120, 40);
+    driver.keys("3");
+    for name in ["current/lod0/r.0.0.0.vxr", "plain/lod0/r.0.0.0.vxr"] {
+        assert_eq!(pane_text(&driver).matches(name).count(), 1, "{}", pane_text(&driver));
+    }
+}

@@ -338,6 +338,13 @@ impl Index {
         self.by_name.get(shown).copied()
     }
 
+    /// Whether it is a directory of several saves.
+    #[must_use]
+    pub fn has_several_saves(&self) -> bool {
+        let save = &self.save;
+        save.forests.len() + save.pak_dirs.len() + save.streams.len() + save.maps.len() > 1
+    }
+
     /// The name of an item, as findings have it.
     #[must_use]
     pub fn shown(&self, item: ItemId) -> String {

@@ -1,6 +1,6 @@
 //! The columns of the table: which there are, which have room, what is in them.
 
-use super::table::{Chunk, TableFacts, name};
+use super::table::{Chunk, TableFacts};
 use crate::check::Row;
 use crate::damage::Code;
 use crate::tui::numbers::grouped;
@@ -202,7 +202,7 @@ pub fn cell(column: Column, chunk: &Chunk, row: &Row, glyphs: &Glyphs, digits: u
     let unread = chunk.provisional;
     let text = match column {
         Column::File => {
-            return (name(&row.file).to_owned(), Role::Text);
+            return (chunk.label.clone(), Role::Text);
         }
         Column::Lod => row.lod.to_string(),
         Column::Position => {

@@ -306,6 +306,8 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
             if placed.column.is_right() {
                 let end = placed.x.saturating_add(placed.width);
                 canvas.put_right(end, y, &text, role);
+            } else if placed.column == Column::File {
+                canvas.put_middle(placed.x, y, placed.width, &text, role);
             } else {
                 canvas.put_within(placed.x, y, placed.width, text.trim_end(), role);
             }

@@ -25,6 +25,8 @@ pub struct Chunk {
     pub rows: RowTable,
     /// Whether these come from the file's table alone, before the blocks are read.
     pub provisional: bool,
+    /// The name of the file, as the table shows it.
+    pub label: String,
     facts: TableFacts,
     failure: Option<String>,
 }
@@ -67,7 +69,6 @@ impl TableFacts {
         let mut facts = Self::default();
         let (mut least, mut most) = (0, 0);
         let (mut sector, mut bytes, mut plain) = (0, 0, 0);
-        facts.name = rows.get(0).map_or(0, |row| columns(name(&row.file)));
         for row in rows.iter() {
             facts.lods |= row.lod > 0;
             facts.versions |= row.version.is_some();
@@ -115,8 +116,7 @@ impl TableFacts {
 }
 
 /// The name of a file without what is before it: what is the same in all of them is at their beginning.
-#[must_use]
-pub fn name(file: &str) -> &str {
+fn name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
 }
 
@@ -124,10 +124,20 @@ fn columns(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
+/// The name of a file of several saves: the directories of blocks are left out.
+fn name_with_save(shown: &str) -> String {
+    let is_lod = |part: &str| part.strip_prefix("lod").is_some_and(|n| n.parse::<u8>().is_ok());
+    let parts = shown.split('/').filter(|part| !is_lod(part) && !["regions", "blocks"].contains(part));
+    parts.collect::<Vec<_>>().join("/")
+}
+
 impl Chunk {
-    fn new(item: ItemId, rows: RowTable) -> Self {
-        let facts = TableFacts::from_rows(&rows);
-        Self { item, rows, provisional: false, facts, failure: None }
+    fn new(index: &Index, item: ItemId, rows: RowTable) -> Self {
+        let shown = index.shown(item);
+        let label = if index.has_several_saves() { name_with_save(&shown) } else { name(&shown).to_owned() };
+        let mut facts = TableFacts::from_rows(&rows);
+        facts.name = if rows.get(0).is_some() { columns(&label) } else { 0 };
+        Self { item, rows, provisional: false, label, facts, failure: None }
     }
 }
 
@@ -324,10 +334,10 @@ fn chunk(index: &Index, item: ItemId, worker: &Worker<'_>) -> Chunk {
         }
     };
     match rows {
-        Ok(rows) => Chunk::new(item, rows),
+        Ok(rows) => Chunk::new(index, item, rows),
         Err(error) => {
             let failure = Some(format!("{}: {error}", index.shown(item)));
-            Chunk { failure, ..Chunk::new(item, RowTable::default()) }
+            Chunk { failure, ..Chunk::new(index, item, RowTable::default()) }
         }
     }
 }
@@ -356,5 +366,5 @@ fn provisional(index: &Index, opened: &Opened) -> Chunk {
         known: None,
         key: None,
     });
-    Chunk { provisional: true, ..Chunk::new(opened.item, rows.collect()) }
+    Chunk { provisional: true, ..Chunk::new(index, opened.item, rows.collect()) }
 }

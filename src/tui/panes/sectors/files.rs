@@ -47,9 +47,9 @@ fn layout(app: &App, width: u16, height: u16) -> FileList {
     let rows = height.saturating_sub(if framed { 2 } else { 0 });
     let first = scroll::follow(app.panes.sectors.first, cursor, rows.into(), files);
     let shown =
-        |at: usize| app.index.as_ref().map_or(0, |index| short_name(&index.shown(items.start + at)).chars().count());
+        |at: usize| app.index.as_ref().map_or(0, |index| short_name(app, index, items.start + at).chars().count());
     let longest = (first..files).take(rows.into()).map(shown).max().unwrap_or(0);
-    let name = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, (width / 3).max(8));
+    let name = u16::try_from(longest).unwrap_or(u16::MAX).clamp(8, (width * 2 / 5).max(8));
     FileList { framed, rows, name, first, cursor, files }
 }
 
@@ -119,10 +119,14 @@ pub fn request_missing(app: &mut App) {
     strip::request(app, &index, &shown);
 }
 
-/// The name of a file with the directory that it is in.
-fn short_name(shown: &str) -> &str {
+/// The name of a file with the directory that it is in, and below several saves with that of its save.
+fn short_name(app: &App, index: &Index, item: ItemId) -> String {
+    let shown = index.shown(item);
+    if app.selection.node == 0 && index.has_several_saves() {
+        return shown.replacen("/regions/", "/", 1);
+    }
     let mut slashes = shown.rmatch_indices('/');
-    slashes.nth(1).and_then(|(at, _)| shown.get(at + 1..)).unwrap_or(shown)
+    slashes.nth(1).and_then(|(at, _)| shown.get(at + 1..)).unwrap_or(&shown).to_owned()
 }
 
 fn tally(app: &App, index: &Index, item: ItemId) -> Tally {
@@ -150,7 +154,7 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         let checked = app.findings.summary.is_some() || worst.is_some();
         let mark = if checked { app.glyphs.level(worst) } else { app.glyphs.unknown };
         canvas.put(1, y, mark, if checked { level_role(worst) } else { Role::Dim });
-        canvas.put_middle(3, y, list.name, short_name(&index.shown(*item)), Role::Text);
+        canvas.put_middle(3, y, list.name, &short_name(app, index, *item), Role::Text);
         let count = match worst {
             Some(Level::Error) => grouped(tally.errors.into()),
             Some(Level::Warning) => grouped(tally.warnings.into()),

@@ -33,10 +33,11 @@ use view::View;
 
 /// The directory of the world that is shown, where it is one below that of several saves.
 pub fn directory(app: &App) -> Option<PathBuf> {
-    let save = &app.index.as_ref()?.save;
-    if save.forests.len() + save.pak_dirs.len() + save.streams.len() + save.maps.len() < 2 {
+    let index = app.index.as_ref()?;
+    if !index.has_several_saves() {
         return None;
     }
+    let save = &index.save;
     let dir = match app.panes.world.part? {
         Part::Forest(forest) => &save.forests.get(forest)?.dir,
         Part::PakDir(dir) => &save.pak_dirs.get(dir)?.dir,
