@@ -62,3 +62,14 @@ fn the_command_names_the_save_that_is_shown() {
         assert!(lines.iter().any(|line| line.contains("blocks")), "{stop}: {lines:?}");
     }
 }
+
+#[test]
+fn the_sentence_below_the_findings_is_about_the_selected_one() {
+    let dir = tempfile::tempdir().unwrap();
+    demo::write_tour(dir.path()).unwrap();
+    let mut driver = tour(dir.path(), 120, 40);
+    driver.keys("7");
+    let screen = driver.text_screen();
+    let [(_, _, healthy), (_, _, damaged), ..] = demo::TOUR;
+    assert!(screen.contains(damaged) && !screen.contains(healthy), "{screen}");
+}

@@ -105,7 +105,11 @@ pub fn request_missing(app: &mut App) {
         Pane::Channels => channels::request_missing(app),
         Pane::Meta => meta::request_missing(app),
         Pane::Hex => hex::request_missing(app),
-        Pane::Findings => findings::request_missing(app),
+        Pane::Findings => {
+            findings::request_missing(app);
+            // The verdict below the findings is that of the save that the World pane shows.
+            world::follow_selection(app);
+        }
         Pane::World => world::request_missing(app),
         Pane::Repair => repair::request_missing(app),
         Pane::Diff => diff::request_missing(app),

@@ -148,10 +148,13 @@ fn finish_pending(app: &mut App, ready: &Ready) {
     }
 }
 
-/// Asks for what the pane needs, and draws the picture where something of it changed.
-pub fn request_missing(app: &mut App) {
+/// Shows the part of the save that the selected finding is about, or that the selected line of the tree belongs to.
+pub fn follow_selection(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
-    let part = load::part_of(&index, app.selection.node).or(app.panes.world.part).or_else(|| Part::first(&index.save));
+    let is_finding = app.pane == crate::tui::pane::Pane::Findings && app.selection.finding.is_some();
+    let of_finding = app.selected_item().filter(|_| is_finding).and_then(|item| index.node_of(item));
+    let node = of_finding.unwrap_or(app.selection.node);
+    let part = load::part_of(&index, node).or(app.panes.world.part).or_else(|| Part::first(&index.save));
     let Some(part) = part else { return };
     if app.panes.world.part != Some(part) {
         let state = std::mem::take(&mut app.panes.world);
@@ -163,6 +166,12 @@ pub fn request_missing(app: &mut App) {
             ..WorldState::default()
         };
     }
+}
+
+/// Asks for what the pane needs, and draws the picture where something of it changed.
+pub fn request_missing(app: &mut App) {
+    follow_selection(app);
+    let Some(part) = app.panes.world.part else { return };
     load::request_source(app, part);
     let Some(ready) = ready(app).cloned() else { return };
     if app.panes.world.asked.as_ref().is_some_and(|asked| asked.generation != app.generation) {
