@@ -255,6 +255,15 @@ fn the_figures_count_every_page_of_a_stream() {
 }
 
 #[test]
+fn the_legend_of_files_names_every_kind_that_is_drawn() {
+    let (mut driver, _dir) = on("pak-room", 120, 40);
+    driver.keys("3");
+    let screen = pane_text(&driver);
+    assert!(screen.contains("▓■"), "{screen}");
+    assert!(screen.lines().last().unwrap().contains("▓ header"), "{screen}");
+}
+
+#[test]
 fn files_of_several_saves_have_the_names_of_their_saves() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["current", "plain"] {
@@ -266,4 +275,12 @@ fn files_of_several_saves_have_the_names_of_their_saves() {
     for name in ["current/lod0/r.0.0.0.vxr", "plain/lod0/r.0.0.0.vxr"] {
         assert_eq!(pane_text(&driver).matches(name).count(), 1, "{}", pane_text(&driver));
     }
+}
+
+#[test]
+fn a_damaged_sector_is_marked_in_all_of_its_cells() {
+    let (mut driver, _dir) = on("crash-grown", 200, 60);
+    driver.keys("3");
+    let row = row_with(&driver, "lod0/r.0.0.0.vxr");
+    assert!(row.contains("✗✗"), "{row}");
 }

@@ -76,16 +76,19 @@ impl Strip {
         if width == 0 || self.bins.is_empty() {
             return;
         }
-        let marks: Vec<usize> = damaged
-            .iter()
-            .map(|byte| byte.saturating_sub(self.header_bytes) / self.sector_size)
-            .map(|sector| crate::bytes::index(sector.saturating_mul(width as u64) / self.sectors.max(1)))
-            .collect();
+        let damaged: Vec<u64> =
+            damaged.iter().map(|byte| byte.saturating_sub(self.header_bytes) / self.sector_size).collect();
+        // A sector may have several cells, or a cell several sectors.
+        let sector_at = |x: usize| (x as u64).saturating_mul(self.sectors.max(1)) / width as u64;
+        let is_damaged = |x: usize| {
+            let (from, to) = (sector_at(x), sector_at(x + 1));
+            damaged.iter().any(|sector| from <= *sector && *sector < to.max(from + 1))
+        };
         for x in 0..width {
             let (from, to) = (x * self.bins.len() / width, (x + 1) * self.bins.len() / width);
             let part = self.bins.get(from..to.max(from + 1)).unwrap_or_default();
             let kind = part.iter().max().copied().unwrap_or(SectorKind::Stale);
-            let kind = if marks.contains(&x) { SectorKind::Damaged } else { kind };
+            let kind = if is_damaged(x) { SectorKind::Damaged } else { kind };
             let (glyph, role) = glyph(kind, &app.glyphs);
             canvas.put(u16::try_from(x).unwrap_or(u16::MAX), 0, glyph, role);
         }
@@ -164,6 +167,9 @@ pub fn draw_legend(app: &App, y: u16, canvas: &mut Canvas<'_>) {
     };
     for kind in [
         SectorKind::Block,
+        SectorKind::Header,
+        SectorKind::Leaf,
+        SectorKind::Tree,
         SectorKind::Damaged,
         SectorKind::Shared,
         SectorKind::Unowned,
