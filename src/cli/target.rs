@@ -205,7 +205,7 @@ impl Options {
         let of_several: Vec<_> = placed.forests.iter().filter(|forest| forest.inferred_slots.is_some()).collect();
         for forest in &of_several {
             complain(&format_args!(
-                "{}: the borders between its blocks show that the old formula placed those with negative coordinates; they are read by it",
+                "{}: the borders between its blocks show that the old formula placed those with negative coordinates, so it is used",
                 voxscope::printable::path(&forest.dir)
             ));
         }
@@ -213,7 +213,7 @@ impl Options {
             return Ok(placed);
         }
         complain(&format_args!(
-            "{}: the borders between its blocks show that the old formula placed those with negative coordinates; they are read by it (`--slots new` reads them by the other one)",
+            "{}: the borders between its blocks show that the old formula placed those with negative coordinates, so it is used (`--slots new` uses the other one)",
             voxscope::printable::path(path)
         ));
         Ok(placed)

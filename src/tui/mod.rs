@@ -396,13 +396,30 @@ impl App {
     }
 }
 
+/// Which forests are read by the old slot formula, because the borders of their blocks show it.
+fn describe_old_formula(placed: &Save) -> String {
+    let old: Vec<String> = placed
+        .forests
+        .iter()
+        .filter(|forest| forest.inferred_slots.is_some())
+        .map(|forest| placed.shown(&forest.dir))
+        .collect();
+    let (subject, its) = match &old[..] {
+        [first, _, ..] => (format!("{first} and {} more are", old.len() - 1), "their"),
+        [one] if placed.forests.len() > 1 => (format!("{one} is"), "its"),
+        _ => ("The save is".to_owned(), "its"),
+    };
+    format!("{subject} read by the old slot formula, as the borders of {its} blocks show.")
+}
+
 /// Reads the save again by the slot formula that the borders of its blocks show, where that is the old one.
 fn open_as_placed(save: &Arc<Save>, worker: &Worker<'_>) {
     let placed = by_old_formula(save, Purpose::Reading, &|| worker.is_cancelled());
     let Ok(Some(placed)) = placed else { return };
+    let message = describe_old_formula(&placed);
     let index = Index::read_as(placed, Arc::clone(save));
     worker.answer(move |app| {
         app.opened(Ok(index));
-        app.show_message("It is read by the old slot formula, as the borders of its blocks show.".into());
+        app.show_message(message);
     });
 }

@@ -412,3 +412,18 @@ fn the_surface_goes_by_what_further_blocks_show() {
     let screen = driver.text_screen();
     assert!(screen.contains("surface · TYPE") && screen.contains("goes by TYPE now"), "{screen}");
 }
+
+#[test]
+fn the_message_about_the_old_formula_names_its_save() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["current", "blocks-v4-old-slots"] {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    let driver = sized(dir.path(), 120, 40);
+    let screen = driver.text_screen();
+    assert!(screen.contains("blocks-v4-old-slots is read by the old slot formula"), "{screen}");
+    let driver = sized(&dir.path().join("blocks-v4-old-slots"), 120, 40);
+    let screen = driver.text_screen();
+    assert!(screen.contains("The save is read by the old slot formula"), "{screen}");
+}
