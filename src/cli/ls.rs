@@ -203,7 +203,11 @@ impl<W: Write> Table<W> {
             self.file = Some(std::sync::Arc::clone(&row.file));
         }
         // Where the place is not known, the index in the table tells blocks apart.
-        let entry = || ["", self.words.index, &row.slot.to_string()].map(str::to_owned);
+        let is_one_array = row.flags.is_some() && row.position.is_none();
+        let entry = || match is_one_array {
+            true => ["", "", "all"].map(str::to_owned),
+            false => ["", self.words.index, &row.slot.to_string()].map(str::to_owned),
+        };
         let [x, y, z] = row.position.map_or_else(entry, |p| p.map(|n| n.to_string()));
         let instances =
             row.instances.map(|n| format!("{}instances {}", gap(row), count(n, "byte"))).unwrap_or_default();

@@ -414,6 +414,16 @@ fn the_surface_goes_by_what_further_blocks_show() {
 }
 
 #[test]
+fn a_dense_layer_has_no_blocks_in_the_inspector() {
+    let (driver, _dir) = on("map-dense", 120, 40);
+    let inspector = super::inspector_text(&driver);
+    assert!(inspector.contains("file") && !inspector.contains("block"), "{inspector}");
+    let (driver, _dir) = on("map-sparse", 120, 40);
+    let inspector = super::inspector_text(&driver);
+    assert!(inspector.contains("block"), "{inspector}");
+}
+
+#[test]
 fn the_message_about_the_old_formula_names_its_save() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["current", "blocks-v4-old-slots"] {

@@ -320,7 +320,9 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
         out.push(("in B", in_words(app, world.layer(ready), there), Role::Text));
     }
     out.extend(crate::tui::panes::diff::says_at(app, world.cursor).map(|text| ("change", text, Role::Warning)));
-    if let Some((lod, block)) = block_under_cursor(app) {
+    // A dense layer is one array: the parts that it is drawn in are no blocks of it.
+    let is_one_array = app.selected_slot().is_some_and(|slot| slot.position.is_none());
+    if let Some((lod, block)) = block_under_cursor(app).filter(|_| !is_one_array) {
         let of = if lod > 0 { format!(" of LOD {lod}") } else { String::new() };
         out.push(("block", format!("{}{of}", triple(block.position)), Role::Text));
     }
