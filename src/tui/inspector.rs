@@ -161,7 +161,7 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
         describe_block(app, slot, out);
         return slot.position.map_or_else(|| format!("Block {}", slot.slot), |at| format!("Block {}", triple(at)));
     }
-    let sector = app.selection.sector.filter(|_| app.selected_slot().is_none());
+    let sector = app.selection.sector.filter(|_| opened.has_sectors() && app.selected_slot().is_none());
     if let Some(sector) = sector {
         if let Some(owner) = opened.owner_at(sector) {
             let (role, words) = owner_role(owner);
@@ -242,7 +242,9 @@ fn describe_selection(app: &App, out: &mut InspectorLines) -> String {
     for damage in opened.damage.iter().take(3) {
         out.push(("", format!("{damage}."), level_role(Some(damage.code.level()))));
     }
-    node.label.to_string()
+    // In a directory, the file has a line of its own.
+    let line = index.node_of(opened.item).and_then(|at| index.nodes.get(at)).unwrap_or(node);
+    line.label.to_string()
 }
 
 /// Words on a line of the tree that is no file.

@@ -342,3 +342,15 @@ fn a_cause_explains_no_finding_of_a_save_with_a_longer_name() {
         assert!(heading.contains("✗ 2"), "{heading}");
     }
 }
+
+#[test]
+fn a_finding_of_a_description_is_titled_by_its_file() {
+    let (mut driver, _dir) = on("map-layer-name", 120, 40);
+    driver.keys("7");
+    assert_eq!(selected(&driver), Code::MapLayerName);
+    let title = super::inspector_text(&driver);
+    assert!(driver.text_screen().contains("map_data.json ─"), "{}", driver.text_screen());
+    assert!(!driver.text_screen().contains("Sector 0"), "{title}");
+    driver.keys("enter");
+    assert!(!super::pane_text(&driver).contains("sector 0"), "{}", super::pane_text(&driver));
+}

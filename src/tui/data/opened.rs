@@ -151,6 +151,12 @@ impl Opened {
         }
     }
 
+    /// Whether the file consists of sectors: one that describes others does not, nor does an array.
+    #[must_use]
+    pub const fn has_sectors(&self) -> bool {
+        !matches!(self.store, Store::Bytes(_) | Store::Layer(..))
+    }
+
     /// The number of a sector as it is shown: pages of a stream count from 1.
     #[must_use]
     pub fn shown_sector(&self, sector: u64) -> u64 {

@@ -148,7 +148,8 @@ fn heading(app: &App, shown: &ByteSource<'_>, canvas: &mut Canvas<'_>) {
     let dot = app.glyphs.dot;
     let place = format!(" {:#x} of {all:#x}{dot}{what}", state.cursor);
     let mut x = canvas.put(0, 0, &place, Role::Strong);
-    if let (ByteSource::File(_), Some(sector)) = (shown, app.selection.sector) {
+    let has_sectors = app.opened_item().is_none_or(|opened| opened.has_sectors());
+    if let (ByteSource::File(_), Some(sector)) = (shown, app.selection.sector.filter(|_| has_sectors)) {
         let name = app.opened_item().map_or_else(|| format!("sector {sector}"), |opened| opened.sector_name(sector));
         x = canvas.put(x, 0, &format!("{dot}{name}"), Role::Dim);
     }
