@@ -170,3 +170,13 @@ fn the_coverage_of_a_column_is_in_the_inspector() {
     assert!(find(&driver, "LOD 2", 20).is_some(), "{}", driver.text_screen());
     assert!(crate::inspector_text(&driver).contains("LODs 0, 1, 2"), "{}", driver.text_screen());
 }
+
+#[test]
+fn a_legend_in_letters_shows_marks_by_the_letters_of_the_picture() {
+    let mut settings = voxscope::tui::Settings { path: crash("crash_terrain/t1"), ..Default::default() };
+    settings.ascii = true;
+    let driver = Driver::new(settings, 120, 40);
+    let pane = pane_text(&driver);
+    assert!(pane.contains("t torn 1 ") && pane.contains("? in a wrong place 11 "), "{pane}");
+    assert!(!pane.contains("x t torn") && !pane.contains("x ? in"), "{pane}");
+}

@@ -25,6 +25,11 @@ fn entries(app: &App, image: &Image) -> Vec<Entry> {
     marks.chain(unowned).chain(image.legend.iter().cloned()).collect()
 }
 
+/// Entries at the beginning that are marks.
+fn count_marks(image: &Image) -> usize {
+    if image.marks.is_empty() { 0 } else { image.counts.len() }
+}
+
 /// Columns that an entry takes.
 fn entry_width(entry: &Entry) -> u16 {
     let width = match entry {
@@ -109,9 +114,9 @@ pub fn below(app: &App, image: &Image, view: View, area: Rect, canvas: &mut Canv
     let (places, rest) = arrange(&entries, width, scale, rows);
     let mut end = [1, 0];
     let spot = spot(app, &entries);
-    for (entry, [x, y]) in entries.iter().zip(places) {
+    for ((number, entry), [x, y]) in entries.iter().enumerate().zip(places) {
         let is_spot = spot.is_some() && entry.key() == spot;
-        end = [draw_entry(app, entry, is_spot, x, top + y, canvas) + 2, y];
+        end = [draw_entry(app, entry, [is_spot, number < count_marks(image)], x, top + y, canvas) + 2, y];
     }
     if rest > 0 {
         canvas.put(end[0], top + end[1], &more(rest), Role::Dim);
@@ -160,7 +165,7 @@ pub fn draw_beside(app: &App, image: &Image, view: View, area: Rect, canvas: &mu
             }
             _ => {
                 let is_spot = spot.is_some() && entry.key() == spot;
-                draw_entry(app, entry, is_spot, 2, y, &mut part);
+                draw_entry(app, entry, [is_spot, number < count_marks(image)], 2, y, &mut part);
             }
         }
         y += rows;
@@ -199,7 +204,7 @@ fn swatch(app: &App, x: u16, y: u16, color: Rgb, canvas: &mut Canvas<'_>) -> u16
     canvas.put_styled(x, y, "■", style)
 }
 
-fn draw_entry(app: &App, entry: &Entry, is_spot: bool, x: u16, y: u16, canvas: &mut Canvas<'_>) -> u16 {
+fn draw_entry(app: &App, entry: &Entry, [is_spot, is_mark]: [bool; 2], x: u16, y: u16, canvas: &mut Canvas<'_>) -> u16 {
     let mode = mode(app);
     let plain = app.glyphs.ascii || mode == ColorMode::None;
     let swatch = |x: u16, color: Rgb, glyph: &str, canvas: &mut Canvas<'_>| {
@@ -208,6 +213,13 @@ fn draw_entry(app: &App, entry: &Entry, is_spot: bool, x: u16, y: u16, canvas: &
         canvas.put_styled(x, y, &text, style)
     };
     match entry {
+        // Where the picture has letters, blocks with a mark are filled with that of the mark.
+        Entry::Color { color, text, share: None, .. } if plain && is_mark => {
+            let style = if mode == ColorMode::None { Style::new() } else { Style::new().fg(shown(mode, *color)) };
+            let (letter, words) = text.split_at_checked(1).unwrap_or(("", text));
+            let x = canvas.put_styled(x, y, letter, style);
+            canvas.put(x, y, words, if is_spot { Role::Selected } else { Role::Text })
+        }
         Entry::Color { color, text, share, .. } => {
             let x = if plain { swatch(x, *color, "", canvas) } else { self::swatch(app, x, y, *color, canvas) };
             let share = share.map_or_else(String::new, share_text);
