@@ -135,3 +135,25 @@ fn sizes_of_one_byte_are_singular() {
     assert!(screen.contains("It could be 16 x 128 x 16 voxels of 1 byte as well."), "{screen}");
     assert!(!screen.contains(" 1 bytes"), "{screen}");
 }
+
+#[test]
+fn the_heading_of_metadata_says_what_it_is_of() {
+    let (mut driver, _dir) = on("stream", 120, 40);
+    driver.keys("5");
+    assert!(
+        super::pane_text(&driver).lines().next().unwrap().trim() == "metadata of the block",
+        "{}",
+        super::pane_text(&driver)
+    );
+}
+
+#[test]
+fn a_type_that_occurs_is_never_0_percent() {
+    let dir = super::sample("lods");
+    let names = voxscope::picture::palette::Palette::parse("[types]\n1 = \"grass\"\n").unwrap();
+    let settings = voxscope::tui::Settings { path: dir.path().to_owned(), names, ..Default::default() };
+    let mut driver = voxscope::tui::Driver::new(settings, 120, 40);
+    driver.keys("enter");
+    let pane = super::pane_text(&driver);
+    assert!(pane.contains("1 grass ") && pane.contains(" <1 %") && !pane.contains(" 0 %"), "{pane}");
+}

@@ -248,8 +248,14 @@ pub fn draw(app: &App, canvas: &mut Canvas<'_>) {
         return;
     }
     let voxels = lines.iter().filter(|line| line.depth == 0 && line.voxel.is_some()).count();
+    let is_of_block = lines.iter().any(|line| line.depth == 0 && line.voxel.is_none());
     let heading = if has_block {
-        format!(" of the block, and of {voxels} of its voxels")
+        let of_voxels = crate::printable::count(voxels as u64, "voxel");
+        match (is_of_block, voxels) {
+            (true, 0) => " metadata of the block".to_owned(),
+            (true, _) => format!(" metadata of the block and of {of_voxels}"),
+            (false, _) => format!(" metadata of {of_voxels}"),
+        }
     } else {
         " description of the file".to_owned()
     };

@@ -358,7 +358,9 @@ fn types_in_words(channel: &ChannelData, names: &Palette) -> Option<String> {
     channel.types.iter().find(|(value, _)| names.name(*value).is_some())?;
     let words = channel.types.iter().take(MAX_TYPES).map(|(value, count)| {
         let name = names.name(*value).map_or_else(String::new, |name| format!(" {name}"));
-        format!("{value}{name} {:.0} %", *count as f64 * 100.0 / voxels as f64)
+        let share = *count as f64 * 100.0 / voxels as f64;
+        // As in the legend of the world: what occurs is never 0 %.
+        if share < 1.0 { format!("{value}{name} <1 %") } else { format!("{value}{name} {share:.0} %") }
     });
     let distinct = channel.range.map_or(0, |range| range.distinct);
     let more = distinct.checked_sub(MAX_TYPES + 1).map(|n| format!(", and {} more", grouped(n as u64 + 1)));
