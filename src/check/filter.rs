@@ -51,6 +51,11 @@ const NUMBERS: [&str; 12] =
 const ALIASES: [(&str, &str); 5] =
     [("record", "slot"), ("block", "sector"), ("blocks", "sectors"), ("stored", "bytes"), ("decompressed", "plain")];
 
+/// Names of containers, and `none` of a block in no container.
+const CONTAINERS: [&str; 8] = ["plain", "lz4-be", "lz4", "zstd", "headerless", "lz4-wrong-order", "zlib", NO_CONTAINER];
+
+const NO_CONTAINER: &str = "none";
+
 /// States by severity.
 const STATES: [&str; 4] = ["ok", "note", "warning", "error"];
 
@@ -86,7 +91,7 @@ impl Filter {
                 let state = STATES.iter().position(|state| *state == row.state()).unwrap_or(0);
                 operator.holds(state, *value)
             }
-            Term::Container(equal, name) => (row.container.unwrap_or("none") == name) == *equal,
+            Term::Container(equal, name) => (row.container.unwrap_or(NO_CONTAINER) == name) == *equal,
             Term::Code(equal, code) => row.codes.contains(*code) == *equal,
             Term::File(equal, part) => row.file.contains(part.as_str()) == *equal,
         })
@@ -143,7 +148,8 @@ fn term(text: &str) -> Result<Term, String> {
         _ => false,
     };
     match field {
-        "container" => Ok(Term::Container(equal, value.to_owned())),
+        "container" if CONTAINERS.contains(&value) => Ok(Term::Container(equal, value.to_owned())),
+        "container" => Err(format!("`{shown}`: a container is one of {}", CONTAINERS.join(", "))),
         "code" => Code::from_name(value)
             .map(|code| Term::Code(equal, code))
             .ok_or_else(|| format!("`{shown}`: there is no such code; `voxscope explain` lists them")),
@@ -194,6 +200,7 @@ mod tests {
             ("code=table-count code!=block-epilogue", true),
             ("container=lz4", true),
             ("container!=lz4", false),
+            ("container!=none", true),
             ("file=lod1/ file!=r.0.0.0", true),
             ("version=4 slot=7 sector=40 sectors=10 plain=16000", true),
             ("record=7 block=40 blocks=10", true),
@@ -212,6 +219,7 @@ mod tests {
             ("lod!1", "is no filter"),
             ("bytes>many", "number"),
             ("state=bad", "ok, note, warning, error"),
+            ("container=lz5", "plain, lz4-be, lz4, zstd"),
             ("code=nothing", "no such code"),
             ("colour=red", "no such field"),
             ("file<a", "= or !="),

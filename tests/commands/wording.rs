@@ -174,3 +174,13 @@ fn what_is_missing_and_foreign_in_several_saves_is_named() {
         done.lines().find(|line| line.contains(" a rig of VoxEdit in the place")).unwrap_or_else(|| panic!("{done}"));
     assert!(rig.starts_with("1 file (region-voxedit/"), "{rig}");
 }
+
+#[test]
+fn an_unknown_container_is_refused_like_an_unknown_state() {
+    let demo = Demo::new();
+    let save = &demo.path("healthy/current");
+    let ran = run(&["ls", save, "container=lz5"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(16), ""), "{}", ran.err);
+    assert!(ran.err.contains("a container is one of plain, lz4-be, lz4"), "{}", ran.err);
+    assert_eq!(run(&["ls", save, "container=lz4"]).code, Some(0));
+}
