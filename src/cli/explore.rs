@@ -31,7 +31,7 @@ pub struct ThemeArgs {
     /// Use ASCII characters only, for terminals without Unicode
     #[arg(long, help_heading = HEADING)]
     ascii: bool,
-    /// Leaves the mouse to the terminal, so that it selects text
+    /// Leave the mouse to the terminal, so that it selects text
     #[arg(long, help_heading = HEADING)]
     no_mouse: bool,
     /// Colours and keys; voxscope/config.toml among the user's configuration when not given

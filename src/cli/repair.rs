@@ -67,7 +67,7 @@ enum Level {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if arguments.out.is_none() && !arguments.plan {
-        let why = "give --out NEW to write a repaired copy, or --plan to print what it would have and write nothing";
+        let why = "give --out NEW to write a repaired copy, or --plan to print what it would do and write nothing";
         return Err(Failure::Usage(why.to_owned()));
     }
     let save = arguments.options.open(&arguments.source)?;

@@ -224,7 +224,7 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     // Blocks of maps are not counted.
     if totals.source > 0 {
         let blocks = if totals.source == 1 { "block" } else { "blocks" };
-        lines.push(format!("In the source {} {blocks}: {}.", grouped(totals.source), parts.join(", ")));
+        lines.push(format!("The source has {} {blocks}: {}.", grouped(totals.source), parts.join(", ")));
     }
     if totals.set_aside > 0 {
         let (blocks, kept) = match totals.set_aside {
@@ -236,6 +236,10 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
         lines.push(format!("{} {blocks} {will} in lost+found{identical}.", grouped(totals.set_aside)));
     }
     lines.extend(loss_words(totals));
+    // Where most blocks are lost, the advice on the copy names the backup.
+    if totals.lost > 0 && totals.older == 0 && !lacks_most(totals) {
+        lines.push("If there is a backup, `--from-backup OLD` can fill positions that lack their block.".to_owned());
+    }
     lines.extend(done.map(|written| advice_on_copy(totals, written, true).to_owned()));
     lines
 }

@@ -140,7 +140,17 @@ fn messages_about_paks_and_maps_use_their_words() {
         }
     }
     let ran = run(&["show", &map, "--at=9000,0,0"]);
-    assert!(ran.err.contains("Lake_Global goes from (-10, 2, -7) to (10, 8, 7), in metres"), "{}", ran.err);
+    assert!(
+        ran.err.contains("Lake_Global goes from (-10.00, 2.00, -7.00) to (10.00, 8.00, 7.00), in metres"),
+        "{}",
+        ran.err
+    );
+    // Sizes that are listed are not looked up elsewhere.
+    assert!(!ran.err.contains("voxscope info"), "{}", ran.err);
+    let ran = run(&["show", &demo.path("healthy/current"), "--record=1"]);
+    assert!(ran.err.contains("--record is for pak regions, and there is none here"), "{}", ran.err);
+    let dense = run(&["ls", &demo.path("healthy/map-dense")]).out;
+    assert!(dense.lines().any(|line| line.split_whitespace().take(2).eq(["0", "all"])), "{dense}");
 }
 
 #[test]

@@ -184,3 +184,38 @@ fn an_unknown_container_is_refused_like_an_unknown_state() {
     assert!(ran.err.contains("a container is one of plain, lz4-be, lz4"), "{}", ran.err);
     assert_eq!(run(&["ls", save, "container=lz4"]).code, Some(0));
 }
+
+#[test]
+fn export_without_a_destination_names_both_options_that_give_one() {
+    let demo = Demo::new();
+    let ran = run(&["export", &demo.path("healthy/current")]);
+    assert_eq!(ran.code, Some(16), "{}", ran.out);
+    assert!(ran.err.contains("--out <DST>|--map <OUT>"), "{}", ran.err);
+}
+
+#[test]
+fn blocks_of_no_entry_are_called_unowned() {
+    let demo = Demo::new();
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("lost");
+    let ran = run(&["export", &demo.path("healthy/current"), "--lost", "--out", out.to_str().unwrap()]);
+    assert!(ran.out.contains("0 unowned blocks, 0 whole"), "{}", ran.out);
+}
+
+#[test]
+fn a_comparison_without_blocks_says_so() {
+    let demo = Demo::new();
+    let save = &demo.path("healthy/current");
+    let ran = run(&["diff", save, save, "--lod=7"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "blocks: none to compare\n"), "{}", ran.err);
+}
+
+#[test]
+fn a_plan_that_loses_blocks_names_the_option_for_a_backup() {
+    let demo = Demo::new();
+    let of = |name: &str| run(&["repair", &demo.path(name), "--plan"]).out;
+    let (lossy, lossless) = (of("damaged/block-zeroed"), of("damaged/crash-grown"));
+    assert!(lossy.contains("without a block in the copy"), "{lossy}");
+    assert!(lossy.contains("`--from-backup OLD` can fill positions that lack their block"), "{lossy}");
+    assert!(!lossless.contains("--from-backup"), "{lossless}");
+}

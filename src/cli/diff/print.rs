@@ -231,7 +231,7 @@ impl<W: Write> Printer<'_, W> {
                     n => format!(" · {}", count(n, "voxel")),
                 };
                 let stopped = if summary.interrupted { "interrupted before its end · " } else { "" };
-                let counts = if counts.is_empty() { "no blocks".to_owned() } else { counts.join(", ") };
+                let counts = if counts.is_empty() { "none to compare".to_owned() } else { counts.join(", ") };
                 let holes = match summary.holes {
                     0 => String::new(),
                     n => format!(

@@ -68,12 +68,12 @@ impl LookArgument {
 
 /// Arguments of `export`.
 #[derive(Clone, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, group = clap::ArgGroup::new("destination").args(["out", "map"]).required(true))]
 pub struct Arguments {
     /// The save, which is only read
     pub(super) source: PathBuf,
     /// Write the result here, a new directory, or a new file for --slice, --table and --instances
-    #[arg(long, value_name = "DST", required_unless_present = "map")]
+    #[arg(long, value_name = "DST")]
     pub(super) out: Option<PathBuf>,
     /// A picture of the whole world: OUT ends in .png, or in .npy for the numbers of --look height, depth, size, coverage
     #[arg(long, value_name = "OUT", help_heading = OTHER)]

@@ -349,9 +349,9 @@ fn lost(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
         repair::Error::Build(error) => Error::Beside(error),
         error => Error::Missing(error.to_string()),
     })?;
-    let (blocks, arrays) = (count(found.blocks, "block"), count(found.arrays, "array"));
+    let (blocks, arrays) = (count(found.blocks, "unowned block"), count(found.arrays, "array"));
     let identical = check::identical_words(found.identical);
-    let blocks = format!("{blocks} without an owner, {} whole{identical} · {arrays}", found.whole);
+    let blocks = format!("{blocks}, {} whole{identical} · {arrays}", found.whole);
     let words = match (found.blocks, count(found.files, "other file")) {
         (_, _) if found.files == 0 => blocks,
         (0, _) => format!("{} that a repair puts into lost+found", count(found.files, "file")),

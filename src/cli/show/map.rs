@@ -66,11 +66,14 @@ fn cell(arguments: &Arguments, layer: &Layer) -> Option<[u32; 3]> {
 
 /// That nothing is at the requested position, and where the layers are.
 pub fn outside(arguments: &Arguments, save: &Save) -> String {
-    let mut text = format!("{} is outside of every layer; `voxscope info` has their sizes", asked(arguments));
+    let mut text = format!("{} is outside of every layer", asked(arguments));
+    if arguments.at.is_none() {
+        text.push_str("; `voxscope info` has their sizes");
+    }
     let layers = save.maps.iter().flat_map(Map::layers).filter_map(|layer| Some((layer, layer.frame()?)));
     for (layer, frame) in layers.take(LISTED).filter(|_| arguments.at.is_some()) {
         let name = printable(layer.name.as_deref().unwrap_or("a layer without a name"));
-        let ends = [[0; 3], frame.dim].map(|corner| frame.corner(corner).map(|n| n.to_string()).join(", "));
+        let ends = [[0; 3], frame.dim].map(|corner| frame.corner(corner).map(|n| format!("{n:.2}")).join(", "));
         text.push_str(&format!("\n  {name} goes from ({}) to ({}), in metres", ends[0], ends[1]));
     }
     text

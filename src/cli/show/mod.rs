@@ -349,6 +349,9 @@ fn not_there(Request { arguments, subject, .. }: &Request<'_>, save: &Save) -> S
             list_lod()
         ),
         (None, None) if arguments.at.is_some() => format!("{path}: --at is for voxel maps, and there is none here"),
+        (None, None) if save.pak_dirs.is_empty() => {
+            format!("{path}: --record is for pak regions, and there is none here")
+        }
         (None, None) => {
             let record = arguments.record.map_or_else(String::new, |n| format!("{n} "));
             format!("{path}: no record {record}with a chunk in a pak region here")
