@@ -31,9 +31,30 @@ static DRAWING_THREAD: OnceLock<ThreadId> = OnceLock::new();
 /// Bytes that are put on the clipboard at most: what terminals commonly take.
 const MAX_CLIPBOARD_BYTES: usize = 74_000;
 
+/// Standard output, whose errors are ignored once the terminal is restored: a [`Terminal`] that is dropped shows the cursor,
+/// and prints to standard error if it cannot, which panics if the terminal is gone.
+struct Output(Stdout);
+
+impl Output {
+    /// The result of writing; `done` in place of an error if nobody can see it any more.
+    fn ignoring<T>(result: io::Result<T>, done: T) -> io::Result<T> {
+        if ACQUIRED.load(Ordering::Relaxed) { result } else { result.or(Ok(done)) }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Self::ignoring(self.0.write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Self::ignoring(self.0.flush(), ())
+    }
+}
+
 /// The acquired terminal.
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Output>>,
     /// Where the second columns of wide characters were in the last frame.
     wide: Vec<Position>,
     /// Whether the mouse is used.
@@ -58,7 +79,7 @@ impl Screen {
             }));
         }
         enter(mouse)?;
-        let terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        let terminal = Terminal::new(CrosstermBackend::new(Output(stdout())))?;
         Ok(Self { terminal, wide: Vec::new(), mouse })
     }
 
@@ -90,7 +111,9 @@ impl Screen {
     pub fn force_redraw(&mut self) -> io::Result<()> {
         // Made new rather than cleared: clearing asks the terminal for its cursor and waits for the answer.
         execute!(stdout(), Clear(ClearType::All))?;
-        self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        // A cursor that is shown already is not shown by the drop, which panics if it cannot print its error.
+        self.terminal.show_cursor()?;
+        self.terminal = Terminal::new(CrosstermBackend::new(Output(stdout())))?;
         Ok(())
     }
 

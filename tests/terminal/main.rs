@@ -245,6 +245,16 @@ fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
 }
 
 #[test]
+fn a_terminal_that_is_closed_ends_it_without_a_panic() {
+    let dir = world();
+    let mut terminal = Terminal::closable(&[dir.path().to_str().unwrap()], 100, 30);
+    terminal.wait("the check", |screen| screen.contains("nothing wrong"));
+    // By the signal, or because nothing can be drawn any more.
+    let code = terminal.hang_up();
+    assert!([8, 32].contains(&code), "{code}");
+}
+
+#[test]
 fn it_is_stopped_and_goes_on_where_it_was() {
     let dir = world();
     let mut shell = Terminal::shell(100, 30);

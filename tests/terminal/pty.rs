@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, SlavePty, native_pty_system};
 
 /// After this, something that has to come counts as not coming: far more than it takes on any machine, however busy.
 const LONG: Duration = Duration::from_secs(900);
@@ -73,7 +73,19 @@ impl Terminal {
         Self::run(command, size(columns, rows))
     }
 
-    fn run(mut command: CommandBuilder, size: PtySize) -> Self {
+    /// Starts the program in a terminal that can be closed before it ends.
+    pub fn closable(arguments: &[&str], columns: u16, rows: u16) -> Self {
+        Self::open(program(arguments, &[]), size(columns, rows)).0
+    }
+
+    fn run(command: CommandBuilder, size: PtySize) -> Self {
+        let (terminal, slave) = Self::open(command, size);
+        // The slave stays open until the end, so that the state of the terminal can still be asked for.
+        std::mem::forget(slave);
+        terminal
+    }
+
+    fn open(mut command: CommandBuilder, size: PtySize) -> (Self, Box<dyn SlavePty + Send>) {
         command.env("TERM", "xterm-256color");
         let pair = native_pty_system().openpty(size).unwrap();
         let modes = modes(&*pair.master);
@@ -89,10 +101,8 @@ impl Terminal {
                 }
             }
         });
-        // The slave stays open until the end, so that the state of the terminal can still be asked for.
-        std::mem::forget(pair.slave);
         let parser = vt100::Parser::new(size.rows, size.cols, 0);
-        Self { master: pair.master, child, writer, reader, parser, output: Vec::new(), modes }
+        (Self { master: pair.master, child, writer, reader, parser, output: Vec::new(), modes }, pair.slave)
     }
 
     /// Types keys.
@@ -113,6 +123,13 @@ impl Terminal {
         let pid = self.child.process_id().unwrap();
         let status = std::process::Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap();
         assert!(status.success());
+    }
+
+    /// Closes the terminal, and waits for the program's end; gives its exit code.
+    pub fn hang_up(self) -> u32 {
+        let Self { master, mut child, writer, reader, .. } = self;
+        drop((master, writer, reader));
+        child.wait().unwrap().exit_code()
     }
 
     /// Takes in what is written until nothing comes for a moment.
