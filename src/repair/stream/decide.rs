@@ -436,8 +436,12 @@ impl Deciding<'_> {
             let bare = there.is_some_and(|row| row.voxels == Part::LeftOut);
             let lacks_instances = without_instances.contains(&place) && row.instances != Blob::Null;
             let wanted = bare || lacks_instances || there.is_none() && (missing.contains(&place) || self.has_gaps());
-            let fits = wanted && format.encode(place).is_some();
-            if !fits || !older.is_whole(row, side, &mut scratch).map_err(draft::Error::read(&older.path))? {
+            if !wanted || format.encode(place).is_none() {
+                continue;
+            }
+            let whole = older.whole_parts(row, side, &mut scratch).map_err(draft::Error::read(&older.path))?;
+            let [voxels, instances] = whole;
+            if !(if there.is_some() && !bare { instances } else { voxels }) {
                 continue;
             }
             filled.insert(place);
@@ -459,9 +463,9 @@ impl Deciding<'_> {
                     page: row.page,
                     origin: Origin::Backup,
                     certainty: Certainty::Likely,
-                    why,
+                    why: if instances { why } else { Some("from the backup, where its instances are damaged") },
                     voxels: Part::Older(number),
-                    instances: Part::Older(number),
+                    instances: if instances { Part::Older(number) } else { Part::LeftOut },
                 }),
             }
         }

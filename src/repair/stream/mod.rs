@@ -199,7 +199,9 @@ impl StreamPlan {
         let lost = self.lost.iter().filter(|lost| lost.part == LostPart::Instances);
         let lost: BTreeSet<(u32, Option<Place>)> = lost.map(|lost| (lost.row, lost.place)).collect();
         self.rows.iter().filter(move |row| {
-            row.instances == Part::LeftOut && row.row.is_some_and(|number| lost.contains(&(number, Some(row.place))))
+            let is_lost = |number| lost.contains(&(number, Some(row.place)));
+            // Of a row of the backup, only damaged instances are left out.
+            row.instances == Part::LeftOut && row.row.is_none_or(is_lost)
         })
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::damage::{Damage, Level};
 use crate::draft;
+use crate::godot::container::Mode;
 use crate::godot::stream::loc::{Key, Place};
 use crate::repair::stream::examine::hash;
 use crate::repair::{Error, Options};
@@ -61,11 +62,11 @@ impl Older {
         self.stream.pages.overlay.is_none() && !self.stream.damage.iter().any(grave)
     }
 
-    /// Whether a row is healthy, in a stream of this block size.
-    pub fn is_whole(&self, row: &StreamRow, side: u16, scratch: &mut StreamScratch) -> std::io::Result<bool> {
+    /// Whether the block and the instances of a row are healthy, in a stream of this block size. What is NULL is.
+    pub fn whole_parts(&self, row: &StreamRow, side: u16, scratch: &mut StreamScratch) -> std::io::Result<[bool; 2]> {
         self.stream.fetch(row, scratch)?;
         if !scratch.is_whole() {
-            return Ok(false);
+            return Ok([false; 2]);
         }
         let voxels = match row.voxels {
             Blob::Null => true,
@@ -84,10 +85,12 @@ impl Older {
             Blob::Other => false,
             Blob::Bytes(_) => {
                 let view = self.stream.instances(scratch);
-                view.container.is_some_and(|c| c.whole) && view.instances.is_some_and(|i| i.epilogue.is_some())
+                view.container.is_some_and(|c| c.whole && c.mode != Some(Mode::Lz4WrongOrder))
+                    && view.instances.is_some_and(|i| i.epilogue.is_some())
+                    && !view.damage.iter().any(|d| d.code.hides_data())
             }
         };
-        Ok(voxels && instances)
+        Ok([voxels, instances])
     }
 
     /// The only position of each block content; `None` if several positions have it.

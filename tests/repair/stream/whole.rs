@@ -113,6 +113,40 @@ fn a_backup_gives_older_states() {
     assert_eq!(done.lost(), ["files/"]);
 }
 
+/// What is damaged in the backup too is not taken from it.
+#[test]
+fn damaged_instances_of_a_backup_are_left_out() {
+    for name in ["instances-version", "instances-cut", "instances-format"] {
+        let sample = demo::samples().find(|sample| sample.name == name).unwrap();
+        let (dir, old) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for dir in [&dir, &old] {
+            (sample.make)(dir.path()).unwrap();
+        }
+        let backup = Save::open(old.path(), &Options::default()).unwrap();
+        let options = repair::Options::default().backup(&backup);
+        let done = mend_as(dir.path(), "copy", &options);
+        assert_eq!(errors(&done.copy), [], "{name}");
+        assert_eq!(done.report["totals"]["instances_lost"], 1, "{name}: {}", done.report);
+        // A block that is missing comes back without them.
+        let source = dir.path().join("world.sqlite");
+        let all = by_place(&source);
+        let save = Save::open(&source, &Options::default()).unwrap();
+        let stream = save.stream(&save.streams[0], &mut Vec::new()).unwrap().unwrap();
+        let pages: Vec<u32> = stream.rows.iter().map(|row| row.page).collect();
+        let mut bytes = fs::read(&source).unwrap();
+        let size = u16::from_be_bytes(bytes[16..18].try_into().unwrap());
+        for page in pages {
+            bytes[(page as usize - 1) * usize::from(size)..][..usize::from(size)].fill(0);
+        }
+        fs::write(&source, bytes).unwrap();
+        let done = mend_as(dir.path(), "older", &options);
+        assert_eq!(errors(&done.copy), [], "{name}");
+        let copy = by_place(&done.copy);
+        assert!(all.iter().all(|(place, blobs)| copy.get(place).is_some_and(|other| other.0 == blobs.0)), "{name}");
+        assert_eq!(done.report["totals"]["instances_lost"], 1, "{name}: {}", done.report);
+    }
+}
+
 #[test]
 fn every_damaged_stream_of_the_demo_gets_a_copy_without_errors() {
     let mut seen = 0;
