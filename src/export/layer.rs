@@ -15,11 +15,17 @@ use crate::voxel_map::{Map, npy};
 use crate::watch::{Step, Watch};
 
 use super::picture_faults;
-use super::voxels::Error;
+use super::voxels::{Error, LARGE};
 use crate::world::Fault;
 
-/// The most bytes of a slab (16 steps along x), which is in memory at once.
+/// The most bytes of 16 steps along x.
 const SLAB: u64 = 1 << 28;
+
+/// Bytes of the steps along x that are in memory at once; of the largest layers, blocks are read several times.
+const AT_ONCE: u64 = 1 << 24;
+
+/// Numbers that are written at once.
+const PIECE: usize = 1 << 13;
 
 /// Why a layer has no cells, in words.
 pub(super) fn nowhere(save: &Save, map: &Map, layer: &Layer, grid: &Grid<FileSource>) -> String {
@@ -102,8 +108,9 @@ pub struct LayerSummary {
 /// `DEPTH.png`, the depths in metres of shape (x, z), where there are some; `export.json`.
 ///
 /// # Errors
-/// When there is no such layer, the destination cannot be used, or something cannot be read or written.
-pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<LayerSummary, Error> {
+/// When there is no such layer, its flags have more than [`LARGE`] bytes although `large` is not set, or do not fit on the
+/// disk, the destination cannot be used, or something cannot be read or written.
+pub fn layer(save: &Save, name: &str, to: &Path, large: bool, watch: &Watch<'_>) -> Result<LayerSummary, Error> {
     let (map, layer) = find(save, name)?;
     let draft = Draft::new(&[&map.dir], to, watch)?;
     let grid = map.grid(layer, &save.options.limits);
@@ -115,6 +122,14 @@ pub fn layer(save: &Save, name: &str, to: &Path, watch: &Watch<'_>) -> Result<La
     if plane.saturating_mul(16 * 8) > SLAB {
         return Err(Error::Request("the layer has too many cells".to_owned()));
     }
+    let bytes = x.saturating_mul(plane).saturating_mul(8);
+    if bytes > LARGE && !large {
+        let size = crate::printable::size(bytes);
+        return Err(Error::Request(format!(
+            "the flags of {x} x {y} x {z} cells would have {size}: give --yes to write them"
+        )));
+    }
+    draft::check_space(to, bytes)?;
     flags(&draft, &grid, dim, watch)?;
     let depths = depths(&draft, &grid, dim)?;
     let json = LayerReport {
@@ -183,9 +198,12 @@ fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3], watch: &Watc
     out.put(&npy::header("<u8", &dim.map(u64::from)))?;
     let (mut bytes, mut voxels) = (Vec::new(), Vec::new());
     watch.begin(Step::Exporting, dim[0].into());
-    for from in (0..dim[0]).step_by(index(BLOCK.into())) {
+    let plane = u64::from(dim[1]).saturating_mul(dim[2].into()).saturating_mul(8);
+    // A power of two, so that the steps are in the same blocks.
+    let most = (0..BLOCK.ilog2()).map(|n| BLOCK >> n).find(|&n| plane.saturating_mul(n.into()) <= AT_ONCE).unwrap_or(1);
+    for from in (0..dim[0]).step_by(index(most.into())) {
         draft.go_on()?;
-        let steps = (dim[0] - from).min(BLOCK);
+        let steps = (dim[0] - from).min(most);
         watch.advance(steps.into());
         let steps = index(steps.into());
         let mut slab = vec![0u64; steps * dy * dz];
@@ -204,22 +222,27 @@ fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3], watch: &Watc
         } else {
             let blocks = |n: u32| 0..i32::try_from(n.div_ceil(BLOCK)).unwrap_or(i32::MAX);
             let bx = i32::try_from(from / BLOCK).unwrap_or(i32::MAX);
+            let first = index(u64::from(from % BLOCK));
             for (by, bz) in blocks(dim[1]).flat_map(|by| blocks(dim[2]).map(move |bz| (by, bz))) {
                 let Some(row) = grid.index.find([bx, by, bz]) else { continue };
                 grid.read_block(row, &mut bytes, &mut voxels).map_err(draft::Error::read(draft.root()))?;
                 for (i, &bits) in voxels.iter().enumerate() {
                     let corner = |n: i32| index(u64::from(n.unsigned_abs())) * 16;
-                    let (x, y, z) = (i / 256, corner(by) + i / 16 % 16, corner(bz) + i % 16);
+                    let (y, z) = (corner(by) + i / 16 % 16, corner(bz) + i % 16);
+                    let Some(x) = (i / 256).checked_sub(first).filter(|x| *x < steps) else { continue };
                     // Edge blocks extend beyond the layer.
-                    if x < steps && y < dy && z < dz {
+                    if y < dy && z < dz {
                         slab[(x * dy + y) * dz + z] = grid.flags(bits);
                     }
                 }
             }
         }
-        let mut raw = Vec::with_capacity(slab.len() * 8);
-        raw.extend(slab.iter().flat_map(|n| n.to_le_bytes()));
-        out.put(&raw)?;
+        let mut raw = Vec::with_capacity(PIECE * 8);
+        for piece in slab.chunks(PIECE) {
+            raw.clear();
+            raw.extend(piece.iter().flat_map(|n| n.to_le_bytes()));
+            out.put(&raw)?;
+        }
     }
     Ok(out.done()?)
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::{every_command, finds, repairs, temp};
+use super::{MOST, every_command, finds, repairs, run_capped, temp};
 
 const MAP: &str = "map_data.json";
 
@@ -40,6 +40,41 @@ fn says(descr: &str, shape: &str) -> String {
 
 fn sparse(path: &Path, len: u64) {
     File::options().write(true).open(path).unwrap().set_len(len).unwrap();
+}
+
+/// A layer of one block, whose cells are as many as the description says.
+fn layer_of_one_block(dim: [u64; 3]) -> (TempDir, PathBuf) {
+    let cells: Vec<u8> = [1u64; 4096].iter().flat_map(|cell| cell.to_le_bytes()).collect();
+    let data = npy(&says("<i8", "(1, 16, 16, 16)"), &cells);
+    let index = npy(&says("<i4", "(1, 3)"), &[0; 12]);
+    map(&description("block_sparse", 1, dim), &[("d.npy", &data), ("i.npy", &index)])
+}
+
+/// An export of a layer is refused if it is larger than anybody may want, and takes no memory for a layer as a whole.
+#[test]
+fn layers_of_many_cells() {
+    let export = |path: &Path| {
+        let to = path.with_extension("out");
+        let done = run_capped(&["export".as_ref(), path.as_ref(), "--layer=0".as_ref(), "--out".as_ref(), to.as_ref()]);
+        assert!(done.peak < MOST, "{} KiB", done.peak);
+        (done, to)
+    };
+    for dim in [[2_000_000_000, 12, 28], [1 << 20, 100, 100]] {
+        let (_dir, path) = layer_of_one_block(dim);
+        let (refused, to) = export(&path);
+        assert!(refused.status.code() == Some(16) && !to.exists(), "{}", refused.err);
+        assert!(refused.err.contains("give --yes"), "{}", refused.err);
+    }
+    let (_dir, path) = layer_of_one_block([20, 1_400, 1_400]);
+    let (done, to) = export(&path);
+    assert!(done.err.is_empty() || done.status.code() == Some(4), "{}", done.err);
+    let array = fs::read(to.join("FLAGS.npy")).unwrap();
+    let data = &array[array.len() - 20 * 1_400 * 1_400 * 8..];
+    let set: Vec<usize> =
+        data.chunks(8).enumerate().filter(|(_, cell)| cell.iter().any(|byte| *byte != 0)).map(|(at, _)| at).collect();
+    let at = |x: usize, y: usize, z: usize| (x * 1_400 + y) * 1_400 + z;
+    let all = (0..16).flat_map(|x| (0..16).flat_map(move |y| (0..16).map(move |z| at(x, y, z))));
+    assert!(set.into_iter().eq(all));
 }
 
 #[test]

@@ -323,7 +323,7 @@ fn a_layer_has_its_flags_and_depths_cell_by_cell() {
         let map = &save.maps[0];
         for (n, layer) in map.layers().enumerate() {
             let to = out.path().join(format!("layer{i}-{n}"));
-            let dim = export::layer(&save, &n.to_string(), &to, &Watch::default()).unwrap().dim;
+            let dim = export::layer(&save, &n.to_string(), &to, false, &Watch::default()).unwrap().dim;
             let array = Array::read(&to.join("FLAGS.npy"));
             assert_eq!(array.shape, dim.map(|n| n as usize));
             let grid = map.grid(layer, &save.options.limits);
@@ -346,8 +346,8 @@ fn a_layer_has_its_flags_and_depths_cell_by_cell() {
     assert!(compared > 0);
     let save = Save::open(&out.path().join("healthy/map-sparse"), &save::Options::default()).unwrap();
     let name = save.maps[0].layers().next().unwrap().name.clone().unwrap();
-    export::layer(&save, &name, &out.path().join("named"), &Watch::default()).unwrap();
-    let error = export::layer(&save, "nothing", &out.path().join("b"), &Watch::default()).unwrap_err();
+    export::layer(&save, &name, &out.path().join("named"), false, &Watch::default()).unwrap();
+    let error = export::layer(&save, "nothing", &out.path().join("b"), false, &Watch::default()).unwrap_err();
     assert!(error.to_string().contains(&name), "{error}");
 }
 

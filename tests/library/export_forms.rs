@@ -222,7 +222,7 @@ fn the_grey_of_a_depth_map_has_a_scale() {
         let save = open(&out.path().join("healthy").join(name));
         for (n, _) in save.maps[0].layers().enumerate() {
             let to = out.path().join(format!("{name}-{n}"));
-            export::layer(&save, &n.to_string(), &to, &quiet()).unwrap();
+            export::layer(&save, &n.to_string(), &to, false, &quiet()).unwrap();
             let about = json(&to.join("export.json"))["depth"].clone();
             if about.is_null() {
                 continue;
@@ -347,7 +347,7 @@ fn nothing_is_left_of_an_export_that_is_stopped() {
     each(&|watch| voxels::export(&world, &request, &to, watch).err());
     each(&|watch| export::slice(&world, &slice, &named("png"), watch).err());
     each(&|watch| export::table(&forest, &named("csv"), &Palette::default(), watch).err());
-    each(&|watch| export::layer(&map, "0", &to, watch).err());
+    each(&|watch| export::layer(&map, "0", &to, false, watch).err());
     each(&|watch| export::chunks(&paks, None, &to, watch).err());
     each(&|watch| export::instances(&rows, None, &named("jsonl"), watch).err());
     #[cfg(feature = "sqlite")]

@@ -336,7 +336,8 @@ fn table(arguments: &Arguments, save: &Save, names: &Palette, watch: &Watch<'_>)
 }
 
 fn layer(arguments: &Arguments, save: &Save, name: &str, watch: &Watch<'_>) -> Done {
-    let export::LayerSummary { name: of, dim: [x, y, z], faults } = export::layer(save, name, arguments.out(), watch)?;
+    let export::LayerSummary { name: of, dim: [x, y, z], faults } =
+        export::layer(save, name, arguments.out(), arguments.yes, watch)?;
     warn_about_faults(&faults);
     let exit = Exit::DAMAGED.when(!faults.is_empty());
     // Where the layer was asked for by its number, its name says which it is.
