@@ -90,3 +90,21 @@ fn names_of_exported_files_have_no_control_characters() {
     assert!(names.contains(&"a_[2Jx0_y0_z0.record-0.npy".to_owned()), "{names:?}");
     assert!(names.iter().all(|name| !name.chars().any(char::is_control)), "{names:?}");
 }
+
+/// Options of a map are no options of arrays; the parser alone lets them pass beside `--out`.
+#[test]
+fn options_of_a_map_need_one() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let to = demo.root.join("out").to_str().unwrap().to_owned();
+    let map = format!("--map={to}.png");
+    for arguments in [
+        vec!["--out", &to, "--scale=2"],
+        vec!["--out", &to, "--against", &save],
+        vec![&map, "--against", &save],
+        vec![&map, "--look=height", "--against", &save],
+    ] {
+        let refused = run(&[&["export", &save][..], &arguments].concat());
+        assert!(refused.code == Some(16) && refused.err.contains("goes with --map"), "{arguments:?}: {}", refused.err);
+    }
+}

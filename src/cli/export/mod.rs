@@ -199,6 +199,14 @@ fn check_ending(to: &Path) -> Result<(), Failure> {
 
 /// Whether the look goes with what is exported.
 fn check_look(arguments: &Arguments) -> Result<(), Failure> {
+    // The parser does not ask for --map beside --out, with which it conflicts.
+    let is_difference = arguments.map.is_some() && matches!(arguments.look, Some(LookArgument::Difference));
+    if arguments.map.is_none() && arguments.scale != 1 {
+        return Err(Failure::Usage("--scale goes with --map".to_owned()));
+    }
+    if arguments.against.is_some() && !is_difference {
+        return Err(Failure::Usage("--against goes with --map and --look difference".to_owned()));
+    }
     let Some(look) = arguments.look else { return Ok(()) };
     let wrong = match (&arguments.map, arguments.slice, look.of_map()) {
         (Some(_), _, None) => {
