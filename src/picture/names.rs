@@ -49,14 +49,20 @@ struct IdMap {
 }
 
 impl Palette {
-    /// Reads a file of names and colours.
+    /// Reads a file of names and colours that the user names; a symbolic link is followed.
     ///
     /// # Errors
     /// A sentence with the file's name that says what is wrong.
     pub fn read(path: &Path) -> Result<Self, String> {
+        let followed = std::fs::canonicalize(path).map_err(|error| format!("{}: {error}", printable::path(path)))?;
+        Self::read_as(&followed, path)
+    }
+
+    /// Reads the file at `at`, no symbolic link, which is called `path` in errors.
+    fn read_as(at: &Path, path: &Path) -> Result<Self, String> {
         let shown = printable::path(path);
         let failed = |why: &dyn std::fmt::Display| format!("{shown}: {why}");
-        let file = FileSource::open(path).map_err(|error| failed(&error))?;
+        let file = FileSource::open(at).map_err(|error| failed(&error))?;
         if file.len() > LIMIT {
             return Err(failed(&format_args!(
                 "{} bytes are too many for names of voxels: at most {LIMIT}",
@@ -106,7 +112,7 @@ impl Palette {
     pub fn of_save(save: &Path, named: Option<&Path>) -> Result<(Self, Option<String>), String> {
         let beside = names_path(save);
         let found = std::fs::symlink_metadata(&beside).is_ok_and(|data| data.is_file());
-        let (mut palette, wrong) = match found.then(|| Self::read(&beside)) {
+        let (mut palette, wrong) = match found.then(|| Self::read_as(&beside, &beside)) {
             Some(Ok(palette)) => (palette, None),
             Some(Err(why)) => (Self::default(), Some(why)),
             None => (Self::default(), None),

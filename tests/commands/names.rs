@@ -97,3 +97,20 @@ fn exports_have_the_names() {
         assert_eq!(name.unwrap(), "stone");
     }
 }
+
+/// A link that the user names is followed.
+#[cfg(unix)]
+#[test]
+fn names_can_be_behind_a_link() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let (_, voxel, value) = place(&save);
+    std::fs::write(demo.root.join("names.toml"), names("kind")).unwrap();
+    let (link, dangling) = (demo.root.join("link.toml"), demo.root.join("dangling.toml"));
+    std::os::unix::fs::symlink("names.toml", &link).unwrap();
+    std::os::unix::fs::symlink("nowhere", &dangling).unwrap();
+    let with = format!("--names={}", link.display());
+    assert_eq!(shown(&[&save, &voxel, &with])["channels"][0]["value_name"], format!("kind {value}"));
+    let refused = run(&["show", &save, &voxel, &format!("--names={}", dangling.display())]);
+    assert!(refused.code == Some(16) && refused.err.contains("dangling.toml: No such file"), "{}", refused.err);
+}
