@@ -132,6 +132,24 @@ fn what_was_known_before_is_hidden() {
     assert_eq!(code(&["check", "--baseline", "/nowhere/at/all", &one]), 8);
 }
 
+/// A signal ends a check that waits for its baseline, a pipe to which nothing is written.
+#[cfg(unix)]
+#[test]
+fn a_check_that_waits_for_its_baseline_can_be_stopped() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+    let demo = Demo::new();
+    let pipe = demo.root.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let save = demo.path("healthy/current");
+    let mut check = command(&["check", "--baseline", pipe.to_str().unwrap(), &save]).spawn().unwrap();
+    // Opening it ends once the check has opened it, too.
+    let writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    assert!(Command::new("kill").args(["-s", "TERM", &check.id().to_string()]).status().unwrap().success());
+    drop(writer);
+    assert_eq!(check.wait().unwrap().signal(), Some(15));
+}
+
 #[test]
 fn json_is_one_document_of_the_same() {
     let demo = Demo::new();

@@ -351,6 +351,26 @@ fn a_million_findings() {
     run(&["ls".as_ref(), path.as_ref(), "--format=csv".as_ref()]);
 }
 
+/// A baseline of some 60 MiB, nearly the most that is read.
+#[test]
+fn a_baseline_of_a_great_many_findings() {
+    let ((_dir, region), (_other, other)) = (file(&[]), temp());
+    let (save, known) = (region.parent().unwrap(), other.join("known.jsonl"));
+    let mut lines = std::io::BufWriter::new(File::create(&known).unwrap());
+    for n in 0..440_000 {
+        let file = format!(r#""file":"regions/lod0/r.{n}.0.0.vxr","lod":0,"block":[{n},0,0],"field":"size prefix""#);
+        writeln!(lines, r#"{{"type":"finding","code":"block-size","level":"error",{file}}}"#).unwrap();
+    }
+    drop(lines);
+    assert!((58 << 20..64 << 20).contains(&fs::metadata(&known).unwrap().len()));
+    let check: [&OsStr; 4] = ["check".as_ref(), "--baseline".as_ref(), known.as_ref(), save.as_ref()];
+    assert!(!run(&check).err.contains("baseline"));
+    // A line without an end is no finding.
+    fs::write(&known, vec![b' '; 60 << 20]).unwrap();
+    let refused = run_capped(&check);
+    assert!(refused.status.code() == Some(16) && refused.peak < MOST, "{:?} {} KiB", refused.status, refused.peak);
+}
+
 #[test]
 fn three_thousand_empty_files() {
     let (_dir, path) = temp();
