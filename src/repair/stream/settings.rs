@@ -71,7 +71,10 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
     let readable = seen.iter().filter(|s| s.readable).count();
     // The settings may be wrong only if a key is not a position with them.
     let doubted = said_format.is_none_or(|format| exact(format) < readable);
-    let told_format = doubted.then(|| infer_key_format(seen)).flatten();
+    // Where the keys of damaged rows leave a choice, those of whole rows, which the copy has, may leave none.
+    let is_whole = |s: &Seen| s.voxels == State::Whole;
+    let told_format =
+        doubted.then(|| infer_key_format(seen, |_| true).or_else(|| infer_key_format(seen, is_whole))).flatten();
     let whole = || seen.iter().filter(|s| s.voxels == State::Whole && s.side > 1);
     let told_size = agreed(whole().map(|s| s.side)).and_then(|side| u8::try_from(side.trailing_zeros()).ok());
     let format = match (said_format, told_format) {
@@ -100,8 +103,9 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
     Ok(settled)
 }
 
-fn infer_key_format(seen: &[Seen]) -> Option<Format> {
-    let keys: Vec<Key<'_>> = seen.iter().filter(|s| s.readable).map(|s| s.key.as_key()).collect();
+/// The format of the keys of readable rows that are taken.
+fn infer_key_format(seen: &[Seen], takes: impl Fn(&Seen) -> bool) -> Option<Format> {
+    let keys: Vec<Key<'_>> = seen.iter().filter(|s| s.readable && takes(s)).map(|s| s.key.as_key()).collect();
     keys::infer_key_format(&keys)
 }
 

@@ -48,6 +48,25 @@ fn settings_that_nothing_tells_stay_and_it_is_said() {
     assert_eq!(by_place(&done.copy).get(&ORIGIN), untouched(Format::Int19).get(&ORIGIN), "rows stay as they are");
 }
 
+/// Keys of damaged rows do not hide what the keys of the rows that are written show: a second repair would find it.
+#[test]
+fn settings_are_told_by_whole_rows_beside_damaged_ones() {
+    // As numbers of 19 bits, all keys are positions, far apart; as numbers of 16 bits, some are none.
+    let sql = format!(
+        "CREATE TEMP TABLE whole AS SELECT vb, instances FROM blocks ORDER BY loc LIMIT 2;
+         DELETE FROM blocks; DELETE FROM meta;
+         INSERT INTO blocks SELECT 65536, vb, instances FROM whole LIMIT 1;
+         INSERT INTO blocks SELECT 4294967296, vb, instances FROM whole LIMIT 1 OFFSET 1;
+         INSERT INTO blocks VALUES (0, {NOISE}, NULL), (1 << 55, {NOISE}, NULL), (3 << 54, {NOISE}, NULL);
+         DROP TABLE whole"
+    );
+    let (_dir, done) = changed(Format::Int16, &sql);
+    assert_eq!(done.stream().unsettled, None);
+    let expected: Vec<rusqlite::types::Value> = [1, 3, 0].map(Into::into).to_vec();
+    assert_eq!(query(&done.copy, "SELECT * FROM meta"), [expected]);
+    assert_eq!(by_place(&done.copy).len(), 2);
+}
+
 /// A repair that cannot tell the settings of a stream changes nothing, and a second one agrees.
 #[test]
 fn settings_that_nothing_tells_are_no_reason_to_write_a_stream_anew() {
