@@ -9,9 +9,11 @@ use std::sync::Arc;
 use crate::recover::assemble::board::Node;
 use crate::recover::assemble::links::Sides;
 
-/// Blocks of any height that count as known at each one. Chosen: a class that none of 200 known blocks of a height has
-/// is some 50 times less likely there.
-const PRIOR: f64 = 4.0;
+/// Blocks of any height that count as known at each one: a class that none of 200 known blocks of a height has is some 14 times less
+/// likely there. Measured on three smooth worlds of which a run of entries was lost, with 4, 15, 40 and 100: blocks of one height lie
+/// side by side, so that with 4 a missing hill was put elsewhere and fitted better than in its place; with 40 less was certain of
+/// scattered ones.
+const PRIOR: f64 = 15.0;
 
 /// The class of a block: what its lower and its upper side look like.
 type Class = (u16, u16);
