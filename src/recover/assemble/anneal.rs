@@ -29,6 +29,10 @@ const MOST: usize = 6_000_000;
 /// Exchanges at one temperature. Chosen.
 const ROUND: usize = 1024;
 
+/// Chains of exchanges that are sampled, and rounds between two samples. Chosen.
+const CHAINS: usize = 4;
+const BETWEEN: usize = 8;
+
 /// Contents that continue a side best, one of which is tried. Chosen.
 const PARTNERS: usize = 16;
 
@@ -73,6 +77,18 @@ impl Growth {
         if changed {
             self.reopen(board);
         }
+    }
+
+    /// For each slot of a region that is not certain, how steadily it holds what it holds now: the least share of the samples of
+    /// several chains of exchanges, each of which is as likely as what it changes the log-odds by. Empty if the tables would be too
+    /// large.
+    pub fn sample(&self, board: &Board<'_>, r: usize) -> HashMap<u32, f64> {
+        let puzzle = self.places(board, r).and_then(|places| Puzzle::new(&places, board));
+        let Some(puzzle) = puzzle else { return HashMap::new() };
+        let search = Search::new(&puzzle);
+        let chains = parallel::map_indices(CHAINS, |k| search.sample((ATTEMPTS + k) as u64 + 1));
+        let least = |s: usize| chains.iter().filter_map(|shares| shares.get(s)).copied().fold(1.0, f64::min);
+        puzzle.slots.iter().enumerate().map(|(s, &slot)| (slot, least(s))).collect()
     }
 
     fn anneal_region(&mut self, board: &mut Board<'_>, r: usize) -> bool {
@@ -148,12 +164,40 @@ impl<'p> Search<'p> {
     fn run(&self, seed: u64) -> (f64, State) {
         let mut state = State::new(self.puzzle);
         let mut random = Random::new(seed);
-        let rounds = (self.puzzle.slots.len() * EACH).min(MOST).div_ceil(ROUND);
+        let rounds = self.count_rounds();
         for round in 0..rounds {
             let temperature = HOT * (COLD / HOT).powf(round as f64 / rounds as f64) * UNITS;
             (0..ROUND).for_each(|_| self.step(&mut state, temperature, &mut random));
         }
         (self.sum(&state), state)
+    }
+
+    /// For each slot the share of samples in which it holds the content that it holds at first. The first half of the exchanges
+    /// leads away from there, the second half is at the temperature at which an arrangement is as likely as its log-odds say.
+    fn sample(&self, seed: u64) -> Vec<f64> {
+        let mut state = State::new(self.puzzle);
+        let mut random = Random::new(seed);
+        let slots = self.puzzle.slots.len();
+        let first: Vec<Option<usize>> = (0..slots).map(|s| self.content(&state, s as u32)).collect();
+        let rounds = self.count_rounds() / 2;
+        for round in 0..rounds {
+            let temperature = HOT * HOT.powf(-(round as f64) / rounds as f64) * UNITS;
+            (0..ROUND).for_each(|_| self.step(&mut state, temperature, &mut random));
+        }
+        let mut same = vec![0usize; slots];
+        let samples = rounds.div_ceil(BETWEEN);
+        for _ in 0..samples {
+            (0..ROUND * BETWEEN).for_each(|_| self.step(&mut state, UNITS, &mut random));
+            for (s, first) in first.iter().enumerate() {
+                same[s] += usize::from(self.content(&state, s as u32) == *first);
+            }
+        }
+        same.into_iter().map(|n| n as f64 / samples.max(1) as f64).collect()
+    }
+
+    /// How often [`ROUND`] exchanges are tried.
+    fn count_rounds(&self) -> usize {
+        (self.puzzle.slots.len() * EACH).min(MOST).div_ceil(ROUND)
     }
 
     /// Tries one exchange, of two blocks or of two groups.
@@ -373,6 +417,23 @@ mod tests {
         let (sum, state) = Search::new(&puzzle).run(1);
         assert_eq!(state.held, puzzle.slots);
         assert_eq!(sum, 9.0 * (28.0 + 2.0 * 7.0 * 8.0));
+    }
+
+    #[test]
+    fn what_fits_nowhere_else_is_in_its_place_in_all_samples() {
+        let mut puzzle = square(6);
+        puzzle.held.clone_from(&puzzle.slots);
+        assert_eq!(Search::new(&puzzle).sample(1), vec![1.0; 36]);
+        // Nothing tells what is in the last four rows from each other.
+        let known = 12;
+        puzzle.seams = Default::default();
+        for (k, own) in puzzle.own.iter_mut().enumerate() {
+            let (slot, content) = (k / 36, k % 36);
+            *own = if slot.min(content) < known && slot != content { -900 } else { 0 };
+        }
+        let shares = Search::new(&puzzle).sample(1);
+        assert_eq!(shares[..known], [1.0; 12]);
+        assert!(shares[known..].iter().all(|share| *share < 0.9), "{shares:?}");
     }
 
     #[test]

@@ -41,6 +41,9 @@ impl Growth {
             // that, and few groups look alike.
             let trust = (!large).then_some(LIKELY);
             let agreed = large.then(|| self.find_agreed(board, r));
+            if large && !self.is_sparse(r) {
+                self.confirm_steady(board, r);
+            }
             for (most, trust) in [(Certainty::Certain, trust), (Certainty::Likely, Some(LIKELY))] {
                 let mut surer = None;
                 for _ in 0..ROUNDS {
@@ -159,7 +162,7 @@ impl Growth {
     }
 
     /// Raises the certainty of places, to no more than `most`. Returns the blocks that became surer.
-    fn make_surer(&mut self, board: &Board<'_>, judged: &[Judged], most: Certainty) -> HashSet<Node> {
+    pub fn make_surer(&mut self, board: &Board<'_>, judged: &[Judged], most: Certainty) -> HashSet<Node> {
         let mut surer = HashSet::new();
         for &Judged { grown, p, is_firm, .. } in judged {
             let grown = &mut self.grown[grown];

@@ -5,7 +5,7 @@
 //! nothing is certain any more, what is likely follows, what is at least a candidate, and then guesses. After each of these
 //! `revise` moves what fits better elsewhere. Then `anneal` exchanges blocks at random, and at last `renew` takes out what is at
 //! seams that do not fit and places it anew. In the end `confirm` finds what is certain after all, beginning beside what was known: nothing that is certain rests on
-//! anything that is not. `judge` says how sure a place is. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
+//! anything that is not, but for places that blocks exchanged at random never change (`steady`). `judge` says how sure a place is. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
 //! Blocks of equal voxels are interchangeable; in the end `alike` finds those whose metadata is in doubt.
 //!
 //! Before all that, `gap`, `slide` and `exchange` find entries that moved along or were exchanged. Their blocks are placed with the
@@ -30,6 +30,7 @@ mod renew;
 mod revise;
 mod seam_cache;
 mod slide;
+mod steady;
 mod trial;
 mod unfilled;
 mod vacant;
