@@ -4,12 +4,12 @@
 //! as long as they have few blocks, so that memory does not grow with the save. Of the regions beside a cluster only the
 //! blocks at its border are kept, and of a large region only those near what is damaged, with some others to learn from.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
 use crate::godot::region::Entry;
 use crate::godot::slots::SlotFormula;
-use crate::recover::region::{Case, tell_of_each_other};
+use crate::recover::region::Case;
 use crate::recover::survey;
 use crate::recover::walk::{self, Wanted};
 use crate::save::{Region, RegionFile, Save, SlotPositions};
@@ -17,6 +17,9 @@ use crate::source::Source;
 
 /// Blocks up to which a save is solved as a whole, and one region is taken with the next.
 const FEW: u64 = 4096;
+
+/// A region counts as so many blocks at least, for the memory that it takes while it is solved.
+const LEAST: u64 = 32;
 
 /// Files that are open at once where all regions of a save are solved together although none is damaged.
 const FEW_FILES: usize = 32;
@@ -141,28 +144,60 @@ pub fn clusters(members: &[Member]) -> Vec<Cluster> {
     if broken.is_empty() {
         return Vec::new();
     }
-    let beside = |i: usize, of: &[usize]| of.iter().any(|&b| tell_of_each_other(members[b].at, members[i].at));
-    let all: Vec<usize> = (0..members.len()).filter(|&i| beside(i, &broken)).collect();
-    let blocks = |of: &[usize]| of.iter().map(|&i| members[i].blocks).sum::<u64>();
-    if blocks(&all) <= FEW {
-        return vec![Cluster { solved: all, near: Vec::new() }];
+    let places = Places::new(members);
+    let all: BTreeSet<usize> = broken.iter().flat_map(|&i| places.find_beside(members[i].at)).collect();
+    let blocks = |i: usize| members[i].blocks.max(LEAST);
+    if all.iter().map(|&i| blocks(i)).sum::<u64>() <= FEW {
+        return vec![Cluster { solved: all.into_iter().collect(), near: Vec::new() }];
     }
-    let mut left = broken;
-    left.sort_by_key(|&i| members[i].at);
+    // In the order of their places, and of their indices where two files have the same one.
+    let mut left: BTreeSet<((u8, [i32; 3]), usize)> = broken.iter().map(|&i| (members[i].at, i)).collect();
     let mut clusters = Vec::new();
-    while !left.is_empty() {
-        let mut solved = vec![left.remove(0)];
-        let mut room = FEW.saturating_sub(blocks(&solved));
-        while let Some(k) = left.iter().position(|&i| members[i].blocks <= room && beside(i, &solved)) {
-            let next = left.remove(k);
-            room -= members[next].blocks;
-            solved.push(next);
+    while let Some(first) = left.pop_first() {
+        let mut solved = BTreeSet::from([first]);
+        let mut room = FEW.saturating_sub(blocks(first.1));
+        let beside = |at| places.find_beside(at).map(|i| (members[i].at, i));
+        let mut asked: BTreeSet<((u8, [i32; 3]), usize)> = beside(first.0).filter(|of| left.contains(of)).collect();
+        while let Some(next) = asked.pop_first() {
+            if blocks(next.1) <= room {
+                room -= blocks(next.1);
+                left.remove(&next);
+                solved.insert(next);
+                asked.extend(beside(next.0).filter(|of| left.contains(of)));
+            }
         }
-        solved.sort_by_key(|&i| members[i].at);
-        let near = all.iter().copied().filter(|i| !solved.contains(i) && beside(*i, &solved)).collect();
-        clusters.push(Cluster { solved, near });
+        let near: BTreeSet<usize> =
+            solved.iter().flat_map(|of| beside(of.0)).filter(|of| !solved.contains(of)).map(|(_, i)| i).collect();
+        let solved = solved.into_iter().map(|(_, i)| i).collect();
+        clusters.push(Cluster { solved, near: near.into_iter().collect() });
     }
     clusters
+}
+
+/// Regions by their LOD and position.
+struct Places(HashMap<(u8, [i32; 3]), Vec<usize>>);
+
+impl Places {
+    fn new(members: &[Member]) -> Self {
+        let mut places: HashMap<(u8, [i32; 3]), Vec<usize>> = HashMap::new();
+        members.iter().enumerate().for_each(|(i, member)| places.entry(member.at).or_default().push(i));
+        Self(places)
+    }
+
+    /// Regions whose blocks say something about those of a region: that region, its neighbours, and those of the next LODs at the same place.
+    fn find_beside(&self, (lod, at): (u8, [i32; 3])) -> impl Iterator<Item = usize> {
+        let beside = (0..27).map(move |k| {
+            let step = [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1];
+            (Some(lod), std::array::from_fn(|axis| at[axis].checked_add(step[axis])))
+        });
+        let children = (0..8).map(move |k| {
+            let double = |axis: usize| at[axis].checked_mul(2)?.checked_add(k >> axis & 1);
+            (lod.checked_sub(1), std::array::from_fn(double))
+        });
+        let parent = std::iter::once((lod.checked_add(1), at.map(|v| Some(v.div_euclid(2)))));
+        let place = |(lod, at): (Option<u8>, [Option<i32>; 3])| Some((lod?, [at[0]?, at[1]?, at[2]?]));
+        beside.chain(children).chain(parent).filter_map(place).filter_map(|at| self.0.get(&at)).flatten().copied()
+    }
 }
 
 /// A region that is solved, as its neighbours see it: its LOD, and its first block and the one after its last, in blocks
@@ -276,6 +311,24 @@ mod tests {
         let small = [member(0, true, 2000), member(1, true, 2000), member(2, true, 2000)];
         let expected = [Cluster { solved: vec![0, 1], near: vec![2] }, Cluster { solved: vec![2], near: vec![1] }];
         assert_eq!(clusters(&small), expected);
+    }
+
+    #[test]
+    fn many_regions_of_few_blocks_are_solved_in_parts_with_what_is_beside_each() {
+        let all: Vec<Member> = (0..10_000).map(|x| member(x, true, 1)).collect();
+        let found = clusters(&all);
+        assert!(found.iter().all(|of| of.solved.len() <= 128 && of.near.len() <= 2), "{found:?}");
+        assert_eq!(found.iter().map(|of| of.solved.len()).sum::<usize>(), all.len());
+        assert_eq!(found[1].near, [127, 256], "both neighbours of a part");
+    }
+
+    #[test]
+    fn a_region_is_beside_its_parent_and_its_children() {
+        let at = |lod: u8, at: [i32; 3]| Member { at: (lod, at), ..member(0, false, 1) };
+        let all =
+            [at(1, [-1, 0, 0]), at(0, [-2, 1, 0]), at(0, [-3, 1, 0]), at(2, [-1, 0, 0]), at(2, [0; 3]), at(1, [0; 3])];
+        let found: BTreeSet<usize> = Places::new(&all).find_beside(all[0].at).collect();
+        assert_eq!(found, BTreeSet::from([0, 1, 3, 5]));
     }
 
     #[test]

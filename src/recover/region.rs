@@ -86,18 +86,6 @@ fn gap(source: &impl Source, header: &Header) -> i32 {
     if is_at_end { i32::try_from(moved / 4).unwrap_or(0) } else { 0 }
 }
 
-/// Whether regions, each a LOD and a position, have blocks that say something about each other: neighbours, and those of the
-/// next LODs at the same place.
-#[must_use]
-pub fn tell_of_each_other(a: (u8, [i32; 3]), b: (u8, [i32; 3])) -> bool {
-    let (low, high) = if a.0 <= b.0 { (a, b) } else { (b, a) };
-    match high.0 - low.0 {
-        0 => low.1.iter().zip(high.1).all(|(a, b)| a.abs_diff(b) <= 1),
-        1 => low.1.map(|v| v.div_euclid(2)) == high.1,
-        _ => false,
-    }
-}
-
 /// One possible block of an entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
