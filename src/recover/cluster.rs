@@ -18,7 +18,7 @@ use crate::source::Source;
 /// Blocks up to which a save is solved as a whole, and one region is taken with the next.
 const FEW: u64 = 4096;
 
-/// A region counts as so many blocks at least, for the memory that it takes while it is solved.
+/// Blocks that a region counts as at least: even a region of one block takes memory while it is solved.
 const LEAST: u64 = 32;
 
 /// Files that are open at once where all regions of a save are solved together although none is damaged.
@@ -150,7 +150,7 @@ pub fn clusters(members: &[Member]) -> Vec<Cluster> {
     if all.iter().map(|&i| blocks(i)).sum::<u64>() <= FEW {
         return vec![Cluster { solved: all.into_iter().collect(), near: Vec::new() }];
     }
-    // In the order of their places, and of their indices where two files have the same one.
+    // Ordered by place, then by index if two files claim one place.
     let mut left: BTreeSet<((u8, [i32; 3]), usize)> = broken.iter().map(|&i| (members[i].at, i)).collect();
     let mut clusters = Vec::new();
     while let Some(first) = left.pop_first() {
@@ -184,7 +184,8 @@ impl Places {
         Self(places)
     }
 
-    /// Regions whose blocks say something about those of a region: that region, its neighbours, and those of the next LODs at the same place.
+    /// Regions whose blocks say something about those of a region: that region, its neighbours, and those of the next LODs at
+    /// the same place.
     fn find_beside(&self, (lod, at): (u8, [i32; 3])) -> impl Iterator<Item = usize> {
         let beside = (0..27).map(move |k| {
             let step = [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1];

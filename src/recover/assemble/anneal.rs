@@ -79,9 +79,8 @@ impl Growth {
         }
     }
 
-    /// For each slot of a region that is not certain, how steadily it holds what it holds now: the least share of the samples of
-    /// several chains of exchanges, each of which is as likely as what it changes the log-odds by. Empty if the tables would be too
-    /// large.
+    /// For each slot of a region that is not certain, the share of samples in which it holds the content that it holds now. Of several
+    /// chains of exchanges the least share counts. Empty if the tables would be too large.
     pub fn sample(&self, board: &Board<'_>, r: usize) -> HashMap<u32, f64> {
         let puzzle = self.places(board, r).and_then(|places| Puzzle::new(&places, board));
         let Some(puzzle) = puzzle else { return HashMap::new() };
@@ -172,8 +171,9 @@ impl<'p> Search<'p> {
         (self.sum(&state), state)
     }
 
-    /// For each slot the share of samples in which it holds the content that it holds at first. The first half of the exchanges
-    /// leads away from there, the second half is at the temperature at which an arrangement is as likely as its log-odds say.
+    /// For each slot the share of samples in which it holds the content that it holds at first. The first half of the exchanges only
+    /// changes the arrangement, from hot to a temperature of 1, at which arrangements are as frequent as their log-odds say. The second
+    /// half is sampled at that temperature.
     fn sample(&self, seed: u64) -> Vec<f64> {
         let mut state = State::new(self.puzzle);
         let mut random = Random::new(seed);
@@ -424,7 +424,7 @@ mod tests {
         let mut puzzle = square(6);
         puzzle.held.clone_from(&puzzle.slots);
         assert_eq!(Search::new(&puzzle).sample(1), vec![1.0; 36]);
-        // Nothing tells what is in the last four rows from each other.
+        // The blocks of the last four rows are interchangeable.
         let known = 12;
         puzzle.seams = Default::default();
         for (k, own) in puzzle.own.iter_mut().enumerate() {

@@ -239,6 +239,25 @@ impl<'c> Board<'c> {
         known.into_iter().step_by(step).collect()
     }
 
+    /// The slots beside some others, which are given with their cases.
+    pub fn slots_beside(&self, slots: impl IntoIterator<Item = (usize, u32)>) -> HashSet<(usize, u32)> {
+        let place = |(r, slot): (usize, u32)| Some((self.cases[r].lod, self.cases[r].shape.position(slot)?));
+        let places = slots.into_iter().filter_map(place);
+        places.flat_map(|(lod, at)| around(lod, at, false)).filter_map(|(_, (lod, at))| self.slot_at(lod, at)).collect()
+    }
+
+    /// Some slots of a region, and those of it that are so many steps from them at most.
+    pub fn slots_within(&self, r: usize, slots: impl Iterator<Item = u32>, steps: usize) -> HashSet<u32> {
+        let mut within: HashSet<u32> = slots.collect();
+        let mut last = within.clone();
+        for _ in 0..steps {
+            let beside = self.slots_beside(last.iter().map(|slot| (r, *slot)));
+            let of_region = beside.into_iter().filter(|(of, _)| *of == r).map(|(_, slot)| slot);
+            last = of_region.filter(|slot| within.insert(*slot)).collect();
+        }
+        within
+    }
+
     /// Counts how often the slots beside full ones are full.
     pub fn count_beside(&mut self) {
         let mut counts = [[0.5f64; 2]; 3];

@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::{Grown, Growth};
 use crate::recover::assemble::judge::{ALL, Asked, Judged};
-use crate::recover::assemble::links::around;
 use crate::recover::decide::Certainty;
 
 /// How far seams with blocks that are only likely are believed when others become likely. A whole group of blocks may be
@@ -41,9 +40,10 @@ impl Growth {
             // that, and few groups look alike.
             let trust = (!large).then_some(LIKELY);
             let agreed = large.then(|| self.find_agreed(board, r));
-            if large && !self.is_sparse(r) {
-                self.confirm_steady(board, r);
+            if let Some(agreed) = agreed.as_ref().filter(|_| !self.is_sparse(r)) {
+                self.confirm_steady(board, r, agreed);
             }
+            let agreed = agreed.map(|of| of.into_iter().map(|of| of.grown).collect::<HashSet<usize>>());
             for (most, trust) in [(Certainty::Certain, trust), (Certainty::Likely, Some(LIKELY))] {
                 let mut surer = None;
                 for _ in 0..ROUNDS {
@@ -76,9 +76,10 @@ impl Growth {
     }
 
     /// The blocks of a region that are better in their places than in every exchange when all others are taken for right.
-    fn find_agreed(&self, board: &Board<'_>, r: usize) -> HashSet<usize> {
-        let judged = self.judge_region(board, r, Certainty::Certain, Some(ALL), Asked::Unsure);
-        judged.iter().filter(|of| of.p >= board.weights.certain).map(|of| of.grown).collect()
+    fn find_agreed(&self, board: &Board<'_>, r: usize) -> Vec<Judged> {
+        let mut judged = self.judge_region(board, r, Certainty::Certain, Some(ALL), Asked::Unsure);
+        judged.retain(|of| of.p >= board.weights.certain);
+        judged
     }
 
     /// Looks again at places that became certain before most of their rivals had one: those that are not better than every
@@ -144,21 +145,9 @@ impl Growth {
 
     /// The slots of a region within two steps of blocks that are neither likely nor among those that are `sure`.
     fn find_doubts(&self, board: &Board<'_>, r: usize, sure: &HashSet<u32>) -> HashSet<u32> {
-        let case = board.cases[r];
         let in_doubt =
             |grown: &&Grown| grown.case == r && grown.certainty < Certainty::Likely && !sure.contains(&grown.slot);
-        let mut doubts: HashSet<u32> = self.grown.iter().filter(in_doubt).map(|grown| grown.slot).collect();
-        for _ in 0..2 {
-            let positions = doubts.iter().filter_map(|slot| case.shape.position(*slot));
-            let beside: Vec<u32> = positions
-                .flat_map(|at| around(case.lod, at, false))
-                .filter_map(|(_, (lod, at))| board.slot_at(lod, at))
-                .filter(|(of, _)| *of == r)
-                .map(|(_, slot)| slot)
-                .collect();
-            doubts.extend(beside);
-        }
-        doubts
+        board.slots_within(r, self.grown.iter().filter(in_doubt).map(|grown| grown.slot), 2)
     }
 
     /// Raises the certainty of places, to no more than `most`. Returns the blocks that became surer.

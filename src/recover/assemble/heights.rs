@@ -10,9 +10,9 @@ use crate::recover::assemble::board::Node;
 use crate::recover::assemble::links::Sides;
 
 /// Blocks of any height that count as known at each one: a class that none of 200 known blocks of a height has is some 14 times less
-/// likely there. Measured on three smooth worlds of which a run of entries was lost, with 4, 15, 40 and 100: blocks of one height lie
-/// side by side, so that with 4 a missing hill was put elsewhere and fitted better than in its place; with 40 less was certain of
-/// scattered ones.
+/// likely there. Blocks of one class and height are neighbours, so they are lost together and no known block shows them. Measured on
+/// smooth worlds that lost a run of entries: with 4, a missing hill fitted better elsewhere than in its place. With 40, fewer places of
+/// scattered lost entries were certain.
 const PRIOR: f64 = 15.0;
 
 /// The class of a block: what its lower and its upper side look like.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use crate::recover::assemble::board::Board;
 use crate::recover::assemble::growth::{Grown, Growth};
-use crate::recover::assemble::links::{Link, around};
+use crate::recover::assemble::links::Link;
 use crate::recover::decide::Certainty;
 use crate::watch::Watch;
 
@@ -80,22 +80,13 @@ impl Growth {
             self.grown.iter().filter(|g| g.certainty < Certainty::Certain).map(|g| (g.case, g.slot)).collect();
         let mut out: HashSet<(usize, u32)> = HashSet::new();
         for grown in self.grown.iter().filter(|grown| grown.certainty < Certainty::Certain) {
-            let case = board.cases[grown.case];
-            let own = (grown.case, self.loose[grown.case][grown.loose].block);
-            let links = case.shape.position(grown.slot).map_or(Vec::new(), |at| board.links(case.lod, at));
-            if links.iter().any(|(link, other)| *other != own && board.side_odds(own, *link, *other) < MISFIT) {
+            if self.has_seam_below(board, grown, MISFIT) {
                 out.insert((grown.case, grown.slot));
             }
         }
         for _ in 1..steps {
-            let beside: Vec<(usize, u32)> = out
-                .iter()
-                .filter_map(|&(r, slot)| Some((board.cases[r].lod, board.cases[r].shape.position(slot)?)))
-                .flat_map(|(lod, at)| around(lod, at, false))
-                .filter_map(|(_, (lod, at))| board.slot_at(lod, at))
-                .filter(|at| movable.contains(at))
-                .collect();
-            out.extend(beside);
+            let beside = board.slots_beside(out.iter().copied());
+            out.extend(beside.into_iter().filter(|at| movable.contains(at)));
         }
         if out.is_empty() {
             return out;
@@ -103,6 +94,14 @@ impl Growth {
         let kept: Vec<Grown> = self.grown.iter().filter(|g| !out.contains(&(g.case, g.slot))).copied().collect();
         self.set(board, &kept);
         out
+    }
+
+    /// Whether a placed block has a seam whose log-odds are below `least`.
+    pub fn has_seam_below(&self, board: &Board<'_>, grown: &Grown, least: f64) -> bool {
+        let case = board.cases[grown.case];
+        let own = (grown.case, self.loose[grown.case][grown.loose].block);
+        let links = case.shape.position(grown.slot).map_or(Vec::new(), |at| board.links(case.lod, at));
+        links.iter().any(|(link, other)| *other != own && board.side_odds(own, *link, *other) < least)
     }
 
     /// Replaces all placed blocks.
