@@ -3,11 +3,12 @@
 //! Terms separated by spaces, all of which must be true: a field, `=` `!=` `<` `<=` `>` `>=`, a value. Fields with
 //! numbers: `lod x y z slot sector sectors bytes plain ratio version instances`; in the words of pak regions, `record` is
 //! `slot`, `block` is `sector` and `blocks` is `sectors`. Fields with words: `state` (`ok`, `note`,
-//! `warning`, `error`; `<` and `>` by severity), `container` (`plain`, `lz4-be`, `lz4`, `zstd`, `headerless`, `lz4-wrong-order`, `zlib`), `code` (any
+//! `warning`, `error`; `<` and `>` by severity), `container` (`plain`, `lz4-be`, `lz4`, `zstd`, `headerless`, `lz4-wrong-order`, `zlib`, `none`), `code` (any
 //! of the block's findings), `file` (`=` means that the name contains it).
 
-use crate::check::Row;
+use crate::check::{Row, pak};
 use crate::damage::Code;
+use crate::godot::container::Mode;
 
 /// A filter; the empty one accepts every row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,10 +52,14 @@ const NUMBERS: [&str; 12] =
 const ALIASES: [(&str, &str); 5] =
     [("record", "slot"), ("block", "sector"), ("blocks", "sectors"), ("stored", "bytes"), ("decompressed", "plain")];
 
-/// Names of containers, and `none` of a block in no container.
-const CONTAINERS: [&str; 8] = ["plain", "lz4-be", "lz4", "zstd", "headerless", "lz4-wrong-order", "zlib", NO_CONTAINER];
-
+/// Stands for the container of a block that has none.
 const NO_CONTAINER: &str = "none";
+
+/// What may be compared with the container of a block.
+fn containers() -> impl Iterator<Item = &'static str> {
+    let modes = Mode::ALL.into_iter().chain([Mode::Lz4WrongOrder]).map(Mode::name);
+    modes.chain([pak::CONTAINER, NO_CONTAINER])
+}
 
 /// States by severity.
 const STATES: [&str; 4] = ["ok", "note", "warning", "error"];
@@ -148,8 +153,8 @@ fn term(text: &str) -> Result<Term, String> {
         _ => false,
     };
     match field {
-        "container" if CONTAINERS.contains(&value) => Ok(Term::Container(equal, value.to_owned())),
-        "container" => Err(format!("`{shown}`: a container is one of {}", CONTAINERS.join(", "))),
+        "container" if containers().any(|name| name == value) => Ok(Term::Container(equal, value.to_owned())),
+        "container" => Err(format!("`{shown}`: a container is one of {}", containers().collect::<Vec<_>>().join(", "))),
         "code" => Code::from_name(value)
             .map(|code| Term::Code(equal, code))
             .ok_or_else(|| format!("`{shown}`: there is no such code; `voxscope explain` lists them")),
