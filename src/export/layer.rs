@@ -18,10 +18,8 @@ use super::picture_faults;
 use super::voxels::{Error, LARGE};
 use crate::world::Fault;
 
-/// The most bytes of 16 steps along x.
-const SLAB: u64 = 1 << 28;
-
-/// Bytes of the steps along x that are in memory at once; of the largest layers, blocks are read several times.
+/// The most bytes of flags in memory at once: as many steps along x as fit, at least one and at most those of a block. If a layer
+/// is so large that fewer fit, its blocks are read several times.
 const AT_ONCE: u64 = 1 << 24;
 
 /// Numbers that are written at once.
@@ -119,7 +117,7 @@ pub fn layer(save: &Save, name: &str, to: &Path, large: bool, watch: &Watch<'_>)
     };
     let [x, y, z] = dim.map(u64::from);
     let plane = y.saturating_mul(z);
-    if plane.saturating_mul(16 * 8) > SLAB {
+    if plane.saturating_mul(8) > AT_ONCE {
         return Err(Error::Request("the layer has too many cells".to_owned()));
     }
     let bytes = x.saturating_mul(plane).saturating_mul(8);
@@ -198,9 +196,9 @@ fn flags(draft: &Draft<'_>, grid: &Grid<FileSource>, dim: [u32; 3], watch: &Watc
     out.put(&npy::header("<u8", &dim.map(u64::from)))?;
     let (mut bytes, mut voxels) = (Vec::new(), Vec::new());
     watch.begin(Step::Exporting, dim[0].into());
-    let plane = u64::from(dim[1]).saturating_mul(dim[2].into()).saturating_mul(8);
-    // A power of two, so that the steps are in the same blocks.
-    let most = (0..BLOCK.ilog2()).map(|n| BLOCK >> n).find(|&n| plane.saturating_mul(n.into()) <= AT_ONCE).unwrap_or(1);
+    let step = u64::from(dim[1]).saturating_mul(dim[2].into()).saturating_mul(8);
+    // A power of two, so that all steps are within one layer of blocks.
+    let most = (0..BLOCK.ilog2()).map(|n| BLOCK >> n).find(|&n| step.saturating_mul(n.into()) <= AT_ONCE).unwrap_or(1);
     for from in (0..dim[0]).step_by(index(most.into())) {
         draft.go_on()?;
         let steps = (dim[0] - from).min(most);
