@@ -439,9 +439,10 @@ impl Deciding<'_> {
             if !wanted || format.encode(place).is_none() {
                 continue;
             }
-            let whole = older.whole_parts(row, side, &mut scratch).map_err(draft::Error::read(&older.path))?;
-            let [voxels, instances] = whole;
-            if !(if there.is_some() && !bare { instances } else { voxels }) {
+            let [voxels, instances] =
+                older.whole_parts(row, side, &mut scratch).map_err(draft::Error::read(&older.path))?;
+            let takes_voxels = bare || there.is_none();
+            if !(if takes_voxels { voxels } else { instances }) {
                 continue;
             }
             filled.insert(place);

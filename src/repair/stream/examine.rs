@@ -11,7 +11,6 @@ use crate::damage::{Code, Damage, Level};
 use crate::godot::block::Block;
 use crate::godot::byte_order::ByteOrder;
 use crate::godot::channel::{CHANNELS, Depth};
-use crate::godot::container::Mode;
 use crate::godot::region::{Format, Header};
 use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
@@ -223,9 +222,8 @@ fn one(
         Blob::Other => State::Broken(BlobFault::NoInstanceBlob),
         Blob::Bytes(_) => {
             let view = stream.instances(scratch);
-            rewrap_instances = view.container.is_some_and(|c| c.mode == Some(Mode::Lz4WrongOrder));
-            let end = view.container.is_some_and(|c| c.whole) && view.instances.is_some_and(|i| i.epilogue.is_some());
-            State::new(view.damage, end && all_instances)
+            rewrap_instances = view.is_in_wrong_order();
+            State::new(view.damage, view.is_complete() && all_instances)
         }
     };
     let seen = Seen {

@@ -200,7 +200,7 @@ impl StreamPlan {
         let lost: BTreeSet<(u32, Option<Place>)> = lost.map(|lost| (lost.row, lost.place)).collect();
         self.rows.iter().filter(move |row| {
             let is_lost = |number| lost.contains(&(number, Some(row.place)));
-            // Of a row of the backup, only damaged instances are left out.
+            // A row from the backup lacks its instances only if they are damaged there.
             row.instances == Part::LeftOut && row.row.is_none_or(is_lost)
         })
     }

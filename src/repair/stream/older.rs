@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use crate::damage::{Damage, Level};
 use crate::draft;
-use crate::godot::container::Mode;
 use crate::godot::stream::loc::{Key, Place};
 use crate::repair::stream::examine::hash;
 use crate::repair::{Error, Options};
@@ -62,7 +61,7 @@ impl Older {
         self.stream.pages.overlay.is_none() && !self.stream.damage.iter().any(grave)
     }
 
-    /// Whether the block and the instances of a row are healthy, in a stream of this block size. What is NULL is.
+    /// Whether the block and the instances of a row are healthy, in a stream of this block size. NULL is healthy.
     pub fn whole_parts(&self, row: &StreamRow, side: u16, scratch: &mut StreamScratch) -> std::io::Result<[bool; 2]> {
         self.stream.fetch(row, scratch)?;
         if !scratch.is_whole() {
@@ -85,9 +84,8 @@ impl Older {
             Blob::Other => false,
             Blob::Bytes(_) => {
                 let view = self.stream.instances(scratch);
-                view.container.is_some_and(|c| c.whole && c.mode != Some(Mode::Lz4WrongOrder))
-                    && view.instances.is_some_and(|i| i.epilogue.is_some())
-                    && !view.damage.iter().any(|d| d.code.hides_data())
+                // Its bytes are copied as they are.
+                view.is_complete() && !view.is_in_wrong_order() && !view.damage.iter().any(|d| d.code.hides_data())
             }
         };
         Ok([voxels, instances])

@@ -71,7 +71,7 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
     let readable = seen.iter().filter(|s| s.readable).count();
     // The settings may be wrong only if a key is not a position with them.
     let doubted = said_format.is_none_or(|format| exact(format) < readable);
-    // Where the keys of damaged rows leave a choice, those of whole rows, which the copy has, may leave none.
+    // If several formats fit the keys of all rows, those of the whole rows may decide: the copy has only these.
     let is_whole = |s: &Seen| s.voxels == State::Whole;
     let told_format =
         doubted.then(|| infer_key_format(seen, |_| true).or_else(|| infer_key_format(seen, is_whole))).flatten();
@@ -103,7 +103,7 @@ pub(super) fn decide_settings(stream: &Stream<FileSource>, seen: &[Seen]) -> std
     Ok(settled)
 }
 
-/// The format of the keys of readable rows that are taken.
+/// The format of the keys of those readable rows that `takes` accepts.
 fn infer_key_format(seen: &[Seen], takes: impl Fn(&Seen) -> bool) -> Option<Format> {
     let keys: Vec<Key<'_>> = seen.iter().filter(|s| s.readable && takes(s)).map(|s| s.key.as_key()).collect();
     keys::infer_key_format(&keys)

@@ -8,7 +8,7 @@ use super::{Blob, Stream, StreamRow};
 use crate::bytes::{Span, index, len64};
 use crate::damage::{Code, Damage, Value};
 use crate::godot::byte_order::ByteOrder;
-use crate::godot::container::{Container, Decoder};
+use crate::godot::container::{Container, Decoder, Mode};
 use crate::godot::instances::Instances;
 use crate::godot::stream::loc::Key;
 use crate::limits::Limits;
@@ -50,6 +50,20 @@ pub struct InstancesView<'a> {
     pub instances: Option<Instances<'a>>,
     /// Its damage, in the order in which it was found.
     pub damage: &'a [Damage],
+}
+
+impl InstancesView<'_> {
+    /// Whether its container is whole and its layers decode to the end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.container.is_some_and(|c| c.whole) && self.instances.as_ref().is_some_and(|i| i.epilogue.is_some())
+    }
+
+    /// Whether it is in a container that the engine refuses because its size is in the wrong byte order.
+    #[must_use]
+    pub fn is_in_wrong_order(&self) -> bool {
+        self.container.is_some_and(|c| c.mode == Some(Mode::Lz4WrongOrder))
+    }
 }
 
 impl StreamScratch {
