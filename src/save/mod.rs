@@ -470,6 +470,12 @@ impl Save {
         Self::empty(path, options)
     }
 
+    /// How many saves the path holds: more than one in a directory of several.
+    #[must_use]
+    pub const fn count_saves(&self) -> usize {
+        self.forests.len() + self.pak_dirs.len() + self.streams.len() + self.maps.len()
+    }
+
     /// A save with nothing in it.
     fn empty(path: &Path, options: &Options) -> Self {
         Self {

@@ -197,9 +197,9 @@ fn check_ending(to: &Path) -> Result<(), Failure> {
     Err(Failure::Usage(format!("--map {name}: the name ends in .png for a picture, or in .npy for numbers")))
 }
 
-/// Whether the look goes with what is exported.
+/// Refuses --look, --scale and --against where they have no effect.
 fn check_look(arguments: &Arguments) -> Result<(), Failure> {
-    // The parser does not ask for --map beside --out, with which it conflicts.
+    // Checked here: the parser does not enforce that an option requires --map if --out, which conflicts with --map, is given.
     let is_difference = arguments.map.is_some() && matches!(arguments.look, Some(LookArgument::Difference));
     if arguments.map.is_none() && arguments.scale != 1 {
         return Err(Failure::Usage("--scale goes with --map".to_owned()));
@@ -291,7 +291,7 @@ fn part(arguments: &Arguments, save: &Save) -> Result<Part, Failure> {
         };
         return named.or_else(numbered).map(|(part, _)| part).ok_or_else(none);
     }
-    let saves = save.forests.len() + save.streams.len() + save.pak_dirs.len() + save.maps.len();
+    let saves = save.count_saves();
     let shown = printable::path(&save.path);
     match Part::first(save) {
         Some(_) if saves > 1 => {

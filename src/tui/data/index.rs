@@ -137,7 +137,7 @@ impl Index {
             .file_name()
             .map_or_else(|| crate::printable::path(&save.path), |name| crate::printable::path(name.as_ref()));
         // One forest, pak_dir or map that is all there is needs no line above it.
-        let alone = save.forests.len() + save.pak_dirs.len() + save.streams.len() + save.maps.len() == 1;
+        let alone = save.count_saves() == 1;
         let dir = save.forests.first().map(|forest| &forest.dir);
         let dir = dir.or(save.pak_dirs.first().map(|pak_dir| &pak_dir.dir)).or(save.maps.first().map(|map| &map.dir));
         let dir = dir.or(save.streams.first().map(|stream| &stream.path));
@@ -341,8 +341,7 @@ impl Index {
     /// Whether it is a directory of several saves.
     #[must_use]
     pub fn has_several_saves(&self) -> bool {
-        let save = &self.save;
-        save.forests.len() + save.pak_dirs.len() + save.streams.len() + save.maps.len() > 1
+        self.save.count_saves() > 1
     }
 
     /// The name of an item, as findings have it.
