@@ -8,6 +8,7 @@ use super::paint::{AIR, DRY, Style, Window, coverage, structure, texture};
 use super::tile::LAND;
 use crate::godot::channel::SDF;
 use crate::godot::textures::WEIGHTS;
+use crate::picture::Mark;
 use crate::printable::grouped;
 use crate::voxel_map::flags;
 
@@ -25,6 +26,8 @@ pub enum Entry {
         /// What pixels of this kind have in common; see [`Style::spot`].
         key: Option<u32>,
     },
+    /// A mark of blocks, and what it says.
+    Mark(Mark, String),
     /// A scale with the words at its ends.
     Scale(Scale, String, String),
     /// Words alone.
@@ -60,7 +63,7 @@ impl Entry {
         match self {
             Self::Color { share, .. } => share.is_some_and(|share| share < 0.01),
             Self::More(_) => true,
-            Self::Scale(..) | Self::Words(_) => false,
+            Self::Mark(..) | Self::Scale(..) | Self::Words(_) => false,
         }
     }
 

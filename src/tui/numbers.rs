@@ -16,6 +16,12 @@ pub fn grouped(n: u64) -> String {
     HumanCount(n).to_string()
 }
 
+/// A share in percent; what occurs is never 0 %.
+#[must_use]
+pub fn percent(share: f32) -> String {
+    if share < 0.01 { "<1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }
+}
+
 /// A number without zeros at its end.
 #[must_use]
 pub fn short(n: f64) -> String {

@@ -15,7 +15,7 @@ use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{BlockData, ChannelData, Store, request_counts};
 use crate::tui::go;
-use crate::tui::numbers::{grouped, short};
+use crate::tui::numbers::{grouped, percent, short};
 use crate::tui::scroll::follow;
 use crate::tui::theme::{Glyphs, Role, level_role};
 
@@ -358,9 +358,7 @@ fn types_in_words(channel: &ChannelData, names: &Palette) -> Option<String> {
     channel.types.iter().find(|(value, _)| names.name(*value).is_some())?;
     let words = channel.types.iter().take(MAX_TYPES).map(|(value, count)| {
         let name = names.name(*value).map_or_else(String::new, |name| format!(" {name}"));
-        let share = *count as f64 * 100.0 / voxels as f64;
-        // As in the legend of the world: what occurs is never 0 %.
-        if share < 1.0 { format!("{value}{name} <1 %") } else { format!("{value}{name} {share:.0} %") }
+        format!("{value}{name} {}", percent((*count as f64 / voxels as f64) as f32))
     });
     let distinct = channel.range.map_or(0, |range| range.distinct);
     let more = distinct.checked_sub(MAX_TYPES + 1).map(|n| format!(", and {} more", grouped(n as u64 + 1)));

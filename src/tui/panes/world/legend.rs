@@ -7,11 +7,12 @@ use unicode_width::UnicodeWidthStr;
 use super::draw::{letter, mode, shown, spacing};
 use super::image::Image;
 use super::view::View;
+use crate::picture::Look;
 use crate::picture::color::{self, Rgb, Scale};
 use crate::picture::legend::Entry;
-use crate::picture::{Look, Mark};
 use crate::tui::App;
 use crate::tui::canvas::Canvas;
+use crate::tui::numbers::percent;
 use crate::tui::theme::{ColorMode, Role};
 
 /// What the legend lists: the marks that are seen, the blocks that are not drawn, then what the colours mean.
@@ -19,21 +20,16 @@ fn entries(app: &App, image: &Image) -> Vec<Entry> {
     let counts = image.counts.iter().filter(|_| !image.marks.is_empty());
     // The colours of a difference are those of voxels.
     let blocks = if image.look() == Look::Difference { "blocks " } else { "" };
-    let words = |mark: &Mark, n| format!("{} {blocks}{} {n}", mark.letter(), mark.words());
-    let marks = counts.map(|(mark, n)| Entry::plain(mark.color(), words(mark, n)));
+    let marks = counts.map(|(mark, n)| Entry::Mark(*mark, format!("{blocks}{} {n}", mark.words())));
     let unowned = super::unowned_words(app).map(Entry::Words);
     marks.chain(unowned).chain(image.legend.iter().cloned()).collect()
-}
-
-/// Entries at the beginning that are marks.
-fn count_marks(image: &Image) -> usize {
-    if image.marks.is_empty() { 0 } else { image.counts.len() }
 }
 
 /// Columns that an entry takes.
 fn entry_width(entry: &Entry) -> u16 {
     let width = match entry {
         Entry::Color { text, share, .. } => text.width() + 2 + share.map_or(0, |share| share_text(share).width()),
+        Entry::Mark(_, text) => text.width() + 4,
         Entry::Scale(_, low, high) => low.width() + high.width() + 14,
         Entry::Words(text) => text.width(),
         Entry::More(count) => more(*count).width(),
@@ -47,7 +43,7 @@ fn more(count: usize) -> String {
 }
 
 fn share_text(share: f32) -> String {
-    if share < 0.01 { " <1 %".to_owned() } else { format!(" {:.0} %", share * 100.0) }
+    format!(" {}", percent(share))
 }
 
 /// The most rows of a legend; what has no place in them is counted.
@@ -114,9 +110,9 @@ pub fn below(app: &App, image: &Image, view: View, area: Rect, canvas: &mut Canv
     let (places, rest) = arrange(&entries, width, scale, rows);
     let mut end = [1, 0];
     let spot = spot(app, &entries);
-    for ((number, entry), [x, y]) in entries.iter().enumerate().zip(places) {
+    for (entry, [x, y]) in entries.iter().zip(places) {
         let is_spot = spot.is_some() && entry.key() == spot;
-        end = [draw_entry(app, entry, [is_spot, number < count_marks(image)], x, top + y, canvas) + 2, y];
+        end = [draw_entry(app, entry, is_spot, x, top + y, canvas) + 2, y];
     }
     if rest > 0 {
         canvas.put(end[0], top + end[1], &more(rest), Role::Dim);
@@ -131,7 +127,7 @@ fn rows_beside(entry: &Entry, width: u16, upright: u16) -> u16 {
     match entry {
         Entry::Scale(..) => upright,
         Entry::Words(text) => u16::try_from(textwrap::wrap(text, usize::from(width).max(1)).len()).unwrap_or(1),
-        Entry::Color { .. } | Entry::More(_) => 1,
+        Entry::Color { .. } | Entry::Mark(..) | Entry::More(_) => 1,
     }
 }
 
@@ -165,7 +161,7 @@ pub fn draw_beside(app: &App, image: &Image, view: View, area: Rect, canvas: &mu
             }
             _ => {
                 let is_spot = spot.is_some() && entry.key() == spot;
-                draw_entry(app, entry, [is_spot, number < count_marks(image)], 2, y, &mut part);
+                draw_entry(app, entry, is_spot, 2, y, &mut part);
             }
         }
         y += rows;
@@ -204,7 +200,7 @@ fn swatch(app: &App, x: u16, y: u16, color: Rgb, canvas: &mut Canvas<'_>) -> u16
     canvas.put_styled(x, y, "■", style)
 }
 
-fn draw_entry(app: &App, entry: &Entry, [is_spot, is_mark]: [bool; 2], x: u16, y: u16, canvas: &mut Canvas<'_>) -> u16 {
+fn draw_entry(app: &App, entry: &Entry, is_spot: bool, x: u16, y: u16, canvas: &mut Canvas<'_>) -> u16 {
     let mode = mode(app);
     let plain = app.glyphs.ascii || mode == ColorMode::None;
     let swatch = |x: u16, color: Rgb, glyph: &str, canvas: &mut Canvas<'_>| {
@@ -213,12 +209,17 @@ fn draw_entry(app: &App, entry: &Entry, [is_spot, is_mark]: [bool; 2], x: u16, y
         canvas.put_styled(x, y, &text, style)
     };
     match entry {
-        // Where the picture has letters, blocks with a mark are filled with that of the mark.
-        Entry::Color { color, text, share: None, .. } if plain && is_mark => {
-            let style = if mode == ColorMode::None { Style::new() } else { Style::new().fg(shown(mode, *color)) };
-            let (letter, words) = text.split_at_checked(1).unwrap_or(("", text));
-            let x = canvas.put_styled(x, y, letter, style);
-            canvas.put(x, y, words, if is_spot { Role::Selected } else { Role::Text })
+        // A picture in letters fills marked blocks with the letter of the mark.
+        Entry::Mark(mark, text) if plain => {
+            let style = if mode == ColorMode::None { Style::new() } else { Style::new().fg(shown(mode, mark.color())) };
+            let x = canvas.put_styled(x, y, &mark.letter().to_string(), style);
+            canvas.put(x, y, &format!(" {text}"), Role::Text)
+        }
+        Entry::Mark(mark, text) => {
+            let x = self::swatch(app, x, y, mark.color(), canvas);
+            let (room, text) = (canvas.width().saturating_sub(x), format!(" {} {text}", mark.letter()));
+            canvas.put_within(x, y, room, &text, Role::Text);
+            x + room.min(u16::try_from(text.width()).unwrap_or(u16::MAX))
         }
         Entry::Color { color, text, share, .. } => {
             let x = if plain { swatch(x, *color, "", canvas) } else { self::swatch(app, x, y, *color, canvas) };
