@@ -24,7 +24,7 @@ use crate::tui::theme::{Glyphs, Role};
 use crate::tui::{App, Focus};
 use unicode_width::UnicodeWidthStr;
 
-/// Columns of the names in the list.
+/// Columns of the names in the list, at most.
 const NAME: u16 = 22;
 
 /// From this width on the sectors before and after are drawn side by side.
@@ -57,6 +57,8 @@ pub struct RepairState {
     progress: wait::PlanProgress,
     /// What is done with the selected file.
     preview: Option<((PlanKey, usize), Arc<Preview>)>,
+    /// Columns that the names of its lines take in the list.
+    names: u16,
     /// The line under the cursor.
     cursor: usize,
     /// Blocks that were put in their places by hand.
@@ -222,6 +224,8 @@ pub fn request_missing(app: &mut App) {
         }
     };
     app.panes.repair.cursor = line_of_finding(app, &preview);
+    let longest = preview.lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
+    app.panes.repair.names = u16::try_from(longest).unwrap_or(NAME).min(NAME);
     app.panes.repair.preview = Some((key, Arc::new(preview)));
 }
 
@@ -414,8 +418,7 @@ fn list(app: &App, preview: &Preview, parts: &Areas, at: usize, canvas: &mut Can
     let rows = usize::from(parts.rows);
     let first = parts.first(at, preview.lines.len());
     let width = canvas.width();
-    let longest = preview.lines.iter().map(|line| line.name.width()).max().unwrap_or(0);
-    let names = u16::try_from(longest).unwrap_or(NAME).min(NAME);
+    let names = app.panes.repair.names;
     for (y, (number, line)) in (parts.list..).zip(preview.lines.iter().enumerate().skip(first).take(rows)) {
         let (mark, role) = mark(line.subject, &app.glyphs);
         canvas.put(1, y, mark, role);
