@@ -176,11 +176,7 @@ fn what_has_no_blocks_says_so() {
 
 #[test]
 fn a_mixed_save_shows_states_and_flags() {
-    let dir = tempfile::tempdir().unwrap();
-    for name in ["block-epilogue", "map-sparse"] {
-        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
-        (sample.make)(&dir.path().join(name)).unwrap();
-    }
+    let dir = super::samples(&["block-epilogue", "map-sparse"]);
     let mut driver = super::sized(dir.path(), 200, 40);
     driver.keys("2");
     let screen = driver.text_screen();
@@ -241,11 +237,7 @@ fn a_block_in_a_wrong_place_is_called_that_once_the_check_is_through() {
 
 #[test]
 fn rows_of_several_saves_name_their_saves() {
-    let dir = tempfile::tempdir().unwrap();
-    for name in ["current", "plain"] {
-        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
-        (sample.make)(&dir.path().join(name)).unwrap();
-    }
+    let dir = super::samples(&["current", "plain"]);
     let mut driver = super::sized(dir.path(), 200, 60);
     driver.keys("2");
     assert!(!row_with(&driver, "current/r.-1.-1.-1.vxr").is_empty());

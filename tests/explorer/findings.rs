@@ -35,11 +35,7 @@ fn a_newcomer_finds_the_damaged_block_at_once() {
 
 #[test]
 fn findings_stand_below_their_files_the_worst_first() {
-    let dir = tempfile::tempdir().unwrap();
-    for name in ["stale-tail", "block-epilogue", "table-gap"] {
-        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
-        (sample.make)(&dir.path().join(name)).unwrap();
-    }
+    let dir = super::samples(&["stale-tail", "block-epilogue", "table-gap"]);
     let mut driver = super::sized(dir.path(), 100, 40);
     driver.keys("7");
     let screen = driver.text_screen();
@@ -200,11 +196,7 @@ fn the_only_cause_is_shown_in_full_and_folds_by_the_keyboard() {
 /// The same cause of several saves is told apart by their names.
 #[test]
 fn causes_of_several_saves_are_grouped_by_save() {
-    let dir = tempfile::tempdir().unwrap();
-    for name in ["block-epilogue", "container-corrupt", "channel-cut"] {
-        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
-        (sample.make)(&dir.path().join(name)).unwrap();
-    }
+    let dir = super::samples(&["block-epilogue", "container-corrupt", "channel-cut"]);
     let mut driver = super::sized(dir.path(), 100, 40);
     driver.keys("7");
     let pane = super::pane_text(&driver);
@@ -330,11 +322,7 @@ fn findings_that_are_not_listed_are_counted_as_the_check_counts_them() {
 
 #[test]
 fn a_cause_explains_no_finding_of_a_save_with_a_longer_name() {
-    let dir = tempfile::tempdir().unwrap();
-    for name in ["block-epilogue", "block-epilogue-missing"] {
-        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
-        (sample.make)(&dir.path().join(name)).unwrap();
-    }
+    let dir = super::samples(&["block-epilogue", "block-epilogue-missing"]);
     let mut driver = super::sized(dir.path(), 200, 40);
     driver.keys("7");
     for name in ["block-epilogue: ", "block-epilogue-missing: "] {

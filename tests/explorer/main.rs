@@ -46,6 +46,16 @@ fn sample(name: &str) -> tempfile::TempDir {
     dir
 }
 
+/// Makes samples below one directory, each in a directory of its name.
+fn samples(names: &[&str]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for name in names {
+        let sample = voxscope::demo::samples().find(|sample| sample.name == *name).unwrap();
+        (sample.make)(&dir.path().join(name)).unwrap();
+    }
+    dir
+}
+
 /// The explorer on a sample.
 fn on(name: &str, columns: u16, rows: u16) -> (Driver, tempfile::TempDir) {
     let dir = sample(name);

@@ -265,11 +265,7 @@ fn the_legend_of_files_names_every_kind_that_is_drawn() {
 
 #[test]
 fn files_of_several_saves_have_the_names_of_their_saves() {
-    let dir = tempfile::tempdir().unwrap();
-    for name in ["current", "plain"] {
-        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
-        (sample.make)(&dir.path().join(name)).unwrap();
-    }
+    let dir = super::samples(&["current", "plain"]);
     let mut driver = super::sized(dir.path(), 120, 40);
     driver.keys("3");
     for name in ["current/lod0/r.0.0.0.vxr", "plain/lod0/r.0.0.0.vxr"] {

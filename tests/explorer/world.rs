@@ -425,11 +425,7 @@ fn a_dense_layer_has_no_blocks_in_the_inspector() {
 
 #[test]
 fn the_message_about_the_old_formula_names_its_save() {
-    let dir = tempfile::tempdir().unwrap();
-    for name in ["current", "blocks-v4-old-slots"] {
-        let sample = voxscope::demo::samples().find(|sample| sample.name == name).unwrap();
-        (sample.make)(&dir.path().join(name)).unwrap();
-    }
+    let dir = super::samples(&["current", "blocks-v4-old-slots"]);
     let driver = sized(dir.path(), 120, 40);
     let screen = driver.text_screen();
     assert!(screen.contains("blocks-v4-old-slots is read by the old slot formula"), "{screen}");
