@@ -51,8 +51,8 @@ enum Unusable {
     Line(usize),
 }
 
-/// Findings that were known before, with their counts: one more than before is new. Only their hashes are kept, because a
-/// check may take little memory.
+/// Findings that were known before, with their counts: one more than before is new. Only their hashes are kept,
+/// to limit the memory of a check.
 #[derive(Debug, Default)]
 pub struct Baseline {
     /// The hash of each known finding, in order, each once.

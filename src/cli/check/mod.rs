@@ -123,7 +123,7 @@ impl From<LevelArgument> for Level {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let save = arguments.options.open(target::path_or_here(arguments.path.as_ref()))?;
-    // Before signals only set a flag: a pipe that nobody writes to is waited for.
+    // Read before signals only set a flag, so that a signal ends the wait for a pipe that nobody writes to.
     let mut baseline = arguments.baseline.as_deref().map_or_else(|| Ok(Baseline::default()), Baseline::read)?;
     let cancel = cancelled_by_signals();
     let mut out = stdout();
