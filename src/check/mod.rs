@@ -44,6 +44,7 @@ use crate::recover::effort::Effort;
 use crate::recover::quick::Glance;
 use crate::recover::screen::Screened;
 use crate::recover::slots::{self, FormulaEvidence, Purpose};
+use crate::recover::solutions::Solutions;
 use crate::save::{Fault, File, Region, RegionFile, Save, View};
 use crate::source::{FileSource, Source};
 use crate::voxel_map::Map;
@@ -102,6 +103,7 @@ pub struct Options<'a> {
     pub effort: Effort,
     /// Cancels the check, and receives its progress in bytes of files; the sum is about [`total_bytes`].
     pub watch: Watch<'a>,
+    solutions: Option<&'a Solutions>,
     /// What settles the slot formula, if it was looked for.
     formula: Option<&'a FormulaEvidence>,
     /// What sees the blocks of region files that are decoded.
@@ -130,6 +132,13 @@ impl<'a> Options<'a> {
     #[must_use]
     pub const fn watch(mut self, watch: Watch<'a>) -> Self {
         self.watch = watch;
+        self
+    }
+
+    /// Sets where results of regions are kept, for a check and plans of the same save: each region is solved once for all of them.
+    #[must_use]
+    pub const fn solutions(mut self, solutions: &'a Solutions) -> Self {
+        self.solutions = Some(solutions);
         self
     }
 }

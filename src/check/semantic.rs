@@ -22,6 +22,7 @@ use crate::recover::explained::listed;
 use crate::recover::names::{self, Misnamed, Named};
 use crate::recover::region::{Case, Listing};
 use crate::recover::slots::{self, FormulaEvidence};
+use crate::recover::solutions::solve_once;
 use crate::recover::survey::{self, Solved};
 use crate::recover::torn_table::Split;
 use crate::recover::walk;
@@ -162,8 +163,9 @@ impl Doubts {
                 .iter()
                 .map(|(_, near, _, case, split)| survey::Member { case, split: split.as_ref(), near: *near })
                 .collect();
-            let solved = survey::solve(&members, &Weights::default(), options.effort.factor(), &options.watch);
-            for ((i, near, header, case, _), solved) in opened.iter().zip(&solved) {
+            let effort = options.effort.factor();
+            let solved = solve_once(&members, &Weights::default(), effort, &options.watch, options.solutions);
+            for ((i, near, header, case, _), solved) in opened.iter().zip(&*solved) {
                 self.undecided += solved.undecided as u64;
                 if !near && (!case.is_intact() || solved.is_contradicted()) && !options.cancelled() {
                     let path = forest.dir.join(&files[*i].name);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use voxscope::check::{self, Summary, Totals};
 use voxscope::draft;
+use voxscope::recover::solutions::Solutions;
 use voxscope::repair::{self, Accepted, Error, Plan, Written};
 use voxscope::save::{Forest, Kind, Save};
 use voxscope::watch::Watch;
@@ -99,12 +100,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let pool = pool::start(arguments.jobs)?;
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
+    let solutions = Solutions::default();
     let options = repair::Options::default()
         .likely(arguments.level == Level::Likely)
         .backup(backup.as_ref())
         .accept(&arguments.accept)
         .effort(arguments.effort.to_library())
-        .watch(Watch::default().cancel(&cancel).progress(&progress));
+        .watch(Watch::default().cancel(&cancel).progress(&progress))
+        .solutions(&solutions);
     // What only `--level likely` writes.
     let mut more = Totals::default();
     let done = pool.install(|| match &arguments.out {
@@ -134,7 +137,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             let options = check::Options::default()
                 .level(check::Level::Semantic)
                 .effort(options.effort)
-                .watch(Watch::default().cancel(&cancel));
+                .watch(Watch::default().cancel(&cancel))
+                .solutions(&solutions);
             let left = pool.install(|| repair::expected_check(&save, &plan, &options));
             let Some(left) = left.map_err(|error| Failure::Failed(error.to_string()))? else {
                 return Ok(Exit::INTERRUPTED);

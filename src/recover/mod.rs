@@ -28,6 +28,7 @@ pub mod seam;
 pub mod settled;
 pub mod sketch;
 pub mod slots;
+pub mod solutions;
 pub mod solve;
 pub mod solver;
 pub mod survey;

@@ -18,7 +18,7 @@ use crate::source::Source;
 const LARGE: usize = 1024;
 
 /// An entry of the table that is taken for true when the table was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Listing {
     /// Index in the table.
     pub slot: u32,
@@ -31,7 +31,7 @@ pub struct Listing {
 }
 
 /// A region to solve.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Case {
     /// Its LOD.
     pub lod: u8,

@@ -21,7 +21,7 @@ use crate::source::Source;
 const PAGE: u64 = 4096;
 
 /// The entries and blocks of one generation, without what is between them.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Part {
     /// The region as it looks without the other entries and blocks.
     pub case: Case,
@@ -30,7 +30,7 @@ pub struct Part {
 }
 
 /// A region whose table is of two generations.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Split {
     /// What is right.
     pub trusted: Part,

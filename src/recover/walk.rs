@@ -1,6 +1,7 @@
 //! The walk over the sectors of a region: every whole block, wherever it is, and what is between.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ const HASHED: u64 = 1 << 22;
 
 /// A block that was being moved when the game was killed: `gap` sectors from `at` on are there a second time, and the
 /// block goes on behind them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Splice {
     /// First sector of the second copy.
     pub at: u32,
@@ -60,6 +61,15 @@ pub struct Walked {
     pub faces: Option<Arc<Faces>>,
 }
 
+impl Hash for Walked {
+    /// Of its outer layers, which the voxels settle, only whether they are there.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { first, count, size, content, voxels, slack, padded, plain, version, odd, splice, faces } = self;
+        (first, count, size, content, voxels, slack).hash(hasher);
+        (padded, plain, version, odd, splice, faces.is_some()).hash(hasher);
+    }
+}
+
 impl Walked {
     /// The sector after its last.
     #[must_use]
@@ -69,7 +79,7 @@ impl Walked {
 }
 
 /// What the walk found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Walk {
     /// Whole blocks, in the order of their sectors; they do not overlap.
     pub blocks: Vec<Walked>,

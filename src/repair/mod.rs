@@ -43,6 +43,7 @@ use std::path::{Path, PathBuf};
 use crate::check;
 use crate::draft;
 use crate::recover::effort::Effort;
+use crate::recover::solutions::Solutions;
 use crate::save::{self, Save};
 use crate::watch::Watch;
 
@@ -92,6 +93,7 @@ pub struct Options<'a> {
     pub effort: Effort,
     /// Cancels the repair, and receives its progress in bytes of files, step by step.
     pub watch: Watch<'a>,
+    solutions: Option<&'a Solutions>,
 }
 
 impl<'a> Options<'a> {
@@ -127,6 +129,13 @@ impl<'a> Options<'a> {
     #[must_use]
     pub const fn watch(mut self, watch: Watch<'a>) -> Self {
         self.watch = watch;
+        self
+    }
+
+    /// Sets where results of regions are kept, for a check and plans of the same save: each region is solved once for all of them.
+    #[must_use]
+    pub const fn solutions(mut self, solutions: &'a Solutions) -> Self {
+        self.solutions = Some(solutions);
         self
     }
 }

@@ -18,6 +18,7 @@ use crate::recover::names::{self, Misnamed, Named};
 use crate::recover::quick;
 use crate::recover::region::{Case, Listing};
 use crate::recover::screen::Screened;
+use crate::recover::solutions::solve_once;
 use crate::recover::survey;
 pub(super) use crate::recover::survey::Solved;
 use crate::recover::torn_table::Split;
@@ -236,8 +237,9 @@ pub(super) fn solve_all<'s>(
             .iter()
             .map(|(walk, _, near)| survey::Member { case: &walk.case, split: walk.split.as_ref(), near: *near })
             .collect();
-        let solved = survey::solve(&members, &Weights::default(), options.effort.factor(), &options.watch.quiet());
-        for ((walk, i, near), solved) in walks.iter().zip(&solved) {
+        let (effort, watch) = (options.effort.factor(), options.watch.quiet());
+        let solved = solve_once(&members, &Weights::default(), effort, &watch, options.solutions);
+        for ((walk, i, near), solved) in walks.iter().zip(&*solved) {
             options.go_on()?;
             let healthy = matches!(looks[*i], Standing::Healthy | Standing::Exchanged) && walk.case.is_intact();
             if !near && (!healthy || solved.is_contradicted()) {

@@ -48,7 +48,7 @@ pub struct Region<S> {
 }
 
 /// Where the slots of a region are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlotPositions {
     /// The coordinates of the region.
     pub region: [i32; 3],

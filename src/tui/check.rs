@@ -88,7 +88,8 @@ fn check(index: &Arc<Index>, generation: u64, effort: Effort, worker: &Worker<'_
             report(None, false);
         }
     };
-    let options = Options::default().effort(effort).watch(worker.watch().progress(&progress));
+    let options =
+        Options::default().effort(effort).watch(worker.watch().progress(&progress)).solutions(&index.solutions);
     let check = || {
         // First every block, so that plain damage is seen soon; then what only the sectors of all regions show.
         let mut errors = HashSet::new();

@@ -103,7 +103,8 @@ fn request_shown(app: &mut App, dir: PathBuf, counted: Arc<check::Findings>) {
         move |worker| {
             let found = Save::open(&key.1, &index.checked.options).map_err(|error| error.to_string()).map(|save| {
                 let causes = counted.below(&index.save.shown(&key.1)).causes(&save);
-                let options = repair::Options::default().effort(effort).watch(worker.watch());
+                let options =
+                    repair::Options::default().effort(effort).watch(worker.watch()).solutions(&index.solutions);
                 let (totals, damaged) = planned(&save, &options);
                 Verdict { causes, totals, damaged }
             });
@@ -123,7 +124,7 @@ fn request_totals(app: &mut App) {
     app.job(
         JobKind::Totals,
         move |worker| {
-            let options = repair::Options::default().effort(effort).watch(worker.watch());
+            let options = repair::Options::default().effort(effort).watch(worker.watch()).solutions(&index.solutions);
             let (totals, damaged) = planned(&index.checked, &options);
             worker.answer(move |app| {
                 if app.findings.run == run {

@@ -10,6 +10,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use voxscope::check::{self, Cause, CauseKind, Finding, Summary, Totals};
 use voxscope::damage::{Code, Level};
 use voxscope::export;
+use voxscope::recover::solutions::Solutions;
 use voxscope::repair;
 use voxscope::save::Save;
 use voxscope::watch::Watch;
@@ -233,8 +234,9 @@ fn run_to(
     let pool = pool::start(jobs)?;
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
-    let planned = repair::Options::default().effort(options.effort).watch(Watch::default().cancel(cancel));
-    let options = options.watch(Watch::default().cancel(cancel).progress(&progress));
+    let (solutions, watch) = (Solutions::default(), Watch::default().cancel(cancel));
+    let planned = repair::Options::default().effort(options.effort).watch(watch).solutions(&solutions);
+    let options = options.watch(watch.progress(&progress)).solutions(&solutions);
     let work = |pass: &mut dyn FnMut(Passed)| {
         let summary = check::run(save, &options, |finding| pass(Passed::Finding(finding)));
         let (answer, is_wanted) = sync_channel(1);

@@ -18,6 +18,7 @@ use crate::picture::palette::Palette;
 use crate::picture::source::{Part, Reader, Scratch, Source};
 use crate::picture::tile::Grid;
 use crate::picture::{Layer, Look, Marks, Matter, Pixel, Probe, certain_matter};
+use crate::recover::solutions::Solutions;
 use crate::repair;
 use crate::save::{Forest, RegionFile, Save, View};
 use crate::watch::{Step, Watch};
@@ -238,12 +239,14 @@ impl<'r> Drawing<'r> {
         let probe = Probe::new(&source, request.channel);
         let mut marks = plan.map(|plan| Marks::of_plan(&plan)).unwrap_or_default();
         if request.look == Look::Health || request.health {
-            let options = check::Options::default().watch(watch.quiet());
+            let solutions = Solutions::default();
+            let options = check::Options::default().watch(watch.quiet()).solutions(&solutions);
+            let planned = repair::Options::default().watch(watch.quiet()).solutions(&solutions);
             check::run(save, &options, |finding| marks.add(&finding));
             // As in the explorer: a block is marked as the verdict counts it.
             if !marks.is_empty()
                 && request.look != Look::Repair
-                && let Ok(plan) = repair::plan(save, &repair::Options::default().watch(watch.quiet()))
+                && let Ok(plan) = repair::plan(save, &planned)
                 && let Some(damaged) = Marks::of_damage(save, &plan)
             {
                 marks.correct(&damaged);

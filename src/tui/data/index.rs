@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::godot::container::Decoder;
 use crate::printable::printable;
+use crate::recover::solutions::Solutions;
 use crate::save::{File, Forest, Kind, Options, PakDir, Save, bare};
 use crate::voxel_map::Map;
 use crate::voxel_map::map_json::{FILE_NAME, Layer, plain_name};
@@ -73,6 +74,8 @@ pub struct Index {
     pub save: Arc<Save>,
     /// The save as its options read it, which check and repair go by: another reading is one of their findings.
     pub checked: Arc<Save>,
+    /// Where the blocks of its damaged regions belong, once a check or a plan found it.
+    pub solutions: Solutions,
     /// What can be opened, in the order of the tree.
     pub items: Vec<Item>,
     /// Their paths.
@@ -131,6 +134,7 @@ impl Index {
             by_name: HashMap::new(),
             save: Arc::clone(&save),
             checked: Arc::clone(&save),
+            solutions: Solutions::default(),
         };
         let name = save
             .path

@@ -177,19 +177,20 @@ pub fn request_plan(app: &mut App) {
     let Some(index) = app.index.clone() else { return };
     let (wanted, effort) = (key(app), app.settings.effort);
     if app.panes.repair.plan.request(&wanted) {
-        let save = Arc::clone(&index.checked);
         app.panes.repair.progress = None;
         app.job(
             JobKind::Plan,
             move |worker| {
                 let progress = wait::report_progress(worker);
                 let watch = worker.watch().progress(&progress);
-                let options = repair::Options::default().likely(wanted.1).effort(effort).watch(watch);
+                let (save, solutions) = (&index.checked, &index.solutions);
+                let options =
+                    repair::Options::default().likely(wanted.1).effort(effort).watch(watch).solutions(solutions);
                 let planned = run_in_own_pool(|| {
-                    let plan = repair::plan(&save, &options).map_err(|error| error.to_string())?;
-                    let totals = repair::totals(&save, &plan);
+                    let plan = repair::plan(save, &options).map_err(|error| error.to_string())?;
+                    let totals = repair::totals(save, &plan);
                     let losses = repair::loss_words(&totals);
-                    let written = repair::expected_copy(&save, &totals);
+                    let written = repair::expected_copy(save, &totals);
                     let advice = repair::advice_on_copy(&totals, written, false);
                     let advice = (!plan.changes_nothing()).then_some(advice);
                     Ok(Planned { plan: Arc::new(plan), losses, advice, set_aside: totals.set_aside })
