@@ -50,8 +50,13 @@ const GAIN: f64 = 1.0;
 struct State {
     /// The block in each slot, or [`NONE`].
     held: Vec<u32>,
+    /// The content of what each slot holds, or [`NONE`].
+    shown: Vec<u32>,
     /// The slot of each block, or [`NONE`].
     place: Vec<u32>,
+    /// For each slot, the number of the last group that it was in, and that number.
+    group_of: Vec<u32>,
+    group: u32,
 }
 
 /// What is tried.
@@ -61,8 +66,6 @@ struct Search<'p> {
     partners: [[Vec<Vec<u32>>; 2]; 3],
     /// The blocks of each content.
     blocks: Vec<Vec<u32>>,
-    /// Slots by position.
-    at: HashMap<[i32; 3], u32>,
 }
 
 impl Growth {
@@ -116,17 +119,35 @@ impl State {
                 *place = s;
             }
         }
-        Self { held: puzzle.held.clone(), place }
+        let content = |b: &u32| puzzle.content.get(*b as usize).copied().unwrap_or(NONE);
+        let shown = puzzle.held.iter().map(content).collect();
+        let group_of = vec![0; puzzle.held.len()];
+        Self { held: puzzle.held.clone(), shown, place, group_of, group: 0 }
     }
 
     /// Exchanges what two slots hold.
     fn swap(&mut self, a: usize, b: usize) {
         self.held.swap(a, b);
+        self.shown.swap(a, b);
         for slot in [a, b] {
             if let Some(place) = self.place.get_mut(self.held[slot] as usize) {
                 *place = slot as u32;
             }
         }
+    }
+
+    /// Begins another group.
+    fn begin_group(&mut self, slots: [usize; 2]) {
+        self.group += 1;
+        self.add_to_group(slots);
+    }
+
+    fn add_to_group(&mut self, slots: [usize; 2]) {
+        slots.into_iter().for_each(|slot| self.group_of[slot] = self.group);
+    }
+
+    fn is_in_group(&self, slot: u32) -> bool {
+        self.group_of[slot as usize] == self.group
     }
 }
 
@@ -155,8 +176,7 @@ impl<'p> Search<'p> {
             let above = |side: usize| best(lower, &|of| seams.odds(side as u32, of));
             [parallel::map_indices(count(lower), below), parallel::map_indices(count(upper), above)]
         });
-        let at = puzzle.positions.iter().copied().zip(0..).collect();
-        Self { puzzle, partners, blocks, at }
+        Self { puzzle, partners, blocks }
     }
 
     /// Tries exchanges; returns the sum of all log-odds in the end, and where the blocks are.
@@ -178,7 +198,7 @@ impl<'p> Search<'p> {
         let mut state = State::new(self.puzzle);
         let mut random = Random::new(seed);
         let slots = self.puzzle.slots.len();
-        let first: Vec<Option<usize>> = (0..slots).map(|s| self.content(&state, s as u32)).collect();
+        let first: Vec<Option<usize>> = (0..slots).map(|s| Self::content(&state, s as u32)).collect();
         let rounds = self.count_rounds() / 2;
         for round in 0..rounds {
             let temperature = HOT * HOT.powf(-(round as f64) / rounds as f64) * UNITS;
@@ -189,7 +209,7 @@ impl<'p> Search<'p> {
         for _ in 0..samples {
             (0..ROUND * BETWEEN).for_each(|_| self.step(&mut state, UNITS, &mut random));
             for (s, first) in first.iter().enumerate() {
-                same[s] += usize::from(self.content(&state, s as u32) == *first);
+                same[s] += usize::from(Self::content(&state, s as u32) == *first);
             }
         }
         same.into_iter().map(|n| n as f64 / samples.max(1) as f64).collect()
@@ -218,7 +238,7 @@ impl<'p> Search<'p> {
             return Some((slot, any));
         }
         let side = random.below(6);
-        let Some(other) = self.content(state, self.puzzle.beside[slot][side]) else { return Some((slot, any)) };
+        let Some(other) = Self::content(state, self.puzzle.beside[slot][side]) else { return Some((slot, any)) };
         let (axis, upper) = (side / 2, side % 2);
         // Beside an upper neighbour belongs what continues its lower side.
         let partners = self.partners[axis][1 - upper].get(self.puzzle.sides[axis][1 - upper][other] as usize)?;
@@ -228,9 +248,9 @@ impl<'p> Search<'p> {
     }
 
     /// The content of what a slot holds.
-    fn content(&self, state: &State, slot: u32) -> Option<usize> {
-        let b = *state.held.get(slot as usize)?;
-        self.puzzle.content.get(b as usize).map(|content| *content as usize)
+    fn content(state: &State, slot: u32) -> Option<usize> {
+        let content = *state.shown.get(slot as usize)?;
+        (content != NONE).then_some(content as usize)
     }
 
     /// The log-odds of the seam from one content to another one along a side, twice the axis plus 1 for the upper one.
@@ -248,7 +268,7 @@ impl<'p> Search<'p> {
     /// The log-odds of a content in a slot, as if another slot were empty.
     fn value(&self, state: &State, slot: usize, content: usize, but: u32) -> i32 {
         let beside = self.puzzle.beside[slot].iter().enumerate().filter(|(_, other)| **other != but);
-        let seams = beside.filter_map(|(side, other)| Some(self.seam(content, side, self.content(state, *other)?)));
+        let seams = beside.filter_map(|(side, other)| Some(self.seam(content, side, Self::content(state, *other)?)));
         self.own(slot, content) + seams.sum::<i32>()
     }
 
@@ -256,11 +276,11 @@ impl<'p> Search<'p> {
     fn sum(&self, state: &State) -> f64 {
         let mut sum = 0i64;
         for slot in 0..self.puzzle.slots.len() {
-            let Some(content) = self.content(state, slot as u32) else { continue };
+            let Some(content) = Self::content(state, slot as u32) else { continue };
             let b = state.held[slot] as usize;
             sum += i64::from(self.own(slot, content) + self.puzzle.live[b]);
             for side in [1, 3, 5] {
-                let other = self.content(state, self.puzzle.beside[slot][side]);
+                let other = Self::content(state, self.puzzle.beside[slot][side]);
                 sum += other.map_or(0, |other| i64::from(self.seam(content, side, other)));
             }
         }
@@ -271,7 +291,7 @@ impl<'p> Search<'p> {
     fn try_block(&self, state: &mut State, slot: usize, b: usize, temperature: f64, random: &mut Random) {
         let from = state.place[b];
         let new = self.puzzle.content[b] as usize;
-        let old = self.content(state, slot as u32);
+        let old = Self::content(state, slot as u32);
         if from == slot as u32 || old == Some(new) {
             return;
         }
@@ -298,6 +318,7 @@ impl<'p> Search<'p> {
                 *place = NONE;
             }
             state.held[slot] = b as u32;
+            state.shown[slot] = new as u32;
             state.place[b] = slot as u32;
         } else {
             state.swap(slot, from as usize);
@@ -311,30 +332,32 @@ impl<'p> Search<'p> {
             return;
         }
         let positions = &self.puzzle.positions;
-        let by: [i32; 3] = std::array::from_fn(|k| positions[from as usize][k] - positions[slot][k]);
-        if by[1].abs() > 1 {
+        if (positions[from as usize][1] - positions[slot][1]).abs() > 1 {
             return;
         }
         let mut pairs = vec![(slot, from as usize)];
+        state.begin_group([slot, from as usize]);
         let mut next = 0;
         while next < pairs.len() && pairs.len() < GROUP {
             let (a, b) = pairs[next];
             next += 1;
             for side in 0..6 {
                 let beside = self.puzzle.beside[a][side];
-                let Some(position) = positions.get(beside as usize) else { continue };
-                let Some(&to) = self.at.get(&std::array::from_fn(|k| position[k] + by[k])) else { continue };
-                let is_in = |slot: u32| pairs.iter().any(|&(a, b)| a == slot as usize || b == slot as usize);
-                if is_in(beside) || is_in(to) || pairs.len() >= GROUP {
+                let to = self.puzzle.beside[b][side];
+                if beside == NONE || to == NONE || pairs.len() >= GROUP {
+                    continue;
+                }
+                if state.is_in_group(beside) || state.is_in_group(to) {
                     continue;
                 }
                 let bond = |own: usize, other: u32| {
-                    let (own, other) = (self.content(state, own as u32), self.content(state, other));
+                    let (own, other) = (Self::content(state, own as u32), Self::content(state, other));
                     own.zip(other).map_or(0, |(own, other)| self.seam(own, side, other))
                 };
                 let odds = f64::from(bond(a, beside).max(bond(b, to))) / UNITS;
                 if odds > 0.0 && !random.accepts(-odds * BOND) {
                     pairs.push((beside as usize, to as usize));
+                    state.add_to_group([beside as usize, to as usize]);
                 }
             }
         }
@@ -346,18 +369,17 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Twice the log-odds of everything in some slots and beside them.
+    /// Twice the log-odds of everything in the slots of the last group and beside them.
     fn sum_around(&self, state: &State, pairs: &[(usize, usize)]) -> i64 {
-        let is_in = |slot: u32| pairs.iter().any(|&(a, b)| a == slot as usize || b == slot as usize);
         let mut sum = 0;
         for slot in pairs.iter().flat_map(|&(a, b)| [a, b]) {
-            let Some(content) = self.content(state, slot as u32) else { continue };
+            let Some(content) = Self::content(state, slot as u32) else { continue };
             sum += 2 * i64::from(self.own(slot, content));
             for (side, &other) in self.puzzle.beside[slot].iter().enumerate() {
-                let Some(beside) = self.content(state, other) else { continue };
+                let Some(beside) = Self::content(state, other) else { continue };
                 let seam = i64::from(self.seam(content, side, beside));
                 // Seams within the group are met from both sides.
-                sum += if is_in(other) { seam } else { 2 * seam };
+                sum += if state.is_in_group(other) { seam } else { 2 * seam };
             }
         }
         sum
