@@ -19,6 +19,9 @@ const MISFIT: f64 = 0.2;
 const GAIN: u32 = 20;
 const REST: f64 = 0.4;
 
+/// So many places that another block would fit much better show that blocks changed places in a ring.
+const RING: usize = 3;
+
 /// Blocks at each side of a region that are kept to compare it with its neighbours.
 const BORDER: usize = 24;
 
@@ -169,9 +172,25 @@ impl<'s> Blocks<'s> {
             misfits.iter().enumerate().filter(|(_, misfit)| is_odd(misfit)).map(|(i, misfit)| (misfit.0, i)).collect();
         odd.sort_unstable_by(|a, b| b.cmp(a));
         odd.truncate(SUSPECTS);
-        odd.iter()
-            .enumerate()
-            .any(|(k, &(_, a))| odd.iter().skip(k + 1).any(|&(_, b)| self.is_exchange(&blocks[a], &blocks[b])))
+        let odd: Vec<usize> = odd.into_iter().map(|(_, i)| i).collect();
+        self.has_pair(&odd) || self.count_fitting(&odd) >= RING
+    }
+
+    /// Whether two of some blocks fit each other's places much better than their own.
+    fn has_pair(&self, odd: &[usize]) -> bool {
+        let pairs = odd.iter().enumerate().flat_map(|(k, a)| odd[k + 1..].iter().map(move |b| (a, b)));
+        pairs.into_iter().any(|(&a, &b)| self.is_exchange(&self.all[a], &self.all[b]))
+    }
+
+    /// In the places of how many of some blocks another one of them fits much better: where more than two changed places, hardly any
+    /// two fit each other's.
+    fn count_fitting(&self, odd: &[usize]) -> usize {
+        let is_better = |own: usize, other: usize| {
+            let ((at, own), (_, other)) = (&self.all[own], &self.all[other]);
+            let ((before, seams), (after, _)) = (self.misfit(own, *at, None), self.misfit(other, *at, None));
+            seams >= 2 && before >= after + GAIN && f64::from(after) <= f64::from(before) * REST
+        };
+        odd.iter().filter(|&&own| odd.iter().any(|&other| other != own && is_better(own, other))).count()
     }
 
     /// Whether two blocks fit each other's places much better than their own.
@@ -266,6 +285,18 @@ mod tests {
         assert!(!Screened::new(&blocks, SIZE).has_exchanged, "as they belong");
         exchange(&mut blocks, [2, 2, 2], [5, 1, 4]);
         assert!(Screened::new(&blocks, SIZE).has_exchanged, "blocks of two heights");
+    }
+
+    #[test]
+    fn blocks_that_changed_places_in_a_ring_are_noticed() {
+        let mut blocks = blocks();
+        let ring = [[2, 2, 2], [5, 1, 4], [1, 3, 6], [6, 0, 1]];
+        for block in &mut blocks {
+            if let Some(at) = ring.iter().position(|at| *at == block.0) {
+                block.0 = ring[(at + 1) % ring.len()];
+            }
+        }
+        assert!(Screened::new(&blocks, SIZE).has_exchanged);
     }
 
     #[test]

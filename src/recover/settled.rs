@@ -16,7 +16,11 @@ fn table(case: &Case) -> HashMap<u32, usize> {
     case.entries.iter().filter_map(|entry| Some((entry.slot, listed(case, entry)?))).collect()
 }
 
-/// Whether blocks change places among each other, at least one of them for certain.
+/// So many blocks that are for certain in the slots of others show that blocks changed places, although some of them have no place
+/// yet. Chosen: in healthy saves there was none.
+const MANY: usize = 8;
+
+/// Whether blocks change places among each other, at least one of them for certain, or many are for certain in the slots of others.
 #[must_use]
 pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
     let table = table(case);
@@ -27,6 +31,10 @@ pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
     };
     let likely = made.fits.iter().filter(|fit| fit.certainty >= Certainty::Likely);
     let mut moves: Vec<(u32, u128, u128)> = likely.filter_map(to_other).collect();
+    let certain = made.fits.iter().filter(|fit| fit.certainty == Certainty::Certain);
+    if certain.filter_map(to_other).count() >= MANY {
+        return true;
+    }
     // Drops the moves that bring a block from no other slot that changes, or take one to none, until only closed ones are left.
     loop {
         let before = moves.len();

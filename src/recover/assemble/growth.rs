@@ -104,6 +104,8 @@ pub(super) struct Growth {
     pub open: BTreeMap<(usize, u32), Open>,
     pub grown: Vec<Grown>,
     withdrawn: Vec<Vec<(u32, usize)>>,
+    /// For each case, whether its entries were mixed up.
+    mixed: Vec<bool>,
     /// The slots of those that fit another one better: cases and slots.
     moved: HashSet<(usize, u32)>,
     /// Comparisons that are left.
@@ -115,7 +117,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    pub fn new(board: &Board<'_>, starts: &[Start], effort: u64) -> Self {
+    pub fn new(board: &Board<'_>, starts: &[Start], mixed: Vec<bool>, effort: u64) -> Self {
         let loose: Vec<Vec<Loose>> = starts.iter().map(|start| start.loose.clone()).collect();
         let n = board.cases.len();
         Self {
@@ -126,6 +128,7 @@ impl Growth {
             open: BTreeMap::new(),
             grown: Vec::new(),
             withdrawn: vec![Vec::new(); n],
+            mixed,
             moved: HashSet::new(),
             budget: STEPS.saturating_mul(effort),
             copies: HashMap::new(),
@@ -365,10 +368,13 @@ impl Growth {
     }
 
     /// Puts back blocks that were taken out and have no place that is better beyond doubt, where the seams with what is
-    /// beside them by now are more than `least`. Returns whether there was one.
+    /// beside them by now are more than `least`. Returns whether there was one. Where entries were mixed up, too many of them are wrong.
     fn restore(&mut self, board: &mut Board<'_>, least: f64) -> bool {
         let mut any = false;
         for (r, case) in board.cases.iter().enumerate() {
+            if self.mixed[r] {
+                continue;
+            }
             for (slot, block) in self.withdrawn[r].clone() {
                 if self.moved.contains(&(r, slot)) {
                     continue;
@@ -491,7 +497,7 @@ impl Growth {
             let case = board.cases[r];
             for grown in self.grown.iter().filter(|grown| grown.case == r) {
                 let block = self.loose[r][grown.loose].block;
-                let own = withdrawn.get(&grown.slot) == Some(&block);
+                let own = !self.mixed[r] && withdrawn.get(&grown.slot) == Some(&block);
                 let links = case.shape.position(grown.slot).map_or(Vec::new(), |at| board.links(case.lod, at));
                 let (seams, _) = board.seams((r, block), &links);
                 let certainty = match grown.certainty {
@@ -523,6 +529,17 @@ impl Growth {
                             made.fits.push(Fit::known(slot, copy, BY_ENTRY));
                         }
                         None => made.contradicted.push((slot, block)),
+                    }
+                } else if !replaced && self.mixed[r] {
+                    if made.fits.iter().any(|fit| fit.slot == slot || fit.block == block) {
+                        continue;
+                    }
+                    let links = case.shape.position(slot).map_or(Vec::new(), |at| board.links(case.lod, at));
+                    let (seams, _) = board.seams((r, block), &links);
+                    if seams > 0.0 {
+                        made.fits.push(Fit::known(slot, block, BY_ENTRY));
+                    } else {
+                        made.contradicted.push((slot, block));
                     }
                 } else if !replaced {
                     made.fits.retain(|fit| fit.slot != slot && fit.block != block);

@@ -38,7 +38,7 @@ mod vacant;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::recover::assemble::board::{Board, inside};
+use crate::recover::assemble::board::{Board, Node, Suspect, inside};
 use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::heights::Heights;
 use crate::recover::assemble::links::Sides;
@@ -51,6 +51,17 @@ use crate::watch::Watch;
 
 /// Of so many blocks one in a wrong place spoils what is learned from all.
 const MANY_SUSPECTS: usize = 50;
+
+/// How often seams are learned again without those that may be in wrong places, as long as that finds more of them. Chosen.
+const LEARNED: usize = 8;
+
+/// The share of the anchors of a region, as one in so many, that seams contradict if its entries were mixed up. Chosen.
+const MIXED: usize = 16;
+
+/// How much more doubt there is about the places in such a region, as log-odds: not all wrong places show. Measured on six runs of
+/// exchanged entries in three smooth worlds: without it 14 of 4,044 blocks were in wrong places for certain, with it 9, and 3 % fewer
+/// came back.
+const MIXED_CONFUSION: f64 = 1.5;
 
 /// How often the places of all blocks are revised, and the others guessed.
 const REVISIONS: usize = 3;
@@ -71,6 +82,13 @@ impl Loose {
     fn has_hint(&self, slot: u32) -> bool {
         self.hints.iter().any(|(of, _)| *of == slot)
     }
+}
+
+/// The regions whose entries were mixed up, so that an entry says nothing of a block that seams contradict.
+fn find_mixed(starts: &[Start], suspects: &[Suspect]) -> Vec<bool> {
+    let mut found = vec![0; starts.len()];
+    suspects.iter().for_each(|(r, ..)| found[*r] += 1);
+    starts.iter().zip(found).map(|(start, found)| found * MIXED > start.anchors.len()).collect()
 }
 
 /// What is known of a region before its unowned blocks are placed.
@@ -186,12 +204,25 @@ pub fn assemble(
     moved.extend(board.exchange(&mut starts, |board| board.learn(&inside)));
     let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
     let mut suspects = board.suspects(&starts);
-    if suspects.len() * MANY_SUSPECTS > anchors {
+    for _ in 0..LEARNED {
+        if suspects.len() * MANY_SUSPECTS <= anchors {
+            break;
+        }
         board.learn_without(&suspects, &inside);
+        let before = suspects.len();
         suspects = board.suspects(&starts);
+        if suspects.len() <= before {
+            break;
+        }
     }
-    board.confusion = starts.iter().enumerate().map(|(r, start)| board.try_known(r, start)).collect();
-    let mut growth = Growth::new(&board, &starts, effort);
+    let mixed = find_mixed(&starts, &suspects);
+    let in_doubt: HashSet<Node> = suspects.iter().map(|&(r, _, block)| (r, block)).collect();
+    let confusion = |(r, start): (usize, &Start)| {
+        let tried = board.try_known(r, start, &in_doubt);
+        if mixed[r] { tried.max(MIXED_CONFUSION) } else { tried }
+    };
+    board.confusion = starts.iter().enumerate().map(confusion).collect();
+    let mut growth = Growth::new(&board, &starts, mixed, effort);
     board.count_occupied(&growth.missing());
     growth.withdraw_moved(&mut board, moved);
     growth.withdraw(&mut board, suspects);

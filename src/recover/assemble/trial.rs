@@ -38,8 +38,9 @@ struct Known {
 }
 
 impl Board<'_> {
-    /// The largest gain of an exchange of two known blocks of a large region, in log-odds above what is usual; 0 if none is.
-    pub fn try_known(&self, r: usize, start: &Start) -> f64 {
+    /// The largest gain of an exchange of two known blocks of a large region, in log-odds above what is usual; 0 if none is. The places
+    /// of some blocks are in doubt.
+    pub fn try_known(&self, r: usize, start: &Start, in_doubt: &HashSet<Node>) -> f64 {
         let case = self.cases[r];
         if !case.is_large() || start.anchors.len() < LEAST {
             return 0.0;
@@ -47,11 +48,13 @@ impl Board<'_> {
         let mut random = Random::new(r as u64);
         let mut known: Vec<Known> = Vec::new();
         let mut contents: HashSet<u128> = HashSet::new();
-        let step = start.anchors.len().div_ceil(RIVALS * 2).max(1);
-        for &(slot, block) in start.anchors.iter().step_by(step) {
+        let anchors = start.anchors.iter().filter(|(_, block)| !in_doubt.contains(&(r, *block)));
+        let step = anchors.clone().count().div_ceil(RIVALS * 2).max(1);
+        for &(slot, block) in anchors.step_by(step) {
             let Some(position) = case.shape.position(slot) else { continue };
             let mut links = self.links(case.lod, position);
-            links.retain(|(link, node)| matches!(link, Link::Beside(..)) && self.sides_of(*node).is_some());
+            let is_known = |node: &Node| !in_doubt.contains(node) && self.sides_of(*node).is_some();
+            links.retain(|(link, node)| matches!(link, Link::Beside(..)) && is_known(node));
             while links.len() > NEIGHBOURS {
                 links.swap_remove(random.below(links.len()));
             }
