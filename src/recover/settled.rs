@@ -16,11 +16,12 @@ fn table(case: &Case) -> HashMap<u32, usize> {
     case.entries.iter().filter_map(|entry| Some((entry.slot, listed(case, entry)?))).collect()
 }
 
-/// So many blocks that are for certain in the slots of others show that blocks changed places, although some of them have no place
-/// yet. Chosen: in healthy saves there was none.
+/// Where entries were mixed up, so many blocks that are for certain in the slots of others show that blocks changed places, although some
+/// of them have no place yet. Chosen.
 const MANY: usize = 8;
 
-/// Whether blocks change places among each other, at least one of them for certain, or many are for certain in the slots of others.
+/// Whether blocks change places among each other, at least one of them for certain, or many are for certain in the slots of others where
+/// entries were mixed up.
 #[must_use]
 pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
     let table = table(case);
@@ -32,7 +33,7 @@ pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
     let likely = made.fits.iter().filter(|fit| fit.certainty >= Certainty::Likely);
     let mut moves: Vec<(u32, u128, u128)> = likely.filter_map(to_other).collect();
     let certain = made.fits.iter().filter(|fit| fit.certainty == Certainty::Certain);
-    if certain.filter_map(to_other).count() >= MANY {
+    if made.is_mixed && certain.filter_map(to_other).count() >= MANY {
         return true;
     }
     // Drops the moves that bring a block from no other slot that changes, or take one to none, until only closed ones are left.
@@ -68,5 +69,5 @@ pub fn as_listed(case: &Case, made: Assembled) -> Assembled {
     fits.extend(table.iter().map(|(slot, block)| Fit::known(*slot, *block, 1.0)));
     fits.sort_unstable_by_key(|fit| fit.slot);
     let candidates = made.candidates.into_iter().filter(|(block, ..)| !owned.contains(block)).collect();
-    Assembled { fits, contradicted: Vec::new(), candidates, undecided: made.undecided }
+    Assembled { fits, contradicted: Vec::new(), candidates, ..made }
 }

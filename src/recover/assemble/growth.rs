@@ -493,7 +493,8 @@ impl Growth {
             let withdrawn: HashMap<u32, usize> = self.withdrawn[r].iter().copied().collect();
             let anchors = start.anchors.iter().filter(|(slot, _)| !withdrawn.contains_key(slot));
             let anchor = |&(slot, block): &(u32, usize)| Fit::known(slot, block, 1.0);
-            let mut made = Assembled { fits: anchors.map(anchor).collect(), ..Assembled::default() };
+            let is_mixed = self.mixed[r];
+            let mut made = Assembled { fits: anchors.map(anchor).collect(), is_mixed, ..Assembled::default() };
             let case = board.cases[r];
             for grown in self.grown.iter().filter(|grown| grown.case == r) {
                 let block = self.loose[r][grown.loose].block;

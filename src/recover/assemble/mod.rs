@@ -24,6 +24,7 @@ mod heights;
 mod judge;
 mod links;
 mod matching;
+mod mixed;
 mod puzzle;
 mod random;
 mod renew;
@@ -38,7 +39,7 @@ mod vacant;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::recover::assemble::board::{Board, Node, Suspect, inside};
+use crate::recover::assemble::board::{Board, Node, inside};
 use crate::recover::assemble::growth::Growth;
 use crate::recover::assemble::heights::Heights;
 use crate::recover::assemble::links::Sides;
@@ -52,13 +53,11 @@ use crate::watch::Watch;
 /// Of so many blocks one in a wrong place spoils what is learned from all.
 const MANY_SUSPECTS: usize = 50;
 
-/// How often seams are learned again without those that may be in wrong places, as long as that finds more of them. Chosen.
+/// How often seams are learned again without blocks in wrong places, as long as that finds more of them, where entries were mixed up.
+/// Chosen.
 const LEARNED: usize = 8;
 
-/// The share of the anchors of a region, as one in so many, that seams contradict if its entries were mixed up. Chosen.
-const MIXED: usize = 16;
-
-/// How much more doubt there is about the places in such a region, as log-odds: not all wrong places show. Measured on six runs of
+/// How much more doubt there is about the places in a region whose entries were mixed up, as log-odds: not all wrong places show. Measured on six runs of
 /// exchanged entries in three smooth worlds: without it 14 of 4,044 blocks were in wrong places for certain, with it 9, and 3 % fewer
 /// came back.
 const MIXED_CONFUSION: f64 = 1.5;
@@ -82,13 +81,6 @@ impl Loose {
     fn has_hint(&self, slot: u32) -> bool {
         self.hints.iter().any(|(of, _)| *of == slot)
     }
-}
-
-/// The regions whose entries were mixed up, so that an entry says nothing of a block that seams contradict.
-fn find_mixed(starts: &[Start], suspects: &[Suspect]) -> Vec<bool> {
-    let mut found = vec![0; starts.len()];
-    suspects.iter().for_each(|(r, ..)| found[*r] += 1);
-    starts.iter().zip(found).map(|(start, found)| found * MIXED > start.anchors.len()).collect()
 }
 
 /// What is known of a region before its unowned blocks are placed.
@@ -156,6 +148,8 @@ pub struct Assembled {
     pub candidates: Vec<(usize, u32, f64)>,
     /// Blocks that were left undecided because the budget was used up.
     pub undecided: usize,
+    /// Whether so many entries lead to blocks of other slots that an entry alone says little.
+    pub is_mixed: bool,
 }
 
 /// Places the unowned blocks of regions; `starts` says what is known of each case.
@@ -204,10 +198,13 @@ pub fn assemble(
     moved.extend(board.exchange(&mut starts, |board| board.learn(&inside)));
     let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
     let mut suspects = board.suspects(&starts);
-    for _ in 0..LEARNED {
-        if suspects.len() * MANY_SUSPECTS <= anchors {
-            break;
-        }
+    let mixed = board.find_mixed(&starts, &suspects);
+    let is_mixed = mixed.contains(&true);
+    if is_mixed || suspects.len() * MANY_SUSPECTS > anchors {
+        board.learn_without(&suspects, &inside);
+        suspects = board.suspects(&starts);
+    }
+    for _ in 0..if is_mixed { LEARNED } else { 0 } {
         board.learn_without(&suspects, &inside);
         let before = suspects.len();
         suspects = board.suspects(&starts);
@@ -215,7 +212,6 @@ pub fn assemble(
             break;
         }
     }
-    let mixed = find_mixed(&starts, &suspects);
     let in_doubt: HashSet<Node> = suspects.iter().map(|&(r, _, block)| (r, block)).collect();
     let confusion = |(r, start): (usize, &Start)| {
         let tried = board.try_known(r, start, &in_doubt);
