@@ -91,6 +91,25 @@ fn names_of_exported_files_have_no_control_characters() {
     assert!(names.iter().all(|name| !name.chars().any(char::is_control)), "{names:?}");
 }
 
+#[test]
+fn options_of_arrays_are_refused_where_something_else_is_written() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/current");
+    let to = demo.root.join("out").to_str().unwrap().to_owned();
+    let map = format!("--map={to}.png");
+    for (arguments, why) in [
+        (vec!["--out", &to, "--slice=y=3", "--fill=7"], "--fill has no effect beside --slice"),
+        (vec!["--out", &to, "--slice=y=3", "--distances"], "--distances has no effect beside --slice"),
+        (vec!["--out", &to, "--lost", "--no-sync"], "--no-sync has no effect beside --lost"),
+        (vec!["--out", &to, "--table", "--lod=1"], "--lod has no effect beside --table"),
+        (vec![&map, "--fill=0"], "--fill has no effect beside --map"),
+        (vec![&map, "--channel=TYPE", "--channel=SDF"], "--map shows one channel"),
+    ] {
+        let refused = run(&[&["export", &save][..], &arguments].concat());
+        assert!(refused.code == Some(16) && refused.err.contains(why), "{arguments:?}: {}", refused.err);
+    }
+}
+
 /// Options of a map are no options of arrays; the parser alone lets them pass beside `--out`.
 #[test]
 fn options_of_a_map_need_one() {

@@ -36,6 +36,16 @@ fn a_middle_lod_that_is_missing_is_a_note() {
     assert!(codes(&save).iter().any(|(code, _)| code == "lod-gap"));
 }
 
+#[test]
+fn a_lod_that_neither_save_has_is_no_comparison() {
+    let demo = Demo::new();
+    let save = demo.path("healthy/lods");
+    assert_eq!(run(&["diff", &save, &save, "--lod=1"]).code, Some(0));
+    let done = run(&["diff", &save, &save, "--lod=7", "--lod=8"]);
+    assert_eq!(done.code, Some(2), "{}", done.out);
+    assert!(done.err.contains("neither save has a block of LOD 7 or LOD 8"), "{}", done.err);
+}
+
 #[cfg(feature = "sqlite")]
 #[test]
 fn streams_are_compared_with_the_forests_that_were_made_of_them() {

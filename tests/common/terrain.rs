@@ -20,6 +20,8 @@ pub enum Ground {
     Smooth,
     /// Hills with caves and ores: TYPE alone.
     Blocky,
+    /// Each block has its own surface, which no other one continues: TYPE alone.
+    Steps,
 }
 
 /// A world, voxel by voxel.
@@ -91,10 +93,21 @@ impl Terrain {
         (0..side * side).map(at).collect()
     }
 
+    /// The same for a block that has a surface of its own.
+    fn step(&self, position: [i32; 3]) -> Vec<(f64, f64)> {
+        let side = i32::from(self.format.block_size());
+        let place = position.map(i64::from);
+        let height = f64::from(position[1] * side) + self.lattice(8, place) * f64::from(side);
+        vec![(height, (self.lattice(9, place) * 4.0).floor()); (side * side) as usize]
+    }
+
     /// A block as the engine stores it, without its container.
     pub fn block(&self, position: [i32; 3]) -> Vec<u8> {
         let side = i32::from(self.format.block_size());
-        let columns = self.heights([position[0], position[2]]);
+        let columns = match self.ground {
+            Ground::Smooth | Ground::Blocky => self.heights([position[0], position[2]]),
+            Ground::Steps => self.step(position),
+        };
         let volume = side.pow(3) as usize;
         let (mut kinds, mut distances) = (Vec::with_capacity(2 * volume), Vec::with_capacity(2 * volume));
         for (column, (height, kind)) in (0..).zip(columns) {

@@ -324,10 +324,17 @@ fn compare_with(
             fault.why
         ));
     }
+    let lods = &arguments.scope.lod;
+    // Nothing is the same where nothing was compared. Of several saves, some may have fewer LODs.
+    let is_empty = name.is_none() && !lods.is_empty() && summary.blocks == [0, 0] && !summary.interrupted;
+    if is_empty {
+        let lods: Vec<String> = lods.iter().map(|lod| format!("LOD {lod}")).collect();
+        complain(&format_args!("neither save has a block of {}", lods.join(" or ")));
+    }
     printer.summary(&summary)?;
     Ok(if summary.interrupted {
         Exit::INTERRUPTED
-    } else if summary.trouble() {
+    } else if summary.trouble() || is_empty {
         Exit::TROUBLE
     } else {
         Exit::DIFFERENT.when(summary.differs())

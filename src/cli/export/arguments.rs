@@ -121,9 +121,9 @@ pub struct Arguments {
     /// Export this channel, by name or number; may be repeated [default: channels that are not uniform]
     #[arg(long, alias = "channels", value_name = "NAME", value_parser = parse_channel)]
     pub(super) channel: Vec<usize>,
-    /// Value of voxels without a block
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) fill: u64,
+    /// Value of voxels without a block [default: 0]
+    #[arg(long, value_name = "N")]
+    pub(super) fill: Option<u64>,
     /// Write SDF as distances in 32-bit floats instead of raw values
     #[arg(long)]
     pub(super) distances: bool,

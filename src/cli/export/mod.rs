@@ -34,6 +34,7 @@ pub use arguments::{Arguments, parse_channel};
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     check_look(arguments)?;
+    check_arrays(arguments)?;
     arguments.map.as_deref().map_or(Ok(()), check_ending)?;
     let save = arguments.options.open_as_placed(&arguments.source)?;
     // A file of one LOD is exported as that LOD.
@@ -217,6 +218,32 @@ fn check_look(arguments: &Arguments) -> Result<(), Failure> {
         _ => return Ok(()),
     };
     Err(Failure::Usage(wrong.to_owned()))
+}
+
+/// Refuses options of arrays where something else is written, and more channels than a picture shows.
+fn check_arrays(arguments: &Arguments) -> Result<(), Failure> {
+    let others = [
+        (arguments.map.is_some(), "--map"),
+        (arguments.slice.is_some(), "--slice"),
+        (arguments.table, "--table"),
+        (arguments.layer.is_some(), "--layer"),
+        (arguments.instances, "--instances"),
+        (arguments.lost, "--lost"),
+    ];
+    let Some((_, other)) = others.into_iter().find(|(is_given, _)| *is_given) else { return Ok(()) };
+    let given = [
+        (arguments.fill.is_some(), "--fill"),
+        (arguments.distances, "--distances"),
+        (arguments.no_sync, "--no-sync"),
+        (arguments.table && arguments.lod.is_some(), "--lod"),
+    ];
+    if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
+        return Err(Failure::Usage(format!("{option} has no effect beside {other}")));
+    }
+    match arguments.channel.len() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::Usage(format!("{other} shows one channel: give --channel once"))),
+    }
 }
 
 /// The picture of the world.
@@ -413,7 +440,7 @@ fn arrays(arguments: &Arguments, world: &World<'_>, names: &Palette, watch: &Wat
         lod: arguments.lod.unwrap_or(0),
         which: which(arguments),
         channels: arguments.channel.clone(),
-        fill: arguments.fill,
+        fill: arguments.fill.unwrap_or(0),
         distances: arguments.distances,
         sync: !arguments.no_sync,
         large: arguments.yes,
@@ -466,6 +493,9 @@ fn chunks(arguments: &Arguments, save: &Save, watch: &Watch<'_>) -> Done {
     if arguments.area.is_some() || !arguments.channel.is_empty() || arguments.distances || arguments.lod.is_some() {
         let why = "chunks of pak regions have no LODs and channels, and are exported one by one: --block X,Y,Z, or all";
         return Err(Error::Request(why.to_owned()));
+    }
+    if arguments.fill.is_some() || arguments.no_sync {
+        return Err(Error::Request("--fill and --no-sync have no effect on chunks of pak regions".to_owned()));
     }
     let dirs: BTreeSet<&Path> = save.pak_dirs.iter().map(|pak_dir| pak_dir.dir.as_path()).collect();
     if dirs.len() > 1 && arguments.block.is_none() {
