@@ -50,7 +50,7 @@ use crate::recover::region::Case;
 use crate::recover::weights::Weights;
 use crate::watch::Watch;
 
-/// Of so many blocks one in a wrong place spoils what is learned from all.
+/// Of so many blocks of small regions one in a wrong place spoils what is learned from all.
 const MANY_SUSPECTS: usize = 50;
 
 /// How often seams are learned again without blocks in wrong places, as long as that finds more of them, where entries were mixed up.
@@ -200,7 +200,9 @@ pub fn assemble(
     let mut suspects = board.suspects(&starts);
     let mixed = board.find_mixed(&starts, &suspects);
     let is_mixed = mixed.contains(&true);
-    if is_mixed || suspects.len() * MANY_SUSPECTS > anchors {
+    // Where blocks do not continue each other, what is learned from those that happen to fit is worse than nothing.
+    let has_large = suspects.iter().any(|(r, ..)| cases[*r].is_large());
+    if is_mixed || (!has_large && suspects.len() * MANY_SUSPECTS > anchors) {
         board.learn_without(&suspects, &inside);
         suspects = board.suspects(&starts);
     }
