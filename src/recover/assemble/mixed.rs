@@ -10,6 +10,14 @@ use crate::recover::assemble::board::{Board, Suspect};
 use crate::recover::assemble::growth::keep_best;
 use crate::recover::assemble::judge::Around;
 use crate::recover::assemble::links::{Few, SIDES};
+use crate::recover::cells::Side;
+
+/// Of so many blocks of small regions one in a wrong place spoils what is learned from all. Chosen.
+const MANY_SUSPECTS: usize = 50;
+
+/// How often seams are learned again without blocks in wrong places, as long as that finds more of them, where entries were mixed up.
+/// Chosen.
+const ROUNDS: usize = 8;
 
 /// The least share of the anchors of a region, as one in so many, that seams contradict if its entries were mixed up. Chosen.
 const SHARE: usize = 50;
@@ -26,8 +34,32 @@ const GAIN: f64 = 4.0;
 const FITTING: usize = 6;
 
 impl Board<'_> {
+    /// The anchors that seams contradict, once these are learned without blocks that are in wrong places, and for each region whether its
+    /// entries were mixed up. `inside` are sides within blocks.
+    pub fn find_suspects(&mut self, starts: &[Start], inside: &[(Side, Side, usize)]) -> (Vec<Suspect>, Vec<bool>) {
+        let mut suspects = self.suspects(starts);
+        let mixed = self.find_mixed(starts, &suspects);
+        let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
+        let rounds = match () {
+            () if mixed.contains(&true) => ROUNDS,
+            // Where blocks do not continue each other, what is learned from those that happen to fit is worse than nothing.
+            () if suspects.iter().any(|(r, ..)| self.cases[*r].is_large()) => 0,
+            () if suspects.len() * MANY_SUSPECTS > anchors => 1,
+            () => 0,
+        };
+        for _ in 0..rounds {
+            let before = suspects.len();
+            self.learn_without(&suspects, inside);
+            suspects = self.suspects(starts);
+            if suspects.len() <= before {
+                break;
+            }
+        }
+        (suspects, mixed)
+    }
+
     /// The large regions whose entries were mixed up.
-    pub fn find_mixed(&self, starts: &[Start], suspects: &[Suspect]) -> Vec<bool> {
+    fn find_mixed(&self, starts: &[Start], suspects: &[Suspect]) -> Vec<bool> {
         let is_mixed = |(r, start): (usize, &Start)| {
             let own: Vec<Suspect> = suspects.iter().filter(|(of, ..)| *of == r).copied().collect();
             self.cases[r].is_large() && own.len() * SHARE > start.anchors.len() && self.fit_each_other(r, &own)

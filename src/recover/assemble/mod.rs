@@ -8,7 +8,7 @@
 //! anything that is not, but for places that blocks exchanged at random never change (`steady`). `judge` says how sure a place is. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
 //! Blocks of equal voxels are interchangeable; in the end `alike` finds those whose metadata is in doubt.
 //!
-//! Before all that, `gap`, `slide` and `exchange` find entries that moved along or were exchanged. Their blocks are placed with the
+//! Before all that, `gap`, `slide` and `exchange` find entries that moved along or were exchanged, and `mixed` regions in which many were. Their blocks are placed with the
 //! unowned ones.
 
 mod alike;
@@ -49,13 +49,6 @@ use crate::recover::decide::Certainty;
 use crate::recover::region::Case;
 use crate::recover::weights::Weights;
 use crate::watch::Watch;
-
-/// Of so many blocks of small regions one in a wrong place spoils what is learned from all.
-const MANY_SUSPECTS: usize = 50;
-
-/// How often seams are learned again without blocks in wrong places, as long as that finds more of them, where entries were mixed up.
-/// Chosen.
-const LEARNED: usize = 8;
 
 /// How much more doubt there is about the places in a region whose entries were mixed up, as log-odds: not all wrong places show. Measured on six runs of
 /// exchanged entries in three smooth worlds: without it 14 of 4,044 blocks were in wrong places for certain, with it 9, and 3 % fewer
@@ -196,24 +189,7 @@ pub fn assemble(
     let mut moved = board.close_gaps(&mut starts, |board| board.learn(&inside));
     moved.extend(board.move_all_back(&mut starts, |board| board.learn(&inside)));
     moved.extend(board.exchange(&mut starts, |board| board.learn(&inside)));
-    let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
-    let mut suspects = board.suspects(&starts);
-    let mixed = board.find_mixed(&starts, &suspects);
-    let is_mixed = mixed.contains(&true);
-    // Where blocks do not continue each other, what is learned from those that happen to fit is worse than nothing.
-    let has_large = suspects.iter().any(|(r, ..)| cases[*r].is_large());
-    if is_mixed || (!has_large && suspects.len() * MANY_SUSPECTS > anchors) {
-        board.learn_without(&suspects, &inside);
-        suspects = board.suspects(&starts);
-    }
-    for _ in 0..if is_mixed { LEARNED } else { 0 } {
-        board.learn_without(&suspects, &inside);
-        let before = suspects.len();
-        suspects = board.suspects(&starts);
-        if suspects.len() <= before {
-            break;
-        }
-    }
+    let (suspects, mixed) = board.find_suspects(&starts, &inside);
     let in_doubt: HashSet<Node> = suspects.iter().map(|&(r, _, block)| (r, block)).collect();
     let confusion = |(r, start): (usize, &Start)| {
         let tried = board.try_known(r, start, &in_doubt);
