@@ -512,6 +512,7 @@ impl Growth {
                 let p = if own { grown.p.max(BY_ENTRY) } else { grown.p };
                 made.fits.push(Fit { slot: grown.slot, block, certainty, voxels: certainty, p });
             }
+            let mut left = Vec::new();
             // A withdrawn block without a better place goes back to the slot of its entry: only a certain block may
             // replace one that the table lists.
             let is_certain = |fit: &Fit| fit.certainty == Certainty::Certain;
@@ -532,21 +533,13 @@ impl Growth {
                         None => made.contradicted.push((slot, block)),
                     }
                 } else if !replaced && self.mixed[r] {
-                    if made.fits.iter().any(|fit| fit.slot == slot || fit.block == block) {
-                        continue;
-                    }
-                    let links = case.shape.position(slot).map_or(Vec::new(), |at| board.links(case.lod, at));
-                    let (seams, _) = board.seams((r, block), &links);
-                    if seams > 0.0 {
-                        made.fits.push(Fit::known(slot, block, BY_ENTRY));
-                    } else {
-                        made.contradicted.push((slot, block));
-                    }
+                    left.push((slot, block));
                 } else if !replaced {
                     made.fits.retain(|fit| fit.slot != slot && fit.block != block);
                     made.fits.push(Fit::known(slot, block, BY_ENTRY));
                 }
             }
+            self.return_mixed(board, r, &left, &mut made);
             let is_back = |fit: &&Fit| withdrawn.get(&fit.slot) == Some(&fit.block);
             let settled = made.fits.iter().filter(is_back).map(|fit| fit.block).collect();
             made.doubt(&self.find_alike(board, r, &settled), board.weights);
@@ -559,6 +552,36 @@ impl Growth {
             all[r].candidates.extend(unused.map(|&(p, slot, i)| (self.loose[r][i].block, slot, p)));
         }
         all
+    }
+
+    /// Puts blocks back that were withdrawn where entries were mixed up and have no certain place: those whose seams fit, and those that
+    /// fit their slots better than all others without a likely place.
+    fn return_mixed(&self, board: &Board<'_>, r: usize, left: &[(u32, usize)], made: &mut Assembled) {
+        let case = board.cases[r];
+        let is_claim = |fit: &Fit, (slot, block): (u32, usize)| fit.slot == slot || fit.block == block;
+        let is_claimed =
+            |of: (u32, usize)| made.fits.iter().any(|fit| is_claim(fit, of) && fit.certainty >= Certainty::Likely);
+        let claimed: Vec<bool> = left.iter().map(|of| is_claimed(*of)).collect();
+        let free: Vec<usize> =
+            left.iter().zip(&claimed).filter(|(_, is)| !**is).map(|((_, block), _)| *block).collect();
+        let returns = parallel::map_indices(left.len(), |k| {
+            let (slot, block) = left[k];
+            let Some(position) = case.shape.position(slot) else { return false };
+            let links = board.links(case.lod, position);
+            let seams = |block: usize| board.seams((r, block), &links).0;
+            let fit = |block: usize| seams(block) + board.heights.odds((r, block), case.lod, position[1]);
+            let own = fit(block);
+            let mut others = free.iter().filter(|other| case.voxels(**other) != case.voxels(block));
+            seams(block) > 0.0 || (!claimed[k] && others.all(|other| fit(*other) <= own))
+        });
+        for ((&of, returns), claimed) in left.iter().zip(returns).zip(claimed) {
+            if returns {
+                made.fits.retain(|fit| !is_claim(fit, of));
+                made.fits.push(Fit::known(of.0, of.1, BY_ENTRY));
+            } else if !claimed {
+                made.contradicted.push(of);
+            }
+        }
     }
 
     /// A block of the same content that has no place.
