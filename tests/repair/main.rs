@@ -13,6 +13,7 @@ mod flat;
 mod golden;
 mod least;
 mod maps;
+mod once;
 mod paks;
 mod repeating;
 mod shifted;

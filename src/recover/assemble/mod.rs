@@ -8,7 +8,8 @@
 //! anything that is not, but for places that blocks exchanged at random never change (`steady`). `judge` says how sure a place is. What is likely must be better than all exchanges of single blocks and of groups (`groups`).
 //! Blocks of equal voxels are interchangeable; in the end `alike` finds those whose metadata is in doubt.
 //!
-//! Before all that, `gap`, `slide` and `exchange` find entries that moved along or were exchanged, and `mixed` regions in which many were. Their blocks are placed with the
+//! Before all that, `gap`, `slide` and `exchange` find entries that moved along or were exchanged, and `mixed` regions in which many
+//! were. Their blocks are placed with the
 //! unowned ones.
 
 mod alike;
@@ -50,9 +51,9 @@ use crate::recover::region::Case;
 use crate::recover::weights::Weights;
 use crate::watch::Watch;
 
-/// How much more doubt there is about the places in a region whose entries were mixed up, as log-odds: not all wrong places show. Measured on six runs of
-/// exchanged entries in three smooth worlds: without it 14 of 4,044 blocks were in wrong places for certain, with it 9, and 3 % fewer
-/// came back.
+/// How much more doubt there is about the places in a region whose entries were mixed up, as log-odds: not all wrong places show.
+/// Measured on six runs of exchanged entries in three smooth worlds: without it 14 of 4,044 blocks were in wrong places for certain, with
+/// it 9, and 3 % fewer came back.
 const MIXED_CONFUSION: f64 = 1.5;
 
 /// How often the places of all blocks are revised, and the others guessed.
