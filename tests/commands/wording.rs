@@ -207,7 +207,7 @@ fn a_comparison_without_blocks_says_so() {
     let demo = Demo::new();
     let save = &demo.path("healthy/current");
     let ran = run(&["diff", save, save, "--lod=7"]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "blocks: none to compare\n"), "{}", ran.err);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), "blocks: none to compare\n"), "{}", ran.err);
 }
 
 #[test]
