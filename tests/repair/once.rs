@@ -10,7 +10,7 @@ use crate::common::golden;
 #[test]
 fn a_check_and_plans_share_what_was_solved() {
     for name in ["crash_terrain/t1/world", "crash_noise/mixed_1/world", "two_writers/w1/world"] {
-        let save = Save::open(golden(name), &Options::default()).unwrap();
+        let save = Save::open(&golden(name), &Options::default()).unwrap();
         let alone = repair::plan_both(&save, &repair::Options::default()).unwrap();
         let solutions = Solutions::default();
         let options = check::Options::default().level(check::Level::Semantic).solutions(&solutions);
