@@ -19,7 +19,7 @@ const MISFIT: f64 = 0.2;
 const GAIN: u32 = 20;
 const REST: f64 = 0.4;
 
-/// So many places that another block would fit much better show that blocks changed places in a ring.
+/// This many places that another block would fit much better show that blocks changed places in a ring.
 const RING: usize = 3;
 
 /// Blocks at each side of a region that are kept to compare it with its neighbours.
@@ -172,25 +172,22 @@ impl<'s> Blocks<'s> {
             misfits.iter().enumerate().filter(|(_, misfit)| is_odd(misfit)).map(|(i, misfit)| (misfit.0, i)).collect();
         odd.sort_unstable_by(|a, b| b.cmp(a));
         odd.truncate(SUSPECTS);
-        let odd: Vec<usize> = odd.into_iter().map(|(_, i)| i).collect();
-        self.has_pair(&odd) || self.count_fitting(&odd) >= RING
+        let has_pair = odd
+            .iter()
+            .enumerate()
+            .any(|(k, &(_, a))| odd.iter().skip(k + 1).any(|&(_, b)| self.is_exchange(&blocks[a], &blocks[b])));
+        has_pair || self.has_ring(&odd)
     }
 
-    /// Whether two of some blocks fit each other's places much better than their own.
-    fn has_pair(&self, odd: &[usize]) -> bool {
-        let pairs = odd.iter().enumerate().flat_map(|(k, a)| odd[k + 1..].iter().map(move |b| (a, b)));
-        pairs.into_iter().any(|(&a, &b)| self.is_exchange(&self.all[a], &self.all[b]))
-    }
-
-    /// In the places of how many of some blocks another one of them fits much better: where more than two changed places, hardly any
-    /// two fit each other's.
-    fn count_fitting(&self, odd: &[usize]) -> usize {
-        let is_better = |own: usize, other: usize| {
-            let ((at, own), (_, other)) = (&self.all[own], &self.all[other]);
-            let ((before, seams), (after, _)) = (self.misfit(own, *at, None), self.misfit(other, *at, None));
-            seams >= 2 && before >= after + GAIN && f64::from(after) <= f64::from(before) * REST
+    /// Whether other ones of some blocks fit the places of several of them much better: if more than two changed places, hardly any
+    /// two fit each other's. Each block is given with the cells that differ in its place.
+    fn has_ring(&self, odd: &[(u32, usize)]) -> bool {
+        let fits_better = |&(before, own): &(u32, usize)| {
+            let at = self.all[own].0;
+            let mut others = odd.iter().filter(|(_, other)| *other != own);
+            others.any(|(_, other)| is_much_better(before, self.misfit(&self.all[*other].1, at, None).0))
         };
-        odd.iter().filter(|&&own| odd.iter().any(|&other| other != own && is_better(own, other))).count()
+        odd.iter().filter(|of| fits_better(of)).take(RING).count() == RING
     }
 
     /// Whether two blocks fit each other's places much better than their own.
@@ -200,7 +197,7 @@ impl<'s> Blocks<'s> {
             (first.0 + second.0, first.1.min(second.1))
         };
         let ((before, seams), (after, _)) = (sum(a, b), sum(b, a));
-        seams >= 2 && before >= after + GAIN && f64::from(after) <= f64::from(before) * REST
+        seams >= 2 && is_much_better(before, after)
     }
 
     /// How often sides that are not plain differ from their neighbours, and from other sides of the same height.
@@ -243,6 +240,11 @@ fn borders(blocks: &[([u16; 3], Sketch)], size: [u16; 3]) -> [[Border; 2]; 3] {
         Border { sides, is_complete }
     };
     std::array::from_fn(|axis| [border(axis, false), border(axis, true)])
+}
+
+/// Whether so many fewer cells differ than before that the other blocks fit much better.
+fn is_much_better(before: u32, after: u32) -> bool {
+    before >= after + GAIN && f64::from(after) <= f64::from(before) * REST
 }
 
 /// A number that looks random, of two coordinates.
