@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::parallel;
 use crate::recover::assemble::Start;
 use crate::recover::assemble::heights::Heights;
-use crate::recover::assemble::links::{Link, Sides, around};
+use crate::recover::assemble::links::{Few, Link, SIDES, Sides, around};
 use crate::recover::assemble::random::Random;
 use crate::recover::assemble::seam_cache::SeamCache;
 use crate::recover::cells::{AXES, LOD_AXIS, Model, Pairs, Side, Vocabulary};
@@ -103,6 +103,12 @@ impl<'c> Board<'c> {
     /// The sides of a block, if they were kept.
     pub fn sides_of(&self, (r, b): Node) -> Option<&Sides> {
         self.sides.get(r)?.get(b)?.as_deref()
+    }
+
+    /// For each side, some cells of it of some blocks of a region.
+    pub fn few_of(&self, r: usize, blocks: &[usize]) -> Vec<Few> {
+        let of_side = |side: usize| blocks.iter().map(|&block| Some(self.sides_of((r, block))?.few(side))).collect();
+        (0..SIDES).map(of_side).collect()
     }
 
     /// The sum of the seams of a block between placed ones, and how many can be compared.

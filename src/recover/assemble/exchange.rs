@@ -9,7 +9,7 @@ use crate::parallel;
 use crate::recover::assemble::board::{Board, Node};
 use crate::recover::assemble::growth::keep_best;
 use crate::recover::assemble::judge::Around;
-use crate::recover::assemble::links::{Few, Link, SIDES};
+use crate::recover::assemble::links::Link;
 use crate::recover::assemble::{Moved, Start};
 
 /// Blocks that are compared cell by cell for each place.
@@ -180,8 +180,7 @@ impl Board<'_> {
     /// The exchanges of `weak` places that gain something, the best first.
     fn find_exchanges(&self, r: usize, places: &[Place], weak: &[usize]) -> Vec<Exchange> {
         let case = self.cases[r];
-        let of_side = |side: usize| places.iter().map(|of| Some(self.sides_of((r, of.block))?.few(side))).collect();
-        let few: Vec<Few> = (0..SIDES).map(of_side).collect();
+        let few = self.few_of(r, &places.iter().map(|of| of.block).collect::<Vec<_>>());
         let height = |block: usize, at: [i32; 3]| self.heights.odds((r, block), case.lod, at[1]);
         let of_place = |&i: &usize| {
             let place = &places[i];

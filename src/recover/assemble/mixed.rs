@@ -1,8 +1,7 @@
-//! Regions whose entries were mixed up: so many blocks are in the places of others that an entry says little of a block that seams
-//! contradict.
+//! Finds regions whose entries were mixed up: so many entries lead to blocks of other slots that an entry is weak evidence for a block
+//! that seams contradict.
 //!
-//! In a world whose blocks do not continue each other, seams contradict many blocks as well. There no other block fits such a place
-//! either.
+//! In a world whose blocks do not continue each other, seams contradict many blocks too, but no other block fits their slots better.
 
 use std::ops::RangeInclusive;
 
@@ -11,41 +10,39 @@ use crate::recover::assemble::Start;
 use crate::recover::assemble::board::{Board, Suspect};
 use crate::recover::assemble::growth::keep_best;
 use crate::recover::assemble::judge::Around;
-use crate::recover::assemble::links::{Few, SIDES};
 use crate::recover::cells::Side;
 
 /// Of so many blocks of small regions one in a wrong place spoils what is learned from all. Chosen.
 const MANY_SUSPECTS: usize = 50;
 
-/// How often seams are learned again without blocks in wrong places, as long as that finds more of them, where entries were mixed up.
-/// Chosen.
+/// How often seams are learned again without contradicted blocks if entries were mixed up, as long as that finds more of them. Chosen.
 const ROUNDS: usize = 8;
 
-/// The least and the largest share of the anchors of a region that seams contradict at first if its entries were mixed up. Of more than
-/// that too little is learned, and placing them takes long. Chosen.
+/// The least and the largest share of the anchors of a region that seams contradict at first if its entries were mixed up. If more are
+/// contradicted, the others teach too little, and placing so many blocks takes long. Chosen.
 const SHARES: RangeInclusive<f64> = 0.02..=0.4;
 
 /// Places of such anchors that are looked at, and blocks that are compared cell by cell for each.
 const PLACES: usize = 128;
 const RIVALS: usize = 8;
 
-/// How much more another block has to fit a place than the logarithm of the number of blocks, and of which share of the places, as one
-/// in so many, that has to be true. Measured: of 128 places in worlds of noise, of steps between all blocks and of plain blocks none
+/// The log-odds above the logarithm of the number of blocks that another block must gain in a place, and the share of the places, as one
+/// in so many, in which one must gain that. Measured: of 128 places in worlds of noise, of steps between all blocks and of plain blocks none
 /// gained more than 4.9. With a fifth of the entries exchanged, 32 % of the places gained enough in smooth worlds and 9 to 15 % in worlds
 /// of trees, tunnels, ores and plates.
 const GAIN: f64 = 4.0;
 const FITTING: usize = 12;
 
 impl Board<'_> {
-    /// The anchors that seams contradict, once these are learned without blocks that are in wrong places, and for each region whether its
-    /// entries were mixed up. `inside` are sides within blocks.
+    /// Finds the anchors that seams contradict, learns the seams again without them if that helps, and looks again. Also returns for each
+    /// region whether its entries were mixed up. `inside` are sides within blocks.
     pub fn find_suspects(&mut self, starts: &[Start], inside: &[(Side, Side, usize)]) -> (Vec<Suspect>, Vec<bool>) {
         let mut suspects = self.suspects(starts);
         let mixed = self.find_mixed(starts, &suspects);
         let anchors: usize = starts.iter().map(|start| start.anchors.len()).sum();
         let rounds = match () {
             () if mixed.contains(&true) => ROUNDS,
-            // Where blocks do not continue each other, what is learned from those that happen to fit is worse than nothing.
+            // If blocks do not continue each other, seams learned from those that happen to fit contradict all others.
             () if suspects.iter().any(|(r, ..)| self.cases[*r].is_large()) => 0,
             () if suspects.len() * MANY_SUSPECTS > anchors => 1,
             () => 0,
@@ -71,11 +68,10 @@ impl Board<'_> {
         starts.iter().enumerate().map(is_mixed).collect()
     }
 
-    /// Whether some blocks of a region fit the places of others among them much better than those do.
+    /// Whether some of these blocks fit the places of others among them much better than the others do.
     fn fit_each_other(&self, r: usize, suspects: &[Suspect]) -> bool {
         let case = self.cases[r];
-        let of_side = |side: usize| suspects.iter().map(|of| Some(self.sides_of((r, of.2))?.few(side))).collect();
-        let few: Vec<Few> = (0..SIDES).map(of_side).collect();
+        let few = self.few_of(r, &suspects.iter().map(|of| of.2).collect::<Vec<_>>());
         let least = (suspects.len() as f64).ln() + GAIN;
         let height = |block: usize, at: [i32; 3]| self.heights.odds((r, block), case.lod, at[1]);
         let tried: Vec<usize> = (0..suspects.len()).step_by(suspects.len().div_ceil(PLACES)).collect();

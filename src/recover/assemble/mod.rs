@@ -18,6 +18,7 @@ mod board;
 mod confirm;
 mod contents;
 mod exchange;
+mod finish;
 mod gap;
 mod groups;
 mod growth;
