@@ -16,12 +16,12 @@ fn table(case: &Case) -> HashMap<u32, usize> {
     case.entries.iter().filter_map(|entry| Some((entry.slot, listed(case, entry)?))).collect()
 }
 
-/// Where entries were mixed up, so many blocks that are for certain in the slots of others show that blocks changed places, although some
-/// of them have no place yet. Chosen.
+/// If entries were mixed up, this many blocks that are certain in the slots of others show that blocks changed places, although some of
+/// them have no place yet. Chosen.
 const MANY: usize = 8;
 
-/// Whether blocks change places among each other, at least one of them for certain, or many are for certain in the slots of others where
-/// entries were mixed up.
+/// Whether blocks change places among each other, at least one of them for certain, or, if entries were mixed up, many are certain in the
+/// slots of others.
 #[must_use]
 pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
     let table = table(case);

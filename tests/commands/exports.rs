@@ -91,10 +91,15 @@ fn names_of_exported_files_have_no_control_characters() {
     assert!(names.iter().all(|name| !name.chars().any(char::is_control)), "{names:?}");
 }
 
+/// Asserts that `export` refuses arguments, and why.
+fn assert_refused(demo: &Demo, arguments: &[&str], why: &str) {
+    let refused = run(&[&["export", &demo.path("healthy/current")][..], arguments].concat());
+    assert!(refused.code == Some(16) && refused.err.contains(why), "{arguments:?}: {}", refused.err);
+}
+
 #[test]
 fn options_of_arrays_are_refused_where_something_else_is_written() {
     let demo = Demo::new();
-    let save = demo.path("healthy/current");
     let to = demo.root.join("out").to_str().unwrap().to_owned();
     let map = format!("--map={to}.png");
     for (arguments, why) in [
@@ -105,8 +110,7 @@ fn options_of_arrays_are_refused_where_something_else_is_written() {
         (vec![&map, "--fill=0"], "--fill has no effect beside --map"),
         (vec![&map, "--channel=TYPE", "--channel=SDF"], "--map shows one channel"),
     ] {
-        let refused = run(&[&["export", &save][..], &arguments].concat());
-        assert!(refused.code == Some(16) && refused.err.contains(why), "{arguments:?}: {}", refused.err);
+        assert_refused(&demo, &arguments, why);
     }
 }
 
@@ -123,7 +127,6 @@ fn options_of_a_map_need_one() {
         vec![&map, "--against", &save],
         vec![&map, "--look=height", "--against", &save],
     ] {
-        let refused = run(&[&["export", &save][..], &arguments].concat());
-        assert!(refused.code == Some(16) && refused.err.contains("goes with --map"), "{arguments:?}: {}", refused.err);
+        assert_refused(&demo, &arguments, "goes with --map");
     }
 }
