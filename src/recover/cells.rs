@@ -22,6 +22,12 @@ const KINDS: usize = 64;
 /// Classes of the difference of two extrapolations, times whether both sides are flat.
 const BINS: usize = 48;
 
+/// Differences whose log-odds are looked up without their class.
+const NEAR: usize = 2048;
+
+/// Log-odds of cells are whole numbers of this part: sums of them do not depend on their order.
+const CELL_UNITS: f64 = 4096.0;
+
 /// Cells that are compared at first, before all of them.
 pub const FEW: usize = 16;
 
@@ -139,9 +145,13 @@ impl Vocabulary {
     }
 }
 
-fn bin(a: i32, b: i32) -> usize {
-    let difference = ((a >> 1) - (b >> 1)).unsigned_abs();
-    let flat = a & b & 1 == 1;
+/// How far two extrapolations differ, and whether both sides are flat.
+const fn differ(a: i32, b: i32) -> (u32, bool) {
+    (((a >> 1) - (b >> 1)).unsigned_abs(), a & b & 1 == 1)
+}
+
+/// The class of a difference.
+fn bin((difference, flat): (u32, bool)) -> usize {
     let log = match difference.checked_ilog2() {
         None => 0,
         Some(0) => 1,
@@ -150,11 +160,14 @@ fn bin(a: i32, b: i32) -> usize {
     log + if flat { BINS / 2 } else { 0 }
 }
 
-/// What cells say: log-odds of kinds that meet, and of differences of the SDF.
+/// What cells say: log-odds of kinds that meet, and of differences of the SDF, as multiples of 1 / [`CELL_UNITS`].
 #[derive(Clone, Debug)]
 struct Cells {
-    kinds: Vec<f32>,
-    sdf: Vec<f32>,
+    kinds: Box<[i16; KINDS * KINDS]>,
+    /// By the difference, times 2, plus 1 if both sides are flat.
+    near: Box<[i16; 2 * NEAR]>,
+    /// By class.
+    sdf: [i16; BINS],
 }
 
 /// Counts of cells.
@@ -170,9 +183,9 @@ impl Counts {
 
     fn add(&mut self, lower: &Side, upper: &Side, weight: f64) {
         let n = lower.kinds.len().max(upper.kinds.len()).max(1) as f64;
-        each_kind(lower, upper, |a, b| self.kinds[a * KINDS + b] += weight / n);
+        each_kind(lower, upper, |a, b| self.kinds[usize::from(a) * KINDS + usize::from(b)] += weight / n);
         let n = lower.sdf.len().max(upper.sdf.len()).max(1) as f64;
-        each_bin(lower, upper, |bin| self.sdf[bin] += weight / n);
+        each_difference(lower, upper, |a, b| self.sdf[bin(differ(a, b))] += weight / n);
     }
 
     fn sum(mut self, other: &Self) -> Self {
@@ -181,32 +194,32 @@ impl Counts {
         self
     }
 
-    fn odds(near: &[f64], random: &[f64]) -> Vec<f32> {
+    fn odds(near: &[f64], random: &[f64]) -> Vec<i16> {
         let (all, null): (f64, f64) = (near.iter().sum(), random.iter().sum());
         let each = |(near, random): (&f64, &f64)| {
             // What is rare in both says nothing.
             let prior = 1.0 / 64.0;
             let null = (random + prior) / (null + prior * KINDS as f64);
             let own = (near + prior) / (all + prior * KINDS as f64);
-            (own / null).ln().clamp(-CELL_CLIP, CELL_CLIP) as f32
+            ((own / null).ln().clamp(-CELL_CLIP, CELL_CLIP) * CELL_UNITS).round() as i16
         };
         near.iter().zip(random).map(each).collect()
     }
 }
 
-fn each_kind(a: &Side, b: &Side, mut each: impl FnMut(usize, usize)) {
+fn each_kind(a: &Side, b: &Side, mut each: impl FnMut(u8, u8)) {
     match (&*a.kinds, &*b.kinds) {
-        (&[a], b) => b.iter().for_each(|&b| each(usize::from(a), usize::from(b))),
-        (a, &[b]) => a.iter().for_each(|&a| each(usize::from(a), usize::from(b))),
-        (a, b) => a.iter().zip(b).for_each(|(&a, &b)| each(usize::from(a), usize::from(b))),
+        (&[a], b) => b.iter().for_each(|&b| each(a, b)),
+        (a, &[b]) => a.iter().for_each(|&a| each(a, b)),
+        (a, b) => a.iter().zip(b).for_each(|(&a, &b)| each(a, b)),
     }
 }
 
-fn each_bin(a: &Side, b: &Side, mut each: impl FnMut(usize)) {
+fn each_difference(a: &Side, b: &Side, mut each: impl FnMut(i32, i32)) {
     match (&*a.sdf, &*b.sdf) {
-        ([a], b) => b.iter().for_each(|&b| each(bin(*a, b))),
-        (a, [b]) => a.iter().for_each(|&a| each(bin(a, *b))),
-        (a, b) => a.iter().zip(b).for_each(|(&a, &b)| each(bin(a, b))),
+        (&[a], b) => b.iter().for_each(|&b| each(a, b)),
+        (a, &[b]) => a.iter().for_each(|&a| each(a, b)),
+        (a, b) => a.iter().zip(b).for_each(|(&a, &b)| each(a, b)),
     }
 }
 
@@ -231,7 +244,7 @@ const FEW_CHANGES: f64 = 3.0;
 fn count_marked(lower: &Side, upper: &Side) -> (f64, f64) {
     let (mut same, mut changed) = (0u32, 0u32);
     each_kind(lower, upper, |a, b| {
-        same += u32::from(a == b && a != usize::from(lower.most));
+        same += u32::from(a == b && a != lower.most);
         changed += u32::from(a != b);
     });
     (same.into(), changed.into())
@@ -241,13 +254,37 @@ fn count_marked(lower: &Side, upper: &Side) -> (f64, f64) {
 type Features = [f64; FEATURES];
 
 impl Cells {
+    /// By the counts of right neighbours and of strangers.
+    fn new(near: &Counts, random: &Counts) -> Self {
+        let mut cells = Self { kinds: Box::new([0; KINDS * KINDS]), near: Box::new([0; 2 * NEAR]), sdf: [0; BINS] };
+        cells.kinds.copy_from_slice(&Counts::odds(&near.kinds, &random.kinds));
+        cells.sdf.copy_from_slice(&Counts::odds(&near.sdf, &random.sdf));
+        for (k, odds) in cells.near.iter_mut().enumerate() {
+            *odds = cells.sdf[bin(((k / 2) as u32, k % 2 == 1))];
+        }
+        cells
+    }
+
+    /// The log-odds of two kinds that meet.
+    fn of_kinds(&self, lower: u8, upper: u8) -> i32 {
+        let at = usize::from(lower) % KINDS * KINDS + usize::from(upper) % KINDS;
+        self.kinds[at].into()
+    }
+
+    /// The log-odds of two extrapolations that meet.
+    fn of_sdf(&self, lower: i32, upper: i32) -> i32 {
+        let (difference, flat) = differ(lower, upper);
+        let near = self.near.get(difference as usize * 2 + usize::from(flat));
+        near.map_or_else(|| self.sdf[bin((difference, flat))], |odds| *odds).into()
+    }
+
     fn features(&self, lower: &Side, upper: &Side) -> Features {
         let class = usize::from(!lower.is_plain()) + usize::from(!upper.is_plain());
-        let (mut kinds, mut sdf) = (0f32, 0f32);
-        each_kind(lower, upper, |a, b| kinds += self.kinds[a * KINDS + b]);
-        each_bin(lower, upper, |bin| sdf += self.sdf[bin]);
+        let (mut kinds, mut sdf) = (0i32, 0i32);
+        each_kind(lower, upper, |a, b| kinds += self.of_kinds(a, b));
+        each_difference(lower, upper, |a, b| sdf += self.of_sdf(a, b));
         let (n, m) = (lower.kinds.len().max(upper.kinds.len()), lower.sdf.len().max(upper.sdf.len()));
-        let mean = |sum: f32, n: usize| f64::from(sum) / n.max(1) as f64;
+        let mean = |sum: i32, n: usize| f64::from(sum) / CELL_UNITS / n.max(1) as f64;
         let mut features = [0.0; FEATURES];
         features[class] = 1.0;
         features[3 + 2 * class] = mean(kinds, n);
@@ -319,17 +356,23 @@ impl Model {
         weigh(&axis.weights, &features).clamp(axis.clip[0], axis.clip[1])
     }
 
+    /// The most that [`Self::odds`] says along an axis.
+    #[must_use]
+    pub fn most(&self, axis: usize) -> f64 {
+        self.axes.get(axis).and_then(Option::as_ref).map_or(0.0, |axis| axis.clip[1])
+    }
+
     /// A quick estimate of the order of the same odds, from some cells of both sides.
     #[must_use]
     pub fn few(&self, lower: &([u8; FEW], [i32; FEW]), upper: &([u8; FEW], [i32; FEW]), axis: usize) -> f32 {
         let Some(Some(axis)) = self.axes.get(axis) else { return 0.0 };
-        let (mut kinds, mut sdf) = (0f32, 0f32);
+        let (mut kinds, mut sdf) = (0i32, 0i32);
         for k in 0..FEW {
-            kinds += axis.cells.kinds[usize::from(lower.0[k]) * KINDS + usize::from(upper.0[k])];
-            sdf += axis.cells.sdf[bin(lower.1[k], upper.1[k])];
+            kinds += axis.cells.of_kinds(lower.0[k], upper.0[k]);
+            sdf += axis.cells.of_sdf(lower.1[k], upper.1[k]);
         }
         let (by_kind, by_sdf) = (axis.weights[BOTH_KINDS], axis.weights[BOTH_SDF]);
-        (kinds * by_kind as f32 + sdf * by_sdf as f32) / FEW as f32
+        ((f64::from(kinds) * by_kind + f64::from(sdf) * by_sdf) / (CELL_UNITS * FEW as f64)) as f32
     }
 }
 
@@ -365,7 +408,7 @@ impl Axis {
         let count = |without: Option<usize>| {
             let others = by_fold.iter().enumerate().filter(|(of, _)| without != Some(*of));
             let near = others.map(|(_, near)| near).chain([&within]).fold(Counts::new(), Counts::sum);
-            Cells { kinds: Counts::odds(&near.kinds, &random.kinds), sdf: Counts::odds(&near.sdf, &random.sdf) }
+            Cells::new(&near, &random)
         };
         let without: Vec<Cells> = (0..folds).map(|fold| count(Some(fold))).collect();
         let groups: Vec<Vec<Features>> = parallel::map_indices(pairs.near.len(), |i| {

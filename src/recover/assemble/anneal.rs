@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::parallel;
 use crate::recover::assemble::board::Board;
 use crate::recover::assemble::growth::Growth;
-use crate::recover::assemble::puzzle::{NONE, Puzzle, UNITS};
+use crate::recover::assemble::puzzle::{NONE, Puzzle, Seams, UNITS};
 use crate::recover::assemble::random::Random;
 use crate::watch::Watch;
 
@@ -54,6 +54,8 @@ struct State {
     shown: Vec<u32>,
     /// The slot of each block, or [`NONE`].
     place: Vec<u32>,
+    /// The log-odds of what each slot holds, seams with all neighbours included; 0 if it holds nothing.
+    worth: Vec<i32>,
     /// For each slot, the number of the last group that it was in, and that number.
     group_of: Vec<u32>,
     group: u32,
@@ -66,6 +68,8 @@ struct Search<'p> {
     partners: [[Vec<Vec<u32>>; 2]; 3],
     /// The blocks of each content.
     blocks: Vec<Vec<u32>>,
+    /// The most that a seam says.
+    most: i32,
 }
 
 impl Growth {
@@ -97,7 +101,7 @@ impl Growth {
         let Some(mut places) = self.places(board, r) else { return false };
         let Some(puzzle) = Puzzle::new(&places, board) else { return false };
         let search = Search::new(&puzzle);
-        let before = search.sum(&State::new(&puzzle));
+        let before = search.sum(&search.begin());
         let tried = parallel::map_indices(ATTEMPTS, |k| search.run(k as u64 + 1));
         let best = tried.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         let Some((_, best)) = best.filter(|(sum, _)| *sum > before + GAIN) else { return false };
@@ -122,7 +126,8 @@ impl State {
         let content = |b: &u32| puzzle.content.get(*b as usize).copied().unwrap_or(NONE);
         let shown = puzzle.held.iter().map(content).collect();
         let group_of = vec![0; puzzle.held.len()];
-        Self { held: puzzle.held.clone(), shown, place, group_of, group: 0 }
+        let worth = vec![0; puzzle.held.len()];
+        Self { held: puzzle.held.clone(), shown, place, worth, group_of, group: 0 }
     }
 
     /// Exchanges what two slots hold.
@@ -176,12 +181,20 @@ impl<'p> Search<'p> {
             let above = |side: usize| best(lower, &|of| seams.odds(side as u32, of));
             [parallel::map_indices(count(lower), below), parallel::map_indices(count(upper), above)]
         });
-        Self { puzzle, partners, blocks }
+        let most = puzzle.seams.iter().map(Seams::most).max().unwrap_or(0);
+        Self { puzzle, partners, blocks, most }
+    }
+
+    /// Where the blocks are at first.
+    fn begin(&self) -> State {
+        let mut state = State::new(self.puzzle);
+        (0..state.worth.len()).for_each(|slot| self.weigh_anew(&mut state, slot));
+        state
     }
 
     /// Tries exchanges; returns the sum of all log-odds in the end, and where the blocks are.
     fn run(&self, seed: u64) -> (f64, State) {
-        let mut state = State::new(self.puzzle);
+        let mut state = self.begin();
         let mut random = Random::new(seed);
         let rounds = self.count_rounds();
         for round in 0..rounds {
@@ -195,7 +208,7 @@ impl<'p> Search<'p> {
     /// changes the arrangement, from hot to a temperature of 1, at which arrangements are as frequent as their log-odds say. The second
     /// half is sampled at that temperature.
     fn sample(&self, seed: u64) -> Vec<f64> {
-        let mut state = State::new(self.puzzle);
+        let mut state = self.begin();
         let mut random = Random::new(seed);
         let slots = self.puzzle.slots.len();
         let first: Vec<Option<usize>> = (0..slots).map(|s| Self::content(&state, s as u32)).collect();
@@ -265,11 +278,44 @@ impl<'p> Search<'p> {
         i32::from(self.puzzle.own[slot * self.puzzle.contents + content])
     }
 
-    /// The log-odds of a content in a slot, as if another slot were empty.
-    fn value(&self, state: &State, slot: usize, content: usize, but: u32) -> i32 {
-        let beside = self.puzzle.beside[slot].iter().enumerate().filter(|(_, other)| **other != but);
-        let seams = beside.filter_map(|(side, other)| Some(self.seam(content, side, Self::content(state, *other)?)));
+    /// The log-odds of a content in a slot.
+    fn value(&self, state: &State, slot: usize, content: usize) -> i32 {
+        let seams = self.puzzle.beside[slot]
+            .iter()
+            .enumerate()
+            .map(|(side, other)| Self::content(state, *other).map_or(0, |other| self.seam(content, side, other)));
         self.own(slot, content) + seams.sum::<i32>()
+    }
+
+    /// The most that the log-odds of a content in a slot can be, by what is known of the slot.
+    fn most_value(&self, slot: usize, content: usize) -> i32 {
+        self.own(slot, content) + 6 * self.most
+    }
+
+    /// The log-odds of a content in a slot, unless they are less than `least`, which most are.
+    fn value_of_at_least(&self, state: &State, slot: usize, content: usize, least: i64) -> Option<i32> {
+        let mut value = self.most_value(slot, content);
+        for (side, other) in self.puzzle.beside[slot].iter().enumerate() {
+            if i64::from(value) < least {
+                return None;
+            }
+            value += Self::content(state, *other).map_or(0, |other| self.seam(content, side, other)) - self.most;
+        }
+        (i64::from(value) >= least).then_some(value)
+    }
+
+    fn weigh_anew(&self, state: &mut State, slot: usize) {
+        state.worth[slot] = Self::content(state, slot as u32).map_or(0, |own| self.value(state, slot, own));
+    }
+
+    /// Adds the seams of what a slot holds to what those beside it are worth, or takes them off.
+    fn add_beside(&self, state: &mut State, slot: usize, sign: i32) {
+        let Some(own) = Self::content(state, slot as u32) else { return };
+        for (side, &other) in self.puzzle.beside[slot].iter().enumerate() {
+            if let Some(there) = Self::content(state, other) {
+                state.worth[other as usize] += sign * self.seam(own, side, there);
+            }
+        }
     }
 
     /// The sum of all log-odds.
@@ -295,25 +341,19 @@ impl<'p> Search<'p> {
         if from == slot as u32 || old == Some(new) {
             return;
         }
+        if from != NONE && self.puzzle.beside[slot].contains(&from) {
+            state.begin_group([slot, from as usize]);
+            return self.try_pairs(state, &[(slot, from as usize)], temperature, random);
+        }
         let there = state.held[slot] as usize;
-        let mut gain = self.value(state, slot, new, from);
+        // What both slots must be worth afterwards.
+        let least = i64::from(state.worth[slot]) + (random.least_gain() * temperature).max(-1e9) as i64;
         if from == NONE {
-            gain += self.puzzle.live[b];
-            gain -= old.map_or(0, |old| self.value(state, slot, old, NONE) + self.puzzle.live[there]);
-        } else {
-            let place = from as usize;
-            gain -= self.value(state, place, new, slot as u32);
-            if let Some(old) = old {
-                gain += self.value(state, place, old, slot as u32) - self.value(state, slot, old, from);
-                for side in (0..6).filter(|&side| self.puzzle.beside[slot][side] == from) {
-                    gain += self.seam(new, side, old) - self.seam(old, side, new);
-                }
+            let live = self.puzzle.live[b] - self.puzzle.live.get(there).copied().unwrap_or(0);
+            if self.value_of_at_least(state, slot, new, least - i64::from(live)).is_none() {
+                return;
             }
-        }
-        if !random.accepts(f64::from(gain) / temperature) {
-            return;
-        }
-        if from == NONE {
+            self.add_beside(state, slot, -1);
             if let Some(place) = state.place.get_mut(there) {
                 *place = NONE;
             }
@@ -321,8 +361,26 @@ impl<'p> Search<'p> {
             state.shown[slot] = new as u32;
             state.place[b] = slot as u32;
         } else {
-            state.swap(slot, from as usize);
+            let place = from as usize;
+            let least = least + i64::from(state.worth[place]);
+            let most = old.map_or(0, |old| self.most_value(place, old));
+            let Some(value) = self.value_of_at_least(state, slot, new, least - i64::from(most)) else { return };
+            let least = least - i64::from(value);
+            let is_accepted = match old {
+                Some(old) => self.value_of_at_least(state, place, old, least).is_some(),
+                None => least <= 0,
+            };
+            if !is_accepted {
+                return;
+            }
+            self.add_beside(state, slot, -1);
+            self.add_beside(state, place, -1);
+            state.swap(slot, place);
+            self.add_beside(state, place, 1);
+            self.weigh_anew(state, place);
         }
+        self.add_beside(state, slot, 1);
+        self.weigh_anew(state, slot);
     }
 
     /// Exchanges a group of blocks around a slot with those around a block, unless too much is lost by it.
@@ -361,11 +419,25 @@ impl<'p> Search<'p> {
                 }
             }
         }
-        let before = self.sum_around(state, &pairs);
+        self.try_pairs(state, &pairs, temperature, random);
+    }
+
+    /// Exchanges what pairs of slots hold, unless too much is lost by it. The slots are the last group.
+    fn try_pairs(&self, state: &mut State, pairs: &[(usize, usize)], temperature: f64, random: &mut Random) {
+        let before = self.sum_around(state, pairs);
         pairs.iter().for_each(|&(a, b)| state.swap(a, b));
-        let gain = self.sum_around(state, &pairs) - before;
+        let gain = self.sum_around(state, pairs) - before;
         if !random.accepts(gain as f64 / 2.0 / temperature) {
             pairs.iter().for_each(|&(a, b)| state.swap(a, b));
+            return;
+        }
+        for slot in pairs.iter().flat_map(|&(a, b)| [a, b]) {
+            self.weigh_anew(state, slot);
+            for &other in self.puzzle.beside[slot].iter().filter(|other| **other != NONE) {
+                if !state.is_in_group(other) {
+                    self.weigh_anew(state, other as usize);
+                }
+            }
         }
     }
 
@@ -389,7 +461,6 @@ impl<'p> Search<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recover::assemble::puzzle::Seams;
 
     /// A square of blocks, each of which continues its own neighbours alone, in a shuffled order.
     fn square(edge: u32) -> Puzzle {
@@ -462,7 +533,7 @@ mod tests {
     fn accepted_changes_keep_blocks_and_places_in_step() {
         let puzzle = square(6);
         let search = Search::new(&puzzle);
-        let mut state = State::new(&puzzle);
+        let mut state = search.begin();
         let mut random = Random::new(7);
         (0..2000).for_each(|_| search.step(&mut state, f64::INFINITY, &mut random));
         assert_ne!(state.held, puzzle.held);
@@ -470,13 +541,15 @@ mod tests {
         all.sort_unstable();
         assert_eq!(all, puzzle.slots, "each block has one place");
         assert!((0..36).all(|slot| state.place[state.held[slot] as usize] == slot as u32));
+        let worth = |slot: usize| search.value(&state, slot, state.shown[slot] as usize);
+        assert_eq!(state.worth, (0..36).map(worth).collect::<Vec<_>>());
     }
 
     #[test]
     fn only_changes_that_fit_better_are_accepted_when_it_is_cold() {
         let puzzle = square(6);
         let search = Search::new(&puzzle);
-        let mut state = State::new(&puzzle);
+        let mut state = search.begin();
         let mut random = Random::new(3);
         let mut sum = search.sum(&state);
         for _ in 0..3000 {
@@ -485,6 +558,6 @@ mod tests {
             assert!(now >= sum, "{sum} to {now}");
             sum = now;
         }
-        assert!(sum > search.sum(&State::new(&puzzle)));
+        assert!(sum > search.sum(&search.begin()));
     }
 }

@@ -173,6 +173,24 @@ impl Judging<'_, '_> {
             + self.board.heights.odds(node, self.case().lod, height)
     }
 
+    /// Whether a block fits into a slot with log-odds of at least `least`. Seams are compared until it cannot any more.
+    fn reaches(&self, i: usize, slot: u32, support: &Support, least: f64) -> bool {
+        let node = self.node(i);
+        let height = self.case().shape.position(slot).map_or(0, |at| at[1]);
+        let most = |(link, _, weight): &(Link, Node, f64)| weight * self.board.model.most(link.axis());
+        let mut sum = self.board.heights.odds(node, self.case().lod, height) + support.iter().map(most).sum::<f64>();
+        for of in support {
+            // Sums of other orders differ in their last digits.
+            if sum + 1e-6 < least {
+                return false;
+            }
+            let (link, other, weight) = of;
+            let seam = if *other == node { 0.0 } else { weight * self.board.side_odds(node, *link, *other) };
+            sum += seam - most(of);
+        }
+        sum >= least
+    }
+
     /// The log-odds of the seam of a block with one beside it, and of the seam after an exchange of both; 0 if they are not neighbours.
     fn mutual(&self, i: usize, block: usize, support: &Support) -> f64 {
         let (own, other) = (self.node(i), self.node(block));
@@ -185,7 +203,7 @@ impl Judging<'_, '_> {
     fn rank(&self, rivals: &[Content], voxels: u128, slot: u32, support: &Support, own: f64) -> Vec<usize> {
         let others = || rivals.iter().filter(|(content, _)| *content != voxels);
         if self.board.compares_all(self.r, rivals.len()) {
-            let could_be = |i: usize| self.strength(i, slot, support) >= own - MOST_LOST;
+            let could_be = |i: usize| self.reaches(i, slot, support, own - MOST_LOST);
             return others()
                 .filter(|(_, blocks)| could_be(blocks[0]))
                 .flat_map(|(_, blocks)| blocks)

@@ -94,6 +94,14 @@ impl Link {
         }
     }
 
+    /// The axis along which sides are compared.
+    pub const fn axis(self) -> usize {
+        match self {
+            Self::Beside(axis, _) => axis,
+            Self::Parent(_) | Self::Child(_) => LOD_AXIS,
+        }
+    }
+
     /// The index of the own side among the few cells of a block.
     pub const fn few(self) -> usize {
         match self {

@@ -57,6 +57,11 @@ impl Seams {
         Self { odds, width }
     }
 
+    /// The most of them, or 0.
+    pub fn most(&self) -> i32 {
+        self.odds.iter().max().map_or(0, |most| i32::from(*most).max(0))
+    }
+
     pub fn odds(&self, upper: u32, lower: u32) -> i32 {
         self.odds.get(upper as usize * self.width + lower as usize).map_or(0, |odds| i32::from(*odds))
     }

@@ -1,5 +1,8 @@
 //! Numbers that look random, and are the same every time: a save is repaired in the same way on every machine.
 
+/// The bits of each number.
+const BITS: u32 = 53;
+
 /// Numbers that look random.
 pub(super) struct Random(u64);
 
@@ -20,12 +23,18 @@ impl Random {
         self.0 >> 11
     }
 
+    /// A number below `n`, or 0 if there is none.
     pub const fn below(&mut self, n: usize) -> usize {
-        (self.next() % if n == 0 { 1 } else { n as u64 }) as usize
+        ((self.next() as u128 * n as u128) >> BITS) as usize
+    }
+
+    /// The gain that a change must have at least: what loses `n` is accepted with a probability of e^-`n`.
+    pub fn least_gain(&mut self) -> f64 {
+        (self.next() as f64 / (1u64 << BITS) as f64).ln()
     }
 
     /// Whether a change is accepted, with a probability of e^`gain`.
     pub fn accepts(&mut self, gain: f64) -> bool {
-        gain >= 0.0 || (self.next() as f64) < gain.exp() * (1u64 << 53) as f64
+        gain >= 0.0 || self.least_gain() < gain
     }
 }
