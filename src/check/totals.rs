@@ -73,6 +73,9 @@ pub struct Totals {
     /// Files that are changed with `--level likely` only.
     #[serde(skip)]
     pub files_likely: u64,
+    /// Blocks, and parts of blocks, that are in `lost+found` without `--level likely` only.
+    #[serde(skip)]
+    pub set_aside_likely: u64,
 }
 
 impl Totals {
@@ -80,6 +83,19 @@ impl Totals {
     #[must_use]
     pub const fn misplaced(&self) -> u64 {
         self.source.saturating_sub(self.kept).saturating_sub(self.torn).saturating_sub(self.odd)
+    }
+
+    /// Positions without a block in the result without `--level likely`.
+    #[must_use]
+    pub const fn lost_for_certain(&self) -> u64 {
+        self.lost + self.likely + self.salvaged_likely
+    }
+
+    /// Whether a copy that lacks the blocks of so many positions lacks most of the save: of what it lists, or of whole blocks of which
+    /// no position is known.
+    #[must_use]
+    pub const fn lacks_most(&self, lost: u64) -> bool {
+        lost > self.source / 2 || self.unplaced + self.set_aside_identical > self.source.saturating_sub(lost)
     }
 
     /// Adds the counts of another part.
@@ -112,5 +128,6 @@ impl Totals {
         self.unknown_layout += other.unknown_layout;
         self.salvaged_likely += other.salvaged_likely;
         self.files_likely += other.files_likely;
+        self.set_aside_likely += other.set_aside_likely;
     }
 }

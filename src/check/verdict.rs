@@ -280,6 +280,8 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
             "There is no block left that a repair could write: {lost} {are} lost{aside}. Look for a backup of the save."
         );
     }
+    let in_part = totals.salvaged.saturating_sub(totals.salvaged_likely);
+    let only_likely = totals.likely + totals.salvaged_likely > 0 && totals.put_right + in_part == 0;
     let mut parts = Vec::new();
     let mut add = |n: u64, words: String| {
         if n > 0 {
@@ -287,33 +289,64 @@ fn outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> String {
         }
     };
     add(totals.put_right, format!("puts {} right for certain", grouped(totals.put_right)));
-    let [puts, right] = if totals.put_right > 0 { ["", "more"] } else { ["puts ", "right"] };
-    add(totals.likely, format!("{puts}{} {right} with --level likely", grouped(totals.likely)));
-    let in_part = totals.salvaged.saturating_sub(totals.salvaged_likely);
+    let likely = grouped(totals.likely);
+    add(
+        totals.likely,
+        match totals.put_right {
+            0 if only_likely => format!("puts {likely} right, which {} only likely", are(totals.likely)),
+            0 => format!("puts {likely} right with --level likely"),
+            _ => format!("{likely} more with --level likely"),
+        },
+    );
     add(in_part, format!("salvages {} in part", grouped(in_part)));
-    let [salvages, more] = if in_part > 0 { ["", " more"] } else { ["salvages ", ""] };
-    let only_likely = totals.salvaged_likely;
-    add(only_likely, format!("{salvages}{}{more} in part with --level likely", grouped(only_likely)));
+    let salvaged = grouped(totals.salvaged_likely);
+    add(
+        totals.salvaged_likely,
+        match in_part {
+            0 if only_likely => format!("salvages {salvaged} in part"),
+            0 => format!("salvages {salvaged} in part with --level likely"),
+            _ => format!("{salvaged} more in part with --level likely"),
+        },
+    );
     if parts.is_empty() {
-        parts.push(format!(
-            "keeps the {} that {} right",
-            grouped(totals.kept),
-            if totals.kept == 1 { "is" } else { "are" }
-        ));
+        parts.push(format!("keeps the {} that {} right", grouped(totals.kept), are(totals.kept)));
     }
+    let has_likely = totals.likely + totals.salvaged_likely > 0;
     let unknown = unknown_loss(totals);
-    let lost = match totals.lost {
+    let mut lost = match totals.lost {
         0 if !unknown.is_empty() => "no other block is lost".to_owned(),
-        0 if totals.unplaced > 0 && totals.likely > 0 => "no listed block is lost then".to_owned(),
+        0 if totals.unplaced > 0 && has_likely => "no listed block is lost then".to_owned(),
         0 if totals.unplaced > 0 => "no listed block is lost".to_owned(),
         0 if totals.salvaged > 0 => "nothing else is lost".to_owned(),
-        0 if totals.likely > 0 => "nothing is lost then".to_owned(),
+        0 if has_likely => "nothing is lost then".to_owned(),
         0 => "nothing is lost".to_owned(),
-        1 => "1 is lost".to_owned(),
-        n => format!("{} are lost", grouped(n)),
+        n if has_likely => format!("{} {} lost then", grouped(n), are(n)),
+        n => format!("{} {} lost", grouped(n), are(n)),
     };
-    let aside = set_aside(totals);
-    format!("{} {}; {lost}{unknown}{aside}.", repair(save, effort), parts.join(", "))
+    // The totals are those of both levels; the command may be run without one.
+    if has_likely && unknown.is_empty() && !(totals.lost == 0 && totals.unplaced + totals.salvaged > 0) {
+        lost.push_str(&format!(", and {} without it", grouped(totals.lost_for_certain())));
+    }
+    let mut aside = set_aside(totals);
+    if totals.set_aside_likely > 0 {
+        let all = grouped(totals.set_aside + totals.set_aside_likely);
+        match totals.set_aside {
+            0 => aside.push_str(&format!("; without it {all} go to lost+found")),
+            _ => aside.push_str(&format!(" then, and {all} without it")),
+        }
+    }
+    let level = if only_likely { " --level likely" } else { "" };
+    let backup = if totals.lacks_most(totals.lost_for_certain()) {
+        " Most blocks are lost: leave the save where it is, and look for a backup for `--from-backup`."
+    } else {
+        ""
+    };
+    format!("{}{level} {}; {lost}{unknown}{aside}.{backup}", repair(save, effort), parts.join(", "))
+}
+
+/// The verb of so many.
+const fn are(n: u64) -> &'static str {
+    if n == 1 { "is" } else { "are" }
 }
 
 #[cfg(test)]
@@ -355,6 +388,7 @@ mod tests {
         unknown_layout: 0,
         salvaged_likely: 0,
         files_likely: 0,
+        set_aside_likely: 3,
     };
 
     #[test]
@@ -364,7 +398,7 @@ mod tests {
             verdict(&[cause], Some(&KILLED), &save("t6"), Effort::NORMAL),
             [
                 "The game was killed while it saved: of 75 blocks 28 are right as they are, 44 are in the wrong place and 3 are torn.",
-                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost; 2 blocks or parts of blocks go to lost+found.",
+                "voxscope repair t6 --out t6-repaired puts 43 right for certain, 3 more with --level likely; 1 is lost then, and 4 without it; 2 blocks or parts of blocks go to lost+found then, and 5 without it.",
             ]
         );
     }
@@ -402,7 +436,11 @@ mod tests {
         let all = Totals { source: 6, kept: 4, put_right: 2, ..Totals::default() };
         assert!(say(all).ends_with(" puts 2 right for certain; nothing is lost."), "{}", say(all));
         let likely = Totals { put_right: 1, likely: 1, ..all };
-        assert!(say(likely).ends_with(" 1 more with --level likely; nothing is lost then."), "{}", say(likely));
+        assert!(
+            say(likely).ends_with(" 1 more with --level likely; nothing is lost then, and 1 without it."),
+            "{}",
+            say(likely)
+        );
         let part = Totals { put_right: 1, salvaged: 1, ..all };
         assert!(say(part).ends_with(" salvages 1 in part; nothing else is lost."), "{}", say(part));
     }
@@ -439,10 +477,11 @@ mod tests {
 
     #[test]
     fn numbers_have_separators_and_blocks_that_are_only_likely_a_verb() {
-        let totals = Totals { source: 13_606, kept: 1_430, likely: 5, lost: 12_171, torn: 12_000, ..Totals::default() };
+        let totals = Totals { source: 4_606, kept: 3_430, likely: 5, lost: 1_171, torn: 1_100, ..Totals::default() };
         let lines = verdict(&[], Some(&totals), &save("world"), Effort::NORMAL);
-        assert!(lines[0].contains("of 13,606 blocks 1,430 are right as they are"), "{lines:?}");
-        assert!(lines[1].contains(" puts 5 right with --level likely; 12,171 are lost."), "{lines:?}");
+        assert!(lines[0].contains("of 4,606 blocks 3,430 are right as they are"), "{lines:?}");
+        let end = " --level likely puts 5 right, which are only likely; 1,171 are lost then, and 1,176 without it.";
+        assert!(lines[1].ends_with(end), "{lines:?}");
     }
 
     #[test]

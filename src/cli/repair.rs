@@ -236,7 +236,7 @@ fn report(
         false if is_region => Written::RegionFile,
         false => Written::Save,
     });
-    for line in totals.iter().flat_map(|totals| repair::total_words(totals, written)) {
+    for line in totals.iter().flat_map(|totals| repair::total_words(totals, written, arguments.from_backup.is_some())) {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     for line in likely_words(more) {

@@ -129,6 +129,7 @@ pub fn outlook(certain: Totals, likely: Totals) -> Totals {
         set_aside_identical: likely.set_aside_identical,
         misnamed: likely.misnamed,
         files_likely: likely.files_changed.saturating_sub(certain.files_changed),
+        set_aside_likely: certain.set_aside.saturating_sub(likely.set_aside),
         ..certain
     }
 }
@@ -198,15 +199,9 @@ pub fn loss_words(totals: &Totals) -> Vec<String> {
     lines
 }
 
-/// Whether the copy lacks most blocks of the save: those that the save lists, or whole ones of which no position is known.
-const fn lacks_most(totals: &Totals) -> bool {
-    let written = totals.source - totals.lost;
-    totals.lost > totals.source / 2 || totals.unplaced + totals.set_aside_identical > written
-}
-
 /// The totals at the end of a repair, a line a sentence; `done` is `None` for a plan.
 #[must_use]
-pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
+pub fn total_words(totals: &Totals, done: Option<Written>, has_backup: bool) -> Vec<String> {
     let mut parts = Vec::new();
     for (n, words) in [
         (totals.kept, "kept unchanged"),
@@ -237,7 +232,9 @@ pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     }
     lines.extend(loss_words(totals));
     // Where most blocks are lost, the advice on the copy names the backup.
-    if totals.lost > 0 && totals.older == 0 && !lacks_most(totals) {
+    if totals.lost > 0 && has_backup {
+        lines.push("The backup has no whole block for positions that lack theirs.".to_owned());
+    } else if totals.lost > 0 && !totals.lacks_most(totals.lost) {
         lines.push("If there is a backup, `--from-backup OLD` can fill positions that lack their block.".to_owned());
     }
     lines.extend(done.map(|written| advice_on_copy(totals, written, true).to_owned()));
@@ -254,10 +251,10 @@ pub const fn advice_on_copy(totals: &Totals, written: Written, is_done: bool) ->
         (Written::NoBlock, false) => {
             "The copy would have no block. Leave the save where it is, and look for a backup for `--from-backup`."
         }
-        (Written::Save, true) if lacks_most(totals) => {
+        (Written::Save, true) if totals.lacks_most(totals.lost) => {
             "The copy lacks most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
         }
-        (Written::Save, false) if lacks_most(totals) => {
+        (Written::Save, false) if totals.lacks_most(totals.lost) => {
             "The copy would lack most blocks of the save. Leave the save where it is, and look for a backup for `--from-backup`."
         }
         (Written::Save, true) => "Move the copy to where the save was, and keep the original.",

@@ -25,7 +25,7 @@ impl Random {
 
     /// A number below `n`, or 0 if there is none.
     pub const fn below(&mut self, n: usize) -> usize {
-        ((self.next() as u128 * n as u128) >> BITS) as usize
+        (self.next() % if n == 0 { 1 } else { n as u64 }) as usize
     }
 
     /// The gain that a change must have at least: what loses `n` is accepted with a probability of e^-`n`.
