@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::check::cause::{is_of, saves_of};
+use crate::check::causes::OLD_FORMULA;
 use crate::check::finding::Finding;
 use crate::check::save_arguments::{SaveArguments, converted_path, repaired_path};
 use crate::damage::{Code, Damage, Value};
@@ -24,6 +25,11 @@ const LONE_PAK: &str = "Rename the file to `xX_yY_zZ.region` with the coordinate
 /// What to do about the name of a block file that was opened alone.
 const LONE_BLOCK: &str = "Name the file by the position of its block with a sign before each number, such as `+0-1+12.vxb`, in `blocks/lodN` of its save: a repair of a single file keeps its name.";
 
+/// What to do where the old formula placed negative blocks, and where the new one did.
+const OLD_SLOTS: &str = "Before an engine of today opens the save, run `voxscope repair SAVE --out NEW`: such an engine reads these blocks one slot away, and the copy has them in the slots of the new formula. Every command of voxscope reads them by the old one; `--slots` overrides it.";
+const NEW_SLOTS: &str =
+    "Nothing to do: engines of today read these blocks by the same formula. `--slots` overrides it.";
+
 /// What to do about a chunk that exceeds a limit.
 const CHUNK_OVER_LIMIT: &str = "A repair copies the chunk as it is, because it cannot be read. If it is valid, report the limit as a bug; otherwise copy the file from a backup.";
 
@@ -40,6 +46,8 @@ pub fn advice_about(finding: &Finding, save: &SaveArguments) -> &'static str {
     }
     let is_of_block = finding.file.ends_with(".vxb") && finding.block.is_some() && code.next().contains("repair");
     match code {
+        Code::SlotsTold if finding.damage.found == OLD_FORMULA => OLD_SLOTS,
+        Code::SlotsTold => NEW_SLOTS,
         Code::BlockFileHeader | Code::BlockFileName | Code::BlockFileTrailing | Code::RegionFormatUnknown => {
             code.next()
         }

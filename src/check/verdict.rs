@@ -35,7 +35,14 @@ pub fn verdict(causes: &[Cause], totals: Option<&Totals>, save: &SaveArguments, 
         );
     }
     let damaged = totals.filter(|totals| totals.source > totals.kept);
-    let mut figures = damaged.map(figures);
+    // Where nothing else happened, the old formula explains each block that is elsewhere.
+    let elsewhere = match causes {
+        [Cause { kind: CauseKind::OldFormula, .. }] => {
+            ["is in its slot of the old formula", "are in their slots of the old formula"]
+        }
+        _ => ["is in the wrong place", "are in the wrong place"],
+    };
+    let mut figures = damaged.map(|totals| figures(totals, elsewhere));
     // The figures follow the cause that did the damage; where several did, they follow all of them.
     let concerned: Vec<usize> = (0..).zip(causes).filter(|(_, cause)| cause.blocks > 0).map(|(n, _)| n).collect();
     let of_figures = match (&concerned[..], causes) {
@@ -152,12 +159,14 @@ fn foreign_outlook(totals: &Totals, save: &SaveArguments, effort: Effort) -> Str
     format!("{files}{names} {what}. If {replaced}, {command} --from-backup OLD takes {these} from a backup.")
 }
 
-fn figures(totals: &Totals) -> String {
+/// How many blocks there are, right and damaged; `elsewhere` says of one block and of several that they are not where the table has
+/// them.
+fn figures(totals: &Totals, elsewhere: [&str; 2]) -> String {
     let right = if totals.kept == 1 { "is right as it is" } else { "are right as they are" };
     let mut parts = vec![format!("{} {right}", grouped(totals.kept))];
     let misplaced = totals.misplaced().saturating_sub(totals.wrong_records);
     for (n, [one, several]) in [
-        (misplaced, ["is in the wrong place", "are in the wrong place"]),
+        (misplaced, elsewhere),
         (totals.wrong_records, ["has a wrong record", "have wrong records"]),
         (totals.odd.saturating_sub(totals.odd_rows), ["is against the format", "are against the format"]),
         (totals.odd_rows, ["has to be written anew", "have to be written anew"]),

@@ -45,7 +45,7 @@ pub struct Arguments {
     options: target::Options,
 }
 
-#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Level {
     /// Each block by itself: faster
     Decode,
@@ -86,7 +86,9 @@ const COLUMNS: [(&str, usize, Align); 12] = [
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let filter = Filter::parse(&arguments.filter.join(" ")).map_err(Failure::Usage)?;
     let save = arguments.options.open_as_placed(&arguments.path)?;
-    let mut printer = Printer::new(stdout(), arguments.format)?;
+    // Without regions, no place is compared.
+    let are_places_open = arguments.level == Level::Decode && save.regions().next().is_some();
+    let mut printer = Printer::new(stdout(), arguments.format, are_places_open)?;
     let mut exit = complain_of_unread(&save);
     let compared = match arguments.level {
         Level::Decode => Compared::default(),
@@ -121,9 +123,9 @@ enum Printer<W: Write> {
 }
 
 impl<W: Write> Printer<W> {
-    fn new(out: W, format: Format) -> std::io::Result<Self> {
+    fn new(out: W, format: Format, are_places_open: bool) -> std::io::Result<Self> {
         Ok(match format {
-            Format::Text => Self::Table(Table { out, file: None, words: WORDS, rows: 0 }),
+            Format::Text => Self::Table(Table { out, file: None, words: WORDS, rows: 0, are_places_open }),
             Format::Json => Self::Array(out, false),
             Format::Jsonl => Self::Lines(Lines::new(out, export::Format::Jsonl)?),
             Format::Csv => Self::Lines(Lines::new(out, export::Format::Csv)?),
@@ -188,6 +190,8 @@ struct Table<W: Write> {
     file: Option<std::sync::Arc<str>>,
     words: Words,
     rows: u64,
+    /// Whether the places of blocks were not compared although they could be.
+    are_places_open: bool,
 }
 
 impl<W: Write> Table<W> {
@@ -235,6 +239,10 @@ impl<W: Write> Table<W> {
     fn finish(mut self) -> std::io::Result<()> {
         let gap = if self.rows > 0 { "\n" } else { "" };
         writeln!(self.out, "{gap}{DIM}{}{DIM:#}", count(self.rows, "block"))?;
+        if self.are_places_open && self.rows > 0 {
+            let hint = "whether blocks are in their places was not looked at: --level semantic does";
+            writeln!(self.out, "{DIM}{hint}{DIM:#}")?;
+        }
         self.out.flush()
     }
 }

@@ -41,7 +41,8 @@ Examples:
   voxscope world                            explore a save
   voxscope check world                      check it; `voxscope repair world --out NEW` writes a repaired copy
 
-Exit codes (combined by OR): 0 clean, 1 repaired, 4 damage found or left, 8 failure, 16 wrong usage, 32 interrupted.
+Exit codes (combined by OR): 0 clean, 1 repaired (with --plan: a repair would change something), 4 damage found or left,
+8 failure, 16 wrong usage, 32 interrupted.
 voxscope never writes into a save.";
 
 /// Explore, check and repair saves of voxel games.

@@ -217,6 +217,12 @@ impl Marks {
         }
     }
 
+    /// The mark of a block.
+    #[must_use]
+    pub fn of_block(&self, lod: u8, position: [i32; 3]) -> Option<Mark> {
+        self.lods.iter().find(|of| of.lod == lod)?.blocks.get(&position).copied()
+    }
+
     /// The worst mark of the blocks over a column of voxels of the world.
     #[must_use]
     pub fn at(&self, source: &Source, column: [i64; 2]) -> Option<Mark> {

@@ -178,6 +178,11 @@ pub fn lines(app: &App) -> Vec<String> {
     let save = app.findings.advice.root().at(path);
     let mut lines = check::verdict(causes, totals.as_ref(), &save, effort);
     lines.extend(effort.undecided_words(undecided).map(|words| format!("{words}.")));
+    // In a directory of several saves it is not said of all of them.
+    if let (Some(dir), Some(index), Some(first)) = (world::directory(app), &app.index, lines.first_mut()) {
+        let name = index.save.shown(&dir);
+        *first = format!("{name}: {first}");
+    }
     // What tells causes apart is on the pane of findings.
     lines.into_iter().filter(|line| !line.starts_with("To tell which")).collect()
 }
@@ -226,10 +231,11 @@ fn shorten_command(app: &App, line: &mut String) {
     let words = [" puts ", " salvages ", " keeps ", " mends ", " changes "];
     let at = line.starts_with("voxscope ").then(|| words.iter().filter_map(|word| line.find(word)).min()).flatten();
     // The Repair pane shows what goes to `lost+found`.
-    if line.ends_with("lost+found.")
-        && let Some((rest, _)) = line.rsplit_once("; ")
+    if let Some((before, after)) = line.split_once("lost+found")
+        && let Some((rest, _)) = before.rsplit_once("; ")
     {
-        *line = format!("{rest}.");
+        let advice = after.split_once(". ").map_or(String::new(), |(_, advice)| format!(" {advice}"));
+        *line = format!("{rest}.{advice}");
     }
     if let (Some(at), Some(key)) = (at, app.settings.keymap.keys(Action::Pane(Pane::Repair)).last()) {
         let key = super::keys::short(*key, app.glyphs.ascii);

@@ -19,7 +19,7 @@ use misfit::find_misfit;
 pub(crate) use misfit::misfit_of_regions;
 
 /// What [`Code::SlotsTold`] has found where the old formula placed negative blocks.
-pub(super) const OLD_FORMULA: Value = Value::Words("the old formula");
+pub(in crate::check) const OLD_FORMULA: Value = Value::Words("the old formula");
 
 /// What [`Code::SlotsOld`] has found where only an option gives the old formula.
 pub(super) const GIVEN_FORMULA: Value = Value::Words("given by `--slots old`");

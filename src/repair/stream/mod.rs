@@ -287,7 +287,7 @@ fn why(stream: &Stream<FileSource>, sound: bool, plan: &StreamPlan) -> &'static 
         "bytes were inserted into it or cut out of it"
     } else if has(&[Code::StreamNotDatabase, Code::StreamHeader, Code::StreamPage, Code::StreamCut, Code::StreamTable])
     {
-        "pages of it are damaged"
+        "it has damaged pages"
     } else if plan.through.is_some() {
         "a part of it is still in its -wal or -journal file"
     } else if has(&[Code::StreamMetaMissing, Code::StreamMetaTwice, Code::StreamMetaField]) || !plan.settings.is_empty()

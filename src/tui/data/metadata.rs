@@ -5,7 +5,7 @@ use crate::godot::instances::Instances;
 use crate::godot::metadata::{Item, Metadata};
 use crate::godot::stream::loc::Key;
 use crate::godot::variant::{Dialect, Variant};
-use crate::printable::{printable, triple};
+use crate::printable::{grouped, printable, triple};
 
 /// Lines that one block's metadata may take; the last one counts what is beyond.
 const LINES: usize = 20_000;
@@ -147,7 +147,16 @@ impl LineBuilder {
         let below = depth.saturating_add(1);
         match value {
             Variant::Dictionary(dictionary) if self.lines.len() < LINES => {
-                self.push(depth, name, kind, format!("{} entries", dictionary.pairs.len()), span);
+                self.push(
+                    depth,
+                    name,
+                    kind,
+                    match dictionary.pairs.len() {
+                        1 => "1 entry".to_owned(),
+                        n => format!("{} entries", grouped(n as u64)),
+                    },
+                    span,
+                );
                 for (key, value) in &dictionary.pairs {
                     self.variant(&one_line(&key.text(dialect)), value, dialect, below, None);
                 }

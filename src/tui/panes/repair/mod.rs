@@ -42,8 +42,7 @@ struct Planned {
     plan: Arc<Plan>,
     losses: Vec<String>,
     advice: Option<&'static str>,
-    /// Blocks and parts of blocks that go to `lost+found`.
-    set_aside: u64,
+    totals: Totals,
 }
 
 /// The state of the pane.
@@ -193,7 +192,7 @@ pub fn request_plan(app: &mut App) {
                     let written = repair::expected_copy(save, &totals);
                     let advice = repair::advice_on_copy(&totals, written, false);
                     let advice = (!plan.changes_nothing()).then_some(advice);
-                    Ok(Planned { plan: Arc::new(plan), losses, advice, set_aside: totals.set_aside })
+                    Ok(Planned { plan: Arc::new(plan), losses, advice, totals })
                 });
                 worker.answer(move |app| app.panes.repair.plan.store(wanted, planned));
             },
@@ -245,33 +244,33 @@ const LEVEL: u16 = 17;
 
 /// What a repair does, in a sentence: with the whole save, or with the selected file.
 fn summary(app: &App, preview: &Preview) -> String {
-    let totals = match (&app.findings.verdict.totals, app.selects_directory()) {
-        (Some(totals), true) if totals.source > 0 => {
-            let planned = app.panes.repair.plan.get(&key(app));
-            Some(short_totals(totals, planned.map_or(totals.set_aside, |planned| planned.set_aside)))
-        }
-        _ => None,
-    };
-    let blocks = totals.unwrap_or_else(|| preview.summary.clone());
     let planned = app.panes.repair.plan.get(&key(app)).filter(|_| app.selects_directory());
+    let totals = planned.map(|planned| planned.totals).filter(|totals| totals.source > 0);
+    // What is missing at this level alone.
+    let likely = app.findings.verdict.totals.filter(|_| !app.panes.repair.likely).map_or(0, |totals| totals.likely);
+    let blocks = totals.map_or_else(|| preview.summary.clone(), |totals| short_totals(&totals, likely));
     let more: Vec<&str> = planned
         .map_or_else(Vec::new, |planned| planned.losses.iter().map(String::as_str).chain(planned.advice).collect());
     if more.is_empty() { blocks } else { format!("{}. {}", capitalize(&blocks), more.join(" ")) }
 }
 
-/// The totals of a repair in one row, in the words that the lines below have.
-fn short_totals(totals: &Totals, set_aside: u64) -> String {
+/// The totals of a repair in one row, in the words that the lines below have; `likely` of the missing blocks have likely places.
+fn short_totals(totals: &Totals, likely: u64) -> String {
+    let missing = match likely {
+        0 => "missing".to_owned(),
+        n => format!("missing ({} with {})", grouped(n), if n == 1 { "a likely place" } else { "likely places" }),
+    };
     let parts = [
         (totals.kept, "kept"),
         (totals.put_right, "put right"),
         (totals.likely, "only likely"),
         (totals.older, "older"),
         (totals.salvaged, "in part"),
-        (totals.lost, "missing"),
+        (totals.lost, &*missing),
     ];
     let parts = parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, words)| format!("{} {words}", grouped(n)));
     let parts = parts.collect::<Vec<_>>().join(", ");
-    let aside = match set_aside {
+    let aside = match totals.set_aside {
         0 => String::new(),
         n => format!("; {} to lost+found", grouped(n)),
     };

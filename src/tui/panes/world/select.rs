@@ -322,7 +322,8 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     out.extend(crate::tui::panes::diff::says_at(app, world.cursor).map(|text| ("change", text, Role::Warning)));
     // A dense layer is one array: the parts that it is drawn in are no blocks of it.
     let is_one_array = app.selected_slot().is_some_and(|slot| slot.position.is_none());
-    if let Some((lod, block)) = block_under_cursor(app).filter(|_| !is_one_array) {
+    let block = block_under_cursor(app).filter(|_| !is_one_array);
+    if let Some((lod, block)) = block {
         let of = if lod > 0 { format!(" of LOD {lod}") } else { String::new() };
         out.push(("block", format!("{}{of}", triple(block.position)), Role::Text));
     }
@@ -331,13 +332,17 @@ pub fn under_cursor(app: &App) -> Option<(String, InspectorLines)> {
     {
         out.push(("file", index.shown(item), Role::Text));
     }
-    let mark = world.marks.at(&ready.source, [x, z]);
+    let worst = world.marks.at(&ready.source, [x, z]);
+    let mark = block.map_or(worst, |(lod, block)| world.marks.of_block(lod, block.position));
     let state = match mark {
         Some(mark) => (format!("{} {}", mark.letter(), mark.words()), Role::Error),
         None if app.findings.running => ("not checked yet".to_owned(), Role::Dim),
         None => (format!("{} nothing wrong", app.glyphs.good), Role::Good),
     };
     out.push(("state", state.0, state.1));
+    if let Some(worst) = worst.filter(|worst| Some(*worst) != mark) {
+        out.push(("column", format!("{} another block: {}", worst.letter(), worst.words()), Role::Warning));
+    }
     Some((format!("({x}, {y}, {z})"), out))
 }
 
