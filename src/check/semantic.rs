@@ -15,7 +15,7 @@ use crate::damage::{Code, Damage, Value};
 use crate::godot::region::Header;
 use crate::godot::slots::SlotFormula;
 use crate::parallel;
-use crate::printable::{count, triple};
+use crate::printable::{count, likelihood, triple};
 use crate::recover::cluster::{self, Broken, Member, Sides, clusters, extent_of, most_blocks};
 use crate::recover::decide::{Certainty, Placed};
 use crate::recover::explained::listed;
@@ -398,6 +398,6 @@ fn evidence(placed: &Placed) -> String {
         "from the order of the blocks in the file and the borders with the neighbours"
     };
     // Never print more than the solver can know; what counts as likely begins at 98 %.
-    let most = if placed.certainty < Certainty::Likely { 97.9 } else { 99.9 };
-    format!("{:.1} % likely: {by}", (placed.p * 100.0).min(most))
+    let most = if placed.certainty < Certainty::Likely { 0.979 } else { 1.0 };
+    format!("{} likely: {by}", likelihood(placed.p.min(most)))
 }

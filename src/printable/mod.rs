@@ -152,9 +152,22 @@ pub fn size(bytes: u64) -> String {
     format!("{n:.1} {}", UNITS.get(unit).unwrap_or(&"TiB"))
 }
 
+/// A probability for people: `98.2 %`. What is not certain is never called 100 %.
+#[must_use]
+pub fn likelihood(p: f64) -> String {
+    format!("{:.1} %", (p * 100.0).clamp(0.0, 99.9))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_certain_is_not_all() {
+        for (p, text) in [(0.0, "0.0 %"), (0.981_6, "98.2 %"), (0.999_99, "99.9 %"), (1.0, "99.9 %")] {
+            assert_eq!(likelihood(p), text);
+        }
+    }
 
     #[test]
     fn digits_are_grouped_by_three() {

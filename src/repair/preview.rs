@@ -9,7 +9,7 @@ use crate::godot::region::sectors_for;
 use crate::godot::stream::loc::Place;
 use crate::pak::BLOCK_BYTES;
 use crate::pak::record::blocks_for;
-use crate::printable::{self, triple};
+use crate::printable::{self, likelihood, triple};
 use crate::repair::listed::{in_place, kept_of};
 use crate::repair::report::missing_words;
 use crate::repair::why::doubt_of;
@@ -197,10 +197,6 @@ const fn line(subject: Subject, name: String, text: String) -> PreviewLine {
     PreviewLine { subject, name, text, pieces: Vec::new(), region: None, place: None, candidates: Vec::new() }
 }
 
-fn percent(p: f64) -> String {
-    format!("{:.0} %", (p * 100.0).clamp(0.0, 99.0))
-}
-
 fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     let mut out = start_preview(region.action, region.why);
     out.unchanged = region.is_unchanged();
@@ -226,7 +222,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
     };
     for lost in &region.lost {
         let places: Vec<String> =
-            lost.candidates.iter().take(2).map(|(at, p)| format!("{} {}", triple(*at), percent(*p))).collect();
+            lost.candidates.iter().take(2).map(|(at, p)| format!("{} {}", triple(*at), likelihood(*p))).collect();
         let text = match places.as_slice() {
             [] => "no place is known for it".to_owned(),
             _ => format!("may be {}", places.join(" or ")),
@@ -264,7 +260,7 @@ fn region_preview(region: &RegionPlan, at: usize, len: u64) -> Preview {
             };
             let likely = if subject == Subject::Likely {
                 let doubt = doubt_of(block).map_or_else(String::new, |doubt| format!(": {doubt}"));
-                format!(", {} likely{doubt}", percent(block.probability))
+                format!(", {} likely{doubt}", likelihood(block.probability))
             } else {
                 String::new()
             };

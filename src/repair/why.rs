@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::printable::likelihood;
 use crate::recover::decide::Certainty;
 use crate::repair::decision::{Decision, LostBlock, Origin, RegionPlan};
 
@@ -100,7 +101,7 @@ pub(super) fn doubt_of(block: &Decision) -> Option<&'static str> {
 
 /// Why the position of a block that is written is not certain, as a clause; `None` if it is.
 pub(super) fn doubt(block: &Decision) -> Option<String> {
-    Some(format!("{} (probability {:.3})", doubt_of(block)?, block.probability))
+    Some(format!("{} ({} likely)", doubt_of(block)?, likelihood(block.probability)))
 }
 
 /// A block that may belong to a position without one, and why it is not written there.
@@ -118,6 +119,6 @@ pub(super) fn likeliest(position: [i32; 3], region: &RegionPlan) -> Option<Likel
         all.next().map(|(_, p)| (region.start_of(&lost.pieces), *p, lost.moved)).filter(|_| lost.whole)
     };
     let (start, p, moved) = region.lost.iter().filter_map(fits).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let words = format!("the likeliest is the one at {start} ({:.1} % likely)", (100.0 * p).min(99.9));
+    let words = format!("the likeliest is the one at {start} ({} likely)", likelihood(p));
     Some(LikeliestBlock { words, doubt: doubt_words(moved, true, p) })
 }

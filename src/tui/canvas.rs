@@ -101,9 +101,10 @@ impl<'b> Canvas<'b> {
             });
             fits.collect::<Vec<char>>()
         };
-        // Names of files differ at their ends more often than at their beginnings, and of a path the last name says most.
-        let last = text.rsplit_once('/').map_or(0, |(_, last)| last.width());
-        let end = if last < room { last.max(room / 2) } else { room / 2 };
+        // Names of files differ at their ends more often than at their beginnings, and of a path the last names say most.
+        let ends = text.match_indices('/').filter_map(|(at, slash)| text.get(at + slash.len()..));
+        let whole = ends.map(UnicodeWidthStr::width).find(|width| *width < room);
+        let end = whole.map_or(room / 2, |width| width.max(room / 2));
         let tail = columns(&mut text.chars().rev(), end);
         let head = columns(&mut text.chars(), room - 1 - end);
         let short: String = head.into_iter().chain(self.glyphs.more.chars()).chain(tail.into_iter().rev()).collect();

@@ -172,7 +172,7 @@ fn marks(app: &App) -> Vec<(Role, String, &'static str)> {
         (Role::Good, right, "put right"),
         (Role::Warning, "~", "only likely"),
         (Role::Unowned, "?", "goes to lost+found"),
-        (Role::Error, missing, "missing: nothing can restore it"),
+        (Role::Error, missing, "missing from the copy"),
     ] {
         out.push((role, format!("repair   {mark}"), words));
     }

@@ -295,6 +295,27 @@ fn a_save_of_which_whole_parts_are_missing_is_incomplete() {
     assert_eq!(kinds(), [CauseKind::CopyIncomplete], "there is no region file");
 }
 
+/// The coarse blocks of the golden forest with two LODs are few: what shows that a file is missing is that the hole ends at its
+/// borders.
+#[test]
+fn a_hole_that_ends_at_the_borders_of_a_region_is_a_missing_file() {
+    let from = golden().join("godot_voxel/forest_lz4");
+    let dir = tempfile::tempdir().unwrap();
+    let missing = |name: &str| {
+        let save = dir.path().join(name);
+        crate::common::copy_dir(&from, &save);
+        fs::remove_file(save.join("regions/lod0").join(name)).unwrap();
+        let mut found = Vec::new();
+        check::run(&open(&save), &check::Options::default(), |finding| {
+            found.extend((finding.code() == damage::Code::RegionMissing).then(|| finding.file.to_string()));
+        });
+        found
+    };
+    assert_eq!(missing("r.0.0.0.vxr"), ["regions/lod0/r.0.0.0.vxr"]);
+    // Of this one no coarser block is stored.
+    assert_eq!(missing("r.0.-1.0.vxr"), [""; 0]);
+}
+
 #[test]
 fn healthy_samples_have_no_cause_but_the_engine_that_wrote_them() {
     let dir = tempfile::tempdir().unwrap();

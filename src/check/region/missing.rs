@@ -4,7 +4,8 @@
 //!
 //! The engine makes the blocks of a LOD from those of the next finer one, so each of them has children. A game that stores
 //! what its generator makes may keep far blocks in coarse LODs only; so a file is called missing only where every
-//! coarse block whose children would be in a file that is there has one.
+//! coarse block whose children would be in a file that is there has one, or where the hole ends exactly at the borders of
+//! its region: the files on several sides have blocks up to there, and so have coarse blocks beside those without children.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -21,6 +22,9 @@ use crate::save::{Forest, ForestLayout, Kind, RegionFile, Save, Scratch};
 /// Coarse blocks with children that must be there before a file can be called missing, and coarse blocks without
 /// children that such a file leaves.
 const LEAST: usize = 4;
+
+/// Sides on which other files have blocks up to a hole. A box of blocks around a player may end at a border, but has one side there.
+const LEAST_SIDES: usize = 2;
 
 /// Entries from which on the table of a region is large.
 const LARGE: u64 = 1 << 15;
@@ -98,6 +102,8 @@ struct Tables {
     coarse: Vec<(u8, [i32; 3])>,
     /// Places of the blocks of the next coarser LOD that have children, in order.
     parents: Vec<(u8, [i32; 3])>,
+    /// The sides of regions at which they have blocks: LOD, region, and twice the axis, plus 1 for the upper side.
+    sides: HashSet<(u8, [i32; 3], usize)>,
 }
 
 impl Tables {
@@ -108,6 +114,7 @@ impl Tables {
         let (small, large): (Vec<_>, Vec<_>) = forest.regions.iter().partition(|file| most_blocks(file) < LARGE);
         parallel::filter_map(&small, |file| read(file)).into_iter().for_each(|file| all.add(file));
         large.into_iter().filter_map(read).for_each(|file| all.add(file));
+        all.coarse.sort_unstable();
         all.parents.sort_unstable();
         all.parents.dedup();
         all
@@ -117,6 +124,7 @@ impl Tables {
         self.sizes.extend(file.sizes);
         self.coarse.extend(file.coarse);
         self.parents.extend(file.parents);
+        self.sides.extend(file.sides);
     }
 
     /// `None` for a file that cannot be read: what is wrong with it is reported elsewhere.
@@ -129,36 +137,74 @@ impl Tables {
         let mut parents: Vec<_> = positions().map(|at| (above, at.map(|n| n >> 1))).collect();
         parents.sort_unstable();
         parents.dedup();
-        Some(Self { sizes: HashSet::from([region.header.format.region_size.map(i32::from)]), coarse, parents })
+        let size = region.header.format.region_size.map(i32::from);
+        let mut sides = HashSet::new();
+        for at in positions() {
+            for axis in 0..3 {
+                let within = at[axis].rem_euclid(size[axis].max(1));
+                let ends = [within == 0, within + 1 == size[axis]];
+                sides.extend((0..2).filter(|&end| ends[end]).map(|end| (file.lod, file.position, 2 * axis + end)));
+            }
+        }
+        Some(Self { sizes: HashSet::from([size]), coarse, parents, sides })
     }
+
+    /// Whether blocks end exactly at the borders of a region without a file; `hole` are the coarse blocks whose children would be in
+    /// it.
+    fn ends_at(&self, lod: u8, region: [i32; 3], hole: &[[i32; 3]], size: [i32; 3]) -> bool {
+        let beside = |at: [i32; 3], side: usize| {
+            let mut other = at;
+            other[side / 2] = other[side / 2].checked_add(if side % 2 == 0 { -1 } else { 1 })?;
+            Some(other)
+        };
+        // The side of the other region that is towards this one.
+        let touches = |side: &usize| beside(region, *side).is_some_and(|at| self.sides.contains(&(lod, at, side ^ 1)));
+        let coarse = lod + 1;
+        let is_childless_beside = |at: &[i32; 3]| {
+            let others = (0..6).filter_map(|side| beside(*at, side));
+            let elsewhere = others.filter(|other| children_region(*other, size) != region);
+            elsewhere.into_iter().any(|other| {
+                self.coarse.binary_search(&(coarse, other)).is_ok()
+                    && self.parents.binary_search(&(coarse, other)).is_err()
+            })
+        };
+        (0..6).filter(touches).count() >= LEAST_SIDES && !hole.iter().any(is_childless_beside)
+    }
+}
+
+/// The region of the next finer LOD that the children of a block are in.
+fn children_region(position: [i32; 3], size: [i32; 3]) -> [i32; 3] {
+    let first = position.map(|v| v.saturating_mul(2));
+    [0, 1, 2].map(|axis| first[axis].div_euclid(size[axis].max(1)))
 }
 
 fn of_forest(save: &Save, forest: &Forest) -> Vec<Finding> {
     let files: HashSet<(u8, [i32; 3])> = forest.regions.iter().map(|file| (file.lod, file.position)).collect();
-    let Tables { sizes, coarse, parents } = Tables::read(save, forest);
-    let mut size = sizes.into_iter();
+    let tables = Tables::read(save, forest);
+    let mut size = tables.sizes.iter();
     // Children are in the files that a size of regions says, so there must be one size.
-    let (Some(size), None) = (size.next(), size.next()) else { return Vec::new() };
+    let (Some(&size), None) = (size.next(), size.next()) else { return Vec::new() };
     let (mut with, mut without) = (0usize, 0usize);
-    let mut missing: HashMap<(u8, [i32; 3]), usize> = HashMap::new();
-    for (lod, position) in coarse {
-        let first = position.map(|v| v.saturating_mul(2));
-        let region = [0, 1, 2].map(|axis| first[axis].div_euclid(size[axis].max(1)));
+    let mut missing: HashMap<(u8, [i32; 3]), Vec<[i32; 3]>> = HashMap::new();
+    for &(lod, position) in &tables.coarse {
+        let region = children_region(position, size);
         if !files.contains(&(lod - 1, region)) {
-            *missing.entry((lod - 1, region)).or_default() += 1;
-        } else if parents.binary_search(&(lod, position)).is_ok() {
+            missing.entry((lod - 1, region)).or_default().push(position);
+        } else if tables.parents.binary_search(&(lod, position)).is_ok() {
             with += 1;
         } else {
             without += 1;
         }
     }
-    if without > 0 || with < LEAST {
-        return Vec::new();
-    }
+    let all_have_children = without == 0 && with >= LEAST;
     // A hole of few blocks says something if it is all that the region can have.
     let all = size.iter().map(|n| usize::try_from(n / 2).unwrap_or(usize::MAX)).fold(1, usize::saturating_mul);
-    let mut missing: Vec<_> =
-        missing.into_iter().filter(|(_, count)| *count >= LEAST || (all > 1 && *count == all)).collect();
+    let is_missing = |((lod, region), hole): &(&(u8, [i32; 3]), &Vec<[i32; 3]>)| {
+        let is_enough = hole.len() >= LEAST || (all > 1 && hole.len() == all);
+        is_enough && (all_have_children || tables.ends_at(*lod, *region, hole, size))
+    };
+    let missing = missing.iter().filter(is_missing).map(|(at, hole)| (*at, hole.len()));
+    let mut missing: Vec<((u8, [i32; 3]), usize)> = missing.collect();
     missing.sort_unstable();
     let finding = |((lod, region), count): ((u8, [i32; 3]), usize)| {
         let path = forest.dir.join(format!("regions/lod{lod}/{}", name_of(region)));

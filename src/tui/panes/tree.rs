@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Click;
 use crate::damage::Level;
+use crate::printable::grouped;
 use crate::tui::action::Action;
 use crate::tui::canvas::Canvas;
 use crate::tui::data::{Index, NodeId, NodeKind};
@@ -321,8 +322,8 @@ fn draw_node(app: &App, index: &Index, id: NodeId, y: u16, folded: bool, has_bar
 /// How many findings of the worst level, when it is one that counts.
 fn count(worst: Option<Level>, errors: u32, warnings: u32) -> String {
     match worst {
-        Some(Level::Error) => errors.to_string(),
-        Some(Level::Warning) => warnings.to_string(),
+        Some(Level::Error) => grouped(errors.into()),
+        Some(Level::Warning) => grouped(warnings.into()),
         _ => String::new(),
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::picture::Look;
 use crate::picture::planned::Trial;
-use crate::printable::triple;
+use crate::printable::{likelihood, triple};
 use crate::repair::Accepted;
 use crate::repair::preview::PreviewLine;
 use crate::tui::App;
@@ -132,7 +132,7 @@ pub fn trial_words(app: &App) -> InspectorLines {
     let mut out = vec![("", head, Role::Strong)];
     let accepted = choice(app).is_some_and(|choice| app.panes.repair.accepted.contains(&choice));
     let word = if accepted { ", accepted" } else { "" };
-    out.push(("is", format!("{:.1} % likely{word}", (p * 100.0).min(99.9)), Role::Warning));
+    out.push(("is", format!("{} likely{word}", likelihood(p)), Role::Warning));
     let count = state.line.candidates.len();
     let keys = if count > 1 {
         format!("{} of {count}: . and , show the others", state.number + 1)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::Click;
 use crate::check::Totals;
 use crate::picture::Marks;
-use crate::printable::{argument, capitalize, count, grouped, shell_word};
+use crate::printable::{argument, capitalize, count, grouped, likelihood, shell_word};
 use crate::repair::preview::{Preview, PreviewLine, Subject};
 use crate::repair::{self, Accepted, Plan};
 use crate::tui::action::Action;
@@ -451,7 +451,7 @@ pub fn under_cursor(app: &App) -> Option<(String, Vec<(&'static str, String)>)> 
     }
     if line.subject == Subject::Lost {
         for (at, p) in line.candidates.iter().take(4) {
-            out.push(("may be", format!("{}, {:.1} % likely", crate::printable::triple(*at), (p * 100.0).min(99.9))));
+            out.push(("may be", format!("{}, {} likely", crate::printable::triple(*at), likelihood(*p))));
         }
     }
     let title = if line.name.is_empty() { "Repair".to_owned() } else { capitalize(&line.name) };
