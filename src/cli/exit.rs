@@ -26,6 +26,11 @@ impl Exit {
     /// `diff`: something could not be compared.
     pub const TROUBLE: Self = Self(2);
 
+    /// The number.
+    pub const fn code(self) -> i32 {
+        self.0 as i32
+    }
+
     /// Both.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

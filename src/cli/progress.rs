@@ -3,9 +3,12 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use voxscope::watch::Progress;
+
+use super::exit::Exit;
 
 /// A progress bar on standard error; hidden if that is no terminal.
 pub struct Bar(ProgressBar);
@@ -51,18 +54,32 @@ pub fn ignore_file_size_signal() {
     }
 }
 
-/// Set by the first SIGINT or SIGTERM, on Unix also by SIGHUP; the second one ends the program.
+/// How long work may go on after a signal. Some of it, such as the search for pages in a file of terabytes, does not ask whether
+/// it is cancelled.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Set by the first SIGINT or SIGTERM, on Unix also by SIGHUP; the second one ends the program, and so does time. What is being
+/// written then stays beside its destination, as if the program had been killed.
 pub fn cancelled_by_signals() -> Arc<AtomicBool> {
     use signal_hook::consts;
     let cancel = Arc::new(AtomicBool::new(false));
     let mut signals = vec![consts::SIGINT, consts::SIGTERM];
     #[cfg(unix)]
     signals.push(consts::SIGHUP);
-    for signal in signals {
+    for &signal in &signals {
         // In this order, so that the first signal does not end the program. Where no handler can be set, the signal ends
         // the program at once, which loses nothing.
         let _ = signal_hook::flag::register_conditional_shutdown(signal, 32, Arc::clone(&cancel));
         let _ = signal_hook::flag::register(signal, Arc::clone(&cancel));
+    }
+    #[cfg(unix)]
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
+        std::thread::spawn(move || {
+            if signals.forever().next().is_some() {
+                std::thread::sleep(GRACE);
+                std::process::exit(Exit::INTERRUPTED.code());
+            }
+        });
     }
     cancel
 }

@@ -96,6 +96,9 @@ impl Error {
     }
 }
 
+/// Bytes of a file up to which it is copied without a look at the free space.
+const SMALL: u64 = 1 << 20;
+
 /// A directory that is being built. It is removed when dropped before [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Draft<'w> {
@@ -195,9 +198,13 @@ impl<'w> Draft<'w> {
     /// Copies a regular file, byte by byte.
     ///
     /// # Errors
-    /// When it cannot be read or written, or changes meanwhile.
+    /// When it cannot be read or written, does not fit on the disk, or changes meanwhile.
     pub fn copy(&self, from: &Path, name: &Path) -> Result<(), Error> {
         let input = Input::open(from)?;
+        // A sparse file that says to have terabytes would fill the disk before the copy fails.
+        if input.source.len() > SMALL {
+            check_space(&self.destination, input.source.len())?;
+        }
         let mut out = Writer::new(self, name)?;
         out.span(&input, Span::new(0, input.source.len()))?;
         input.unchanged()?;

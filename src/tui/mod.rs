@@ -46,6 +46,7 @@ pub use driver::Driver;
 pub use run::{End, Error, run};
 pub use selection::{Bytes, Selection};
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -140,6 +141,8 @@ pub struct App {
     pub failure: Option<String>,
     /// How often the save was read; what was read before belongs to the past.
     pub generation: u64,
+    /// The last areas of the screen, with what they follow from: every key asks for them, and solving the constraints takes long.
+    areas: Cell<Option<((Size, Focus, Pane, u16), ScreenAreas)>>,
     /// The selection that all panes share.
     pub selection: Selection,
     /// The part of the screen that has the keys.
@@ -214,6 +217,7 @@ impl App {
             history: History::default(),
             size,
             graphics: None,
+            areas: Cell::new(None),
             effects: Vec::new(),
         };
         app.open_save();
@@ -338,7 +342,15 @@ impl App {
     /// The areas of the screen.
     #[must_use]
     pub fn layout(&self) -> ScreenAreas {
-        ScreenAreas::new(self.size, self.focus, self.pane, verdict::rows(self))
+        let by = (self.size, self.focus, self.pane, verdict::rows(self));
+        match self.areas.get() {
+            Some((last, areas)) if last == by => areas,
+            _ => {
+                let areas = ScreenAreas::new(by.0, by.1, by.2, by.3);
+                self.areas.set(Some((by, areas)));
+                areas
+            }
+        }
     }
 
     /// How many rows the table of blocks has.

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -71,13 +73,15 @@ pub fn run(settings: Settings) -> Result<End, Error> {
     let mut app = App::new(settings, Size { columns, rows });
     // Before anything is read, so that the user sees what the program waits for.
     screen.draw(&mut app)?;
-    signals(&sender)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    signals(&sender, &stop)?;
     let asked = query::ask(&questions)?;
     keys(sender.clone());
     Loop {
         app,
         screen,
         jobs: Jobs::default(),
+        stop,
         sender,
         watch: None,
         debounce: Debounce::default(),
@@ -92,6 +96,8 @@ struct Loop {
     app: App,
     screen: Screen,
     jobs: Jobs,
+    /// Whether a signal ended the program: keys that wait then do not count.
+    stop: Arc<AtomicBool>,
     sender: Sender<Input>,
     watch: Option<FileWatcher>,
     debounce: Debounce,
@@ -155,6 +161,7 @@ impl Loop {
     }
 
     fn handle(&mut self, input: Input) -> Result<Option<End>, Error> {
+        let input = if self.stop.load(Ordering::Relaxed) { Input::Stop } else { input };
         match input {
             Input::Event(event) => {
                 #[cfg(debug_assertions)]
@@ -306,13 +313,14 @@ fn keys(sender: Sender<Input>) {
 
 /// Listens for signals, on a thread of its own.
 #[cfg(unix)]
-fn signals(sender: &Sender<Input>) -> io::Result<()> {
+fn signals(sender: &Sender<Input>, stop: &Arc<AtomicBool>) -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP])?;
-    let sender = sender.clone();
+    let (sender, stop) = (sender.clone(), Arc::clone(stop));
     std::thread::spawn(move || {
         for signal in signals.forever() {
             let input = if signal == SIGTSTP { Input::Suspend } else { Input::Stop };
+            stop.fetch_or(signal != SIGTSTP, Ordering::Relaxed);
             if sender.send(input).is_err() {
                 return;
             }
@@ -322,6 +330,6 @@ fn signals(sender: &Sender<Input>) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn signals(_sender: &Sender<Input>) -> io::Result<()> {
+fn signals(_sender: &Sender<Input>, _stop: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
