@@ -188,6 +188,19 @@ pub fn after_report(path: &Path, exit: Exit, printed: Result<(), Failure>) -> Ex
     }
 }
 
+/// The exit code of a command that only reads, and whose report could be printed or not: what it found stands.
+pub fn after_reading(exit: Exit, printed: Result<(), Failure>) -> Exit {
+    match printed {
+        Ok(()) => exit,
+        Err(failure) => {
+            if !matches!(failure, Failure::ClosedPipe) {
+                complain(&failure);
+            }
+            exit.and(failure.exit())
+        }
+    }
+}
+
 /// The style of a level; its name is always printed too.
 pub const fn level_style(level: Level) -> Style {
     match level {

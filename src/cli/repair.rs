@@ -13,7 +13,8 @@ use voxscope::watch::Watch;
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
 use super::output::{
-    BOLD, GOOD, after_report, complain_of_uncopied, complain_of_unread_beside, count, level_style, stdout, wrapped,
+    BOLD, GOOD, after_reading, after_report, complain_of_uncopied, complain_of_unread_beside, count, level_style,
+    stdout, wrapped,
 };
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
@@ -151,7 +152,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let printed = report(arguments, &save, &plan, &more, check.as_ref(), left.as_ref());
     match &arguments.out {
         Some(out) if check.is_some() => Ok(after_report(out, exit, printed)),
-        _ => printed.map(|()| exit),
+        _ => Ok(after_reading(exit, printed)),
     }
 }
 

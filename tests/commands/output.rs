@@ -55,6 +55,11 @@ fn a_full_disk_under_the_output_ends_every_command_with_8() {
         let (code, _) = ends(arguments, full(), full());
         assert!(code & 8 != 0, "{n}: {arguments:?} exits with {code}");
     }
+    // What was found counts as well.
+    for (arguments, found) in [(&["check", &bad][..], 4), (&["repair", &bad, "--plan"], 1)] {
+        let (code, _) = ends(arguments, full(), Stdio::piped());
+        assert_eq!(code & (found | 8), found | 8, "{arguments:?} exits with {code}");
+    }
     // What is said on standard error counts too.
     for (arguments, more) in
         [(&["check", "/nothing/here"][..], 8), (&["--no-such"], 16), (&["chek"], 16), (&["repair", &bad], 16)]

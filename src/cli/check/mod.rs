@@ -20,7 +20,7 @@ mod saves;
 
 use super::effort::Effort;
 use super::exit::{Exit, Failure};
-use super::output::{BOLD, DIM, GOOD, count, grouped, level_style, size, stdout, wrapped, write_json};
+use super::output::{BOLD, DIM, GOOD, after_reading, count, grouped, level_style, size, stdout, wrapped, write_json};
 use super::pool;
 use super::progress::{Bar, cancelled_by_signals};
 use super::target;
@@ -182,13 +182,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         level,
         effort: options.effort,
     };
-    printer.end(&mut out, &end, baseline.count())?;
-    out.flush()?;
+    let printed = printer.end(&mut out, &end, baseline.count()).and_then(|()| out.flush());
     // Parts of the save are not there, so that no finding can name them.
     let incomplete = causes.iter().any(|cause| cause.kind == CauseKind::CopyIncomplete);
     let incomplete = incomplete && Level::from(arguments.fail_on) <= Level::Warning;
     let nothing = Exit::DAMAGED.when((end.empty || incomplete) && !summary.interrupted);
-    Ok(exit(&summary, arguments.fail_on.into()).and(nothing))
+    Ok(after_reading(exit(&summary, arguments.fail_on.into()).and(nothing), printed.map_err(Failure::from)))
 }
 
 /// The result of a check.
