@@ -25,17 +25,26 @@ const MANY: usize = 8;
 #[must_use]
 pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
     let table = table(case);
-    let to_other = |fit: &Fit| {
-        let own = case.content(*table.get(&fit.slot)?);
-        let new = case.content(fit.block);
-        (own != new).then_some((fit.slot, own, new))
-    };
-    let likely = made.fits.iter().filter(|fit| fit.certainty >= Certainty::Likely);
-    let mut moves: Vec<(u32, u128, u128)> = likely.filter_map(to_other).collect();
-    let certain = made.fits.iter().filter(|fit| fit.certainty == Certainty::Certain);
-    if made.is_mixed && certain.filter_map(to_other).count() >= MANY {
+    let certain = |fit: &&Fit| fit.certainty == Certainty::Certain;
+    if made.is_mixed && made.fits.iter().filter(certain).filter_map(|fit| change(case, &table, fit)).count() >= MANY {
         return true;
     }
+    let slots = exchanged(case, &table, made);
+    made.fits.iter().any(|fit| certain(&fit) && slots.contains(&fit.slot))
+}
+
+/// The slot of a block that fits where another one is, with the content of that one and its own.
+fn change(case: &Case, table: &HashMap<u32, usize>, fit: &Fit) -> Option<(u32, u128, u128)> {
+    let own = case.content(*table.get(&fit.slot)?);
+    let new = case.content(fit.block);
+    (own != new).then_some((fit.slot, own, new))
+}
+
+/// The slots whose blocks change places among each other, by the block that each slot has.
+#[must_use]
+pub fn exchanged(case: &Case, table: &HashMap<u32, usize>, made: &Assembled) -> HashSet<u32> {
+    let likely = made.fits.iter().filter(|fit| fit.certainty >= Certainty::Likely);
+    let mut moves: Vec<(u32, u128, u128)> = likely.filter_map(|fit| change(case, table, fit)).collect();
     // Drops the moves that bring a block from no other slot that changes, or take one to none, until only closed ones are left.
     loop {
         let before = moves.len();
@@ -43,11 +52,9 @@ pub fn has_exchanges(case: &Case, made: &Assembled) -> bool {
         let to: HashSet<u128> = moves.iter().map(|(.., new)| *new).collect();
         moves.retain(|(_, own, new)| from.contains(new) && to.contains(own));
         if moves.len() == before {
-            break;
+            return moves.into_iter().map(|(slot, ..)| slot).collect();
         }
     }
-    let slots: HashSet<u32> = moves.iter().map(|(slot, ..)| *slot).collect();
-    made.fits.iter().any(|fit| fit.certainty == Certainty::Certain && slots.contains(&fit.slot))
 }
 
 /// Whether a block is for certain in a slot for which the table has another one.

@@ -158,8 +158,9 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
         if kept { settled::as_listed(member.case, made) } else { made }
     });
     let made: Vec<Assembled> = made.collect();
+    let again: Vec<bool> = members.iter().zip(&by_order).map(|(member, order)| is_asked_again(member, order)).collect();
     let all = members.iter().zip(made).zip(by_order.iter_mut()).zip(&starts);
-    all.map(|(((&Member { case, near, .. }, made), order), start)| match order.take() {
+    let solved = all.map(|(((&Member { case, near, .. }, made), order), start)| match order.take() {
         _ if near => Solved::default(),
         Some(order) => {
             let solved = join(case, order, &made);
@@ -169,8 +170,59 @@ pub fn solve(members: &[Member<'_>], weights: &Weights, effort: u64, watch: &Wat
         }
         None if asked => from_table(case, &made),
         None => from_table(case, &as_started(start)),
-    })
-    .collect()
+    });
+    let mut solved: Vec<Solved> = solved.collect();
+    if again.contains(&true) && !watch.is_cancelled() {
+        exchange_again(members, &again, &mut solved, weights, effort, watch);
+    }
+    solved
+}
+
+/// Whether the seams are asked again for entries that were exchanged, once the order of the sectors has placed the blocks of a region. In
+/// large regions too many blocks look alike.
+const fn is_asked_again(member: &Member<'_>, order: &Option<Solved>) -> bool {
+    matches!(order, Some(order) if !order.as_listed) && !member.near && !member.case.is_large()
+}
+
+/// Exchanges blocks that the order of the sectors left in each other's places: it believes entries that lead to whole blocks, and a
+/// table that the game wrote in part may have been damaged otherwise too.
+fn exchange_again(
+    members: &[Member<'_>],
+    again: &[bool],
+    solved: &mut [Solved],
+    weights: &Weights,
+    effort: u64,
+    watch: &Watch<'_>,
+) {
+    let cases: Vec<&Case> = members.iter().map(|member| member.case).collect();
+    let start = |(r, member): (usize, &Member<'_>)| {
+        if member.near {
+            return start_near(member.case);
+        }
+        let certain = solved[r].placed.iter().filter(|placed| placed.certainty == Certainty::Certain);
+        let anchors: Vec<(u32, usize)> = certain.map(|placed| (placed.slot, placed.block)).collect();
+        let is_partial = anchors.len() < member.case.walk.blocks.len();
+        Start { anchors, is_partial, check: again[r], ..Start::default() }
+    };
+    let starts: Vec<Start> = members.iter().enumerate().map(start).collect();
+    let made = assemble::assemble(&cases, &starts, weights, effort, watch);
+    for (r, made) in made.iter().enumerate().filter(|(r, _)| again[*r]) {
+        let table: HashMap<u32, usize> = starts[r].anchors.iter().copied().collect();
+        let slots = settled::exchanged(cases[r], &table, made);
+        let fits: Vec<&assemble::Fit> = made.fits.iter().filter(|fit| slots.contains(&fit.slot)).collect();
+        if fits.is_empty() || fits.iter().any(|fit| fit.certainty < Certainty::Certain) {
+            continue;
+        }
+        for fit in fits {
+            let is_listed =
+                cases[r].entries.iter().any(|e| e.slot == fit.slot && listed(cases[r], e) == Some(fit.block));
+            let placed = solved[r].placed.iter_mut().find(|placed| placed.slot == fit.slot);
+            if let Some(placed) = placed {
+                (placed.block, placed.p, placed.moved) = (fit.block, fit.p, !is_listed);
+                (placed.certainty, placed.voxels) = (fit.certainty, fit.voxels);
+            }
+        }
+    }
 }
 
 /// What is taken for right and nothing else.
