@@ -162,10 +162,13 @@ impl<'s> Bands<'s> {
         // Entries of two slots may lead to the same sectors.
         for (.., n) in same.iter().take_while(|(file, entry, _)| (*file, *entry) == key) {
             let Some((column, drawn)) = open.drawn.get(n - open.first) else { continue };
+            // All of them are drawn when the first of them is seen.
+            if drawn.swap(true, Ordering::Relaxed) {
+                return;
+            }
             let (Some(column), Some(at)) = (open.columns.get(*column), self.blocks.get(*n)) else { continue };
             let mut found = column.found.lock().unwrap_or_else(PoisonError::into_inner);
             found.look(Voxels::Block(block), self.reading, self.rise(at));
-            drawn.store(true, Ordering::Relaxed);
         }
     }
 
