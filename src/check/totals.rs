@@ -73,6 +73,9 @@ pub struct Totals {
     /// Files that are changed with `--level likely` only.
     #[serde(skip)]
     pub files_likely: u64,
+    /// Whether a backup was given.
+    #[serde(skip)]
+    pub has_backup: bool,
     /// Blocks, and parts of blocks, that are in `lost+found` without `--level likely` only.
     #[serde(skip)]
     pub set_aside_likely: u64,
@@ -128,6 +131,7 @@ impl Totals {
         self.unknown_layout += other.unknown_layout;
         self.salvaged_likely += other.salvaged_likely;
         self.files_likely += other.files_likely;
+        self.has_backup |= other.has_backup;
         self.set_aside_likely += other.set_aside_likely;
     }
 }

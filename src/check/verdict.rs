@@ -397,6 +397,7 @@ mod tests {
         unknown_layout: 0,
         salvaged_likely: 0,
         files_likely: 0,
+        has_backup: false,
         set_aside_likely: 3,
     };
 

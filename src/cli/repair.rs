@@ -230,14 +230,15 @@ fn report(
         let at = arguments.out.as_deref().map(voxscope::printable::path).unwrap_or_default();
         writeln!(out, "{BOLD}{at}{BOLD:#}: {style}{verdict}{style:#} · {}", count(check.stats.blocks, "block"))?;
     }
-    let totals = (!plan.changes_nothing()).then(|| repair::totals(save, plan));
+    let has_backup = arguments.from_backup.is_some();
+    let totals = (!plan.changes_nothing()).then(|| Totals { has_backup, ..repair::totals(save, plan) });
     let is_region = arguments.source.is_file() && arguments.source.extension().is_some_and(|ending| ending == "vxr");
     let written = check.map(|check| match is_empty(check, save) {
         true => Written::NoBlock,
         false if is_region => Written::RegionFile,
         false => Written::Save,
     });
-    for line in totals.iter().flat_map(|totals| repair::total_words(totals, written, arguments.from_backup.is_some())) {
+    for line in totals.iter().flat_map(|totals| repair::total_words(totals, written)) {
         writeln!(out, "{}", wrapped(&line, "  "))?;
     }
     for line in likely_words(more) {

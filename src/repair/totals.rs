@@ -201,7 +201,7 @@ pub fn loss_words(totals: &Totals) -> Vec<String> {
 
 /// The totals at the end of a repair, a line a sentence; `done` is `None` for a plan.
 #[must_use]
-pub fn total_words(totals: &Totals, done: Option<Written>, has_backup: bool) -> Vec<String> {
+pub fn total_words(totals: &Totals, done: Option<Written>) -> Vec<String> {
     let mut parts = Vec::new();
     for (n, words) in [
         (totals.kept, "kept unchanged"),
@@ -232,7 +232,7 @@ pub fn total_words(totals: &Totals, done: Option<Written>, has_backup: bool) -> 
     }
     lines.extend(loss_words(totals));
     // Where most blocks are lost, the advice on the copy names the backup.
-    if totals.lost > 0 && has_backup {
+    if totals.lost > 0 && totals.has_backup {
         lines.push("The backup has no whole block for positions that lack theirs.".to_owned());
     } else if totals.lost > 0 && !totals.lacks_most(totals.lost) {
         lines.push("If there is a backup, `--from-backup OLD` can fill positions that lack their block.".to_owned());

@@ -289,7 +289,7 @@ fn the_preview_says_what_the_copy_lacks_beside_blocks_as_the_command_does() {
         let save = voxscope::save::Save::open(dir.path(), &voxscope::save::Options::default()).unwrap();
         let plan = voxscope::repair::plan(&save, &voxscope::repair::Options::default()).unwrap();
         let losses = voxscope::repair::loss_words(&voxscope::repair::totals(&save, &plan));
-        let said = voxscope::repair::total_words(&voxscope::repair::totals(&save, &plan), None, false);
+        let said = voxscope::repair::total_words(&voxscope::repair::totals(&save, &plan), None);
         assert!(!losses.is_empty() && losses.iter().all(|line| said.contains(line)), "{name}: {said:?}");
         // The line of the save, whatever is selected in it.
         driver.keys("8");

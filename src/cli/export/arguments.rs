@@ -75,7 +75,8 @@ pub struct Arguments {
     /// Write the result here, a new directory, or a new file for --slice, --table and --instances
     #[arg(long, value_name = "DST")]
     pub(super) out: Option<PathBuf>,
-    /// A picture of the whole world: OUT ends in .png, or in .npy for the numbers of --look height, depth, size, coverage
+    /// A picture of the whole world: OUT ends in .png, or in .npy for the numbers of --look height (the default then), depth, size,
+    /// coverage
     #[arg(long, value_name = "OUT", help_heading = OTHER)]
     #[arg(conflicts_with_all = ["out", "table", "lost", "instances", "block", "distances"])]
     pub(super) map: Option<PathBuf>,
@@ -92,7 +93,7 @@ pub struct Arguments {
     /// Write a plane as a PNG, such as y=12, in voxels of the LOD; shows TYPE unless --channel is given
     #[arg(long, value_name = "AXIS=N", value_parser = parse_slice, help_heading = OTHER)]
     pub(super) slice: Option<(usize, i64)>,
-    /// What a slice or a map looks like; palette and surface when not given
+    /// What a slice or a map looks like; palette and surface when not given, and height for numbers
     #[arg(long, value_name = "LOOK", help_heading = OTHER)]
     pub(super) look: Option<LookArgument>,
     /// Write a table of all blocks; DST ends in .csv, .jsonl or .sqlite

@@ -36,6 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     check_look(arguments)?;
     check_arrays(arguments)?;
     arguments.map.as_deref().map_or(Ok(()), check_ending)?;
+    check_slice(arguments)?;
     let save = arguments.options.open_as_placed(&arguments.source)?;
     // A file of one LOD is exported as that LOD.
     let arguments = &Arguments { lod: arguments.lod.or_else(|| lod_of_file(&save)), ..arguments.clone() };
@@ -198,6 +199,18 @@ fn check_ending(to: &Path) -> Result<(), Failure> {
     Err(Failure::Usage(format!("--map {name}: the name ends in .png for a picture, or in .npy for numbers")))
 }
 
+/// Refuses a name of a slice with the ending of something else. Slices of several saves are in a directory.
+fn check_slice(arguments: &Arguments) -> Result<(), Failure> {
+    let to = arguments.out.as_deref().filter(|_| arguments.slice.is_some());
+    let is_other = |to: &&Path| to.extension().is_some_and(|ending| !ending.eq_ignore_ascii_case("png"));
+    match to.filter(is_other) {
+        Some(to) => {
+            Err(Failure::Usage(format!("--out {}: a slice is a PNG, so the name ends in .png", printable::path(to))))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses --look, --scale and --against where they have no effect.
 fn check_look(arguments: &Arguments) -> Result<(), Failure> {
     // Checked here: the parser does not enforce that an option requires --map if --out, which conflicts with --map, is given.
@@ -261,7 +274,13 @@ fn map(arguments: &Arguments, save: Save, to: &Path) -> Result<Exit, Failure> {
         Some(path) => Some(Arc::new(Save::open(path, &save.options)?)),
         None => None,
     };
-    let standard = if arguments.slice.is_some() { picture::Look::Cut } else { picture::Look::Surface };
+    // Of the surface, an array has the heights.
+    let is_array = to.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+    let standard = match arguments.slice {
+        Some(_) => picture::Look::Cut,
+        None if is_array => picture::Look::Height,
+        None => picture::Look::Surface,
+    };
     let request = MapRequest {
         lod: arguments.lod.unwrap_or(0),
         area: arguments.area,

@@ -494,6 +494,9 @@ fn extent(source: &Source, request: &MapRequest) -> Result<Area, Error> {
         (None, None) => return Err(nothing()),
     };
     let Some([from, to]) = request.area else { return Ok(all) };
+    if (0..3).any(|i| from[i] >= to[i]) {
+        return Err(Error::Request("the box is empty".to_owned()));
+    }
     let step = 1i64 << request.lod.min(40);
     let low = [0, 1, 2].map(|i| from[i].saturating_mul(step).max(all[0][i]));
     let high = [0, 1, 2].map(|i| to[i].saturating_mul(step).min(all[1][i]));
